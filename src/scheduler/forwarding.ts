@@ -8,7 +8,7 @@ import type {
   WorkerPool,
 } from './scheduler.js'
 
-/** A scheduler in front of another: everything passes; what a kind does to requests it says in `incoming`. */
+/** Base of schedulers that wrap another: forwards every call. A kind overrides `incoming` to change requests. */
 export class ForwardingScheduler implements Scheduler {
   readonly next: Scheduler
 
@@ -24,7 +24,7 @@ export class ForwardingScheduler implements Scheduler {
     return this.next.operator
   }
 
-  /** A request on its way in. */
+  /** The request as the wrapped scheduler receives it. */
   incoming(request: ExecutionRequest): ExecutionRequest {
     return request
   }

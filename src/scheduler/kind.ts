@@ -8,12 +8,15 @@ import type { SchedulerConfig } from '../config/config.js'
 import type { ActionResults, Scheduler } from './scheduler.js'
 import type { SchedulerActivity, SchedulerMeter } from './simple/meter.js'
 
-/** How a scheduler of one kind is made of its options. Fails with a StatusError, or as files do. */
+/**
+ * Builds schedulers of one kind from their options. Fails with a StatusError or with an error of the file
+ * system.
+ */
 export interface SchedulerKind<Options> {
   build(options: Options, context: BuildContext): Promise<Scheduler>
 }
 
-/** What every scheduler of the process shares. */
+/** Values that all schedulers of the process share. */
 export interface SchedulerParts {
   readonly clock: Clock
   readonly log: Log
@@ -23,17 +26,17 @@ export interface SchedulerParts {
   readonly ledger?: Ledger
   readonly meter?: SchedulerMeter
   readonly tracer?: Tracer | undefined
-  /** Text that was never given before, without slashes: what makes the names of operations unguessable and unique. */
+  /** Returns a new unique text without slashes. Operation names are unique and unguessable because of it. */
   readonly newId: () => string
-  /** Takes the health probe of a scheduler. */
+  /** Registers the health probe of a scheduler. */
   watch(probe: HealthProbe): void
-  /** Takes what tells how busy a scheduler is. */
+  /** Registers the function that reports how busy a scheduler is. */
   observe?(activity: () => SchedulerActivity): void
 }
 
 export interface BuildContext extends SchedulerParts {
-  /** Of the configuration: the outermost one. */
+  /** The name of the outermost scheduler in the configuration. */
   readonly name: string
-  /** A scheduler behind this one. */
+  /** Builds a wrapped scheduler. */
   child(config: SchedulerConfig): Promise<Scheduler>
 }

@@ -4,8 +4,8 @@ import type { BuildContext, SchedulerKind, SchedulerParts } from './kind.js'
 import type { Scheduler } from './scheduler.js'
 
 /**
- * Every kind by its key in the configuration. A schema without a kind or a kind without a schema does not compile. Only the
- * kinds that a configuration has are loaded.
+ * Every kind by its key in the configuration. A kind without a schema, or a schema without a kind, does not
+ * compile. Only the kinds that the configuration uses are loaded.
  */
 const kinds: { readonly [Name in keyof SchedulerOptions]: () => Promise<SchedulerKind<SchedulerOptions[Name]>> } = {
   simple: async () => (await import('./kind/simple.js')).simple,
@@ -15,7 +15,7 @@ const kinds: { readonly [Name in keyof SchedulerOptions]: () => Promise<Schedule
   historical_resource: async () => (await import('./kind/historical-resource.js')).historicalResource,
 }
 
-/** Builds every named scheduler of a configuration, with those behind it. */
+/** Builds every named scheduler of a configuration, including the schedulers it wraps. */
 export const buildSchedulers = async (
   configs: ReadonlyMap<string, SchedulerConfig>,
   parts: SchedulerParts,

@@ -4,109 +4,109 @@ import type { ExecuteResponse } from '../proto/generated/build.bazel.remote.exec
 import type { Digest } from '../reapi/digest.js'
 import type { PlatformProperty } from '../reapi/platform.js'
 
-/** What a client wants to have run: data only, so that whoever runs it may be another process. */
+/** A client's request to run an action. Only data, because another process may run it. */
 export interface ExecutionRequest {
   readonly instanceName: string
   readonly actionDigest: Digest
   readonly properties: readonly PlatformProperty[]
-  /** The Action itself, where it is small, for its worker. */
+  /** The encoded Action for the worker, if it is small. */
   readonly actionBytes?: Buffer | undefined
-  /** Where the paths of its outputs start, relative to the input root; undefined where nobody told. */
+  /** Base of the output paths, relative to the input root; undefined if unknown. */
   readonly workingDirectory?: string | undefined
-  /** Lower runs sooner; 0 is usual. */
+  /** As in REAPI: lower runs sooner, 0 is the default. */
   readonly priority: number
-  /** The action runs for this client alone, and its result is not kept. */
+  /** The action runs for this client alone, and its result is not cached. */
   readonly doNotCache: boolean
-  /** No result from before the request will do; one that is being made does. */
+  /** Accepts no result from before the request, but may join a run in progress. */
   readonly skipCacheLookup: boolean
-  /** Action caches that are asked beside the one of the instance, and before it: names of stores. */
+  /** Names of stores: action caches asked before the instance's own. */
   readonly lookUpIn?: readonly string[]
-  /** The build that it is a part of, as its client calls it; empty where it calls it nothing. */
+  /** `tool_invocation_id` of the client's build; empty if the client sent none. */
   readonly invocation: string
-  /** What is built, and by what kind of action, as the client calls them. */
+  /** `target_id` and `action_mnemonic`, as the client sent them. */
   readonly target?: string
   readonly mnemonic?: string
-  /** What the run is a piece of, where that is traced. Of several clients the first is asked. */
+  /** Parent of the run's trace. If several clients wait for one run, the first one's trace is used. */
   readonly trace?: TraceContext | undefined
-  /** The REAPI RequestMetadata of the client, as it came. */
+  /** The client's REAPI RequestMetadata, encoded as received. */
   readonly metadata?: Buffer | undefined
-  /** Who asks, where results are to say so. */
+  /** The caller's identity, if results must record it. */
   readonly identity?: string | undefined
-  /** Why it cannot be run: its operation is over when it begins. */
+  /** Why the action cannot run. The operation completes with this error at once. */
   readonly refusal?: StatusError
 }
 
 export type Stage = 'CACHE_CHECK' | 'QUEUED' | 'EXECUTING' | 'COMPLETED'
 
-/** How an operation ended: with what a worker or the action cache answered, or with an error of ours. */
+/** How an operation ended: a response of a worker or an action cache, or an error of the server. */
 export type Outcome = { readonly response: ExecuteResponse } | { readonly error: StatusError }
 
-/** What a client sees of its operation. `outcome` is there exactly when the stage is COMPLETED. */
+/** A client's view of its operation. `outcome` is set if and only if the stage is COMPLETED. */
 export interface OperationState {
   readonly name: string
   readonly instanceName: string
   readonly actionDigest: Digest
   readonly stage: Stage
   readonly outcome: Outcome | undefined
-  /** The trace of another client's run that this one waits for. */
+  /** Trace of another client's run, if this operation joined that run. */
   readonly joined?: TraceContext | undefined
-  /** For who asks for it, while it is under way. */
+  /** Details of an operation in progress. Absent from the updates of a running `watch`. */
   readonly progress?: Progress | undefined
 }
 
-/** Where an operation is and why it is not further. */
+/** Where an operation is, and why it is waiting. */
 export interface Progress {
-  /** In words; empty when it does not wait. */
+  /** The reason as text; empty if the operation is not waiting. */
   readonly waitsFor: string
-  /** While it waits: how many of equal requirements are ahead (at most 100), and how many wait altogether. */
+  /** For waiting operations: actions of the same requirement ahead (at most 100), and all queued actions. */
   readonly position: number
   readonly queueLength: number
-  /** Which try this is, from 1; 0 before the first. */
+  /** Number of the current attempt, from 1; 0 before the first. */
   readonly attempt: number
-  /** Empty where it runs nowhere. */
+  /** Empty if no worker runs it. */
   readonly workerId: string
   readonly queuedMs: number | undefined
   readonly startedMs: number | undefined
 }
 
-/** An operation in a list, and where the list goes on behind it. */
+/** An operation in a list, and the cursor of the page that follows it. */
 export interface ListedOperation {
   readonly state: OperationState
   readonly cursor: string
 }
 
-/** Where an action is run: what a worker is told. */
+/** What a worker receives to start an attempt. */
 export interface StartAttempt {
   readonly attemptId: string
-  /** The operation that asked first, for logs and directory names. */
+  /** Operation of the first client, for logs and directory names. */
   readonly operationName: string
   readonly request: ExecutionRequest
   readonly queuedMs: number
-  /** Since when it was in the queue, this time. */
+  /** When it entered the queue for this attempt; retries count anew. */
   readonly waitingSinceMs: number
 }
 
-/** An attempt as its worker tells of it to a scheduler that may not know it. */
+/** A running attempt as its worker describes it to a scheduler that may not know it. */
 export type BroughtAttempt = Pick<StartAttempt, 'attemptId' | 'operationName' | 'request' | 'queuedMs'>
 
-/** What a worker that connects again had before. */
+/** What a reconnecting worker had before. */
 export interface WorkerPast {
-  /** What its last connection was given; '' for none. */
+  /** The id its last connection received; '' for none. */
   readonly workerId: string
-  /** What shows that this id is its own; '' for nothing. */
+  /** Proves that the worker owns `workerId`; '' for none. */
   readonly workerKey?: string
-  /** The attempts it still runs or has results of. */
+  /** Attempts that it still runs or whose results it still holds. */
   readonly attemptIds: readonly string[]
-  /** What those were started with, as far as it tells, by their ids. */
+  /** How those attempts were started, by attempt id, as far as the worker reports it. */
   readonly brought?: ReadonlyMap<string, BroughtAttempt>
 }
 
 export interface WorkerOffer {
   readonly name: string
-  /** Every value satisfies `exact`; of a `minimum` property the largest counts. */
+  /** Each value satisfies `exact`; for `minimum` the largest value counts. */
   readonly properties: ReadonlyMap<string, readonly string[]>
-  /** Infinity for no limit. */
+  /** Number of slots; Infinity for no limit. */
   readonly maxInflightAttempts: number
-  /** How many more may wait there for a place. Default 0. */
+  /** How many further attempts may wait at the worker for a slot. Default 0. */
   readonly maxWaitingAttempts?: number
 }

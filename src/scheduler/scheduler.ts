@@ -1,12 +1,13 @@
 /**
- * What runs actions, for whoever reads this room first.
+ * The contract of schedulers. Start here.
  *
- * A client's request is an **operation**, named `{instance name}/operations/{scheduler}/{id}`; only its client knows the
- * id. It goes through the stages of REAPI: CACHE_CHECK, QUEUED, EXECUTING, COMPLETED. A scheduler takes requests, tells
- * of its operations, and is one of the kinds of `kinds.ts`: `kind/` has a file for each. Some wrap another scheduler and
- * change what passes (`forwarding.ts`); `grpc` asks another server; `simple` is where actions are queued and handed to
- * workers (`simple/host.ts`). Only data passes in and out, and nothing is answered at once: what is behind this interface
- * may be in another process.
+ * A client's request is an **operation**, named `{instance name}/operations/{scheduler}/{id}`; only its
+ * client knows the id. An operation passes through the REAPI stages CACHE_CHECK, QUEUED, EXECUTING and
+ * COMPLETED. A scheduler accepts requests and reports the state of its operations. `kinds.ts` lists the
+ * kinds; `kind/` has one file for each. Some kinds wrap another scheduler and change requests
+ * (`forwarding.ts`). `grpc` forwards to another server. `simple` queues actions and sends them to workers
+ * (`simple/host.ts`). All calls exchange only data and are asynchronous, because the implementation may be in
+ * another process.
  */
 
 import type { StatusError } from '../base/status-error.js'
@@ -24,69 +25,69 @@ import type {
 export type * from './request.js'
 
 export interface Scheduler {
-  /** Where workers connect; undefined where workers belong to another server. */
+  /** Workers connect here; undefined if they belong to another server. */
   readonly workers: WorkerPool | undefined
 
-  /** For operators; undefined where queue and workers belong to another server. */
+  /** For operators; undefined if queue and workers belong to another server. */
   readonly operator: SchedulerOperator | undefined
 
-  /** Rejects with INVALID_ARGUMENT for properties that nobody here can ever have. */
+  /** Rejects with INVALID_ARGUMENT if no worker of this scheduler can ever have these properties. */
   checkPlatform(properties: readonly PlatformProperty[]): Promise<void>
 
-  /** Begins an operation and answers its name. From there on everything is told in the operation. */
+  /** Starts an operation and returns its name. Later errors are reported in the operation. */
   execute(request: ExecutionRequest): Promise<string>
 
   /**
-   * The operation as it is now, at once, then each further state up to COMPLETED; a slow reader sees the newest only.
-   * Counts as a client that listens. Ends early, without an error, when `signal` aborts; fails with NOT_FOUND when there is
-   * no such operation, and with UNAVAILABLE when the scheduler stops.
+   * Yields the current state, then each new state up to COMPLETED. A slow reader sees only the newest state.
+   * The reader counts as a waiting client. Ends early, without an error, when `signal` aborts. Fails with
+   * NOT_FOUND if the operation does not exist, and with UNAVAILABLE when the scheduler stops.
    */
   watch(name: string, signal: AbortSignal): AsyncGenerator<OperationState>
 
-  /** The operation as it is now; asking counts as a client that came and went. */
+  /** The current state. Counts as a client that came and left: the operation's client timeout starts anew. */
   get(name: string): Promise<OperationState | undefined>
 
-  /** The operations of an instance, oldest first, behind the one with that cursor; '' is the beginning. */
+  /** The operations of an instance after the cursor, oldest first; '' starts at the beginning. */
   operations(instanceName: string, after: string): AsyncIterable<ListedOperation>
 
-  /** False when there is no such operation. A finished one stays as it is. */
+  /** False if the operation does not exist. Does not change a finished one. */
   cancel(name: string): Promise<boolean>
 
-  /** False when there is no such operation. Deleting does not cancel. */
+  /** Deletes the operation without cancelling its run. False if it does not exist. */
   delete(name: string): Promise<boolean>
 
-  /** Starts nothing any more: queues refuse, workers are asked to finish. */
+  /** Stops accepting actions: queues reject, workers are asked to finish. */
   drain(): void
 
-  /** Resolves when nothing runs any more and every outcome is there, or after `limitMs`. */
+  /** Resolves when nothing runs and every outcome is settled, or after `limitMs`. */
   idle(limitMs: number): Promise<void>
 
-  /** Ends every watch and connection with UNAVAILABLE. */
+  /** Ends every watch and every worker connection with UNAVAILABLE. */
   close(): void
 }
 
-/** The results of actions, as the instances of the process keep them: the one place where schedulers read and write them. */
+/** The action results of the process's instances. Schedulers read and write results only through this interface. */
 export interface ActionResults {
-  /** A result from before; undefined for none. Never rejects: an action cache that does not work costs a run. */
+  /** A cached result; undefined for none. Never rejects: a failing action cache costs a run. */
   find(request: ExecutionRequest): Promise<ActionResult | undefined>
 
-  /** Keeps what a worker answered, where it may be kept, and answers what clients are shown. Never rejects. */
+  /** Caches a worker's response if that is allowed, and returns the response for clients. Never rejects. */
   keep(request: ExecutionRequest, response: ExecuteResponse): Promise<ExecuteResponse>
 }
 
-/** What operators see and do beyond operations. */
+/** The operator's view of queue and workers. */
 export interface SchedulerOperator {
   overview(): SchedulerOverview
-  /** The worker takes nothing new; what it runs goes on. False when there is no such worker. */
+  /** The worker receives nothing new; its running attempts continue. False if the worker does not exist. */
   drainWorker(workerId: string): boolean
-  /** It takes actions again. False when there is no such worker, or when it is leaving by itself. */
+  /** The worker receives actions again. False if the worker does not exist or drains on its own request. */
   undrainWorker(workerId: string): boolean
 }
 
 export interface SchedulerOverview {
   readonly workers: readonly WorkerOverview[]
   readonly queued: number
-  /** What waits, at most the first thousand of each requirement by arrival. */
+  /** Queued actions: of each requirement at most the 1,000 that arrived first. */
   readonly queue: readonly QueuedOverview[]
 }
 
@@ -94,14 +95,14 @@ export interface WorkerOverview {
   readonly id: string
   readonly name: string
   readonly state: string
-  /** Attempts that have a place. */
+  /** Attempts that hold a slot. */
   readonly running: number
-  /** Those that wait there for one. */
+  /** Attempts that wait at the worker for a slot. */
   readonly waiting: number
-  /** Null for no limit. */
+  /** Number of slots; null for no limit. */
   readonly places: number | null
   readonly properties: Readonly<Record<string, readonly string[]>>
-  /** What is left of each `minimum` property. */
+  /** Unreserved amount of each `minimum` property. */
   readonly left: Readonly<Record<string, number>>
   readonly heardMs: number
   readonly attempts: readonly AttemptOverview[]
@@ -125,38 +126,39 @@ export interface QueuedOverview {
 }
 
 export interface WorkerPool {
-  /** How often a worker should be heard of, at the least. */
+  /** Maximum time between two messages of a worker. */
   readonly keepAliveIntervalMs: number
 
   /**
-   * A worker said Hello. What it ran before and this scheduler knows goes on; so does, for a while after a start, what the
-   * scheduler before this one had given it. INVALID_ARGUMENT when an amount it offers is no whole number.
+   * Handles a worker's Hello. Known attempts of the worker continue. For a while after a start, attempts of
+   * the previous scheduler process continue too. Throws INVALID_ARGUMENT if an amount in the offer is no
+   * whole number.
    */
   connectWorker(offer: WorkerOffer, previous: WorkerPast, link: WorkerLink): WorkerSession
 }
 
-/** How the scheduler reaches a worker. `welcome` comes first, nothing comes after `close` or `disconnected`. */
+/** The connection to a worker. `welcome` comes first; no call follows `close` or `disconnected`. */
 export interface WorkerLink {
-  /** `workerKey` shows in the worker's next Hello that the id is its own. */
+  /** The worker sends `workerKey` in its next Hello to prove that it owns the id. */
   welcome(workerId: string, workerKey: string): void
   start(attempt: StartAttempt): void
   kill(attemptId: string): void
   acknowledge(attemptId: string): void
   drain(): void
-  /** The scheduler gave the worker up, or another connection took its place. */
+  /** The scheduler gave the worker up, or a newer connection replaced this one. */
   close(error: StatusError): void
 }
 
-/** What a worker says. */
+/** Events from a worker. */
 export interface WorkerSession {
   readonly workerId: string
   keepAlive(): void
-  /** Fetching inputs 1, running 2, uploading outputs 3. */
+  /** `stage`: fetching inputs 1, running 2, uploading outputs 3. */
   progress(attemptId: string, stage: number): void
   report(attemptId: string, response: ExecuteResponse): void
   workerError(attemptId: string, error: StatusError): void
   refuse(attemptId: string, error: StatusError): void
-  /** It had no place for it in time, and has not begun it. */
+  /** The worker had no free slot in time and did not start the attempt. */
   giveBack(attemptId: string): void
   goingAway(): void
   disconnected(): void

@@ -25,7 +25,7 @@ const comeBack = (bench: Bench, attempts: readonly BroughtAttempt[], properties:
     ),
   )
 
-t.test('what a worker ran for the scheduler before goes on, and is found under its name', async (t) => {
+t.test('an attempt of the previous scheduler process continues under its operation name', async (t) => {
   const bench = new Bench()
   comeBack(bench, [brought('a')])
   t.match(bench.state('operations/a'), { stage: 'EXECUTING' })
@@ -37,7 +37,7 @@ t.test('what a worker ran for the scheduler before goes on, and is found under i
   t.match(bench.state(other), { stage: 'EXECUTING' })
 })
 
-t.test('who asked for the same action since gets the result of that run', async (t) => {
+t.test('a later request for the same action gets the result of the adopted attempt', async (t) => {
   for (const isQueued of [true, false]) {
     const bench = new Bench()
     if (!isQueued) bench.worker('v', [])
@@ -52,21 +52,21 @@ t.test('who asked for the same action since gets the result of that run', async 
   }
 })
 
-t.test('an action that may not be cached is nobody else his', async (t) => {
+t.test('an adopted action with do_not_cache is not shared', async (t) => {
   const bench = new Bench()
   const other = bench.enqueue([], { action: 'a' })
   comeBack(bench, [brought('a', { doNotCache: true })])
   t.match([bench.state(other), bench.state('operations/a')], [{ stage: 'QUEUED' }, { stage: 'EXECUTING' }])
 })
 
-t.test('a run that was taken over and fails is tried again under a number that was not used before', async (t) => {
+t.test('an adopted attempt that fails is retried under a new attempt number', async (t) => {
   const bench = new Bench()
   comeBack(bench, [brought('a')])
   bench.fail('w', 'a-2')
   t.same(bench.starts, ['w operations/a a-3'])
 })
 
-t.test('nobody comes for it: it is stopped after client_action_timeout_s', async (t) => {
+t.test('an adopted attempt without a client is killed after client_action_timeout_s', async (t) => {
   const bench = new Bench({ clientActionTimeoutMs: 5_000, workerTimeoutMs: 60_000 })
   comeBack(bench, [brought('a')])
   bench.pass(6_000)
@@ -74,7 +74,7 @@ t.test('nobody comes for it: it is stopped after client_action_timeout_s', async
   t.match(bench.of('kill'), [{ attemptId: 'a-2' }])
 })
 
-t.test('what is not taken over is stopped', async (t) => {
+t.test('attempts that are not adopted are killed', async (t) => {
   for (const [why, bench, attempt] of [
     ['too late', new Bench({ adoptForMs: 1_000 }), brought('a')],
     ['never', new Bench({ adoptForMs: 0 }), brought('a')],

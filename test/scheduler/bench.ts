@@ -22,7 +22,7 @@ export const error = new StatusError('INTERNAL', 'disk on fire')
 
 export type Pairs = readonly (readonly [string, string])[]
 
-/** A scheduler with a clock, and what came of it so far. */
+/** A state machine with a clock, and all commands it has returned. */
 export class Bench {
   readonly machine: SimpleScheduler
   nowMs = 0
@@ -63,7 +63,7 @@ export class Bench {
     this.do(this.machine.workerConnected(this.nowMs, id, offer, { attemptIds: [] }))
   }
 
-  /** Lets time pass while these workers keep talking. */
+  /** Advances the clock while these workers keep sending keep-alives. */
   pass(ms: number, alive: readonly string[] = []): void {
     for (const untilMs = this.nowMs + ms; this.nowMs < untilMs; ) {
       this.nowMs = Math.min(untilMs, this.nowMs + 100)

@@ -7,7 +7,7 @@ const declared = new Map<string, MatchKind>([
   ['os', 'exact'],
 ])
 
-/** Ends what runs on `w`, one after the other, and answers whose operations were started for it. */
+/** Ends the attempts on `w` one after the other. Returns the owners of the operations that start in their place. */
 const drainOneByOne = (bench: Bench, count: number, ownerOf: (name: string) => string): string[] => {
   const owners: string[] = []
   for (let run = 0; run < count; run++) {
@@ -22,7 +22,7 @@ const drainOneByOne = (bench: Bench, count: number, ownerOf: (name: string) => s
 
 const countOf = (owners: readonly string[], owner: string): number => owners.filter((one) => one === owner).length
 
-t.test('max_queued_actions_per_instance: one instance is refused, the others are not', async (t) => {
+t.test('max_queued_actions_per_instance: rejects one instance, not the others', async (t) => {
   const bench = new Bench({ maxQueuedActionsPerInstance: 2 })
   bench.enqueue([], { instance: 'a' })
   bench.enqueue([], { instance: 'a' })
@@ -33,20 +33,20 @@ t.test('max_queued_actions_per_instance: one instance is refused, the others are
   t.doesNotThrow(() => bench.enqueue([], { instance: 'a' }), 'one of its actions was started')
 })
 
-t.test('max_running_actions_per_instance: the others get the places that are left', async (t) => {
+t.test('max_running_actions_per_instance: other instances get the remaining slots', async (t) => {
   const bench = new Bench({ maxRunningPerInstance: 1 })
   bench.worker('w', [], 3)
   const [first] = [bench.enqueue([], { instance: 'a' }), bench.enqueue([], { instance: 'a' })]
   bench.enqueue([['os', 'x']], { instance: 'b' })
-  t.equal(bench.starts.length, 1, 'a has one place, b asks for what nobody has')
+  t.equal(bench.starts.length, 1, 'a is at its cap, b needs a property that no worker has')
   bench.worker('x', [['os', 'x']], 1)
   t.equal(bench.starts.length, 2)
   bench.finish('w', bench.of('start')[0]?.start.attemptId ?? '')
   t.match(bench.state(first), { stage: 'COMPLETED' })
-  t.equal(bench.starts.length, 3, 'the second of a')
+  t.equal(bench.starts.length, 3, 'the second action of a starts')
 })
 
-t.test('an instance whose attempt is lost goes on elsewhere at once', async (t) => {
+t.test('an instance at its cap that loses an attempt starts another one at once', async (t) => {
   const bench = new Bench({ maxRunningPerInstance: 1, workerTimeoutMs: 1_000 })
   bench.worker('w', [['os', 'x']])
   bench.worker('v', [])
@@ -54,10 +54,10 @@ t.test('an instance whose attempt is lost goes on elsewhere at once', async (t) 
   bench.enqueue([], { instance: 'a' })
   t.equal(bench.starts.length, 1)
   bench.pass(2_000, ['v'])
-  t.match(bench.starts.at(-1), /^v /, 'its place is free although nothing was reported')
+  t.match(bench.starts.at(-1), /^v /, 'the slot of the lost attempt is free')
 })
 
-t.test('instances share the workers, whoever came first and with however much', async (t) => {
+t.test('instances share the workers equally, whatever their order and load', async (t) => {
   const bench = new Bench({ maxQueuedActions: 100_000 })
   const owner = new Map<string, string>()
   const queue = (instance: string, count: number) => {
@@ -73,7 +73,7 @@ t.test('instances share the workers, whoever came first and with however much', 
   t.ok(Math.abs(countOf(later, 'c') - 30) <= 1, `c has its third from now on and no more: ${countOf(later, 'c')}`)
 })
 
-t.test('invocations of one instance share what it gets', async (t) => {
+t.test('invocations of one instance share its slots', async (t) => {
   const bench = new Bench()
   const owner = new Map<string, string>()
   for (const invocation of ['big', 'small']) {
@@ -86,7 +86,7 @@ t.test('invocations of one instance share what it gets', async (t) => {
   t.same([countOf(owners, 'big'), countOf(owners, 'small')], [20, 20])
 })
 
-t.test('priority_ageing_s: what is not urgent is not passed by for ever', async (t) => {
+t.test('priority_ageing_s: actions of low priority are not starved', async (t) => {
   for (const [priorityAgeingMs, expected] of [
     [10_000, true],
     [undefined, false],
@@ -104,7 +104,7 @@ t.test('priority_ageing_s: what is not urgent is not passed by for ever', async 
   }
 })
 
-t.test('hold_worker_after_s: what needs a whole worker does not wait behind what fits in between', async (t) => {
+t.test('hold_worker_after_s: an action that needs a whole worker is not starved by small ones', async (t) => {
   const bench = new Bench({
     supportedPlatformProperties: declared,
     holdWorkerAfterMs: 5_000,
@@ -133,10 +133,10 @@ t.test('hold_worker_after_s: what needs a whole worker does not wait behind what
   bench.cancel(large)
   t.equal(bench.of('kill').length, 1)
   bench.fail('w', bench.of('kill')[0]?.attemptId ?? '')
-  t.equal(bench.of('start').length > 6, true, 'the worker goes on with small ones')
+  t.equal(bench.of('start').length > 6, true, 'the worker starts small actions again')
 })
 
-t.test('three tenants with 10,000 queued actions: each has its third of the time of the workers', async (t) => {
+t.test('three tenants with 10,000 queued actions: each gets a third of the worker time', async (t) => {
   const bench = new Bench({ maxQueuedActions: 100_000, workerTimeoutMs: 1e9 })
   const owner = new Map<string, string>()
   const takesMs = { short: 100, long: 700, mixed: 300 }

@@ -15,7 +15,7 @@ const settingsOf = (options: object): SimpleSettings => {
   return simpleSettings(simple)
 }
 
-/** Each key with a value that is not its default, and the one setting that it changes. */
+/** Each key with a value other than its default, and the one setting that it changes. */
 const CASES: readonly (readonly [object, Partial<SimpleSettings>])[] = [
   [{ retain_completed_for_s: 11 }, { retainCompletedForMs: 11_000 }],
   [{ client_action_timeout_s: 12 }, { clientActionTimeoutMs: 12_000 }],
@@ -49,7 +49,7 @@ const CASES: readonly (readonly [object, Partial<SimpleSettings>])[] = [
   ],
 ]
 
-t.test('each key of a simple scheduler changes one setting, and without any they are those of the tests', async (t) => {
+t.test('each key of a simple scheduler changes one setting; the defaults are those of the tests', async (t) => {
   t.strictSame(settingsOf({}), defaultSettings)
   for (const [options, changed] of CASES) {
     t.strictSame(settingsOf(options), { ...defaultSettings, ...changed }, JSON.stringify(options))

@@ -1,6 +1,6 @@
 import { type SimpleSettings, simpleSettings } from '../../src/scheduler/simple/settings.js'
 
-/** What the schema's defaults come to. */
+/** The settings that follow from the defaults of the schema. */
 export const defaultSettings: SimpleSettings = simpleSettings({
   supported_platform_properties: new Map(),
   retain_completed_for_s: 60,

@@ -96,17 +96,17 @@ class CountingMeter implements SchedulerMeter {
   }
 }
 
-/** What the world outside the machine knows: applies commands and refuses those that make no sense. */
+/** The host, clients and workers around the machine. Applies commands and fails on invalid ones. */
 class World {
   readonly meter = new CountingMeter()
   readonly machine = new SimpleScheduler(settings, this.meter, new Ledger({ outcomes: 8 * 4500 }))
   nowMs = 1_000
-  /** Attempts each connected worker holds, until acknowledged. */
+  /** Attempts of each connected worker, until acknowledged. */
   readonly connected = new Map<string, Set<string>>()
-  /** Attempts of workers whose stream is gone. */
+  /** Attempts of workers whose connection is lost. */
   readonly away = new Map<string, Set<string>>()
   readonly leaving = new Set<string>()
-  /** Those that an operator wants nothing new on. */
+  /** Workers drained by an operator. */
   readonly keptFree = new Set<string>()
   readonly offerOf = new Map<string, WorkerOffer>()
   readonly stageOf = new Map<string, string>()
@@ -118,7 +118,7 @@ class World {
   readonly starts = new Set<string>()
   isDraining = false
 
-  /** A run that the scheduler before this one started, perhaps of an operation that is known here. */
+  /** An attempt that a previous scheduler process started, possibly for an operation that is known here. */
   foreign(a: number, b: number): BroughtAttempt {
     const known = this.names.filter((name) => !this.completed.has(name))
     const name = (a % 4 === 0 && pick(known, a)) || `operations/before-${this.names.length}`
@@ -289,7 +289,7 @@ const events: Record<string, (world: World, a: number, b: number) => void> = {
     const mayResume = world.keptFree.has(id) && world.connected.has(id) && !world.isDraining
     if (mayResume) world.keptFree.delete(id)
     const commands = world.machine.undrainWorker(world.nowMs, id)
-    assert((commands !== undefined) === mayResume, 'an operator takes back what one said, and nothing else')
+    assert((commands !== undefined) === mayResume, 'an operator can only undo a drain by an operator')
     world.apply(commands ?? [])
   },
   settle: (world, a) => {
@@ -342,7 +342,7 @@ const checkInvariants = (world: World): void => {
       const stage = execution.state === 'queued' ? 'QUEUED' : 'EXECUTING'
       assert(world.stageOf.get(operation.name) === stage, `${operation.name} is shown as ${stage}`)
     }
-    if (execution.state === 'settling') assert(world.settling.has(execution.id), 'somebody settles it')
+    if (execution.state === 'settling') assert(world.settling.has(execution.id), 'the host is settling it')
   }
   for (const [name, stage] of world.stageOf) {
     const isUnderWay = stage === 'QUEUED' || stage === 'EXECUTING'
@@ -381,23 +381,26 @@ const checkInvariants = (world: World): void => {
     for (const worker of known) {
       const could = worker.isDraining ? false : couldRun(worker, bucket.requirement)
       const own = dispatch.index.classOf(worker)
-      assert((own !== undefined && bucket.capable.has(own)) === could, 'knows which workers can serve it')
+      assert((own !== undefined && bucket.capable.has(own)) === could, 'the bucket lists its capable workers')
       assert(!could || !mayRun || !hasRoom(worker, bucket.requirement), 'nothing waits that a worker has room for')
     }
     for (const { workers } of bucket.capable) {
       for (const worker of workers) assert(known.has(worker), 'forgets workers that are gone')
     }
-    assert((bucket.capable.size === 0) === (bucket.unmatchedSinceMs !== undefined), 'knows that nobody can serve it')
+    assert(
+      (bucket.capable.size === 0) === (bucket.unmatchedSinceMs !== undefined),
+      'an unmatched bucket has no capable worker',
+    )
   }
 }
 
-/** Of an offer, without the index. */
+/** Checks an offer without using the index. */
 const couldRun = ({ offer: { properties } }: Worker, { exact, minimum, present }: Requirement): boolean =>
   exact.every(({ name, value }) => properties.get(name)?.includes(value)) &&
   [...minimum].every(([name, amount]) => (properties.get(name) ?? []).some((value) => Number(value) >= amount)) &&
   present.every((name) => properties.has(name))
 
-/** What a worker brought along is taken over as it is, whatever there is room for. */
+/** Attempts that a worker brought are adopted even beyond its capacity. */
 const isForeign = (attemptId: string): boolean => /^(foreign|stranger)-/.test(attemptId)
 
 const waitingIn = ({ lanes }: Bucket): number =>
@@ -427,12 +430,15 @@ const checkShares = ({ queue, attempts, index }: Dispatch): void => {
     const withPlace = [...workers].filter(hasPlace)
     assert(free.size === withPlace.length && withPlace.every(({ heapIndex }) => heapIndex >= 0), 'knows who is free')
     for (const { heldFor } of workers) {
-      assert(heldFor === undefined || queue.bySignature(heldFor) !== undefined, 'held for what waits')
+      assert(
+        heldFor === undefined || queue.bySignature(heldFor) !== undefined,
+        'a worker is held only for a waiting requirement',
+      )
     }
   }
 }
 
-/** What is queued again was in already: it is not refused. */
+/** An execution that is queued again was admitted before, so the limit does not apply. */
 const REQUEUED = 8
 
 const checkEnd = (world: World): void => {
@@ -471,7 +477,7 @@ const eventArbitrary: fc.Arbitrary<Event> = fc.tuple(
   fc.nat(200),
 )
 
-t.test('whatever happens in whatever order, the parts agree and everything ends exactly once', (t) => {
+t.test('any sequence of events keeps the invariants, and everything ends exactly once', (t) => {
   let played = 0
   const property = fc.property(fc.array(eventArbitrary, { minLength: 5, maxLength: 120, size: 'max' }), (sequence) => {
     const world = new World()

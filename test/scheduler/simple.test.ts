@@ -9,7 +9,7 @@ import { Bench, error, type Pairs, response } from './bench.js'
 
 const emptyResult = codec('build.bazel.remote.execution.v2.ActionResult').decode(Buffer.alloc(0))
 
-t.test('supported_platform_properties: who may run what', async (t) => {
+t.test('supported_platform_properties: which worker may run an action', async (t) => {
   const cases: [string, Pairs, (readonly [string, ...string[]])[], boolean][] = [
     ['nothing asked', [], [], true],
     ['exact', [['os', 'linux']], [['os', 'linux']], true],
@@ -71,7 +71,7 @@ t.test('supported_platform_properties: who may run what', async (t) => {
   t.throws(() => bench.worker('w', [['cpu', 'x']]), { code: Code.INVALID_ARGUMENT })
 })
 
-t.test('a property nobody declared is matched as every other one is, and refused where nothing says how', async (t) => {
+t.test('an undeclared property is matched as `*` declares, and rejected without `*`', async (t) => {
   const cases: [string, MatchKind, Pairs, (readonly [string, ...string[]])[], boolean][] = [
     [
       'ignored',
@@ -105,20 +105,20 @@ t.test('minimum properties are reserved while the command runs', async (t) => {
   const bench = new Bench()
   bench.worker('w', [['cpu', '4']])
   for (const cpu of ['3', '2', '1']) bench.enqueue([['cpu', cpu]])
-  t.same(bench.starts, ['w operations/1 1-1', 'w operations/3 3-1'], '3 + 1 fit, 2 must wait')
+  t.same(bench.starts, ['w operations/1 1-1', 'w operations/3 3-1'], 'actions 1 and 3 fit, action 2 waits')
   bench.do(bench.machine.progress(0, 'w', '1-1', 2))
   t.equal(bench.starts.length, 2)
   bench.do(bench.machine.progress(0, 'w', '1-1', 3))
-  t.equal(bench.starts.at(-1), 'w operations/2 2-1', 'uploading: what it reserved is free')
+  t.equal(bench.starts.at(-1), 'w operations/2 2-1', 'the reservation is released when uploading starts')
   bench.enqueue([['cpu', '2']])
   bench.finish('w', '1-1')
-  t.equal(bench.starts.length, 3, 'and is not given back twice')
+  t.equal(bench.starts.length, 3, 'the reservation is released only once')
   bench.finish('w', '3-1')
   bench.finish('w', '2-1')
   t.equal(bench.starts.at(-1), 'w operations/4 4-1')
 })
 
-t.test('minimum properties are given back once, whichever way an attempt ends', async (t) => {
+t.test('minimum properties are released once, however an attempt ends', async (t) => {
   const uploads = (bench: Bench) => bench.do(bench.machine.progress(bench.nowMs, 'w', '1-1', 3))
   const comesBack = (bench: Bench, attemptIds: readonly string[]) => {
     bench.do(bench.machine.workerDisconnected(bench.nowMs, 'w'))
@@ -178,11 +178,11 @@ t.test('minimum properties are given back once, whichever way an attempt ends', 
   }
 })
 
-t.test('a worker whose places are soon free again is given what waits there for one', async (t) => {
+t.test('a worker with short actions queues further attempts', async (t) => {
   const bench = new Bench()
   bench.worker('w', [['cpu', '2']], 1, 1)
   for (const cpu of ['1', '1', '2', '1', '1']) bench.enqueue([['cpu', cpu]])
-  t.equal(bench.starts.length, 1, 'nothing is known of it yet')
+  t.equal(bench.starts.length, 1, 'a new worker queues nothing')
   bench.finish('w', '1-1')
   t.same(
     bench.starts.slice(1),
@@ -191,7 +191,7 @@ t.test('a worker whose places are soon free again is given what waits there for 
   )
   const { executions, workers } = bench.machine.activity(bench.nowMs)
   const stages = [...executions].map(({ stage, workerId }) => `${stage} ${workerId}`)
-  t.same(stages, ['executing w', 'queued ', 'queued ', 'queued '], 'what waits there does not run')
+  t.same(stages, ['executing w', 'queued ', 'queued ', 'queued '], 'attempts without a slot are not shown as running')
   t.match(workers, [{ running: 1, maxInflightAttempts: 1 }])
   t.match(overview(bench.machine).workers, [
     {
@@ -206,39 +206,39 @@ t.test('a worker whose places are soon free again is given what waits there for 
   ])
   bench.nowMs += 50
   bench.do(bench.machine.giveBack(bench.nowMs, 'w', '4-1'))
-  t.equal(bench.starts.length, 3, 'given back, it waits its turn')
+  t.equal(bench.starts.length, 3, 'an attempt that is given back waits in the queue')
   t.match(bench.state('operations/4'), { stage: 'QUEUED' })
   bench.finish('w', '2-1')
-  t.same(bench.starts.slice(3), ['w operations/3 3-1'], 'what takes long lets nothing wait behind it')
+  t.same(bench.starts.slice(3), ['w operations/3 3-1'], 'nothing is queued behind a long action')
   bench.finish('w', '3-1')
   t.same(bench.starts.slice(4), ['w operations/4 4-2', 'w operations/5 5-1'])
   bench.finish('w', '4-2')
   bench.finish('w', '5-1')
   const [worker] = bench.machine.inspect().workers.all
-  t.match([worker?.left.get('cpu'), worker?.inflight, worker?.attempts.size], [2, 0, 0], 'all is given back')
+  t.match([worker?.left.get('cpu'), worker?.inflight, worker?.attempts.size], [2, 0, 0], 'everything is released')
 })
 
-t.test('what is given back goes to a worker that has a place', async (t) => {
+t.test('an attempt that is given back goes to a worker with a free slot', async (t) => {
   const bench = new Bench({ maxJobRetries: 0 })
   bench.worker('a', [], 1, 1)
   for (let count = 0; count < 3; count++) bench.enqueue()
   bench.finish('a', '1-1')
   t.same(bench.starts.slice(1), ['a operations/2 2-1', 'a operations/3 3-1'])
   bench.worker('b', [], 1, 1)
-  t.equal(bench.starts.length, 3, 'what waits at a worker is not taken from it')
+  t.equal(bench.starts.length, 3, 'attempts that wait at a worker are not withdrawn')
   bench.nowMs += 50
   bench.do(bench.machine.giveBack(bench.nowMs, 'a', '3-1'))
   t.same(bench.starts.slice(3), ['b operations/3 3-2'])
   bench.finish('b', '3-2')
-  t.match(bench.state('operations/3'), { stage: 'COMPLETED', outcome: { response } }, 'that was no failed try')
+  t.match(bench.state('operations/3'), { stage: 'COMPLETED', outcome: { response } }, 'giving back is no failure')
 })
 
-t.test('a worker that gives back what it has a place for gets a pause, as one that refuses', async (t) => {
+t.test('a worker that gives an attempt back despite a free slot is paused', async (t) => {
   const bench = new Bench()
   bench.worker('liar', [], 2, 2)
   bench.enqueue()
   bench.do(bench.machine.giveBack(bench.nowMs, 'liar', '1-1'))
-  t.same(bench.starts, ['liar operations/1 1-1'], 'no start after start as fast as they travel')
+  t.same(bench.starts, ['liar operations/1 1-1'], 'no loop of starts')
   bench.pass(1_000, ['liar'])
   t.same(bench.starts.slice(1), ['liar operations/1 1-2'])
 })
@@ -273,7 +273,7 @@ t.test('priority, then order of arrival; joining raises', async (t) => {
   )
 })
 
-t.test('sharing: same action of one instance, and only what may be shared', async (t) => {
+t.test('sharing: equal actions of one instance share a run, unless do_not_cache is set', async (t) => {
   const bench = new Bench()
   bench.enqueue([], { action: 'x' })
   bench.enqueue([], { action: 'x' })
@@ -287,10 +287,10 @@ t.test('sharing: same action of one instance, and only what may be shared', asyn
   for (const name of ['1', '2', '5']) t.equal(bench.state(`operations/${name}`)?.stage, 'COMPLETED')
   t.equal(bench.state('operations/3')?.stage, 'EXECUTING')
   bench.enqueue([], { action: 'x' })
-  t.equal(bench.starts.at(-1), 'w operations/6 6-1', 'nothing is shared with what has ended')
+  t.equal(bench.starts.at(-1), 'w operations/6 6-1', 'an ended run is not shared')
 })
 
-t.test('who wants no result that is there already shares a run, but none that has one', async (t) => {
+t.test('skip_cache_lookup joins a run in progress, but not one that has a result', async (t) => {
   const bench = new Bench()
   bench.worker('w')
   const first = bench.enqueue([], { action: 'x' })
@@ -300,7 +300,7 @@ t.test('who wants no result that is there already shares a run, but none that ha
     .do(bench.machine.report(bench.nowMs, 'w', '1-1', response))
     .filter(({ kind }) => kind === 'settle')
   const late = bench.enqueue([], { action: 'x' })
-  t.equal(bench.starts.length, 1, 'it joins what is being kept')
+  t.equal(bench.starts.length, 1, 'without skip_cache_lookup it joins the settling run')
   const anew = bench.enqueue([], { action: 'x', skipCacheLookup: true })
   t.same(bench.starts.slice(1), [`w ${anew} 4-1`])
   if (settle?.kind === 'settle') bench.do(bench.machine.settled(bench.nowMs, settle.executionId, { response }))
@@ -308,7 +308,7 @@ t.test('who wants no result that is there already shares a run, but none that ha
   t.equal(bench.state(anew)?.stage, 'EXECUTING')
 })
 
-t.test('worker_timeout_s: a silent worker is lost, whoever speaks is not', async (t) => {
+t.test('worker_timeout_s: a silent worker is lost, one with keep-alives is not', async (t) => {
   const bench = new Bench({ workerTimeoutMs: 3_000 })
   bench.worker('w')
   const name = bench.enqueue()
@@ -320,16 +320,16 @@ t.test('worker_timeout_s: a silent worker is lost, whoever speaks is not', async
   t.match(bench.of('evict')[0], { workerId: 'w', error: { message: /not heard of for 3 s/ } })
   t.equal(bench.state(name)?.stage, 'QUEUED', 'and its action is queued again')
   bench.finish('w', '1-1')
-  t.equal(bench.state(name)?.stage, 'QUEUED', 'a late result of a lost attempt is not taken')
+  t.equal(bench.state(name)?.stage, 'QUEUED', 'a late result of a lost attempt is ignored')
   t.equal(bench.of('acknowledge').length, 0)
 })
 
-t.test('a worker that disconnects may come back in time; one with nothing to lose is forgotten', async (t) => {
+t.test('a disconnected worker may return in time; without attempts it is removed at once', async (t) => {
   const bench = new Bench({ workerTimeoutMs: 3_000, maxJobRetries: 0 })
   bench.worker('idle')
   bench.do(bench.machine.workerDisconnected(0, 'idle'))
   bench.enqueue()
-  t.equal(bench.of('log').length, 1, 'nobody is there')
+  t.equal(bench.of('log').length, 1, 'no worker is left')
   bench.worker('w')
   bench.do(bench.machine.workerDisconnected(0, 'w'))
   bench.enqueue()
@@ -345,7 +345,7 @@ t.test('a worker that disconnects may come back in time; one with nothing to los
   t.match(bench.failure('operations/2'), { code: Code.UNAVAILABLE, message: /1 of 1 tries failed.*not heard of/ })
 })
 
-t.test('max_job_retries: one failure more returns the last error', async (t) => {
+t.test('max_job_retries: one more failure returns the last error', async (t) => {
   for (const maxJobRetries of [0, 1, 3]) {
     const bench = new Bench({ maxJobRetries })
     bench.worker('w')
@@ -366,18 +366,18 @@ t.test('max_job_retries: one failure more returns the last error', async (t) => 
   t.equal(bench.starts.at(-1), 'b operations/1 1-2', 'another worker is tried first')
 })
 
-t.test('max_action_executing_timeout_s: a stuck attempt is killed and tried again', async (t) => {
+t.test('max_action_executing_timeout_s: a stuck attempt is killed and retried', async (t) => {
   const bench = new Bench({ maxActionExecutingTimeoutMs: 2_000, maxJobRetries: 1 })
   bench.worker('w', [], 1)
   const name = bench.enqueue()
   bench.pass(1_900, ['w'])
   bench.do(bench.machine.progress(bench.nowMs, 'w', '1-1', 2))
   bench.pass(1_900, ['w'])
-  t.equal(bench.of('kill').length, 0, 'a new stage starts the time anew')
+  t.equal(bench.of('kill').length, 0, 'a new stage restarts the timeout')
   bench.do(bench.machine.progress(bench.nowMs, 'w', '1-1', 2))
   bench.pass(100, ['w'])
   t.same(bench.of('kill'), [{ kind: 'kill', workerId: 'w', attemptId: '1-1' }], 'the same stage again does not')
-  t.equal(bench.state(name)?.stage, 'QUEUED', 'its place is taken until the kill is confirmed')
+  t.equal(bench.state(name)?.stage, 'QUEUED', 'its slot is taken until the kill is confirmed')
   bench.fail('w', '1-1')
   t.equal(bench.starts.at(-1), 'w operations/1 1-2')
   bench.pass(2_000, ['w'])
@@ -392,7 +392,7 @@ t.test('max_action_executing_timeout_s: a stuck attempt is killed and tried agai
   t.equal(free.of('kill').length, 0, 'off unless set')
 })
 
-t.test('unacknowledged_kill_timeout_s: who does not confirm a kill is removed', async (t) => {
+t.test('unacknowledged_kill_timeout_s: a worker that does not confirm a kill is removed', async (t) => {
   const bench = new Bench({ unacknowledgedKillTimeoutMs: 4_000 })
   bench.worker('w')
   const name = bench.enqueue()
@@ -404,7 +404,7 @@ t.test('unacknowledged_kill_timeout_s: who does not confirm a kill is removed', 
   t.match(bench.of('evict')[0]?.error.message, /worker w did not confirm a kill within 4 s/)
 })
 
-t.test('client_action_timeout_s: an operation nobody listens to is cancelled', async (t) => {
+t.test('client_action_timeout_s: an operation without a waiting client is cancelled', async (t) => {
   const bench = new Bench({ clientActionTimeoutMs: 2_000 })
   bench.worker('w')
   const name = bench.enqueue()
@@ -413,7 +413,7 @@ t.test('client_action_timeout_s: an operation nobody listens to is cancelled', a
   bench.pass(1_900, ['w'])
   bench.do(bench.machine.touched(bench.nowMs, name))
   bench.pass(1_900, ['w'])
-  t.equal(bench.state(name)?.stage, 'EXECUTING', 'asking counts as listening')
+  t.equal(bench.state(name)?.stage, 'EXECUTING', 'GetOperation restarts the timeout')
   bench.pass(100, ['w'])
   t.match(bench.failure(name), { code: Code.DEADLINE_EXCEEDED, message: /no client listened to operations\/1 for 2 s/ })
   t.equal(bench.of('kill').length, 1)
@@ -422,10 +422,10 @@ t.test('client_action_timeout_s: an operation nobody listens to is cancelled', a
   bench.pass(5_000, ['w'])
   bench.do(bench.machine.clientDetached(bench.nowMs, left))
   bench.pass(2_000, ['w'])
-  t.equal(bench.failure(left)?.code, Code.DEADLINE_EXCEEDED, 'nobody asked at all')
+  t.equal(bench.failure(left)?.code, Code.DEADLINE_EXCEEDED, 'no client ever waited')
 })
 
-t.test('retain_completed_for_s, and no more than fit', async (t) => {
+t.test('retain_completed_for_s, within the memory of the ledger', async (t) => {
   const ledger = new Ledger({ outcomes: 2 * 10_000 })
   const bench = new Bench({ retainCompletedForMs: 2_000 }, ledger)
   bench.worker('w')
@@ -486,12 +486,12 @@ t.test('no_worker_timeout_s and worker_match_logging_interval_s', async (t) => {
   t.equal(bench.state(late)?.stage, 'EXECUTING')
   const busy = bench.enqueue([['os', 'linux']])
   bench.pass(100_000, ['mac', 'linux'])
-  t.equal(bench.state(busy)?.stage, 'QUEUED', 'a worker that is only busy is worth waiting for')
+  t.equal(bench.state(busy)?.stage, 'QUEUED', 'a busy worker is waited for')
   bench.do(bench.machine.goingAway(bench.nowMs, 'linux'))
   bench.pass(24_900, ['mac', 'linux'])
   t.equal(bench.state(busy)?.stage, 'QUEUED')
   bench.pass(100, ['mac', 'linux'])
-  t.equal(bench.failure(busy)?.code, Code.FAILED_PRECONDITION, 'counted from when the last one went')
+  t.equal(bench.failure(busy)?.code, Code.FAILED_PRECONDITION, 'the timeout starts when the last capable worker leaves')
 
   const patient = new Bench({ noWorkerTimeoutMs: undefined, workerMatchLoggingIntervalMs: undefined })
   const waiting = patient.enqueue()
@@ -500,7 +500,7 @@ t.test('no_worker_timeout_s and worker_match_logging_interval_s', async (t) => {
   t.equal(patient.of('log').length, 1)
 })
 
-t.test('fallback_match_interval_s: what an event left waiting by mistake is found by the next pass', async (t) => {
+t.test('fallback_match_interval_s: finds an execution that an event left waiting by mistake', async (t) => {
   for (const [fallbackMatchIntervalMs, stage] of [
     [5_000, 'EXECUTING'],
     [undefined, 'QUEUED'],
@@ -510,7 +510,7 @@ t.test('fallback_match_interval_s: what an event left waiting by mistake is foun
     bench.pass(5_000, ['w'])
     const [worker] = bench.machine.inspect().workers.all
     if (worker === undefined) throw new Error('no worker')
-    // As if the word had been lost that it can take something again.
+    // Simulates a missed update of the index.
     worker.isPaused = true
     const waiting = bench.enqueue()
     worker.isPaused = false
@@ -521,7 +521,7 @@ t.test('fallback_match_interval_s: what an event left waiting by mistake is foun
   }
 })
 
-t.test('refusals are no tries, but have an end', async (t) => {
+t.test('rejections are not counted as failures, but are limited in time', async (t) => {
   const bench = new Bench({ noWorkerTimeoutMs: 5_000, maxJobRetries: 0 })
   const full = new StatusError('RESOURCE_EXHAUSTED', 'full')
   const refuse = (worker: string, attempt: string) => bench.do(bench.machine.refuse(bench.nowMs, worker, attempt, full))
@@ -529,9 +529,9 @@ t.test('refusals are no tries, but have an end', async (t) => {
   bench.worker('b')
   const name = bench.enqueue()
   refuse('a', '1-1')
-  t.equal(bench.starts.at(-1), 'b operations/1 1-2', 'goes elsewhere at once')
+  t.equal(bench.starts.at(-1), 'b operations/1 1-2', 'another worker gets it at once')
   refuse('b', '1-2')
-  t.equal(bench.state(name)?.stage, 'QUEUED', 'both have a pause')
+  t.equal(bench.state(name)?.stage, 'QUEUED', 'both workers are paused')
   for (let attempt = 3; bench.state(name)?.stage !== 'COMPLETED' && attempt < 100; attempt++) {
     bench.pass(1_000, ['a', 'b'])
     refuse(bench.of('start').at(-1)?.workerId ?? '', `1-${attempt}`)
@@ -540,7 +540,7 @@ t.test('refusals are no tries, but have an end', async (t) => {
   t.ok(bench.starts.length <= 14, `${bench.starts.length} attempts`)
 })
 
-t.test('only the worker of an attempt reports its result, and a result is settled before it is shown', async (t) => {
+t.test("only an attempt's own worker reports its result; a result is settled before clients see it", async (t) => {
   const bench = new Bench()
   bench.worker('a')
   bench.worker('b')
@@ -548,14 +548,14 @@ t.test('only the worker of an attempt reports its result, and a result is settle
   bench.finish('b', '1-1')
   t.equal(bench.state(name)?.stage, 'EXECUTING')
   bench.do(bench.machine.settled(0, name, { response }))
-  t.equal(bench.state(name)?.stage, 'EXECUTING', 'nothing to settle yet')
+  t.equal(bench.state(name)?.stage, 'EXECUTING', 'nothing is pending to settle')
   bench.do(bench.machine.report(0, 'a', '1-1', response))
   t.equal(bench.state(name)?.stage, 'EXECUTING')
   bench.do(bench.machine.settled(0, name, { response }))
   t.equal(bench.state(name)?.stage, 'COMPLETED')
 })
 
-t.test('100,000 queued actions: an event costs what it costs with few', async (t) => {
+t.test('100,000 queued actions: the cost of an event does not grow', async (t) => {
   const bench = new Bench({ maxQueuedActions: 100_000 })
   const queue = (count: number) => {
     for (let index = 0; index < count; index++) bench.enqueue([['os', 'linux']], { priority: index % 7 })
@@ -588,7 +588,7 @@ t.test('100,000 queued actions: an event costs what it costs with few', async (t
   t.ok(cpuMs() - before < 10_000, 'cancelling from the middle')
 })
 
-/** Of this process: what others do on the machine does not count. */
+/** CPU time of this process, so other processes do not disturb the measurement. */
 const cpuMs = (): number => {
   const { user, system } = process.cpuUsage()
   return (user + system) / 1000

@@ -25,18 +25,18 @@ const stages = async (watch: Watch, onStage: (stage: Stage) => void = () => {}):
   return seen
 }
 
-t.test('a stage that is over at once is not told, the end is', async (t) => {
+t.test('a stage that ends at once is not sent, the outcome is', async (t) => {
   const watch = new Watch(state('QUEUED'))
   const seen = stages(watch)
   await new Promise(setImmediate)
   watch.publish(state('EXECUTING'))
-  // Long enough for the reader, and for no timer.
+  // Lets the reader run, but no timer.
   for (let turn = 0; turn < 100; turn++) await undefined
   watch.publish(state('COMPLETED'))
   t.same(await seen, ['QUEUED', 'COMPLETED'])
 })
 
-t.test('a stage that lasts is told before the next one comes', async (t) => {
+t.test('a stage that lasts is sent before the next one', async (t) => {
   const watch = new Watch(state('CACHE_CHECK'))
   const next: Partial<Record<Stage, Stage>> = { CACHE_CHECK: 'QUEUED', QUEUED: 'EXECUTING', EXECUTING: 'COMPLETED' }
   const seen = await stages(watch, (stage) => {
@@ -46,7 +46,7 @@ t.test('a stage that lasts is told before the next one comes', async (t) => {
   t.same(seen, ['CACHE_CHECK', 'QUEUED', 'EXECUTING', 'COMPLETED'])
 })
 
-t.test('of stages in a row the latest is told', async (t) => {
+t.test('of several quick stages only the latest is sent', async (t) => {
   const watch = new Watch(state('CACHE_CHECK'))
   const seen = await stages(watch, (stage) => {
     if (stage === 'CACHE_CHECK')

@@ -12,7 +12,7 @@ const asking = (pairs: Pairs) =>
     declared,
   )
 
-/** Properties that tell how often they were looked at. */
+/** Properties that count how often they are read. */
 class Counting extends Map<string, readonly string[]> {
   static looks = 0
 
@@ -30,7 +30,7 @@ const LINUX_4 = [
   ['cpu', '4'],
 ] as const
 
-t.test('who can run something is found without a look at every worker, however many there are', async (t) => {
+t.test('capable workers are found without checking every worker', async (t) => {
   const looksAmong = (others: number, sameAs: number): number => {
     const index = new WorkerIndex('least_recently_used')
     for (let at = 0; at < others; at++)
@@ -57,7 +57,7 @@ t.test('who can run something is found without a look at every worker, however m
   t.equal(looksAmong(1, 3000), looks, 'among 3,000 that offer the same')
 })
 
-t.test('whom it chooses is one that can, and there is none where it chooses nobody', async (t) => {
+t.test('choose returns a worker that can run the action if and only if one exists', async (t) => {
   const value = fc.constantFrom('linux', 'mac', 'windows')
   const amount = fc.nat(8).map(String)
   const offer = fc.record({ os: fc.uniqueArray(value), cpu: amount, pool: fc.boolean(), isBusy: fc.boolean() })

@@ -17,7 +17,7 @@ import { stateOf } from './operation-state.js'
 import type { OperationStream, RemoteExecution } from './remote-execution.js'
 
 export interface GrpcSchedulerOptions {
-  /** As configured. */
+  /** The scheduler's name in the configuration. */
   readonly name: string
   readonly remote: RemoteExecution
   readonly results: ActionResults
@@ -25,21 +25,22 @@ export interface GrpcSchedulerOptions {
   readonly newId: () => string
 }
 
-/** What was answered here can be asked for as long as a client may take to connect again, up to so many. */
+/** Operations answered here are retained for 60 to 120 s, so that a client can reconnect; at most MAX_KEPT. */
 const KEPT_MS = 60_000
 const MAX_KEPT = 1_000
 const HEALTH_PATIENCE_MS = 5_000
 
 /**
- * Forwards to another server. The name of an operation is that of the other server's, so nothing of it is kept here: who asks
- * again after a restart finds it. Only what is answered from an action cache is an operation of ours.
+ * Forwards to another server. Operation names contain the remote name, so the scheduler stores nothing about
+ * them: clients can ask again after a restart. Only operations answered from an action cache, or rejected,
+ * are stored here.
  */
 export class GrpcScheduler implements Scheduler {
   readonly workers = undefined
   readonly operator = undefined
   readonly probe: HealthProbe
   readonly #options: GrpcSchedulerOptions
-  /** Streams of operations that have begun, for the first who watches. */
+  /** Streams that `execute` opened. The first `watch` of the operation takes its stream. */
   readonly #begun = new Map<string, OperationStream>()
   readonly #answered = new Map<string, OperationState>()
   readonly #stopped = new AbortController()
@@ -67,7 +68,7 @@ export class GrpcScheduler implements Scheduler {
     }
   }
 
-  /** The other server judges. */
+  /** The remote server checks the properties. */
   async checkPlatform(): Promise<void> {}
 
   async execute(request: ExecutionRequest): Promise<string> {
@@ -145,7 +146,7 @@ export class GrpcScheduler implements Scheduler {
     this.#isDraining = true
   }
 
-  /** What runs goes on without us. */
+  /** Does not wait: the remote server finishes running actions without this process. */
   async idle(): Promise<void> {}
 
   close(): void {
@@ -172,7 +173,7 @@ export class GrpcScheduler implements Scheduler {
 
 const NO_RESPONSE = codec('build.bazel.remote.execution.v2.ExecuteResponse').decode(Buffer.alloc(0))
 
-/** Tells the names of the other server's operations from those of ours. */
+/** Marks the ids of remote operations; operations stored here have ids without it. */
 const REMOTE = '~'
 
 const remoteNameOf = (name: string): string => {
@@ -181,7 +182,7 @@ const remoteNameOf = (name: string): string => {
   return Buffer.from(id.slice(REMOTE.length), 'base64url').toString()
 }
 
-/** A page of the other server, and how many of it were seen. */
+/** A page token of the remote server, and how many operations of that page were already listed. */
 const placeOf = (cursor: string): [token: string, skip: number] => {
   const at = cursor.indexOf(':')
   return at < 0 ? ['', 0] : [cursor.slice(at + 1), Number(cursor.slice(0, at))]

@@ -11,7 +11,10 @@ import type { Operation } from './remote-execution.js'
 const metadataCodec = codec('build.bazel.remote.execution.v2.ExecuteOperationMetadata')
 const responseCodec = codec('build.bazel.remote.execution.v2.ExecuteResponse')
 
-/** What another server tells of an operation, as one of ours. `action` is for servers that do not say which it is. */
+/**
+ * Converts the state of a remote operation. `action` is used first, because some servers report no action
+ * digest.
+ */
 export const stateOf = (
   operation: Operation,
   { name, instanceName, action }: { readonly name: string; readonly instanceName: string; readonly action?: Digest },
@@ -29,7 +32,10 @@ const STAGES: ReadonlyMap<number, Stage> = new Map([
   [ExecutionStage.EXECUTING, 'EXECUTING'],
 ])
 
-/** A server that has an answer says so by `done`: until then the last stage is one of waiting for it. */
+/**
+ * A remote operation is complete only with `done`. Until then COMPLETED and unknown stages are shown as
+ * EXECUTING.
+ */
 const stageOf = (stage: number | undefined): Stage => STAGES.get(stage ?? 0) ?? 'EXECUTING'
 
 const outcomeOf = ({ error, response }: Operation): Outcome => {

@@ -11,7 +11,7 @@ import type { Requests } from '../../store/remote/requests.js'
 export type Operation = Output<'google.longrunning.Operation'>
 
 export interface RemoteExecutionOptions {
-  /** How messages name the server. */
+  /** The server's name in messages. */
   readonly backend: string
   readonly channels: readonly Channel[]
   readonly requests: Requests
@@ -22,19 +22,19 @@ export interface RemoteExecutionOptions {
 export interface OperationStream {
   readonly first: Operation
   readonly rest: AsyncIterable<Operation>
-  /** Nobody reads on. */
+  /** Closes the stream when the reader stops early. */
   end(): void
 }
 
 export type Headers = ReadonlyMap<string, string | Buffer>
 
-/** What becomes of a stream that is lost again and again without news in between. */
+/** A stream that is lost more often than this without a new message in between fails. */
 const MAX_LOSSES = 5
 const AFTER_LOSS_MS = 500
-/** The server may have a large tree to look through before it can say whether it takes an action. */
+/** Longer than other calls: the server may check a large input tree before it accepts an action. */
 const FIRST_MESSAGE_MS = 120_000
 
-/** Execution and Operations of another server. */
+/** Client of the Execution and Operations services of another server. */
 export class RemoteExecution {
   readonly backend: string
   readonly #options: RemoteExecutionOptions
@@ -45,12 +45,12 @@ export class RemoteExecution {
     this.backend = options.backend
   }
 
-  /** Begins; `signal` ends the stream, whoever reads it. */
+  /** Starts an action. `signal` closes the stream, also when nobody reads it. */
   execute(request: object, headers: Headers, signal: AbortSignal): Promise<OperationStream> {
     return this.#stream(METHODS.execute, request, headers, signal)
   }
 
-  /** Every message about an operation until it is done: a stream that is lost is opened again. */
+  /** Yields every message about an operation until it is done. Opens a lost stream again with WaitExecution. */
   async *follow(name: string, begun: OperationStream | undefined, signal: AbortSignal): AsyncGenerator<Operation> {
     let stream = begun
     signal.addEventListener('abort', () => stream?.end(), { once: true })
@@ -74,7 +74,7 @@ export class RemoteExecution {
     }
   }
 
-  /** Undefined when the server knows no such operation. */
+  /** Undefined if the server does not know the operation. */
   async get(name: string): Promise<Operation | undefined> {
     return this.#known(this.#unary<Operation>(METHODS.getOperation, { name }))
   }
@@ -147,7 +147,7 @@ export class RemoteExecution {
   }
 }
 
-/** With the details of the status: they say which blobs a client has to upload, or when it may come again. */
+/** Keeps the details of the status: they list missing blobs or say when to retry. */
 export const executionFailure = (backend: string, thrown: unknown): StatusError => {
   if (thrown instanceof StatusError) return thrown
   const error = grpcFailure(backend, thrown)

@@ -3,7 +3,7 @@ import { ForwardingScheduler } from '../forwarding.js'
 import type { SchedulerKind } from '../kind.js'
 import type { ExecutionRequest, Scheduler } from '../scheduler.js'
 
-/** Has an action cache asked before anything is queued, beside the one of the instance. */
+/** Adds an action cache to those that are asked before an action is queued. */
 export const cacheLookup: SchedulerKind<CacheLookupSchedulerOptions> = {
   build: async ({ ac_store, scheduler }, { child }) => new CacheLookup(await child(scheduler), ac_store),
 }

@@ -8,8 +8,8 @@ import { executionFailure, RemoteExecution } from '../grpc/remote-execution.js'
 import type { SchedulerKind } from '../kind.js'
 
 /**
- * Hands actions on to another server of the Remote Execution API, under the instance names clients use here. It is reached
- * when it is first asked: that it is not there keeps nobody from starting.
+ * Forwards actions to another server of the Remote Execution API, under the same instance names. Connects on
+ * the first call, so an unreachable server does not prevent the start.
  */
 export const grpc: SchedulerKind<GrpcSchedulerOptions> = {
   build: async (
@@ -32,5 +32,5 @@ export const grpc: SchedulerKind<GrpcSchedulerOptions> = {
   },
 }
 
-/** How long an answer may take that nothing has to be waited for. */
+/** Timeout of calls that do not wait for an action. */
 const CALL_MS = 30_000

@@ -6,15 +6,16 @@ import { ForwardingScheduler } from '../forwarding.js'
 import type { SchedulerKind } from '../kind.js'
 import type { ExecutionRequest, Scheduler } from '../scheduler.js'
 
-/** What actions of a target or of a kind needed before. Amounts are those of the properties they raise. */
+/** Resources that earlier actions of a target or mnemonic needed, in the units of the properties they raise. */
 interface Hint {
   readonly cpuCount: number | undefined
   readonly memoryKb: number | undefined
 }
 
 /**
- * Raises the amounts an action asks for to what it needed before. Hints are read from a file at start, which has to be
- * right then, and again from time to time: later, a file that cannot be read is told in the log and the hints before it stay.
+ * Raises the amounts that an action requests to what earlier runs needed. Hints are read from a file, which
+ * must be valid at start. If a later refresh fails, the scheduler logs a warning and keeps the previous
+ * hints.
  */
 export const historicalResource: SchedulerKind<HistoricalResourceSchedulerOptions> = {
   build: async (options, { name, child, clock, log, resources }) => {
@@ -64,7 +65,7 @@ const raised = (
 ): readonly PlatformProperty[] => {
   if (amount === undefined) return properties
   const asked = properties.filter((property) => property.name === name).map(({ value }) => Number(value))
-  // What is no number is the next scheduler's to refuse, and what is enough stays.
+  // If a requested value is no number, the next scheduler rejects it. If it is large enough, it stays.
   if (asked.some((value) => !(value < amount))) return properties
   return [...properties.filter((property) => property.name !== name), { name, value: String(amount) }]
 }
@@ -73,7 +74,7 @@ const keyOf = (target: string, mnemonic: string): string => JSON.stringify([targ
 const NOBODY = keyOf('', '')
 const NO_HINT: Hint = { cpuCount: undefined, memoryKb: undefined }
 
-/** The hints of a file, by target and mnemonic. INVALID_ARGUMENT says what is wrong with it. */
+/** Reads the hints of a file, by target and mnemonic. Fails with INVALID_ARGUMENT that names the fault. */
 export const readHints = async (path: string): Promise<ReadonlyMap<string, Hint>> => {
   const text = await readFile(path, 'utf8')
   let content: unknown
@@ -111,7 +112,7 @@ const textOf = (entry: Readonly<Record<string, unknown>>, key: string, where: st
   throw new StatusError('INVALID_ARGUMENT', `${where}: ${key}: expected text`)
 }
 
-/** Whole numbers: an amount is compared and counted as one, and half a CPU takes a whole. */
+/** A number, rounded up, because `minimum` properties are whole numbers. */
 const amountIn = (entry: Readonly<Record<string, unknown>>, key: string, where: string): number | undefined => {
   const value = entry[key] ?? undefined
   if (value === undefined) return undefined

@@ -6,7 +6,7 @@ import type { ExecutionRequest, Scheduler } from '../scheduler.js'
 
 type Modification = PropertyModifierSchedulerOptions['modifications'][number]
 
-/** Changes what actions ask of a worker. The action itself, and so its digest, stays as it is. */
+/** Changes the platform properties of requests. The action and its digest stay unchanged. */
 export const propertyModifier: SchedulerKind<PropertyModifierSchedulerOptions> = {
   build: async ({ modifications, scheduler }, { child }) => new PropertyModifier(await child(scheduler), modifications),
 }
@@ -28,7 +28,7 @@ class PropertyModifier extends ForwardingScheduler {
   }
 }
 
-/** The properties after all changes, each seeing what those before it left. */
+/** Applies the modifications in order: each one sees the result of those before it. */
 export const modified = (
   properties: readonly PlatformProperty[],
   modifications: readonly Modification[],

@@ -34,7 +34,7 @@ import { Watch, Watches } from './watch.js'
 const TICK_MS = 250
 
 export interface HostOptions {
-  /** As configured: names it in the health report. */
+  /** The scheduler's name in the configuration and in the health report. */
   readonly name: string
   readonly settings: SimpleSettings
   readonly clock: Clock
@@ -42,29 +42,30 @@ export interface HostOptions {
   readonly meter?: SchedulerMeter
   readonly tracer?: Tracer | undefined
   readonly results: ActionResults
-  /** Counts the outcomes of finished operations. */
+  /** Counts the memory held by finished operations. */
   readonly ledger?: Ledger
-  /** Text that was never given before, without slashes: the tail of the names of operations and of worker ids. */
+  /** Returns a new unique text without slashes: the last part of operation names and worker ids. */
   readonly newId: () => string
 }
 
 /**
- * The kind `simple`. What is queued is an **execution**: identical actions of one instance wait for one execution, each
- * client with its own operation, so cancelling ends one client's operation and the run only when nobody is left. Each run
- * of an execution on a worker is an **attempt**; a lost worker, a worker's error or a stuck attempt leads to another one
- * until `max_job_retries`; then the last error is the outcome.
+ * The kind `simple`. An **execution** is what is queued: identical actions of one instance share one
+ * execution. Each client has its own operation, so a cancel ends one operation, and the run only when no
+ * other operation waits for it. Each run of an execution on a worker is an **attempt**. A lost worker, a
+ * worker error or a stuck attempt causes another attempt, up to `max_job_retries`; then the last error is the
+ * outcome.
  *
- * `machine.ts` decides all this as a state machine without I/O: events with a time go in, commands come out. The host
- * gives it the time and carries its commands out:
+ * `machine.ts` is a state machine without I/O: it takes timed events and returns commands. The host supplies
+ * the time and executes the commands:
  *
- *   publish      show an operation's new state to those who watch it
- *   settle       keep a result in the action cache before it is shown
- *   start        send an attempt to a worker; kill: have it stopped; acknowledge: its result has arrived
+ *   publish      show an operation's new state to its watchers
+ *   settle       cache a result before clients see it
+ *   start        send an attempt to a worker; kill: stop it; acknowledge: confirm its result
  *   drain        ask a worker to finish; evict: close its connection
- *   log          tell the operator
+ *   log          write a log line
  *
- * In there: `state/` is what there is, with the clients' half (`operations.ts`: names, listeners, retention), `queue/`
- * what waits and whose turn it is, `workers/` who runs what.
+ * Folders: `state/` holds the entities and the clients' half (`operations.ts`: names, watchers, retention),
+ * `queue/` holds waiting executions and their order, `workers/` assigns executions to workers.
  */
 export class SchedulerHost implements Scheduler, WorkerPool {
   readonly keepAliveIntervalMs: number
@@ -94,7 +95,7 @@ export class SchedulerHost implements Scheduler, WorkerPool {
     }
   }
 
-  /** What occupies it now. */
+  /** What the queue and the workers are busy with. */
   activity(): SchedulerActivity {
     return this.#machine.activity(this.#nowMs)
   }
@@ -167,7 +168,7 @@ export class SchedulerHost implements Scheduler, WorkerPool {
     this.#apply(this.#machine.drain(this.#nowMs))
   }
 
-  /** Resolves when no worker runs an action any more and every outcome is settled, or after `limitMs`. */
+  /** Resolves when no worker runs an action and every outcome is settled, or after `limitMs`. */
   async idle(limitMs: number): Promise<void> {
     if (this.#isIdle) return
     const idle = new Promise<void>((resolve) => {
@@ -176,7 +177,7 @@ export class SchedulerHost implements Scheduler, WorkerPool {
     await within(limitMs, idle)
   }
 
-  /** Ends every watch and connection with UNAVAILABLE. What ran is lost with this process. */
+  /** Ends every watch and every worker connection with UNAVAILABLE. Running attempts are lost with this process. */
   close(): void {
     this.#stopTicking()
     const error = new StatusError('UNAVAILABLE', 'the scheduler has stopped')
@@ -198,7 +199,7 @@ export class SchedulerHost implements Scheduler, WorkerPool {
     return this.#options.clock.now()
   }
 
-  /** The attempts of operations that a scheduler of this name began. */
+  /** Keeps the attempts whose operation a scheduler of this name started. */
   #ours(brought: WorkerPast['brought']): ReadonlyMap<string, BroughtAttempt> {
     const own = `${encodeURIComponent(this.#options.name)}/`
     const isOurs = ({ operationName: name, request }: BroughtAttempt): boolean =>
@@ -208,7 +209,7 @@ export class SchedulerHost implements Scheduler, WorkerPool {
 
   #session(workerId: string, link: WorkerLink): WorkerSession {
     const machine = this.#machine
-    // A connection that was replaced has no say any more.
+    // Events of a replaced connection are ignored.
     const say = (event: (nowMs: number) => Command[]): void => {
       if (this.#links.isOf(workerId, link)) this.#apply(event(this.#nowMs))
     }
@@ -243,7 +244,7 @@ export class SchedulerHost implements Scheduler, WorkerPool {
     }
   }
 
-  /** In order, also when carrying one out leads to further events. */
+  /** Executes commands in order. A command may cause further events: their commands run after the pending ones. */
   #apply(commands: readonly Command[]): void {
     for (const command of commands) this.#waiting.push(command)
     if (this.#isApplying) return
@@ -252,7 +253,7 @@ export class SchedulerHost implements Scheduler, WorkerPool {
       try {
         this.#carryOut(command)
       } catch (error) {
-        // What one worker or watcher makes of it must not keep the rest from being carried out.
+        // A failure of one worker or watcher must not stop the remaining commands.
         this.#options.log.error('a scheduler command failed', { command: command.kind, error })
       }
     }
@@ -282,7 +283,7 @@ export class SchedulerHost implements Scheduler, WorkerPool {
     }
   }
 
-  /** In the log, and how long the action was in the queue in the trace of who asked for it. */
+  /** Logs the start, and adds the queueing time to the requesting client's trace. */
   #showStart({ start, workerId }: Extract<Command, { kind: 'start' }>): void {
     const { tracer, name, log } = this.#options
     const { waitingSinceMs: startMs, attemptId, request } = start
@@ -295,7 +296,10 @@ export class SchedulerHost implements Scheduler, WorkerPool {
     tracer?.begin('queue', { parent, startMs, attributes })?.end()
   }
 
-  /** Answers from the action cache, or queues. Goes on when the client hangs up; never rejects. */
+  /**
+   * Completes the operation from the action cache, or queues it. Continues if the client disconnects; never
+   * rejects.
+   */
   async #lookUp(name: string, request: ExecutionRequest): Promise<void> {
     const result = await this.#options.results.find(request)
     if (result === undefined) this.#enqueue(name, request)

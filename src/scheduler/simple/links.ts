@@ -10,7 +10,7 @@ export interface LinksOptions {
   readonly log: Log
 }
 
-/** The connections of workers by their ids, and the keys by which they show that an id is theirs. */
+/** The connections of workers, and the keys that prove the ownership of worker ids. */
 export class WorkerLinks {
   readonly #options: LinksOptions
   readonly #links = new Map<string, WorkerLink>()
@@ -20,12 +20,12 @@ export class WorkerLinks {
     this.#options = options
   }
 
-  /** The id that a worker had before, or a new one. */
+  /** The worker's previous id if it owns it, else a new one. */
   idOf(offer: WorkerOffer, previous: WorkerPast): string {
     return this.#isItself(previous) ? previous.workerId : `${offer.name}-${this.#options.newId()}`
   }
 
-  /** To be called when the scheduler knows the worker. It has one connection, the latest. */
+  /** Call this after the scheduler has registered the worker. A newer connection replaces the previous one. */
   open(workerId: string, link: WorkerLink): void {
     this.close(workerId, new StatusError('ABORTED', `worker ${workerId} connected again`))
     this.#links.set(workerId, link)
@@ -40,7 +40,7 @@ export class WorkerLinks {
     return this.#links.get(workerId) === link
   }
 
-  /** Its other end has closed it. */
+  /** The worker closed the connection. */
   lost(workerId: string): void {
     this.#links.delete(workerId)
   }
@@ -63,7 +63,10 @@ export class WorkerLinks {
     if (command.kind === 'drain') link?.drain()
   }
 
-  /** Whether the id is the worker's own, or at least nobody's: everybody may read the ids of workers in results. */
+  /**
+   * Whether the worker may use the id: it has the key, or the id is not in use. Ids are public, because
+   * results name workers.
+   */
   #isItself({ workerId, workerKey }: WorkerPast): boolean {
     if (workerId === '') return false
     const key = this.#options.isKnown(workerId) ? this.#keys.get(workerId) : undefined

@@ -27,8 +27,9 @@ import { type Past, Workers } from './workers/workers.js'
 const QUEUE_FULL_RETRY_MS = 1_000
 
 /**
- * The scheduler `simple`: a state machine without I/O, timers or randomness. Each method is an event at a time; its
- * answer is what must be done about it, in order. Names and ids come in. What is deferred happens in `tick`.
+ * The `simple` scheduler as a state machine without I/O, timers or randomness. Each method is an event at a
+ * given time; it returns the commands to execute, in order. The caller supplies names and ids. `tick` runs
+ * everything that is deferred.
  */
 export class SimpleScheduler {
   readonly #context: Context
@@ -38,7 +39,7 @@ export class SimpleScheduler {
   readonly #executions = new Map<string, Execution>()
   readonly #inFlight = new Map<string, Execution>()
   #matchedMs = 0
-  /** The time of the first event. */
+  /** Time of the first event. */
   #firstMs = Number.POSITIVE_INFINITY
   #sequence = 0
 
@@ -61,7 +62,7 @@ export class SimpleScheduler {
     this.#workers = new Workers(this.#context, this.#dispatch, (worker, brought) => this.#adopt(worker, brought))
   }
 
-  /** INVALID_ARGUMENT when these properties can never be matched here. */
+  /** Throws INVALID_ARGUMENT if these properties can never be matched here. */
   checkPlatform(properties: readonly PlatformProperty[]): void {
     requirementOf(properties, this.#context.settings.supportedPlatformProperties)
   }
@@ -71,13 +72,13 @@ export class SimpleScheduler {
     return operation && stateOf(operation)
   }
 
-  /** The same, with where it is and why it is not further: for who asks. */
+  /** The state with `progress`: where the operation is and why it waits. */
   explained(name: string): OperationState | undefined {
     const operation = this.#operations.get(name)
     return operation && this.#explained(operation)
   }
 
-  /** The operations of an instance that may be asked for, oldest first; those behind a cursor of this scheduler. */
+  /** The visible operations of an instance after the cursor, oldest first. */
   *operations(instanceName: string, after = ''): Iterable<ListedOperation> {
     for (const operation of this.#operations.all(Number(after))) {
       if (operation.instanceName !== instanceName) continue
@@ -85,7 +86,7 @@ export class SimpleScheduler {
     }
   }
 
-  /** `unmatched` are those queued that no connected worker can ever run. */
+  /** `unmatched` counts queued executions that no connected worker can ever run. */
   get workers(): {
     readonly connected: number
     readonly running: number
@@ -98,7 +99,7 @@ export class SimpleScheduler {
     return { ...this.#workers.count, queued: queue.size, unmatched }
   }
 
-  /** What occupies the queue and the workers at `nowMs`. */
+  /** What the queue and the workers are busy with at `nowMs`. */
   activity(nowMs: number): SchedulerActivity {
     return {
       executions: this.#active(),
@@ -107,12 +108,12 @@ export class SimpleScheduler {
     }
   }
 
-  /** A client's operation begins, with the cache check. `name` ends in a slash and an id of its own. */
+  /** Opens a client's operation in CACHE_CHECK. `name` ends in a slash and a unique id. */
   open(nowMs: number, name: string, instanceName: string, actionDigest: Digest): Command[] {
     return this.#event(nowMs, () => this.#operations.open(name, instanceName, actionDigest))
   }
 
-  /** The operation ended without being queued. */
+  /** Completes an operation that was not queued. */
   complete(nowMs: number, name: string, outcome: Outcome): Command[] {
     return this.#event(nowMs, () => {
       const operation = this.#operations.unfinished(name)
@@ -120,7 +121,10 @@ export class SimpleScheduler {
     })
   }
 
-  /** The operation needs a run. RESOURCE_EXHAUSTED when the queue is full, UNAVAILABLE while draining. */
+  /**
+   * Queues or joins a run for the operation. RESOURCE_EXHAUSTED if the queue is full, UNAVAILABLE while
+   * draining.
+   */
   enqueue(nowMs: number, name: string, request: ExecutionRequest): Command[] {
     return this.#event(nowMs, () => {
       const operation = this.#operations.unfinished(name)
@@ -138,7 +142,7 @@ export class SimpleScheduler {
     })
   }
 
-  /** What was to be done with a result before clients see it is done. */
+  /** The host has cached the result: clients may see it. */
   settled(nowMs: number, executionId: string, outcome: Outcome): Command[] {
     return this.#event(nowMs, () => {
       const execution = this.#executions.get(executionId)
@@ -154,12 +158,12 @@ export class SimpleScheduler {
     return this.#event(nowMs, () => this.#operations.detach(name))
   }
 
-  /** A client asked for the operation without staying. */
+  /** A client asked for the operation without waiting for it. */
   touched(nowMs: number, name: string): Command[] {
     return this.#onOperation(nowMs, name, (operation) => this.#operations.touch(operation))
   }
 
-  /** The client wants no result: its operation ends, and the run too when no other client waits for it. */
+  /** Ends the client's operation, and the run if no other operation waits for it. */
   cancel(nowMs: number, name: string): Command[] {
     return this.#onOperation(nowMs, name, (operation) => {
       if (operation.outcome !== undefined) return
@@ -167,15 +171,15 @@ export class SimpleScheduler {
     })
   }
 
-  /** Nobody may ask for the operation any more. An unfinished one is not cancelled. */
+  /** Hides the operation from clients without cancelling it. */
   delete(nowMs: number, name: string): Command[] {
     return this.#onOperation(nowMs, name, (operation) => this.#operations.delete(operation))
   }
 
   /**
-   * A worker connected, again or for the first time. Attempts it names and we still wait for go on, and those that it
-   * brought along from the scheduler before this one, for a while; others it is told to kill. INVALID_ARGUMENT when an amount
-   * it offers is no whole number.
+   * A worker connected, again or for the first time. Attempts in its Hello continue if they are still needed;
+   * for a while after the start, this includes attempts of the previous scheduler process. The worker is told
+   * to kill all others. Throws INVALID_ARGUMENT if an amount in the offer is no whole number.
    */
   workerConnected(nowMs: number, workerId: string, offer: WorkerOffer, past: Past): Command[] {
     return this.#event(nowMs, () => this.#workers.connected(workerId, offer, past))
@@ -193,27 +197,30 @@ export class SimpleScheduler {
     return this.#event(nowMs, () => this.#workers.heard(workerId))
   }
 
-  /** `stage` counts up: fetching inputs 1, running 2, uploading outputs 3. */
+  /** `stage` only increases: fetching inputs 1, running 2, uploading outputs 3. */
   progress(nowMs: number, workerId: string, attemptId: string, stage: number): Command[] {
     return this.#event(nowMs, () => this.#workers.progress(workerId, attemptId, stage))
   }
 
-  /** The final result of an attempt. */
+  /** A worker reported the final result of an attempt. */
   report(nowMs: number, workerId: string, attemptId: string, response: ExecuteResponse): Command[] {
     return this.#event(nowMs, () => this.#workers.report(workerId, attemptId, response))
   }
 
-  /** The worker could not run the attempt: a failure that counts. */
+  /** The worker could not run the attempt. Counts as a failure. */
   workerError(nowMs: number, workerId: string, attemptId: string, error: StatusError): Command[] {
     return this.#event(nowMs, () => this.#workers.failed(workerId, attemptId, error))
   }
 
-  /** The worker does not want the attempt now: it goes elsewhere, and the worker gets a pause. */
+  /**
+   * The worker rejects the attempt for now: another worker gets it, and this worker pauses. No failure is
+   * counted.
+   */
   refuse(nowMs: number, workerId: string, attemptId: string, error: StatusError): Command[] {
     return this.#event(nowMs, () => this.#workers.refused(workerId, attemptId, error))
   }
 
-  /** The attempt waited for a place on the worker in vain: it goes elsewhere, or waits its turn here. */
+  /** The attempt found no free slot at the worker in time: another worker gets it, or it returns to the queue. */
   giveBack(nowMs: number, workerId: string, attemptId: string): Command[] {
     return this.#event(nowMs, () => this.#workers.gaveBack(workerId, attemptId))
   }
@@ -222,24 +229,27 @@ export class SimpleScheduler {
     return this.#event(nowMs, () => this.#workers.goingAway(workerId))
   }
 
-  /** An operator wants nothing new on the worker. It is not told: it would end. Undefined when there is none. */
+  /**
+   * An operator drains the worker. The worker is not told, because it would exit. Undefined if it does not
+   * exist.
+   */
   drainWorker(nowMs: number, workerId: string): Command[] | undefined {
     if (!this.#workers.has(workerId)) return undefined
     return this.#event(nowMs, () => this.#workers.keepFree(workerId))
   }
 
-  /** Undefined when there is none, or when it leaves by itself. */
+  /** Undefined if the worker does not exist or drains on its own request. */
   undrainWorker(nowMs: number, workerId: string): Command[] | undefined {
     if (!this.#workers.mayResume(workerId)) return undefined
     return this.#event(nowMs, () => this.#workers.resume(workerId))
   }
 
-  /** Nothing is started any more; what runs may end. */
+  /** Stops starting attempts; running ones may end. */
   drain(nowMs: number): Command[] {
     return this.#event(nowMs, () => this.#workers.drain())
   }
 
-  /** Time passed. */
+  /** Runs due deadlines and, if configured, the fallback matching. */
   tick(nowMs: number): Command[] {
     return this.#event(nowMs, () => {
       this.#context.deadlines.expire(nowMs)
@@ -250,7 +260,7 @@ export class SimpleScheduler {
     })
   }
 
-  /** The parts, for tests of what must hold between them. */
+  /** The parts, for tests of the invariants between them. */
   inspect() {
     const { deadlines } = this.#context
     return { executions: this.#executions.values(), dispatch: this.#dispatch, workers: this.#workers, deadlines }
@@ -285,8 +295,9 @@ export class SimpleScheduler {
   }
 
   /**
-   * A run that a worker brought along from the scheduler before this one goes on as a run of ours: for the client that asks
-   * for its operation again, and for those that have asked for the same action since. False where nobody needs it.
+   * Adopts an attempt that the worker started for a previous scheduler process. It serves the client that
+   * waits for its operation again, and clients that have requested the same action since. False if the
+   * attempt is not needed.
    */
   #adopt(worker: Worker, { attemptId, operationName: name, request }: BroughtAttempt): boolean {
     const { settings, nowMs } = this.#context
@@ -308,7 +319,7 @@ export class SimpleScheduler {
     return true
   }
 
-  /** The run that an equal action may join: for who wants no older result, one whose result nobody has yet. */
+  /** The run that an equal action may join. With `skipCacheLookup` a run that is already settling is excluded. */
   #underWay({ sharingKey, request }: Execution): Execution | undefined {
     const shared = sharingKey === undefined ? undefined : this.#inFlight.get(sharingKey)
     return request.skipCacheLookup && shared?.state === 'settling' ? undefined : shared
@@ -348,7 +359,7 @@ export class SimpleScheduler {
     throw new StatusError('RESOURCE_EXHAUSTED', message, { details })
   }
 
-  /** One operation ends without a result; its execution too when it was the last. */
+  /** Ends one operation without a result, and its execution if it was the last one. */
   #leave(operation: Operation, error: StatusError): void {
     const { execution } = operation
     this.#operations.complete(operation, { error }, 'cancelled')

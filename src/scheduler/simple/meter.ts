@@ -1,21 +1,21 @@
 import type { ExecuteResponse } from '../../proto/generated/build.bazel.remote.execution.v2.js'
 import type { Digest } from '../../reapi/digest.js'
 
-/** How a client's operation ended. `failure` is a command that failed, and whatever else is no other of these. */
+/** How a client's operation ended. `failure` covers failed commands and every other error. */
 export type ExecutionResult = 'success' | 'failure' | 'timeout' | 'cache_hit' | 'cancelled'
 
-/** `timeout` is a worker that was not heard of, or did not confirm a kill, for too long. */
+/** `timeout`: the worker was silent, or did not confirm a kill, for too long. */
 export type WorkerEvent = 'connected' | 'disconnected' | 'timeout'
 
-/** Counts the transitions of the state machine, as they happen and each once. */
+/** Counts each transition of the state machine once. */
 export interface SchedulerMeter {
-  /** An operation of a client ended: every one that was opened does so once. */
+  /** A client's operation ended. Every opened operation ends once. */
   completed(result: ExecutionResult, actionDigest: Digest): void
-  /** An execution left the queue for a worker after that long. */
+  /** An execution left the queue for a worker. */
   dequeued(waitedMs: number): void
-  /** An attempt came to nothing and its execution is tried again. */
+  /** An attempt failed and its execution is retried. */
   retried(): void
-  /** A worker reported how an attempt went: its response tells what took how long. */
+  /** A worker reported a result; the response contains the timings. */
   reported(response: ExecuteResponse): void
   worker(event: WorkerEvent): void
 }
@@ -28,19 +28,19 @@ export const unmetered: SchedulerMeter = {
   worker: () => {},
 }
 
-/** What occupies the queue and the workers now. */
+/** What the queue and the workers are busy with now. */
 export interface SchedulerActivity {
   readonly executions: Iterable<ActiveExecution>
-  /** Age of what has waited longest in the queue; 0 when it is empty. */
+  /** Age of the oldest queued execution; 0 if the queue is empty. */
   readonly oldestQueuedMs: number
   readonly workers: readonly ActiveWorker[]
 }
 
 export interface ActiveExecution {
-  /** `queued` also where it waits at a worker for a place. */
+  /** `queued` includes executions that wait at a worker for a slot. */
   readonly stage: 'queued' | 'executing'
   readonly priority: number
-  /** Empty of one that waits. */
+  /** Empty for queued executions. */
   readonly workerId: string
 }
 

@@ -6,7 +6,7 @@ import { waitingThere } from './workers/pool.js'
 
 const MAX_OF_BUCKET = 1_000
 
-/** The workers and the queue, for operators. */
+/** The operator's view of the workers and the queue. */
 export const overview = (machine: SimpleScheduler): SchedulerOverview => {
   const { dispatch, workers } = machine.inspect()
   const { queue: all } = dispatch

@@ -1,43 +1,43 @@
 import type { SimpleSchedulerOptions } from '../../config/config.js'
 import type { MatchKind } from './state/requirement.js'
 
-/** What the `simple` scheduler can be told, normalised: every value is present and in milliseconds. */
+/** Settings of the `simple` scheduler, normalised: every value is present, times are in milliseconds. */
 export interface SimpleSettings {
   readonly supportedPlatformProperties: ReadonlyMap<string, MatchKind>
-  /** A worker not heard of for this long is removed. */
+  /** A worker that is silent for this long is removed. */
   readonly workerTimeoutMs: number
-  /** An operation nobody listened to for this long is cancelled. */
+  /** An operation without a waiting client for this long is cancelled. */
   readonly clientActionTimeoutMs: number
-  /** How long an attempt may stay in one of its stages before it is killed and tried again; undefined: for ever. */
+  /** How long an attempt may stay in one stage before it is killed and retried; undefined: no limit. */
   readonly maxActionExecutingTimeoutMs: number | undefined
   /** A worker that does not confirm a kill for this long is removed. */
   readonly unacknowledgedKillTimeoutMs: number
-  /** Failures beyond this many end an action with the last one; 0 is no retry. */
+  /** After more failures than this an action ends with the last error; 0 turns retries off. */
   readonly maxJobRetries: number
-  /** How long a finished operation can still be asked for, unless newer ones take its room. */
+  /** How long a finished operation is retained for clients, unless newer ones need its memory. */
   readonly retainCompletedForMs: number
   readonly allocationStrategy: 'least_recently_used' | 'most_recently_used'
-  /** How long an action that no connected worker could ever run waits for one; undefined: for ever. */
+  /** How long an action waits while no connected worker can ever run it; undefined: no limit. */
   readonly noWorkerTimeoutMs: number | undefined
-  /** How often 'No workers available' is repeated; undefined: said once. */
+  /** Interval at which 'No workers available' is repeated; undefined: logged once. */
   readonly workerMatchLoggingIntervalMs: number | undefined
-  /** How often matching runs although nothing has changed; undefined: never. */
+  /** Interval of matching without an event; undefined: never. */
   readonly fallbackMatchIntervalMs: number | undefined
-  /** Actions waiting for a worker beyond this many are refused. */
+  /** Above this number of queued actions, new ones are rejected. */
   readonly maxQueuedActions: number
-  /** Of one instance. */
+  /** The same limit for one instance. */
   readonly maxQueuedActionsPerInstance: number
-  /** Places that actions of one instance may have on workers at a time. */
+  /** Attempts that one instance may have on workers at a time. */
   readonly maxRunningPerInstance: number
-  /** Waiting this long counts as much as one step of priority; undefined: it counts nothing. */
+  /** Waiting this long counts as one step of priority; undefined turns ageing off. */
   readonly priorityAgeingMs: number | undefined
-  /** How long an action that needs much of a worker waits before one is kept free for it; undefined: for ever. */
+  /** How long an action with `minimum` properties waits before a worker is held for it; undefined: never held. */
   readonly holdWorkerAfterMs: number | undefined
-  /** How long after the first event workers may bring along what a scheduler before this one started; 0: never. */
+  /** How long after the first event workers may bring attempts of a previous scheduler process; 0: never. */
   readonly adoptForMs: number
 }
 
-/** The settings a configuration asks for. Its zeros and negatives that mean "off" become undefined. */
+/** Converts the options of a configuration. Zero and negative values that mean "off" become undefined. */
 export const simpleSettings = (options: SimpleSchedulerOptions): SimpleSettings => ({
   supportedPlatformProperties: options.supported_platform_properties,
   workerTimeoutMs: options.worker_timeout_s * 1000,

@@ -1,13 +1,13 @@
 import type { StatusError } from '../../base/status-error.js'
 import type { OperationState } from '../request.js'
 
-/** What is overtaken sooner is not worth a message: of a short action its reader hears the end. */
+/** A state that is replaced within this time is not sent: watchers of a short action see only its end. */
 const LASTS_MS = 20
 
-/** One reader of an operation's states. It keeps the newest only: what a slow reader missed was overtaken. */
+/** One watcher of an operation. It keeps only the newest state, so a slow reader skips older ones. */
 export class Watch {
   #latest: OperationState | undefined
-  /** The newest, until it has lasted. */
+  /** The newest state, until it has lasted for LASTS_MS. */
   #newest: OperationState | undefined
   #failure: StatusError | undefined
   #wake: () => void = () => {}
@@ -28,7 +28,7 @@ export class Watch {
     this.#tell()
   }
 
-  /** States until one that has an outcome. Ends early when `signal` aborts. */
+  /** Yields states up to the one with an outcome. Ends early when `signal` aborts. */
   async *states(signal: AbortSignal): AsyncGenerator<OperationState> {
     const onAbort = (): void => this.#wake()
     signal.addEventListener('abort', onAbort)
@@ -64,7 +64,7 @@ export class Watch {
   }
 }
 
-/** Who reads which operation, by its name. */
+/** The watchers of each operation, by its name. */
 export class Watches {
   readonly #byName = new Map<string, Set<Watch>>()
 

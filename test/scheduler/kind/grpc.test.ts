@@ -40,7 +40,7 @@ const contextOf = (): BuildContext => ({
   child: () => Promise.reject(new Error('there is none behind')),
 })
 
-/** A server whose actions another one runs. Both have the blobs. */
+/** A server that forwards its actions to another one. Both share the blobs. */
 const servePair = async (t: Test) => {
   const back = await serveExecution(t)
   const scheduler = await grpc.build(optionsOf(back.address), contextOf())
@@ -53,7 +53,7 @@ const servePair = async (t: Test) => {
   return { front, back, scheduler, upload }
 }
 
-t.test('an action goes to the other server, and its operation comes from there', async (t) => {
+t.test('an action is forwarded to the remote server, and its operation comes from there', async (t) => {
   const { front, back, upload } = await servePair(t)
   const built = await upload()
   const stream = new Reader(front.execute(built, { executionPolicy: { priority: 7 } }))
@@ -70,7 +70,7 @@ t.test('an action goes to the other server, and its operation comes from there',
   t.equal(responseOf(again.at(-1) ?? first).result?.stdoutRaw.toString(), 'there', 'asked for again')
 })
 
-t.test('who asks again after a restart of the server in front finds the operation', async (t) => {
+t.test('an operation is found again after a restart of the forwarding server', async (t) => {
   const { front, back, scheduler, upload } = await servePair(t)
   const { name } = await new Reader(front.execute(await upload())).next()
   scheduler.close()
@@ -85,7 +85,7 @@ t.test('who asks again after a restart of the server in front finds the operatio
   t.match(last.value, { name, stage: 'COMPLETED' })
 })
 
-t.test('Operations: get, list, cancel and delete ask the other server', async (t) => {
+t.test('Operations: get, list, cancel and delete are forwarded', async (t) => {
   const { front, upload } = await servePair(t)
   const { name } = await new Reader(front.execute(await upload())).next()
   const call = (method: string, request: object) => front.client.unary(`${OPERATIONS}/${method}`, request).response
@@ -98,7 +98,7 @@ t.test('Operations: get, list, cancel and delete ask the other server', async (t
   t.equal((await failure(call('GetOperation', { name: 'operations/FRONT/else' }))).code, 'NOT_FOUND')
 })
 
-t.test('a stream that is lost is opened again, and one that hangs up is not', async (t) => {
+t.test('a lost stream is reopened, a stream closed by the client is not', async (t) => {
   const { back, scheduler, upload } = await servePair(t)
   const built = await upload()
   const name = await scheduler.execute(requestOf(built.digest))
@@ -114,7 +114,7 @@ t.test('a stream that is lost is opened again, and one that hangs up is not', as
   t.equal(seen.at(-1), 'COMPLETED')
 })
 
-t.test('what the other server refuses is told with its code and details', async (t) => {
+t.test('an operation that the remote server rejects keeps its code and details', async (t) => {
   const { front, back } = await servePair(t)
   const built = await front.upload(buildAction())
   const last = (await new Reader(front.execute(built)).rest()).at(-1)
@@ -126,7 +126,7 @@ t.test('what the other server refuses is told with its code and details', async 
   t.match(refused && responseOf(refused).status, { code: 14, message: /shutting down/ })
 })
 
-t.test('a server that is not there is UNAVAILABLE after the retries, and a warning of health', async (t) => {
+t.test('an unreachable server is UNAVAILABLE after the retries, and a health warning', async (t) => {
   const scheduler = await grpc.build(optionsOf('127.0.0.1:1'), contextOf())
   t.teardown(() => scheduler.close())
   const built = buildAction()
@@ -135,7 +135,7 @@ t.test('a server that is not there is UNAVAILABLE after the retries, and a warni
   t.match(error, { message: /tried 3 times/ })
 })
 
-t.test('a call that the other server refuses is told with the details of its status', async (t) => {
+t.test('a call that the remote server rejects keeps the details of its status', async (t) => {
   const typeUrl = 'type.googleapis.com/google.rpc.RetryInfo'
   const status = codec('google.rpc.Status').encode({ code: 8, message: 'full', details: [{ typeUrl }] })
   const told = { 'grpc-status': '8', 'grpc-message': 'full', 'grpc-status-details-bin': status.toString('base64') }
@@ -152,7 +152,7 @@ t.test('a call that the other server refuses is told with the details of its sta
   await t.rejects(refused, { code: Code.RESOURCE_EXHAUSTED, message: /full/, details: [{ typeUrl }] })
 })
 
-t.test('a connection that the other server closes as it is used fails nothing, without any retry', async (t) => {
+t.test('a connection that the remote server closes during a call causes no failure and no retry', async (t) => {
   const back = await serveExecution(t)
   const proxy = await TcpProxy.start(t, Number(back.address.split(':').at(-1)))
   const retry = { max_retries: 0, delay: 0, jitter: 0, budget_s: 0 }
@@ -171,7 +171,7 @@ t.test('a connection that the other server closes as it is used fails nothing, w
   t.ok(await scheduler.cancel(first))
 })
 
-t.test('RequestMetadata goes on to the other server', async (t) => {
+t.test('RequestMetadata is forwarded to the remote server', async (t) => {
   const { front, back, upload } = await servePair(t)
   const headers = new Metadata()
   const asked = codec('build.bazel.remote.execution.v2.RequestMetadata').encode({ toolInvocationId: 'build-9' })

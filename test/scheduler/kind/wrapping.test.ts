@@ -19,7 +19,7 @@ import { putBytes } from '../../../src/store/store.js'
 import { asKeyed } from '../../../src/store/view/keyed.js'
 import { buildAction, Reader, responseOf, resultCodec, serveExecution } from '../../service/execution-harness.js'
 
-/** Options never reach it: the scheduler behind is given. */
+/** The `simple` options are unused: the tests pass the wrapped scheduler directly. */
 const inner = { kind: 'simple', options: {} } as unknown as SchedulerConfig
 
 const contextOf = (next: Scheduler, clock = new ManualClock()): BuildContext => ({
@@ -32,7 +32,7 @@ const contextOf = (next: Scheduler, clock = new ManualClock()): BuildContext => 
 type Properties = ExecutionRequest['properties']
 const pairs = (properties: Properties): string => properties.map(({ name, value }) => `${name}=${value}`).join(' ')
 
-t.test('property_modifier: changes in order, each seeing what those before it left', async (t) => {
+t.test('property_modifier: applies modifications in order, each to the result of the previous one', async (t) => {
   const server = await serveExecution(t)
   const modified = async (
     modifications: Parameters<typeof propertyModifier.build>[0]['modifications'],
@@ -60,7 +60,7 @@ t.test('property_modifier: changes in order, each seeing what those before it le
   )
 })
 
-t.test('property_modifier: what clients ask is judged, and workers are told, after the changes', async (t) => {
+t.test('property_modifier: checks and workers see the modified properties', async (t) => {
   const settings = { supportedPlatformProperties: new Map([['OSFamily', 'exact' as const]]) }
   let scheduler: Scheduler | undefined
   const modifications = [{ replace: { name: 'os', new_name: 'OSFamily' } }]
@@ -90,7 +90,7 @@ t.test('property_modifier: what clients ask is judged, and workers are told, aft
   t.equal((await stream.rest()).at(-1)?.done, true)
 })
 
-t.test('cache_lookup: a result in its action cache is answered, and nothing runs', async (t) => {
+t.test('cache_lookup: a result in its action cache is returned, and nothing runs', async (t) => {
   let lookup: Scheduler | undefined
   const server = await serveExecution(t, {
     before: (host) => {
@@ -117,7 +117,7 @@ t.test('cache_lookup: a result in its action cache is answered, and nothing runs
   t.equal((await anew.rest()).at(-1)?.done, true, 'skip_cache_lookup runs')
 })
 
-t.test('historical_resource: amounts are raised to what was needed, by target and mnemonic', async (t) => {
+t.test('historical_resource: amounts are raised to those of the hints, by target and mnemonic', async (t) => {
   const path = join(t.testdir(), 'hints.json')
   const write = (hints: unknown) => writeFile(path, JSON.stringify(hints))
   await write({
@@ -161,7 +161,7 @@ t.test('historical_resource: amounts are raised to what was needed, by target an
   }
 })
 
-t.test('what the client says of its build reaches the scheduler', async (t) => {
+t.test('RequestMetadata of the client reaches the scheduler', async (t) => {
   const requests: ExecutionRequest[] = []
   const server = await serveExecution(t, {
     before: (host) => {

@@ -1,7 +1,10 @@
 import { describeRequirement, type Requirement } from '../state/requirement.js'
 import type { Worker } from '../state/state.js'
 
-/** Why none of these workers could ever run something: what was asked, and what they offer under those names. */
+/**
+ * Explains why no worker can ever run an action: the requirement, and what the workers offer for each unmet
+ * property.
+ */
 export const explainMismatch = (requirement: Requirement, workers: readonly Worker[]): string => {
   const asked = `asked for ${describeRequirement(requirement)}`
   if (workers.length === 0) return `${asked}; no worker is connected`

@@ -4,8 +4,9 @@ import { hasPlace } from '../workers/pool.js'
 import type { Bucket } from './queue.js'
 
 /**
- * Keeps what needs much of a worker from waiting for ever behind what needs little and fits in between: when it has waited
- * for `hold_worker_after_s`, one worker after the other is given nothing else until it has room.
+ * Prevents starvation of actions with `minimum` properties: smaller actions could take each amount as it
+ * becomes free. When such an action has waited for `hold_worker_after_s`, one worker is held: it starts
+ * nothing else until it has room.
  */
 export class Holds {
   readonly #context: Context
@@ -17,20 +18,20 @@ export class Holds {
     this.#onFree = onFree
   }
 
-  /** Something waits in the bucket; what needs no more than a place has its turn anyhow. */
+  /** The bucket has waiting executions. Requirements without amounts need no hold. */
   began(bucket: Bucket): void {
     if (bucket.requirement.minimum.size === 0) return
     bucket.hold.onDue = () => this.#hold(bucket)
     this.#await(bucket)
   }
 
-  /** Nothing waits in the bucket any more. */
+  /** The bucket is empty. */
   ended(bucket: Bucket): void {
     this.#context.deadlines.clear(bucket.hold)
     this.#free(bucket)
   }
 
-  /** The worker starts one of the bucket: the next one that has waited long enough may hold another. */
+  /** The worker starts an execution of the bucket. The next one that waits long enough may hold another worker. */
   started(bucket: Bucket, worker: Worker): void {
     if (bucket.heldWorker !== worker) return
     bucket.heldWorker = undefined
@@ -38,7 +39,7 @@ export class Holds {
     this.#await(bucket)
   }
 
-  /** The worker takes nothing any more. */
+  /** The held worker accepts no more attempts. */
   lost(bucket: Bucket): void {
     this.#free(bucket)
     this.#await(bucket)

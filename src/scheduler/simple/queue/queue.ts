@@ -6,18 +6,18 @@ import { hasRoomSoon } from '../workers/pool.js'
 import type { WorkerClass, WorkerIndex } from '../workers/worker-index.js'
 import { byShare, type Share, type Tenant, Tenants } from './tenants.js'
 
-/** Executions of equal requirement that wait. Exists only while it holds some. */
+/** Waiting executions of one requirement. A bucket is removed when it is empty. */
 export class Bucket {
   readonly requirement: Requirement
-  /** By the time they came in. */
+  /** In order of arrival. */
   readonly arrivals = new Set<Execution>()
-  /** The same executions by whose they are, each heap with what is to run first in front. */
+  /** The same executions by instance and invocation. The front of each heap runs first. */
   readonly lanes = new Map<Tenant, Map<Share, Heap<Execution>>>()
   /** Classes of workers that could ever run them. */
   readonly capable = new Set<WorkerClass>()
-  /** The worker that takes nothing else until it has room for one of these. */
+  /** The worker that starts nothing else until it has room for this bucket. */
   heldWorker: Worker | undefined
-  /** Since when there is no capable worker. */
+  /** Start of the time without a capable worker. */
   unmatchedSinceMs: number | undefined
   readonly giveUp = new Deadline()
   readonly logAgain = new Deadline()
@@ -29,23 +29,25 @@ export class Bucket {
 }
 
 export interface QueueSettings {
-  /** Waiting this long counts as much as one step of priority; undefined: it counts nothing. */
+  /** Waiting this long counts as one step of priority; undefined turns ageing off. */
   readonly priorityAgeingMs: number | undefined
-  /** Places one instance may have at a time. */
+  /** Attempts that one instance may have on workers at a time. */
   readonly maxRunningPerInstance: number
 }
 
 /**
- * What waits, by requirement. Kept so that no execution waits while a worker that can run it has room: whoever gives a
- * worker room feeds it (`bestFor`), and an arrival needs a look at the workers only when nothing equal waits already.
+ * Waiting executions by requirement. Invariant: no execution waits while a capable worker has room. Code that
+ * frees room on a worker feeds it (`bestFor`). An arrival therefore checks the workers only if no execution
+ * of its requirement waits.
  *
- * Who is next: the instance that has the least running, of equals the one that was served least; of its invocations
- * the one whose first execution has the best priority, and of equals again by what runs and what was served. Waiting
- * improves a priority, but not beyond the best that waits: what is urgent is not fair to what is old, nor the reverse.
+ * Order: the instance with the fewest running attempts, then the one served least. Within it, the invocation
+ * whose first execution has the best priority, then the one with the fewest running, then the one served
+ * least. Waiting improves a priority, but never beyond the best waiting one: urgent actions stay urgent, and
+ * old ones are not starved.
  */
 export class Queue {
   readonly tenants = new Tenants()
-  /** What waits for one of these. */
+  /** The buckets that each class of workers can serve. */
   readonly #bucketsOf = new Map<WorkerClass, Set<Bucket>>()
   readonly #buckets = new Map<string, Bucket>()
   readonly #index: WorkerIndex
@@ -61,7 +63,7 @@ export class Queue {
     return this.#size
   }
 
-  /** How long what has waited longest has waited; 0 when nothing does. */
+  /** Age of the oldest waiting execution in ms; 0 if there is none. */
   oldestMs(nowMs: number): number {
     let sinceMs = nowMs
     for (const { arrivals } of this.#buckets.values()) {
@@ -83,7 +85,7 @@ export class Queue {
     return this.#buckets.get(signature)
   }
 
-  /** Adds an execution; answers its bucket when that is new. */
+  /** Adds an execution. Returns its bucket if the bucket is new. */
   add(execution: Execution): Bucket | undefined {
     const known = this.#buckets.get(execution.requirement.signature)
     const bucket = known ?? this.#open(execution.requirement)
@@ -101,7 +103,7 @@ export class Queue {
     return known === undefined ? bucket : undefined
   }
 
-  /** Takes an execution out; answers its bucket when that is gone now. */
+  /** Removes an execution. Returns its bucket if the bucket is now empty. */
   remove(execution: Execution): Bucket | undefined {
     const { seat } = execution
     const bucket = this.#buckets.get(execution.requirement.signature)
@@ -120,7 +122,7 @@ export class Queue {
     return bucket
   }
 
-  /** To be called after the priority of a waiting execution went up. */
+  /** Call this after the priority of a waiting execution improved. */
   raised(execution: Execution): void {
     const { seat } = execution
     if (seat === undefined) return
@@ -128,7 +130,7 @@ export class Queue {
     this.bucketOf(execution.requirement)?.lanes.get(seat.tenant)?.get(seat.share)?.moved(execution)
   }
 
-  /** A class of workers is there now: answers the buckets that had none. */
+  /** Adds a class of workers. Returns the buckets that had no capable worker before. */
   addClass(workers: WorkerClass): Bucket[] {
     const matched: Bucket[] = []
     const own = new Set<Bucket>()
@@ -142,7 +144,7 @@ export class Queue {
     return matched
   }
 
-  /** The last worker of a class is gone: answers the buckets that no worker can serve any more. */
+  /** Removes a class of workers. Returns the buckets that have no capable worker now. */
   removeClass(workers: WorkerClass): Bucket[] {
     const unmatched: Bucket[] = []
     for (const bucket of this.#bucketsOf.get(workers) ?? []) {
@@ -157,7 +159,7 @@ export class Queue {
     return this.tenants.runningOf(instanceName) < this.#settings.maxRunningPerInstance
   }
 
-  /** The execution this worker should start next, of those it has room for now or soon. */
+  /** The execution that this worker should start next, among those that it has room for now or soon. */
   bestFor(worker: Worker, nowMs: number): Execution | undefined {
     const buckets: Bucket[] = []
     let next: Tenant | undefined
@@ -197,14 +199,17 @@ export class Queue {
     return best?.execution
   }
 
-  /** A priority after so much waiting, no better than `urgent`. */
+  /** The priority after ageing, but never better than `urgent`. */
   #level({ priority, queuedMs }: Execution, nowMs: number, urgent: number): number {
     const { priorityAgeingMs } = this.#settings
     if (priorityAgeingMs === undefined || priority <= urgent) return priority
     return Math.max(urgent, priority - Math.floor((nowMs - queuedMs) / priorityAgeingMs))
   }
 
-  /** Within one invocation the order that ageing leads to is known when an execution comes in. */
+  /**
+   * Sets the order within one invocation. Ageing does not change that order later, so it is computed on
+   * arrival.
+   */
   #rank(execution: Execution): void {
     const { priorityAgeingMs } = this.#settings
     const { priority, queuedMs } = execution

@@ -1,10 +1,10 @@
-/** Somebody whose part of the workers counts. */
+/** An instance or invocation whose share of the workers is counted. */
 export class Share {
-  /** Attempts that hold a place. */
+  /** Attempts that hold a slot, or wait for one at a worker. */
   running = 0
-  /** Executions that wait. */
+  /** Waiting executions. */
   queued = 0
-  /** How much it was served, on the clock of those it competes with. Who comes back after a while does not catch up. */
+  /** Attempts started, on the clock of its competitors. A share that was idle does not catch up. */
   served = 0
 }
 
@@ -12,7 +12,7 @@ export class Share {
 export class Tenant extends Share {
   readonly name: string
   readonly invocations = new Map<string, Share>()
-  /** What its invocations were served, as `served` of the one served last. */
+  /** Clock of its invocations: `served` of the invocation served last. */
   clock = 0
 
   constructor(name: string) {
@@ -21,14 +21,14 @@ export class Tenant extends Share {
   }
 }
 
-/** Whose execution something is. */
+/** The owner of an execution. */
 export interface Seat {
   readonly tenant: Tenant
   readonly invocation: string
   readonly share: Share
 }
 
-/** Instances and invocations that have something queued or running. */
+/** Instances and invocations with queued or running executions. */
 export class Tenants {
   readonly #byName = new Map<string, Tenant>()
   #clock = 0
@@ -90,5 +90,5 @@ export class Tenants {
   }
 }
 
-/** Who has less running comes first, of equals who was served less: 0 for neither. */
+/** Orders shares: fewest running first, then served least. 0 if equal. */
 export const byShare = (a: Share, b: Share): number => a.running - b.running || a.served - b.served

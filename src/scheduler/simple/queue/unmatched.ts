@@ -4,7 +4,7 @@ import type { Execution, Worker } from '../state/state.js'
 import { explainMismatch } from './explain.js'
 import type { Bucket } from './queue.js'
 
-/** Buckets that no worker can serve: says so in the log, and gives up on executions that waited too long for one. */
+/** Buckets without a capable worker: logs them, and fails executions that waited too long. */
 export class Unmatched {
   readonly #context: Context
   readonly #workers: () => Iterable<Worker>
@@ -32,7 +32,7 @@ export class Unmatched {
     deadlines.set(bucket.giveUp, nowMs + settings.noWorkerTimeoutMs)
   }
 
-  /** A worker for the bucket came, or nothing waits in it any more. */
+  /** A capable worker connected, or the bucket is empty. */
   ended(bucket: Bucket): void {
     bucket.unmatchedSinceMs = undefined
     this.#context.deadlines.clear(bucket.giveUp)
@@ -47,7 +47,7 @@ export class Unmatched {
     if (intervalMs !== undefined) deadlines.set(bucket.logAgain, nowMs + intervalMs)
   }
 
-  /** Executions come into a bucket in the order of `waitingSinceMs`: only those at its front can be due. */
+  /** Arrivals are in the order of `waitingSinceMs`, so only executions at the front can be due. */
   #giveUp(bucket: Bucket, timeoutMs: number): void {
     const { deadlines, nowMs } = this.#context
     const message = `no worker for this action within ${timeoutMs / 1000} s (no_worker_timeout_s): ${this.#explain(bucket)}`

@@ -3,10 +3,10 @@ import { explainMismatch } from './explain.js'
 import type { Bucket, Queue } from './queue.js'
 import type { Tenant } from './tenants.js'
 
-/** Workers that are told of by name; more only by number. */
+/** Workers listed by name; the rest is only counted. */
 const MAX_TOLD = 3
 
-/** Why an execution waits: what is lacking, which worker is full, what is ahead. */
+/** Explains why an execution waits: missing properties, full workers, and the queue ahead of it. */
 export const whyItWaits = (execution: Execution, queue: Queue, workers: Iterable<Worker>): string => {
   const { seat, requirement } = execution
   const bucket = queue.bucketOf(requirement)
@@ -51,12 +51,12 @@ const state = (worker: Worker, { minimum, signature }: Execution['requirement'])
 const ahead = ({ size }: Queue, { queued }: Tenant): string =>
   `${size - 1} others wait, ${queued - 1} of them of its instance`
 
-/** Whoever enters a long queue is told its place, which must cost the same however long it is. */
+/** Bounds the cost of a position in a long queue. */
 const MAX_LOOKED_AT = 100
 
 /**
- * How many would be started before it if all were of one invocation: its place by priority, waiting and arrival. Only among
- * the first hundred that arrived: what is told is a lower bound.
+ * How many waiting executions of its requirement would start before it if all were of one invocation: by
+ * priority, age and arrival. A lower bound: only the first 100 arrivals are checked.
  */
 export const positionOf = (execution: Execution, bucket: Bucket): number => {
   let position = 0

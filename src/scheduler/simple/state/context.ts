@@ -5,8 +5,8 @@ import { Deadlines } from './deadlines.js'
 import type { Command } from './state.js'
 
 /**
- * What the parts of one machine share: its settings, the time of the event under way, the commands it gave, and who
- * counts.
+ * Shared by the parts of one machine: settings, the time of the current event, its commands, the meter and
+ * the deadlines.
  */
 export class Context {
   readonly settings: SimpleSettings

@@ -1,6 +1,6 @@
 import { Heap } from './heap.js'
 
-/** One thing that happens when its time has come, unless it is set again or cleared before. */
+/** Calls `onDue` once at `dueMs`, unless it is set again or cleared before. */
 export class Deadline {
   heapIndex = -1
   dueMs = 0
@@ -11,7 +11,10 @@ export class Deadline {
   }
 }
 
-/** The deadlines of a state machine: O(log n) to set and clear, and passing time costs only what falls due. */
+/**
+ * The deadlines of a state machine. Setting and clearing cost O(log n); passing time costs only the due
+ * deadlines.
+ */
 export class Deadlines {
   readonly #heap = new Heap<Deadline>((a, b) => a.dueMs < b.dueMs)
 
@@ -29,7 +32,10 @@ export class Deadlines {
     if (deadline.heapIndex >= 0) this.#heap.remove(deadline)
   }
 
-  /** Runs what is due, earliest first. One that sets itself again must choose a later moment than `nowMs`. */
+  /**
+   * Runs due deadlines, earliest first. A callback that sets its deadline again must choose a time after
+   * `nowMs`.
+   */
   expire(nowMs: number): void {
     for (let first = this.#heap.first; first !== undefined && first.dueMs <= nowMs; first = this.#heap.first) {
       this.#heap.remove(first)

@@ -1,9 +1,9 @@
-/** What a heap holds: each item knows its place, so that it can leave from the middle in O(log n). -1: in no heap. */
+/** An item of a heap. It knows its index, so it can leave from the middle in O(log n); -1: in no heap. */
 export interface HeapItem {
   heapIndex: number
 }
 
-/** A binary heap whose smallest item, by `isBefore`, is `first`. An item is in at most one heap at a time. */
+/** A binary heap; `first` is its smallest item by `isBefore`. An item is in at most one heap at a time. */
 export class Heap<T extends HeapItem> {
   readonly #items: T[] = []
   readonly #isBefore: (a: T, b: T) => boolean
@@ -30,7 +30,7 @@ export class Heap<T extends HeapItem> {
     this.#raise(item, this.#items.length - 1)
   }
 
-  /** Removes an item of this heap. */
+  /** `item` must be in this heap. */
   remove(item: T): void {
     const index = item.heapIndex
     const last = this.#items.pop()
@@ -40,7 +40,7 @@ export class Heap<T extends HeapItem> {
     this.#lower(last, last.heapIndex)
   }
 
-  /** To be called when an item of this heap moved closer to the front. */
+  /** Call this after an item of this heap became smaller. */
   moved(item: T): void {
     this.#raise(item, item.heapIndex)
   }

@@ -7,10 +7,10 @@ import type { Context } from './context.js'
 import { outcomeBytes } from './outcome-size.js'
 import { Operation } from './state.js'
 
-/** The clients' half: operations by name, who listens to them, and how long they are kept. */
+/** The clients' half: operations by name, their watchers and their retention. */
 export class Operations {
   readonly #byName = new Map<string, Operation>()
-  /** Finished ones and what the ledger has of them. */
+  /** Finished operations and their reservations in the ledger. */
   readonly #retained = new Map<Operation, Reservation>()
   #opened = 0
   readonly #context: Context
@@ -30,24 +30,24 @@ export class Operations {
     this.#publish(operation)
   }
 
-  /** An operation somebody may ask for. */
+  /** An operation that clients may see; undefined if it is deleted. */
   get(name: string): Operation | undefined {
     const operation = this.#byName.get(name)
     return operation?.isHidden === true ? undefined : operation
   }
 
-  /** Whether there is one of that name, may it be asked for or not. */
+  /** Whether the name is in use, also by a deleted operation. */
   has(name: string): boolean {
     return this.#byName.has(name)
   }
 
-  /** An operation that must be unfinished: events of the service that opened it. */
+  /** The operation unless it is finished, also if it is deleted. For events that are not requests of clients. */
   unfinished(name: string): Operation | undefined {
     const operation = this.#byName.get(name)
     return operation?.outcome === undefined ? operation : undefined
   }
 
-  /** Those opened after the one with this sequence number, oldest first. */
+  /** Visible operations with a larger sequence number, oldest first. */
   *all(after = 0): Iterable<Operation> {
     for (const operation of this.#byName.values()) {
       if (!operation.isHidden && operation.sequence > after) yield operation
@@ -68,7 +68,7 @@ export class Operations {
     if (operation.clients === 0 && operation.outcome === undefined) this.#awaitClient(operation)
   }
 
-  /** Somebody asked for it without staying: as good as a client that came and went. */
+  /** A client asked without waiting: the client timeout starts anew. */
   touch(operation: Operation): void {
     if (operation.clients === 0 && operation.outcome === undefined) this.#awaitClient(operation)
   }
@@ -98,7 +98,7 @@ export class Operations {
     deadlines.set(operation.deadline, nowMs + settings.retainCompletedForMs)
   }
 
-  /** Deleting does not cancel: an unfinished operation goes on, and is forgotten when it completes. */
+  /** Does not cancel: an unfinished operation continues, and is forgotten when it completes. */
   delete(operation: Operation): void {
     operation.isHidden = true
     if (operation.outcome !== undefined) this.forget(operation)
@@ -136,7 +136,7 @@ export class Operations {
   }
 }
 
-/** What an outcome counts as. */
+/** The metric's label for an outcome. */
 export const resultOf = (outcome: Outcome): ExecutionResult => {
   if ('response' in outcome && outcome.response.cachedResult) return 'cache_hit'
   const code = 'error' in outcome ? outcome.error.code : (outcome.response.status?.code ?? Code.OK)

@@ -3,25 +3,27 @@ import { isStatus, StatusError } from '../../../base/status-error.js'
 import type { PlatformProperty } from '../../../reapi/platform.js'
 
 /**
- * How a declared property is matched. `exact`: the worker offers the value asked. `minimum`: the worker has at least
- * that much left; it is reserved while the action runs. `priority`: the worker offers the property, with any value.
- * `ignore`: never looked at. Every property, whatever its kind, is passed on to the worker. A property that is not declared is matched as `*` says.
+ * How a declared property is matched. `exact`: the worker offers the requested value. `minimum`: the worker
+ * has at least that amount left, which is reserved while the command runs. `priority`: the worker offers the
+ * property with any value. `ignore`: not matched. All properties are sent to the worker. `*` declares the
+ * kind of properties that are not declared by name.
  */
 export type MatchKind = 'exact' | 'minimum' | 'priority' | 'ignore'
 
-/** What an action needs of a worker. Actions of equal `signature` can run on exactly the same workers. */
+/** What an action requires of a worker. Actions of equal `signature` can run on exactly the same workers. */
 export interface Requirement {
   readonly signature: string
   readonly exact: readonly PlatformProperty[]
-  /** The largest amount asked for under each name. */
+  /** The largest requested amount of each name. */
   readonly minimum: ReadonlyMap<string, number>
-  /** Names that must be offered with whatever value. */
+  /** Names that must be offered with any value. */
   readonly present: readonly string[]
 }
 
 /**
- * Sorts an action's properties by their declared kinds. A property asked for several times must hold every time.
- * INVALID_ARGUMENT names a property that is not declared, and a `minimum` that is no whole number.
+ * Sorts an action's properties by their declared kinds. A property that occurs several times must match each
+ * time. Throws INVALID_ARGUMENT for an undeclared property, and for a `minimum` value that is no whole
+ * number.
  */
 export const requirementOf = (
   properties: readonly PlatformProperty[],
@@ -41,7 +43,7 @@ export const requirementOf = (
   return { signature: JSON.stringify(parts), exact: [...exact.values()], minimum, present: [...present] }
 }
 
-/** The same for properties that were right once; undefined when they can be matched no more. */
+/** The same for an adopted attempt; undefined if the properties no longer match the declared ones. */
 export const requirementIfAny = (...asked: Parameters<typeof requirementOf>): Requirement | undefined => {
   try {
     return requirementOf(...asked)
@@ -51,7 +53,7 @@ export const requirementIfAny = (...asked: Parameters<typeof requirementOf>): Re
   }
 }
 
-/** A `minimum` property's value. INVALID_ARGUMENT when it is no whole number up to 2^53-1. */
+/** Parses a `minimum` property's value. Throws INVALID_ARGUMENT unless it is a whole number up to 2^53-1. */
 export const amountOf = (name: string, value: string): number => {
   const amount = /^\d{1,16}$/.test(value) ? Number(value) : Number.NaN
   if (Number.isSafeInteger(amount)) return amount
@@ -60,7 +62,7 @@ export const amountOf = (name: string, value: string): number => {
   throw new StatusError('INVALID_ARGUMENT', message)
 }
 
-/** For messages: what a requirement asks, as `name=value` and `name>=amount`. */
+/** The requirement in messages, as `name=value` and `name>=amount`. */
 export const describeRequirement = ({ exact, minimum, present }: Requirement): string => {
   const parts = [
     ...exact.map(({ name, value }) => `${name}=${value}`),

@@ -8,7 +8,7 @@ import { Deadline } from './deadlines.js'
 import type { Requirement } from './requirement.js'
 import { type AttemptState, after, type EventOf, type ExecutionState, type WorkerState } from './transitions.js'
 
-/** What the machine wants done. Whoever applies commands does so in order. */
+/** A command of the machine. The host executes commands in order. */
 export type Command =
   | { readonly kind: 'publish'; readonly state: OperationState }
   | {
@@ -24,7 +24,7 @@ export type Command =
   | { readonly kind: 'evict'; readonly workerId: string; readonly error: StatusError }
   | { readonly kind: 'log'; readonly level: 'info' | 'warn'; readonly message: string }
 
-/** One client's request. It lives on for a while after it completed. */
+/** One client's request. It is retained for a while after it completed. */
 export class Operation {
   readonly name: string
   readonly sequence: number
@@ -33,13 +33,13 @@ export class Operation {
   stage: Stage = 'CACHE_CHECK'
   outcome: Outcome | undefined
   execution: Execution | undefined
-  /** The trace of the run of another operation that it waits for. */
+  /** Trace of the run that this operation joined. */
   joined: TraceContext | undefined
-  /** Streams that show this operation now. */
+  /** Open watches of this operation. */
   clients = 0
-  /** Deleted by its client: it goes on, but nobody can ask for it. */
+  /** Deleted by a client: it continues, but clients cannot see it. */
   isHidden = false
-  /** While unfinished: nobody listens; when finished: forget it. */
+  /** Unfinished: no client waits. Finished: the retention ends. */
   readonly deadline = new Deadline()
 
   constructor(name: string, sequence: number, instanceName: string, actionDigest: Digest) {
@@ -50,25 +50,25 @@ export class Operation {
   }
 }
 
-/** What one or more operations wait for: an action on its way through queue and workers. */
+/** One action in the queue or on a worker. One or more operations wait for it. */
 export class Execution {
   heapIndex = -1
   readonly id: string
-  /** Identical actions join the execution under this key; undefined: nobody may join. */
+  /** Identical actions join the execution of this key; undefined: no action may join. */
   readonly sharingKey: string | undefined
   readonly request: ExecutionRequest
   readonly requirement: Requirement
   readonly first: Operation
   readonly operations = new Set<Operation>()
   priority: number
-  /** Its place in the queue of its invocation: lower is sooner. */
+  /** Order in the queue of its invocation: lower is sooner. */
   rank = 0
-  /** Whose it is, while it waits. */
+  /** Its owner, while it waits. */
   seat: Seat | undefined
-  /** Order of arrival: kept when it is queued again. */
+  /** Order of arrival; a retry keeps it. */
   readonly sequence: number
   readonly queuedMs: number
-  /** Since when it is in the queue, this time. */
+  /** When it entered the queue for the next attempt; retries count anew. */
   waitingSinceMs: number
   #state: ExecutionState = 'new'
   attempt: Attempt | undefined
@@ -98,22 +98,22 @@ export class Execution {
   }
 }
 
-/** One run of an execution on one worker. Without an execution it is being killed, or nobody here knows it. */
+/** One run of an execution on one worker. Without an execution it is being killed or unknown here. */
 export class Attempt {
   readonly id: string
-  /** Replaced when the worker connects anew. */
+  /** Replaced when the worker reconnects. */
   worker: Worker
   execution: Execution | undefined
-  /** What it reserves on its worker; undefined when a worker brought it along from before our time. */
+  /** What it reserves on its worker; undefined for an unknown attempt that a worker reported. */
   readonly requirement: Requirement | undefined
-  /** The command has ended and what it reserved is free again. */
+  /** The command has ended and its reservation is released. */
   hasReleased = false
   progress = 0
   startedMs = 0
   #state: AttemptState = 'running'
-  /** Whose share it takes, until its place is free again. */
+  /** The share that it counts against until its slot is free. */
   seat: Seat | undefined
-  /** While it is an execution's: stuck; else: the kill was not confirmed. */
+  /** With an execution: the attempt is stuck. Without: the kill was not confirmed. */
   readonly deadline = new Deadline()
 
   constructor(id: string, worker: Worker, execution?: Execution) {
@@ -136,23 +136,23 @@ export class Worker {
   heapIndex = -1
   readonly id: string
   readonly offer: WorkerOffer
-  /** What is left of each `minimum` property. */
+  /** Unreserved amount of each `minimum` property. */
   readonly left: Map<string, number>
   readonly total: ReadonlyMap<string, number>
   readonly attempts: Set<Attempt>
-  /** Attempts that hold a place or wait for one there: those that have not released it. */
+  /** Attempts that hold a slot or wait for one at the worker, until their release. */
   inflight = 0
-  /** What ended there last was over so soon that more may wait there. */
+  /** The last attempt that ended there was short, so further attempts may wait there. */
   isQuick = false
   #state: WorkerState = 'connected'
   isPaused = false
-  /** By an operator, until that one says otherwise. */
+  /** Drained by an operator, until the operator ends it. */
   isKeptFree = false
-  /** The requirement, by signature, that it is kept free for. */
+  /** Signature of the requirement that the worker is held for. */
   heldFor: string | undefined
   heardMs: number
   lastUsed = 0
-  /** Counts workers in the order they came. */
+  /** Number of the worker in order of arrival. */
   ordinal = 0
   readonly liveness = new Deadline()
   readonly pause = new Deadline()
@@ -170,7 +170,7 @@ export class Worker {
     return this.#state === 'connected' || this.#state === 'draining'
   }
 
-  /** Takes nothing new. */
+  /** Accepts no new attempts. */
   get isDraining(): boolean {
     return this.#state === 'draining' || this.#state === 'departed'
   }

@@ -1,6 +1,6 @@
 /**
- * What may become of what: every state of an execution, an attempt and a worker changes here and nowhere else. An event
- * that a state does not have is a mistake of ours and throws. `docs/scheduler.md` shows the same table (tested).
+ * All transitions: the state of an execution, attempt or worker changes only by these tables. An event that a
+ * state does not list is a bug and throws. `docs/scheduler.md` shows the same tables (tested).
  */
 export const TRANSITIONS = {
   execution: {
@@ -29,12 +29,12 @@ export type ExecutionState = keyof (typeof TRANSITIONS)['execution']
 export type AttemptState = keyof (typeof TRANSITIONS)['attempt']
 export type WorkerState = keyof (typeof TRANSITIONS)['worker']
 
-/** Every event there is of one of the three. */
+/** Every event of one of the three tables. */
 export type EventOf<Kind extends keyof typeof TRANSITIONS> = {
   [State in keyof (typeof TRANSITIONS)[Kind]]: keyof (typeof TRANSITIONS)[Kind][State]
 }[keyof (typeof TRANSITIONS)[Kind]]
 
-/** The state that an event leads to. */
+/** The state after an event. */
 export const after = <Kind extends keyof typeof TRANSITIONS>(
   kind: Kind,
   state: keyof (typeof TRANSITIONS)[Kind],

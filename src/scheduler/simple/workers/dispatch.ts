@@ -8,13 +8,13 @@ import { Attempt, type Execution, type Worker } from '../state/state.js'
 import { release, reserve } from './pool.js'
 import { WorkerIndex } from './worker-index.js'
 
-/** Told when an execution goes on: its stage changed, or it failed for good. */
+/** Notified when an execution's stage changes or the execution fails for good. */
 export interface Progressed {
   onStage(execution: Execution): void
   onFailed(execution: Execution, error: StatusError): void
 }
 
-/** The workers' half: which execution runs where, and what happens when that goes wrong. */
+/** The workers' half: assigns executions to workers, and handles failed attempts. */
 export class Dispatch {
   readonly queue: Queue
   readonly index: WorkerIndex
@@ -46,7 +46,7 @@ export class Dispatch {
     })
   }
 
-  /** Starts an execution, or queues it when no worker that can run it has room. */
+  /** Starts an execution, or queues it if no capable worker has room. */
   submit(execution: Execution): void {
     const { requirement } = execution
     if (this.queue.bucketOf(requirement) === undefined && this.queue.mayRun(execution.first.instanceName)) {
@@ -64,14 +64,14 @@ export class Dispatch {
     this.#progressed.onStage(execution)
   }
 
-  /** Nobody wants the execution any more. */
+  /** The last operation of the execution ended. */
   withdraw(execution: Execution): void {
     if (execution.state === 'queued') this.#leaveQueue(execution)
     if (execution.attempt !== undefined) this.kill(execution.attempt)
     execution.enter('withdraw')
   }
 
-  /** Gives a worker what it has room for. */
+  /** Starts queued executions on a worker until it has no room. */
   feed(worker: Worker): void {
     const { nowMs } = this.#context
     for (let next = this.queue.bestFor(worker, nowMs); next !== undefined; next = this.queue.bestFor(worker, nowMs)) {
@@ -79,14 +79,14 @@ export class Dispatch {
     }
   }
 
-  /** A worker may be given attempts from now on. */
+  /** The worker accepts attempts from now on. */
   admit(worker: Worker): void {
     const opened = this.index.add(worker)
     if (opened === undefined) return
     for (const bucket of this.queue.addClass(opened)) this.#unmatched.ended(bucket)
   }
 
-  /** A worker is given no more attempts. */
+  /** The worker accepts no more attempts. */
   dismiss(worker: Worker): void {
     const closed = this.index.remove(worker)
     const unmatched = closed === undefined ? [] : this.queue.removeClass(closed)
@@ -95,7 +95,7 @@ export class Dispatch {
     if (held !== undefined) this.#holds.lost(held)
   }
 
-  /** Takes an attempt that ended off the books, without giving back what it reserved. */
+  /** Removes an ended attempt, without releasing its reservation. */
   close(attempt: Attempt): void {
     attempt.enter('end')
     this.attempts.delete(attempt.id)
@@ -105,7 +105,7 @@ export class Dispatch {
     if (attempt.execution?.attempt === attempt) attempt.execution.attempt = undefined
   }
 
-  /** An execution's attempt came to nothing: the execution is tried again, or fails with the last error. */
+  /** An execution's attempt failed: the execution is retried, or fails with the last error. */
   failed(execution: Execution, worker: Worker, error: StatusError): void {
     const { settings } = this.#context
     execution.failures++
@@ -120,12 +120,15 @@ export class Dispatch {
     this.submit(execution)
   }
 
-  /** Ends an execution that is neither queued nor running with an error. */
+  /** Fails an execution that is neither queued nor running. */
   giveUp(execution: Execution, error: StatusError): void {
     this.#progressed.onFailed(execution, error)
   }
 
-  /** Detaches an attempt from its execution and has its worker stop it; it holds its place until that is confirmed. */
+  /**
+   * Detaches an attempt from its execution and tells the worker to stop it. Its slot stays taken until the
+   * worker confirms.
+   */
   kill(attempt: Attempt): void {
     const { settings, deadlines, nowMs } = this.#context
     attempt.enter('kill')
@@ -144,7 +147,7 @@ export class Dispatch {
     this.#context.emit({ kind: 'kill', workerId: worker.id, attemptId })
   }
 
-  /** Lets an attempt stay in its present stage for `max_action_executing_timeout_s` from now on. */
+  /** Starts the timeout of the attempt's current stage (`max_action_executing_timeout_s`). */
   watchProgress(attempt: Attempt): void {
     const { settings, deadlines, nowMs } = this.#context
     const limitMs = settings.maxActionExecutingTimeoutMs
@@ -159,15 +162,15 @@ export class Dispatch {
     deadlines.set(attempt.deadline, nowMs + limitMs)
   }
 
-  /** Whether the worker, which takes attempts, could ever run this. */
+  /** Whether the worker accepts attempts and could ever run this. */
   isCapable(worker: Worker, requirement: Requirement): boolean {
     return this.index.classOf(worker)?.isCapable(requirement) === true
   }
 
-  /** The worker runs this already, whether or not it has room. */
+  /** The worker already runs this, whether or not it has room. */
   adopt(execution: Execution, worker: Worker, attemptId: string): void {
     const [, tries = '1'] = /-(\d{1,9})$/.exec(attemptId) ?? []
-    // Whatever a worker may still run of it from before has another number than what is started here.
+    // Attempts started here get higher numbers than the one that the worker brought.
     execution.attempts = Math.max(execution.attempts, Number(tries))
     this.#begin(execution, worker, attemptId)
   }
@@ -200,7 +203,7 @@ export class Dispatch {
     this.#progressed.onStage(execution)
   }
 
-  /** Gives back what an attempt reserved, and lets whoever waited for that go on. */
+  /** Releases what an attempt reserved, and starts waiting executions there. */
   releaseAndFeed(attempt: Attempt): void {
     release(attempt, this.#context.nowMs)
     this.index.changed(attempt.worker)
@@ -208,7 +211,7 @@ export class Dispatch {
     this.feed(attempt.worker)
   }
 
-  /** At the end of an event: an instance that had all the places it may have can go on, on whichever worker. */
+  /** At the end of an event: if an instance fell below its cap, its executions may start on any free worker. */
   eventEnded(): void {
     if (!this.#mayMoreRun) return
     this.#mayMoreRun = false

@@ -4,7 +4,7 @@ import type { WorkerOffer } from '../../request.js'
 import { amountOf, type MatchKind, type Requirement } from '../state/requirement.js'
 import { type Attempt, Worker } from '../state/state.js'
 
-/** A worker as it connects. INVALID_ARGUMENT when what it offers under a `minimum` property is no whole number. */
+/** Creates a connecting worker. Throws INVALID_ARGUMENT if a `minimum` property's value is no whole number. */
 export const newWorker = (
   id: string,
   offer: WorkerOffer,
@@ -21,24 +21,27 @@ export const newWorker = (
 }
 
 /**
- * What took longer, from its start to its end and with its own waiting, says that who waits on its worker may wait longer than
- * that worker lets it.
+ * A worker is quick if its last attempt took less than this, including its wait there. Behind a longer
+ * attempt, a waiting attempt may exceed the time for which the worker lets it wait.
  */
 const QUICK_MS = 25
 
 const takes = (worker: Worker, places: number): boolean =>
   worker.isConnected && !worker.isPaused && worker.inflight < places
 
-/** Whether a worker can be given anything at all now. */
+/** Whether the worker has a free slot. */
 export const hasPlace = (worker: Worker): boolean => takes(worker, worker.offer.maxInflightAttempts)
 
-/** The same, or whether it may wait there: a command that begins when another has ended begins sooner so. */
+/**
+ * Whether the worker has a free slot, or may queue an attempt. A queued command starts as soon as another one
+ * ends.
+ */
 const mayWait = (worker: Worker): boolean => {
   const { maxInflightAttempts: places, maxWaitingAttempts: waiting = 0 } = worker.offer
   return takes(worker, worker.isQuick ? places + waiting : places)
 }
 
-/** Whether a capable worker that takes something has what this asks for. */
+/** Whether a capable worker has the required amounts and is not held for another requirement. */
 const hasAmounts = (worker: Worker, { minimum, signature }: Requirement): boolean => {
   if (worker.heldFor !== undefined && worker.heldFor !== signature) return false
   for (const [name, amount] of minimum) if ((worker.left.get(name) ?? -1) < amount) return false
@@ -49,11 +52,11 @@ const hasAmounts = (worker: Worker, { minimum, signature }: Requirement): boolea
 export const hasRoom = (worker: Worker, requirement: Requirement): boolean =>
   hasPlace(worker) && hasAmounts(worker, requirement)
 
-/** Whether a capable worker can start this now, or soon as it seems. */
+/** Whether a capable worker can start this now, or probably soon. */
 export const hasRoomSoon = (worker: Worker, requirement: Requirement): boolean =>
   mayWait(worker) && hasAmounts(worker, requirement)
 
-/** Books an attempt on its worker. What it brought along from before may exceed what is left. */
+/** Reserves the attempt's slot and amounts. Attempts from before a reconnect may exceed what is left. */
 export const reserve = (attempt: Attempt): void => {
   const { worker, requirement } = attempt
   worker.attempts.add(attempt)
@@ -64,13 +67,16 @@ export const reserve = (attempt: Attempt): void => {
   }
 }
 
-/** The attempts that have no place on their worker yet: it begins them in the order they came. */
+/**
+ * Attempts without a slot on their worker. The worker starts attempts in order of arrival, so these are the
+ * last ones.
+ */
 export const waitingThere = ({ attempts, inflight, offer }: Worker): readonly Attempt[] => {
   const count = inflight - offer.maxInflightAttempts
   return count > 0 ? [...attempts].filter(({ hasReleased }) => !hasReleased).slice(-count) : []
 }
 
-/** Gives back what an attempt reserved, once. */
+/** Releases what an attempt reserved. Idempotent. */
 export const release = (attempt: Attempt, nowMs: number): void => {
   if (attempt.hasReleased) return
   attempt.hasReleased = true

@@ -3,7 +3,7 @@ import type { ExecuteResponse } from '../../../proto/generated/build.bazel.remot
 import { checkOutputs, reachesUp, referencedBlobs } from '../../../reapi/action-result.js'
 import type { ExecutionRequest } from '../../request.js'
 
-/** Why what a worker reported can be no result of this action: digests that are none, outputs outside its input root. */
+/** Why a reported result is invalid for this action: malformed digests, or outputs outside the input root. */
 export const resultFault = (
   { result }: ExecuteResponse,
   { actionDigest, workingDirectory }: ExecutionRequest,
@@ -11,7 +11,7 @@ export const resultFault = (
   if (result === null) return undefined
   try {
     referencedBlobs(result, actionDigest.function)
-    // Where nobody told the working directory, nobody can tell how far up an output may be.
+    // Without the working directory the depth of an output path with `..` cannot be checked.
     if (workingDirectory !== undefined || !reachesUp(result)) checkOutputs(result, workingDirectory ?? '')
     return undefined
   } catch (error) {

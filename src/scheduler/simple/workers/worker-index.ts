@@ -3,12 +3,12 @@ import type { Requirement } from '../state/requirement.js'
 import type { Worker } from '../state/state.js'
 import { hasPlace, hasRoom } from './pool.js'
 
-/** Workers that offer exactly the same: what one could ever run the others could. Exists only while it has some. */
+/** Workers with equal properties: each can run the same actions. A class is removed when it is empty. */
 export class WorkerClass {
   readonly properties: ReadonlyMap<string, readonly string[]>
   readonly total: ReadonlyMap<string, number>
   readonly workers = new Set<Worker>()
-  /** Those that can be given something, the preferred one in front. */
+  /** Workers with a free slot, the preferred one in front. */
   readonly free: Heap<Worker>
 
   constructor({ offer, total }: Worker, isPreferred: (a: Worker, b: Worker) => boolean) {
@@ -25,8 +25,8 @@ export class WorkerClass {
 }
 
 /**
- * The workers that take attempts, by what they offer: who can run something is found by its rarest property, and of a
- * class of equal workers the one in front of its heap. Nothing here looks at every worker.
+ * Indexes the workers that accept attempts by what they offer. A search starts at the rarest required
+ * property, and takes the front of the heap of each capable class. No search looks at every worker.
  */
 export class WorkerIndex {
   readonly #classes = new Map<string, WorkerClass>()
@@ -46,12 +46,12 @@ export class WorkerIndex {
     return this.#classes.values()
   }
 
-  /** Undefined when the worker takes nothing. */
+  /** Undefined if the worker accepts no attempts. */
   classOf(worker: Worker): WorkerClass | undefined {
     return this.#classOf.get(worker)
   }
 
-  /** Answers the class of the worker when that is new. */
+  /** Returns the worker's class if the class is new. */
   add(worker: Worker): WorkerClass | undefined {
     const signature = JSON.stringify([...worker.offer.properties])
     const known = this.#classes.get(signature)
@@ -66,7 +66,7 @@ export class WorkerIndex {
     return own
   }
 
-  /** Answers the class of the worker when that is gone now. */
+  /** Returns the worker's class if the class is now empty. */
   remove(worker: Worker): WorkerClass | undefined {
     const own = this.#classOf.get(worker)
     if (own === undefined) return undefined
@@ -83,7 +83,7 @@ export class WorkerIndex {
     return own
   }
 
-  /** To be called when the places, the last use or the state of a worker changed. */
+  /** Call this when the slots, the last use or the state of a worker changed. */
   changed(worker: Worker): void {
     const free = this.#classOf.get(worker)?.free
     if (free === undefined) return
@@ -91,12 +91,12 @@ export class WorkerIndex {
     if (hasPlace(worker)) free.add(worker)
   }
 
-  /** The classes that could ever run what `requirement` says. */
+  /** The classes that could ever satisfy `requirement`. */
   *capable(requirement: Requirement): Iterable<WorkerClass> {
     for (const one of this.#rarest(requirement)) if (one.isCapable(requirement)) yield one
   }
 
-  /** The worker that should run this now, if one can; one that failed it before comes last. */
+  /** The preferred worker that can run this now, if any. Workers where it failed before come last. */
   choose(requirement: Requirement, failedOn: ReadonlySet<string>): Worker | undefined {
     let best: Worker | undefined
     for (const { free } of this.capable(requirement)) {

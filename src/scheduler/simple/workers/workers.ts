@@ -8,17 +8,17 @@ import type { Dispatch } from './dispatch.js'
 import { newWorker, reserve, waitingThere } from './pool.js'
 import { resultFault } from './result-fault.js'
 
-/** Progress.Stage of the worker protocol. */
+/** Values of Progress.Stage in the worker protocol. */
 const RUNNING = 2
 const UPLOADING_OUTPUTS = 3
 const PAUSE_MS = 1_000
-/** How long an action may be refused from worker to worker where `no_worker_timeout_s` sets no limit. */
+/** How long workers may keep rejecting an action if `no_worker_timeout_s` sets no limit. */
 const REFUSALS_MS = 60_000
 
-/** What a worker says of the time before it connected. */
+/** What a worker reports about the time before it connected. */
 export type Past = Pick<WorkerPast, 'attemptIds' | 'brought'>
 
-/** Workers by id: how they come and go, and what they say about their attempts. */
+/** Workers by id: they connect, leave, and report on their attempts. */
 export class Workers {
   readonly #byId = new Map<string, Worker>()
   readonly #context: Context
@@ -27,7 +27,7 @@ export class Workers {
 
   readonly #adoptForeign: (worker: Worker, brought: BroughtAttempt) => boolean
 
-  /** `adopt` makes an attempt that another scheduler started one of ours, or answers false. */
+  /** `adopt` turns an attempt of another scheduler into one of this scheduler, or returns false. */
   constructor(context: Context, dispatch: Dispatch, adopt: (worker: Worker, brought: BroughtAttempt) => boolean) {
     this.#context = context
     this.#dispatch = dispatch
@@ -100,7 +100,7 @@ export class Workers {
     return this.#byId.has(workerId)
   }
 
-  /** Whether it is an operator, and not the worker or the end of this process, who keeps it from taking anything. */
+  /** Whether only an operator keeps the worker from accepting attempts, not the worker itself or a shutdown. */
   mayResume(workerId: string): boolean {
     const worker = this.#byId.get(workerId)
     return worker?.isKeptFree === true && worker.isConnected && !this.#isDraining
@@ -198,7 +198,10 @@ export class Workers {
     })
   }
 
-  /** It goes elsewhere, or waits its turn. A worker that has a place for it does not wait for one: it refuses. */
+  /**
+   * The attempt goes to another worker or back to the queue. A worker that gives an attempt back despite a
+   * free slot rejects it.
+   */
   gaveBack(workerId: string, attemptId: string): void {
     const worker = this.#byId.get(workerId)
     if (worker !== undefined && worker.inflight <= worker.offer.maxInflightAttempts) {
@@ -211,8 +214,8 @@ export class Workers {
   }
 
   /**
-   * An attempt ended on its worker, whatever came of it. `then` runs before its place is given back, so that an
-   * execution that is tried again looks at the other workers first, and then waits its turn for this one.
+   * Ends an attempt, whatever its result. `then` runs before the slot is released: a retried execution tries
+   * other workers first, and then waits in the queue for this one.
    */
   #end(workerId: string, attemptId: string, then: (attempt: Attempt) => void): void {
     this.heard(workerId)
@@ -230,7 +233,7 @@ export class Workers {
     return attempt?.worker.id === workerId ? attempt : undefined
   }
 
-  /** Takes over an attempt that a worker says it runs. */
+  /** Takes over an attempt that a worker reports as running. */
   #adopt(worker: Worker, before: Worker | undefined, attemptId: string, brought: BroughtAttempt | undefined): void {
     const known = this.#dispatch.attempts.get(attemptId)
     if (known === undefined && brought !== undefined && this.#adoptForeign(worker, brought)) return
@@ -247,7 +250,7 @@ export class Workers {
     } else this.#dispatch.sendKill(worker, attemptId)
   }
 
-  /** Fails what still runs on a worker that is gone. */
+  /** Fails the attempts that still run on a removed worker. */
   #lose(worker: Worker, error: StatusError): void {
     for (const attempt of [...worker.attempts]) {
       const { execution } = attempt
