@@ -3,14 +3,17 @@ import type { Digest } from '../reapi/digest.js'
 import type { Hasher } from '../reapi/digest-function.js'
 
 export interface BlobCheckOptions {
-  /** Who is to blame: the client that sends the bytes (INVALID_ARGUMENT) or the backend that kept them (DATA_LOSS). */
+  /**
+   * The party at fault: the client that sends the bytes (INVALID_ARGUMENT) or the backend that stored them
+   * (DATA_LOSS).
+   */
   readonly fault: 'client' | 'backend'
-  /** Both are checked unless one is switched off. */
+  /** Both are checked by default. */
   readonly checksSize?: boolean
   readonly checksHash?: boolean
 }
 
-/** Compares bytes that come piece by piece with a digest. Its answers are what is wrong, `undefined` when nothing is. */
+/** Compares a blob with its digest, chunk by chunk. Methods return the fault, or `undefined` if there is none. */
 export class BlobCheck {
   readonly #digest: Digest
   readonly #options: BlobCheckOptions
@@ -30,12 +33,12 @@ export class BlobCheck {
     }
   }
 
-  /** Another one, which goes on by itself from where this one is. */
+  /** An independent check that continues from the same position. */
   copy(): BlobCheck {
     return new BlobCheck(this.#digest, this.#options, this)
   }
 
-  /** At the first byte too many it fails, and at the last byte of a blob whose hash is wrong. */
+  /** Fails at the first surplus byte, and at the last byte of a blob whose hash is wrong. */
   update(bytes: Buffer): StatusError | undefined {
     this.#sizeBytes += bytes.length
     const declared = this.#digest.sizeBytes
@@ -46,14 +49,14 @@ export class BlobCheck {
     return this.#checksSize && this.#sizeBytes === declared ? this.#compareHash() : undefined
   }
 
-  /** No more bytes follow. */
+  /** Call this after the last byte. */
   end(): StatusError | undefined {
     const declared = this.#digest.sizeBytes
     if (this.#checksSize && this.#sizeBytes < declared) return this.#failure(`${declared} bytes`, `${this.#sizeBytes}`)
     return this.#compareHash()
   }
 
-  /** Ends the hash the first time; a blob that passed stays passed. */
+  /** Finishes the hash at the first call. Later calls return no fault. */
   #compareHash(): StatusError | undefined {
     const found = this.#hasher?.digest()
     this.#hasher = undefined

@@ -2,9 +2,12 @@ import { StatusError } from '../base/status-error.js'
 import { join } from './join.js'
 import type { WritePath } from './path.js'
 
-/** A write path fed chunk by chunk by another stage, which paces itself by it and decides what its failure means. */
+/**
+ * A write path that another stage feeds chunk by chunk. That stage handles backpressure and failures of the
+ * path.
+ */
 export class Branch {
-  /** Settles once the path has closed: `undefined` when it committed, else why it did not. Never rejects. */
+  /** Settles once the path has closed: `undefined` if it committed, else the error. Never rejects. */
   readonly outcome: Promise<StatusError | undefined>
   readonly #path: WritePath
   readonly #first: WritePath[0]
@@ -14,7 +17,8 @@ export class Branch {
   constructor(path: WritePath) {
     this.#path = path
     this.#first = path[0]
-    // A dead branch closes without draining: waiting for 'drain' alone would stall the transfer for good.
+    // A destroyed stream emits 'close' but no 'drain', so waiting for 'drain' alone could block the transfer
+    // for ever.
     this.#first.on('drain', () => this.#ready())
     this.#first.once('close', () => this.#dies())
     this.outcome = join(path).then(
@@ -26,17 +30,20 @@ export class Branch {
     )
   }
 
-  /** Whether bytes can still be written to it. */
+  /** Whether the path accepts bytes. */
   get isLive(): boolean {
     return this.#isLive && !this.#first.destroyed
   }
 
-  /** False when the caller must wait for `onReady` before it writes more. A branch that died takes anything. */
+  /**
+   * False if the caller must wait for `onReady` before the next write. A dead branch drops bytes and returns
+   * true.
+   */
   write(chunk: Buffer): boolean {
     return !this.isLive || this.#first.write(chunk) || !this.isLive
   }
 
-  /** Calls `ready` once when the branch takes more bytes or died. */
+  /** Calls `ready` once when the branch accepts more bytes or is dead. */
   onReady(ready: () => void): void {
     if (this.isLive) this.#onReady = ready
     else ready()
@@ -46,7 +53,7 @@ export class Branch {
     if (this.isLive) this.#first.end()
   }
 
-  /** Gives the branch up unless it committed. */
+  /** Destroys the branch unless it has committed. */
   destroy(error?: Error): void {
     for (const stage of this.#path) stage.destroy(error)
   }

@@ -1,4 +1,4 @@
-/** Bytes that came in chunks and are wanted in other portions. Copies only portions that lie across a chunk border. */
+/** Regroups chunks into portions of other sizes. Copies only portions that cross a chunk border. */
 export class ByteQueue {
   readonly #chunks: Buffer[] = []
   #sizeBytes = 0
@@ -13,7 +13,7 @@ export class ByteQueue {
     this.#sizeBytes += chunk.length
   }
 
-  /** The next bytes. Ask for no more than `sizeBytes`. */
+  /** Removes and returns the next bytes; `wantedBytes` must not exceed `sizeBytes`. */
   take(wantedBytes: number): Buffer {
     this.#sizeBytes -= wantedBytes
     const [first] = this.#chunks

@@ -2,7 +2,7 @@ import { StatusError } from '../base/status-error.js'
 import { join } from './join.js'
 import type { ReadPath, WritePath } from './path.js'
 
-/** Reads a path into memory. More than `maxBytes` is RESOURCE_EXHAUSTED, noticed before they are kept. */
+/** Reads a path into memory. Fails with RESOURCE_EXHAUSTED before it holds more than `maxBytes`. */
 export const collect = async (
   path: ReadPath,
   { maxBytes, signal }: { readonly maxBytes: number; readonly signal: AbortSignal },
@@ -21,7 +21,7 @@ export const collect = async (
   return chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks, sizeBytes)
 }
 
-/** Writes bytes at hand to a path. Resolves when they are committed; rejects when every stage has been destroyed. */
+/** Writes bytes in memory to a path. Resolves when they are committed; rejects after all stages have closed. */
 export const deliver = async (bytes: Uint8Array, path: WritePath, signal: AbortSignal): Promise<void> => {
   const done = join(path, signal)
   const first: WritePath[0] = path[0]

@@ -1,7 +1,7 @@
 import { Writable } from 'node:stream'
 import { STAGE_BYTES } from './path.js'
 
-/** A sink that reads off and forgets. */
+/** A sink that discards all bytes. */
 export class Drain extends Writable {
   constructor() {
     super({ highWaterMark: STAGE_BYTES })

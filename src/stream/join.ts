@@ -5,12 +5,13 @@ import { StatusError } from '../base/status-error.js'
 export type Stage = Readable | Writable
 
 /**
- * Pipes stages into each other and watches them: resolves when every stage completed and closed. When one fails, closes
- * early or `signal` aborts, all are destroyed, and the promise rejects with a StatusError once all have closed, so that
- * nothing they held is left by then.
+ * Pipes stages into each other. Resolves when every stage has completed and closed. If one fails or closes
+ * early, or if `signal` aborts, all stages are destroyed. The promise rejects with a StatusError after all
+ * have closed, so no resource is held by then.
  *
- * It does what `pipeline()` does for stages that keep the store contract, without the set-up cost: 39 against 195
- * microseconds for a blob of 1 KiB in one chunk. The first stage must be fed and the last one read by the caller.
+ * Works like `pipeline()` for stages that keep the store contract, but costs less to set up: 39 instead of
+ * 195 microseconds for a blob of 1 KiB in one chunk. The caller must feed the first stage and read the last
+ * one.
  */
 export const join = (stages: readonly Stage[], signal?: AbortSignal): Promise<void> =>
   new Promise((resolve, reject) => {

@@ -3,28 +3,29 @@ import { StatusError } from '../base/status-error.js'
 import { TimeSlices } from '../base/work/time-slices.js'
 import { STAGE_BYTES } from './path.js'
 
-/** What a loop reads, chunk by chunk. It goes on where it was when somebody iterates over it again. */
+/** The chunks that a loop reads. A second iteration continues where the first one stopped. */
 export interface LoopInput extends AsyncIterableIterator<Buffer> {
-  /** Aborts when the transfer is over, for what else the loop waits for. */
+  /** Aborts when the transfer is over. For loops that wait for something other than their input. */
   readonly signal: AbortSignal
 }
 
 /**
- * Makes what comes out of what comes in. It is asked for more only when there is room for it, and when it is its turn: an
- * empty buffer says that it may be others' turn.
+ * Converts input chunks to output chunks. It is resumed only when the reader has room, and when the event
+ * loop has had its turn. An empty buffer yields the turn without output.
  */
 export type LoopBody = (input: LoopInput) => AsyncIterable<Buffer>
 
 /**
- * How long a loop whose source and reader never wait may hold the event loop. Without turns the buffers of native packages
- * are not given back either: 1 GiB through lz4-napi grew the process by 1,050 MiB, with turns by less than 100.
+ * How long a loop may block the event loop if its source and reader never wait. Native packages free buffers
+ * only between turns: 1 GiB through lz4-napi grew the process by 1,050 MiB without turns, by less than 100
+ * MiB with turns.
  */
 const SLICE_MS = 1
 
 /**
- * A stage that is written down as a loop: an async generator over the chunks that come, which yields those that go. What it
- * throws fails the stage; its `finally` runs however the transfer ends, before the stage has closed. What comes after
- * it returned is read off.
+ * A stage written as a loop: an async generator over input chunks that yields output chunks. An exception
+ * fails the stage. Its `finally` blocks run in any case, before the stage has closed. Input that remains
+ * after it returns is discarded.
  */
 export class Loop extends Duplex {
   readonly #body: LoopBody
@@ -105,7 +106,7 @@ export class Loop extends Duplex {
     if (bytes.length > 0) this.#hasRoom = this.push(bytes)
   }
 
-  /** Made when it is wanted: most loops wait for nothing else. */
+  /** Created on demand, because most loops wait only for their input. */
   #signal(): AbortSignal {
     this.#abort ??= new AbortController()
     if (this.destroyed) this.#abort.abort()
@@ -122,7 +123,7 @@ export class Loop extends Duplex {
   }
 }
 
-/** A source that is written down as a loop; the signal aborts when the transfer is over. */
+/** A source written as a loop. The signal aborts when the transfer is over. */
 export const sourceOf = (body: (signal: AbortSignal) => AsyncIterable<Buffer>): Loop => {
   const loop = new Loop(({ signal }) => body(signal))
   loop.end()

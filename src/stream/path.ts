@@ -2,37 +2,43 @@ import type { Duplex, Readable, Writable } from 'node:stream'
 import { StatusError } from '../base/status-error.js'
 import type { CompressorName } from '../reapi/compressor.js'
 
-/** The stages of one download, source first. Whoever obtains it runs it or discards it. */
+/** The stages of a download, source first. The owner must run or discard them. */
 export type ReadPath = readonly [Readable, ...Duplex[]]
 
-/** The stages of one upload, sink last. The sink's `finish` means committed; destroyed before that, it leaves no trace. */
+/**
+ * The stages of an upload, sink last. The sink's `finish` means committed. A sink destroyed before that
+ * leaves no trace.
+ */
 export type WritePath = readonly [...Duplex[], Writable]
 
-/** A whole transfer. */
+/** The stages of a whole transfer. */
 export type Path = readonly [Readable, ...Duplex[], Writable]
 
-/** The part of a blob a reader asks for, in bytes. `limit` is Infinity for everything from `offset` on. */
+/** The requested part of a blob, in bytes. `limit` is Infinity for everything from `offset` on. */
 export interface Range {
-  /** Below 0 it counts from the end; one before the first byte stands for that. */
+  /** Negative: counted from the end. A position before the first byte means the first byte. */
   readonly offset: number
   readonly limit: number
-  /** What the part will be encoded as. A hint: where a store keeps a blob in several places, one may have it so already. */
+  /** The encoding the part will be sent in. A hint: a store with several copies may have one in this encoding. */
   readonly wantedAs?: CompressorName | undefined
 }
 
 /**
- * The high-water mark of a byte stage: how much may wait in it. 256 KiB reads files four times as fast as Node's default
- * (2,426 against 605 MB/s), and a path of five stages still stays below 2 MiB.
+ * High-water mark of a byte stage. 256 KiB reads files four times as fast as Node's default (2,426 against
+ * 605 MB/s), and a path of five stages still holds less than 2 MiB.
  */
 export const STAGE_BYTES = 256 * 1024
 
 export const WHOLE: Range = { offset: 0, limit: Number.POSITIVE_INFINITY }
 
-/** Whether a range asks for all of a blob of that size. */
+/** Whether a range covers all of a blob of that size. */
 export const isWhole = ({ offset, limit }: Range, sizeBytes: number): boolean =>
   (offset === 0 || -offset >= sizeBytes) && limit >= sizeBytes
 
-/** Where a range begins and ends in a blob of that size; OUT_OF_RANGE behind its last byte. `key` names the blob. */
+/**
+ * Start and end of a range in a blob of that size. Throws OUT_OF_RANGE if it starts after the last byte.
+ * `key` names the blob.
+ */
 export const extentOf = (
   range: Range,
   sizeBytes: number,
@@ -43,14 +49,15 @@ export const extentOf = (
   return { offset, end: Math.min(sizeBytes, offset + range.limit) }
 }
 
-/** What a reader answers when the offset lies behind the last byte; `key` names the blob. */
+/** The error for an offset after the last byte; `key` names the blob. */
 export const pastEnd = (key: string, offset: number, sizeBytes: number): StatusError =>
   new StatusError('OUT_OF_RANGE', `cannot read blob ${key} from byte ${offset}: it has ${sizeBytes} bytes`)
 
-/** Gives a path up without running it, so that every stage frees what it holds. */
+/** Destroys a path without running it, so that every stage releases its resources. */
 export const discard = (path: ReadPath | WritePath): void => {
   for (const stage of path) {
-    // A stage may still fail while it is torn down; nobody is left to tell, and an unheard 'error' would end the process.
+    // A stage may fail while it is destroyed. No caller is left to report to, and an unhandled 'error' would
+    // end the process.
     stage.on('error', () => {})
     stage.destroy()
   }

@@ -1,7 +1,7 @@
 import { Readable, Writable } from 'node:stream'
 import { STAGE_BYTES } from './path.js'
 
-/** One of those who get what goes into a tee. */
+/** One of the readers of a tee. */
 export class TeeBranch extends Readable {
   #onRoom: (() => void) | undefined
   #isHeld: boolean
@@ -11,28 +11,32 @@ export class TeeBranch extends Readable {
   constructor({ holdsEnd = false }: { readonly holdsEnd?: boolean } = {}) {
     super({ highWaterMark: STAGE_BYTES })
     this.#isHeld = holdsEnd
-    // It may end before anybody reads it: who then begins to finds it closed, and an unheard 'error' would end the process.
+    // The branch may fail before it has a reader. The reader finds it closed; an unhandled 'error' would end
+    // the process.
     this.on('error', () => {})
   }
 
-  /** False when the caller must wait for `onRoom` before it gives more. A branch that was destroyed takes anything. */
+  /**
+   * False if the caller must wait for `onRoom` before the next chunk. A destroyed branch drops chunks and
+   * returns true.
+   */
   give(chunk: Buffer): boolean {
     return this.destroyed || this.push(chunk)
   }
 
-  /** Calls `ready` once when there is room for more, or nobody reads any more. */
+  /** Calls `ready` once when the branch has room or is destroyed. */
   onRoom(ready: () => void): void {
     if (this.destroyed) ready()
     else this.#onRoom = ready
   }
 
-  /** No more comes. */
+  /** Call this after the last chunk. */
   finish(): void {
     this.#isOver = true
     if (!this.#isHeld && !this.destroyed) this.push(null)
   }
 
-  /** Lets it end. */
+  /** Allows a held branch to end. */
   release(): void {
     this.#isHeld = false
     if (this.#isOver && !this.destroyed) this.push(null)
@@ -55,8 +59,8 @@ export class TeeBranch extends Readable {
 }
 
 /**
- * What is written into it goes to every branch; the slowest one that is left paces the source. A branch that is destroyed
- * is left out from then on. Chunks are shared, not copied. It fails with all its branches, and they with it.
+ * Copies its input to every branch; chunks are shared. The slowest live branch sets the pace, and destroyed
+ * branches are skipped. If the tee fails, all branches fail with it.
  */
 export class Tee extends Writable {
   readonly #branches: readonly TeeBranch[]
@@ -86,7 +90,7 @@ export class Tee extends Writable {
   }
 
   override _destroy(error: Error | null, callback: (error: Error | null) => void): void {
-    // Destroyed because it is through, it leaves its branches to their readers.
+    // Node also destroys a finished stream. Its branches still have readers then.
     if (!this.writableFinished) for (const branch of this.#branches) branch.destroy(error ?? undefined)
     callback(error)
   }

@@ -10,9 +10,9 @@ import { STAGE_BYTES } from './path.js'
 import { repaired, Verify, type VerifyOptions, type Witness } from './verify.js'
 
 /**
- * Passes compressed bytes on and fails as Verify does when what they decompress to is not the blob. The last chunk waits
- * until everything is known to be right, so that whatever comes after never holds a whole wrong blob. What they decompress
- * to `witness` sees.
+ * Passes compressed bytes on, and checks their decompressed content like Verify. Holds the last chunk back
+ * until the check has passed, so no later stage receives a complete damaged blob. `witness` sees the
+ * decompressed bytes.
  */
 export class VerifyDecoded extends Transform {
   readonly #digest: Digest
@@ -51,7 +51,7 @@ export class VerifyDecoded extends Transform {
     void this.#decoding.outcome.then(() => callback(error))
   }
 
-  /** What is wrong with the blob once its decoding is over, and null when nothing is. */
+  /** Waits for the decoding. Returns the fault of the blob, or null. */
   async #failure(): Promise<StatusError | null> {
     const error = await this.#decoding.outcome
     if (error === undefined) return null

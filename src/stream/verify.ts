@@ -5,20 +5,23 @@ import { type BlobCheck, type BlobCheckOptions, mismatch } from './blob-check.js
 import { STAGE_BYTES } from './path.js'
 
 export interface VerifyOptions extends BlobCheckOptions {
-  /** Run on a mismatch, before the error is told: takes the wrong blob away, so that who tries again finds a miss. */
+  /** Called on a mismatch, before the error is reported. Removes the damaged blob, so that a retry finds a miss. */
   readonly repair?: (() => Promise<void>) | undefined
 }
 
-/** What a blob is still to be compared with before anybody gets the whole of it. */
+/** A check that must pass before a consumer gets the whole blob. */
 export interface PendingCheck extends VerifyOptions {
   readonly digest: Digest
 }
 
-/** Sees what a check lets pass. */
+/** Observes the bytes that pass a check. */
 export interface Witness {
-  /** These bytes are about to pass, and what comes behind them when the answer has resolved; `soFar` is for this turn, or to be copied. */
+  /**
+   * Called before the bytes pass; the next bytes follow when the promise resolves. `soFar` is valid only in
+   * this turn, unless copied.
+   */
   passed(bytes: Buffer, soFar: BlobCheck): Promise<void> | undefined
-  /** That was the whole blob, and it is right. */
+  /** The whole blob has passed and matches. */
   ended(): void
 }
 
@@ -28,8 +31,8 @@ interface VerifyParts {
 }
 
 /**
- * Passes bytes on and fails when they are not those of `digest`. It fails at the first byte too many, and before it
- * passes the last byte of a blob whose hash is wrong, so that whatever comes after never holds a whole wrong blob.
+ * Passes bytes on, and fails if they do not match the digest: at the first surplus byte, and before the last
+ * byte if the hash is wrong. So no later stage receives a complete damaged blob.
  */
 export class Verify extends Transform {
   readonly #check: BlobCheck
@@ -63,7 +66,7 @@ export class Verify extends Transform {
   }
 }
 
-/** What is wrong with a whole blob in memory, `undefined` when nothing is. */
+/** The fault of a whole blob in memory; `undefined` if it matches. */
 export const faultOf = (
   digest: Digest,
   bytes: Uint8Array,
@@ -77,7 +80,7 @@ export const faultOf = (
   return mismatch(digest, `${digest.function.name} ${digest.hash}`, found, fault)
 }
 
-/** What to tell, once the wrong blob was taken away. */
+/** Runs the repair and returns the error to report. */
 export const repaired = async (error: StatusError, repair: VerifyOptions['repair']): Promise<StatusError> => {
   try {
     await repair?.()

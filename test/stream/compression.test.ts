@@ -31,7 +31,7 @@ const named = (name: string) => {
 const decode = (name: string, bytes: Buffer, chunkBytes = 64 * 1024): Promise<Buffer> =>
   collect([inChunks(bytes, chunkBytes), named(name).decompress()], limits)
 
-/** The content of frames, which are lent as it is, and where it lies is written over. */
+/** Decodes lent frames whose buffer is overwritten after each chunk. */
 const decodeLent = async (bytes: Buffer, chunkBytes: number): Promise<Buffer> => {
   const pieces: Buffer[] = []
   await lentZstd(new LentFeed(cut(bytes, [chunkBytes]))).into((piece) => {
@@ -69,7 +69,7 @@ const zstdFrame = (bytes: Buffer, set: (context: CompressContext) => void = () =
   return out.subarray(0, context.compress(out, bytes))
 }
 
-t.test('what was compressed comes back, by stage and at once, in chunks of any size', async (t) => {
+t.test('compressed content is restored, by stage and synchronously, in chunks of any size', async (t) => {
   const blobs = [Buffer.alloc(0), Buffer.from('a'), randomBytes(300_000), Buffer.alloc(3_000_000, 'text ')]
   for (const { name } of compressors) {
     for (const blob of blobs) {
@@ -98,7 +98,7 @@ t.test('any bytes survive any chunking', async () => {
   )
 })
 
-t.test('a decoder whose input ends just as its reader is full goes on when the reader does', async (t) => {
+t.test('a decoder continues with its reader if the input ends while the reader is full', async (t) => {
   const data = Buffer.from(randomBytes(1024 * 1024).toString('hex'))
   for (const compressor of compressors) {
     const wire = compressionOf(compressor).compressBytes(data)
@@ -156,7 +156,7 @@ t.test('a frame with a window above 8 MiB is refused before its window is alloca
   }
 })
 
-t.test('decoded at once: only what is exactly as long as it should be', async (t) => {
+t.test('synchronous decoding accepts only content of the exact length', async (t) => {
   const { decompressBytes = () => undefined } = named('ZSTD')
   const blob = Buffer.concat([Buffer.alloc(5000, 'text '), randomBytes(5000)])
   const frame = zstdFrame(blob)
@@ -194,11 +194,11 @@ t.test('CMP-07, BUB-11: truncated, corrupt, and followed by garbage', async (t) 
   await refused(t, 'ZSTD', flipped, 'a flipped byte under a checksum')
 })
 
-t.test('CMP-17: deflate is raw: the header of zlib is refused', async (t) => {
+t.test('CMP-17: deflate is raw: a zlib header is rejected', async (t) => {
   await refused(t, 'DEFLATE', deflateSync(Buffer.from('hello')), 'zlib header')
 })
 
-t.test('CMP-08, BUB-12: a decoder makes no more than its reader takes', async (t) => {
+t.test('CMP-08, BUB-12: a decoder produces no more than its reader consumes', async (t) => {
   const zeros = Buffer.alloc(64 * 1024 * 1024)
   const bombs = {
     ZSTD: zstdFrame(zeros),
@@ -209,7 +209,7 @@ t.test('CMP-08, BUB-12: a decoder makes no more than its reader takes', async (t
     const decoder = named(name).decompress()
     decoder.write(bytes)
     await new Promise((resolve) => decoder.once('readable', resolve))
-    // Whatever is done in the background is done once nothing is scheduled any more.
+    // All background work is done when no callback is scheduled any more.
     for (let turns = 0; turns < 50; turns++) await turn()
     t.ok(decoder.readableLength <= 1024 * 1024, `${name}: ${decoder.readableLength} bytes wait for a reader`)
     decoder.destroy()
@@ -220,7 +220,7 @@ t.test('CMP-08, BUB-12: a decoder makes no more than its reader takes', async (t
   }
 })
 
-t.test('lent zstd that is given up while its content is being taken disturbs no other', async (t) => {
+t.test('a zstd feed discarded while its content is being consumed does not disturb others', async (t) => {
   const blob = Buffer.concat([randomBytes(200_000), Buffer.alloc(200_000, 'text ')])
   const waiting: (() => void)[] = []
   const begin = (feed: BlobFeed): { readonly pieces: Buffer[]; readonly over: Promise<unknown> } => {
@@ -246,7 +246,7 @@ t.test('lent zstd that is given up while its content is being taken disturbs no 
   t.equal(givenUp.pieces.length, 1, 'no more is made of what was given up')
 })
 
-t.test('few lent bytes that stand for many let the event loop turn', async (t) => {
+t.test('a small feed that decodes to many bytes does not block the event loop', async (t) => {
   let turns = 0
   let sizeBytes = 0
   let isOver = false
@@ -263,7 +263,7 @@ t.test('few lent bytes that stand for many let the event loop turn', async (t) =
   t.ok(turns > 5, `${turns} turns`)
 })
 
-t.test('an abandoned or failed stage leaves the next one whole', async (t) => {
+t.test('an abandoned or failed stage does not affect the next one', async (t) => {
   const blob = Buffer.alloc(1_000_000, 'more text ')
   for (const { name } of compressors) {
     for (let round = 0; round < 12; round++) {

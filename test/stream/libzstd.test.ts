@@ -13,7 +13,7 @@ import {
 
 await init()
 
-/** Compressed piece by piece into `roomBytes` at a time. */
+/** Compressed in steps of `roomBytes` of output. */
 const compressed = (context: CompressContext, pieces: readonly Buffer[], roomBytes: number): Buffer => {
   const made: Buffer[] = []
   const step = (rest: Buffer, directive: number): void => {
@@ -45,7 +45,7 @@ const decompressed = (context: DecompressContext, bytes: Buffer, pieceBytes: num
   return Buffer.concat(made)
 }
 
-/** Bytes that repeat themselves, so that there is something to compress, in pieces. */
+/** Compressible bytes in chunks. */
 const pieces = fc.array(
   fc.tuple(fc.uint8Array({ maxLength: 300 }), fc.integer({ min: 0, max: 500 })).map(([bytes, times]) => {
     return Buffer.concat(Array.from({ length: times % 50 }, () => bytes))
@@ -53,7 +53,7 @@ const pieces = fc.array(
   { maxLength: 12 },
 )
 
-t.test('other implementations of zstd read what it writes, and it reads what they write', async (t) => {
+t.test('other zstd implementations read its frames, and it reads theirs', async (t) => {
   const compressor = new CompressContext()
   const decompressor = new DecompressContext()
   const level = fc.integer({ min: 1, max: 19 })
@@ -71,7 +71,7 @@ t.test('other implementations of zstd read what it writes, and it reads what the
   t.pass()
 })
 
-t.test('a reset forgets a stream that was left in the middle', async (t) => {
+t.test('a reset drops an unfinished stream', async (t) => {
   const frame = Buffer.from(compress(randomBytes(1000), 1))
   const context = new DecompressContext()
   context.decompressStream(Buffer.alloc(10), frame.subarray(0, 500))
@@ -79,7 +79,7 @@ t.test('a reset forgets a stream that was left in the middle', async (t) => {
   t.equal(decompressed(context, frame, 100, 100).length, 1000)
 })
 
-t.test('what is no zstd is an error that says so, and leaves the context usable', async (t) => {
+t.test('invalid zstd is a clear error and leaves the context usable', async (t) => {
   const context = new DecompressContext()
   const out = Buffer.alloc(1000)
   t.throws(() => context.decompressStream(out, Buffer.from('this is no frame')), { message: /Unknown frame/ })
@@ -92,7 +92,7 @@ t.test('what is no zstd is an error that says so, and leaves the context usable'
   t.throws(() => new CompressContext().setParameter(9999, 1), { message: /[Uu]nsupported parameter/ })
 })
 
-t.test('a closed context refuses instead of touching memory that is gone', async (t) => {
+t.test('a closed context throws instead of using freed memory', async (t) => {
   const compressor = new CompressContext()
   const decompressor = new DecompressContext()
   for (const context of [compressor, decompressor, compressor]) context.close()

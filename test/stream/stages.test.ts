@@ -12,7 +12,7 @@ import { rejects } from '../store/suite.js'
 
 type Failure = 'open' | 'write' | 'commit'
 
-/** Keeps what is written; fails where told, and takes a chunk only when told if it is slow. */
+/** A sink in memory. It fails on demand; if slow, it consumes a chunk only on demand. */
 class Sink extends Writable {
   readonly chunks: Buffer[] = []
   isCommitted = false
@@ -71,14 +71,14 @@ const drivers = {
 }
 
 for (const [name, drive] of Object.entries(drivers)) {
-  t.test(`${name}: moves the bytes and resolves after the commit`, async (t) => {
+  t.test(`${name}: moves the bytes, and resolves after the commit`, async (t) => {
     const sink = new Sink()
     await drive(path(sink))
     t.ok(sink.isCommitted)
     t.ok(sink.bytes.equals(bytes))
   })
 
-  t.test(`${name}: a failing stage destroys all and is the error`, async (t) => {
+  t.test(`${name}: a failing stage destroys all stages, and its error is the result`, async (t) => {
     const thrower = () => new Transform({ transform: (_chunk, _encoding, callback) => callback(broken()) })
     const late = () =>
       new Transform({ transform: (_c, _e, callback) => callback(), flush: (callback) => callback(broken()) })
@@ -94,7 +94,7 @@ for (const [name, drive] of Object.entries(drivers)) {
     }
   })
 
-  t.test(`${name}: what is not understood is INTERNAL, what closes early too`, async (t) => {
+  t.test(`${name}: an unknown error and an early close are INTERNAL`, async (t) => {
     const odd = new Transform({ transform: (_c, _e, callback) => callback(new Error('/secret/path')) })
     await rejects(t, drive([odd, new Sink()]), 'INTERNAL')
     const closing = new Transform({
@@ -133,7 +133,7 @@ for (const [name, drive] of Object.entries(drivers)) {
   })
 }
 
-t.test('one signal carries many transfers without a warning', async (t) => {
+t.test('many transfers share one signal without a warning', async (t) => {
   const warnings: string[] = []
   const listen = (warning: Error): void => void warnings.push(warning.message)
   process.on('warning', listen)
@@ -146,7 +146,7 @@ t.test('one signal carries many transfers without a warning', async (t) => {
   t.same(warnings, [])
 })
 
-t.test('collect: gives the bytes, or refuses before it keeps too many', async (t) => {
+t.test('collect: returns the bytes, or fails before it holds too many', async (t) => {
   t.ok((await collect([source(cut(bytes)), new PassThrough()], { maxBytes: bytes.length, signal })).equals(bytes))
   t.equal((await collect([source([])], { maxBytes: 0, signal })).length, 0)
   let given = 0
@@ -162,7 +162,7 @@ t.test('collect: gives the bytes, or refuses before it keeps too many', async (t
   await rejects(t, collect([source(cut(bytes))], { maxBytes: 1e9, signal: AbortSignal.abort() }), 'CANCELLED')
 })
 
-t.test('ByteQueue gives back what was put in, however it is asked', async (t) => {
+t.test('ByteQueue returns the added bytes in portions of any size', async (t) => {
   const same = fc.property(fc.array(fc.uint8Array({ maxLength: 20 })), fc.array(fc.nat(30)), (chunks, wanted) => {
     const queue = new ByteQueue()
     for (const chunk of chunks) queue.add(Buffer.from(chunk))

@@ -26,7 +26,7 @@ const setUp = async (checks: { size?: boolean; hash?: boolean } = {}) => {
   return { backend, store: asCas(await verified(backend, checks)) }
 }
 
-t.test('right blobs pass compressed, as they are kept', async (t) => {
+t.test('intact blobs pass in their stored compressed form', async (t) => {
   const { backend, store } = await setUp()
   for (const sizeBytes of [0, 1, 64 * 1024, 3_000_000]) {
     const bytes = bytesOf(sizeBytes)
@@ -39,7 +39,7 @@ t.test('right blobs pass compressed, as they are kept', async (t) => {
   }
 })
 
-t.test('a wrong blob is DATA_LOSS once and then a miss, and never read whole', async (t) => {
+t.test('a damaged blob is DATA_LOSS once, then a miss, and is never read whole', async (t) => {
   for (const sizeBytes of [2, 1000, 3_000_000]) {
     const bytes = bytesOf(sizeBytes)
     const digest = digestOf(bytes)
@@ -65,7 +65,7 @@ t.test('a wrong blob is DATA_LOSS once and then a miss, and never read whole', a
   }
 })
 
-t.test('bytes that cannot be decompressed are the fault of who kept them', async (t) => {
+t.test('undecodable bytes are the fault of the backend', async (t) => {
   const bytes = bytesOf(1_000_000)
   const digest = digestOf(bytes)
   const memory = await memoryStore()
@@ -97,7 +97,7 @@ t.test('only what is configured is checked', async (t) => {
   await rejects(t, wire(store, digest), 'DATA_LOSS')
 })
 
-t.test('a read that is given up removes nothing', async (t) => {
+t.test('an abandoned read removes nothing', async (t) => {
   const { backend, store } = await setUp()
   const bytes = bytesOf(1_000_000)
   const digest = digestOf(bytes)

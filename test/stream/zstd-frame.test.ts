@@ -28,7 +28,7 @@ t.test('the header of a frame tells its content and window, in every form of the
   t.end()
 })
 
-t.test('what is no frame, or not all of its header', (t) => {
+t.test('bytes without a frame, or with an incomplete header', (t) => {
   const whole = frame(3_000_000)
   for (let length = 0; length < 9; length++) t.equal(parseZstdFrame(whole.subarray(0, length)), undefined, `${length}`)
   t.equal(parseZstdFrame(Buffer.from('no frame at all')), undefined)

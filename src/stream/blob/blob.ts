@@ -13,43 +13,50 @@ import { type BlobFile, readFile } from './file.js'
 import { type BlobForm, streamsOf } from './form.js'
 import { type BlobStage, decode, type Encoding, encode } from './stage.js'
 
-/** What is known of a blob without reading it. */
+/** Properties of a blob that are known before it is read. */
 export interface BlobFacts {
-  /** How many bytes come; undefined where that is not known before they have. */
+  /** Number of bytes that follow; undefined if unknown. */
   readonly sizeBytes?: number | undefined
-  /** Where they begin in the whole blob; 0 unless it is a part. */
+  /** Position of the first byte in the whole blob; 0 unless this is a range. */
   readonly offset?: number
   readonly encoding?: Encoding
 }
 
-/** Who wants something only for as long as its signal says: a call makes one when it is asked for it, which is dear. */
+/**
+ * A caller whose signal is read only when needed, because each call creates its signal lazily and that is
+ * expensive.
+ */
 interface Wanting {
   readonly signal: AbortSignal
 }
 
-/** The way of a blob so far: what it was at its source, and the stages in front of that, the last one last. */
+/** State of a blob: its source and the stages behind it, in order. */
 interface Way {
   readonly sizeBytes: number | undefined
   readonly offset: number
   readonly encoding: Encoding
   readonly source: BlobForm
   readonly stages: readonly BlobStage[]
-  /** Not among the stages yet: it goes behind them, in the encoding the blob then has, unless a stage does it anyhow. */
+  /**
+   * Not yet a stage. It is appended in the encoding that the blob has then, unless a later stage does the
+   * check itself.
+   */
   readonly check: PendingCheck | undefined
-  /** The digest its bytes were compared with before they came here. */
+  /** The digest that the bytes have already been checked against. */
   readonly checkedAs: Digest | undefined
   readonly failures: Failures
   readonly lasts: boolean
 }
 
 /**
- * A blob on its way from whom has it to whom wants it: bytes in memory or lent, an open file or streams, behind any number of
- * stages. It is used once: whoever gets one takes it (`take`, `bytes`, `into`, `path`), hands it on (`through`, `as`,
- * `checkedAs`, which answer the blob to go on with), or gives it up with `discard`; what it holds is freed by either.
+ * A blob in transit from a producer to a consumer. Its source is bytes in memory, lent bytes, an open file or
+ * streams; any number of stages follows. A blob is used once. Its owner takes it (`take`, `bytes`, `into`,
+ * `path`), converts it (`through`, `as`, `checkedAs`: use the returned blob from then on), or gives it up
+ * (`discard`). Taking or discarding releases what the blob holds.
  *
- * Nothing runs before it is taken. Bytes at hand then stay bytes through every stage that can do that, and streams grow
- * by one stage each and are one transfer however deep stores are nested. After it was handed out every failure is told
- * to who takes it.
+ * No stage runs before the blob is taken. Bytes in memory then stay bytes through every stage that supports
+ * it. Streams get one stream per stage and form one transfer, however deep stores are nested. After hand-over
+ * the consumer gets every failure.
  */
 export class Blob {
   readonly #way: Way
@@ -59,12 +66,15 @@ export class Blob {
     this.#way = way
   }
 
-  /** The bytes must stay as they are until the blob was taken, and what came of that is settled. */
+  /** The caller must not change the bytes until the blob has been taken and that transfer has settled. */
   static ofBytes(bytes: Buffer, facts: BlobFacts = {}): Blob {
     return new Blob(begin({ kind: 'bytes', bytes }, facts, bytes.length))
   }
 
-  /** What a range says of a blob whose bytes are at hand, as `extentOf`: the very same buffer where that is all of it. */
+  /**
+   * A range of a blob in memory, as `extentOf` defines it. Returns the same buffer if the range covers all of
+   * it.
+   */
   static ofPart(bytes: Buffer, range: Range, key: string): Blob {
     const { offset, end } = extentOf(range, bytes.length, key)
     return Blob.ofBytes(end - offset === bytes.length ? bytes : bytes.subarray(offset, end), { offset })
@@ -74,22 +84,22 @@ export class Blob {
     return new Blob(begin({ kind: 'file', file }, facts, file.sizeBytes))
   }
 
-  /** Bytes that are only lent to who takes them. */
+  /** Bytes that are only lent to the consumer. */
   static ofFeed(feed: BlobFeed, facts: BlobFacts = {}): Blob {
     return new Blob(begin({ kind: 'feed', feed }, facts, facts.sizeBytes))
   }
 
-  /** Streams of bytes, never in object mode. */
+  /** Byte streams, never in object mode. */
   static ofPath(path: ReadPath, facts: BlobFacts = {}): Blob {
     return new Blob(begin({ kind: 'path', path, lasts: false }, facts, facts.sizeBytes))
   }
 
-  /** How many bytes will come; undefined where nobody knows. */
+  /** Number of bytes that follow; undefined if unknown. */
   get sizeBytes(): number | undefined {
     return this.#way.sizeBytes
   }
 
-  /** Where its first byte is in the whole blob. */
+  /** Position of the first byte in the whole blob. */
   get offset(): number {
     return this.#way.offset
   }
@@ -98,24 +108,24 @@ export class Blob {
     return this.#way.encoding
   }
 
-  /** Whether its bytes are, or will have been when somebody has the whole of them, those of this digest. */
+  /** Whether the bytes match this digest, or will have been checked by the time a consumer has all of them. */
   isCheckedAs({ content: { key } }: Digest): boolean {
     const { check, checkedAs } = this.#way
     return checkedAs?.key === key || (check !== undefined && check.digest.key === key && isFull(check))
   }
 
-  /** Whether it can be had in an encoding without being encoded for it. */
+  /** Whether the blob is available in this encoding without being encoded. */
   isIn(encoding: Encoding): boolean {
     return this.encoding === encoding || this.#way.stages.at(-1)?.as?.(encoding) !== undefined
   }
 
-  /** Whether its bytes are in memory and nothing is left to be done to them: then it cannot fail. */
+  /** Whether all bytes are in memory and no stage or check is left. Such a blob cannot fail. */
   get isAtHand(): boolean {
     const { source, stages, check } = this.#way
     return source.kind === 'bytes' && stages.length === 0 && check === undefined
   }
 
-  /** Puts a stage in its way. What comes behind it is another blob: of unknown length, unchecked, and plain. */
+  /** Appends a stage. Its output is a new blob: of unknown length, unchecked and not encoded. */
   through(stage: BlobStage): Blob {
     const { source, check } = this.#way
     const stages = stage.doesCheck === true ? this.#way.stages : this.#checkedStages()
@@ -126,8 +136,8 @@ export class Blob {
   }
 
   /**
-   * The same blob in an encoding: as it is where it comes so, else encoded or decoded on the way. `sizeBytes` is how many
-   * bytes that makes, where the caller knows.
+   * The same blob in another encoding. A stage that can give this encoding directly is replaced; else the
+   * blob is encoded or decoded on the way. `sizeBytes` is the resulting length, if known.
    */
   as(encoding: Encoding, sizeBytes?: number): Blob {
     if (this.encoding === encoding) return this
@@ -146,14 +156,14 @@ export class Blob {
   }
 
   /**
-   * The same blob, of which nobody gets the whole unless its bytes are those of `digest`: who is at fault when they are not
-   * says `options`. Bytes are hashed once on their way: a blob that is checked already stays as it is.
+   * Fails before the last byte if the content does not match `digest`; `options` name the party at fault.
+   * Bytes are hashed only once, so a blob that is already checked stays unchanged.
    */
   checkedAs(digest: Digest, options: Omit<PendingCheck, 'digest'>): Blob {
     if (this.isCheckedAs(digest)) return this
     const stages = this.#way.check === undefined ? this.#way.stages : this.#checkedStages()
     const { fault, checksSize, checksHash, repair } = options
-    // Field by field: to spread what comes in different shapes costs a small blob as much as its stores do.
+    // Spreading objects of different shapes would cost a small blob as much as its stores do.
     const check = {
       digest: digest.content,
       fault,
@@ -164,22 +174,22 @@ export class Blob {
     return this.#onward({ ...this.#way, stages, check })
   }
 
-  /** The same blob, whose bytes the caller knows to be those of `digest`. */
+  /** The same blob. The caller guarantees that its bytes match `digest`. */
   knownAs(digest: Digest): Blob {
     return this.#onward({ ...this.#way, checkedAs: digest.content })
   }
 
   /**
-   * The same blob, of whose bytes the caller knows that they are never written to again, as of those that a store gives. Those of an
-   * upload stay as they are until it is settled.
+   * Marks the bytes as immutable, like those returned by a store. Without the mark, bytes are only stable
+   * until the transfer has settled, like those of an upload.
    */
   lasting(): Blob {
     return this.#onward({ ...this.#way, lasts: true })
   }
 
-  /** The same blob. `tell` hears of it when its source, or a stage it has passed so far, fails under whoever takes it. */
+  /** The same blob. `tell` is called if the source or one of the present stages fails while a consumer reads it. */
   onFailure(tell: FailureListener): Blob {
-    // A blob that is counted by every store on its way is not made anew by each of them.
+    // Avoids a new object for each store that counts the blob: bytes in memory cannot fail.
     if (this.isAtHand) return this
     const { stages, check, failures } = this.#way
     return this.#onward({
@@ -188,13 +198,13 @@ export class Blob {
     })
   }
 
-  /** The same blob and what it is still to be compared with, which is then the caller's to see to. */
+  /** The same blob without its pending check. The caller must do the returned check. */
   withoutCheck(): readonly [Blob, PendingCheck | undefined] {
     const { check } = this.#way
     return [this.#onward({ ...this.#way, check: undefined }), check]
   }
 
-  /** What there is at its end, in the form that costs least. Rejects with what is wrong with bytes at hand. */
+  /** Applies the stages and returns the cheapest form. Rejects if bytes in memory are invalid. */
   async take(): Promise<BlobForm> {
     const stages = this.#use()
     const { failures } = this.#way
@@ -203,7 +213,7 @@ export class Blob {
     try {
       for (; next < stages.length && source.kind === 'bytes'; next++) {
         const made: Buffer | undefined | Promise<Buffer> = stages[next]?.bytes?.(source.bytes)
-        // Waiting for what is there already costs each small blob a turn.
+        // Awaiting a value that is not a promise would cost each small blob a turn.
         const bytes = made instanceof Promise ? await made : made
         if (bytes === undefined) break
         source = { kind: 'bytes', bytes }
@@ -212,7 +222,7 @@ export class Blob {
       failures.met(error, next)
       throw error
     }
-    // Only streams tell whose failure ended them.
+    // Only streams report which stage failed, so a feed with listeners becomes a stream.
     const isFeed = source.kind === 'feed' && !failures.areHeard
     for (; isFeed && next < stages.length && source.kind === 'feed'; next++) {
       const feed: BlobFeed | undefined = stages[next]?.feed?.(source.feed)
@@ -222,22 +232,23 @@ export class Blob {
     const file = source.kind === 'file' ? fileBehind(source.file, stages, failures) : undefined
     if (file !== undefined) return { kind: 'file', file }
     const rest = stages.length - next
-    // Streams of what is lent, or in a file, give buffers of their own.
+    // A stream over a feed or a file has its own buffers.
     const lasts = this.#way.lasts || source.kind === 'feed' || source.kind === 'file'
     if (rest > 0 || (source.kind === 'feed' && !isFeed))
       return { kind: 'path', path: failures.ofPath(behind(source, stages.slice(next)), rest, next), lasts }
     return source.kind === 'path' ? { kind: 'path', path: failures.ofPath(source.path, 0), lasts } : source
   }
 
-  /** Its streams, for who wants nothing else: the caller runs them, or discards them. */
+  /** Takes the blob as streams. The caller must run or discard them. */
   path(): ReadPath {
     const stages = this.#use()
     return this.#way.failures.ofPath(behind(this.#way.source, stages), stages.length)
   }
 
   /**
-   * The whole of it in memory. Nobody may write to the answer: it can be what another reader gets too. More than a caller is
-   * ready to hold is RESOURCE_EXHAUSTED; what a call that ended would have to read is CANCELLED.
+   * The whole blob in memory. Treat the result as immutable, because readers may share it. Rejects with
+   * RESOURCE_EXHAUSTED above `maxBytes`, and with CANCELLED if the signal has aborted and the bytes are not
+   * in memory.
    */
   async bytes(maxBytes: number, wanting: Wanting): Promise<Buffer> {
     if (this.#way.source.kind !== 'bytes' && wanting.signal.aborted) this.#refuse(cancellation(wanting.signal))
@@ -251,7 +262,7 @@ export class Blob {
     return form.bytes
   }
 
-  /** Moves it into a sink, whose `finish` it waits for. Rejects once all that took part in it has been freed. */
+  /** Moves the blob into a sink and waits for the sink's `finish`. Rejects after all streams have closed. */
   async into(sink: WritePath, signal: AbortSignal): Promise<void> {
     const form = await this.take().catch((error: unknown) => {
       discard(sink)
@@ -261,20 +272,20 @@ export class Blob {
     else await join([...streamsOf(form), ...sink], signal)
   }
 
-  /** Reads it off, for who wants to know only whether it can be read. */
+  /** Reads the blob to its end without keeping it. Rejects if it cannot be read. */
   async drain(signal: AbortSignal): Promise<void> {
     const form = await this.take()
     if (form.kind !== 'bytes') await join([...streamsOf(form), new Drain()], signal)
   }
 
-  /** Gives it up unless it was taken. */
+  /** Releases the blob unless it was taken. */
   discard(): void {
     if (this.#isUsed) return
     this.#isUsed = true
     const { source } = this.#way
     if (source.kind === 'path') discard(source.path)
     else if (source.kind === 'feed') source.feed.discard()
-    // Nobody is left to tell of a close that fails.
+    // Best effort: no caller is left to receive the error.
     else if (source.kind === 'file') source.file.close().catch(() => {})
   }
 
@@ -283,7 +294,7 @@ export class Blob {
     throw error
   }
 
-  /** Ends this value: the stages, the check among them, that its source has to pass. */
+  /** Marks the blob as used, and returns its stages including the check. */
   #use(): readonly BlobStage[] {
     const stages = this.#checkedStages()
     if (this.#isUsed) throw new Error('a blob was used twice')
@@ -306,7 +317,7 @@ export class Blob {
 const NONE: readonly BlobStage[] = []
 const PLAIN: BlobFacts = {}
 
-/** All with the same fields in the same order, which V8 copies at a fraction of the cost. */
+/** Always creates the same fields in the same order, because V8 copies such objects much faster. */
 const begin = (
   source: BlobForm,
   { offset = 0, encoding = 'IDENTITY' }: BlobFacts,
@@ -328,7 +339,7 @@ const behind = (source: BlobForm, stages: readonly BlobStage[]): ReadPath => {
   return [first, ...more, ...stages.map((stage) => stage.stream(undefined))]
 }
 
-/** Undefined where one of the stages is for streams. */
+/** Undefined if a stage supports only streams. */
 const fileBehind = (source: BlobFile, stages: readonly BlobStage[], failures: Failures): BlobFile | undefined => {
   let file: BlobFile | undefined = failures.ofFile(source, -1)
   for (const [position, stage] of stages.entries()) {

@@ -6,17 +6,17 @@ import { checkedFeed } from './feed.js'
 import type { BlobFile } from './file.js'
 import type { BlobStage, Encoding } from './stage.js'
 
-/** Whether nothing is left to compare once it is done. */
+/** Whether the check covers both size and hash. */
 export const isFull = ({ checksSize = true, checksHash = true }: VerifyOptions): boolean => checksSize && checksHash
 
-/** A check as a stage, for a blob that passes in that encoding. */
+/** The check as a stage for a blob in this encoding. */
 export const checkStage = (check: PendingCheck, encoding: Encoding): BlobStage => {
   const { digest } = check
   if (encoding !== 'IDENTITY') return { stream: () => new VerifyDecoded(digest, encoding, check) }
   return {
     stream: () => new Verify(new BlobCheck(digest, check), check),
     feed: (feed) => checkedFeed(feed, check),
-    // A shorter file has no last byte that could be held back.
+    // The check works by holding back the last byte, so a file of another length must become a stream.
     file: (file) => (file.sizeBytes === digest.sizeBytes ? new CheckedFile(file, check) : undefined),
     bytes: (bytes) => {
       const error = faultOf(digest, bytes, check)
@@ -25,7 +25,10 @@ export const checkStage = (check: PendingCheck, encoding: Encoding): BlobStage =
   }
 }
 
-/** A file of the length of its digest, compared with it as it is read: nobody gets the last of bytes that are not right. */
+/**
+ * Checks a file of its digest's length while it is read. The read that completes the file fails if the
+ * content is wrong.
+ */
 class CheckedFile implements BlobFile {
   readonly #file: BlobFile
   readonly #check: PendingCheck
@@ -46,7 +49,7 @@ class CheckedFile implements BlobFile {
     return this.#file.bufferBytes
   }
 
-  /** What was read before may be read again; nothing may be left out. */
+  /** Earlier positions may be read again; no position may be skipped. */
   async read(into: Buffer, position: number): Promise<number> {
     if (position > this.#hashedBytes)
       throw new Error(`read at byte ${position} of a file that is checked, ${this.#hashedBytes} is next`)

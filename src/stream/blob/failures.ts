@@ -6,13 +6,14 @@ export type FailureListener = (error: unknown) => void
 
 interface Listener {
   readonly tell: FailureListener
-  /** How many stages there were when it began to listen: it hears of those, and of the source. */
+  /** Number of stages when the listener was added. It is told about failures of those stages and of the source. */
   readonly stageCount: number
 }
 
 /**
- * Who wants to know that a blob failed after it was handed out. Each hears of what is below its place. Where the sink of
- * a transfer fails, or its caller leaves, the streams end with that error and everybody is told it.
+ * Listeners for failures after a blob was handed out. Each listener is told about failures of the source and
+ * of the stages before it. If the sink fails or the caller leaves, the streams end with that error and all
+ * listeners are told.
  */
 export class Failures {
   readonly #listeners: readonly Listener[]
@@ -22,7 +23,7 @@ export class Failures {
     this.#listeners = listeners
   }
 
-  /** Somebody listens. */
+  /** Whether there is a listener. */
   get areHeard(): boolean {
     return this.#listeners.length > 0
   }
@@ -31,12 +32,15 @@ export class Failures {
     return new Failures([...this.#listeners, { tell, stageCount }])
   }
 
-  /** The stage at this position failed; -1 is the source. */
+  /** Reports a failure of the stage at this position; -1 is the source. */
   met(error: unknown, position: number): void {
     for (const { tell, stageCount } of this.#listeners) if (position < stageCount) tell(error)
   }
 
-  /** Streams whose last ones are the stages from position `first` on. The first that fails counts: it takes the others along. */
+  /**
+   * Watches streams; the last `stageCount` are the stages from position `first` on. Only the first error is
+   * reported, because it destroys the other streams.
+   */
   ofPath(path: ReadPath, stageCount: number, first = 0): ReadPath {
     if (this.#listeners.length === 0) return path
     const sourceCount = path.length - stageCount
@@ -51,7 +55,10 @@ export class Failures {
     return path
   }
 
-  /** A file as the stage at this position gives it; of one that failed below that has been told. */
+  /**
+   * Watches a file at the position of its stage. An error that was already reported further down is not
+   * reported again.
+   */
   ofFile(file: BlobFile, position: number): BlobFile {
     if (this.#listeners.length === 0) return file
     return new HeardFile(file, (error) => {

@@ -5,20 +5,23 @@ import { STAGE_BYTES } from '../path.js'
 import { type PendingCheck, repaired } from '../verify.js'
 
 /**
- * Takes bytes, which may be overwritten once it has answered, or once what it answers has resolved: then there is no room for
- * more until that. Rejects with what is wrong; nothing more is given to it then.
+ * Consumes bytes. The bytes may be overwritten after it returns, or after its promise resolves; until then no
+ * more bytes come. Rejects if the bytes are invalid, and then receives no more.
  */
 export type FeedTaker = (bytes: Buffer) => Promise<void> | undefined
 
-/** Bytes on their way that are only lent to who takes them: those of a client, where they were received. */
+/** Bytes in transit that are only lent to the consumer, for example bytes in the buffer of a connection. */
 export interface BlobFeed {
-  /** Gives everything to `taker`, once. Resolves when it has taken all; rejects when it has failed, or nothing more will come. */
+  /**
+   * Sends all bytes to `taker`; call it once. Resolves when `taker` has consumed all, rejects if `taker` or
+   * the feed fails.
+   */
   into(taker: FeedTaker): Promise<void>
-  /** Nobody wants more of it. A second time does nothing. */
+  /** The consumer needs no more bytes. Idempotent. */
   discard(): void
 }
 
-/** The same bytes, compared with a digest on their way: nobody is given the last of those that are not right. */
+/** Checks the bytes against a digest, and fails before the last byte if they do not match. */
 export const checkedFeed = (feed: BlobFeed, check: PendingCheck): BlobFeed => ({
   into: async (taker) => {
     const progress = new BlobCheck(check.digest, check)
@@ -36,7 +39,7 @@ const rejection = async (error: StatusError, { repair }: PendingCheck): Promise<
   throw await repaired(error, repair)
 }
 
-/** A feed for stages of a path, which keep what they get: every chunk is a copy. */
+/** A feed as a stream. Copies every chunk, because stages may keep their chunks. */
 export class FeedSource extends Readable {
   readonly #feed: BlobFeed
   #isBegun = false

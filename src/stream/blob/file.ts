@@ -3,26 +3,27 @@ import { StatusError } from '../../base/status-error.js'
 import { STAGE_BYTES } from '../path.js'
 
 /**
- * A part of an open file. Whoever takes it reads it and closes it, or makes it a stream, which closes it; it stays readable
- * though the blob is evicted meanwhile.
+ * A range of an open file. Its owner reads and closes it, or turns it into a stream, which closes it. The
+ * range stays readable if the blob is evicted.
  */
 export interface BlobFile {
-  /** How long the part is. */
+  /** Length of the range. */
   readonly sizeBytes: number
-  /** What a stream of it reads at first; a reader that keeps up gets more at a time. */
+  /** Size of a stream's first reads. A reader that keeps up gets larger chunks. */
   readonly bufferBytes: number
 
   /**
-   * Reads at `position`, counted from where the part begins, and answers how many bytes it got: at least one, while
-   * `position` is below `sizeBytes`. Fails with a StatusError, DATA_LOSS when the file turned out shorter. One at a time.
+   * Reads at `position`, relative to the start of the range. Returns the number of bytes read: at least one
+   * while `position` is below `sizeBytes`. Fails with a StatusError, DATA_LOSS if the file is too short. One
+   * read at a time.
    */
   read(into: Buffer, position: number): Promise<number>
 
-  /** Never under a read; a second time does nothing. */
+  /** Must not be called during a read. Idempotent. */
   close(): Promise<void>
 }
 
-/** The bytes of a part, which is closed afterwards. */
+/** Reads the whole range and closes it. */
 export const readFile = async (file: BlobFile): Promise<Buffer> => {
   try {
     const bytes = Buffer.allocUnsafeSlow(file.sizeBytes)
@@ -34,10 +35,10 @@ export const readFile = async (file: BlobFile): Promise<Buffer> => {
 }
 
 /**
- * Reads a part of an open file, in its order, and closes it. Every chunk is a buffer of its own, because stages may keep slices.
+ * Reads a file range in order and closes it. Every chunk is a new buffer, because stages may keep slices.
  *
- * A turn of the thread pool costs as much as reading 64 KiB, so every second chunk is twice as large while their reader
- * takes them, up to a size that a stalled one may hold. At most one is read ahead.
+ * A turn of the thread pool costs as much as reading 64 KiB. So every second chunk is twice as large, up to
+ * STAGE_BYTES, which bounds what a stalled reader holds. At most one chunk is read ahead.
  */
 export class FileSource extends Readable {
   readonly #file: BlobFile

@@ -3,15 +3,15 @@ import type { ReadPath } from '../path.js'
 import { type BlobFeed, FeedSource } from './feed.js'
 import { type BlobFile, FileSource } from './file.js'
 
-/** What a blob is when somebody takes it: bytes in memory, an open file, bytes that are only lent, or streams. */
+/** The form of a taken blob: bytes in memory, an open file, lent bytes, or streams. */
 export type BlobForm =
   | { readonly kind: 'bytes'; readonly bytes: Buffer }
   | { readonly kind: 'file'; readonly file: BlobFile }
   | { readonly kind: 'feed'; readonly feed: BlobFeed }
-  /** Where its bytes last, who keeps them need not copy them (`Blob.lasting`). */
+  /** With `lasts` the chunks are immutable and can be kept without a copy (`Blob.lasting`). */
   | { readonly kind: 'path'; readonly path: ReadPath; readonly lasts: boolean }
 
-/** Bytes at hand as a stream. */
+/** Bytes in memory as a stream. */
 export class BytesSource extends Readable {
   #bytes: Buffer | null
 

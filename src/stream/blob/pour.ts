@@ -6,8 +6,9 @@ import type { BlobFeed, FeedTaker } from './feed.js'
 import { type BlobForm, streamsOf } from './form.js'
 
 /**
- * Gives the bytes of a blob to `taker`, in whatever form it is; they are only lent to it. Resolves when it has taken all, rejects
- * when it or the blob failed or the signal aborts: it is given nothing more then, but may still be at what it had.
+ * Sends the bytes of a blob of any form to `taker`, which only borrows them. Resolves when it has consumed
+ * all. Rejects if it or the blob fails, or if the signal aborts; `taker` then receives no more, but may still
+ * be working on its last chunk.
  */
 export const pour = async (form: BlobForm, taker: FeedTaker, signal: AbortSignal): Promise<void> => {
   if (form.kind === 'bytes') await pourBytes(form.bytes, taker, signal)
@@ -23,7 +24,7 @@ const pourBytes = async (bytes: Buffer, taker: FeedTaker, signal: AbortSignal): 
 }
 
 const pourFeed = async (feed: BlobFeed, taker: FeedTaker, signal: AbortSignal): Promise<void> => {
-  // The call can end while nothing comes.
+  // The signal can abort while the feed is silent.
   const giveUp = (): void => feed.discard()
   shareable(signal)
   signal.addEventListener('abort', giveUp, { once: true })

@@ -1,7 +1,7 @@
 import { StatusError } from '../../base/status-error.js'
 import type { BlobFeed, FeedTaker } from './feed.js'
 
-/** Bytes on their way from who has them to who takes them, whichever of the two comes first. */
+/** Connects a producer that pushes bytes with a consumer; either of them may come first. */
 export class PushedFeed implements BlobFeed {
   #taker: FeedTaker | undefined
   #isEnded = false
@@ -10,7 +10,7 @@ export class PushedFeed implements BlobFeed {
   #begun: (() => void) | undefined
   #settle: { resolve(): void; reject(error: unknown): void } | undefined
 
-  /** Gives bytes away, which are lent until the answer has resolved; at once and to nobody where the feed is over. */
+  /** Lends bytes until the promise resolves. Resolves at once if the feed is over: the bytes are dropped. */
   async push(bytes: Buffer): Promise<void> {
     while (this.#taker === undefined && !this.#isOver) await this.#beginning()
     if (this.#isOver) return
@@ -21,7 +21,7 @@ export class PushedFeed implements BlobFeed {
     }
   }
 
-  /** Everything was pushed. */
+  /** Call this after the last push. */
   finish(): void {
     this.#isEnded = true
     if (this.#taker !== undefined) this.#end()
@@ -37,7 +37,7 @@ export class PushedFeed implements BlobFeed {
     })
   }
 
-  /** Nothing more comes, and why. */
+  /** Ends the feed with an error. */
   fail(error: StatusError): void {
     this.#end(error)
   }

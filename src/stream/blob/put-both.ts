@@ -8,13 +8,14 @@ import { type BlobForm, streamsOf } from './form.js'
 import { pour } from './pour.js'
 import { PushedFeed } from './pushed-feed.js'
 
-/** Puts a blob somewhere; resolves once it is committed there. */
+/** Puts a blob; resolves once it is committed. */
 type Put = (blob: Blob) => Promise<void>
 
 /**
- * Puts one blob at two places, reading it once. `required` failing fails it; why `optional` failed is the answer. What goes
- * to the optional place ends only after the required one committed, so that a cache never claims what the authority
- * refused; that one, too, does the check that is still to be done, and the other need not repeat it.
+ * Puts one blob into two stores and reads it once. Rejects if `required` fails; returns the failure of
+ * `optional`. The optional put ends only after the required one has committed, so a cache never holds what
+ * the authoritative store rejected. The required put also does a pending check, so the optional one need not
+ * repeat it.
  */
 export const putBoth = async (
   digest: Digest,
@@ -45,7 +46,7 @@ interface Places {
   readonly optional: Put
 }
 
-/** Each chunk is lent to both places, and the next one when both have taken it. */
+/** Lends each chunk to both stores. The next chunk follows when both have consumed it. */
 const feedBoth = async (
   feed: BlobFeed,
   facts: BlobFacts,
@@ -83,7 +84,7 @@ const streamBoth = async (
   const first = new TeeBranch()
   const second = new TeeBranch({ holdsEnd: true })
   const tee = new Tee([first, second])
-  // The required place is the one that tells: without it nothing goes on.
+  // If the required store stops reading, the transfer must fail.
   first.once('close', () => first.readableEnded || tee.destroy(first.errored ?? undefined))
   const moved = failureOf(join([...streamsOf(form), tee], signal))
   const cached = failureOf(optional(Blob.ofPath([second], facts)))

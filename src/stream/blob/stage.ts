@@ -6,31 +6,31 @@ import type { PendingCheck } from '../verify.js'
 import type { BlobFeed } from './feed.js'
 import type { BlobFile } from './file.js'
 
-/** How the bytes of a blob are encoded on their way; IDENTITY is the blob itself. */
+/** Encoding of a blob in transit; IDENTITY is the plain content. */
 export type Encoding = 'IDENTITY' | CompressorName
 
-/** What a store or a service puts in the way of a blob. Made once; a stream of it is made for each blob that passes. */
+/** A conversion that a store or service applies to blobs. Created once; `stream` is called for each blob. */
 export interface BlobStage {
-  /** `check` is given to a stage that says `doesCheck`. */
+  /** `check` is passed only to stages with `doesCheck`. */
   stream(check: PendingCheck | undefined): Duplex
 
-  /** The same for bytes at hand. Undefined when that is for the stream; rejects with what is wrong with them. */
+  /** Converts bytes in memory. Undefined if only `stream` can do it; rejects if the bytes are invalid. */
   bytes?(bytes: Buffer): Buffer | undefined | Promise<Buffer>
 
-  /** The same for bytes that are only lent. Undefined when that is for the stream. */
+  /** Converts lent bytes. Undefined if only `stream` can do it. */
   feed?(feed: BlobFeed): BlobFeed | undefined
 
-  /** The same for an open file, which is read in its order. Undefined when that is for the stream. */
+  /** Converts an open file that is read in order. Undefined if only `stream` can do it. */
   file?(file: BlobFile): BlobFile | undefined
 
-  /** It compares the blob with its digest on the way, at no cost of its own: nobody has to do so in front of it. */
+  /** The stage checks the blob against its digest without extra cost, so no check is put before it. */
   readonly doesCheck?: boolean
 
-  /** What takes its place where the blob is wanted in another encoding; undefined where it can only give this one. */
+  /** The stages that replace this one if another encoding is wanted; undefined if there are none. */
   as?(encoding: Encoding): readonly BlobStage[] | undefined
 }
 
-/** From the blob itself to an encoding. Undone where the blob is wanted plain after all. */
+/** Encodes plain content. If the blob is wanted plain after all, the stage is removed. */
 export const encode = (to: CompressorName): BlobStage => {
   const { compress, compressBytes, atOnceBytes } = compressionOf({ name: to })
   return {
@@ -40,10 +40,10 @@ export const encode = (to: CompressorName): BlobStage => {
   }
 }
 
-/** From an encoding to the blob itself, of `sizeBytes` where that is known. Undone where it is wanted as it came. */
+/** Decodes to plain content of `sizeBytes`, if known. If the blob is wanted as it came, the stage is removed. */
 export const decode = (from: CompressorName, sizeBytes: number | undefined): BlobStage => {
   const { decompress, decompressBytes, decompressFeed } = compressionOf({ name: from })
-  // What a path may hold of it anyhow.
+  // The same bound as for what a stream holds.
   const isSmall = sizeBytes !== undefined && sizeBytes > 0 && sizeBytes <= STAGE_BYTES
   return {
     stream: decompress,

@@ -3,18 +3,18 @@ import { StatusError } from '../../base/status-error.js'
 import type { Blob } from '../blob/blob.js'
 import { STAGE_BYTES } from '../path.js'
 
-/** A blob that is part of another. */
+/** A blob that is part of another blob. */
 export interface BlobPart {
   readonly sizeBytes: number
   open(signal: AbortSignal): Promise<Blob>
 }
 
-/** At most so much of one blob is fetched before it is its turn; a larger part is streamed when it is. */
+/** Limit of all prefetched parts together. A larger part is streamed in its turn. */
 const AHEAD_BYTES = 4 * 1024 * 1024
 
 /**
- * The parts behind one another. Up to `aheadCount` of those that come are fetched while a reader has the one before, with
- * 4 MiB in all. A part that is not as long as it should be is DATA_LOSS.
+ * Streams the parts in order. While the reader consumes one part, up to `aheadCount` further parts are
+ * prefetched, within AHEAD_BYTES in total. A part of the wrong length fails with DATA_LOSS.
  */
 export class Concatenation extends Readable {
   readonly #abort = new AbortController()
@@ -34,7 +34,7 @@ export class Concatenation extends Readable {
 
   override _destroy(error: Error | null, callback: (error: Error | null) => void): void {
     this.#abort.abort()
-    // It ends once what was under way has failed, which nobody waits for.
+    // The generator ends when its pending fetch has failed. That error is expected.
     this.#bytes.return().catch(() => {})
     callback(error)
   }
@@ -62,16 +62,16 @@ async function* bytesOf(
   }
 }
 
-/** A part in memory; undefined of one that is too large for that. */
+/** Fetches a part into memory; undefined if it is too large for that. */
 const fetched = (part: BlobPart, signal: AbortSignal): Promise<Buffer | undefined> => {
   const { sizeBytes } = part
   const fetching = sizeBytes > AHEAD_BYTES ? Promise.resolve(undefined) : fetchPart(part, signal)
-  // Heard of when it is its turn, if that ever comes.
+  // The error is reported when the part's turn comes, so it must not count as unhandled before.
   fetching.catch(() => {})
   return fetching
 }
 
-/** The whole of a part. */
+/** Fetches a whole part. DATA_LOSS if its length is wrong. */
 export const fetchPart = async (part: BlobPart, signal: AbortSignal): Promise<Buffer> => {
   const { sizeBytes } = part
   const bytes = await (await part.open(signal)).bytes(sizeBytes, { signal })
@@ -83,7 +83,7 @@ async function* streamed(part: BlobPart, signal: AbortSignal): AsyncGenerator<Bu
   const passing = new PassThrough({ highWaterMark: STAGE_BYTES })
   const blob = await part.open(signal)
   const moved = blob.into([passing], signal)
-  // The iteration fails with the same error.
+  // The iteration below fails with the same error.
   moved.catch(() => {})
   let sizeBytes = 0
   for await (const chunk of passing as AsyncIterable<Buffer>) {

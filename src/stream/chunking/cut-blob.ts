@@ -4,10 +4,10 @@ import type { Blob } from '../blob/blob.js'
 import { pour } from '../blob/pour.js'
 import { STAGE_BYTES } from '../path.js'
 
-/** Gets the chunks of a blob in their order; the next one comes when the answer resolves. The bytes stay as they are. */
+/** Receives chunks in order; the next one follows when the promise resolves. The bytes are not reused. */
 type TakeChunk = (chunk: Buffer) => Promise<void>
 
-/** Cuts a blob into content-defined chunks while it comes. Rejects with what is wrong with it or with what `take` says. */
+/** Cuts a blob into content-defined chunks as it arrives. Rejects if the blob or `take` fails. */
 export const cutBlob = async (blob: Blob, cdc: FastCdc, take: TakeChunk, signal: AbortSignal): Promise<void> => {
   if (signal.aborted) {
     blob.discard()
@@ -28,7 +28,10 @@ export const cutBlob = async (blob: Blob, cdc: FastCdc, take: TakeChunk, signal:
   }
 }
 
-/** Holds up to two chunks of the largest size: where a chunk ends can be told when the largest that could be is there. */
+/**
+ * Buffers up to two chunks of the maximum size, because the end of a chunk is known only when that many bytes
+ * are there.
+ */
 class Cutter {
   readonly #cdc: FastCdc
   readonly #take: TakeChunk
@@ -51,12 +54,12 @@ class Cutter {
     }
   }
 
-  /** No more comes. */
+  /** Call this after the last byte. */
   end(): Promise<void> {
     return this.#cutDownTo(0)
   }
 
-  /** Until fewer bytes than that are left, or none. */
+  /** Cuts while at least `leastBytes` are buffered; 0 cuts all. */
   async #cutDownTo(leastBytes: number): Promise<void> {
     while (this.#to > this.#from && this.#to - this.#from >= leastBytes) {
       const end = this.#cdc.cut(this.#window, this.#from, this.#to)

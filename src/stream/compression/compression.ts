@@ -16,29 +16,33 @@ import { ZlibDecode } from './zlib-decode.js'
 import { ZstdCompress, ZstdDecompress, zstdCompress, zstdDecompress } from './zstd.js'
 import { zstdDecodedFeed } from './zstd-feed.js'
 
-/** One of REAPI's compressors as stages. Decoders fail with INVALID_ARGUMENT: what they read comes from clients. */
+/** One of REAPI's compressors. Decoders fail with INVALID_ARGUMENT, because their input comes from clients. */
 export interface Compression {
-  /** `sizeBytes` is the length of the content, where it is known: a format that can tell it does. */
+  /** `sizeBytes` is the length of the content, if known. Formats that support it write it into the output. */
   compress(sizeBytes?: number): Duplex
-  /** It reads ahead of its reader by a bounded number of bytes only, whatever the ratio of the compressed bytes. */
+  /** Reads ahead of its reader only by a bounded number of decoded bytes, whatever the compression ratio. */
   decompress(): Duplex
   compressBytes(bytes: Uint8Array): Buffer
-  /** The most bytes that may be compressed at once between two turns of the event loop; more goes through the stage. */
+  /** Limit for synchronous compression on the event loop; larger content needs the stage. */
   readonly atOnceBytes: number
   /**
-   * Bytes at hand that are to decode to exactly `sizeBytes`, which the caller has bounded. Undefined when they do not: the
-   * stage then says what is wrong with them. Absent where nothing is gained over the stage.
+   * Decodes bytes in memory to exactly `sizeBytes`, which the caller has bounded. Undefined on failure: the
+   * stage then reports the fault. Absent if it would not be faster than the stage.
    */
   decompressBytes?(bytes: Uint8Array, sizeBytes: number): Buffer | undefined
-  /** The same as `decompress` for bytes that are only lent: their content is too. Absent where nothing is gained over the stage. */
+  /**
+   * Like `decompress`, for lent bytes; the decoded bytes are lent too. Absent if it would not be faster than
+   * the stage.
+   */
   decompressFeed?(feed: BlobFeed): BlobFeed
 }
 
-// Measured on a binary: deflate level 1 at 106 MB/s to 38 %, 6 at 36 MB/s to 34 %; brotli quality 1 at 158 MB/s to 35 %, 5
-// at 32 MB/s to 26 %. Node's defaults (6 and 11) would make the CPU the slowest part of every network.
+// Measured on a binary. Deflate: level 1 is 106 MB/s to 38 %, level 6 is 36 MB/s to 34 %. Brotli: quality 1
+// is 158 MB/s to 35 %, quality 5 is 32 MB/s to 26 %. Node's defaults (6 and 11) would be slower than any
+// network.
 const deflate = { level: 1, chunkSize: 128 * 1024 }
 const brotli = { params: { [constants.BROTLI_PARAM_QUALITY]: 1 }, chunkSize: 128 * 1024 }
-// Their stages work in the thread pool, which is worth its turns beyond a tenth of a millisecond.
+// The zlib stages use the thread pool, which pays off above a tenth of a millisecond.
 const ZLIB_AT_ONCE_BYTES = 8 * 1024
 const out = { chunkSize: 128 * 1024, highWaterMark: STAGE_BYTES }
 
@@ -51,7 +55,7 @@ const compressions: Readonly<Record<CompressorName, Compression>> = {
     decompressBytes: zstdDecompress,
     decompressFeed: zstdDecodedFeed,
   },
-  // Raw DEFLATE (RFC 1951), without the header of zlib or gzip, as REAPI has it.
+  // Raw DEFLATE (RFC 1951) without a zlib or gzip header, as in REAPI.
   DEFLATE: {
     compress: () => createDeflateRaw(deflate),
     decompress: () => new ZlibDecode('raw deflate', createInflateRaw(out)),
@@ -68,7 +72,10 @@ const compressions: Readonly<Record<CompressorName, Compression>> = {
 
 export const compressionOf = (compressor: Pick<Compressor, 'name'>): Compression => compressions[compressor.name]
 
-/** Bytes at hand, compressed: small ones at once, larger ones by the stage, which lets the event loop turn. */
+/**
+ * Compresses bytes in memory: small ones synchronously, larger ones with the stage, off the event loop or in
+ * slices.
+ */
 export const compressed = async (
   bytes: Buffer,
   compressor: Pick<Compressor, 'name'>,

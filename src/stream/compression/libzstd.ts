@@ -1,14 +1,14 @@
 import { createRequire } from 'node:module'
 import { StatusError } from '../../base/status-error.js'
 
-// zstd's C interface, called through koffi, whose binaries come inside its npm packages: nothing is compiled and nothing
-// fetched at install. From 22.15 on Node has zstd inside and lets it be called by name; before that it is the system's
-// libzstd. Node's own streams would not do: they work in the thread pool, end with the first frame and do not tell what
-// they consumed, and a kept frame is cut into records by exactly that. Measured on a binary in chunks of 64 KiB, a call
-// through koffi costs what one through a native package does (32 MiB: 90 ms to compress, 32 ms to decompress; 16
-// microseconds for 2 KiB there and back).
+// zstd's C interface, called through koffi. koffi's npm packages contain its binaries, so an install compiles
+// and downloads nothing else. Node exports the zstd functions from 22.15 on; older versions use the system's
+// libzstd. Node's own zstd streams do not fit: they work in the thread pool, end with the first frame, and do
+// not report how much they consumed. The store needs that count to cut frames into records. A call through
+// koffi costs as much as one through a native package. Measured on a binary in chunks of 64 KiB: 90 ms to
+// compress 32 MiB, 32 ms to decompress; 16 microseconds for 2 KiB both ways.
 
-/** `ZSTD_cParameter` of zstd.h, as far as it is used. */
+/** The used values of `ZSTD_cParameter` in zstd.h. */
 export const CompressParameter = {
   compressionLevel: 100,
   windowLog: 101,
@@ -16,10 +16,13 @@ export const CompressParameter = {
   checksumFlag: 201,
 } as const
 
-/** `ZSTD_dParameter` of zstd.h, as far as it is used. */
+/** The used values of `ZSTD_dParameter` in zstd.h. */
 const DecompressParameter = { windowLogMax: 100 } as const
 
-/** Every decoder supports windows of 8 MiB (RFC 8878, 3.1.1.1.2). libzstd alone would allocate up to 128 MiB for a stream. */
+/**
+ * RFC 8878, 3.1.1.1.2, recommends that decoders support windows of 8 MiB. By default libzstd allocates up to
+ * 128 MiB for a stream.
+ */
 const WINDOW_LOG_MAX = 23
 export const MAX_WINDOW_BYTES = 2 ** WINDOW_LOG_MAX
 
@@ -28,10 +31,10 @@ export const EndDirective = { continue: 0, end: 2 } as const
 
 const RESET_SESSION = 1
 
-/** How much is left to do (0: the frame is whole), bytes produced, bytes consumed. */
+/** Work left (0: the frame is complete), bytes produced, bytes consumed. */
 export type Step = readonly [left: number, produced: number, consumed: number]
 
-/** Native memory, which is given back by `close`, after which every other method throws, or with the object. */
+/** Native memory. `close` or garbage collection frees it; after `close` every other method throws. */
 abstract class Context {
   #pointer: Pointer | undefined
   readonly #free: () => void
@@ -57,7 +60,7 @@ abstract class Context {
 
 const abandoned = new FinalizationRegistry<() => void>((free) => free())
 
-/** A `ZSTD_CCtx`. Every method throws what libzstd says is wrong. */
+/** A `ZSTD_CCtx`. Methods throw the errors of libzstd. */
 export class CompressContext extends Context {
   constructor() {
     super(allocated(zstd().createCCtx()), zstd().freeCCtx)
@@ -67,17 +70,17 @@ export class CompressContext extends Context {
     checked(zstd().setCParameter(this.pointer, parameter, value))
   }
 
-  /** Announces the length of the next stream, which its frame then tells. */
+  /** Announces the length of the next stream, which is written into its frame. */
   pledge(sizeBytes: number): void {
     checked(zstd().setPledgedSize(this.pointer, sizeBytes))
   }
 
-  /** Forgets the stream under way, keeps the parameters. */
+  /** Drops the current stream and keeps the parameters. */
   reset(): void {
     checked(zstd().resetCCtx(this.pointer, RESET_SESSION))
   }
 
-  /** One frame into `out`, which has to have room for it all; gives its length. */
+  /** Writes one frame into `out` and returns its length. `out` must have room for all of it. */
   compress(out: Buffer, bytes: Uint8Array): number {
     return checked(zstd().compress2(this.pointer, out, out.length, bytes, bytes.length))
   }
@@ -88,19 +91,19 @@ export class CompressContext extends Context {
   }
 }
 
-/** A `ZSTD_DCtx`, which decodes streams with windows of at most MAX_WINDOW_BYTES. Methods throw the errors of libzstd. */
+/** A `ZSTD_DCtx`. Decodes streams with windows of at most MAX_WINDOW_BYTES. Methods throw the errors of libzstd. */
 export class DecompressContext extends Context {
   constructor() {
     super(allocated(zstd().createDCtx()), zstd().freeDCtx)
     checked(zstd().setDParameter(this.pointer, DecompressParameter.windowLogMax, WINDOW_LOG_MAX))
   }
 
-  /** Forgets the stream under way. */
+  /** Drops the current stream. */
   reset(): void {
     checked(zstd().resetDCtx(this.pointer, RESET_SESSION))
   }
 
-  /** Whole frames into `out`, which has to have room for all their content; gives its length. */
+  /** Decodes whole frames into `out` and returns the length. `out` must have room for all the content. */
   decompress(out: Buffer, bytes: Uint8Array): number {
     return checked(zstd().decompressDCtx(this.pointer, out, out.length, bytes, bytes.length))
   }
@@ -111,17 +114,17 @@ export class DecompressContext extends Context {
   }
 }
 
-/** The longest a frame of so many bytes gets. */
+/** Maximum length of a frame with `sizeBytes` of content. */
 export const compressBound = (sizeBytes: number): number => checked(zstd().compressBound(sizeBytes))
 
-/** Why there is no zstd on this machine; undefined where there is. */
+/** Why zstd is unavailable on this machine; undefined if it is available. */
 export const zstdFailure = (): string | undefined => {
   const attempt = loaded()
   return 'failure' in attempt ? attempt.failure : undefined
 }
 
 type Pointer = bigint
-/** A `size_t`: beyond the safe integers, where error codes are, a bigint. */
+/** A `size_t`: koffi returns a bigint above the safe integers, where the error codes are. */
 type Size = number | bigint
 
 interface Library {
@@ -175,7 +178,10 @@ const ofNode = (koffi: Koffi): Library | undefined => {
   }
 }
 
-/** Bound to itself: a Node with some zstd of its own would else lend it functions of another release, and crash. */
+/**
+ * `deep` binds the library to its own symbols. Else a Node with a built-in zstd could supply functions of
+ * another release, and the process would crash.
+ */
 const ofSystem = (koffi: Koffi): Library => libraryOf(koffi, koffi.load(LIBRARY, { deep: true }))
 
 const libraryOf = (koffi: Koffi, library: ReturnType<Koffi['load']>): Library => ({
@@ -219,11 +225,12 @@ const checked = (result: Size): number => {
 const WINDOW_TOO_LARGE = 16n
 const windowTooLarge = `a frame needs a larger window than ${MAX_WINDOW_BYTES} bytes, expected windowLog ${WINDOW_LOG_MAX} at most`
 
-// One ZSTD_outBuffer and one ZSTD_inBuffer, each { pointer, size, position } in 64-bit words: calls come one after another.
+// One ZSTD_outBuffer and one ZSTD_inBuffer, each { pointer, size, position } in 64-bit words. Shared, because
+// calls never overlap.
 const buffers = new BigUint64Array(new ArrayBuffer(48))
 const OUT = 0
 const IN = 3
-/** What they point at, which must outlive the call. */
+/** Keeps the buffers of the current call alive. */
 const held: Buffer[] = []
 
 const aim = (out: Buffer, bytes: Buffer): { readonly outBuffer: Pointer; readonly inBuffer: Pointer } => {

@@ -4,8 +4,8 @@ import { StatusError } from '../../base/status-error.js'
 import { STAGE_BYTES } from '../path.js'
 
 /**
- * One of Node's decoders as a stage of a path. Node's own streams end at the end of the compressed data, whatever may
- * follow, and never call back for it: a pipeline then hangs or takes garbage. This stage lets nothing follow.
+ * One of Node's decoders as a stage. Node's own streams stop at the end of the compressed data: bytes after
+ * that are ignored, or their write never calls back and the pipeline hangs. This stage fails if bytes follow.
  */
 export class ZlibDecode extends Transform {
   readonly #decoder: InflateRaw | BrotliDecompress

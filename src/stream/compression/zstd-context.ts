@@ -1,14 +1,14 @@
 import { CompressContext, CompressParameter, DecompressContext } from './libzstd.js'
 
-/** The part of a native context that makes it usable for another stream. */
+/** A native context that can be reused for another stream. */
 interface Resettable {
   reset(): void
   close(): void
 }
 
 /**
- * Native contexts that wait for their next stream. A context holds hundreds of KiB outside the JavaScript heap: reusing
- * them saves the set-up of their tables.
+ * Idle native contexts. A context holds hundreds of KiB outside the JavaScript heap; reuse saves the set-up
+ * of its tables.
  */
 export class ContextPool<C extends Resettable> {
   readonly #create: () => C
@@ -22,7 +22,7 @@ export class ContextPool<C extends Resettable> {
     return this.#idle.pop() ?? this.#create()
   }
 
-  /** Takes a context back, which decoded so many bytes. */
+  /** Returns a context that has decoded `decodedBytes`. */
   give(context: C, decodedBytes = 0): void {
     if (this.#idle.length >= MAX_IDLE || decodedBytes > MAX_POOLED_BYTES) context.close()
     else {
@@ -34,7 +34,7 @@ export class ContextPool<C extends Resettable> {
 
 const MAX_IDLE = 8
 
-/** A context that decoded more may hold a whole window: it is closed, not pooled. */
+/** A context that decoded more may hold a whole window, so it is closed instead of pooled. */
 const MAX_POOLED_BYTES = 8 * 1024 * 1024
 
 /** Contexts that compress at a level. */

@@ -3,10 +3,13 @@ import { TimeSlices } from '../../base/work/time-slices.js'
 import type { BlobFeed, FeedTaker } from '../blob/feed.js'
 import { invalidZstd, ZstdDecoder } from './zstd.js'
 
-/** How long one chunk of a few KiB that stands for gigabytes may hold the event loop. */
+/** How long the event loop may be blocked by one small chunk that decodes to gigabytes. */
 const SLICE_MS = 1
 
-/** The content of frames that are lent. It lies in one buffer, whose bytes are lent as well: nothing is copied or left behind. */
+/**
+ * Decodes lent frames. The content is lent too: all of it passes through one buffer, so nothing is copied or
+ * left over.
+ */
 export const zstdDecodedFeed = (feed: BlobFeed): BlobFeed => ({
   into: async (taker) => {
     const decoding = new Decoding(taker)
@@ -36,12 +39,12 @@ class Decoding {
     return this.#work
   }
 
-  /** No more bytes follow. */
+  /** Call this after the last byte. */
   end(): void {
     if (this.#frames.isInside) throw invalidZstd('they end inside a frame')
   }
 
-  /** The feed may be given up while a piece is being taken: until it was, its buffer is nobody else's. */
+  /** Waits for the current chunk, because the feed may be discarded while the taker still reads from the buffer. */
   async close(): Promise<void> {
     this.#isOver = true
     await this.#work?.catch(() => {})

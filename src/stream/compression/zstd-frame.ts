@@ -1,21 +1,24 @@
-/** What the header of a zstd frame says (RFC 8878, 3.1). */
+/** The header of a zstd frame with content (RFC 8878, 3.1). */
 export interface ContentFrame {
   readonly kind: 'content'
-  /** Memory a decoder needs for it. */
+  /** Memory that a decoder needs for the window. */
   readonly windowBytes: number
-  /** Length of the content, where the header tells it. */
+  /** Length of the content, if the header states it. */
   readonly contentBytes: number | undefined
 }
 
 export type ZstdFrame = ContentFrame | { readonly kind: 'skippable' }
 
-/** A header is never longer: magic, descriptor, window, dictionary id, content size. */
+/** Maximum length of a header: magic, descriptor, window, dictionary id, content size. */
 export const MAX_FRAME_HEADER_BYTES = 18
 
 const MAGIC = 0xfd2fb528
 const SKIPPABLE_MAGIC = 0x184d2a50
 
-/** The header at the start of `bytes`, or undefined when that is none. Give it MAX_FRAME_HEADER_BYTES unless there are no more. */
+/**
+ * Parses the header at the start of `bytes`; undefined if there is none. Pass MAX_FRAME_HEADER_BYTES unless
+ * the input is shorter.
+ */
 export const parseZstdFrame = (bytes: Buffer): ZstdFrame | undefined => {
   if (bytes.length < 5) return undefined
   const magic = bytes.readUInt32LE(0)

@@ -15,7 +15,7 @@ const bytes = bytesOf(100_000)
 const digest = digestOf(bytes)
 const wrong = digestOf(Buffer.from('another blob'))
 
-/** A part of an open file that is not one. */
+/** A range of a fake file. */
 class Part implements BlobFile {
   readonly sizeBytes = bytes.length
   readonly bufferBytes = 1000
@@ -44,7 +44,7 @@ const upper: BlobStage = {
     }),
 }
 
-t.test('it is taken in the form it has, whole and once', async (t) => {
+t.test('a blob is taken in its own form, completely and once', async (t) => {
   const part = new Part()
   const path = [source(cut(bytes))] as const
   t.match(await Blob.ofBytes(bytes).take(), { kind: 'bytes', bytes })
@@ -72,11 +72,11 @@ t.test('it is taken in the form it has, whole and once', async (t) => {
   }
 })
 
-t.test('bytes that last do so behind every stage', async (t) => {
+t.test('immutable bytes stay immutable behind every stage', async (t) => {
   const given = [
     Blob.ofPath([source(cut(bytes))]).lasting(),
     Blob.ofBytes(bytes).through({ stream: upper.stream }).lasting(),
-    // Of these a stream gives copies.
+    // A stream copies the bytes of these forms.
     Blob.ofFile(new Part()).through({ stream: upper.stream }),
     Blob.ofFeed(new LentFeed(cut(bytes))).through({ stream: upper.stream }),
     Blob.ofPath([source(cut(bytes))])
@@ -97,7 +97,7 @@ t.test('bytes that last do so behind every stage', async (t) => {
   )
 })
 
-t.test('more than a caller is ready to hold is refused, and let go', async (t) => {
+t.test('bytes: a blob above maxBytes is rejected and released', async (t) => {
   const part = new Part()
   const stream = source(cut(bytes))
   await rejects(t, Blob.ofFile(part).bytes(99_999, { signal }), 'RESOURCE_EXHAUSTED')
@@ -110,7 +110,7 @@ t.test('more than a caller is ready to hold is refused, and let go', async (t) =
   t.ok(other.isClosed)
 })
 
-t.test('one that nobody takes holds nothing', async (t) => {
+t.test('a discarded blob holds no resources', async (t) => {
   const part = new Part()
   const stream = source(cut(bytes))
   Blob.ofFile(part).through(upper).checkedAs(digest, { fault: 'client' }).discard()
@@ -118,7 +118,7 @@ t.test('one that nobody takes holds nothing', async (t) => {
   t.ok(part.isClosed && stream.destroyed)
 })
 
-t.test('bytes stay bytes through stages that can do that', async (t) => {
+t.test('bytes stay bytes through stages that support it', async (t) => {
   const swapped = Buffer.from(bytes.map((byte) => byte ^ 0x20))
   const twice = (blob: Blob): Blob => blob.through(upper).through(upper).through(upper)
   t.match(await twice(Blob.ofBytes(bytes)).take(), { kind: 'bytes', bytes: swapped })
@@ -130,7 +130,7 @@ t.test('bytes stay bytes through stages that can do that', async (t) => {
   t.ok((await twice(Blob.ofPath([source(cut(bytes))])).bytes(...all)).equals(swapped))
 })
 
-t.test('wrong bytes are the fault of who sent or kept them, and never passed on whole', async (t) => {
+t.test('a damaged blob is blamed on its sender or backend, and never passed on whole', async (t) => {
   for (const [fault, code] of [
     ['client', 'INVALID_ARGUMENT'],
     ['backend', 'DATA_LOSS'],
@@ -157,7 +157,7 @@ t.test('wrong bytes are the fault of who sent or kept them, and never passed on 
   }
 })
 
-t.test('a file is compared as it is read, whoever reads some of it again', async (t) => {
+t.test('a file is checked while it is read, also if a part is read again', async (t) => {
   let repairs = 0
   const repair = async (): Promise<void> => {
     repairs += 1
@@ -181,7 +181,7 @@ t.test('a file is compared as it is read, whoever reads some of it again', async
   t.equal(form.kind, 'path', 'another length is found by the stage')
 })
 
-t.test('a blob is hashed once however many stores want it checked', async (t) => {
+t.test('a blob is hashed once even if several stores request a check', async (t) => {
   let hashed = 0
   const counting: Digest = Object.create(digest, {
     function: {
@@ -224,7 +224,7 @@ t.test('a blob is hashed once however many stores want it checked', async (t) =>
   }
 })
 
-t.test('asked for in the encoding it has, it passes untouched', async (t) => {
+t.test('a blob passes unchanged if it already has the wanted encoding', async (t) => {
   const made = zstdCompress(bytes, undefined)
   const upload = (): Blob => Blob.ofBytes(made, { encoding: 'ZSTD' })
   t.equal(upload().as('ZSTD').encoding, 'ZSTD')
@@ -259,7 +259,7 @@ t.test('asked for in the encoding it has, it passes untouched', async (t) => {
   )
 })
 
-t.test('a check goes with the blob into the encoding in which it passes', async (t) => {
+t.test('a check moves with the blob into another encoding', async (t) => {
   const made = (): Blob => Blob.ofPath([source(cut(bytes)), new ZstdCompress()], { encoding: 'ZSTD' })
   const checked = (as: typeof digest): Blob => made().as('IDENTITY').checkedAs(as, { fault: 'client' }).as('ZSTD')
   const right = await checked(digest).bytes(...all)
@@ -275,7 +275,7 @@ t.test('a check goes with the blob into the encoding in which it passes', async 
   await rejects(t, encoded.bytes(...all), 'DATA_LOSS')
 })
 
-t.test('a stage that does the check by the way is given it', async (t) => {
+t.test('a stage with doesCheck receives the check', async (t) => {
   const given: unknown[] = []
   const stage: BlobStage = {
     doesCheck: true,
@@ -294,7 +294,7 @@ t.test('a stage that does the check by the way is given it', async (t) => {
   t.same(given, [wrong.key, undefined])
 })
 
-t.test('bytes at hand are given without a signal being made for them', async (t) => {
+t.test('bytes in memory are returned without creating a signal', async (t) => {
   const call = {
     get signal(): AbortSignal {
       throw new Error('a signal was made')

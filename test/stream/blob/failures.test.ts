@@ -17,7 +17,7 @@ const breaking = (): Readable =>
     },
   })
 
-/** What two listeners heard, the first at the source and the second behind a check. */
+/** The errors that two listeners received: the first one at the source, the second one behind a check. */
 const listened = (blob: Blob) => {
   const heard: string[] = []
   const checked = blob
@@ -27,13 +27,13 @@ const listened = (blob: Blob) => {
   return { heard, checked }
 }
 
-t.test('a source that breaks is heard by everybody above it, once', async (t) => {
+t.test('a failing source is reported once to every listener', async (t) => {
   const { heard, checked } = listened(Blob.ofPath([breaking()]))
   await t.rejects(checked.bytes(...all), { message: 'the disk is torn' })
   t.same(heard, ['source', 'check'])
 })
 
-t.test('a check that fails is heard above it and not below', async (t) => {
+t.test('a failing check is reported to later listeners only', async (t) => {
   for (const blob of [Blob.ofBytes(Buffer.from('x')), Blob.ofPath([Readable.from([Buffer.from('x')])])]) {
     const { heard, checked } = listened(blob)
     await t.rejects(checked.bytes(...all), { code: 15 })
@@ -41,7 +41,7 @@ t.test('a check that fails is heard above it and not below', async (t) => {
   }
 })
 
-t.test('a file that cannot be read is heard, whoever reads it how', async (t) => {
+t.test('a file read error is reported, however the file is read', async (t) => {
   const file = (): BlobFile => ({
     sizeBytes: 1,
     bufferBytes: 1,
@@ -55,7 +55,7 @@ t.test('a file that cannot be read is heard, whoever reads it how', async (t) =>
   t.same(heard, [torn, torn])
 })
 
-/** A file whose first read gives the byte, and each later one fails. */
+/** A file whose first read returns the byte; all later reads fail. */
 class OneByte implements BlobFile {
   readonly sizeBytes = 2
   readonly bufferBytes = 1
@@ -69,7 +69,7 @@ class OneByte implements BlobFile {
   async close(): Promise<void> {}
 }
 
-t.test('a file that is checked stays a file, and who fails of the two is heard once by who is above', async (t) => {
+t.test('a checked file stays a file; failures of file and check are reported once', async (t) => {
   const into = Buffer.alloc(1)
   const ofTwo = digestOf(Buffer.from('xy'))
   for (const [file, digest, expected] of [
@@ -90,13 +90,13 @@ t.test('a file that is checked stays a file, and who fails of the two is heard o
   }
 })
 
-t.test('a blob that arrives is not heard of', async (t) => {
+t.test('a successful transfer reports nothing', async (t) => {
   const { heard, checked } = listened(Blob.ofPath([Readable.from([Buffer.from('another')])]))
   t.equal(String(await checked.bytes(...all)), 'another')
   t.same(heard, [])
 })
 
-t.test('bytes at hand are handed on as they are, and a stage in front of who listens is heard', async (t) => {
+t.test('bytes in memory stay unchanged; a failing stage before the listener is reported', async (t) => {
   const heard: string[] = []
   const listen = (blob: Blob, name: string): Blob => blob.onFailure(() => heard.push(name))
   const plain = Blob.ofBytes(Buffer.from('x'))

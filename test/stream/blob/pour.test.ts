@@ -10,7 +10,7 @@ const LARGE_BYTES = 600 * 1024
 const bytes = bytesOf(LARGE_BYTES)
 const { signal } = call
 
-/** Gives away what is in one buffer that it writes over each time. */
+/** A feed that overwrites one buffer for each chunk. */
 const feed = (chunkBytes: number): BlobFeed => ({
   into: async (taker) => {
     const lent = Buffer.alloc(chunkBytes)
@@ -23,7 +23,7 @@ const feed = (chunkBytes: number): BlobFeed => ({
   discard: () => {},
 })
 
-/** Gives nothing, until it is given up. */
+/** A feed that stays silent until it is discarded. */
 const silent = (): BlobFeed => {
   let end: (error: Error) => void = () => {}
   return {
@@ -42,7 +42,7 @@ const forms = {
 }
 
 for (const [kind, blob] of Object.entries(forms)) {
-  t.test(`the bytes of a blob as ${kind} come in their order, one after the other`, async (t) => {
+  t.test(`the bytes of a blob as ${kind} arrive in order, one chunk at a time`, async (t) => {
     const found: Buffer[] = []
     let isTaking = false
     const taker: FeedTaker = async (lent) => {
@@ -56,7 +56,7 @@ for (const [kind, blob] of Object.entries(forms)) {
     t.ok(Buffer.concat(found).equals(bytes))
   })
 
-  t.test(`who takes a blob as ${kind} can refuse it`, async (t) => {
+  t.test(`the taker of a blob as ${kind} can reject it`, async (t) => {
     let count = 0
     const full = new StatusError('RESOURCE_EXHAUSTED', 'the disk is full')
     const taker: FeedTaker = () => {
@@ -72,7 +72,7 @@ for (const [kind, blob] of Object.entries(forms)) {
     t.equal(count, 1, 'and is given nothing more')
   })
 
-  t.test(`a call that is over gets nothing more of a blob as ${kind}`, async (t) => {
+  t.test(`an aborted call gets no more bytes of a blob as ${kind}`, async (t) => {
     const abort = new AbortController()
     let count = 0
     const taker: FeedTaker = async () => {
@@ -90,7 +90,7 @@ for (const [kind, blob] of Object.entries(forms)) {
   })
 }
 
-t.test('a call that is over before it begins takes nothing', async (t) => {
+t.test('an already aborted call takes nothing', async (t) => {
   const over = AbortSignal.abort(new StatusError('DEADLINE_EXCEEDED', 'too late'))
   for (const blob of [...Object.values(forms), () => Blob.ofFeed(silent())]) {
     const form = await blob().take()
@@ -101,7 +101,7 @@ t.test('a call that is over before it begins takes nothing', async (t) => {
   }
 })
 
-t.test('a call that ends while nothing comes does not wait for more', async (t) => {
+t.test('an abort during a silent feed does not wait for more bytes', async (t) => {
   const abort = new AbortController()
   const poured = pour({ kind: 'feed', feed: silent() }, () => undefined, abort.signal)
   abort.abort(new StatusError('DEADLINE_EXCEEDED', 'too late'))

@@ -18,7 +18,7 @@ let commits = 0
 
 type Failure = 'open' | 'write' | 'commit'
 
-/** A place that keeps what is put there; it fails where told, and takes a chunk only when told if it is slow. */
+/** A store in memory. It fails on demand; if slow, it consumes a chunk only on demand. */
 class Place {
   chunks: Buffer[] = []
   commit = 0
@@ -59,7 +59,7 @@ class Place {
   }
 }
 
-/** Lends one buffer again and again, as a connection does. */
+/** A feed that lends one buffer repeatedly, like a connection. */
 const fed = (): PushedFeed => {
   const feed = new PushedFeed()
   const buffer = Buffer.alloc(100_000)
@@ -81,14 +81,14 @@ const forms = {
 }
 
 for (const [form, blob] of Object.entries(forms)) {
-  t.test(`${form}: both places get all of it, the optional one commits after the required`, async (t) => {
+  t.test(`${form}: both stores get all bytes, the optional one commits after the required one`, async (t) => {
     const [required, optional] = [new Place(), new Place()]
     t.equal(await putBoth(digest, blob(), { required: required.put, optional: optional.put }, signal), undefined)
     t.ok(required.bytes.equals(bytes) && optional.bytes.equals(bytes))
     t.ok(optional.commit > required.commit && required.commit > 0)
   })
 
-  t.test(`${form}: the required place failing fails it, the optional one is told`, async (t) => {
+  t.test(`${form}: a failure of the required store rejects, one of the optional store is returned`, async (t) => {
     for (const fails of ['open', 'write', 'commit'] as const) {
       const [required, optional] = [new Place(fails), new Place()]
       await rejects(
@@ -106,7 +106,7 @@ for (const [form, blob] of Object.entries(forms)) {
     }
   })
 
-  t.test(`${form}: a check that is still to be done is done once, by the required place`, async (t) => {
+  t.test(`${form}: a pending check is done once, by the required store`, async (t) => {
     const seen: boolean[] = []
     const see = (place: Place) => (half: Blob) => {
       seen.push(half.isCheckedAs(digest))
@@ -125,7 +125,7 @@ for (const [form, blob] of Object.entries(forms)) {
   })
 }
 
-t.test('a source that breaks leaves nothing in either place', async (t) => {
+t.test('a failing source leaves nothing in either store', async (t) => {
   const [required, optional] = [new Place(), new Place()]
   const failing = source(
     (function* () {
@@ -139,7 +139,7 @@ t.test('a source that breaks leaves nothing in either place', async (t) => {
   t.ok(required.sink?.closed && optional.sink?.closed)
 })
 
-t.test('lent bytes that break off leave nothing in either place', async (t) => {
+t.test('a feed that breaks off leaves nothing in either store', async (t) => {
   const [required, optional] = [new Place(), new Place()]
   const feed = new PushedFeed()
   const places = { required: required.put, optional: optional.put }
@@ -152,7 +152,7 @@ t.test('lent bytes that break off leave nothing in either place', async (t) => {
 })
 
 for (const form of ['feed', 'streams'] as const) {
-  t.test(`${form}: an abort ends both`, async (t) => {
+  t.test(`${form}: an abort ends both puts`, async (t) => {
     const controller = new AbortController()
     const [required, optional] = [new Place(undefined, true), new Place()]
     const places = { required: required.put, optional: optional.put }
@@ -163,7 +163,7 @@ for (const form of ['feed', 'streams'] as const) {
     t.ok(required.sink?.closed && optional.sink?.closed)
   })
 
-  t.test(`${form}: the slower place paces the source, one that dies lets it go`, async (t) => {
+  t.test(`${form}: the slower store sets the pace, a dead one does not block the source`, async (t) => {
     const [quick, slow] = [new Place(), new Place(undefined, true)]
     const putting = putBoth(digest, forms[form](), { required: quick.put, optional: slow.put }, signal)
     for (let i = 0; i < 50; i++) await setImmediate()
@@ -178,7 +178,7 @@ for (const form of ['feed', 'streams'] as const) {
   })
 }
 
-t.test('places that take what is lent get it without a copy of their own, however late they begin', async (t) => {
+t.test('stores that take feeds get the lent bytes without a copy, however late they start', async (t) => {
   const [first, second]: Buffer[][] = [[], []]
   const lent = new Set<ArrayBufferLike>()
   const into =
@@ -198,7 +198,7 @@ t.test('places that take what is lent get it without a copy of their own, howeve
   t.equal(lent.size, 1, 'the one buffer that was lent')
 })
 
-t.test('what is lent for a required place that fails is given up, not read to its end', async (t) => {
+t.test('a feed is discarded, not read to its end, if the required store fails', async (t) => {
   let taken = 0
   const feed = new PushedFeed()
   const counted = {
@@ -216,7 +216,7 @@ t.test('what is lent for a required place that fails is given up, not read to it
   t.equal(taken, 0)
 })
 
-t.test('a required place that wants none of it leaves the optional one all of it', async (t) => {
+t.test('a required store that skips the bytes leaves the optional one all of them', async (t) => {
   const optional = new Place()
   const required = async (blob: Blob): Promise<void> => blob.discard()
   t.equal(await putBoth(digest, forms.feed(), { required, optional: optional.put }, signal), undefined)
