@@ -1,5 +1,5 @@
-// The package as it is published: the suite compiled, and beside it, at the same distances as in the repository, the tables and
-// sessions that it reads.
+// The published package: the compiled suite, with its tables and sessions at the same relative paths as in the
+// repository.
 import { spawnSync } from 'node:child_process'
 import { chmodSync, cpSync, rmSync } from 'node:fs'
 import { createRequire } from 'node:module'

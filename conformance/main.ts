@@ -67,7 +67,7 @@ const main = async (): Promise<number> => {
   process.stdout.write(settings.isExplaining ? results.map(explanation).join('\n') : write(document))
   if (patience.reason !== undefined) throw new TargetError(`${settings.candidate.address}: ${patience.reason}`)
   for (const method of patience.silentMethods) {
-    process.stderr.write(`${settings.candidate.address}: ${method} keeps silent: its last calls went unanswered\n`)
+    process.stderr.write(`${settings.candidate.address}: ${method} does not answer: its last calls got no response\n`)
   }
   const { fail, crash, surprise, broken } = document.summary
   if (broken > 0) return 2
@@ -76,7 +76,7 @@ const main = async (): Promise<number> => {
   return fail + crash + surprise + unknown.length > 0 ? 1 : 0
 }
 
-// Whatever goes wrong outside of a check is told in one line: a report that ends in a stack trace helps nobody.
+// An error outside of a check is reported in one line, because a stack trace does not help the user.
 const giveUp = (error: unknown): void => {
   const text = error instanceof Error ? error.message : String(error)
   process.stderr.write(error instanceof TargetError ? `${text}\n` : `the suite itself failed: ${oneLine(text)}\n`)
@@ -89,5 +89,5 @@ try {
 } catch (error) {
   giveUp(error)
 }
-// A server that never reads what a broken-off call still had to send would keep the connection, and with it the process.
+// A server may never read the rest of a cancelled call; that keeps the connection, and so the process, alive.
 process.stdout.write('', () => process.stderr.write('', () => process.exit()))

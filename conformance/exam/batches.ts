@@ -1,9 +1,9 @@
-/** What one digest adds to a message beside its blob, and what the message holds beside the entries. */
+/** The bytes that one digest adds to a message besides its blob, and the bytes of the message without entries. */
 const [ENTRY_BYTES, REST_BYTES, MOST_ENTRIES] = [100, 4_096, 1_000]
 
 /**
- * The blobs of at most `batchableBytes`, in order, in batches of at most 1,000 blobs and of about twice `batchableBytes` as a
- * BatchUpdateBlobs message. Larger ones are left out.
+ * Groups the blobs of at most `batchableBytes`, in order, into batches. A batch holds at most 1,000 blobs and about
+ * twice `batchableBytes` as a BatchUpdateBlobs message. Larger blobs are left out.
  */
 export const batchesOf = (blobs: readonly Uint8Array[], batchableBytes: number): Uint8Array[][] => {
   const batches: Uint8Array[][] = []

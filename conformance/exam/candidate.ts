@@ -11,7 +11,7 @@ import * as methods from '../wire/methods.js'
 import { Patience } from '../wire/patience.js'
 import { oneLine, openSession, TargetError, type TargetSettings, targetOf } from '../wire/target.js'
 
-/** What a server must offer (or the user must have set) for a check to mean anything. */
+/** What the server must offer, or the user must set, for a check to be meaningful. */
 export type Need =
   | 'api:2.1'
   | 'api:2.2'
@@ -44,27 +44,27 @@ export type Need =
   | 'health'
   | 'reflection'
 
-/** Where and as whom the exam is taken. */
+/** The target of the exam and the identity of its calls. */
 export interface Candidate {
-  /** As it was given, `grpc://host:port`. */
+  /** As given by the user, `grpc://host:port`. */
   readonly address: string
   readonly client: Client
   /** Shared by all connections of a run. */
   readonly patience: Patience
-  /** Methods that have answered a call with OK in this run, as `Service.Method`: they are implemented. */
+  /** Methods that answered a call with OK in this run, as `Service.Method`: the server implements them. */
   readonly answered: ReadonlySet<string>
-  /** Opens a further connection of its own, e.g. to see one client's upload from another. */
+  /** Opens another connection, e.g. to read an upload of one client from another. */
   connect(channel?: ClientOptions): Client
-  /** A bare HTTP/2 connection, for what a gRPC library would hide. */
+  /** Opens a bare HTTP/2 connection, for details that a gRPC library hides. */
   openSession(): Promise<ClientHttp2Session>
-  /** What every call carries, for those on such a connection. */
+  /** The headers of every call, for calls on a bare connection. */
   wireHeaders(actionId: string): Readonly<Record<string, string>>
   readonly instanceName: string
   readonly secondInstanceName: string | undefined
   readonly readOnlyInstanceName: string | undefined
   readonly cacheOnlyInstanceName: string | undefined
   readonly capabilities: Output<'build.bazel.remote.execution.v2.ServerCapabilities'>
-  /** Platform properties every action carries. */
+  /** Platform properties of every action. */
   readonly properties: readonly { readonly name: string; readonly value: string }[]
 }
 
@@ -81,7 +81,7 @@ export interface CandidateSettings extends TargetSettings {
 
 const PATIENCE_MS = 5_000
 
-/** Connects, and asks for the capabilities. Throws a TargetError when nothing like a REAPI server answers. */
+/** Connects and asks for the capabilities. Throws a TargetError if no REAPI server answers. */
 export const openCandidate = async (settings: CandidateSettings): Promise<Candidate> => {
   const target = targetOf(settings)
   await diagnose(target)
@@ -134,13 +134,13 @@ const failureText = ({ code, garbage, message, responses }: Outcome<unknown>): s
   return `${codeName(code)} ${oneLine(message)}`
 }
 
-/** Whether the server still answers the call that every server answers. */
+/** Whether the server still answers GetCapabilities. */
 export const isAlive = async ({ client, instanceName }: Candidate): Promise<boolean> => {
   const { code } = await client.call(methods.getCapabilities, { instanceName }, { deadlineMs: PATIENCE_MS })
   return code === Code.OK
 }
 
-/** Asks each optional service something harmless; what answers UNIMPLEMENTED is not there. */
+/** Sends each optional service a harmless request; a service that answers UNIMPLEMENTED is not served. */
 export const servedServices = async ({ client, instanceName }: Candidate): Promise<ReadonlySet<Need>> => {
   const probes: [Need, methods.Method<methods.Any, methods.Any>, object][] = [
     ['cas', methods.findMissingBlobs, { instanceName }],
@@ -168,7 +168,7 @@ export const servedServices = async ({ client, instanceName }: Candidate): Promi
   return new Set(answers.flat())
 }
 
-/** What came with a later 2.x is unknown to a server that announces an earlier one. */
+/** A server that announces an earlier 2.x does not know later additions. */
 export const knowsApi = ({ capabilities }: Pick<Candidate, 'capabilities'>, minor: number): boolean => {
   const { major = 0, minor: announced = 0 } = capabilities.highApiVersion ?? {}
   return major > 2 || (major === 2 && announced >= minor)
@@ -176,12 +176,10 @@ export const knowsApi = ({ capabilities }: Pick<Candidate, 'capabilities'>, mino
 
 const tooOld = (candidate: Candidate, minor: number): string | undefined => {
   const { major = 0, minor: announced = 0 } = candidate.capabilities.highApiVersion ?? {}
-  return knowsApi(candidate, minor)
-    ? undefined
-    : `the server announces ${major}.${announced}, and this came with 2.${minor}`
+  return knowsApi(candidate, minor) ? undefined : `the server announces ${major}.${announced}; 2.${minor} added this`
 }
 
-/** The earliest version that is served, deprecated or not; 2.0 where nothing is said. */
+/** The earliest version that is served, deprecated or not; 2.0 if the server names none. */
 export const lowestVersion = ({ capabilities }: Pick<Candidate, 'capabilities'>): ApiVersion => {
   const { major, minor } = capabilities.deprecatedApiVersion ?? capabilities.lowApiVersion ?? { major: 2, minor: 0 }
   return { major, minor }
@@ -195,19 +193,19 @@ export interface ApiVersion {
 export const isAtMost = (a: ApiVersion, b: ApiVersion): boolean =>
   a.major < b.major || (a.major === b.major && a.minor <= b.minor)
 
-/** What only clients of an earlier 2.x use is no duty of a server that does not serve them. */
+/** A server that does not serve earlier versions owes nothing to clients of those versions. */
 const tooNew = (candidate: Candidate, minor: number): string | undefined => {
   const lowest = lowestVersion(candidate)
   if (!isAtMost({ major: 2, minor }, lowest)) return undefined
-  return `the server announces ${lowest.major}.${lowest.minor} as its lowest version, and this is for clients below 2.${minor}`
+  return `the lowest version that the server announces is ${lowest.major}.${lowest.minor}; this is for clients below 2.${minor}`
 }
 
-/** Why the candidate cannot be asked for something, or undefined when it can. */
+/** Why the candidate cannot meet a need, or undefined when it can. */
 export const lacks = (candidate: Candidate, served: ReadonlySet<Need>): ((need: Need) => string | undefined) => {
   const { cacheCapabilities, executionCapabilities } = candidate.capabilities
   const compressors = cacheCapabilities?.supportedCompressors ?? []
   const functions = cacheCapabilities?.digestFunctions ?? []
-  // What a server claims it must serve: a method that is not there is then a finding, and no reason to skip.
+  // A server must serve what it announces: a method that is missing is then a finding, not a reason to skip.
   const promised: Partial<Record<Need, boolean>> = {
     cas: cacheCapabilities !== null,
     bytestream: cacheCapabilities !== null,

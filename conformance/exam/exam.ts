@@ -16,7 +16,7 @@ import { Leftovers } from './leftovers.js'
 export type Digest = { readonly hash: string; readonly sizeBytes: number }
 export type Observed = string | number | boolean
 
-/** One call: every message in the order of the wire, `>` for what was sent and `<` for what came, and how it ended. */
+/** One call: its messages in wire order (`>` sent, `<` received), and how it ended. */
 export interface TranscriptLine {
   readonly method: string
   readonly messages: readonly string[]
@@ -25,12 +25,12 @@ export interface TranscriptLine {
 
 const MOST_CALLS = 40
 
-/** One check's sitting: calls with the candidate's settings, fresh content, expectations, and a record of it all. */
+/** One run of one check: calls with the candidate's settings, fresh content, expectations, and a transcript. */
 export class Exam {
   readonly candidate: Candidate
   readonly transcript: TranscriptLine[] = []
   readonly choices: string[] = []
-  /** What was measured, by name, for the profiles of clients to judge. */
+  /** Measured facts by name; the client profiles judge them. */
   readonly observations = new Map<string, Observed>()
   readonly #clients: Client[] = []
   readonly #sessions: ClientHttp2Session[] = []
@@ -40,12 +40,12 @@ export class Exam {
   readonly #leftovers = new Leftovers()
   readonly #closing = new AbortController()
   #isClosed = false
-  /** A call ended because the connection broke, or could not be made. */
+  /** A call ended because the connection broke or could not be opened. */
   lostConnection = false
-  /** A call was not answered before its deadline. */
+  /** A call missed its deadline. */
   ranOutOfTime = false
 
-  /** `actionId` is what RequestMetadata says of each call: the check it belongs to. */
+  /** `actionId` is the `action_id` in the RequestMetadata of each call: the id of the check. */
   constructor(candidate: Candidate, actionId = 'exam') {
     this.candidate = candidate
     this.#actionId = actionId
@@ -59,17 +59,19 @@ export class Exam {
     return this.candidate.capabilities
   }
 
-  /** Aborted when the check is over, done or not. */
+  /** Aborted when the check has ended or was given up. */
   get closing(): AbortSignal {
     return this.#closing.signal
   }
 
-  /** What the server picked where the protocol leaves it free. */
+  /** Records the server's choice where the protocol allows several. */
   chose(what: string): void {
     this.choices.push(what)
   }
 
-  /** A fact that clients read differently; `requirements/profiles.ts` says which values each of them takes. */
+  /**
+   * Records a fact that clients read differently; `requirements/profiles.ts` lists the values that each client accepts.
+   */
   observed(fact: string, value: Observed): void {
     this.observations.set(fact, value)
   }
@@ -95,26 +97,26 @@ export class Exam {
       this.#leftovers.note(method, outcome)
       this.note(method, outcome)
     })
-    // The work of a check that was given up goes on until it notices.
+    // The code of an abandoned check keeps running until its next call.
     if (this.#isClosed) conversation.cancel()
     return conversation
   }
 
-  /** A connection of its own, closed after the check. */
+  /** Opens another connection, which the exam closes after the check. */
   connect(channel?: ClientOptions): Client {
     const client = this.candidate.connect(channel)
     this.#clients.push(client)
     return client
   }
 
-  /** A bare HTTP/2 connection, closed after the check. */
+  /** Opens a bare HTTP/2 connection, which the exam closes after the check. */
   async openSession(): Promise<ClientHttp2Session> {
     const session = await this.candidate.openSession()
     this.#sessions.push(session)
     return session
   }
 
-  /** A call in bare HTTP/2 frames, with what every call carries; see `openOnWire`. */
+  /** Makes a call in bare HTTP/2 frames, with the headers of every call; see `openOnWire`. */
   openOnWire(
     session: ClientHttp2Session,
     method: Method<methods.Any, methods.Any>,
@@ -123,7 +125,7 @@ export class Exam {
     return openOnWire(session, method, { ...this.candidate.wireHeaders(this.#actionId), ...headers })
   }
 
-  /** Ends whatever the check left open: calls, operations, connections. */
+  /** Ends everything that the check left open: calls, operations, connections. */
   async close(): Promise<void> {
     this.#isClosed = true
     this.#closing.abort()
@@ -138,7 +140,7 @@ export class Exam {
 
   // Content
 
-  /** Fresh bytes: no run of the suite ever meets what an earlier one left. */
+  /** Random bytes that are new to every run of the suite. */
   random(sizeBytes: number): Buffer {
     return randomBytes(sizeBytes)
   }
@@ -151,7 +153,10 @@ export class Exam {
     return digestOf(bytes)
   }
 
-  /** Stores blobs (BatchUpdateBlobs, ByteStream for large ones) and gives their digests. Anything but OK diverges. */
+  /**
+   * Stores blobs (BatchUpdateBlobs; ByteStream for large ones) and returns their digests. Any code but OK is a
+   * divergence.
+   */
   async upload(...blobs: readonly Uint8Array[]): Promise<Digest[]> {
     const digests = blobs.map(digestOf)
     for (const batch of batchesOf(blobs, this.#batchableBytes)) {
@@ -159,7 +164,7 @@ export class Exam {
       const outcome = await this.call(methods.batchUpdateBlobs, { instanceName: this.instanceName, requests })
       this.expectCode(outcome, 'OK')
       for (const { status } of outcome.responses[0]?.responses ?? []) {
-        this.expect((status?.code ?? 0) === 0, 'each uploaded blob to be stored', status?.message ?? '')
+        this.expect((status?.code ?? 0) === 0, 'the server to store each uploaded blob', status?.message ?? '')
       }
     }
     for (const data of blobs) {
@@ -168,7 +173,7 @@ export class Exam {
     return digests
   }
 
-  /** Blobs above this go by ByteStream.Write. */
+  /** Larger blobs are sent by ByteStream.Write. */
   get #batchableBytes(): number {
     const announced = this.capabilities.cacheCapabilities?.maxBatchTotalSizeBytes || 4 << 20
     return Math.min(1 << 20, announced / 2)
@@ -191,7 +196,7 @@ export class Exam {
     return `${prefix(instanceName)}${form}/${digest.hash}/${digest.sizeBytes}`
   }
 
-  /** Uploads `data` in chunks under `resourceName` (made up when absent). */
+  /** Uploads `data` in chunks under `resourceName` (generated if absent). */
   write(
     data: Uint8Array,
     options: CallSettings & {
@@ -212,7 +217,7 @@ export class Exam {
     return this.call(methods.write, requests, options)
   }
 
-  /** Reads a blob; the data of all responses in one buffer. */
+  /** Reads a blob and returns the data of all responses in one buffer. */
   async read(
     resourceName: string,
     options: CallSettings & { readonly offset?: number; readonly limit?: number; readonly client?: Client } = {},
@@ -235,12 +240,12 @@ export class Exam {
     if (!holds) throw new Divergence(expected, found)
   }
 
-  /** What holds for a server that is quick enough. */
+  /** Expects a fact that depends on timing. A failure is a Lateness, because the machine may be slow. */
   expectInTime(holds: boolean, expected: string, found: string): void {
     if (!holds) throw new Lateness(expected, found)
   }
 
-  /** The value itself, which must be there. */
+  /** Returns the value, which must be present. */
   present<T>(value: T | null | undefined, expected: string): T {
     if (value === null || value === undefined) throw new Divergence(expected, 'none')
     return value
@@ -251,7 +256,7 @@ export class Exam {
     throw new Divergence(`${what} to be ${show(expected)}`, show(found))
   }
 
-  /** A digest of a message, whole: the hash and the size. */
+  /** Expects a complete digest: hash and size. */
   expectDigest(found: Digest | null | undefined, expected: Digest, what: string): void {
     const told = ({ hash, sizeBytes }: Digest): string => `${hash}/${sizeBytes}`
     this.expectEqual(found ? told(found) : 'none', told(expected), what)
@@ -262,7 +267,7 @@ export class Exam {
     throw new Divergence(`${what} to be the ${expected.length} bytes sent`, `${found.length} bytes that differ`)
   }
 
-  /** One of these codes; the code that came is returned, so that a check can record the choice. */
+  /** Expects one of these codes and returns the code that came, so that a check can record the choice. */
   expectCode(outcome: Outcome<unknown>, ...codes: readonly CodeName[]): CodeName {
     const came = codeName(outcome.code) as CodeName
     if (outcome.garbage !== undefined) throw new Divergence('responses that decode', outcome.garbage)
@@ -274,7 +279,10 @@ export class Exam {
     )
   }
 
-  /** Any error that the server itself gave, where the text asks for one and does not say which; silence is none. */
+  /**
+   * Expects any error that the server itself returned, for requirements that name no code. A missing answer does not
+   * count.
+   */
   expectError(outcome: Outcome<unknown>): CodeName {
     const came = codeName(outcome.code) as CodeName
     if (outcome.garbage !== undefined) throw new Divergence('responses that decode', outcome.garbage)
@@ -282,7 +290,7 @@ export class Exam {
     throw new Divergence('an error', `${came} ${outcome.message.slice(0, 300)}`.trim())
   }
 
-  /** Takes a call into the transcript. */
+  /** Adds a call to the transcript. */
   note(method: { readonly service: string; readonly name: string }, outcome: Outcome<unknown>): void {
     if (isLost(outcome) && !this.#isClosed) this.lostConnection = true
     if (outcome.isOverdue && !this.#isClosed) this.ranOutOfTime = true
@@ -293,12 +301,12 @@ export class Exam {
   }
 }
 
-/** As grpc-js tells of a connection that is not there; a status that a server sends has words of its own. */
+/** The message that grpc-js gives when there is no connection; a status from a server has another text. */
 const isLost = ({ code, message }: Outcome<unknown>): boolean =>
   code === Code.UNAVAILABLE &&
   /ECONN|EPIPE|Connection dropped|No connection established|connection was lost/i.test(message)
 
-/** What is no judgement of a server's on what it was asked. */
+/** An error that is not the server's judgement of the request. */
 const NO_REFUSAL: ReadonlySet<number> = new Set([Code.OK, Code.CANCELLED, Code.DEADLINE_EXCEEDED, Code.UNAVAILABLE])
 
 const prefix = (instanceName: string): string => (instanceName === '' ? '' : `${instanceName}/`)

@@ -1,10 +1,10 @@
-/** The server answered, and not as the requirement says. */
+/** The server answered otherwise than the requirement says. */
 export class Divergence extends Error {
   override readonly name = 'Divergence'
   readonly expected: string
   readonly found: string
 
-  /** The method that is not implemented, when that is what was found. */
+  /** The method, if the finding is that the server does not implement it. */
   readonly unimplemented: string | undefined
 
   constructor(expected: string, found: string, unimplemented?: string) {
@@ -15,10 +15,10 @@ export class Divergence extends Error {
   }
 }
 
-/** The server answered as it should, and later than it should: on a busy machine that may be the machine's. */
+/** The server gave the right answer too late. A busy machine can be the reason. */
 export class Lateness extends Divergence {}
 
-/** This server offers too little for the check, found out only while it ran. */
+/** The check found while running that the server offers too little for it. */
 export class NotApplicable extends Error {
   override readonly name = 'NotApplicable'
 }

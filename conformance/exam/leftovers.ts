@@ -5,11 +5,11 @@ import { cancelOperation } from '../wire/methods.js'
 
 const DEADLINE_MS = 2_000
 
-/** The operations of one check that were not seen to end. */
+/** The operations of one check that may still run. */
 export class Leftovers {
   readonly #running = new Set<string>()
 
-  /** Takes in what a call of this method was answered. */
+  /** Records the operations named in an answer of this method. */
   note({ name: method }: Method<Any, Any>, { responses }: Outcome<unknown>): void {
     if (method !== 'Execute' && method !== 'WaitExecution') return
     for (const { name, done } of responses as readonly { readonly name: string; readonly done: boolean }[]) {
@@ -18,7 +18,7 @@ export class Leftovers {
     }
   }
 
-  /** Asks the server to stop them. One that cannot runs them to their end, which is a matter of seconds. */
+  /** Asks the server to cancel them. A server without CancelOperation runs them to their end, which takes seconds. */
   async cancel(client: Client, actionId: string): Promise<void> {
     const names = [...this.#running]
     this.#running.clear()

@@ -7,7 +7,10 @@ export type ActionResultInput = Input<'build.bazel.remote.execution.v2.ActionRes
 type Answer = Outcome<Output<'build.bazel.remote.execution.v2.ActionResult'>>
 type Hints = { inlineStdout?: boolean; inlineStderr?: boolean; inlineOutputFiles?: readonly string[] }
 
-/** A stored blob to serve as an action nobody ran: a Command and an Action that names it, so that any server takes it. */
+/**
+ * Stores a blob that serves as an action: a Command and an Action that names it, so that any server accepts it. No
+ * server has run it.
+ */
 export const storedAction = async (exam: Exam): Promise<Digest> => {
   const command = exam.message('build.bazel.remote.execution.v2.Command', {
     arguments: ['/bin/true'],
@@ -37,7 +40,7 @@ export const get = (
 ): Promise<Answer> =>
   exam.call(methods.getActionResult, { instanceName: exam.instanceName, actionDigest, ...hints }, settings)
 
-/** A result that was stored under a fresh action, with one output file and stdout in the CAS. */
+/** Stores a result under a fresh action, with one output file and stdout in the CAS. */
 export const storedResult = async (exam: Exam, content = exam.random(500), stdout = exam.random(60)) => {
   const actionDigest = await storedAction(exam)
   const [fileDigest = EMPTY_DIGEST, stdoutDigest = EMPTY_DIGEST] = await exam.upload(content, stdout)
@@ -50,7 +53,7 @@ export const storedResult = async (exam: Exam, content = exam.random(500), stdou
   return { actionDigest, result, fileDigest, stdoutDigest, content, stdout }
 }
 
-/** What a result of every kind of output says; its blobs are in the CAS. */
+/** A result with every kind of output; its blobs are in the CAS. */
 export const everyOutput = async (exam: Exam): Promise<ActionResultInput> => {
   const tree = exam.message('build.bazel.remote.execution.v2.Tree', {
     root: { symlinks: [{ name: exam.uuid(), target: 'x' }] },
@@ -78,7 +81,7 @@ export const everyOutput = async (exam: Exam): Promise<ActionResultInput> => {
   }
 }
 
-/** The result that must be there. */
+/** Returns the cached result, which must exist. */
 export const found = (exam: Exam, outcome: Answer): Output<'build.bazel.remote.execution.v2.ActionResult'> => {
   exam.expectCode(outcome, 'OK')
   return exam.present(outcome.responses[0], 'an ActionResult')
@@ -86,7 +89,7 @@ export const found = (exam: Exam, outcome: Answer): Output<'build.bazel.remote.e
 
 const resultCodec = codec('build.bazel.remote.execution.v2.ActionResult')
 
-/** What `comparable` has, and all else that a result says of its outputs and of how it came about. */
+/** The fields of `comparable`, plus the other facts about outputs and execution. */
 export const inFull = (result: ActionResultInput): object => {
   const full = resultCodec.decode(resultCodec.encode(result))
   const links = [...full.outputSymlinks, ...full.outputFileSymlinks, ...full.outputDirectorySymlinks]
@@ -108,7 +111,7 @@ export const inFull = (result: ActionResultInput): object => {
   }
 }
 
-/** What two equivalent results have in common: all but how they came about, what is inlined, and the order of lists. */
+/** The fields that equivalent results share: without execution metadata, inlined content, and the order of lists. */
 export const comparable = (result: ActionResultInput): object => {
   const digest = (
     of: { readonly hash?: string | undefined; readonly sizeBytes?: number | undefined } | null | undefined,

@@ -9,7 +9,7 @@ import type { Outcome } from '../wire/client.js'
 import * as methods from '../wire/methods.js'
 import { directory, type InputTree, packed } from './input-tree.js'
 
-// Actions as checks build them: a command for /bin/sh or a program of coreutils, its input root, and what it leaves.
+// Actions as checks build them: a command for /bin/sh or coreutils, its input root, and its outputs.
 
 const actionCodec = codec('build.bazel.remote.execution.v2.Action')
 const commandCodec = codec('build.bazel.remote.execution.v2.Command')
@@ -22,24 +22,24 @@ export type ActionResult = Output<'build.bazel.remote.execution.v2.ActionResult'
 type Property = { readonly name: string; readonly value: string }
 
 export interface ActionPlan {
-  /** Run by `/bin/sh -c`; `arguments` goes before it. */
+  /** Runs by `/bin/sh -c`; `arguments` takes precedence. */
   readonly script?: string
   readonly arguments?: readonly string[]
   readonly environment?: Readonly<Record<string, string>>
   readonly inputs?: InputTree
-  /** Further fields of the Command: outputs, working directory, format. */
+  /** More fields of the Command: outputs, working directory, format. */
   readonly command?: Input<'build.bazel.remote.execution.v2.Command'>
-  /** Which of the output_paths are directories: a server below 2.1 is told of outputs the old way. */
+  /** The output_paths that are directories: servers below 2.1 need output_directories. */
   readonly outputDirectories?: readonly string[]
   readonly timeoutMs?: number
   readonly doNotCache?: boolean
   readonly salt?: Uint8Array
-  /** In place of the candidate's properties. */
+  /** Replaces the candidate's properties. */
   readonly actionProperties?: readonly Property[] | null
   readonly commandProperties?: readonly Property[] | null
 }
 
-/** An action with every blob it needs, none of them uploaded yet. */
+/** An action and every blob it needs. None of them is uploaded yet. */
 export interface PreparedAction {
   readonly actionDigest: Digest
   readonly commandDigest: Digest
@@ -47,7 +47,7 @@ export interface PreparedAction {
   readonly blobs: readonly Buffer[]
 }
 
-/** What a call to Execute or WaitExecution gave. */
+/** The result of a call to Execute or WaitExecution. */
 export interface Execution {
   readonly outcome: Outcome<Operation>
   readonly name: string
@@ -55,7 +55,7 @@ export interface Execution {
   readonly response: ExecuteResponse | undefined
 }
 
-/** Fresh each time: a variable of the command tells this action from all others ever run. */
+/** Builds an action that is new to every server: the command gets a unique variable. */
 export const prepareAction = (exam: Exam, plan: ActionPlan): PreparedAction => {
   const environment = { CONFORMANCE_RUN: exam.uuid(), PATH: '/bin:/usr/bin', ...plan.environment }
   const root = packed(directory(plan.inputs ?? {}))
@@ -86,7 +86,7 @@ export const prepareAction = (exam: Exam, plan: ActionPlan): PreparedAction => {
   }
 }
 
-/** The Command's further fields; outputs are named by output_files and output_directories where the server wants that. */
+/** More fields of the Command. Outputs become output_files and output_directories for servers below 2.1. */
 const understood = (exam: Exam, { command = {}, outputDirectories = [] }: ActionPlan): ActionPlan['command'] => {
   const { outputPaths, ...rest } = command
   if (outputPaths === undefined || knowsApi(exam.candidate, 1)) return command
@@ -117,7 +117,7 @@ export const executeRequest = (
   ...more,
 })
 
-/** Executes and waits for the end of the stream, whatever that is. */
+/** Executes and waits until the stream ends, with whatever status. */
 export const execute = async (
   exam: Exam,
   actionDigest: Digest,
@@ -126,7 +126,7 @@ export const execute = async (
 ): Promise<Execution> =>
   executionOf(await exam.call(methods.execute, executeRequest(exam, actionDigest, more), { deadlineMs }))
 
-/** What the operations of a stream say; the response is that of the last one, if it is done. */
+/** Reads the operations of a stream; the response is the last one's, if it is done. */
 export const executionOf = (outcome: Outcome<Operation>): Execution => {
   const last = outcome.responses.at(-1)
   const packedResponse = last?.done === true ? last.response : null
@@ -141,10 +141,10 @@ export const executionOf = (outcome: Outcome<Operation>): Execution => {
 export const stageOf = (operation: Operation): number =>
   operation.metadata === null ? -1 : metadataCodec.decode(operation.metadata.value).stage
 
-/** The response of an execution that the call itself did not refuse. */
+/** The response of an execution; the call itself must have succeeded. */
 export const responseOf = (exam: Exam, execution: Execution): ExecuteResponse => {
   exam.expectCode(execution.outcome, 'OK')
-  return exam.present(execution.response, 'a last Operation that is done and holds a response')
+  return exam.present(execution.response, 'a last Operation that is done and has a response')
 }
 
 /** The result of an execution whose status is OK. */
@@ -154,7 +154,7 @@ export const resultOf = (exam: Exam, execution: Execution): ActionResult => {
   return exam.present(result, 'a result')
 }
 
-/** Uploads, executes, and gives the result of an action that must exit with 0. */
+/** Uploads and executes an action that must exit with 0, and returns its result. */
 export const run = async (
   exam: Exam,
   plan: ActionPlan,
@@ -167,7 +167,7 @@ export const run = async (
   return { prepared, execution, result }
 }
 
-/** A failure, wherever the server put it. */
+/** The error, whether it is the status of the call or of the response. */
 export interface Failure {
   readonly at: 'call' | 'response' | 'nowhere'
   readonly code: number
@@ -175,7 +175,7 @@ export interface Failure {
   readonly details: readonly { readonly typeUrl: string; readonly value: Buffer }[]
 }
 
-/** The error of the call, or of the response; code 0 when there was none. */
+/** The error of the call or of the response; code 0 means none. */
 export const failureOf = ({ outcome, response }: Execution): Failure => {
   if (outcome.code !== 0) {
     return { at: 'call', code: outcome.code, message: outcome.message, details: outcome.details }
@@ -185,7 +185,7 @@ export const failureOf = ({ outcome, response }: Execution): Failure => {
   return { at: 'response', code: status.code, message: status.message, details: status.details }
 }
 
-/** The failure, which has one of these codes, wherever it stands. */
+/** The error, which must have one of these codes, in either place. */
 export const expectFailure = (exam: Exam, execution: Execution, ...codes: readonly number[]) => {
   const failure = failureOf(execution)
   const names = codes.map(codeName).join(' or ')
@@ -193,14 +193,17 @@ export const expectFailure = (exam: Exam, execution: Execution, ...codes: readon
   return failure
 }
 
-/** The failure, whatever its code: the text asks for one and does not say which. */
+/** The error, with any code, for requirements that name none. */
 export const expectAnyFailure = (exam: Exam, execution: Execution): Failure => {
   const failure = failureOf(execution)
   exam.expect(failure.code !== 0, 'a failure', 'a run')
   return failure
 }
 
-/** Uploads and executes an action that must fail, with one of these codes if any are given; what came, for the record. */
+/**
+ * Uploads and executes an action that must fail, with one of `codes` if any are given. Returns what came, for the
+ * transcript.
+ */
 export const expectRefusal = async (exam: Exam, plan: ActionPlan, ...codes: readonly number[]): Promise<string> => {
   const { actionDigest } = await uploadAction(exam, plan)
   const execution = await execute(exam, actionDigest)
@@ -211,7 +214,7 @@ export const expectRefusal = async (exam: Exam, plan: ActionPlan, ...codes: read
 export const outputText = async (exam: Exam, result: ActionResult, of: 'stdout' | 'stderr'): Promise<string> =>
   (await outputBytes(exam, result, of)).toString('utf8')
 
-/** stdout or stderr, from the CAS when a digest is set and else from the result itself. */
+/** stdout or stderr: from the CAS if a digest is set, else from the result. */
 export const outputBytes = async (exam: Exam, result: ActionResult, of: 'stdout' | 'stderr'): Promise<Buffer> => {
   const [raw, digest] =
     of === 'stdout' ? [result.stdoutRaw, result.stdoutDigest] : [result.stderrRaw, result.stderrDigest]
@@ -229,7 +232,7 @@ export const readBlob = async (exam: Exam, digest: Digest): Promise<Buffer> => {
   return outcome.data
 }
 
-/** The digest of the bytes that a Read of a blob gives, for more of them than a check should hold. */
+/** The digest of a blob's content, computed while reading, for blobs too large to hold. */
 export const readDigest = async (exam: Exam, digest: Digest): Promise<Digest> => {
   const hash = createHash('sha256')
   let sizeBytes = 0
@@ -241,13 +244,13 @@ export const readDigest = async (exam: Exam, digest: Digest): Promise<Digest> =>
   return { hash: hash.digest('hex'), sizeBytes }
 }
 
-/** The bytes of an output file. */
+/** The content of an output file. */
 export const outputFile = async (exam: Exam, result: ActionResult, path: string): Promise<Buffer> => {
   const file = result.outputFiles.find((each) => each.path === path)
   return readBlob(exam, exam.present(file?.digest, `an OutputFile ${JSON.stringify(path)} with a digest`))
 }
 
-/** Waits for a further Operation that satisfies `wanted`; undefined when the stream ended without one. */
+/** Waits for the next Operation that satisfies `wanted`; undefined if the stream ended first. */
 export const nextOperation = async (
   conversation: { next(): Promise<Operation | undefined> },
   wanted: (operation: Operation) => boolean,
@@ -258,7 +261,7 @@ export const nextOperation = async (
   return undefined
 }
 
-/** Starts an action and gives the open stream after its first message. */
+/** Starts an action and returns the open stream after its first message. */
 export const start = async (exam: Exam, plan: ActionPlan) => {
   const prepared = await uploadAction(exam, plan)
   const stream = exam.open(methods.execute, { deadlineMs: 25_000 })
@@ -269,7 +272,7 @@ export const start = async (exam: Exam, plan: ActionPlan) => {
   return { prepared, stream, first, name: first?.name ?? '' }
 }
 
-/** The code of a refusal, or 0: an accepted action of low priority may wait for as long as others come. */
+/** The code of a rejection, or 0: an accepted action of low priority may wait as long as others are queued. */
 export const codeAtPriority = async (exam: Exam, priority: number): Promise<number> => {
   const { actionDigest } = await uploadAction(exam, { script: 'true' })
   const stream = exam.open(methods.execute, { deadlineMs: 20_000 })
@@ -280,10 +283,10 @@ export const codeAtPriority = async (exam: Exam, priority: number): Promise<numb
   return first.done ? failureOf(executionOf(await stream.outcome)).code : 0
 }
 
-/** Random lines that no other run gives: what a second run of the same action would not repeat. */
+/** Random output: a second run of the same action gives other lines. */
 export const RANDOM_LINE = 'od -An -N16 -tx1 /dev/urandom'
 
-/** Checks that run actions need all that actions are made of. */
+/** Checks that run actions need everything that an action consists of. */
 export const onWorkers = (checks: readonly Check[]): readonly Check[] =>
   checks.map((check) => ({
     ...check,

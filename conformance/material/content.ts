@@ -1,7 +1,7 @@
 import { brotliCompressSync, deflateRawSync } from 'node:zlib'
 import { compress } from './zstd.js'
 
-// Compressed content for checks: well-formed frames, and the hostile kinds.
+// Compressed content for checks: valid frames and hostile ones.
 
 export const zstdFrame = (bytes: Uint8Array, level = 3): Buffer => compress(bytes, level)
 

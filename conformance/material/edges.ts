@@ -2,12 +2,12 @@ import { gzipSync } from 'node:zlib'
 import type { Exam } from '../exam/exam.js'
 import { compress } from './zstd.js'
 
-// Content at its edges: names that programs tend to change, bytes that are no text, and counts beyond a hundred.
+// Content at its edges: names that programs tend to change, bytes that are not text, and counts above one hundred.
 
-/** More than any page or batch of a hundred. */
+/** More than one page or batch of a hundred entries. */
 export const MANY = 150
 
-/** Names that every file system with Unicode names keeps as they are. No two differ in case or in normal form alone. */
+/** Names that every file system with Unicode names keeps. No two differ in case or normal form alone. */
 export const UNUSUAL_NAMES: readonly string[] = [
   ' begins and ends with a space ',
   '-n',
@@ -35,7 +35,7 @@ export const UNUSUAL_NAMES: readonly string[] = [
   'n'.repeat(200),
 ]
 
-/** Names that some file systems refuse or fold together: control characters, a backslash, case, and normal forms. */
+/** Names that some file systems reject or fold: control characters, a backslash, case, and normal forms. */
 export const FOLDED_NAMES: readonly string[] = [
   'new\nline',
   'tab\there',
@@ -48,7 +48,7 @@ export const FOLDED_NAMES: readonly string[] = [
   '\ufeffmark',
 ]
 
-/** Targets of symlinks that a program may be tempted to clean up. */
+/** Symlink targets that a program may normalise. */
 export const UNUSUAL_TARGETS: readonly string[] = [
   'a//b',
   './a',
@@ -65,17 +65,17 @@ export const UNUSUAL_TARGETS: readonly string[] = [
   `${'long/'.repeat(150)}target`,
 ]
 
-/** Every byte there is, with ends of lines of each kind, escape sequences of a terminal, and a mark of byte order. */
+/** Every byte value, each kind of line end, terminal escape sequences, and a byte order mark. */
 export const EVERY_BYTE = Buffer.concat([
   Buffer.from('\ufeffmark\r\nline\n\rcolour \u001b[31mred\u001b[0m\u0008\n'),
   Buffer.from(Array.from({ length: 256 }, (_, byte) => byte)),
   Buffer.from([0xc0, 0x80, 0xed, 0xa0, 0x80, 0xff, 0xfe, 0x00, 0x0d, 0x0a, 0x20, 0x0a, 0x00, 0x00]),
 ])
 
-/** The same as a stream with white space at its end. */
+/** The same bytes as a stream that ends in white space. */
 export const EVERY_BYTE_AND_SPACE = Buffer.concat([EVERY_BYTE, Buffer.from(' \n\n')])
 
-/** Blobs that programs which look into content tend to change, each new to the run. */
+/** Blobs that programs which inspect content tend to change. Each is new to the run. */
 export const unusualBlobs = (exam: Exam): readonly Buffer[] => {
   const fresh = (): Buffer => exam.random(16)
   const text = (): Buffer => Buffer.from(exam.uuid())

@@ -1,8 +1,9 @@
 import { createCipheriv } from 'node:crypto'
 
 /**
- * By average and seed, the lengths that the crate fastcdc 3.2.1 (v2020, normalization 2), which the API names, cuts of
- * `knownContent`. The seeds are those of the vectors beside remote_execution.proto; their picture is too small for most averages.
+ * Chunk lengths of `knownContent` by average size and seed, as cut by the crate fastcdc 3.2.1 (v2020, normalization 2),
+ * which the API names. The seeds are those of the vectors beside remote_execution.proto. Their picture is too small for
+ * most averages.
  */
 const LENGTHS: readonly (readonly [averageBytes: number, seed: number, lengths: readonly number[]])[] = [
   [1_024, 0, [1_118, 308, 875, 318, 1_236, 1_182, 1_169, 1_411, 578]],
@@ -29,10 +30,13 @@ const LENGTHS: readonly (readonly [averageBytes: number, seed: number, lengths: 
   [1_048_576, 666, [1_074_160, 1_282_767, 1_590_603, 1_253_457, 1_053_309, 1_060_951, 418_878, 654_486]],
 ]
 
-/** What the smallest chunk leaves unread even at the smallest average: no cut depends on it. */
+/** The smallest chunk skips at least this much even at the smallest average, so no cut depends on it. */
 export const SALT_BYTES = 32
 
-/** Eight times the average and three: pseudo-random bytes that are the same everywhere, behind a salt that changes no cut. */
+/**
+ * Eight times the average plus three bytes: the same pseudo-random bytes in every run, after a salt that changes no
+ * cut.
+ */
 export const knownContent = (averageBytes: number, salt: Uint8Array): Buffer => {
   const plain = Buffer.alloc(averageBytes * 8 + 3)
   const bytes = createCipheriv('aes-256-ctr', Buffer.alloc(32), Buffer.alloc(16)).update(plain)
@@ -40,7 +44,7 @@ export const knownContent = (averageBytes: number, salt: Uint8Array): Buffer => 
   return bytes
 }
 
-/** The lengths of the chunks of `knownContent`; undefined for what the implementations were not asked. */
+/** The chunk lengths of `knownContent`; undefined for sizes that the reference implementations were not run on. */
 export const knownLengths = (averageBytes: number, seed: number): readonly number[] | undefined =>
   LENGTHS.find(([average, of]) => average === averageBytes && of === seed)?.[2]
 

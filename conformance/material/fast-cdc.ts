@@ -1,17 +1,17 @@
 import { createHash } from 'node:crypto'
 
-// FastCDC as in the paper of 2020 (Xia et al.), at the normalization level 2 that the API asks for.
+// FastCDC after the paper of 2020 (Xia et al.), at normalization level 2 as the API requires.
 
 /**
- * High and low halves of the 64-bit gear of a byte value: the first eight bytes of the MD5 of 64 such bytes, which is what the
- * published vectors and both implementations that the API names rest on.
+ * High and low halves of the 64-bit gear value of each byte: the first eight bytes of the MD5 of 64 such bytes. The
+ * published vectors and both implementations named by the API use these values.
  */
 const gearOf = (byte: number): readonly [number, number] => {
   const hash = createHash('md5').update(Buffer.alloc(64, byte)).digest()
   return [hash.readUInt32BE(0), hash.readUInt32BE(4)]
 }
 
-/** By the logarithm of a chunk size, from 5 on: the bits of the rolling hash that are all zero at a cut. */
+/** Indexed by the logarithm of a chunk size, from 5: the bits of the rolling hash that must be zero at a cut. */
 const MASKS: readonly (readonly [number, number])[] = [
   [0x0000, 0x01804110],
   [0x0000, 0x01803110],
@@ -39,7 +39,7 @@ const NORMALIZATION = 2
 
 const maskOf = (bits: number): readonly [number, number] => MASKS[bits - 5] ?? [0, 0]
 
-/** The lengths of the chunks of `bytes` for this average size (a power of two) and seed. */
+/** The chunk lengths of `bytes` for this average size (a power of two) and seed. */
 export const fastCdcLengths = (bytes: Uint8Array, averageBytes: number, seed = 0): number[] => {
   const cutter = new Cutter(averageBytes, seed)
   const lengths: number[] = []
@@ -70,7 +70,7 @@ class Cutter {
     }
   }
 
-  /** `bytes` are at most the largest chunk. The smallest is skipped, and what the hash would have been there. */
+  /** `bytes` is at most the largest chunk. The scan starts after the smallest chunk, with a hash of zero. */
   firstLength(bytes: Uint8Array): number {
     const least = this.#averageBytes / 4
     if (bytes.length <= least) return bytes.length

@@ -26,7 +26,7 @@ export const symlink = (target: string): InputNode => ({ kind: 'symlink', target
 
 export const directory = (nodes: InputTree): Extract<InputNode, { kind: 'directory' }> => ({ kind: 'directory', nodes })
 
-/** Directories of about 100 KiB each, no two alike: few entries with long targets, which cost little to take apart. */
+/** Distinct directories of about 100 KiB each: few entries with long targets, which are cheap to parse. */
 export const wideTree = (count: number): InputTree => {
   const run = randomUUID()
   const link = (at: number, index: number): InputNode => symlink(`${run}/${at}/${index}/`.padEnd(4_000, 'x'))
@@ -39,14 +39,14 @@ export const wideTree = (count: number): InputTree => {
 
 export interface PackedTree {
   readonly digest: Digest
-  /** The Directory itself is the first blob; below it come files and further Directories. */
+  /** The Directory itself is the first blob; the blobs of files and subdirectories follow. */
   readonly blobs: readonly Buffer[]
 }
 
-/** The canonical order of names: that of their bytes, which beyond U+FFFF is not that of JavaScript's strings. */
+/** The canonical order of names is by bytes; JavaScript's string order differs above U+FFFF. */
 export const byBytes = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b))
 
-/** The blobs of a directory and all below it, in canonical form. */
+/** The blobs of a directory and everything below it, in canonical form. */
 export const packed = ({ nodes }: { readonly nodes: InputTree }): PackedTree => {
   const blobs: Buffer[] = []
   const files: Input<'build.bazel.remote.execution.v2.FileNode'>[] = []
@@ -68,7 +68,7 @@ export const packed = ({ nodes }: { readonly nodes: InputTree }): PackedTree => 
   return { digest: digestOf(own), blobs: [own, ...blobs] }
 }
 
-/** A Directory as given, canonical or not. */
+/** Encodes a Directory as given, canonical or not. */
 export const rawDirectory = (message: Input<'build.bazel.remote.execution.v2.Directory'>): Buffer =>
   directoryCodec.encode(message)
 

@@ -3,12 +3,12 @@ import type { Digest } from '../exam/exam.js'
 
 const PIECE_BYTES = 256 << 10
 const BLOCK_BYTES = 16
-/** What is enciphered: never written to. */
+/** The plaintext of the cipher; immutable. */
 const ZEROS = Buffer.alloc(PIECE_BYTES)
 
 /**
- * Fresh content of any size that nobody holds: each piece is made when it is asked for, and again to compare with. Half of
- * each byte is random, so that compressors have something to do.
+ * Fresh content of any size that is never held in memory: each piece is generated on demand, and again to compare. Half
+ * of each byte is random, so that the content is compressible.
  */
 export class LargeBlob {
   readonly sizeBytes: number
@@ -28,7 +28,7 @@ export class LargeBlob {
     return this.#digest
   }
 
-  /** From `from` to the end, a quarter of a MiB at a time. */
+  /** Yields the content from `from` to the end, in pieces of 256 KiB. */
   *pieces(from = 0): Generator<{ readonly at: number; readonly bytes: Buffer; readonly isLast: boolean }> {
     for (let at = from; at < this.sizeBytes; at += PIECE_BYTES) {
       const bytes = this.bytesAt(at, Math.min(PIECE_BYTES, this.sizeBytes - at))
@@ -49,7 +49,7 @@ export class LargeBlob {
   }
 }
 
-/** The digest of a line again and again, cut at a size; nobody holds it. */
+/** The digest of a repeated line, cut at a size, computed without holding the content. */
 export const repeatedDigest = (line: string, sizeBytes: number): Digest => {
   const hash = createHash('sha256')
   const lines = Buffer.from(line.repeat(Math.ceil(PIECE_BYTES / line.length)))
@@ -57,9 +57,9 @@ export const repeatedDigest = (line: string, sizeBytes: number): Digest => {
   return { hash: hash.digest('hex'), sizeBytes }
 }
 
-/** Compares a stream with what a blob holds from an offset on, without keeping either. */
+/** Compares a stream with a blob's content from an offset on, and keeps neither. */
 export class Comparer {
-  /** Where the first byte is that differs; undefined while none does. */
+  /** The offset of the first byte that differs; undefined if none does. */
   differsAt: number | undefined
   #at: number
   readonly #blob: LargeBlob
@@ -80,7 +80,7 @@ export class Comparer {
     this.#at += bytes.length
   }
 
-  /** Bytes of the blob that have come, counted from its beginning. */
+  /** Bytes of the blob compared so far, counted from its beginning. */
   get reachedBytes(): number {
     return this.#at
   }

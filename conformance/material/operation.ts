@@ -14,12 +14,12 @@ import {
   uploadAction,
 } from './action.js'
 
-// Operations as more than one method tells of them.
+// Operations as several methods report them.
 
 const metadataCodec = codec('build.bazel.remote.execution.v2.ExecuteOperationMetadata')
 const responseCodec = codec('build.bazel.remote.execution.v2.ExecuteResponse')
 
-/** That both tell the same of an operation: the name, whether it is done, the metadata, and what it came to, with its times. */
+/** Expects both operations to agree: name, done, metadata, and response, including its times. */
 export const expectTold = (
   exam: Exam,
   found: Operation | undefined,
@@ -28,8 +28,8 @@ export const expectTold = (
 ): void => exam.expectEqual(found && told(found, expected), expected && told(expected, found), what)
 
 /**
- * What an Operation tells, taken out of its packing. How it was serialized, the order of outputs and text for people do not
- * matter, nor a copy, beside the digest of what it copies, that only one of the two has.
+ * An Operation with its packed messages decoded. Serialization, the order of outputs and human-readable text do not
+ * matter. Nor does an inlined copy beside a digest, if only one of the two has it.
  */
 const told = ({ name, done, error, metadata, response }: Operation, other: Operation | undefined): object => ({
   name,
@@ -82,7 +82,7 @@ const byPath = <T extends { readonly path: string }>(outputs: readonly T[]): T[]
 
 const [PAGE_SIZE, MOST_PAGES] = [100, 200]
 
-/** What ListOperations has, page by page; nothing where it is not there. */
+/** What ListOperations returns, page by page; empty if the server does not implement it. */
 export const listed = async (exam: Exam): Promise<Operation[]> => {
   const operations: Operation[] = []
   for (let pageToken = '', pages = 0; pages === 0 || pageToken !== ''; pages++) {
@@ -97,7 +97,7 @@ export const listed = async (exam: Exam): Promise<Operation[]> => {
   return operations
 }
 
-/** An action with outputs of every kind that the server takes. */
+/** An action with every kind of output that the server accepts. */
 export const everyKind = async (exam: Exam, script = ''): Promise<ActionPlan> => {
   const links = (await takesLinks(exam)) ? ['link'] : []
   return {
@@ -108,8 +108,8 @@ export const everyKind = async (exam: Exam, script = ''): Promise<ActionPlan> =>
 }
 
 /**
- * An action with outputs as a client of before 2.1 names them, links in both lists if the server takes them, with what it knows of
- * nodes beside them.
+ * An action whose outputs are named as by clients before 2.1. Symlinks appear in both lists if the server accepts them,
+ * with node properties if it supports them.
  */
 export const everyLegacyKind = async (exam: Exam): Promise<ActionPlan> => {
   const hasLinks = await takesLinks(exam)
@@ -127,14 +127,14 @@ export const everyLegacyKind = async (exam: Exam): Promise<ActionPlan> => {
 const takers = new WeakMap<Candidate, Promise<boolean>>()
 
 /**
- * Whether the server ends well with symlinks for outputs, asked once a run: OUT-08 and OUT-09 tell of it, and rows about something
- * else do without them.
+ * Whether the server accepts symlinks as outputs, asked once a run. OUT-08 and OUT-09 judge this; other rows leave
+ * symlinks out.
  */
 export const takesLinks = async (exam: Exam): Promise<boolean> => {
   const known = takers.get(exam.candidate) ?? asksForLinks(exam)
   takers.set(exam.candidate, known)
   const takes = await known
-  if (!takes) exam.chose('looked at without symlinks among the outputs, which the server does not take')
+  if (!takes) exam.chose('compared without symlinks among the outputs, because the server does not accept them')
   return takes
 }
 
@@ -142,6 +142,6 @@ const asksForLinks = async (exam: Exam): Promise<boolean> => {
   const command = { outputPaths: ['link'] }
   const { actionDigest } = await uploadAction(exam, { script: 'echo > f; ln -s f link', command })
   const failure = failureOf(await execute(exam, actionDigest))
-  // Another failure than one of the action is for the row that asked first to find by itself.
+  // Any other failure is left to the row that asked first.
   return failure.at !== 'response'
 }

@@ -12,7 +12,7 @@ export const directoryOf = (exam: Exam, result: ActionResult, path: string) =>
     `an OutputDirectory ${JSON.stringify(path)}`,
   )
 
-/** The Tree of an output directory, with its bytes. */
+/** The Tree of an output directory, and its bytes. */
 export const treeOf = async (
   exam: Exam,
   result: ActionResult,
@@ -23,7 +23,7 @@ export const treeOf = async (
   return { tree: treeCodec.decode(bytes), bytes }
 }
 
-/** Every entry of a Tree by its path, with its kind and content or target. */
+/** The entries of a Tree by path, with kind and content or target. */
 export const entriesOf = (exam: Exam, tree: Tree): string[] => {
   const all = new Map(
     [tree.root, ...tree.children].map((each) => [each ? digestOf(rawDirectory(each)).hash : '', each]),

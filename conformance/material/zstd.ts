@@ -1,4 +1,4 @@
-/** zstd for the judge, by two implementations of which neither is the server's. */
+/** zstd for the suite, by two implementations; the server uses neither. */
 import { compress as encode, init } from '@bokuweb/zstd-wasm'
 import { Decompress, decompress as decode } from 'fzstd'
 
@@ -7,13 +7,13 @@ await init()
 /** One frame. */
 export const compress = (bytes: Uint8Array, level = 3): Buffer => Buffer.from(encode(bytes, level))
 
-/** The content of all frames; throws when the bytes are not valid or end inside a frame. */
+/** The content of all frames; throws if the bytes are invalid or end inside a frame. */
 export const decompress = (bytes: Uint8Array): Buffer => Buffer.from(decode(bytes))
 
 const MAGIC_AND_WINDOW = Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x50])
 const MOST_BLOCK_BYTES = 128 << 10
 
-/** One frame made piece by piece, of blocks that hold their bytes as they are (RFC 8878 section 3.1.1.2): for what nobody holds. */
+/** One frame, streamed as raw blocks (RFC 8878 section 3.1.1.2), for content too large to hold. */
 export function* framed(pieces: Iterable<{ readonly bytes: Buffer; readonly isLast: boolean }>): Generator<Buffer> {
   yield MAGIC_AND_WINDOW
   for (const { bytes, isLast } of pieces) {
@@ -28,7 +28,7 @@ export function* framed(pieces: Iterable<{ readonly bytes: Buffer; readonly isLa
   }
 }
 
-/** Frames that come in any pieces; both functions throw when the bytes are not valid. */
+/** Decodes frames that arrive in arbitrary pieces; both functions throw if the bytes are invalid. */
 export const decompressor = (take: (bytes: Buffer) => void): { push(bytes: Uint8Array): void; end(): void } => {
   const stream = new Decompress((bytes) => take(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)))
   return {
@@ -37,7 +37,7 @@ export const decompressor = (take: (bytes: Buffer) => void): { push(bytes: Uint8
   }
 }
 
-/** A frame of a few KiB that expands to this many MiB of zeros: blocks that repeat one byte. */
+/** A frame of a few KiB that expands to this many MiB of zeros, in RLE blocks. */
 export const zstdBomb = (mebibytes: number): Buffer => {
   const count = mebibytes * 8
   const blocks = Array.from({ length: count }, (_, at) => {

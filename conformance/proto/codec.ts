@@ -3,16 +3,16 @@ import type { Messages } from '../../src/proto/generated/messages.js'
 import { root } from './root.js'
 
 export type TypeName = keyof Messages & string
-/** What may be encoded as a message type. */
+/** The values that encode as a message type. */
 export type Input<N extends TypeName> = Messages[N][0]
-/** What decoding a message type gives. */
+/** The value that decoding a message type returns. */
 export type Output<N extends TypeName> = Messages[N][1]
 
 /** The wire form of one message type. */
 export interface Codec<In, Out> {
   /** Full protobuf name, without a leading dot. */
   readonly typeName: string
-  /** Canonical: fields in the order of their numbers, those at their default left out. */
+  /** Canonical: fields in order of number, without those at their default. */
   encode(message: In): Buffer
   /** Unknown fields are dropped; unset messages are null, repeated fields []. Throws an Error that names the type. */
   decode(bytes: Uint8Array): Out
@@ -26,7 +26,7 @@ const codecs = new Map<string, Codec<object, unknown>>()
 export const codec = <N extends TypeName>(typeName: N): Codec<Input<N>, Output<N>> =>
   codecByName(typeName) as Codec<Input<N>, Output<N>>
 
-/** As `codec`, for names that are known only at run time. Throws when there is no such message type. */
+/** Like `codec`, for names known only at run time. Throws if there is no such message type. */
 export const codecByName = (typeName: string): Codec<object, unknown> => {
   const known = codecs.get(typeName)
   if (known !== undefined) return known
@@ -51,7 +51,7 @@ export const codecByName = (typeName: string): Codec<object, unknown> => {
 const NOTHING = Buffer.alloc(0)
 const visited = new Set<protobuf.Type>()
 
-/** protobufjs gives an unset bytes field an empty array, in this type and in those inside it. */
+/** protobufjs decodes an unset bytes field as an empty array, in this type and nested ones. */
 const withBuffers = (type: protobuf.Type): void => {
   if (visited.has(type)) return
   visited.add(type)

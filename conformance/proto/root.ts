@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs'
 import protobuf from 'protobufjs/light.js'
 
-// The messages of the protocol as the suite itself reads and writes them: what it shares with any server is the .proto files.
-
-// Without Long, 64-bit integers are plain numbers, as the generated types say.
+// The protocol messages of the suite. It shares only the .proto files with a server.
+// Without Long, 64-bit integers are plain numbers, as in the generated types.
 Object.assign(protobuf.util, { Long: null })
 protobuf.configure()
 

@@ -2,7 +2,7 @@ import type protobuf from 'protobufjs/light.js'
 import { type Codec, codecByName } from './codec.js'
 import { root } from './root.js'
 
-/** One method of a service as it is on the wire. */
+/** One method of a service, as sent on the wire. */
 export interface MethodDefinition {
   readonly name: string
   /** `/package.Service/Method`. */
@@ -11,7 +11,7 @@ export interface MethodDefinition {
   readonly response: Codec<object, unknown>
 }
 
-/** The service of this full name. Throws when the protocols have none. */
+/** The service with this full name. Throws if the protocols have none. */
 export const serviceDefinition = (service: string): { readonly methods: readonly MethodDefinition[] } => ({
   methods: root.lookupService(service).methodsArray.map((method) => {
     const { name, resolvedRequestType, resolvedResponseType } = method.resolve() as protobuf.Method

@@ -4,14 +4,14 @@ export interface Time {
   readonly nanos: number
 }
 
-/** Milliseconds, with a fraction, since the epoch or of a duration. */
+/** Milliseconds, with a fraction: since the epoch, or the length of a duration. */
 export const toMs = ({ seconds, nanos }: Time): number => seconds * 1_000 + nanos / 1e6
 
-/** Of whole milliseconds since the epoch, none before it. */
+/** From whole, non-negative milliseconds since the epoch. */
 export const timestampOf = (ms: number): Time => ({
   seconds: Math.floor(ms / 1_000),
   nanos: Math.round(ms % 1_000) * 1e6,
 })
 
-/** Of whole milliseconds, none below zero. */
+/** From whole, non-negative milliseconds. */
 export const durationOf: (ms: number) => Time = timestampOf

@@ -14,9 +14,9 @@ const codecs = {
   Tree: codec('build.bazel.remote.execution.v2.Tree'),
 }
 
-/** Longer text gets a file of its own. */
+/** Longer text is kept in a file. */
 const INLINE_BYTES = 1_024
-/** What the server made is kept only when it is short text: that is what a replay can compare on any machine. */
+/** Text made by the server is kept only if it is short: a replay can compare short text on any machine. */
 const EXPECTED_BYTES = 512
 
 export interface Sources {
@@ -26,7 +26,7 @@ export interface Sources {
   readonly files: Map<string, Buffer>
 }
 
-/** Chooses how each blob of a session is kept. */
+/** Chooses the form in which each blob of a session is kept. */
 export class BlobSources {
   readonly #harvest: Harvest
   readonly #roles = new Map<string, Role>()
@@ -71,7 +71,7 @@ export class BlobSources {
     return { file }
   }
 
-  /** A client may take the digest of anything for that of an action: moon does. */
+  /** A client may use any blob's digest as an action digest, as moon does. */
   #action(digest: MaybeDigest): void {
     const action = this.#read(digest, 'Action')
     if (action === undefined || digest === null) return
@@ -103,13 +103,13 @@ export class BlobSources {
     try {
       return codecs[role].decode(bytes) as ReturnType<(typeof codecs)[R]['decode']>
     } catch {
-      // Not this message: the blob is kept as the bytes it is.
+      // The blob is not this message and is kept as bytes.
       return undefined
     }
   }
 }
 
-/** Where programs are is the recording machine's own; a replay names the folders that every worker has. */
+/** Program paths belong to the recording machine; a replay uses the directories that every worker has. */
 const PLAIN_PATH = '/usr/local/bin:/usr/bin:/bin'
 
 const withPlainPath = (command: Json): Json => {
@@ -120,7 +120,7 @@ const withPlainPath = (command: Json): Json => {
   return variables.length === 0 ? command : { ...rest, environmentVariables: variables }
 }
 
-/** One line, or one character, again and again. */
+/** One line or character, repeated. */
 const repeatOf = (bytes: Buffer): BlobSource | undefined => {
   if (bytes.length <= INLINE_BYTES) return undefined
   for (const unitBytes of [1, bytes.indexOf(10) + 1]) {

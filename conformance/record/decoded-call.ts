@@ -12,7 +12,7 @@ export interface DecodedMessage {
   readonly message: any
 }
 
-/** A call of the tape with its messages read. */
+/** A call of the tape, with its messages decoded. */
 export interface DecodedCall {
   /** `package.Service/Method`. */
   readonly method: string
@@ -23,7 +23,7 @@ export interface DecodedCall {
   readonly metadata: unknown
 }
 
-/** Throws for a method that protos/ does not have. */
+/** Throws for a method that protos/ does not declare. */
 export const decodeCall = (taped: TapedCall): DecodedCall => {
   const [, service = '', name = ''] = taped.path.split('/')
   const definition = find(service, name)

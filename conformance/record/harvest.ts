@@ -3,19 +3,19 @@ import { decompress } from '../material/zstd.js'
 import { digestText } from '../session/json-form.js'
 import type { DecodedCall } from './decoded-call.js'
 
-/** Blobs by `hash/size`, with who sent them. */
+/** Blobs by `hash/size`, with the side that sent them. */
 export interface Harvest {
   readonly uploaded: Map<string, Buffer>
   readonly downloaded: Map<string, Buffer>
 }
 
-/** Where in a resource name the digest is, and whether the bytes are compressed. */
+/** The position of the digest in a resource name, and whether the bytes are compressed. */
 export const resourceOf = (name: string): { digest: string; compressor: string | undefined } | undefined => {
   const match = /(?:^|\/)(?:blobs|compressed-blobs\/(\w+))\/(?:\w+\/)?([0-9a-f]{32,128})\/(\d+)/.exec(name)
   return match === null ? undefined : { compressor: match[1], digest: `${match[2]}/${match[3]}` }
 }
 
-/** Puts together the blobs that the calls moved; what is not whole, or not what its digest says, is left out. */
+/** Assembles the blobs that the calls moved. Incomplete blobs and blobs that do not match their digest are left out. */
 export const harvest = (calls: readonly DecodedCall[]): Harvest => {
   const harvested: Harvest = { uploaded: new Map(), downloaded: new Map() }
   const uploads = new Map<string, Buffer[]>()
@@ -40,7 +40,7 @@ export const harvest = (calls: readonly DecodedCall[]): Harvest => {
   return harvested
 }
 
-/** Uploads under one name continue each other: a resumed one starts inside of what was sent before. */
+/** Uploads under one name continue each other: a resumed upload starts within the bytes sent before. */
 const write = (call: DecodedCall, uploads: Map<string, Buffer[]>): void => {
   const name = call.requests[0]?.resourceName
   let sent = Buffer.concat(uploads.get(name) ?? [])
@@ -69,7 +69,7 @@ const unzstd = (wire: Buffer): Buffer | undefined => {
   try {
     return decompress(wire)
   } catch {
-    // An upload that was broken off: the blob comes whole in a later call, or is reported missing.
+    // An interrupted upload: the blob comes whole in a later call, or is reported as missing.
     return undefined
   }
 }

@@ -6,7 +6,7 @@ const tell = (line: string): void => {
   process.stderr.write(`${line}\n`)
 }
 
-// Heard from the start: a signal that comes before the proxy listens is a wish to stop too.
+// Registered first: a signal that comes before the proxy listens must stop the recorder too.
 const stop = new Promise<NodeJS.Signals>((resolve) => {
   process.once('SIGINT', resolve)
   process.once('SIGTERM', resolve)

@@ -4,7 +4,7 @@ import { SALT, type Session } from '../session/session.js'
 import { digestsIn, strangersOf } from '../session/strangers.js'
 import type { DecodedCall } from './decoded-call.js'
 
-/** What a reader of the session should know: where a replay may be answered otherwise than the client was. */
+/** Notes for readers of the session: places where a replay may get other answers than the recorded client. */
 export const notesOf = (
   calls: readonly DecodedCall[],
   session: Pick<Session, 'calls' | 'blobs'>,
@@ -20,7 +20,7 @@ const methodOf = ({ method }: DecodedCall): string => method.slice(method.indexO
 
 const BEFORE = 'start with an empty server'
 
-/** Blobs that neither came with the session nor were made in it, and that the server had. */
+/** Blobs that the server had before, neither uploaded nor produced in the session. */
 const heldBefore = (calls: readonly DecodedCall[], uploaded: ReadonlyMap<string, Buffer>): string[] => {
   const asked = new Set<string>()
   const missing = new Set<string>()
@@ -38,7 +38,7 @@ const heldBefore = (calls: readonly DecodedCall[], uploaded: ReadonlyMap<string,
 const toldBy = (call: DecodedCall): string[] =>
   methodOf(call) === 'FindMissingBlobs' ? [] : digestsIn(call.responses.map(toJson))
 
-/** Results that the session did not bring about. */
+/** Cached results that the session did not produce. */
 const answeredBefore = (calls: readonly DecodedCall[]): string[] => {
   const brought = new Set<string>()
   return calls.flatMap((call) => {
@@ -53,7 +53,7 @@ const answeredBefore = (calls: readonly DecodedCall[]): string[] => {
   })
 }
 
-/** Actions that a replay can only ask for as recorded: a server that has seen them before answers otherwise. */
+/** Actions that a replay cannot salt: a server that has seen them before may answer otherwise. */
 const unsalted = (
   calls: readonly DecodedCall[],
   session: Pick<Session, 'calls' | 'blobs'>,
@@ -67,7 +67,7 @@ const unsalted = (
   const isSalted = (digest: string, above: ReadonlySet<string>): boolean => {
     if (above.has(digest)) return false
     const source = session.blobs[digest]
-    // What nobody has gets a name of the run; what the server makes, and the empty blob, does not.
+    // A blob without content gets a name of the run, unless the server makes it or it is the empty blob.
     if (source === undefined) return !told.has(digest) && !digest.endsWith('/0')
     if (uploaded.get(digest)?.includes(SALT)) return true
     return 'message' in source && digestsIn(source.value).some((below) => isSalted(below, new Set([...above, digest])))
@@ -76,11 +76,11 @@ const unsalted = (
     .filter((digest) => !isSalted(digest, new Set()))
     .map(
       (digest) =>
-        `the action ${digest} cannot be salted: nothing that it rests on holds salt-0000000000000000; a replay asks for it as recorded`,
+        `the action ${digest} cannot be salted, because none of its inputs holds salt-0000000000000000; a replay asks for it as recorded`,
     )
 }
 
-/** What is told of the machine on which the client ran. */
+/** Traces of the machine on which the client ran. */
 const machineBound = ({ calls, blobs }: Pick<Session, 'calls' | 'blobs'>): string[] => {
   const host = hostname()
   const named = Object.entries(blobs).flatMap(([digest, source]) => {

@@ -1,6 +1,6 @@
 import type { Json } from '../session/json-form.js'
 
-/** Puts names in place of what is different each time: upload ids, operation names, workers, times of the server. */
+/** Replaces values that differ in every run by placeholders: upload ids, operation names, workers, server times. */
 export class Placeholders {
   readonly #names = new Map<string, string>()
   readonly #counts = new Map<string, number>()
@@ -27,9 +27,9 @@ export class Placeholders {
     if (value === null || typeof value !== 'object' || Array.isArray(value)) return value
     return Object.fromEntries(
       Object.entries(value).flatMap(([name, field]): [string, Json][] => {
-        // What a server adds there is measured: no client reads it.
+        // Auxiliary metadata holds measurements of the server; no client reads it.
         if (name === 'auxiliaryMetadata') return []
-        // None is known while an action waits.
+        // An action in the queue has no worker name yet.
         if (name === 'worker') return [[name, field === '' ? '' : this.#name('worker', String(field))]]
         return [[name, /(Timestamp|Duration)$/.test(name) ? '<time>' : this.applied(field as Json)]]
       }),
@@ -47,7 +47,7 @@ export class Placeholders {
   }
 }
 
-/** Only an Operation, and a request that waits for one, has a name that the server chose. */
+/** Only an Operation and a WaitExecution request carry a name chosen by the server. */
 const isOperation = (within: Json): boolean =>
   within !== null &&
   typeof within === 'object' &&

@@ -7,23 +7,23 @@ import { writeSession } from './write-session.js'
 
 const DRAIN_MS = 2_000
 
-/** Who asks for a recording: how it hears of things, and when it has enough. */
+/** Callbacks of the caller of a recording: progress, and when to stop. */
 export interface Recorder {
   /** The recording ends when this settles. */
   readonly stop: Promise<unknown>
   /** The address to send the client to, `grpc://host:port`. */
   onListening(address: string): void
-  /** What a reader of the session should know. */
+  /** A note for readers of the session. */
   onNote(note: string): void
 }
 
 /**
- * Records until told to stop, writes the session, and gives the number of its calls. Rejects with the reason when
+ * Records until told to stop, writes the session, and resolves to the number of its calls. Rejects with the reason if
  * nothing was written.
  */
 export const record = async (settings: RecordSettings, recorder: Recorder): Promise<number> => {
   const { out, maxBytes } = settings
-  if (existsSync(out)) throw new Error(`${out}: exists already; name a folder that does not`)
+  if (existsSync(out)) throw new Error(`${out} already exists; name a new folder`)
   const tape = new Tape(maxBytes)
   const proxy = await RecordingProxy.listen({ ...settings, tape })
   recorder.onListening(`grpc://${proxy.address}`)

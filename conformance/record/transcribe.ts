@@ -14,7 +14,7 @@ const statusCodec = codec('google.rpc.Status')
 export interface Transcript {
   readonly session: Omit<Session, 'id' | 'folder'>
   readonly files: ReadonlyMap<string, Buffer>
-  /** What a reader of the session should know. */
+  /** A note for readers of the session. */
   readonly notes: readonly string[]
 }
 
@@ -76,10 +76,10 @@ const sessionCall = (
 
 const UNITS_MS: Readonly<Record<string, number>> = { H: 3.6e6, M: 6e4, S: 1e3, m: 1, u: 1e-3, n: 1e-6 }
 
-/** To the second: what is left of a deadline differs from call to call by what was spent before. */
+/** Rounded to seconds, because the rest of a deadline differs from run to run. */
 const deadlineMs = (value: number, unit: string): number => Math.ceil((value * (UNITS_MS[unit] ?? 1)) / 1_000) * 1_000
 
-/** The JSON form of a call's messages, with the bytes of blobs replaced by where they are in which blob. */
+/** The JSON form of a call's messages; bytes of blobs are replaced by blob and offset. */
 const references = (call: DecodedCall) => {
   const resource = resourceOf(call.requests[0]?.resourceName ?? '')
   let at = 0
@@ -117,7 +117,7 @@ const endOf = (end: TapedEnd | undefined): SessionEnd => {
   }
 }
 
-/** For each call the earlier ones that had ended when it began, without those that another of them waited for. */
+/** For each call, the earlier calls that had ended when it began, without transitive ones. */
 export const dependencies = (calls: readonly Pick<TapedCall, 'startMs' | 'endMs'>[]): number[][] => {
   const ancestors: Set<number>[] = []
   return calls.map(({ startMs }, index) => {

@@ -4,7 +4,7 @@ import JSON5 from 'json5'
 import type { Session } from '../session/session.js'
 import type { Transcript } from './transcribe.js'
 
-/** Writes the folder beside its place and moves it there: it is either whole or not there. */
+/** Writes a temporary folder and renames it, so that the session is either complete or absent. */
 export const writeSession = (out: string, { session, files }: Transcript): void => {
   const partial = `${out.replace(/\/+$/, '')}.partial-${process.pid}`
   try {
@@ -20,7 +20,7 @@ export const writeSession = (out: string, { session, files }: Transcript): void 
   }
 }
 
-/** One line for each message and each blob, so that two recordings can be compared. */
+/** One line for each message and blob, so that recordings can be compared by diff. */
 export const sessionText = (session: Transcript['session']): string => {
   const { calls, blobs, expected, ...head } = session
   const lines = [

@@ -5,20 +5,20 @@ import type { Reading } from '../requirements/profiles.js'
 import type { Crash } from '../run/outages.js'
 import type { Result, Verdict } from '../run/runner.js'
 
-/** A run as it is kept: the json format, and the files below `conformance/reports/`. */
+/** A run in the json format, as kept in `conformance/reports/`. */
 export interface ReportDocument {
-  /** Names the server in tables; its address unless the user gave a name. */
+  /** Names the server in tables; by default its address. */
   readonly server: string
-  /** Its version as the user told; empty when not told. */
+  /** The version given by the user; empty if none. */
   readonly version: string
   /** The options that decided what was examined. */
   readonly settings: readonly string[]
   readonly examinedAt: string
   readonly elapsedMs: number
-  /** What the suite itself took of memory; reports of older runs do not tell. */
+  /** Peak memory of the suite; absent in reports of older runs. */
   readonly peakMemoryBytes?: number
   readonly summary: Readonly<Record<Verdict, number>>
-  /** When the server went away; reports of older runs do not tell. */
+  /** The crashes of the server; absent in reports of older runs. */
   readonly crashes?: readonly Crash[]
   readonly results: readonly {
     readonly id: string
@@ -28,10 +28,10 @@ export interface ReportDocument {
     readonly verdict: Verdict
     readonly reason: string
     readonly requirement: string
-    /** What is accepted, in short, and the text that the row rests on. */
+    /** The accepted answers in short, and the source of the row. */
     readonly expected: string
     readonly source: string
-    /** What the check sends, and the calls it made. */
+    /** What the check sends, and its calls. */
     readonly sends: string
     readonly calls: readonly TranscriptLine[]
     readonly elapsedMs: number
@@ -97,21 +97,21 @@ export const documentOf = (
   ),
 })
 
-/** One line a row, so that two runs can be compared. */
+/** One line per row, so that runs can be compared by diff. */
 export const jsonReport = ({ results, ...head }: ReportDocument): string => {
   const top = JSON.stringify(head, null, 2).replace(/\n}$/, '')
   const rows = results.map((row) => `    ${JSON.stringify(row)}`).join(',\n')
   return `${top},\n  "results": [\n${rows}\n  ]\n}\n`
 }
 
-/** As it is kept beside others: without the calls of rows in which there is nothing to see. */
+/** The form that is kept: without the calls of rows that have no finding. */
 export const keptReport = (document: ReportDocument): string =>
   jsonReport({
     ...document,
     results: document.results.map((row) => ({ ...row, calls: isFinding(row) ? row.calls : [] })),
   })
 
-/** The call that came last in short: mostly the one that the finding is about. `--explain` and json show all. */
+/** The last call in short, which is usually the one of the finding. `--explain` and json show all calls. */
 export const lastCallOf = (calls: readonly TranscriptLine[], mostCharacters: number): string => {
   const last = calls.at(-1)
   if (last === undefined) return ''
@@ -119,25 +119,25 @@ export const lastCallOf = (calls: readonly TranscriptLine[], mostCharacters: num
   return `${last.method} ${[sent, came, `= ${last.end}`].filter(Boolean).join(' ')}`.slice(0, mostCharacters)
 }
 
-/** What a report lists one by one. */
+/** The verdicts that a report lists one by one. */
 export const isFinding = ({ verdict }: { readonly verdict: Verdict }): boolean =>
   ['fail', 'crash', 'warn', 'known', 'surprise', 'broken'].includes(verdict)
 
-/** One sentence for each time the server went away. */
+/** One sentence for each crash of the server. */
 export const crashLines = ({ crashes = [] }: ReportDocument): string[] =>
   crashes.map(({ row, underWay, cameBack }) => {
     const what =
-      row === undefined ? `while ${underWay.join(', ')} were under way, none of which did it again` : `under ${row}`
+      row === undefined ? `while ${underWay.join(', ')} were in flight; none of them did it again` : `under ${row}`
     return `the server went away ${what}, and ${cameBack ? 'came back' : 'stayed away'}`
   })
 
-/** How much was examined, and what that took. */
+/** The number of checks, their time and their memory. */
 export const costOf = ({ results, elapsedMs, peakMemoryBytes }: ReportDocument): string => {
   const memory = peakMemoryBytes === undefined ? '' : `, ${Math.round(peakMemoryBytes / 2 ** 20)} MiB at the peak`
   return `${results.length} checks in ${(elapsedMs / 1000).toFixed(1)} s${memory}`
 }
 
-/** Readings that the client does not take, by client. */
+/** The readings that a client does not accept, by client. */
 export const clientFindings = (
   results: readonly { readonly id: string; readonly clients: readonly Reading[] }[],
 ): Map<string, { readonly id: string; readonly reading: Reading }[]> => {
@@ -153,7 +153,7 @@ export const clientFindings = (
 
 export const readReport = (file: URL): ReportDocument => JSON.parse(readFileSync(file, 'utf8')) as ReportDocument
 
-/** The reports kept in a folder, by file name. */
+/** The reports in a folder, by file name. */
 export const readReports = (folder: URL): ReportDocument[] =>
   readdirSync(folder)
     .filter((name) => name.endsWith('.json'))

@@ -1,7 +1,7 @@
 import { clientsOf } from '../requirements/profiles.js'
 import type { Result } from '../run/runner.js'
 
-/** Everything about one check: the requirement, what was sent, what came, and what clients make of it. */
+/** All about one check: the requirement, what was sent and received, and how clients react. */
 export const explanation = (result: Result): string => {
   const { requirement, verdict, reason, transcript, readings, observations, sends } = result
   const told = new Set(readings.map(({ client, fact }) => `${client}\0${fact}`))
@@ -23,12 +23,12 @@ export const explanation = (result: Result): string => {
     '',
     ...Object.entries(observations).map(([fact, value]) => `measured: ${fact} = ${value}`),
     ...readings.map(({ client, fact, accepts, consequence }) =>
-      accepts ? `${client}: takes it (${fact})` : `${client}: ${consequence} (${fact})`,
+      accepts ? `${client}: accepts it (${fact})` : `${client}: ${consequence} (${fact})`,
     ),
     ...unmeasured.map(({ client, fact, otherwise }) =>
       otherwise === ''
-        ? `${client}: takes any value (${fact}; not measured this time)`
-        : `${client}: looks at "${fact}", not measured this time; with a wrong value it ${otherwise}`,
+        ? `${client}: accepts any value (${fact}; not measured in this run)`
+        : `${client}: depends on "${fact}", not measured in this run; with a wrong value it ${otherwise}`,
     ),
     clientsOf(requirement.id).length === 0 ? 'No difference between clients is known here.' : '',
     '',

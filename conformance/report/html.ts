@@ -22,7 +22,7 @@ pre { margin: .2rem 0 .6rem 1.2rem; white-space: pre-wrap; overflow-wrap: anywhe
 .crashes { border-left: 4px solid #c62828; padding-left: .8rem; }
 `
 
-// Runs in the reader's browser: shows the rows that fit the filters, and says how many.
+// Runs in the browser: shows the rows that match the filters, and their number.
 const SCRIPT = `
 const form = document.querySelector('form')
 const rows = [...document.querySelectorAll('details.row')]
@@ -47,7 +47,7 @@ form.addEventListener('submit', (event) => event.preventDefault())
 apply()
 `
 
-/** One file for a browser, which asks for nothing else: a table by section, filters, and every call of every row. */
+/** One self-contained HTML file: a table by section, filters, and every call of every row. */
 export const htmlReport = (document: ReportDocument): string => {
   const { server, version, settings, examinedAt, results, summary } = document
   const sections = [...new Set(results.map(({ section }) => section))]
@@ -130,7 +130,7 @@ const rowOf = (row: Row): string => {
     ...Object.entries(observations).map(([fact, value]) => ['measured', `${fact} = ${value}`] as const),
     ...clients.map(
       ({ client, fact, accepts, consequence }) =>
-        [client, accepts ? `takes it (${fact})` : `${consequence} (${fact})`] as const,
+        [client, accepts ? `accepts it (${fact})` : `${consequence} (${fact})`] as const,
     ),
   ]
   const told = facts

@@ -8,7 +8,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
   "'": '&apos;',
 }
 
-/** Text for XML; characters that XML 1.0 cannot hold are replaced. */
+/** Escapes text for XML; characters that XML 1.0 cannot hold are replaced. */
 const escaped = (text: string): string =>
   text
     .replaceAll(/[^\t\n\r\x20-\uD7FF\uE000-\uFFFD]/g, '?')
@@ -36,7 +36,7 @@ const detailsOf = ({ rpc, requirement, source, sends, calls }: ReportDocument['r
     ]),
   ].join('\n')
 
-/** JUnit XML: a suite for each section; warnings and choices pass, with their text in system-out. */
+/** JUnit XML: one suite per section. Warnings and choices pass, with their text in system-out. */
 export const junitReport = ({ results, server, elapsedMs }: ReportDocument): string => {
   const sections = [...new Set(results.map(({ section }) => section))]
   const suites = sections.map((section) => {

@@ -30,7 +30,7 @@ export const progressLine = ({ requirement, verdict, reason, elapsedMs }: Result
   return `${done} ${MARK[verdict]} ${id.padEnd(7)} ${text.slice(0, 90)} (${Math.round(elapsedMs)} ms)${tail}${EOL}`
 }
 
-/** A table by section, a table by level, every finding, and what each client would trip over. */
+/** A table by section, a table by level, every finding, and the clients affected by each. */
 export const textReport = (document: ReportDocument): string => {
   const { results, server, version } = document
   const findings = results
@@ -56,7 +56,7 @@ export const textReport = (document: ReportDocument): string => {
     ...crashLines(document).map((line) => `CRSH ${line}`),
     ...(findings.length === 0 ? ['No findings.'] : findings),
     '',
-    ...(clients.length === 0 ? [] : ['What clients would make of it:', ...clients, '']),
+    ...(clients.length === 0 ? [] : ['Effects on clients:', ...clients, '']),
   ].join('\n')
 }
 

@@ -2,7 +2,7 @@ import { readdirSync, writeFileSync } from 'node:fs'
 import { keptReport, readReport, readReports } from './document.js'
 import { serverTable } from './markdown.js'
 
-// Writes conformance/reports/README.md from the reports beside it, and brings those into the form in which they are kept.
+// Writes conformance/reports/README.md from the reports beside it, and rewrites those reports in the form that is kept.
 
 const folder = new URL('../reports/', import.meta.url)
 for (const name of readdirSync(folder).filter((each) => each.endsWith('.json'))) {

@@ -2,8 +2,8 @@ import type { Need } from '../exam/candidate.js'
 import type { Exam } from '../exam/exam.js'
 
 /**
- * What breaking a requirement means: a broken `must`, of which the text leaves no choice, fails the server; `should` and
- * `de facto` warn, and a `may` only records what the server chose.
+ * The weight of a requirement. A broken `must` fails the server, because the text leaves no choice. `should` and `de
+ * facto` warn; `may` records the server's choice.
  */
 export type Level = 'must' | 'should' | 'may' | 'de facto'
 
@@ -14,37 +14,39 @@ export interface Requirement {
   readonly rpc: string
   readonly level: Level
   readonly requirement: string
-  /** What the check accepts, in short. */
+  /** The accepted answers, in short. */
   readonly expected: string
-  /** The text it rests on, as file, message or field, and what is said there; or that no text says it, and who relies on it. */
+  /**
+   * The source as file, message or field, and its statement; or a note that no text says it, and which clients rely on
+   * it.
+   */
   readonly source: string
 }
 
 export interface Check {
-  /** The requirement it observes. */
+  /** The requirement that the check observes. */
   readonly id: string
-  /** Where it is not one of the table. */
+  /** The requirement itself, if the table does not have it. */
   readonly requirement?: Requirement
   /** One sentence: what is sent, and what is expected back. */
   readonly sends: string
   readonly needs?: readonly Need[]
-  /** Moves so many bytes that only one such check runs at a time: the load stays bounded, and the memory. */
+  /** Moves many bytes: only one such check runs at a time, which bounds load and memory. */
   readonly isBulky?: boolean
   /**
-   * Has to be alone, or leave others alone: it opens a hundred calls at once, which a server may bound, or must not wait behind
-   * the actions of its neighbours. Such checks run one after the other when all else is done.
+   * Runs without other checks, after them, one at a time. Reasons: it opens a hundred calls at once, which a server may
+   * bound, or it must not queue behind the actions of other checks.
    */
   readonly isAlone?: boolean
-  /** The server is taken to keep silent after this. Default 30 s: a check takes a second or two on a server at rest. */
-  readonly deadlineMs?: number
   /**
-   * What the check has to wait for, when it takes seconds on any server: such checks start first and run beside the
-   * others rather than in their place.
+   * After this time the server counts as not answering. Default 30 s: a check takes a second or two on an idle server.
    */
+  readonly deadlineMs?: number
+  /** Why the check takes seconds on any server: such checks start first and take no lane from others. */
   readonly waitsFor?: string
   /**
-   * Throws a Divergence when the server does not meet the requirement. `exam.chose(...)` records what a server picked
-   * where it is free to.
+   * Throws a Divergence if the server does not meet the requirement. `exam.chose(...)` records the server's choice
+   * where it has one.
    */
   run(exam: Exam): Promise<void>
 }

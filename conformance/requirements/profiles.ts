@@ -1,13 +1,13 @@
 import type { Observed } from '../exam/exam.js'
 
-/** How one client takes one measured fact: the same answer can suit one client and break another. */
+/** How one client reads one measured fact. One answer can suit one client and break another. */
 interface Profile {
   /** The requirement whose check measures the fact. */
   readonly id: string
   readonly fact: string
   readonly client: string
   accepts(value: Observed): boolean
-  /** What the client does with a value it does not take. */
+  /** What the client does with a value that it does not accept. */
   readonly otherwise: string
 }
 
@@ -16,7 +16,7 @@ export interface Reading {
   readonly fact: string
   readonly value: Observed
   readonly accepts: boolean
-  /** Empty when the client takes the value. */
+  /** Empty if the client accepts the value. */
   readonly consequence: string
 }
 
@@ -29,35 +29,35 @@ const isPositive = (value: Observed): boolean => Number(value) > 0
 
 const SDK_CLIENTS = 'Go SDK (reclient, Please, remotetool)'
 
-/** From the clients' sources and from runs against a recording server. */
+/** From the clients' sources, and from runs against a recording server. */
 export const profiles: readonly Profile[] = [
   ...['Bazel up to 6', 'Please'].map((client) => ({
     id: 'CAP-02',
     fact: 'includes 2.0',
     client,
     accepts: isTrue,
-    otherwise: 'refuses to start: it compares 2.0 with the announced range',
+    otherwise: 'refuses to start: it requires 2.0 within the announced range',
   })),
   {
     id: 'CAP-04',
     fact: 'has execution',
     client: 'Please',
     accepts: isTrue,
-    otherwise: 'refuses servers that only cache',
+    otherwise: 'rejects servers without execution',
   },
   ...[SDK_CLIENTS, 'Siso'].map((client) => ({
     id: 'CAP-06',
     fact: 'singular digest function',
     client,
     accepts: isText('SHA256'),
-    otherwise: 'refuses to start: it looks at the singular field only and wants SHA256',
+    otherwise: 'refuses to start: it reads the singular field only and needs SHA256',
   })),
   {
     id: 'CAP-08',
     fact: 'update enabled',
     client: 'Bazel up to 7',
     accepts: isTrue,
-    otherwise: 'refuses to start when it is to upload local results',
+    otherwise: 'refuses to start if it is configured to upload local results',
   },
   {
     id: 'CAP-08',
@@ -71,21 +71,21 @@ export const profiles: readonly Profile[] = [
     fact: 'update enabled',
     client: 'Please',
     accepts: isTrue,
-    otherwise: 'cannot store the results it makes up for text files and filegroups',
+    otherwise: 'cannot store the results that it generates for text files and filegroups',
   },
   {
     id: 'BUB-05',
     fact: 'batch limit',
     client: SDK_CLIENTS,
     accepts: isPositive,
-    otherwise: 'batches nothing and writes each blob by itself: it copies the 0',
+    otherwise: 'sends no batches and writes each blob alone: it takes the 0 literally',
   },
   {
     id: 'CAP-11',
     fact: 'first compressor',
     client: 'Siso',
     accepts: isText('none', 'ZSTD', 'DEFLATE'),
-    otherwise: 'takes the first compressor of the list and does not know this one',
+    otherwise: 'uses the first compressor of the list and does not know this one',
   },
   {
     id: 'CAP-12',
@@ -99,7 +99,7 @@ export const profiles: readonly Profile[] = [
     fact: 'status present',
     client: 'Pants',
     accepts: isTrue,
-    otherwise: 'takes the entry for a failure',
+    otherwise: 'treats the entry as a failure',
   },
   ...['Bazel', 'Pants', 'BuildBox', 'Buck2'].map((client) => ({
     id: 'BSW-12',
@@ -113,21 +113,21 @@ export const profiles: readonly Profile[] = [
     fact: 'committed size of a compressed upload',
     client: 'Buck2',
     accepts: isText('compressed size', '-1'),
-    otherwise: 'fails the upload: it takes the bytes it sent, or -1',
+    otherwise: 'fails the upload: it accepts the bytes that it sent, or -1',
   },
   {
     id: 'CMP-04',
     fact: 'committed size of a compressed upload',
     client: 'Bazel',
     accepts: isText('compressed size', '-1'),
-    otherwise: 'takes the upload for incomplete and starts again',
+    otherwise: 'treats the upload as incomplete and starts again',
   },
   {
     id: 'BSQ-06',
     fact: 'is served',
     client: 'Bazel',
     accepts: isTrue,
-    otherwise: 'works, and restarts broken uploads at 0',
+    otherwise: 'works, and restarts interrupted uploads at 0',
   },
   {
     id: 'GEN-03',
@@ -141,7 +141,7 @@ export const profiles: readonly Profile[] = [
     fact: 'GetActionResult of an unknown instance',
     client,
     accepts: (value: Observed) => value !== 'NOT_FOUND',
-    otherwise: 'takes the wrong instance name for a cache miss, for ever',
+    otherwise: 'treats the wrong instance name as a cache miss, permanently',
   })),
   {
     id: 'ACU-07',
@@ -162,7 +162,7 @@ export const profiles: readonly Profile[] = [
     fact: 'where missing inputs are reported',
     client: 'Pants',
     accepts: isText('response'),
-    otherwise: 'fails: it drops the details of an error of the call',
+    otherwise: "fails: it ignores the details of a call's error",
   },
   {
     id: 'EXE-16',
@@ -176,21 +176,21 @@ export const profiles: readonly Profile[] = [
     fact: 'details of missing inputs',
     client: 'Pants',
     accepts: isText('1 PreconditionFailure'),
-    otherwise: 'fails: it wants exactly one detail, a PreconditionFailure',
+    otherwise: 'fails: it needs exactly one detail, a PreconditionFailure',
   },
   {
     id: 'EXE-15',
     fact: 'all violations are MISSING',
     client: 'Bazel',
     accepts: isTrue,
-    otherwise: 'does not upload again what is missing, and fails the action',
+    otherwise: 'does not upload the missing blobs again, and fails the action',
   },
   {
     id: 'EXE-13',
     fact: 'segments of a subject',
     client: 'Pants',
     accepts: (value) => value === 3,
-    otherwise: 'fails: it takes blobs/{hash}/{size} only',
+    otherwise: 'fails: it reads blobs/{hash}/{size} only',
   },
   {
     id: 'EXE-27',
@@ -260,18 +260,18 @@ export const profiles: readonly Profile[] = [
     fact: 'finished operations stay',
     client: 'Please',
     accepts: isTrue,
-    otherwise: 'looks in the action cache instead',
+    otherwise: 'falls back to the action cache',
   },
   {
     id: 'WAI-03',
     fact: 'finished operations stay',
     client: 'Bazel',
     accepts: isTrue,
-    otherwise: 'executes again when its stream broke',
+    otherwise: 'executes again after its stream broke',
   },
 ]
 
-/** What clients make of the facts that a check measured. */
+/** How clients react to the facts that a check measured. */
 export const readingsOf = (id: string, observations: Readonly<Record<string, Observed>>): Reading[] =>
   profiles.flatMap((profile) => {
     const value = observations[profile.fact]
@@ -284,7 +284,7 @@ export const readingsOf = (id: string, observations: Readonly<Record<string, Obs
 
 export const profiledClients: readonly string[] = [...new Set(profiles.map(({ client }) => client))].sort()
 
-/** Every row that clients read differently, with who looks at it. */
+/** Every row that clients read differently, with those clients. */
 export const clientsOf = (
   id: string,
 ): { readonly client: string; readonly fact: string; readonly otherwise: string }[] =>

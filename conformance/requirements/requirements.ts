@@ -3,7 +3,7 @@ import type { Level, Requirement } from './check.js'
 
 const table = new URL('requirements.tsv', import.meta.url)
 
-/** Every requirement of the protocol that can be checked, by id, in the table's order. */
+/** The checkable requirements of the protocol by id, in table order. */
 export const requirements: ReadonlyMap<string, Requirement> = new Map(
   readFileSync(table, 'utf8')
     .split('\n')
@@ -16,13 +16,13 @@ export const requirements: ReadonlyMap<string, Requirement> = new Map(
     }),
 )
 
-/** What there is to say of an id that is none. */
+/** Explains an id that the table does not have. */
 export const notThere = (id: string): string => {
   const kept = merged.get(id)
   return kept === undefined ? 'is not in the table of requirements' : `is part of ${kept} now`
 }
 
-/** Rows that said what another one says, by that one: lists of older releases may still name them. */
+/** Rows that were merged into another one, which older expectation lists may still name. */
 const merged: ReadonlyMap<string, string> = new Map([
   ['CAP-07', 'CAP-04'],
   ['CAP-09', 'BUB-05'],

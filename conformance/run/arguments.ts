@@ -49,14 +49,14 @@ export interface Settings {
   readonly sessions: readonly Session[]
   readonly serverName: string
   readonly serverVersion: string
-  /** The options that decide what was examined, for reports; the values of headers are left out. */
+  /** The options that decide what is examined, for reports, without the values of headers. */
   readonly examinedWith: readonly string[]
   isSelected(id: string): boolean
 }
 
 const FORMATS = ['text', 'json', 'junit', 'markdown', 'html']
 
-/** Throws a TargetError that says what is wrong with the arguments. */
+/** Throws a TargetError that names the wrong argument. */
 export const settingsOf = (args: readonly string[]): Settings | 'help' => {
   const { values, positionals } = parsed(args)
   if (values.help) return 'help'
@@ -114,7 +114,7 @@ const sessionIn = (folder: string): Session => {
   }
 }
 
-/** Two rows of one name could not be told apart, nor selected. */
+/** Two rows of one name could be neither distinguished nor selected. */
 const checkNames = (sessions: readonly Session[]): void => {
   const folders = new Map<string, string>()
   for (const { id, folder } of sessions) {
@@ -124,7 +124,7 @@ const checkNames = (sessions: readonly Session[]): void => {
   }
 }
 
-/** A misspelt selector would examine nothing and report success. */
+/** Rejected, because a misspelt selector would examine nothing and report success. */
 const checkSelector = (wanted: string, ids: readonly string[]): void => {
   if (ids.some((id) => selects(wanted, id))) return
   const isRow = requirements.has(wanted)

@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process'
 import { type Candidate, isAlive } from '../exam/candidate.js'
 
-/** How long a server is waited for that may be started again by somebody else, and by the command. */
+/** How long the run waits for a server that is restarted by its supervisor, or by the command. */
 const [ALONE_MS, RESTARTED_MS] = [10_000, 60_000]
 const PAUSE_MS = 250
 
-/** Waits for the server, after running the command that is to bring it back; false when it stays away. */
+/** Runs the restart command and waits for the server; false if it stays away. */
 export const comeBack = async (candidate: Candidate, restartCommand: string | undefined): Promise<boolean> => {
   if (restartCommand !== undefined) await run(restartCommand)
   const untilMs =
@@ -17,7 +17,7 @@ export const comeBack = async (candidate: Candidate, restartCommand: string | un
   return false
 }
 
-/** By the shell, to its end; what it prints goes to stderr, and a server that it starts has to leave it. */
+/** Runs the shell command to its end. Its output goes to stderr; a server that it starts must detach. */
 const run = (command: string): Promise<void> =>
   new Promise((resolve) => {
     const child = spawn('/bin/sh', ['-c', command], { stdio: ['ignore', 'ignore', 'inherit'] })

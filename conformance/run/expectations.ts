@@ -4,12 +4,12 @@ import { notThere, requirements } from '../requirements/requirements.js'
 import { oneLine, TargetError } from '../wire/target.js'
 import type { Result } from './runner.js'
 
-/** The known divergences of one server: the reason by the requirement's id. */
+/** The known divergences of one server: reason by requirement id. */
 export type Expectations = ReadonlyMap<string, string>
 
 /**
- * Reads a JSON5 list of `{ id, reason }`. Throws a TargetError for anything else in it, and for ids that are not in
- * the table: a list that is not read as it was meant would hide what it should show.
+ * Reads a JSON5 list of `{ id, reason }`. Throws a TargetError for other entries and unknown ids, because a misread
+ * list would hide findings.
  */
 export const readExpectations = (path: string, ids: readonly string[] = []): Expectations => {
   const expectations = new Map<string, string>()
@@ -36,7 +36,7 @@ const listIn = (path: string): unknown[] => {
   return content
 }
 
-/** The result as seen by someone who knows of these divergences. */
+/** The result with these known divergences applied. */
 export const withExpectations = (result: Result, expectations: Expectations): Result => {
   const known = expectations.get(result.requirement.id)
   if (known === undefined) return result
@@ -44,12 +44,16 @@ export const withExpectations = (result: Result, expectations: Expectations): Re
   if (verdict === 'fail' || verdict === 'warn' || verdict === 'crash')
     return { ...result, verdict: 'known', reason: `${known} (${reason})` }
   if (verdict === 'pass' || verdict === 'chosen') {
-    return { ...result, verdict: 'surprise', reason: `holds now, take it off the list; it was listed for: ${known}` }
+    return {
+      ...result,
+      verdict: 'surprise',
+      reason: `the requirement now holds; remove it from the list; it was listed for: ${known}`,
+    }
   }
   return result
 }
 
-/** Writes what diverges, for a reader to check and to give reasons; what was known before keeps its reason. */
+/** Writes the divergences as a list to review. Known ones keep their reason. */
 export const writeExpectations = (path: string, results: readonly Result[], known: Expectations): void => {
   const entries = results
     .filter(({ verdict }) => verdict === 'fail' || verdict === 'warn' || verdict === 'crash' || verdict === 'known')

@@ -3,32 +3,32 @@ import type { TranscriptLine } from '../exam/exam.js'
 import type { Result, Verdict } from './result.js'
 
 export interface OutageSettings {
-  /** Asked after a check that got no answer. */
+  /** Called after a check that got no answer. */
   isAlive(): Promise<boolean>
-  /** Waits for a server that went away, or brings it back; false when it stays away, and the run is over. */
+  /** Waits for the server, or restarts it; false if it stays away, which ends the run. */
   comeBack?(): Promise<boolean>
   onCrash?(crash: Crash): void
 }
 
-/** One check being taken. */
+/** One run of one check. */
 export interface Sitting {
   readonly check: { readonly id: string }
-  /** The server kept silent, or was gone. */
+  /** The server did not answer, or was away. */
   readonly gotNoAnswer: boolean
-  /** The connection broke under it, or there was none. */
+  /** The connection broke during the check, or could not be opened. */
   readonly lostConnection: boolean
-  /** It found something to say of the server: where that is away, of a connection that ended with it perhaps. */
+  /** The check has a finding. If the server is away, the lost connection may be its cause. */
   readonly hasDiverged: boolean
   readonly lastCalls: readonly TranscriptLine[]
   judge(): Promise<Result>
   result(verdict: Verdict, reason: string): Result
 }
 
-/** The server went away in mid-run. */
+/** A crash of the server in mid-run. */
 export interface Crash {
-  /** The row under which it did, also when that was taken alone; undefined when none did it again. */
+  /** The row that crashes the server when run alone; undefined if none did. */
   readonly row: string | undefined
-  /** The rows that were under way the first time. */
+  /** The rows in flight at the crash. */
   readonly underWay: readonly string[]
   readonly lastCalls: readonly TranscriptLine[]
   readonly cameBack: boolean
@@ -36,12 +36,12 @@ export interface Crash {
 
 const GONE = 'the server stopped answering in mid-run'
 
-/** Takes checks as long as the server is there, and finds out under which of them it goes away. */
+/** Runs checks while the server is there, and finds the check that makes it go away. */
 export class Outages {
   readonly #candidate: Candidate
   readonly #settings: OutageSettings
   readonly #underWay = new Set<Promise<unknown>>()
-  /** Those that got no answer while the server was away. */
+  /** Checks that got no answer while the server was away. */
   #suspects: Suspect[] = []
   #outage: Promise<void> | undefined
 
@@ -74,7 +74,7 @@ export class Outages {
 
   async #recover(): Promise<void> {
     while (this.#underWay.size > 0) await Promise.allSettled(this.#underWay)
-    // Those that have just ended join the suspects before they are looked at.
+    // Checks that have just ended join the suspects before the suspects run again.
     await new Promise((resolve) => setImmediate(resolve))
     let isBack = await this.#comesBack()
     const suspects = this.#suspects
@@ -109,11 +109,11 @@ export class Outages {
     return (await isAlive()) || ((await comeBack?.()) ?? false)
   }
 
-  /** The server stayed away: alone it is blamed, among others nobody knows. */
+  /** The server stayed away. A check that ran alone is blamed; of several, none can be. */
   #unjudged({ sitting, result }: Suspect, suspects: readonly Suspect[]): Result {
     if (suspects.length === 1) return sitting.result('crash', `the server went away under this row: ${result.reason}`)
     const others = suspects.map((other) => other.sitting.check.id).join(', ')
-    return sitting.result('skip', `the server went away for good while ${others} were under way`)
+    return sitting.result('skip', `the server went away for good while ${others} were in flight`)
   }
 
   #tell(

@@ -12,21 +12,25 @@ export type { Result, Verdict }
 
 export interface RunSettings extends OutageSettings {
   readonly concurrency: number
-  /** What the candidate offers; a check that needs more is skipped with the reason. */
+  /** What the candidate offers; a check that needs more is skipped with a reason. */
   missing(need: Need): string | undefined
   onResult(result: Result): void
-  /** Whether a finding that may be the machine's is told only when the row, taken again alone, finds it again. */
+  /** Whether a finding that may come from a slow machine is reported only if the row, run again alone, has it again. */
   readonly asksLateAgain?: boolean
 }
 
 const DEADLINE_MS = 30_000
 
 /**
- * Runs every check against the candidate, a bounded number at a time; those that have to wait for something start at
- * once and run beside the others, those that move many bytes run one after the other, and those that have to be alone
- * run at the end. When the server goes away the others wait, and those that were under way are taken again one by one,
- * so that none is blamed for its neighbour. Those whose answer came late are taken again in the end, alone. Once the candidate's patience is at its end, what is under way ends as unanswered
- * and the rest is skipped with the reason.
+ * Runs every check against the candidate, a bounded number at a time.
+ *
+ * - Checks that must wait for seconds start first and run beside the others. Bulky checks run one at a time. Checks
+ * that must run alone come last.
+ * - When the server goes away, the run waits for it. The checks in flight then run again, one at a time, so that none
+ * is blamed for another.
+ * - Checks with a late answer run again at the end, alone.
+ * - When the candidate's patience is exhausted, checks in flight end as unanswered and the rest is skipped with the
+ * reason.
  */
 export const runChecks = async (
   checks: readonly Check[],
@@ -67,16 +71,16 @@ export const runChecks = async (
   return foldUnimplemented(results, candidate.answered)
 }
 
-/** Of a row that was taken again alone, since an answer came late beside the others. */
+/** For a row that ran again alone, after a late answer beside other rows. */
 const inTimeAlone = (result: Result): Result => {
   if (result.verdict !== 'pass' && result.verdict !== 'chosen') return result
-  const told = 'an answer was late beside other rows, and in time when this one was taken again alone'
+  const told = 'an answer was late beside other rows, and in time when this row ran alone'
   return { ...result, reason: result.reason === '' ? told : `${result.reason}; ${told}` }
 }
 
 /**
- * A method that is not there is one finding, that of the first row that must have it; the others cannot be judged. One that
- * answers other calls is there, and refuses what this row asks.
+ * A missing method is one finding, reported by the first row that requires it; other rows are skipped. A method that
+ * answers other calls exists, and rejects this request.
  */
 const foldUnimplemented = (results: readonly Result[], answered: ReadonlySet<string>): Result[] => {
   const first = new Map<string, Result>()
@@ -93,18 +97,18 @@ const foldUnimplemented = (results: readonly Result[], answered: ReadonlySet<str
     return {
       ...result,
       verdict: 'skip',
-      reason: `${result.unimplemented} is not implemented, as ${told.requirement.id} tells`,
+      reason: `${result.unimplemented} is not implemented; see ${told.requirement.id}`,
     }
   })
 }
 
-/** One check being taken. */
+/** One run of one check. */
 export class Sitting {
-  /** The server kept silent, or was gone. */
+  /** The server did not answer, or was away. */
   gotNoAnswer = false
-  /** The connection broke under it, or there was none. */
+  /** The connection broke during the check, or could not be opened. */
   lostConnection = false
-  /** It found something to say of the server. */
+  /** The check has a finding. */
   hasDiverged = false
   readonly check: Check
   readonly #exam: Exam
@@ -121,7 +125,7 @@ export class Sitting {
     this.#exam = new Exam(candidate, check.id)
   }
 
-  /** The calls that came last, those that were under way among them. */
+  /** The last calls, including those in flight. */
   get lastCalls(): readonly TranscriptLine[] {
     return this.#exam.transcript.slice(-3)
   }
@@ -162,7 +166,7 @@ export class Sitting {
         const isLate = error instanceof Silence || error instanceof Lateness || this.#exam.ranOutOfTime
         return { ...this.result(verdictOf(level), error.message, error.unimplemented), isLate }
       }
-      // Nothing that the server did: it must neither pass for a finding nor end the run.
+      // An error of the suite must neither look like a finding nor end the run.
       return this.result('broken', error instanceof Error ? `${error.name}: ${error.message}` : String(error))
     } finally {
       await this.#exam.close()
@@ -181,7 +185,7 @@ const withDeadline = async (work: Promise<void>, deadlineMs: number, over: Abort
   let timer: NodeJS.Timeout | undefined
   let stop = (): void => {}
   const late = new Promise<never>((_, reject) => {
-    const give = (): void => reject(new Silence(`an answer within ${deadlineMs} ms`, 'none: the server kept silent'))
+    const give = (): void => reject(new Silence(`an answer within ${deadlineMs} ms`, 'none: the server did not answer'))
     timer = setTimeout(give, deadlineMs)
     stop = () => reject(new Silence('an answer', `none when the run ended: ${over.reason}`))
     over.addEventListener('abort', stop)
@@ -191,7 +195,7 @@ const withDeadline = async (work: Promise<void>, deadlineMs: number, over: Abort
   } finally {
     clearTimeout(timer)
     over.removeEventListener('abort', stop)
-    // Closing the check's calls lets the abandoned work end, with an error that nobody is left to hear.
+    // Closing the calls ends the abandoned check; its error has no listener any more.
     work.catch(() => {})
   }
 }

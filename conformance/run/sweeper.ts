@@ -1,9 +1,9 @@
-/** What buffers may take beside those that are in use. */
+/** Buffer memory allowed besides the buffers in use. */
 const SLACK_BYTES = 8 << 20
 
 /**
- * Has the buffers collected that ended checks have left behind, once there are as many: V8 waits for several times as much. Does
- * nothing in a process that does not expose `gc`.
+ * Collects the buffers of ended checks once they exceed a bound, because V8 waits for several times as much. Does
+ * nothing in a process without `gc`.
  */
 export const sweeper = (): (() => void) => {
   let usedBytes = process.memoryUsage().arrayBuffers

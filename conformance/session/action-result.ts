@@ -5,8 +5,8 @@ import type { Content } from './content.js'
 import { fromJson, isDigestText, type Json } from './json-form.js'
 
 /**
- * Compares two ActionResults as a client reads them: stdout and stderr may come as bytes or as digests, contents of
- * outputs may or may not come along. `inlined` learns of the digests that the client then need not read.
+ * Compares two ActionResults as clients read them: stdout and stderr may be bytes or digests, output contents may be
+ * inlined. `inlined` collects the digests that the client then need not read.
  */
 export const compareActionResult = (
   comparison: Comparison,
@@ -29,7 +29,7 @@ const shown = (isThere: boolean | undefined): string => (isThere ? 'present' : '
 
 const STREAM_FIELDS = ['stdoutRaw', 'stdoutDigest', 'stderrRaw', 'stderrDigest', 'executionMetadata']
 
-/** Without what is compared on its own. */
+/** The fields that are not compared separately. */
 const readable = (result: { readonly [field: string]: Json }): Json =>
   Object.fromEntries(
     Object.entries(result)
@@ -88,5 +88,5 @@ const bytesOf = (form: Json): Buffer => {
   return Buffer.isBuffer(bytes) ? bytes : Buffer.alloc(0)
 }
 
-/** The code of a google.rpc.Status in its JSON form; an absent one is OK. */
+/** The code of a google.rpc.Status in JSON form; absent means OK. */
 export const statusCode = (form: Json | undefined): number => Number(fieldsOf(form)['code'] ?? Code.OK)

@@ -7,7 +7,7 @@ import type { Content } from './content.js'
 import { isDigestText, type Json, toJson } from './json-form.js'
 import type { SessionCall } from './session.js'
 
-/** What came back for one call: JSON forms, and the messages themselves for what is bytes. */
+/** The responses of one call: JSON forms, and the messages for fields of bytes. */
 export interface Came {
   readonly forms: readonly Json[]
   // biome-ignore lint/suspicious/noExplicitAny: any message of any service.
@@ -17,10 +17,10 @@ export interface Came {
 export const recordedResponses = (call: SessionCall): Json[] =>
   call.messages.filter(([direction]) => direction === '<').map(([, , form]) => form)
 
-/** Compares the answers to a call with the recorded ones, each method's in the way its clients read them. */
+/** Compares the answers to a call with the recorded ones, in the way that clients read each method. */
 export class Answers {
   readonly #content: Content
-  /** Recorded digests of what came inside another answer, so that nobody reads them. */
+  /** Recorded digests that were inlined in another answer, so that the client does not read them. */
   readonly inlined = new Set<string>()
 
   constructor(content: Content) {
@@ -73,7 +73,7 @@ export class Answers {
     comparison.differs('data', expected.toString(), bytes.toString())
   }
 
-  /** A call that was left still told the name to come back by. */
+  /** A call that the client left has still reported the name for WaitExecution. */
   bindOperation(recorded: Json | undefined, actual: Json | undefined): void {
     const [name, given] = [fieldsOf(recorded)['name'], fieldsOf(actual)['name']]
     if (typeof name === 'string' && typeof given === 'string') this.#content.bindName(name, given)
@@ -84,7 +84,7 @@ export class Answers {
     const last = operations.at(-1)
     const recordedLast = fieldsOf(recorded.at(-1))
     const names = new Set(operations.map(({ name }) => name))
-    if (names.size > 1) comparison.differs('name', 'one name for all', [...names].join(', '))
+    if (names.size > 1) comparison.differs('name', 'one name in all messages', [...names].join(', '))
     this.bindOperation(recorded[0], came.forms[0])
     stages(comparison, operations)
     comparison.compare(recordedLast['done'], last?.['done'], 'done')
@@ -95,7 +95,7 @@ export class Answers {
     const { result: recordedResult, ...recordedRest } = fieldsOf(recordedLast['response'])
     const { result, ...rest } = fieldsOf(last?.['response'])
     comparison.compare(recordedRest, rest, 'response')
-    // What an action that failed otherwise left behind is the server's to tell or not.
+    // A failed action's other outputs are optional.
     const isTold = recordedResult !== undefined || statusCode(recordedRest['status']) === Code.OK
     if (isTold) this.#result(comparison, recordedResult, result, 'response.result')
   }
@@ -120,14 +120,14 @@ export class Answers {
       const data = entry['compressor'] === 1 ? decompress(bytes.data) : Buffer.from(bytes.data)
       this.#blob(comparison, digest, data)
     }
-    for (const digest of found.keys()) comparison.differs(`responses[${digest}]`, 'only what was asked for', digest)
+    for (const digest of found.keys()) comparison.differs(`responses[${digest}]`, 'only digests of the request', digest)
   }
 }
 
 const entriesOf = (form: Json | undefined): { readonly [field: string]: Json }[] =>
   ((fieldsOf(form)['responses'] ?? []) as readonly Json[]).map(fieldsOf)
 
-/** Every entry of a batch must have been stored. */
+/** The server must have stored every entry of a batch. */
 const statuses = (comparison: Comparison, actual: Json | undefined): void => {
   for (const { digest, status } of entriesOf(actual)) {
     const code = statusCode(status)
@@ -135,14 +135,14 @@ const statuses = (comparison: Comparison, actual: Json | undefined): void => {
   }
 }
 
-/** Stages go up; a server may leave any of them out. */
+/** Stages only advance; a server may skip any of them. */
 const stages = (comparison: Comparison, operations: readonly { readonly [field: string]: Json }[]): void => {
   const seen = operations.map(({ metadata }) => Number(fieldsOf(metadata)['stage'] ?? 0)).filter((stage) => stage > 0)
   const back = seen.findIndex((stage, index) => index > 0 && stage < (seen[index - 1] ?? 0))
-  if (back > 0) comparison.differs('metadata.stage', 'stages that go up', seen.join(', '))
+  if (back > 0) comparison.differs('metadata.stage', 'stages that only advance', seen.join(', '))
 }
 
-/** What clients look for when they start; what else a server offers is its own. */
+/** Clients read these fields at start; other offers of the server do not matter. */
 const capabilities = (comparison: Comparison, recorded: Json | undefined, actual: Json | undefined): void => {
   const [had, has] = [fieldsOf(recorded), fieldsOf(actual)]
   const functions = (of: Json | undefined): readonly Json[] =>

@@ -8,8 +8,8 @@ export const fieldsOf = (form: Json | undefined): Fields =>
   form !== null && typeof form === 'object' && !Array.isArray(form) ? (form as Fields) : {}
 
 /**
- * Compares an answer with the recorded one, field by field. A digest that only the server can tell is taken from where
- * the recording has one, and holds from then on.
+ * Compares an answer with the recorded one, field by field. A digest that only the server can know is learned at its
+ * first occurrence and compared afterwards.
  */
 export class Comparison {
   readonly differences: Difference[] = []
@@ -45,7 +45,7 @@ export class Comparison {
     else if (known !== actual) this.differs(path, known, actual)
   }
 
-  /** Lists of the protocol are sets: each entry is compared with the one of its path, name or digest. */
+  /** Lists of the protocol are sets: entries are matched by path, name or digest. */
   #list(recorded: readonly Json[], actual: readonly Json[], path: string): void {
     const [a, b] = [this.#keyed(recorded, true), this.#keyed(actual, false)]
     for (const key of new Set([...a.keys(), ...b.keys()])) {
@@ -70,7 +70,7 @@ export class Comparison {
 
 const isMessage = (form: Json | undefined): boolean => form !== null && typeof form === 'object'
 
-/** A field at its default is not on the wire, and a message of such fields says no more than none. */
+/** A field at its default is not on the wire; a message of such fields equals an absent one. */
 const isEmpty = (form: Json | undefined): boolean =>
   form === undefined ||
   form === null ||

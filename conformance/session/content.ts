@@ -11,14 +11,14 @@ import { strangersOf } from './strangers.js'
 const REAPI = 'build.bazel.remote.execution.v2'
 const RESOURCE = /(?:^|\/)(uploads\/([^/]+)\/)?((?:blobs|compressed-blobs\/\w+)\/(?:blake3\/)?)([0-9a-f]{32,128}\/\d+)$/
 
-/** A session asks for something that nothing in it has told of: the session is broken, not the server. */
+/** The session uses something that it never introduced: the session is wrong, not the server. */
 export class SessionError extends Error {
   override readonly name = 'SessionError'
 }
 
 /**
- * What one run of a session sends in place of what was recorded. Blobs get the run's salt; messages are put together
- * anew around the digests that this gives; what the server makes is known by the digests that the server tells.
+ * The content of one replay in place of the recorded one. Blobs get the run's salt, and messages are rebuilt around the
+ * new digests. Digests of content made by the server come from its answers.
  */
 export class Content {
   readonly #session: Session
@@ -37,36 +37,36 @@ export class Content {
     this.#instanceName = candidate.instanceName
     this.#knowsOutputPaths = knowsApi(candidate, 1)
     this.#strangers = strangersOf(session)
-    // Digits have no capitals: an action that changes the case of letters leaves them as they are.
+    // Digits have no upper case: an action that changes case leaves the salt as it is.
     const half = (): string => String(randomInt(1e8)).padStart(8, '0')
     this.#salt = `-${half()}${half()}`
   }
 
-  /** Whether the client holds the blob, so that its digest is known before the server says anything. */
+  /** Whether the client holds the blob, so that its digest is known before any answer. */
   isOwn(recorded: DigestText): boolean {
     return recorded in this.#session.blobs || recorded.endsWith('/0')
   }
 
-  /** As `digest`, for what is mentioned in a message: without execution a client keeps its inputs to itself. */
+  /** Like `digest`, for a digest inside a message: without execution a client does not upload its inputs. */
   #mentioned(recorded: DigestText): DigestText {
     const isKnown = this.isOwn(recorded) || this.#bound.has(recorded)
     return isKnown ? this.digest(recorded) : this.#unheld(recorded)
   }
 
-  /** The digest in this run. Throws a SessionError for what the server was to tell, and no answer told so far. */
+  /** The digest in this run. Throws a SessionError if the server should have reported it and no answer did. */
   digest(recorded: DigestText): DigestText {
     const bound = this.#bound.get(recorded)
     if (bound !== undefined) return bound
     if (this.isOwn(recorded)) return this.#materialised(recorded).digest
     if (this.#strangers.has(recorded)) return this.#unheld(recorded)
-    throw new SessionError(`the session uses ${recorded}, which no call before gave`)
+    throw new SessionError(`the session uses ${recorded}, which no earlier call introduced`)
   }
 
   boundDigest(recorded: DigestText): DigestText | undefined {
     return this.#bound.get(recorded)
   }
 
-  /** The server's digest for what was recorded under another. */
+  /** Maps a recorded digest to the server's digest. */
   bind(recorded: DigestText, actual: DigestText): void {
     this.#bound.set(recorded, actual)
   }
@@ -75,14 +75,14 @@ export class Content {
     return this.#materialised(recorded).bytes
   }
 
-  /** The text that the server is to have made, salted; undefined when the session does not show it. */
+  /** The salted text that the server should produce; undefined if the session does not hold it. */
   expectedBytes(recorded: DigestText): Buffer | undefined {
     if (this.isOwn(recorded)) return this.bytes(recorded)
     const source = this.#session.expected[recorded]
     return source === undefined || 'message' in source ? undefined : this.#salted(this.#sourceBytes(source))
   }
 
-  /** A message that the server is to have made, in the session's digests. */
+  /** A message that the server should produce, in the session's digests. */
   expectedMessage(recorded: DigestText): { readonly codec: Codec<object, unknown>; readonly value: Json } | undefined {
     const source = this.#session.expected[recorded]
     if (source === undefined || !('message' in source)) return undefined
@@ -93,14 +93,17 @@ export class Content {
     this.#names.set(recorded, actual)
   }
 
-  /** A made-up name in place of a recorded one, the same each time it is asked for. */
+  /** A generated name for a recorded one, the same at each call. */
   freshName(recorded: string): string {
     const known = this.#names.get(recorded) ?? randomUUID()
     this.#names.set(recorded, known)
     return known
   }
 
-  /** A recorded message as this run sends it: digests, resource names, operation names, instance name and salt. */
+  /**
+   * A recorded message as sent by this run: digests, resource names, operation names, instance name and salt are
+   * replaced.
+   */
   mapped(form: Json, isWithinBlob = false, field = ''): Json {
     if (typeof form === 'string') {
       return isWithinBlob && DIGEST_TEXT.test(form) ? this.#mentioned(form) : this.#mappedText(form, field)
@@ -112,7 +115,7 @@ export class Content {
     )
   }
 
-  /** The run's own instance name goes before a resource's name. */
+  /** Prefixes a resource name with the run's instance name. */
   resourceName(recorded: string): string {
     const match = RESOURCE.exec(recorded)
     if (match === null) throw new SessionError(`resource name ${recorded} cannot be read`)
@@ -139,7 +142,9 @@ export class Content {
     return text.replaceAll(SALT, this.#salt)
   }
 
-  /** In place of the digest of what nobody sends: one of this run, so that no action that rests on it has run before. */
+  /**
+   * A digest of this run for content that the client never sends, so that no action that depends on it has run before.
+   */
   #unheld(recorded: DigestText): DigestText {
     const { hash, sizeBytes } = parseDigest(recorded)
     const salted = createHash('shake256', { outputLength: hash.length / 2 }).update(`${this.#salt} ${recorded}`)
@@ -166,7 +171,7 @@ export class Content {
     return codecByName(`${REAPI}.${message}`).encode(fromJson(sent) as object)
   }
 
-  /** Clients name outputs the old way to a server that announces less than 2.1; those of sessions are files. */
+  /** Clients use the legacy fields for servers that announce less than 2.1; the outputs of sessions are files. */
   #understood(message: { readonly [field: string]: Json }): { readonly [field: string]: Json } {
     const { outputPaths, ...rest } = message
     return outputPaths === undefined || this.#knowsOutputPaths ? message : { ...rest, outputFiles: outputPaths }
@@ -193,7 +198,7 @@ export class Content {
   }
 }
 
-/** The salt may be part of a name, and a Directory is only valid in order. */
+/** The salt may be part of a name, and a Directory must be sorted. */
 const sorted = (directory: { readonly [field: string]: Json }): { readonly [field: string]: Json } =>
   Object.fromEntries(
     Object.entries(directory).map(([field, value]) => [

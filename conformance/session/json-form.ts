@@ -15,7 +15,7 @@ export const parseDigest = (text: string): { hash: string; sizeBytes: number } =
   return { hash, sizeBytes: Number(size) }
 }
 
-/** How bytes are shown: as text when they are text. */
+/** Shows bytes as text if they are text. */
 export const bytesForm = (bytes: Buffer): { readonly text: string } | { readonly base64: string } => {
   const text = bytes.toString('utf8')
   // biome-ignore lint/suspicious/noControlCharactersInRegex: what is not shown well as text is what is looked for.
@@ -24,8 +24,8 @@ export const bytesForm = (bytes: Buffer): { readonly text: string } | { readonly
 }
 
 /**
- * A decoded message as a session shows it: what was on the wire and nothing else, digests as `hash/size`, an Any by the
- * message inside it.
+ * A decoded message as a session stores it: exactly the fields on the wire, digests as `hash/size`, an Any as its inner
+ * message.
  */
 export const toJson = (value: unknown): Json => {
   if (value === null || typeof value === 'boolean' || typeof value === 'number' || typeof value === 'string') {
@@ -34,7 +34,7 @@ export const toJson = (value: unknown): Json => {
   if (value instanceof Uint8Array) return bytesForm(Buffer.from(value))
   if (Array.isArray(value)) return value.map(toJson)
   if (typeof value !== 'object') return String(value)
-  // Decoding makes a list of every repeated field, whether or not the wire had any of it.
+  // Decoding creates a list for every repeated field, even if absent on the wire.
   const own = Object.entries(value).filter(([, field]) => !(Array.isArray(field) && field.length === 0))
   const fields = Object.fromEntries(own)
   if (isDigest(fields)) return digestText({ hash: String(fields['hash']), sizeBytes: Number(fields['sizeBytes'] ?? 0) })
@@ -53,12 +53,12 @@ const anyForm = (typeUrl: string, value: unknown): Json => {
     const message = toJson(codecByName(typeUrl.slice(typeUrl.lastIndexOf('/') + 1)).decode(bytes))
     return { '@type': typeUrl, ...(message as { readonly [field: string]: Json }) }
   } catch {
-    // A type that protos/ does not have is carried as it is.
+    // A type that protos/ does not declare is kept as it is.
     return { '@type': typeUrl, base64: bytes.toString('base64') }
   }
 }
 
-/** The reverse of `toJson`, for a codec to encode. Blob references must have been resolved to bytes before. */
+/** The reverse of `toJson`, for a codec to encode. Blob references must be resolved to bytes first. */
 export const fromJson = (value: Json | Uint8Array): unknown => {
   if (value instanceof Uint8Array || value === null || typeof value !== 'object') {
     return isDigestText(value as Json) ? parseDigest(String(value)) : value

@@ -18,12 +18,12 @@ import { compressedAs, recordedWrite, requestsOf, sizeOf, Uploads } from './uplo
 
 const requestMetadataCodec = codec('build.bazel.remote.execution.v2.RequestMetadata')
 
-/** Longer than any action of a session takes. */
+/** Longer than any action of a session. */
 const CALL_MS = 30_000
-/** How long a server may take to look at an upload that is about to break off. */
+/** How long a server may take to read an upload that is about to break off. */
 const [ASKED_AT_MOST, ASKING_EVERY_MS] = [100, 20]
 
-/** One run of a session against a server. */
+/** One replay of a session against a server. */
 export class Replay {
   readonly #exam: Exam
   readonly #session: Session
@@ -34,7 +34,7 @@ export class Replay {
   readonly #exact: readonly string[]
   #isStopped = false
 
-  /** `exact` names paths at which nothing is tolerated, whatever the client. */
+  /** `exact` lists paths that are compared without tolerance. */
   constructor(session: Session, exam: Exam, exact: readonly string[] = []) {
     const { candidate } = exam
     this.#exam = exam
@@ -47,8 +47,8 @@ export class Replay {
   }
 
   /**
-   * Sends the client's side, each call as soon as those have ended that the client had waited for. Throws a Divergence
-   * at the first answer that this client would stumble over, a SessionError when the session itself is no good.
+   * Sends the client's calls, each after the calls that the client had waited for. Throws a Divergence at the first
+   * answer that this client would fail on, a SessionError if the session itself is wrong.
    */
   async run(): Promise<void> {
     const done = new Map<number, Promise<void>>()
@@ -68,7 +68,7 @@ export class Replay {
     }
   }
 
-  /** No further call starts. */
+  /** No more calls start. */
   stop(): void {
     this.#isStopped = true
   }
@@ -146,7 +146,7 @@ export class Replay {
     throw new Divergence(`${where} ${show(first.expected)}`, `${show(first.found)}${more}`)
   }
 
-  /** A client that only caches does not look at what a server says of execution. */
+  /** A client without execution ignores what a server announces about execution. */
   #matters(path: string): boolean {
     return this.#session.needs.includes('execution') || !path.startsWith('executionCapabilities')
   }
@@ -167,7 +167,7 @@ export class Replay {
     const asked = recordedAsked.map((digest) => this.#content.digest(digest))
     const unasked = [...missing].filter((digest) => !asked.includes(digest))
     if (unasked.length > 0) {
-      this.#stumble(call, [{ path: 'missingBlobDigests', expected: 'only what was asked for', found: unasked }])
+      this.#stumble(call, [{ path: 'missingBlobDigests', expected: 'only digests of the request', found: unasked }])
     }
     this.#uploads.learnMissing(asked, missing)
     for (const recorded of recordedAsked) {
@@ -177,11 +177,11 @@ export class Replay {
     }
   }
 
-  /** The recorded server had this blob. A client sends what is missing, unless the server had confirmed to have it. */
+  /** The recorded server had this blob. A client uploads missing blobs, unless the server had confirmed them. */
   async #sendMissing(call: SessionCall, recorded: string, wasStored: boolean): Promise<void> {
     const digest = this.#content.digest(recorded)
-    const difference = { path: `missingBlobDigests[${digest}]`, expected: 'present, as it was stored' }
-    // Some servers never keep the empty blob, and clients send it each time.
+    const difference = { path: `missingBlobDigests[${digest}]`, expected: 'present, as stored before' }
+    // Some servers never store the empty blob, and clients send it each time.
     const isLost = wasStored && sizeOf(digest) > 0
     if (isLost || !this.#content.isOwn(recorded)) return this.#stumble(call, [{ ...difference, found: 'missing' }])
     const refusal = await this.#uploads.send(recorded, this.#settings(call))
@@ -225,7 +225,7 @@ export class Replay {
     this.#uploads.stored.add(this.#content.digest(write.digest))
   }
 
-  /** Sends what had gone out and breaks the call off once the server has it, as the recorder did. */
+  /** Sends the recorded part and breaks the call off once the server has it, as the recorder did. */
   async #brokenWrite(call: SessionCall): Promise<void> {
     const conversation = this.#candidate.client.open(methods.write, this.#settings(call))
     let resourceName = ''
@@ -240,7 +240,10 @@ export class Replay {
     this.#exam.note({ service: `${call.id} ${methods.write.service}`, name: 'Write' }, await conversation.outcome)
   }
 
-  /** A reset overtakes what waits for a window, or for the server to look at it: asks until the bytes are there, or in vain. */
+  /**
+   * A reset overtakes data that waits for flow control or for the server: polls until the bytes are there, up to a
+   * limit.
+   */
   async #arrived(call: SessionCall, resourceName: string, sentBytes: number): Promise<void> {
     for (let asked = 0; asked < ASKED_AT_MOST; asked++) {
       const { code, responses } = await this.#candidate.client.call(

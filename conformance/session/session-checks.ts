@@ -5,7 +5,7 @@ import { readSessions, type Session } from './session.js'
 
 const DEADLINE_MS = 45_000
 
-/** Every session there is, by the id its result has. */
+/** Every session, by the id of its row. */
 export const sessions: readonly Session[] = readSessions()
 
 const requirementOf = ({ id, level, summary, client, origin }: Session): Requirement => ({
@@ -15,11 +15,11 @@ const requirementOf = ({ id, level, summary, client, origin }: Session): Require
   level,
   requirement: `${client}${origin === 'written' ? ', written' : ''}: ${summary}`,
   expected:
-    origin === 'recorded' ? 'what the client was answered when it was recorded' : 'what the client is known to need',
-  source: origin === 'recorded' ? `recorded from ${client}` : `no text; what is known of ${client}`,
+    origin === 'recorded' ? 'the answers that the client got in the recording' : 'the known needs of the client',
+  source: origin === 'recorded' ? `recorded from ${client}` : `no text; known behaviour of ${client}`,
 })
 
-/** A session as a check: its first answer that the client would stumble over is the finding. */
+/** A session as a check: the finding is the first answer that the client would fail on. */
 export const checkOf = (session: Session): Check => ({
   id: session.id,
   requirement: requirementOf(session),
@@ -35,18 +35,18 @@ export const checkOf = (session: Session): Check => ({
   },
 })
 
-/** Which versions of the API a client speaks, where it compares them with the server's and refuses to start. */
+/** The API versions that a client speaks, if it compares them with the server's and refuses to start. */
 const SPOKEN: readonly { readonly client: RegExp; readonly low: ApiVersion; readonly high: ApiVersion }[] = [
   { client: /^Bazel [1-6]\b/, low: { major: 2, minor: 0 }, high: { major: 2, minor: 0 } },
   { client: /^Bazel/, low: { major: 2, minor: 0 }, high: { major: 2, minor: 1 } },
 ]
 
-/** Why this client would not talk to the candidate at all. */
+/** Why this client would not talk to the candidate. */
 const refusalOf = ({ client }: Session, candidate: Candidate): string | undefined => {
   const spoken = SPOKEN.find((each) => each.client.test(client))
   const lowest = lowestVersion(candidate)
   const highest = candidate.capabilities.highApiVersion ?? lowest
   if (spoken === undefined || (isAtMost(lowest, spoken.high) && isAtMost(spoken.low, highest))) return undefined
   const shown = ({ major, minor }: ApiVersion): string => `${major}.${minor}`
-  return `${client} refuses a server that announces ${shown(lowest)} to ${shown(highest)}: it speaks up to ${shown(spoken.high)}`
+  return `${client} rejects a server that announces ${shown(lowest)} to ${shown(highest)}: it speaks up to ${shown(spoken.high)}`
 }

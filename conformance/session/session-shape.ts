@@ -11,7 +11,7 @@ const isListOf = (value: unknown, holds: (each: unknown) => boolean): value is r
 
 const isText = (value: unknown): boolean => typeof value === 'string'
 
-/** What the head of a session must say, and what is expected there. */
+/** The required fields of a session's head, and their types. */
 const HEAD: readonly (readonly [field: string, expected: string, holds: (value: unknown) => boolean])[] = [
   ['client', 'text', isText],
   ['origin', "'recorded' or 'written'", (value) => value === 'recorded' || value === 'written'],
@@ -25,7 +25,7 @@ const HEAD: readonly (readonly [field: string, expected: string, holds: (value: 
 const LEVELS: ReadonlySet<string> = new Set(['must', 'should', 'de facto', 'may'])
 const SOURCES = ['text', 'base64', 'file', 'repeat', 'message'] as const
 
-/** The first thing about a parsed session that is not as it should be; undefined when all is. `folder` holds its blobs. */
+/** The first fault of a parsed session; undefined if there is none. `folder` holds its blobs. */
 export const faultOf = (session: unknown, folder: string): string | undefined => {
   if (!isFields(session)) return 'expected an object'
   if (session['format'] !== 1) return `format ${session['format']}, expected 1`
@@ -75,7 +75,7 @@ const isDefined = (method: string): boolean => {
   try {
     return serviceDefinition(service).methods.some((each) => each.name === name)
   } catch {
-    // A service that protos/ does not have.
+    // The method belongs to a service that protos/ does not declare.
     return false
   }
 }

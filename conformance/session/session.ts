@@ -8,29 +8,29 @@ import type { Json } from './json-form.js'
 import { faultOf } from './session-shape.js'
 
 /**
- * What stands for a run's salt in everything a session sends: sources hold `salt-0000000000000000`, and a run puts
- * sixteen digits of its own there. The word is left out, since an action may put it into capitals.
+ * The placeholder for the run's salt in everything that a session sends: sources hold `salt-0000000000000000`, and a
+ * run replaces the sixteen digits. The word itself is not matched, because an action may change its case.
  */
 export const SALT = '-0000000000000000'
 
-/** Where the bytes of a blob come from. */
+/** The source of a blob's bytes. */
 export type BlobSource =
   | { readonly text: string }
   | { readonly base64: string }
   /** A file below the session's `blobs/`. */
   | { readonly file: string }
-  /** The text again and again, cut at `sizeBytes`. */
+  /** The text, repeated and cut at `sizeBytes`. */
   | { readonly repeat: string; readonly sizeBytes: number }
-  /** A REAPI message by its short name; the digests in it are those of the session. */
+  /** A REAPI message by its short name; its digests are the session's. */
   | { readonly message: string; readonly value: Json }
 
-/** `hash/size`, as recorded. The run maps it to the digest of what it really sends. */
+/** `hash/size`, as recorded. A replay maps it to the digest of the content that it sends. */
 export type DigestText = string
 
 export type SessionMessage = readonly ['>' | '<', number, Json]
 
 export interface SessionEnd {
-  /** A status code's name, or who broke the call off. */
+  /** The name of a status code, or the side that broke the call off. */
   readonly code: string
   readonly message?: string
   readonly details?: readonly Json[]
@@ -45,31 +45,31 @@ export interface SessionCall {
   readonly startMs: number
   readonly endMs: number
   readonly deadlineMs?: number
-  /** RequestMetadata, without what the head says for all calls. */
+  /** RequestMetadata, without the fields that the head sets for all calls. */
   readonly metadata?: { readonly [field: string]: Json }
-  /** Both directions in the order of the wire: who, milliseconds since the session began, what. */
+  /** Both directions in wire order: direction, milliseconds since the session began, message. */
   readonly messages: readonly SessionMessage[]
   readonly end: SessionEnd
-  /** Paths of the answer that this client compares to the letter, e.g. `response.status.message`. */
+  /** Paths of the answer that this client compares exactly, e.g. `response.status.message`. */
   readonly exact?: readonly string[]
 }
 
 export interface Session {
-  /** `SES-` and the name of its folder. */
+  /** `SES-` and the folder's name. */
   readonly id: string
   readonly folder: string
   readonly client: string
   readonly origin: 'recorded' | 'written'
-  /** What the client did, in a sentence. */
+  /** One sentence: what the client did. */
   readonly summary: string
-  /** Of a written session: what it rests on. */
+  /** For a written session: its sources. */
   readonly facts?: readonly string[]
   readonly level: Level
   readonly needs: readonly Need[]
   readonly instanceName: string
   readonly metadata?: { readonly [field: string]: Json }
   readonly calls: readonly SessionCall[]
-  /** What the client holds before it begins, and what it made: by recorded digest. */
+  /** Blobs that the client holds before it begins, and blobs that it made, by recorded digest. */
   readonly blobs: Readonly<Record<DigestText, BlobSource>>
   /** Text that the server made and the client read, by recorded digest. */
   readonly expected: Readonly<Record<DigestText, BlobSource>>
@@ -77,10 +77,10 @@ export interface Session {
 
 export const sessionsFolder = fileURLToPath(new URL('../../fixtures/sessions/', import.meta.url))
 
-/** Throws an error that names the file when it is no session. */
+/** Throws an error that names the file if it is not a valid session. */
 export const readSession = (folder: string): Session => {
   const path = join(folder, 'session.json5')
-  if (!existsSync(path)) throw new Error(`${folder}: there is no session.json5 in it`)
+  if (!existsSync(path)) throw new Error(`${folder} holds no session.json5`)
   const fail = (reason: string): never => {
     throw new Error(`${path}: ${reason}`)
   }

@@ -2,12 +2,12 @@ import type { DigestText, Session } from './session.js'
 
 const DIGESTS = /[0-9a-f]{32,128}\/\d+/g
 
-/** Every `hash/size` in a JSON form, also as a part of resource names. */
+/** Every `hash/size` in a JSON form, including those within resource names. */
 export const digestsIn = (form: unknown): DigestText[] => JSON.stringify(form ?? null).match(DIGESTS) ?? []
 
 /**
- * What the client names before any answer did, and never sends: an action of which it only asks for the result, say. Nobody
- * has its bytes, so a replay may give it any name.
+ * Digests that the client names before any answer and never uploads, e.g. an action whose result it only looks up.
+ * Their content is unknown, so a replay may use any digest.
  */
 export const strangersOf = ({ calls, blobs }: Pick<Session, 'calls' | 'blobs'>): ReadonlySet<DigestText> => {
   const [told, strangers] = [new Set<DigestText>(), new Set<DigestText>()]

@@ -1,8 +1,8 @@
 import type { Json } from './json-form.js'
 
-/** One place where an answer is not the recorded one. */
+/** One difference between an answer and the recorded one. */
 export interface Difference {
-  /** From the method's answer down, e.g. `response.result.exitCode`; `status` is the status of the call. */
+  /** The path within the method's answer, e.g. `response.result.exitCode`; `status` is the status of the call. */
   readonly path: string
   readonly expected: Json | undefined
   readonly found: Json | undefined
@@ -12,7 +12,7 @@ interface Tolerance {
   readonly client: RegExp
   readonly method: RegExp
   readonly path: RegExp
-  /** Which values are taken; any, when absent. */
+  /** The accepted values; absent means any. */
   readonly found?: (found: Json | undefined) => boolean
   readonly reason: string
 }
@@ -23,32 +23,32 @@ const isOneOf =
   (found: Json | undefined): boolean =>
     found !== undefined && values.includes(found)
 
-/** From the clients' sources and from runs: what may differ from a recording without the client's noticing. */
+/** Differences from a recording that a client does not notice, from the clients' sources and from runs. */
 const tolerances: readonly Tolerance[] = [
   {
     client: /^(?!Buck2)/,
     method: everyone,
     path: /(^|\.)executionMetadata$/,
-    reason: 'shown to the user at most; Buck2 alone fails without it',
+    reason: 'at most shown to the user; Buck2 alone fails without it',
   },
   {
     client: /^(?!Pants)/,
     method: /BatchReadBlobs$/,
     path: /\.status$/,
     found: isOneOf('absent', 'OK'),
-    reason: 'an absent status reads as OK; Pants alone takes it for a failure',
+    reason: 'an absent status means OK; Pants alone treats it as a failure',
   },
   {
     client: everyone,
     method: everyone,
     path: /(^|\.)(message|description|serverLogs|nodeProperties\.mtime|auxiliaryMetadata)$/,
-    reason: 'text for people, and what the server adds',
+    reason: 'human-readable text, and additions of the server',
   },
   {
     client: everyone,
     method: /(Execute|WaitExecution)$/,
     path: /^metadata\.stage$/,
-    reason: 'a server that tries an action again goes back to QUEUED, and no client minds',
+    reason: 'a server that retries an action goes back to QUEUED, and every client accepts that',
   },
   {
     client: /^Bazel/,
@@ -61,7 +61,7 @@ const tolerances: readonly Tolerance[] = [
     client: /^(?!moon)/,
     method: everyone,
     path: /nodeProperties/,
-    reason: 'asked for by no other client',
+    reason: 'no other client asks for it',
   },
   {
     client: /^moon/,
@@ -74,11 +74,11 @@ const tolerances: readonly Tolerance[] = [
     client: /^(Bazel|Go SDK|reclient|Pants)/,
     method: /(Execute|WaitExecution)$/,
     path: /cachedResult$/,
-    reason: 'shown to the user only',
+    reason: 'only shown to the user',
   },
 ]
 
-/** The differences that this client would stumble over. */
+/** The differences that this client would fail on. */
 export const untolerated = (
   differences: readonly Difference[],
   client: string,

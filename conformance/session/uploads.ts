@@ -7,10 +7,10 @@ import { type Content, SessionError } from './content.js'
 import { type Json, parseDigest } from './json-form.js'
 import type { DigestText, SessionCall } from './session.js'
 
-/** One recorded ByteStream.Write, as far as it decides what is sent. */
+/** One recorded ByteStream.Write: the facts that decide what is sent. */
 export interface RecordedWrite {
   readonly resourceName: string
-  /** What the client calls this upload; it may hold more than one call when one was broken off. */
+  /** The client's name for this upload; an interrupted upload has more than one call. */
   readonly uploadId: string
   readonly digest: DigestText
   readonly compressor: string | undefined
@@ -20,7 +20,7 @@ export interface RecordedWrite {
   readonly offsets: readonly number[]
   readonly isNamedInEach: boolean
   readonly finishes: boolean
-  /** The end of the data comes in a message of its own. */
+  /** The last data and the end come in separate messages. */
   readonly finishesEmpty: boolean
 }
 
@@ -57,7 +57,7 @@ export const recordedWrite = (call: SessionCall): RecordedWrite => {
   }
 }
 
-/** What the server lacks and what it was given, in this run's digests. */
+/** The blobs that the server lacks and those it was given, in this run's digests. */
 export class Uploads {
   readonly #candidate: Candidate
   readonly #content: Content
@@ -75,12 +75,12 @@ export class Uploads {
     for (const digest of asked) this.#missing.set(digest, missing.has(digest))
   }
 
-  /** A client sends what it was told is missing, and what it did not ask about. */
+  /** A client sends blobs reported as missing, and blobs that it did not ask about. */
   isToSend(recorded: DigestText): boolean {
     return this.#missing.get(this.#content.digest(recorded)) ?? true
   }
 
-  /** True when the upload need not go on: the server has the blob. */
+  /** True if the upload need not continue: the server has the blob. */
   isSkipped(uploadId: string): boolean {
     return this.#skipped.has(uploadId)
   }
@@ -93,7 +93,7 @@ export class Uploads {
     this.#committed.set(uploadId, committedBytes)
   }
 
-  /** The messages of a Write as recorded, or from where the server says it got to when it was broken off before. */
+  /** The messages of a Write as recorded, or from the server's committed size if it was interrupted before. */
   *messages(
     write: RecordedWrite,
   ): Generator<{ resourceName: string; writeOffset: number; data: Buffer; finishWrite: boolean }> {
@@ -116,12 +116,12 @@ export class Uploads {
     }
   }
 
-  /** How much the server should say it has when the upload is complete. */
+  /** The committed size that the server should report for the complete upload. */
   wireBytes(write: RecordedWrite): number {
     return this.#wire(write).length
   }
 
-  /** Sends a blob that this server lacks where the recorded one had it. */
+  /** Sends a blob that this server lacks and the recorded one had. */
   async send(recorded: DigestText, settings: CallSettings): Promise<string | undefined> {
     const { instanceName, client } = this.#candidate
     const digest = this.#content.digest(recorded)
@@ -137,7 +137,7 @@ export class Uploads {
   }
 }
 
-/** Compressed anew: the recorded stream holds no salt. */
+/** Compressed again, because the recorded stream holds no salt. */
 export const compressedAs = (compressor: string, bytes: Buffer): Buffer => {
   if (compressor === 'zstd') return compress(bytes)
   throw new SessionError(`sessions are compressed with zstd, not ${compressor}`)

@@ -4,18 +4,18 @@ import type { Any, Method } from './methods.js'
 
 const MOST_BYTES = 16 << 20
 
-/** How a call made of bare HTTP/2 frames ended. */
+/** How a call in bare HTTP/2 frames ended. */
 export interface WireOutcome {
-  /** From the trailers, or from the headers of an answer without a body; undefined when there was no gRPC status. */
+  /** From the trailers, or from the headers of a response without a body; undefined without a gRPC status. */
   readonly grpcStatus: number | undefined
   readonly grpcMessage: string
   readonly httpStatus: number | undefined
-  /** The code of an RST_STREAM, or 0. */
+  /** The error code of an RST_STREAM, or 0. */
   readonly resetCode: number
   readonly messages: readonly Buffer[]
 }
 
-/** gRPC's framing: a flag that says whether the message is compressed, its length, and the message. */
+/** A gRPC frame: the compression flag, the length, and the message. */
 export const frame = (message: Uint8Array, isCompressed = false): Buffer => {
   const head = Buffer.alloc(5)
   head.writeUInt8(isCompressed ? 1 : 0)
@@ -23,7 +23,7 @@ export const frame = (message: Uint8Array, isCompressed = false): Buffer => {
   return Buffer.concat([head, message])
 }
 
-/** Opens a call with these headers and nothing sent yet. The client keeps no deadline of its own. */
+/** Opens a call with these headers and sends nothing yet. The client sets no deadline of its own. */
 export const openOnWire = (
   session: ClientHttp2Session,
   method: Method<Any, Any>,
@@ -55,13 +55,13 @@ const outcomeOf = (stream: ClientHttp2Stream): Promise<WireOutcome> =>
     let takenBytes = 0
     stream.on('data', (chunk: Buffer) => {
       takenBytes += chunk.length
-      // The answers asked for in this way are a few bytes: a server that never stops is cut off.
+      // These answers are a few bytes long; a server that never stops is cut off.
       if (takenBytes > MOST_BYTES) stream.close(constants.NGHTTP2_CANCEL)
       else chunks.push(chunk)
     })
-    // The server has said all: what the client might still send is of no interest to it.
+    // The server has finished the call and needs nothing more from the client.
     stream.on('end', () => stream.close())
-    // A reset shows in `resetCode`; an unheard error would end the process.
+    // `resetCode` reports a reset; an unhandled error would end the process.
     stream.on('error', () => {})
     stream.on('close', () => {
       const code = status['grpc-status']
@@ -85,7 +85,7 @@ const unframed = (bytes: Buffer): Buffer[] => {
   return messages
 }
 
-/** One line for a report. */
+/** A summary in one line, for a report. */
 export const shownOnWire = ({ grpcStatus, grpcMessage, httpStatus, resetCode }: WireOutcome): string =>
   grpcStatus === undefined
     ? `no grpc-status (HTTP ${httpStatus ?? 'nothing'}, reset ${resetCode})`

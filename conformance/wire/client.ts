@@ -18,53 +18,53 @@ import { show } from './show.js'
 
 const statusCodec = codec('google.rpc.Status')
 
-/** How one call ended, with everything that came before. */
+/** How one call ended, and everything that came before. */
 export interface Outcome<R> {
   /** `Service.Method`, without the package. */
   readonly method: string
   readonly code: number
   readonly message: string
-  /** From `grpc-status-details-bin`; `code` there must equal the call's. */
+  /** From `grpc-status-details-bin`; its `code` must equal the call's. */
   readonly details: readonly { readonly typeUrl: string; readonly value: Buffer }[]
   readonly detailsCode: number | undefined
   readonly responses: readonly R[]
-  /** The first messages both ways in short, `>` for what was sent and `<` for what came. */
+  /** The first messages in both directions, shortened: `>` sent, `<` received. */
   readonly messages: readonly string[]
-  /** Undecodable response messages end the call with this text. */
+  /** If a response message does not decode, the call ends with this text. */
   readonly garbage: string | undefined
   readonly elapsedMs: number
-  /** Ended by this side's own deadline, and not by what the server said. */
+  /** The suite's own deadline ended the call, not the server. */
   readonly isOverdue: boolean
 }
 
 export interface CallSettings {
-  /** The check's own deadline for this call. Default 10 s. */
+  /** The deadline that the check sets for this call. Default 10 s. */
   readonly deadlineMs?: number
   readonly headers?: Readonly<Record<string, string | Buffer>>
-  /** What RequestMetadata says the call belongs to. */
+  /** The `action_id` in RequestMetadata. */
   readonly actionId?: string
-  /** Leave RequestMetadata out, or send these bytes instead of it. */
+  /** Leaves RequestMetadata out, or sends these bytes instead. */
   readonly requestMetadata?: 'none' | Buffer
-  /** Stop reading after so many responses and cancel. */
+  /** Stops reading after this many responses and cancels. */
   readonly maxResponses?: number
-  /**
-   * Takes each response as it comes, and nothing keeps it: for what is more than a check should hold.
-   */
+  /** Receives each response as it comes; none is kept. For content larger than a check should hold. */
   // biome-ignore lint/suspicious/noExplicitAny: the response of whatever method is called.
   readonly onResponse?: (response: any) => void
-  /** A server that sends more than this is cut off. Default 64 MiB. */
+  /** The call is cut off when the server sends more than this. Default 64 MiB. */
   readonly mostResponseBytes?: number
 }
 
-/** A message to send: typed, or raw bytes for what no codec would write. */
+/** A message to send: typed, or raw bytes for content that no codec would write. */
 export type Outgoing<Q> = Q | Buffer
 
 const DEADLINE_MS = 10_000
 const MOST_NOTED = 16
-/** A server that never stops sending must not fill the memory until the deadline; no check asks for half as much. */
+/** The bound keeps a server that never stops sending from filling memory; no check asks for half as much. */
 const MOST_RESPONSE_BYTES = 64 << 20
 
-/** Calls any method of any gRPC server by its table entry and tells how it ended. Never throws for what a server does. */
+/**
+ * Calls any method of any gRPC server by its table entry and reports how it ended. Never throws because of the server.
+ */
 export class Client {
   readonly #channel: Channel
   readonly #headers: Readonly<Record<string, string>>
@@ -78,9 +78,9 @@ export class Client {
     options: {
       headers: Readonly<Record<string, string>>
       identity: Identity
-      /** One of its own when it is left out. */
+      /** Generated if absent. */
       patience?: Patience
-      /** Takes in the methods that answer OK, as `Service.Method`. */
+      /** Collects the methods that answer OK, as `Service.Method`. */
       answered?: Set<string>
       channel?: ClientOptions
     },
@@ -89,7 +89,7 @@ export class Client {
       'grpc.max_receive_message_length': 64 << 20,
       'grpc.max_send_message_length': 64 << 20,
       'grpc.use_local_subchannel_pool': 1,
-      // A server that comes back after a crash is found again soon.
+      // A short backoff finds a restarted server soon.
       'grpc.initial_reconnect_backoff_ms': 200,
       'grpc.max_reconnect_backoff_ms': 1_000,
       ...options.channel,
@@ -100,7 +100,7 @@ export class Client {
     this.#answered = options.answered
   }
 
-  /** Sends the requests (one for a method that takes one), half-closes, and waits for the end of the call. */
+  /** Sends the requests (one for a unary method), half-closes, and waits for the end of the call. */
   call<Q, R>(
     method: Method<Q, R>,
     requests: Outgoing<Q> | readonly Outgoing<Q>[],
@@ -109,7 +109,7 @@ export class Client {
     return this.open(method, settings).sendAll(requests)
   }
 
-  /** Opens a call whose messages the check sends and awaits one by one. Every method can be driven this way. */
+  /** Opens a call that the check drives message by message. Works for every method. */
   open<Q, R>(method: Method<Q, R>, settings: CallSettings = {}): Conversation<Q, R> {
     const definition = definitionOf(method)
     const deadlineMs = this.#patience.deadlineMs(method.name, settings.deadlineMs ?? DEADLINE_MS)
@@ -124,7 +124,7 @@ export class Client {
     const conversation = new Conversation<Q, R>(definition, call, { ...settings, deadlineMs })
     conversation.outcome.then((outcome) => {
       if (outcome.code === Code.OK) this.#answered?.add(outcome.method)
-      // What the client broke off before anything came tells neither of an answer nor of silence.
+      // A call that the client cancelled before any response proves neither an answer nor silence.
       const isTelling = !conversation.isCancelled || outcome.responses.length > 0
       if (isTelling) this.#patience.noteEnd(method.name, outcome)
     })
@@ -152,11 +152,11 @@ export class Client {
   }
 }
 
-/** One open call. Responses queue up until asked for; `outcome` settles when the call has ended. */
+/** One open call. Responses queue up until they are read; `outcome` settles when the call has ended. */
 export class Conversation<Q, R> {
   readonly outcome: Promise<Outcome<R>>
   hasEnded = false
-  /** By this side. */
+  /** Cancelled by the suite. */
   isCancelled = false
   readonly #definition: MethodDefinition
   readonly #call: ClientDuplexStream<Buffer, Buffer>
@@ -186,7 +186,7 @@ export class Conversation<Q, R> {
       this.#take(bytes)
       if (this.#responses.length >= maxResponses) call.cancel()
     })
-    // The status event carries the same facts and comes in every case; an unheard error would end the process.
+    // The status event always comes and has the same facts; an unhandled error would end the process.
     call.on('error', (_: ServiceError) => {})
     this.outcome = new Promise((resolve) => {
       call.on('status', (status) => {
@@ -227,7 +227,7 @@ export class Conversation<Q, R> {
     this.#call.cancel()
   }
 
-  /** Stops reading, so that flow control reaches the server; `resume` goes on. */
+  /** Stops reading, so that flow control reaches the server; `resume` continues. */
   pause(): void {
     this.#call.pause()
   }
@@ -236,7 +236,7 @@ export class Conversation<Q, R> {
     this.#call.resume()
   }
 
-  /** The next response, or undefined when the call ended without one. */
+  /** The next response, or undefined if the call ended first. */
   async next(): Promise<R | undefined> {
     while (this.#taken >= this.#responses.length && !this.hasEnded) {
       await new Promise<void>((resolve) => this.#waiting.push(resolve))
@@ -282,7 +282,7 @@ export class Conversation<Q, R> {
       messages: this.#log,
       garbage: this.#garbage,
       elapsedMs,
-      // A server is told of the deadline, and may be the first to say that it has passed.
+      // The server knows the deadline and may report its expiry first.
       isOverdue: status.code === Code.DEADLINE_EXCEEDED && elapsedMs >= this.#deadlineMs - 50,
     }
   }

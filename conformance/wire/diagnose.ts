@@ -9,8 +9,8 @@ const SETTINGS_FRAME = 4
 const TLS_ALERT = 0x15
 
 /**
- * Sends the opening of an HTTP/2 connection and looks at what comes back, since a gRPC library says no more than
- * "unavailable". Throws a TargetError that says what is there when it is not HTTP/2.
+ * Opens an HTTP/2 connection and inspects the bytes that come back, because a gRPC library reports only "unavailable".
+ * Throws a TargetError that says what answered, if it is not HTTP/2.
  */
 export const diagnose = async (target: Target): Promise<void> => {
   const socket = await connected(target)
@@ -44,7 +44,7 @@ const connected = (target: Target): Promise<Socket> =>
     }
     const socket = isSecure ? connectTls({ ...options, ...own }, ready) : connectTcp({ host, port }, ready)
     socket.once('error', (error) => refuse(connectionFinding(error, isSecure)))
-    socket.once('close', () => refuse('the connection was closed before anything was said'))
+    socket.once('close', () => refuse('the server closed the connection without sending a byte'))
   })
 
 const connectionFinding = (error: NodeJS.ErrnoException, isSecure: boolean): string => {
@@ -70,13 +70,13 @@ const answerTo = (socket: Socket): Promise<Answer> =>
       bytes = Buffer.concat([bytes, chunk])
       if (bytes.length >= EMPTY_SETTINGS.length) end('data')
     })
-    // What there was to learn from an error is that the connection ended.
+    // An error only says that the connection ended.
     socket.on('error', () => {})
     socket.once('close', () => end('closed'))
     socket.write(Buffer.concat([PREFACE, EMPTY_SETTINGS]))
   })
 
-/** What stands in the way, or undefined when the answer opens an HTTP/2 connection. */
+/** The obstacle, or undefined if the answer opens an HTTP/2 connection. */
 const findingOf = ({ bytes, end }: Answer, isSecure: boolean): string | undefined => {
   const protocol = isSecure ? 'HTTP/2 over TLS' : 'plaintext HTTP/2'
   if (bytes.length >= EMPTY_SETTINGS.length && bytes[3] === SETTINGS_FRAME) return undefined
@@ -86,8 +86,8 @@ const findingOf = ({ bytes, end }: Answer, isSecure: boolean): string | undefine
   if (bytes[0] === TLS_ALERT && bytes[1] === 3) return 'the server wants TLS: try grpcs://'
   if (bytes.length > 0) return `the server does not speak ${protocol}: it sent ${shown(bytes)}`
   if (end === 'closed')
-    return `the server closed the connection at the opening of ${protocol}${isSecure ? '' : ': try grpcs://'}`
-  return `the server accepts connections and keeps silent: no ${protocol} within ${PATIENCE_MS / 1000} s`
+    return `the server closed the connection after the preface of ${protocol}${isSecure ? '' : ': try grpcs://'}`
+  return `the server accepts connections and does not answer: no ${protocol} within ${PATIENCE_MS / 1000} s`
 }
 
 const shown = (bytes: Buffer): string =>

@@ -3,7 +3,7 @@ import type { Input, Output } from '../proto/codec.js'
 // biome-ignore lint/suspicious/noExplicitAny: stands for "whatever this method takes or gives".
 export type Any = any
 
-/** A method with the types of its messages; nothing of it exists at run time but the two names. */
+/** A method with the types of its messages. Only the two names exist at run time. */
 export interface Method<Q, R> {
   readonly service: string
   readonly name: string

@@ -1,23 +1,22 @@
 import { setMaxListeners } from 'node:events'
 
-/** How one call ended, as far as waiting is concerned. */
+/** How one call ended, as far as waiting matters. */
 export interface Ended {
   readonly responses: readonly unknown[]
   readonly isOverdue: boolean
 }
 
-/** Calls of one method that may stay unanswered in a row before the next ones wait only `SHORT_MS`. */
+/** The number of consecutive unanswered calls of one method after which its next calls wait only `SHORT_MS`. */
 const MOST_SILENCES = 3
 const SHORT_MS = 1_000
-/** So many methods silent, with no answer to any call in between, and the run is over. */
+/** The run ends when this many methods are silent and no call was answered in between. */
 const MOST_SILENT_METHODS = 4
-/** Streams that stay open for as long as an action runs: one message on them is an answer. */
+/** Streams that stay open while an action runs: one message on them is an answer. */
 const LONG_STREAMS: ReadonlySet<string> = new Set(['Execute', 'WaitExecution', 'Watch'])
 
 /**
- * How long a run goes on waiting for a server that keeps silent. A method that left several calls in a row unanswered
- * is still asked, with a short deadline, so that a server that hangs in one method costs seconds and not hours; a server
- * that hangs in several ends the run.
+ * How long a run waits for a silent server. After several unanswered calls in a row a method gets a short deadline, so
+ * that a method that hangs costs seconds. A server that hangs in several methods ends the run.
  */
 export class Patience {
   readonly #silences = new Map<string, number>()
@@ -26,19 +25,19 @@ export class Patience {
 
   readonly #factor: number
 
-  /** `factor` multiplies every deadline: for a server that is slow, or far, or shares a machine that is loaded. */
+  /** `factor` multiplies every deadline, for a server that is slow, far, or on a loaded machine. */
   constructor(factor = 1) {
     this.#factor = factor
-    // Every check that is under way listens: as many as there are lanes, and those that wait beside them.
+    // Every check in flight listens: those in the lanes, and those that wait beside them.
     setMaxListeners(0, this.#over.signal)
   }
 
-  /** Aborted when the run is over before its end. */
+  /** Aborted when the run ends early. */
   get signal(): AbortSignal {
     return this.#over.signal
   }
 
-  /** Why the run is over before its end; undefined while it is not. */
+  /** Why the run ended early; undefined if it did not. */
   get reason(): string | undefined {
     return this.#over.signal.aborted ? String(this.#over.signal.reason) : undefined
   }
@@ -47,12 +46,12 @@ export class Patience {
     this.#over.abort(reason)
   }
 
-  /** Methods that are waited for no longer: they left several calls in a row unanswered, and none was answered since. */
+  /** Methods with a short deadline: several calls in a row got no answer, and none since. */
   get silentMethods(): readonly string[] {
     return [...this.#silences].flatMap(([method, silences]) => (silences < MOST_SILENCES ? [] : [method]))
   }
 
-  /** A deadline that is no single call's, on the scale of this run. */
+  /** A deadline of more than one call, scaled for this run. */
   scaledMs(ms: number): number {
     return ms * this.#factor
   }
@@ -65,7 +64,7 @@ export class Patience {
   noteEnd(method: string, ended: Ended): void {
     if (!isSilence(method, ended)) {
       this.#silences.delete(method)
-      // The one call that a server may answer while all that stands behind it hangs.
+      // A server whose backends hang may still answer this call.
       if (method !== 'GetCapabilities') this.#silentInARow.clear()
       return
     }
@@ -73,7 +72,9 @@ export class Patience {
     this.#silences.set(method, silences)
     this.#silentInARow.add(method)
     if (this.#silentInARow.size < MOST_SILENT_METHODS) return
-    this.giveUp(`the server connects and does not answer: ${[...this.#silentInARow].join(', ')} kept silent in a row`)
+    this.giveUp(
+      `the server accepts connections and does not answer: ${[...this.#silentInARow].join(', ')} did not answer in a row`,
+    )
   }
 }
 

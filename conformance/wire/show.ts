@@ -1,4 +1,4 @@
-/** A value as one short line; bytes are told by their length, and long lists by their beginning. */
+/** A value as one short line; bytes are shown by their length, long lists by their beginning. */
 export const show = (value: unknown): string => {
   const text = JSON.stringify(shortened(value)) ?? String(value)
   return text.length > 600 ? `${text.slice(0, 600)}...` : text
@@ -6,7 +6,7 @@ export const show = (value: unknown): string => {
 
 const MOST_ENTRIES = 12
 
-/** A copy small enough to write down, made before JSON.stringify could spell out every byte of a blob. */
+/** A shortened copy, because JSON.stringify would print every byte of a blob. */
 const shortened = (value: unknown): unknown => {
   if (value instanceof Uint8Array) return `<${value.length} bytes>`
   if (Array.isArray(value)) {

@@ -8,12 +8,12 @@ export interface TargetSettings {
     readonly ca?: string | undefined
     readonly cert?: string | undefined
     readonly key?: string | undefined
-    /** What the certificate of the server must be for, where that is not the host of the address. */
+    /** The name in the server's certificate, if it is not the host of the address. */
     readonly serverName?: string | undefined
   }
 }
 
-/** Where to connect, with the certificates read. */
+/** The address, and the certificates as read. */
 export interface Target {
   readonly address: string
   readonly hostPort: string
@@ -26,7 +26,7 @@ export interface Target {
   readonly serverName: string | undefined
 }
 
-/** The exam cannot be taken, or not be gone on with: one line that says why. */
+/** The exam cannot start or continue: one line with the reason. */
 export class TargetError extends Error {
   override readonly name = 'TargetError'
 }
@@ -59,7 +59,7 @@ const contentOf = (path: string | undefined, option: string): Buffer | null => {
   }
 }
 
-/** A connection that is ready, or that has failed: then each of its streams tells so. */
+/** A connection that is ready or has failed; each stream of a failed one reports the error. */
 export const openSession = async ({
   isSecure,
   hostPort,
@@ -74,7 +74,7 @@ export const openSession = async ({
     ...(key === null ? {} : { key }),
     ...(serverName === undefined ? {} : { servername: serverName }),
   })
-  // Each stream tells of the session's end; an unheard error would end the process.
+  // Each stream reports the end of the session; an unhandled error would end the process.
   session.on('error', () => {})
   await new Promise<void>((resolve) => {
     session.once('connect', () => resolve())

@@ -2,14 +2,14 @@ import { gunzipSync } from 'node:zlib'
 
 const HEAD_BYTES = 5
 
-/** Cuts the bytes of one direction of a gRPC call into messages as they come. */
+/** Splits one direction of a gRPC call into messages as bytes arrive. */
 export class FrameReader {
   readonly #encoding: string | undefined
   #waiting: Buffer[] = []
   #waitingBytes = 0
   #wantedBytes = HEAD_BYTES
 
-  /** `encoding` is the call's `grpc-encoding`; gzip and identity are read. */
+  /** `encoding` is the call's `grpc-encoding`; gzip and identity are supported. */
   constructor(encoding: string | undefined) {
     this.#encoding = encoding
   }

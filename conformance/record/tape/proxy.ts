@@ -23,14 +23,14 @@ export interface ProxySettings {
   /** `http://host:port` of the server that answers. */
   readonly upstream: string
   readonly tape: Tape
-  /** Breaks off the first upload of more bytes than this, as a lost connection would. */
+  /** Breaks off the first upload above this many bytes, as a lost connection would. */
   readonly breakUploadBytes: number | undefined
 }
 
 /**
- * A gRPC proxy that copies to a tape what it passes on. It forwards the bytes of HTTP/2 streams, not messages: unknown
- * methods, all four call shapes, metadata, trailers, deadlines and resets reach the other side as they came, and pipes
- * keep the flow control. Every connection of a client has one of its own to the server.
+ * A gRPC proxy that records its traffic on a tape. It forwards the bytes of HTTP/2 streams, not messages: unknown
+ * methods, all four call shapes, metadata, trailers, deadlines and resets pass unchanged. Pipes preserve flow control.
+ * Each client connection has its own connection to the server.
  */
 export class RecordingProxy {
   readonly #server: Http2Server
@@ -43,11 +43,11 @@ export class RecordingProxy {
     this.#settings = settings
     this.#server = createServer({ settings: { initialWindowSize: WINDOW_BYTES } })
     this.#server.on('session', (session) => this.#accept(session))
-    // A client that speaks something else, or goes away, leaves nothing to record.
+    // A client that speaks another protocol, or disconnects, leaves nothing to record.
     this.#server.on('sessionError', () => {})
   }
 
-  /** Rejects when the address is taken or the server cannot be reached. */
+  /** Rejects if the address is in use or the server cannot be reached. */
   static async listen(settings: ProxySettings): Promise<RecordingProxy> {
     await reach(settings.upstream)
     const proxy = new RecordingProxy(settings)
@@ -65,7 +65,7 @@ export class RecordingProxy {
     return family === 'IPv6' ? `[${address}]:${port}` : `${address}:${port}`
   }
 
-  /** Takes no further connections, gives the open calls `drainMs` to end, and breaks off the rest. */
+  /** Accepts no new connections, gives open calls `drainMs` to end, and then cancels them. */
   async close(drainMs: number): Promise<void> {
     const closed = new Promise((resolve) => this.#server.close(resolve))
     let timer: NodeJS.Timeout | undefined
@@ -83,7 +83,7 @@ export class RecordingProxy {
     session.setLocalWindowSize(8 * WINDOW_BYTES)
     const upstream = connect(this.#settings.upstream, { settings: { initialWindowSize: WINDOW_BYTES } })
     upstream.once('connect', () => upstream.setLocalWindowSize(8 * WINDOW_BYTES))
-    // Each stream is told of the end of its connection; an unheard error would end the process.
+    // Each stream reports the end of its connection; an unhandled error would end the process.
     session.on('error', () => {})
     upstream.on('error', () => {})
     upstream.on('goaway', (code) => {
@@ -103,7 +103,7 @@ export class RecordingProxy {
     })
   }
 
-  /** Resolves when both sides of the call are over. */
+  /** Resolves when both sides of the call have ended. */
   #forward(client: ServerHttp2Stream, headers: IncomingHttpHeaders, upstream: ClientHttp2Session): Promise<void> {
     const { tape } = this.#settings
     const taped = tape.begin(headers[':path'] ?? '', headers)
@@ -116,7 +116,7 @@ export class RecordingProxy {
     const breaker = new AbortController()
     const server = upstream.request(forwarded(headers), { signal: breaker.signal })
     server.on('error', () => {})
-    // `close` would half-close the request before it resets it, and make half an upload look like a whole one.
+    // `close` would half-close the request before the reset, and half an upload would look complete.
     const breakOff = (): void => breaker.abort()
     this.#copyRequests(client, server, taped, breakOff)
     copyResponses(client, server, taped, tape)
@@ -177,9 +177,9 @@ const copyResponses = (client: ServerHttp2Stream, server: ClientHttp2Stream, tap
   })
 }
 
-/** The server ended the call before the client's last message: the client is told to send no more. */
+/** The server ended the call before the client's last message: tells the client to stop sending. */
 const stopReading = (client: ServerHttp2Stream): void => {
-  // A reset would overtake trailers that are written in this turn of the loop.
+  // A reset would overtake trailers written in the same turn of the event loop.
   setImmediate(() => {
     if (!client.readableEnded) client.close(constants.NGHTTP2_NO_ERROR)
   })
@@ -190,7 +190,7 @@ const framesOf = (frames: FrameReader, chunk: Buffer, tape: Tape): Buffer[] => {
   try {
     return frames.push(chunk)
   } catch (error) {
-    // The call itself goes on: a proxy that cannot record must not change what it carries.
+    // The call continues: a failing recorder must not change the traffic.
     tape.fail(error instanceof Error ? error.message : String(error))
     return []
   }

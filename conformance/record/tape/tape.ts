@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http2'
 
-/** How a call ended: with a status, or broken off by the client or by the recorder itself. */
+/** How a call ended: with a status, or broken off by the client or the recorder. */
 export type TapedEnd =
   | { readonly by: 'status'; readonly trailers: IncomingHttpHeaders }
   | { readonly by: 'client' | 'server' | 'recorder'; readonly resetCode: number }
@@ -11,7 +11,7 @@ export interface TapedMessage {
   readonly bytes: Buffer
 }
 
-/** One call as it went over the wire. Times are milliseconds since the tape began. */
+/** One call as seen on the wire. Times are milliseconds since the tape began. */
 export interface TapedCall {
   readonly path: string
   readonly headers: IncomingHttpHeaders
@@ -21,10 +21,10 @@ export interface TapedCall {
   endMs: number
 }
 
-/** Everything that went through the proxy, in memory and up to a bound. */
+/** The traffic of the proxy, in memory, up to a bound. */
 export class Tape {
   readonly calls: TapedCall[] = []
-  /** Why the tape cannot be kept, once it cannot. */
+  /** Why recording failed, if it did. */
   failure: string | undefined
   readonly #startMs = performance.now()
   readonly #maxBytes: number
@@ -47,9 +47,9 @@ export class Tape {
       return
     }
     const ms = this.#now()
-    // A copy: a slice would keep the whole chunk of the transport alive.
+    // A copy, because a slice would keep the transport's whole chunk alive.
     call.messages.push({ isRequest, ms, bytes: Buffer.from(bytes) })
-    // Node tells of the trailers before the data that came ahead of them has been read.
+    // Node emits trailers before the data that preceded them has been read.
     if (!isRequest && call.end !== undefined) call.endMs = ms
   }
 

@@ -118,7 +118,7 @@ const isFinding = (result: Result | undefined): boolean => result?.verdict === '
 /** Skipped because another of these checks has told that the method it needs, which this mutation leaves out, is not there. */
 const isTold = (result: Result | undefined, results: ReadonlyMap<string, Result>, { leavesOut = [] }: Mutation) => {
   if (result?.verdict !== 'skip' || result.unimplemented === undefined) return false
-  const [, teller = ''] = / is not implemented, as (\S+) tells$/.exec(result.reason) ?? []
+  const [, teller = ''] = / is not implemented; see (\S+)$/.exec(result.reason) ?? []
   const told = results.get(teller)
   return leavesOut.includes(result.unimplemented) && told?.unimplemented === result.unimplemented && isFinding(told)
 }

@@ -69,7 +69,7 @@ t.test(
     for (const id of ['CMD-07', 'OUT-09', 'SES-siso']) {
       t.match(
         told[id],
-        /^skip: the server announces 2\.3 as its lowest version, and this is for clients below 2\.1$/,
+        /^skip: the lowest version that the server announces is 2\.3; this is for clients below 2\.1$/,
         id,
       )
     }
@@ -101,11 +101,7 @@ const late =
 t.test('a row whose answer was late is taken again alone, and told by that', async (t) => {
   const once = await examined(t, upstream, late(1), true)
   t.equal(once.verdict, 'pass')
-  t.match(
-    once.reason,
-    /late beside other rows, and in time when this one was taken again alone/,
-    'and the report says so',
-  )
+  t.match(once.reason, /late beside other rows, and in time when this row ran alone/, 'and the report says so')
   t.equal((await examined(t, upstream, late(2), true)).verdict, 'fail', 'late again')
   t.equal((await examined(t, upstream, late(1), false)).verdict, 'fail', 'where nothing is asked again')
 })

@@ -35,7 +35,7 @@ t.test('several silent methods end it, unless one of the others answers in betwe
   for (const method of ['Write', 'Read']) silences(patience, method, 1)
   patience.noteEnd('GetCapabilities', ANSWERED)
   silences(patience, 'Execute', 1)
-  t.match(patience.reason, /GetTree, Write, Read, Execute kept silent in a row/)
+  t.match(patience.reason, /GetTree, Write, Read, Execute did not answer in a row/)
   t.ok(patience.signal.aborted)
 })
 

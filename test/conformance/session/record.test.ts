@@ -83,7 +83,10 @@ t.test('an action that holds no salt is told, and no PATH of this machine is kep
   )
   await recorder.finish()
   t.equal(recorder.notes.length, 1)
-  t.match(recorder.notes[0], new RegExp(`^the action ${plain.actionDigest.hash}/\\d+ cannot be salted: nothing `))
+  t.match(
+    recorder.notes[0],
+    new RegExp(`^the action ${plain.actionDigest.hash}/\\d+ cannot be salted, because none of its inputs `),
+  )
   const commands = Object.values(readSession(out).blobs).filter(
     (source) => 'message' in source && source.message === 'Command',
   )
@@ -181,7 +184,7 @@ t.test('clear refusals, and nothing written', async (t) => {
   })
   const inUse = upstream.slice('grpc://'.length)
   await t.rejects(recording(t, upstream, '--listen', inUse, out), { message: /cannot listen on .*EADDRINUSE/ })
-  await t.rejects(recording(t, upstream, join(folder, 'taken')), { message: /exists already/ })
+  await t.rejects(recording(t, upstream, join(folder, 'taken')), { message: /already exists/ })
   const idle = await recording(t, upstream, out)
   await t.rejects(idle.finish(), { message: 'nothing was written: there was no call' })
   const small = await recording(t, upstream, '--max-bytes', '1000', out)
