@@ -6,17 +6,17 @@ import { DigestBatch } from './digest-batch.js'
 import type { DigestFunction } from './digest-function.js'
 import { insideRoot, invalidText, rejectNul } from './root-path.js'
 
-/** The blobs an ActionResult names. Those of trees and directories name more. */
+/** Blobs that an ActionResult names. Its trees and directories name further blobs. */
 export interface ReferencedBlobs {
   /** Output files, stdout and stderr. */
   readonly blobs: DigestBatch
-  /** Blobs that are a Tree. */
+  /** Blobs that contain a Tree. */
   readonly trees: readonly Digest[]
-  /** Blobs that are the root Directory of a tree whose every Directory is a blob. */
+  /** Blobs that contain a root Directory; all its subdirectories are blobs too. */
   readonly rootDirectories: readonly Digest[]
 }
 
-/** INVALID_ARGUMENT names the field whose digest is missing or malformed. */
+/** Throws INVALID_ARGUMENT that names the field if a digest is missing or malformed. */
 export const referencedBlobs = (result: ActionResult, digestFunction: DigestFunction): ReferencedBlobs => {
   const blobs = result.outputFiles.map(({ digest }, index) =>
     Digest.parse(digest, digestFunction, `action_result.output_files[${index}].digest`),
@@ -39,14 +39,15 @@ export const referencedBlobs = (result: ActionResult, digestFunction: DigestFunc
   return { blobs: DigestBatch.of(blobs), trees, rootDirectories }
 }
 
-/** Whether a path has a `..`, and so may lead out of the working directory. */
+/** Whether an output path contains `..` and so may leave the working directory. */
 export const reachesUp = (result: ActionResult): boolean =>
   OUTPUT_FIELDS.some(([list]) => result[list].some(({ path }) => path.split('/').includes('..')))
 
 /**
- * INVALID_ARGUMENT names the output that has no place inside the input root or is no more than its working directory, and
- * the symlink without a target. `cwd` is that directory, relative to the input root. Only an OutputDirectory may be the
- * working directory itself, and a target may be any path at all (REAPI OutputDirectory, OutputSymlink).
+ * Throws INVALID_ARGUMENT that names the output if its path leaves the input root or is the working directory
+ * itself, or if a symlink has no target. `cwd` is the working directory, relative to the input root. Only an
+ * OutputDirectory may be the working directory itself. A symlink's target may be any path (REAPI
+ * OutputDirectory, OutputSymlink).
  */
 export const checkOutputs = (result: ActionResult, cwd: string): void => {
   for (const [list, field] of OUTPUT_FIELDS) {
@@ -76,7 +77,7 @@ const checkTarget = (target: string, field: string): void => {
   if (target === '') throw invalidText(field, target, 'expected a path')
 }
 
-/** The files of a Directory; its subdirectories are not followed. */
+/** The digests of a Directory's files, without those of its subdirectories. */
 export const directoryFiles = ({ files }: Directory, digestFunction: DigestFunction): Digest[] =>
   files.map(({ name, digest }) =>
     Digest.parse(digest, digestFunction, () => `the digest of file ${JSON.stringify(name)}`),

@@ -5,8 +5,8 @@ import { toMs } from '../proto/time.js'
 import type { Digest } from './digest.js'
 
 /**
- * How long an action may run, in milliseconds: what it asks for, or `maxTimeoutMs` when it names no timeout (REAPI
- * Action.timeout). INVALID_ARGUMENT when it asks for more, or for less than nothing.
+ * Timeout of an action in milliseconds: the requested one, or `maxTimeoutMs` if it requests none (REAPI
+ * Action.timeout). Throws INVALID_ARGUMENT for a longer or a negative one.
  */
 export const actionTimeoutMs = (action: Pick<Action, 'timeout'>, maxTimeoutMs: number): number => {
   if (action.timeout === null) return maxTimeoutMs
@@ -18,8 +18,9 @@ export const actionTimeoutMs = (action: Pick<Action, 'timeout'>, maxTimeoutMs: n
 }
 
 /**
- * The FAILED_PRECONDITION by which a client learns what to upload before it asks again: one detail, with one violation
- * of type MISSING for each blob (REAPI Execute; Pants refuses a second detail, Bazel retries only if all are MISSING).
+ * FAILED_PRECONDITION that tells a client which blobs to upload before a retry. It has one detail with one
+ * violation of type MISSING for each blob (REAPI Execute). Pants rejects a second detail, and Bazel retries
+ * only if all violations are MISSING.
  */
 export const missingBlobs = (digests: readonly Digest[]): StatusError => {
   const violations = digests.map((digest) => ({ type: 'MISSING', subject: blobSubject(digest), description: '' }))
@@ -29,6 +30,9 @@ export const missingBlobs = (digests: readonly Digest[]): StatusError => {
   return new StatusError('FAILED_PRECONDITION', message, { details: [preconditionFailure(violations)] })
 }
 
-/** `blobs/{hash}/{size}`, with the function in between where the protocol wants it; without an instance name. */
+/**
+ * `blobs/{hash}/{size}` or `blobs/{function}/{hash}/{size}`, as REAPI requires for the function; without an
+ * instance name.
+ */
 const blobSubject = ({ function: { segment }, hash, sizeBytes }: Digest): string =>
   segment === undefined ? `blobs/${hash}/${sizeBytes}` : `blobs/${segment}/${hash}/${sizeBytes}`

@@ -2,20 +2,20 @@ import { StatusError } from '../base/status-error.js'
 import type { Command } from '../proto/generated/build.bazel.remote.execution.v2.js'
 import { insideRoot, invalidText, rejectNul } from './root-path.js'
 
-/** The node properties a worker applies to input files and reports for outputs (ExecutionCapabilities says so). */
+/** Node properties that workers apply to inputs and report for outputs. ExecutionCapabilities announces them. */
 export const SUPPORTED_NODE_PROPERTIES: readonly string[] = ['mtime', 'unix_mode']
 
-/** One output a Command asks for. */
+/** An output that a Command requests. */
 export interface RequestedOutput {
-  /** As the client wrote it: relative to the working directory, `""` for the working directory itself. */
+  /** As the client sent it: relative to the working directory; `""` is the working directory itself. */
   readonly path: string
-  /** Where it is, relative to the input root, without `.` and `..`; `""` is the input root. */
+  /** The path relative to the input root, without `.` and `..`; `""` is the input root. */
   readonly rootPath: string
-  /** `any` for output_paths; the legacy fields say what they expect. */
+  /** `any` for output_paths; the legacy fields state the type. */
   readonly kind: 'any' | 'file' | 'directory'
 }
 
-/** Rejects with INVALID_ARGUMENT what no worker could run as it was meant. */
+/** Throws INVALID_ARGUMENT for a command that no worker can run as requested. */
 export const validateCommand = (command: Command): void => {
   if (command.arguments.length === 0 || command.arguments[0] === '') {
     throw invalid('Command.arguments is empty, expected the program and its arguments')
@@ -41,8 +41,9 @@ export const workingDirectory = (command: Command): string =>
   insideRoot('', command.workingDirectory, 'Command.working_directory')
 
 /**
- * What to collect after the run, each path once. The legacy fields count only where output_paths is empty (REAPI
- * Command.output_paths). Paths that are absolute, end in a slash or leave the input root are INVALID_ARGUMENT.
+ * Outputs to collect after the run, each path once. The legacy fields count only if output_paths is empty
+ * (REAPI Command.output_paths). Throws INVALID_ARGUMENT for paths that are absolute, end in a slash or leave
+ * the input root.
  */
 export const requestedOutputs = (command: Command): RequestedOutput[] => {
   const cwd = workingDirectory(command)

@@ -6,11 +6,14 @@ export interface Compressor {
   readonly name: CompressorName
   /** Compressor.Value in the protocol. */
   readonly value: number
-  /** Its name below `compressed-blobs/`. */
+  /** The segment after `compressed-blobs/`. */
   readonly segment: string
 }
 
-/** What is served, best first: clients such as Siso take the first (REAPI: IDENTITY needs no announcement). */
+/**
+ * Supported compressors, best first, because clients such as Siso use the first one. REAPI: IDENTITY is not
+ * announced.
+ */
 export const compressors: readonly Compressor[] = [
   { name: 'ZSTD', value: 1, segment: 'zstd' },
   { name: 'DEFLATE', value: 2, segment: 'deflate' },
@@ -19,7 +22,7 @@ export const compressors: readonly Compressor[] = [
 
 export const IDENTITY = 0
 
-/** The compressor of a resource name. `identity` is refused: REAPI gives it no `compressed-blobs/` form. */
+/** The compressor of a resource name. Rejects `identity`: REAPI defines no `compressed-blobs/` form for it. */
 export const compressorOfSegment = (segment: string): Compressor => {
   const known = compressors.find((candidate) => candidate.segment === segment)
   if (known !== undefined) return known

@@ -11,20 +11,23 @@ interface Origin {
 }
 
 /**
- * Digests of one function as numbers, without an object for each: for who asks about thousands and compares words. What
- * is selected from a batch knows where in it each digest stands, so that parts of it that went different ways can be put
- * together again (`merge`), and the answer told in the words of the question. Immutable.
+ * Digests of one function as numbers, without an object for each. For lookups of thousands of digests. A
+ * selection remembers the positions of its digests in the original batch. So parts that took different paths
+ * can be merged, and an answer can refer to the request. Immutable.
  */
 export class DigestBatch {
   readonly function: DigestFunction
   readonly count: number
-  /** Of every digest `wordsEach`: the size's upper and lower 32 bits, and its hash, eight hex digits a word. */
+  /**
+   * `wordsEach` words for each digest: the upper and lower 32 bits of the size, then the hash, eight hex
+   * digits a word.
+   */
   readonly words: Int32Array
   readonly wordsEach: number
-  /** Mere keys: what is kept under them is something else (`Digest.describesContent`). */
+  /** The digests are only keys: they do not describe the content stored under them (`Digest.describesContent`). */
   readonly areKeys: boolean
   readonly #positions: Uint32Array | undefined
-  /** The digests of the first batch as somebody had them, by their positions. */
+  /** The Digest objects of the original batch, by position, if it was made from objects. */
   readonly #known: readonly Digest[] | undefined
 
   constructor(digestFunction: DigestFunction, words: Int32Array, count: number, from: Origin = {}) {
@@ -37,7 +40,7 @@ export class DigestBatch {
     this.#known = from.known
   }
 
-  /** Digests at hand, all of one function. */
+  /** All digests must have the same function. */
   static of(digests: readonly Digest[]): DigestBatch {
     const digestFunction = digests[0]?.function ?? digestFunctions.SHA256
     const wordsEach = wordsOf(digestFunction)
@@ -58,7 +61,7 @@ export class DigestBatch {
     return this.areKeys ? digest.asKey() : digest
   }
 
-  /** The same digests, as mere keys or as what describes content. */
+  /** The same digests, either as keys or as digests that describe content. */
   as(kind: { readonly areKeys: boolean }): DigestBatch {
     if (kind.areKeys === this.areKeys) return this
     return new DigestBatch(this.function, this.words, this.count, this.#origin(this.#positions, kind.areKeys))
@@ -68,30 +71,30 @@ export class DigestBatch {
     return Array.from({ length: this.count }, (_, index) => this.at(index))
   }
 
-  /** Where a digest stands in the batch that this one was selected from, at however many removes. */
+  /** Position of a digest in the original batch, also after several selections. */
   positionOf(index: number): number {
     return this.#positions === undefined ? index : (this.#positions[index] as number)
   }
 
-  /** Without making a digest of it. */
+  /** Reads the size without creating a Digest. */
   sizeBytesAt(index: number): number {
     const first = index * this.wordsEach
     return ((this.words[first] as number) >>> 0) * WORD + ((this.words[first + 1] as number) >>> 0)
   }
 
-  /** Eight hex digits of its hash as a signed number, the first ones at 0. */
+  /** Eight hex digits of the hash as a signed number; word 0 holds the first ones. */
   hashWordAt(index: number, word: number): number {
     return this.words[index * this.wordsEach + DIGEST_HEAD_WORDS + word] as number
   }
 
-  /** Those of blobs that have bytes. */
+  /** Drops the digests of the empty blob. */
   withoutEmpty(): DigestBatch {
     let emptyCount = 0
     for (let index = 0; index < this.count; index++) if (this.#isEmptyAt(index)) emptyCount++
     return emptyCount === 0 ? this : this.select(this.#indexesOf((index) => !this.#isEmptyAt(index)))
   }
 
-  /** Those at these indexes, in their order. */
+  /** The digests at these indexes, in the order of the indexes. */
   select(indexes: readonly number[]): DigestBatch {
     const count = indexes.length
     if (count === this.count) return this
@@ -107,7 +110,7 @@ export class DigestBatch {
     return new DigestBatch(this.function, words, count, this.#origin(positions, this.areKeys))
   }
 
-  /** Those that are not among `others`, which were selected from this batch. */
+  /** The digests that are not in `others`, which must be a selection of this batch in the same order. */
   except(others: DigestBatch): DigestBatch {
     if (others.count === 0) return this
     let next = 0
@@ -119,7 +122,7 @@ export class DigestBatch {
     return this.select(rest)
   }
 
-  /** Batches without common digests that were selected from one, together and in its order. */
+  /** Merges disjoint selections of one batch, in the order of that batch. */
   static merge(first: DigestBatch, ...others: readonly DigestBatch[]): DigestBatch {
     const batches = [first, ...others].filter(({ count }) => count > 0)
     const [only] = batches

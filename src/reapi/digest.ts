@@ -14,14 +14,15 @@ interface Apart {
 }
 
 /**
- * A valid digest: lower-case hex of its function's length and a size between 0 and 2^53-1. Parsed once at the edge; what
- * has this type needs no further check. Function, hash and size together are the identity (`key`).
+ * A valid digest: lower-case hex of its function's length, and a size from 0 to 2^53-1. Input is parsed once,
+ * where it enters, so a Digest needs no further check. Function, hash and size together are its identity
+ * (`key`).
  */
 export class Digest {
   readonly function: DigestFunction
   readonly hash: string
   readonly sizeBytes: number
-  /** False of a mere key: what is kept under it is something else, and may become something else again. */
+  /** False for a key: the content stored under it is not described by the digest, and may change. */
   readonly describesContent: boolean
   readonly #apart: Apart | undefined
   #key: string | undefined
@@ -43,8 +44,8 @@ export class Digest {
   }
 
   /**
-   * Rejects with INVALID_ARGUMENT what is not a digest of `digestFunction`; `what` names the field in the message, as a
-   * function where the name takes work to make.
+   * Throws INVALID_ARGUMENT if `message` is no digest of `digestFunction`. `what` names the field in the
+   * error; pass a function if the name is expensive to build.
    */
   static parse(
     message: DigestMessage | null | undefined,
@@ -58,7 +59,7 @@ export class Digest {
     return new Digest(digestFunction, message.hash, message.sizeBytes)
   }
 
-  /** `parse` for every digest of a repeated field; `what` names the field. */
+  /** Parses every digest of a repeated field; `what` names the field. */
   static parseAll(
     messages: readonly (DigestMessage | null | undefined)[],
     digestFunction: DigestFunction,
@@ -71,7 +72,7 @@ export class Digest {
     })
   }
 
-  /** What a `key` is of; undefined of other texts. */
+  /** The digest of a `key`; undefined for other texts. */
   static ofKey(key: string): Digest | undefined {
     const [, name = 'sha256', hash = '', size = ''] = KEY.exec(key) ?? []
     const digestFunction = digestFunctions[name.toUpperCase() as DigestFunctionName] as DigestFunction | undefined
@@ -80,7 +81,7 @@ export class Digest {
     return isRight ? new Digest(digestFunction, hash, message.sizeBytes) : undefined
   }
 
-  /** The digest of bytes at hand. */
+  /** The digest of bytes in memory. */
   static of(bytes: Uint8Array, digestFunction: DigestFunction): Digest {
     return new Digest(digestFunction, digestFunction.hash(bytes), bytes.length)
   }
@@ -91,8 +92,8 @@ export class Digest {
   }
 
   /**
-   * `{hash}-{sizeBytes}` for SHA256, `{function}-{hash}-{sizeBytes}` otherwise: unique over all functions. Made when first
-   * asked for: of ten thousand digests that are merely looked up nobody asks.
+   * `{hash}-{sizeBytes}` for SHA256, `{function}-{hash}-{sizeBytes}` otherwise; unique over all functions.
+   * Computed on first use, because lookups of many digests do not need it.
    */
   get key(): string {
     this.#key ??= keyOf(this)
@@ -103,31 +104,35 @@ export class Digest {
     return this.sizeBytes === 0 && this.content.hash === emptyHash(this.function)
   }
 
-  /** Eight hex digits of its hash as a signed number, the first ones at 0. */
+  /** Eight hex digits of the hash as a signed number; word 0 holds the first ones. */
   hashWord(word: number): number {
     return hexWordAt(this.hash, word << 3)
   }
 
-  /** The instance whose keys are kept apart from those of all others, if it is a key of such a one (`keptApartFor`). */
+  /** The isolated instance that this key belongs to, if any (`keptApartFor`). */
   get instanceName(): string | undefined {
     return this.#apart?.instanceName
   }
 
-  /** What clients call it. Its hash is that of the bytes, where it describes any: whoever compares them compares with this. */
+  /** The digest as clients know it. If it describes content, its hash is the one to compare the bytes with. */
   get content(): Digest {
     return this.#apart?.content ?? this
   }
 
-  /** As the key of what it is not the digest of: an action's result, or a blob in a form that a store gave it. */
+  /**
+   * The digest as a key for something that it does not describe: an action result, or a blob in a store's own
+   * encoding.
+   */
   asKey(): Digest {
     if (!this.describesContent) return this
     return new Digest(this.function, this.hash, this.sizeBytes, { describesContent: false, apart: this.#apart })
   }
 
   /**
-   * As the key under which a store that several instances share keeps what is this one's alone. It has a hash of the same
-   * length, made of the hash and the name of the instance, so that stores need not know: nobody can ask in one instance
-   * for a digest that becomes a key of another (a preimage of SHA-512 cut to that length).
+   * The digest as a key of one isolated instance in a shared store. The new hash is computed from the hash
+   * and the instance name. It has the same length, so stores need not know about instances. No client can
+   * craft a digest that becomes another instance's key: that needs a preimage of SHA-512 truncated to that
+   * length.
    */
   keptApartFor(instanceName: string): Digest {
     const { function: digestFunction, sizeBytes, describesContent } = this
@@ -146,8 +151,8 @@ export class Digest {
 }
 
 /**
- * The function of a request (REAPI: `digest_function`, or when it is unset the one whose hashes have that length).
- * BLAKE3 shares SHA256's length, so an unset field means it only where SHA256 is not served at all.
+ * The digest function of a request (REAPI: `digest_function`, or if unset the function with this hash
+ * length). BLAKE3 and SHA256 have the same length, so unset means BLAKE3 only if SHA256 is not served.
  */
 export const resolveDigestFunction = (
   value: number,
@@ -175,7 +180,7 @@ const KEY = /^(?:([a-z0-9_]+)-)?([0-9a-f]+)-(\d+)$/
 const keyOf = ({ function: { name }, hash, sizeBytes }: Digest): string =>
   name === 'SHA256' ? `${hash}-${sizeBytes}` : `${name.toLowerCase()}-${hash}-${sizeBytes}`
 
-/** What is wrong with a digest message, to stand behind the name of its field; undefined when nothing is. */
+/** Describes the fault of a digest message, as a suffix to the field's name; undefined if it is valid. */
 const faultOf = (
   message: DigestMessage | null | undefined,
   { name, hexLength }: DigestFunction,
@@ -192,7 +197,7 @@ const faultOf = (
   return undefined
 }
 
-/** Eight lower-case hex digits as a signed number: half of what `parseInt` of a slice takes. */
+/** Eight lower-case hex digits as a signed number. Takes half the time of `parseInt` on a slice. */
 export const hexWordAt = (text: string, at: number): number => {
   let word = 0
   for (let next = at; next < at + 8; next++) {
@@ -204,7 +209,7 @@ export const hexWordAt = (text: string, at: number): number => {
 
 const DIGIT_0 = 48
 const DIGIT_9 = 57
-/** What is left of `a` is ten. */
+/** Code of 'a' minus ten. */
 const LETTER_BASE = 87
 
 const LOWER_HEX = /^[0-9a-f]*$/

@@ -10,7 +10,7 @@ import type { DigestFunction } from './digest-function.js'
 
 const directoryCodec = codec('build.bazel.remote.execution.v2.Directory')
 
-/** A Directory whose every name may be given to a file system, and whose every digest is valid. */
+/** A Directory with safe file names and valid digests. */
 export interface Directory {
   readonly files: readonly FileEntry[]
   readonly directories: readonly DirectoryEntry[]
@@ -37,8 +37,9 @@ export interface SymlinkEntry {
 export const EMPTY_DIRECTORY: Directory = { files: [], directories: [], symlinks: [] }
 
 /**
- * Reads a Directory blob. Rejects with INVALID_ARGUMENT what does not decode, names that are empty, `.`, `..` or hold a
- * slash or NUL, and names that occur twice. `path` is the directory's place in the input root, for the message.
+ * Parses a Directory blob. Throws INVALID_ARGUMENT for bytes that do not decode, for names that are empty,
+ * `.` or `..` or contain a slash or NUL, and for duplicate names. `path` is the directory's path in the input
+ * root, for the error.
  */
 export const parseDirectory = (bytes: Uint8Array, digestFunction: DigestFunction, path: string): Directory => {
   const message = decode(bytes, path)
@@ -71,7 +72,7 @@ export const parseDirectory = (bytes: Uint8Array, digestFunction: DigestFunction
   }
 }
 
-/** A Directory in canonical form: entries sorted by the bytes of their names (REAPI Directory). */
+/** Encodes a Directory in canonical form: entries sorted by the UTF-8 bytes of their names (REAPI Directory). */
 export const encodeDirectory = (directory: DirectoryInput): Buffer => directoryCodec.encode(canonical(directory))
 
 export const canonical = (directory: DirectoryInput): DirectoryInput => ({
@@ -81,7 +82,7 @@ export const canonical = (directory: DirectoryInput): DirectoryInput => ({
   nodeProperties: directory.nodeProperties ?? null,
 })
 
-/** The order of UTF-8 bytes. It differs from JavaScript's order of strings only where surrogates are involved. */
+/** The order of UTF-8 bytes. It differs from JavaScript's order of strings only if surrogates occur. */
 export const compareUtf8 = (a: string, b: string): number => {
   if (SURROGATE.test(a) || SURROGATE.test(b)) return Buffer.compare(Buffer.from(a), Buffer.from(b))
   return a < b ? -1 : a > b ? 1 : 0

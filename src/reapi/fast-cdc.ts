@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto'
 import { StatusError } from '../base/status-error.js'
 
-/** Sizes of chunks in bytes. Only the last chunk of a blob may be smaller than `min`. */
+/** Chunk sizes in bytes. Only the last chunk of a blob may be smaller than `min`. */
 export interface ChunkSizes {
   readonly min: number
   readonly normal: number
   readonly max: number
 }
 
-/** REAPI, FastCdc2020Params: the other two sizes follow from the average. */
+/** REAPI FastCdc2020Params: the average determines the other two sizes. */
 export const chunkSizesOf = (averageBytes: number): ChunkSizes => ({
   min: averageBytes / 4,
   normal: averageBytes,
@@ -16,8 +16,9 @@ export const chunkSizesOf = (averageBytes: number): ChunkSizes => ({
 })
 
 /**
- * Finds where content-defined chunks end: FastCDC as its authors published it in 2020, with normalisation level 2 and the
- * gear table and masks that REAPI's FAST_CDC_2020 means (those of the Rust crate `fastcdc`, v2020, seed 0).
+ * Finds the ends of content-defined chunks. Implements FastCDC as published in 2020, with normalisation level
+ * 2. Gear table and masks are those of REAPI's FAST_CDC_2020, which are those of the Rust crate `fastcdc`
+ * (v2020, seed 0).
  */
 export class FastCdc {
   readonly sizes: ChunkSizes
@@ -26,11 +27,12 @@ export class FastCdc {
   #low = 0
   #high = 0
 
-  /** INVALID_ARGUMENT for sizes that cannot work. */
+  /** Throws INVALID_ARGUMENT for invalid sizes. */
   constructor(sizes: ChunkSizes) {
     const fault = sizesFault(sizes)
     if (fault !== undefined) throw new StatusError('INVALID_ARGUMENT', fault)
-    // A quotient that happens to be whole is a double for V8, and so would be every position counted from it, at half the speed.
+    // `| 0` makes small integers for V8. The result of a division stays a double, as do all positions derived
+    // from it, at half the speed.
     this.sizes = { min: sizes.min | 0, normal: sizes.normal | 0, max: sizes.max | 0 }
     const bits = Math.round(Math.log2(sizes.normal))
     this.#beforeNormal = maskOf(bits + NORMALISATION)
@@ -38,14 +40,14 @@ export class FastCdc {
   }
 
   /**
-   * Where the chunk that begins at `from` ends: behind its last byte. `to` is the end of the blob, or at least `sizes.max`
-   * bytes on: with fewer of a blob that goes on the answer would be another.
+   * Returns the end of the chunk that starts at `from`: the position after its last byte. `to` must be the
+   * end of the blob or at least `from + sizes.max`; with fewer bytes the result would be wrong.
    */
   cut(bytes: Uint8Array, from: number, to: number): number {
     const { min, normal, max } = this.sizes
     if (to - from <= min) return to
     const end = Math.min(to, from + max)
-    // The published algorithm takes bytes in pairs, and so never looks at what is left of an odd length.
+    // The published algorithm reads bytes in pairs and so ignores the last byte of an odd length.
     const middle = from + even(Math.min(normal, end - from))
     const last = from + even(end - from)
     this.#low = 0
@@ -57,9 +59,10 @@ export class FastCdc {
   }
 
   /**
-   * The first byte that the chunk ends before, or `to`. The hash of the latest bytes is twice the one before plus a number for
-   * the byte. No mask looks above bit 47, so it is two halves of 24 bits, which V8 adds as small integers, and that at a
-   * third of the speed where tables and masks are not at hand in locals.
+   * Returns the first position where the hash matches the mask, or `to`. Each step doubles the hash and adds
+   * the gear value of the byte. No mask uses bits above 47, so the hash is held as two halves of 24 bits,
+   * which V8 adds as small integers. Tables and masks must be local variables, else the loop runs at a third
+   * of the speed.
    */
   #scan(bytes: Uint8Array, from: number, to: number, { low: maskLow, high: maskHigh }: Mask): number {
     const gearLow = GEAR_LOW
@@ -79,7 +82,7 @@ export class FastCdc {
   }
 }
 
-/** Why no chunks can be cut in these sizes; undefined when they can. */
+/** Why these sizes are invalid; undefined if they are valid. */
 export const sizesFault = ({ min, normal, max }: ChunkSizes): string | undefined => {
   const isWithin = normal >= NORMAL_LEAST && normal <= NORMAL_MOST && min >= MIN_LEAST && min <= normal && normal <= max
   if (isWithin && max <= MAX_MOST) return undefined
@@ -88,7 +91,7 @@ export const sizesFault = ({ min, normal, max }: ChunkSizes): string | undefined
 }
 
 const MIN_LEAST = 64
-/** The masks that there are. */
+/** Bounds of the available masks. */
 const NORMAL_LEAST = 256
 const NORMAL_MOST = 8 * 1024 * 1024
 /** A chunk is held in memory as a whole. */
@@ -101,7 +104,7 @@ const even = (count: number): number => count - (count % 2)
 const HALF_BITS = 24
 const HALF = 0xff_ffff
 
-/** Of each byte value the first eight bytes of the MD5 of 64 such bytes, of which the lower 48 bits matter. */
+/** For each byte value: the first eight bytes of the MD5 of 64 such bytes. Only the lower 48 bits are used. */
 const gear = (shift: number): Int32Array =>
   Int32Array.from({ length: 256 }, (_, value) => {
     const digest = createHash('md5').update(Buffer.alloc(64, value)).digest()
@@ -121,7 +124,7 @@ const maskOf = (bits: number): Mask => {
   return { low: mask % (HALF + 1), high: Math.floor(mask / (HALF + 1)) }
 }
 
-/** The published masks with 5 to 25 bits set: what is cut behind a byte is decided by these bits of the hash. */
+/** The published masks with 5 to 25 bits set. A chunk ends where all these bits of the hash are zero. */
 const FIRST_MASK = 5
 const MASKS = [
   0x0000_0180_4110, 0x0000_0180_3110, 0x0000_1803_5100, 0x0018_0003_5300, 0x0190_0035_3000, 0x5900_0353_0000,

@@ -1,2 +1,2 @@
-/** Instance names are kept with operations and shown in logs, so they have a bound. */
+/** Instance names are stored with operations and logged, so their length is bounded. */
 export const MAX_INSTANCE_NAME_LENGTH = 1024

@@ -2,13 +2,16 @@ import { StatusError } from '../base/status-error.js'
 
 const PART = 'operations/'
 
-/** `{instance name}/operations/{scheduler}/{id}`; without an instance name it starts at `operations/`, as resource names do. */
+/**
+ * `{instance name}/operations/{scheduler}/{id}`; without an instance name it starts with `operations/`, as
+ * resource names do.
+ */
 export const operationName = (instanceName: string, id: string): string =>
   instanceName === '' ? `${PART}${id}` : `${instanceName}/${PART}${id}`
 
 /**
- * The instance whose operation `name` is. No segment of an instance name can be `operations`, so the name alone tells
- * (WaitExecution has nothing else). NOT_FOUND when it cannot be one of ours, so that clients Execute again.
+ * The instance of an operation. No segment of an instance name can be `operations`, so the name is sufficient
+ * (WaitExecution has nothing else). Throws NOT_FOUND for other names, so that clients send Execute again.
  */
 export const instanceOfOperation = (name: string): string => {
   const match = /^(?:(.*[^/])\/)?operations\/[^/]+(?:\/[^/]+)?$/s.exec(name)
@@ -16,7 +19,7 @@ export const instanceOfOperation = (name: string): string => {
   return match[1] ?? ''
 }
 
-/** The instance whose operations ListOperations asks for: its name, with or without `/operations`. */
+/** The instance of a ListOperations request: its name, with or without `/operations`. */
 export const instanceOfOperations = (name: string): string =>
   name === 'operations' ? '' : name.replace(/\/operations$/, '')
 

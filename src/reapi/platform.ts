@@ -1,6 +1,6 @@
 import { StatusError } from '../base/status-error.js'
 
-/** One `Platform.Property`: what an action asks of the worker that runs it. A name may occur with several values. */
+/** A `Platform.Property`: a requirement on the worker. A name may occur with several values. */
 export interface PlatformProperty {
   readonly name: string
   readonly value: string
@@ -12,8 +12,9 @@ export interface PlatformMessage {
 }
 
 /**
- * What an action asks for, sorted by name and value: `Action.platform`, or `Command.platform` of clients from before
- * REAPI 2.2 when the action has none. Unsorted properties are accepted; a property without a name is INVALID_ARGUMENT.
+ * The properties that an action requests, sorted by name and value: `Action.platform`, or `Command.platform`
+ * if the action has none (clients before REAPI 2.2). Accepts unsorted properties. Throws INVALID_ARGUMENT for
+ * a property without a name.
  */
 export const requestedProperties = (
   action: { readonly platform: PlatformMessage | null },

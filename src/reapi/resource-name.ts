@@ -3,23 +3,23 @@ import { type Compressor, compressorOfSegment } from './compressor.js'
 import { Digest, resolveDigestFunction } from './digest.js'
 import { type DigestFunction, digestFunctions } from './digest-function.js'
 
-/** A blob as a ByteStream resource name tells it; `blobDigest` makes a Digest of it once the instance is known. */
+/** A blob as named by a ByteStream resource name. `blobDigest` converts it once the instance is known. */
 export interface BlobName {
   readonly instanceName: string
   readonly compressor: Compressor | undefined
-  /** The function named by its own segment, for functions whose hash length does not tell them. */
+  /** The function of the digest-function segment, which only some functions have. */
   readonly digestFunction: DigestFunction | undefined
   readonly hash: string
   readonly sizeBytes: number
 }
 
 export interface UploadName extends BlobName {
-  /** Chosen by the client, any text without a slash: it only keeps uploads of one blob apart. */
+  /** Chosen by the client: any text without a slash. It distinguishes uploads of the same blob. */
   readonly uuid: string
 }
 
 /**
- * What no segment of an instance name can be (REAPI, "instance_name"). Because of that the first such segment of a
+ * Segments that no instance name may contain (REAPI, "instance_name"). So the first such segment of a
  * resource name ends the instance name.
  */
 export const RESERVED_SEGMENTS: readonly string[] = [
@@ -40,7 +40,7 @@ const WRITE_FORM =
   '{instance_name/}uploads/{uuid}/blobs/{digest_function/}{hash}/{size} or ' +
   '{instance_name/}uploads/{uuid}/compressed-blobs/{compressor}/{digest_function/}{hash}/{size}'
 
-/** The name of a ByteStream.Read. INVALID_ARGUMENT says what was wrong and which form was expected. */
+/** Parses the name of a ByteStream.Read. INVALID_ARGUMENT states the fault and the expected form. */
 export const parseReadName = (name: string): BlobName => {
   const refuse = refusal(name, READ_FORM)
   const { instanceName, rest } = splitInstance(name, refuse)
@@ -50,7 +50,10 @@ export const parseReadName = (name: string): BlobName => {
   return { instanceName, ...blob }
 }
 
-/** The name of a ByteStream.Write or QueryWriteStatus. What follows the size is the client's own and is ignored. */
+/**
+ * Parses the name of a ByteStream.Write or QueryWriteStatus. Segments after the size belong to the client and
+ * are ignored.
+ */
 export const parseWriteName = (name: string): UploadName => {
   const refuse = refusal(name, WRITE_FORM)
   const { instanceName, rest } = splitInstance(name, refuse)
@@ -67,8 +70,9 @@ export const formatWriteName = (instanceName: string, uuid: string, digest: Dige
   `${prefix(instanceName)}uploads/${uuid}/${formatBlob(digest, compressor)}`
 
 /**
- * The digest behind a name, in an instance that serves `served`. Without a function segment the hash length tells the
- * function; where BLAKE3 is served and SHA256 is not, that makes the bare form a BLAKE3 one, as Buck2 sends it.
+ * The digest of a name in an instance that serves `served`. Without a function segment the hash length
+ * determines the function. If BLAKE3 is served and SHA256 is not, the bare form means BLAKE3, as Buck2 sends
+ * it.
  */
 export const blobDigest = (name: BlobName, served: readonly DigestFunction[]): Digest => {
   const { value } = name.digestFunction ?? { value: 0 }
@@ -86,7 +90,7 @@ const refusal =
 
 const splitInstance = (name: string, refuse: Refusal): { instanceName: string; rest: readonly string[] } => {
   if (name === '') throw refuse('it is empty')
-  // One slash in front is what clients make that put an empty instance name and a slash before every name (moon).
+  // A leading slash is tolerated: moon, for example, sends an empty instance name and a slash.
   const segments = (name.startsWith('/') ? name.slice(1) : name).split('/')
   const end = segments.findIndex((segment) => RESERVED_SEGMENTS.includes(segment))
   if (end < 0) throw refuse('it has no blobs, compressed-blobs or uploads segment')

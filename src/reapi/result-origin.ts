@@ -5,11 +5,11 @@ import type { ActionResult } from '../proto/generated/build.bazel.remote.executi
 const originCodec = codec('remexec.scheduler.v1.ResultOrigin')
 const metadataCodec = codec('build.bazel.remote.execution.v2.ExecutedActionMetadata')
 
-/** Where a result comes from, as `ExecutedActionMetadata.auxiliary_metadata` tells it. */
+/** The origin of a result, as recorded in `ExecutedActionMetadata.auxiliary_metadata`. */
 export interface ResultOrigin {
-  /** Who asked for the run first, or gave the result to the action cache: `token ci`. */
+  /** Identity of the first caller that requested the run, or of the caller that uploaded the result: `token ci`. */
   readonly identity: string
-  /** Empty where a client gave the result. */
+  /** Empty if a client uploaded the result. */
   readonly workerId?: string
   readonly workerIdentity?: string
 }
@@ -19,13 +19,13 @@ export const packedOrigin = (origin: ResultOrigin): { readonly typeUrl: string; 
 
 const isOrigin = (any: { readonly typeUrl: string }): boolean => holds(any, originCodec)
 
-/** What a result says of where it comes from. */
+/** The origin that a result records, if any. */
 export const originOf = ({ executionMetadata }: ActionResult): ResultOrigin | undefined => {
   const told = executionMetadata?.auxiliaryMetadata.find(isOrigin)
   return told && unpack(originCodec, told)
 }
 
-/** Has a result say this of where it comes from, or nothing, whatever it said before. */
+/** Replaces the origin that a result records; undefined removes it. */
 export const setOrigin = (result: ActionResult, origin: ResultOrigin | undefined): void => {
   const others = result.executionMetadata?.auxiliaryMetadata.filter((any) => !isOrigin(any)) ?? []
   if (origin !== undefined) {
@@ -35,7 +35,7 @@ export const setOrigin = (result: ActionResult, origin: ResultOrigin | undefined
   if (result.executionMetadata !== null) result.executionMetadata.auxiliaryMetadata = others
 }
 
-/** The result as it is shown to those who are not to know where it comes from. It is shared: the one that is given stays as it is. */
+/** The result without its origin, for callers that must not see it. Returns a copy, because results are shared. */
 export const withoutOrigin = (result: ActionResult): ActionResult => {
   const { executionMetadata } = result
   if (executionMetadata === null || !executionMetadata.auxiliaryMetadata.some(isOrigin)) return result

@@ -2,8 +2,8 @@ import { posix } from 'node:path'
 import { StatusError } from '../base/status-error.js'
 
 /**
- * `path`, which starts from `cwd`, relative to the input root and without `.` and `..`; `""` is the input root.
- * INVALID_ARGUMENT names `field` when the path is absolute or leaves the input root.
+ * Resolves `path` against `cwd`. The result is relative to the input root, without `.` and `..`; `""` is the
+ * input root. Throws INVALID_ARGUMENT that names `field` if the path is absolute or leaves the input root.
  */
 export const insideRoot = (cwd: string, path: string, field: string): string => {
   rejectNul(path, field)

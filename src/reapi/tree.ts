@@ -6,16 +6,17 @@ import { canonical, encodeDirectory } from './directory.js'
 
 const treeCodec = codec('build.bazel.remote.execution.v2.Tree')
 
-/** A blob that was made here. */
+/** A blob created by this process. */
 export interface MadeBlob {
   readonly digest: Digest
   readonly bytes: Buffer
 }
 
 /**
- * Makes the Tree of an output directory. Directories are added children first, the root last; equal ones are kept once.
- * The reverse of that order has every parent before its children, which is what `is_topologically_sorted` promises
- * (REAPI OutputDirectory), and equal directories give equal Trees as long as they are added in the order of their names.
+ * Builds the Tree of an output directory. Add children before their parents and the root last; equal
+ * directories are stored once. The Tree lists them in reverse, so parents precede children, as
+ * `is_topologically_sorted` promises (REAPI OutputDirectory). Add directories in the order of their names:
+ * then equal directories give equal Trees.
  */
 export class TreeBuilder {
   readonly #digestFunction: DigestFunction
@@ -26,7 +27,7 @@ export class TreeBuilder {
     this.#digestFunction = digestFunction
   }
 
-  /** The digest under which a parent refers to this directory. */
+  /** Returns the digest by which a parent refers to this directory. */
   add(directory: DirectoryInput): Digest {
     const message = canonical(directory)
     const bytes = encodeDirectory(message)
@@ -48,7 +49,7 @@ export class TreeBuilder {
     return { digest: Digest.of(bytes, this.#digestFunction), bytes }
   }
 
-  /** Every Directory by itself, for `root_directory_digest`. */
+  /** Every Directory as a blob of its own, for `root_directory_digest`. */
   directories(): MadeBlob[] {
     return [...this.#directories.values()].map(({ blob }) => blob)
   }

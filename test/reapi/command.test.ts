@@ -52,7 +52,7 @@ for (const [title, parts, message] of refused) {
   })
 }
 
-t.test('accepts what is meant to run', async () => {
+t.test('accepts valid commands', async () => {
   validateCommand(command({ outputNodeProperties: ['unix_mode', 'mtime'], outputPaths: ['', 'a', 'b/c'] }))
   validateCommand(command({ outputFiles: ['a'], outputDirectories: [''] }))
   validateCommand(command({ workingDirectory: 'a/b', outputPaths: ['../x'] }))
@@ -74,7 +74,7 @@ t.test('CMD-06 output_paths silences the legacy fields', async (t) => {
   t.same(requestedOutputs(command(parts)), [{ path: 'p', rootPath: 'p', kind: 'any' }])
 })
 
-t.test('CMD-07 legacy fields say what they expect', async (t) => {
+t.test('CMD-07 legacy fields state the type of the output', async (t) => {
   t.same(requestedOutputs(command({ outputFiles: ['f'], outputDirectories: ['d', ''] })), [
     { path: 'f', rootPath: 'f', kind: 'file' },
     { path: 'd', rootPath: 'd', kind: 'directory' },

@@ -15,7 +15,7 @@ const digestsOf = (name: DigestFunctionName, all: readonly number[]): Digest[] =
 
 const keys = (batch: DigestBatch): string[] => batch.digests().map(({ key }) => key)
 
-t.test('parts of a batch that went different ways are put together in the order asked', async (t) => {
+t.test('merged selections of a batch keep the order of the request', async (t) => {
   const asked = fc.record({
     name: fc.constantFrom(...names),
     all: fc.array(fc.record({ sizeBytes: sizes, way: fc.nat(3), isMissing: fc.boolean() }), { maxLength: 60 }),
@@ -46,7 +46,7 @@ t.test('parts of a batch that went different ways are put together in the order 
   t.doesNotThrow(() => fc.assert(agrees, { numRuns: 200 }))
 })
 
-t.test('the words of a hash are the same of a digest alone as in a batch', async (t) => {
+t.test('a Digest and a batch give the same hash words', async (t) => {
   for (const name of names) {
     const digests = digestsOf(name, Array(50).fill(7))
     const batch = DigestBatch.of(digests)
@@ -60,7 +60,7 @@ t.test('the words of a hash are the same of a digest alone as in a batch', async
   }
 })
 
-t.test('the empty blob is left out', async (t) => {
+t.test('withoutEmpty drops the empty blob', async (t) => {
   const { SHA256 } = digestFunctions
   const empty = Digest.of(Buffer.alloc(0), SHA256)
   const [other, digest] = digestsOf('SHA256', [0, 300]) as [Digest, Digest]
@@ -70,7 +70,7 @@ t.test('the empty blob is left out', async (t) => {
   t.strictSame(without(), [])
 })
 
-t.test('digests of different functions are no batch', async (t) => {
+t.test('a batch rejects digests of different functions', async (t) => {
   const [one] = digestsOf('SHA256', [1])
   const [other] = digestsOf('BLAKE3', [1])
   t.throws(() => DigestBatch.of([one as Digest, other as Digest]), {
@@ -78,7 +78,7 @@ t.test('digests of different functions are no batch', async (t) => {
   })
 })
 
-t.test('keys stay keys in whatever is selected from them, until they are told otherwise', (t) => {
+t.test('selections of keys are keys, until converted', (t) => {
   const digests = Array.from({ length: 6 }, (_, i) => Digest.of(Buffer.from(`${i}`), digestFunctions.SHA256))
   const keys = DigestBatch.of(digests).as({ areKeys: true })
   const some = keys.select([1, 3])

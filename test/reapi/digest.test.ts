@@ -20,7 +20,7 @@ const refused = (work: () => unknown): StatusError => {
   throw new Error('not refused')
 }
 
-t.test('a digest is parsed or refused with the field, the value and what was expected', async (t) => {
+t.test('a digest is parsed, or rejected with field, value and expectation', async (t) => {
   t.same(Digest.parse({ hash: HASH, sizeBytes: 7 }, SHA256).toMessage(), { hash: HASH, sizeBytes: 7 })
   t.equal(Digest.parse({ hash: HASH, sizeBytes: 2 ** 53 - 1 }, SHA256).sizeBytes, 2 ** 53 - 1)
   const wrong: [message: Parameters<typeof Digest.parse>[0], says: RegExp][] = [
@@ -46,7 +46,7 @@ t.test('a digest is parsed or refused with the field, the value and what was exp
   }
 })
 
-t.test('function, hash and size are the identity', async (t) => {
+t.test('function, hash and size identify a digest', async (t) => {
   const parts = [SHA256, BLAKE3].flatMap((served) =>
     [1, 2].map((sizeBytes) => Digest.parse({ hash: HASH, sizeBytes }, served).key),
   )
@@ -54,7 +54,7 @@ t.test('function, hash and size are the identity', async (t) => {
   t.equal(new Set(all.map((served) => Digest.of(Buffer.from('x'), served).key)).size, all.length)
 })
 
-t.test('a key is read back as the digest it is of, and other texts are none', async (t) => {
+t.test('a key is parsed back into its digest, other texts are rejected', async (t) => {
   for (const digestFunction of all) {
     const digest = Digest.of(Buffer.from('some bytes'), digestFunction)
     const found = Digest.ofKey(digest.key)
@@ -75,7 +75,7 @@ t.test('a key is read back as the digest it is of, and other texts are none', as
   for (const text of [...others, `${HASH}-99999999999999999`]) t.equal(Digest.ofKey(text), undefined, text)
 })
 
-t.test('the empty blob is known for every function, and only it', async (t) => {
+t.test('isEmpty is true for the empty blob of every function only', async (t) => {
   for (const served of all) {
     t.ok(Digest.of(new Uint8Array(), served).isEmpty, served.name)
     t.notOk(Digest.of(Buffer.from('x'), served).isEmpty)
@@ -85,7 +85,7 @@ t.test('the empty blob is known for every function, and only it', async (t) => {
   }
 })
 
-t.test('hashes agree with node and the BLAKE3 library, in pieces and interleaved', async (t) => {
+t.test('hashes match node and the BLAKE3 library, in chunks and interleaved', async (t) => {
   const expected = async (name: string, bytes: Buffer): Promise<string> =>
     name === 'BLAKE3' ? blake3(bytes) : createHash(name.toLowerCase()).update(bytes).digest('hex')
   t.equal(BLAKE3.hash(new Uint8Array()), 'af1349b9f5f9a1a6a0404dea36dcc9499bcb25c9adc112b7cc9a93cae41f3262')
@@ -115,7 +115,7 @@ t.test('hashes agree with node and the BLAKE3 library, in pieces and interleaved
   await t.resolves(fc.assert(agrees, { numRuns: 60 }))
 })
 
-t.test('a copy of a hash and the hash itself go on each by itself', async (t) => {
+t.test('a hasher and its copy are independent', async (t) => {
   for (const served of all) {
     const hasher = served.createHasher()
     hasher.update(Buffer.from('the beginning'))
@@ -129,7 +129,7 @@ t.test('a copy of a hash and the hash itself go on each by itself', async (t) =>
   }
 })
 
-t.test('the function of a request is the one named, else the one that fits the hash', async (t) => {
+t.test('the digest function of a request is the named one, else the one with that hash length', async (t) => {
   const hashOf = (served: (typeof all)[number]) => 'ab'.repeat(served.hexLength / 2)
   for (const served of all) t.equal(resolveDigestFunction(served.value, undefined, all), served)
   for (const served of [SHA256, SHA1, MD5, SHA384, SHA512]) {

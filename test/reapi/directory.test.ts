@@ -40,11 +40,11 @@ for (const [title, directory, message] of refused) {
   })
 }
 
-t.test('EXE-18 refuses bytes that are no Directory', async (t) => {
+t.test('EXE-18 rejects bytes that are no Directory', async (t) => {
   t.throws(() => parseDirectory(Buffer.from('garbage'), SHA256, 'a/b'), { message: /^input directory "a\/b"/, code: 3 })
 })
 
-t.test('reads what it is given', async (t) => {
+t.test('reads a valid Directory', async (t) => {
   const bytes = raw.encode({
     files: [{ ...file('f'), isExecutable: true }],
     directories: [file('...')],

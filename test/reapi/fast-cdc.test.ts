@@ -12,7 +12,7 @@ const lengthsOf = (chunks: FastCdc, bytes: Uint8Array): number[] => {
   return lengths
 }
 
-t.test('SPL-10: cuts where the published implementation cuts', (t) => {
+t.test('SPL-10: cuts at the same positions as the published implementation', (t) => {
   const rows = readFileSync(new URL('../../fixtures/reapi/fast-cdc.tsv', import.meta.url), 'utf8')
     .split('\n')
     .filter((line) => /^(seeded|zeros)\t/.test(line))
@@ -28,7 +28,7 @@ t.test('SPL-10: cuts where the published implementation cuts', (t) => {
   t.end()
 })
 
-t.test('a cut depends on no more than the largest chunk that could follow', (t) => {
+t.test('a cut depends only on the next max bytes', (t) => {
   const bytes = bytesOf(200_000, 'window')
   const sizes = chunkSizesOf(1024)
   const chunks = new FastCdc(sizes)
@@ -40,7 +40,7 @@ t.test('a cut depends on no more than the largest chunk that could follow', (t) 
   t.end()
 })
 
-t.test('bytes that were put in change the chunks around them only', (t) => {
+t.test('inserted bytes change only the chunks around them', (t) => {
   const bytes = bytesOf(2_000_000, 'similar')
   const chunks = new FastCdc(chunkSizesOf(8192))
   const cutsOf = (content: Buffer): Set<string> => {
@@ -60,7 +60,7 @@ t.test('bytes that were put in change the chunks around them only', (t) => {
   t.end()
 })
 
-t.test('sizes that cannot work are refused, saying what would', async (t) => {
+t.test('invalid sizes are rejected with the valid range', async (t) => {
   t.equal(sizesFault(chunkSizesOf(1024)), undefined)
   t.equal(sizesFault(chunkSizesOf(1024 * 1024)), undefined)
   const wrong = [

@@ -47,7 +47,7 @@ t.test('INS-03, INS-04, BSR-01, CMP-10: read names', async (t) => {
   }
 })
 
-t.test('BSW-01, BSW-02, BSW-03, CMP-01: write names, with what follows the size', async (t) => {
+t.test('BSW-01, BSW-02, BSW-03, CMP-01: write names, with segments after the size', async (t) => {
   const table: [string, string, string, Compressor | undefined][] = [
     [`uploads/u/blobs/${H}/5`, '', 'u', undefined],
     [`main/uploads/u/blobs/${H}/5/foo/bar.txt`, 'main', 'u', undefined],
@@ -63,14 +63,14 @@ t.test('BSW-01, BSW-02, BSW-03, CMP-01: write names, with what follows the size'
   }
 })
 
-t.test('one slash in front, as clients with an empty instance name write it, is tolerated', async (t) => {
+t.test('a leading slash, as sent with an empty instance name, is tolerated', async (t) => {
   t.same(parseReadName(`/blobs/${H}/5`), parseReadName(`blobs/${H}/5`))
   t.same(parseReadName(`/m/compressed-blobs/zstd/${H}/5`), parseReadName(`m/compressed-blobs/zstd/${H}/5`))
   t.same(parseWriteName(`/uploads/u/blobs/${H}/5`), parseWriteName(`uploads/u/blobs/${H}/5`))
   invalid(t, () => parseWriteName(`//uploads/u/blobs/${H}/5`), /empty segment/, 'two slashes')
 })
 
-t.test('BSR-10: what is no read name', async (t) => {
+t.test('BSR-10: invalid read names', async (t) => {
   const table: [string, RegExp][] = [
     ['', /it is empty/],
     ['main', /no blobs, compressed-blobs or uploads/],
@@ -97,7 +97,7 @@ t.test('BSR-10: what is no read name', async (t) => {
   }
 })
 
-t.test('BSW-06, BSW-24, BSQ-05: what is no write name', async (t) => {
+t.test('BSW-06, BSW-24, BSQ-05: invalid write names', async (t) => {
   const table: [string, RegExp][] = [
     ['', /it is empty/],
     [`blobs/${H}/5`, /it names no upload/],
@@ -112,7 +112,7 @@ t.test('BSW-06, BSW-24, BSQ-05: what is no write name', async (t) => {
   for (const [name, reason] of table) invalid(t, () => parseWriteName(name), reason, JSON.stringify(name))
 })
 
-t.test('CMP-09: compressors that are not served are refused by name', async (t) => {
+t.test('CMP-09: unsupported compressors are rejected by name', async (t) => {
   for (const segment of ['xz', 'identity', 'ZSTD', 'gzip', '']) {
     const name = `compressed-blobs/${segment}/${H}/5`
     invalid(t, () => parseReadName(name), /expected one of zstd, deflate, brotli/, name)
@@ -120,7 +120,7 @@ t.test('CMP-09: compressors that are not served are refused by name', async (t) 
   }
 })
 
-t.test('DIG-01, DIG-05, DIG-06, DIG-09: the digest behind a name', async (t) => {
+t.test('DIG-01, DIG-05, DIG-06, DIG-09: the digest of a name', async (t) => {
   const both = [SHA256, BLAKE3]
   t.equal(blobDigest(parseReadName(`blobs/${H}/5`), both).function, SHA256, 'a bare name never means BLAKE3 here')
   t.equal(blobDigest(parseReadName(`blobs/blake3/${H}/5`), both).function, BLAKE3)
@@ -133,7 +133,7 @@ t.test('DIG-01, DIG-05, DIG-06, DIG-09: the digest behind a name', async (t) => 
   }
 })
 
-t.test('parsing gives back whatever was formatted', async () => {
+t.test('parsing reverses formatting', async () => {
   const segment = fc.string({ minLength: 1 }).filter((text) => !text.includes('/') && !RESERVED_SEGMENTS.includes(text))
   const names = fc.record({
     instanceName: fc.array(segment, { maxLength: 4 }).map((segments) => segments.join('/')),
