@@ -1,16 +1,16 @@
-/** A message ready for the wire. A Buffer is one; one that is larger than its parts can be put together where it goes. */
+/** An encoded message: a Buffer, or for large messages a value that is written directly into the target. */
 export interface Encoded {
   readonly byteLength: number
   copy(target: Uint8Array, targetStart: number): number
-  /** What the message consists of, in order, for a transport that takes bytes from where they lie. */
+  /** The parts of the message in order, for transports that can send them without joining. */
   readonly parts?: readonly Uint8Array[]
 }
 
 const DATA_TAG = (10 << 3) | 2
 
 /**
- * A `google.bytestream.ReadResponse`, which carries every byte that is read from us: a few bytes of head, and the data
- * where it lies.
+ * A `google.bytestream.ReadResponse`, which carries all bytes that clients read: a short head, and the data
+ * without a copy.
  */
 class ReadResponseBytes implements Encoded {
   readonly byteLength: number
@@ -33,7 +33,10 @@ class ReadResponseBytes implements Encoded {
 export const gatherReadResponse = ({ data }: { readonly data?: Uint8Array | undefined }): Encoded =>
   data === undefined || data.length === 0 ? NOTHING : new ReadResponseBytes(data)
 
-/** The same in one allocation: against the generated encoder, which collects parts first, 64 KiB take 11 µs instead of 45. */
+/**
+ * Encodes into one allocation. The generated encoder collects parts first: it takes 45 µs for 64 KiB, this
+ * function 11 µs.
+ */
 export const encodeReadResponse = (message: { readonly data?: Uint8Array | undefined }): Buffer => {
   const gathered = gatherReadResponse(message)
   const bytes = Buffer.allocUnsafe(gathered.byteLength)
@@ -43,7 +46,7 @@ export const encodeReadResponse = (message: { readonly data?: Uint8Array | undef
 
 const NOTHING = Buffer.alloc(0)
 
-/** The tag of the field and its length as a varint. */
+/** The tag of the field, and its length as a varint. */
 const headOf = (dataBytes: number): Buffer => {
   const head = Buffer.allocUnsafe(MAX_HEAD_BYTES)
   head[0] = DATA_TAG

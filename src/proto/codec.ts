@@ -6,33 +6,33 @@ import { root } from './root.js'
 
 export type { Encoded }
 
-/** A message that is answered as it was encoded before, in place of an object. */
+/** A response that is already encoded. */
 export class EncodedMessage {
   constructor(readonly bytes: Buffer) {}
 }
 
-/** The wire form of one message type. */
+/** Encodes and decodes one message type. */
 export interface Codec<In, Out> {
   /** Full protobuf name, without a leading dot. */
   readonly typeName: string
   /**
-   * Canonical form: fields in tag order, fields at their default left out. `message` may be a plain object; what it
-   * holds beyond the type's fields is ignored.
+   * Canonical form: fields in tag order, without fields at their default. `message` may be a plain object;
+   * unknown properties are ignored.
    */
   encode(message: In): Buffer
-  /** As `encode`, for who copies the bytes somewhere at once. Only types that carry much data have it. */
+  /** Like `encode`, for callers that copy the bytes at once. Only types with much data have it. */
   readonly gather?: ((message: In) => Encoded) | undefined
   /**
-   * Unknown fields are dropped; unset messages are null, repeated fields [], maps {}, scalars their zero. Bytes share
-   * memory with `bytes`. Throws INVALID_ARGUMENT naming the type.
+   * Drops unknown fields. Unset messages are null, repeated fields [], maps {}, scalars zero. Bytes share
+   * memory with `bytes`. Throws INVALID_ARGUMENT that names the type.
    */
   decode(bytes: Uint8Array): Out
 }
 
 export type TypeName = keyof Messages & string
-/** What may be encoded as a message type. */
+/** What can be encoded as a message type. */
 export type Input<N extends TypeName> = Messages[N][0]
-/** What decoding a message type gives. */
+/** What decoding a message type returns. */
 export type Output<N extends TypeName> = Messages[N][1]
 
 interface OwnEncoder {
@@ -77,11 +77,11 @@ const asBuffer = (bytes: Uint8Array): Buffer =>
 
 const codecs = new Map<string, ReflectedCodec<object, unknown>>()
 
-/** The codec of a message type below `protos/`, e.g. `codec('build.bazel.remote.execution.v2.Digest')`. */
+/** The codec of a message type in `protos/`, e.g. `codec('build.bazel.remote.execution.v2.Digest')`. */
 export const codec = <N extends TypeName>(typeName: N): Codec<Input<N>, Output<N>> =>
   codecByName(typeName) as Codec<Input<N>, Output<N>>
 
-/** As `codec`, for names that are known only at run time. Throws when there is no such message type. */
+/** Like `codec`, for names known only at run time. Throws if the message type does not exist. */
 export const codecByName = (typeName: string): Codec<object, unknown> => {
   const known = codecs.get(typeName)
   if (known !== undefined) return known

@@ -8,19 +8,19 @@ const preconditionFailureCodec = codec('google.rpc.PreconditionFailure')
 const badRequestCodec = codec('google.rpc.BadRequest')
 const retryInfoCodec = codec('google.rpc.RetryInfo')
 
-/** What a FAILED_PRECONDITION needs to be put right; REAPI lists missing blobs this way. */
+/** Lists what a client must correct after FAILED_PRECONDITION. REAPI lists missing blobs this way. */
 export const preconditionFailure = (
   violations: readonly Input<'google.rpc.PreconditionFailure.Violation'>[],
 ): ErrorDetail => pack(preconditionFailureCodec, { violations })
 
-/** Which fields of a request are wrong, and why. */
+/** Lists the invalid fields of a request, with reasons. */
 export const badRequest = (fieldViolations: readonly Input<'google.rpc.BadRequest.FieldViolation'>[]): ErrorDetail =>
   pack(badRequestCodec, { fieldViolations })
 
-/** How long to wait before asking again. */
+/** How long a client should wait before a retry. */
 export const retryInfo = (delayMs: number): ErrorDetail => pack(retryInfoCodec, { retryDelay: durationOf(delayMs) })
 
-/** The google.rpc.Status of a failure, as messages and the grpc-status-details-bin trailer carry it. */
+/** The google.rpc.Status of a failure, for messages and the grpc-status-details-bin trailer. */
 export const statusOf = ({
   code,
   message,
@@ -33,6 +33,6 @@ export const statusOf = ({
 
 const codes = new Map<number, Code>(Object.values(Code).map((code) => [code, code]))
 
-/** The failure a google.rpc.Status (not an OK one) tells of; a code that gRPC does not know becomes UNKNOWN. */
+/** The failure in a google.rpc.Status, which must not be OK. Codes unknown to gRPC become UNKNOWN. */
 export const errorOf = ({ code, message, details }: Pick<Status, 'code' | 'message' | 'details'>): StatusError =>
   new StatusError(codes.get(code) ?? 'UNKNOWN', message, { details })

@@ -5,8 +5,8 @@ const NAME_TAG = 0x0a
 const VARINT_BYTES = 10
 
 /**
- * The instance_name of an encoded request whose field 1 it is, without decoding the rest: of several the last, as any codec
- * takes it. INVALID_ARGUMENT for what two decoders might read differently.
+ * The instance_name (field 1) of an encoded request, without decoding the rest. If it occurs several times,
+ * the last one counts, as in every codec. Throws INVALID_ARGUMENT if decoders could disagree about it.
  */
 export const instanceNameIn = (message: Buffer): string => {
   let name = ''

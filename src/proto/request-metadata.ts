@@ -3,12 +3,15 @@ import { codec, type Output } from './codec.js'
 
 const requestMetadataCodec = codec('build.bazel.remote.execution.v2.RequestMetadata')
 
-/** The header in which REAPI clients say who asks and for what. */
+/** The header in which REAPI clients describe themselves and the action. */
 export const REQUEST_METADATA = 'build.bazel.remote.execution.v2.requestmetadata-bin'
 
 export type RequestMetadata = Output<'build.bazel.remote.execution.v2.RequestMetadata'>
 
-/** What a call says of who asks; a courtesy of clients, so what cannot be decoded fails no call. Undefined without it. */
+/**
+ * The RequestMetadata of a call; undefined if absent. It is only informative, so invalid metadata does not
+ * fail the call.
+ */
 export const requestMetadata = (
   metadata: ReadonlyMap<string, string | Buffer> | undefined,
 ): RequestMetadata | 'undecodable' | undefined => {

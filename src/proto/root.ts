@@ -1,21 +1,22 @@
 import { readFileSync } from 'node:fs'
 import protobuf from 'protobufjs/light.js'
 
-// Without Long, 64-bit integers are plain numbers: decoding is a fifth faster and call sites have one kind of number.
-// What lies beyond 2^53 loses digits, so whoever needs exactness (digest sizes, offsets) rejects unsafe integers.
+// Without Long, 64-bit integers are plain numbers: decoding is a fifth faster, and callers handle one number
+// type. Values above 2^53 lose precision, so code that needs exact values (digest sizes, offsets) rejects
+// unsafe integers.
 Object.assign(protobuf.util, { Long: null })
 protobuf.configure()
 
-// At the same distance from src/proto/ and from dist/proto/.
+// The relative path is the same from src/proto/ and dist/proto/.
 const bundle = new URL('../../protos/bundle.json', import.meta.url)
 
-/** Every message, enum and service below `protos/`. */
+/** Every message, enum and service in `protos/`. */
 export const root: protobuf.Root = protobuf.Root.fromJSON(JSON.parse(readFileSync(bundle, 'utf8')))
 root.resolveAll()
 
 const emptyBytes = Buffer.alloc(0)
 
-// protobufjs gives an unset bytes field an empty array, which is no Buffer.
+// protobufjs sets unset bytes fields to an empty array instead of a Buffer.
 const giveBuffers = (type: protobuf.Type): void => {
   const bytesFields = type.fieldsArray.filter((field) => field.type === 'bytes' && Array.isArray(field.defaultValue))
   for (const { name, repeated } of bytesFields) {

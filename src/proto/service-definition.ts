@@ -1,7 +1,7 @@
 import { type Codec, codecByName } from './codec.js'
 import { root } from './root.js'
 
-/** One RPC of a service as it is on the wire. */
+/** One RPC method of a service. */
 export interface MethodDefinition {
   readonly name: string
   /** `/package.Service/Method`. */
@@ -18,7 +18,7 @@ export interface ServiceDefinition {
   readonly methods: readonly MethodDefinition[]
 }
 
-/** The service of this full name below `protos/`. Throws when there is none. */
+/** The service of this full name in `protos/`. Throws if it does not exist. */
 export const serviceDefinition = (name: string): ServiceDefinition => {
   const service = root.lookupService(name)
   const methods = service.methodsArray.map((method): MethodDefinition => {

@@ -4,8 +4,8 @@ import { StatusError } from '../base/status-error.js'
 const LENGTH_DELIMITED = 2
 
 /**
- * The sub-messages in the fields `fieldNumbers` of a message, in their order and as they lie in `bytes`: for messages that
- * are better not decoded as a whole. INVALID_ARGUMENT, which names `typeName`, when the bytes are no message at all.
+ * Yields the encoded sub-messages of the fields `fieldNumbers`, in order. For messages that are too expensive
+ * to decode completely. Throws INVALID_ARGUMENT that names `typeName` for invalid bytes.
  */
 export function* submessagesOf(
   bytes: Buffer,
@@ -31,7 +31,10 @@ const nextOf = (reader: protobuf.Reader, fieldNumbers: readonly number[], typeNa
   }
 }
 
-/** A message whose repeated field `fieldNumber` holds these, each as it is on the wire, and whose other fields are `rest`. */
+/**
+ * Encodes a message from the encoded sub-messages of its repeated field `fieldNumber` and its other encoded
+ * fields `rest`.
+ */
 export const withSubmessages = (fieldNumber: number, submessages: readonly Uint8Array[], rest: Uint8Array): Buffer => {
   const writer = protobuf.Writer.create()
   for (const submessage of submessages) writer.uint32((fieldNumber << 3) | LENGTH_DELIMITED).bytes(submessage)

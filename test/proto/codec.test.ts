@@ -25,7 +25,7 @@ t.test('64-bit integers are numbers', async (t) => {
   )
 })
 
-t.test('what is unset decodes to null, [], {} and zeros', async (t) => {
+t.test('unset fields decode to null, [], {} and zeros', async (t) => {
   const nothing = new Uint8Array()
   const action = codec('build.bazel.remote.execution.v2.Action').decode(nothing)
   t.equal(action.timeout, null)
@@ -46,7 +46,7 @@ t.test('bytes decode to Buffers that share memory, from a plain Uint8Array too',
   t.equal(response.decode(encoded).data.buffer, encoded.buffer)
 })
 
-t.test('encoding is canonical: tag order, no defaults, nothing unknown', async (t) => {
+t.test('encoding is canonical: tag order, no defaults, no unknown properties', async (t) => {
   const sizeFirst = { sizeBytes: 3, hash: 'ab' }
   t.equal(hex(digest.encode(sizeFirst)), '0a0261621003')
   t.equal(digest.encode({ hash: '', sizeBytes: 0 }).length, 0)
@@ -69,7 +69,7 @@ t.test('a oneof says which member is set; the last one on the wire wins', async 
   t.equal(both.error, null)
 })
 
-// A generator for every message type below protos/, by its fields: what is generated round-trips.
+// Generates values of every message type in protos/ from its fields, for the round trip.
 const scalar = (field: protobuf.Field): fc.Arbitrary<unknown> => {
   if (field.resolvedType instanceof protobuf.Type) return messageOf(field.resolvedType)
   if (field.resolvedType instanceof protobuf.Enum) return fc.constantFrom(...Object.values(field.resolvedType.values))
@@ -118,7 +118,7 @@ t.test('every message type survives a round trip, and its encoding is stable', a
   t.ok(types.length > 130, `${types.length} types`)
 })
 
-t.test('garbage and hostile nesting give INVALID_ARGUMENT that names the type, never a crash', async (t) => {
+t.test('garbage and hostile nesting are INVALID_ARGUMENT with the type name, never a crash', async (t) => {
   const bytes = fc.uint8Array({ maxLength: 64 })
   const property = fc.property(fc.constantFrom(...types), bytes, (type, garbage) => {
     try {
@@ -144,7 +144,7 @@ t.test('garbage and hostile nesting give INVALID_ARGUMENT that names the type, n
   t.equal(Object.getPrototypeOf(proto.serverLogs), Object.prototype, 'a map key cannot replace a prototype')
 })
 
-t.test('a ReadResponse is encoded as the generated encoder would', async (t) => {
+t.test('a ReadResponse is encoded like the generated encoder does', async (t) => {
   const own = codec('google.bytestream.ReadResponse')
   const generated = root.lookupType('google.bytestream.ReadResponse')
   for (const size of [0, 1, 126, 127, 128, 129, 16383, 16384, 65536, 2097151, 2097152, 5_000_000]) {
@@ -199,7 +199,7 @@ t.test('times', async (t) => {
   t.same(timestampOf(999.9999999), { seconds: 1, nanos: 0 })
 })
 
-t.test('a service that protos/ does not know is a mistake of ours', async (t) => {
+t.test('a service that is not in protos/ throws', async (t) => {
   t.throws(() => serviceDefinition('build.bazel.remote.execution.v2.Nope'), /no such/)
   t.throws(() => codecByName('build.bazel.remote.execution.v2.Nope'), /no such/)
 })

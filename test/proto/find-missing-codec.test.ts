@@ -37,7 +37,7 @@ const requests = fc.constantFrom(...names).chain((name) =>
 
 const plain = ({ hash, sizeBytes }: { hash: string; sizeBytes: number }) => ({ hash, sizeBytes })
 
-t.test('a request as clients write it is read as the codec reads it', async (t) => {
+t.test('a request in the usual form is decoded like the codec does', async (t) => {
   const agrees = fc.property(requests, ({ name, instanceName, blobDigests, isNamed }) => {
     const served = digestFunctions[name]
     const digestFunction = isNamed ? served.value : 0
@@ -66,7 +66,7 @@ t.test('a request as clients write it is read as the codec reads it', async (t) 
 const HASH = 'ab'.repeat(32)
 const digest = { hash: HASH, sizeBytes: 300 }
 
-t.test('what is not as clients write it is left to the codec', async (t) => {
+t.test('other forms are left to the codec', async (t) => {
   const good = requestCodec.encode({ instanceName: 'a', blobDigests: [digest, digest], digestFunction: 1 })
   t.not(unpackFindMissing(good), undefined)
   for (let end = 0; end < good.length - 2; end++) {

@@ -3,7 +3,7 @@ import protobuf from 'protobufjs/light.js'
 import t, { type Test } from 'tap'
 import { root } from '../../src/proto/root.js'
 
-// fixtures/reapi/*.tsv list what the protocols say; what is loaded must be exactly that, nothing less and nothing more.
+// fixtures/reapi/*.tsv list the messages of the protocols. The loaded messages must match them exactly.
 const rowsOf = (table: string): string[] =>
   readFileSync(`fixtures/reapi/${table}.tsv`, 'utf8').replace(/\n$/, '').split('\n').slice(1)
 
@@ -74,7 +74,7 @@ t.test('enums: name and number of every value', async (t) => {
         [packageOf(part), localName(part), name, number, ''].join('\t'),
       ),
     )
-  // The bundled google.protobuf types bring enums that no table lists and no served message uses.
+  // The bundled google.protobuf types contain enums that no table lists and no served message uses.
   same(
     t,
     found.filter((row) => !row.startsWith('google.protobuf\t')),
@@ -112,7 +112,7 @@ t.test('reserved numbers', async (t) => {
   same(t, found, 'reserved')
 })
 
-t.test('the only package without a table is our own', async (t) => {
+t.test('only the packages of remexec have no table', async (t) => {
   const others = everything(root)
     .filter((part) => part instanceof protobuf.Type || part instanceof protobuf.Service)
     .map(packageOf)
