@@ -17,12 +17,12 @@ export interface ExportParts {
   readonly log: Log
 }
 
-/** What the last export gets when the process ends; a collector that is away must not hold up the end. */
+/** Timeout of the last export at shutdown, so that an unreachable collector does not delay it. */
 const FAREWELL_MS = 1_000
 
 /**
- * Sends the metrics to the collector once a period, behind the back of every call. Answers what stops that: once more,
- * so that nothing of the last period is lost.
+ * Exports the metrics to the collector periodically, in the background. Returns the function that stops this;
+ * it exports once more, so the last period is not lost.
  */
 export const startMetricExport = async (metrics: Metrics, parts: ExportParts): Promise<() => Promise<void>> => {
   const { settings, version, clock, log } = parts
@@ -39,7 +39,7 @@ export const startMetricExport = async (metrics: Metrics, parts: ExportParts): P
     metricProducers: [new Readings(metrics, resource, () => clock.now())],
   })
   const provider = new MeterProvider({ resource, readers: [reader] })
-  // Whether the collector can be reached is told soon, not after the first period.
+  // Exports at once, so that the log reports an unreachable collector soon.
   void provider.forceFlush().catch(() => {})
   return async () => {
     stop()
@@ -50,7 +50,7 @@ export const startMetricExport = async (metrics: Metrics, parts: ExportParts): P
   }
 }
 
-/** Loaded when wanted: each brings what the other does not need, and most processes export nothing. */
+/** Imports lazily: each exporter has its own dependencies, and most processes export nothing. */
 const exporterOf = async (destination: Destination, pem: Pem): Promise<PushMetricExporter> => {
   const { protocol, timeoutMs: timeoutMillis } = destination
   if (protocol === 'grpc') {

@@ -5,13 +5,13 @@ interface ExportResult {
   readonly error?: Error
 }
 
-/** How exports go, told when that changes: a collector that is away for a night is two lines in the log. */
+/** Logs export results only when they change, so a long outage of the collector is two lines in the log. */
 export class Outcome {
   readonly #what: string
   readonly #log: Log
   #isFailing = false
 
-  /** `what` is exported: `metrics`. */
+  /** `what` names the exported data: `metrics`. */
   constructor(what: string, log: Log) {
     this.#what = what
     this.#log = log
@@ -36,7 +36,7 @@ interface Exporter<Data> {
   export(data: Data, done: (result: ExportResult) => void): void
 }
 
-/** The same exporter, whose results are heard. */
+/** Reports the exporter's results to `outcome`. Changes and returns the same exporter. */
 export const told = <Data, E extends Exporter<Data>>(exporter: E, outcome: Outcome): E => {
   const send = exporter.export.bind(exporter)
   exporter.export = (data, done) =>

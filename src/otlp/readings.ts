@@ -15,7 +15,7 @@ type HrTime = [number, number]
 
 const hrTime = (ms: number): HrTime => [Math.floor(ms / 1000), Math.floor((ms % 1000) * 1e6)]
 
-/** The metrics as the SDK takes them from others than its own instruments: cumulative since the start. */
+/** Supplies the metrics to the SDK as an external producer. Values are cumulative since the start. */
 export class Readings implements MetricProducer {
   readonly #metrics: Metrics
   readonly #resource: Resource

@@ -11,7 +11,7 @@ interface Exporter {
 }
 
 export interface RenewedParts {
-  /** `metrics`. */
+  /** The exported data, e.g. `metrics`. */
   readonly what: string
   readonly files: TlsVariables
   readonly clock: Clock
@@ -19,8 +19,8 @@ export interface RenewedParts {
 }
 
 /**
- * The exporter that `make` makes, behind which another takes its place when a file of its TLS changes. What was given to the
- * one before is still sent by it. Files that cannot be used are told, and keep nobody from starting: until they can be, no
+ * The exporter that `make` creates; when a TLS file changes, a new one replaces it. The previous one still
+ * sends what it was given. Invalid files are logged and do not prevent the start. Until they are valid, no
  * collector is trusted.
  */
 export const renewed = async <E extends Exporter>(

@@ -2,32 +2,35 @@ import { type Environment, Variables } from './variables.js'
 
 export type Protocol = 'grpc' | 'http/protobuf'
 
-/** The files of TLS, by the variables that name them. */
+/** TLS files by the variables that name them. */
 export type TlsVariables = ReadonlyMap<string, string>
 
-/** How a collector is reached, as far as it is not for the exporters themselves to read. */
+/** How to reach a collector. The exporters read further variables themselves. */
 export interface Destination {
   readonly protocol: Protocol
   readonly timeoutMs: number
   readonly usesTls: boolean
   readonly files: TlsVariables
-  /** What the certificate of the collector must be for. Absent where it is the host of the address. */
+  /** Host name that the collector's certificate must have. Absent: the host of the address. */
   readonly serverName?: string
 }
 
-/** What is sent where: what the exporters read from the environment themselves (address, headers) is not here. */
+/**
+ * What is exported, and where. Address and headers are missing here, because the exporters read them from the
+ * environment.
+ */
 export interface OtlpSettings {
   readonly metrics: (Destination & { readonly intervalMs: number }) | undefined
-  /** What is traced, the SDK's samplers decide by variables that were checked here. */
+  /** The SDK's sampler reads its own variables, which are checked here. */
   readonly traces: Destination | undefined
   readonly resourceAttributes: Readonly<Record<string, string>>
 }
 
 export interface OtlpFindings {
   readonly settings: OtlpSettings
-  /** Why what was asked for is not done: a sentence each, that names the variable. */
+  /** Why a requested export is off: one sentence each, which names the variable. */
   readonly problems: readonly string[]
-  /** What has no effect or another than one may think. */
+  /** Settings without effect, or with an unexpected one. */
   readonly warnings: readonly string[]
 }
 
@@ -37,19 +40,19 @@ const INTERVAL_MS = 60_000
 const TIMEOUT_MS = 30_000
 const TRACES_TIMEOUT_MS = 10_000
 
-/** The ports that OTLP has of its own. */
+/** The default ports of OTLP. */
 const PORTS: Readonly<Record<string, Protocol>> = { '4317': 'grpc', '4318': 'http/protobuf' }
 
 /**
- * Reads the OpenTelemetry variables. A value that makes no sense turns off what depends on it and is told: a cache serves
- * without its metrics rather than not at all.
+ * Reads the OpenTelemetry variables. An invalid value turns off what depends on it and is reported: a cache
+ * without metrics is better than no cache.
  */
 export const otlpSettings = (env: Environment): OtlpFindings => {
   const variables = new Variables(env)
   const metrics = metricsOf(variables)
   const traces = tracesOf(variables)
   const resourceAttributes = attributesOf(variables)
-  // Not sent anywhere: who asks for them is told so.
+  // Logs are never exported. This check reports a request for them.
   variables.oneOf('OTEL_LOGS_EXPORTER', ['none'], 'none')
   const name = env['OTEL_SERVICE_NAME']
   if (name !== undefined && name !== '' && name !== SERVICE_NAME) {
@@ -65,7 +68,7 @@ export const otlpSettings = (env: Environment): OtlpFindings => {
   }
 }
 
-/** OpenTelemetry has none for it. */
+/** OpenTelemetry defines no variable for this. */
 const SERVER_NAME = 'REMEXEC_OTLP_SERVER_NAME'
 
 const OURS = /^(OTEL|REMEXEC_OTLP)_/
@@ -94,7 +97,7 @@ const metricsOf = (variables: Variables): OtlpSettings['metrics'] => {
   return { ...way, intervalMs, timeoutMs: Math.min(timeoutMs, intervalMs, requestMs) }
 }
 
-/** Off unless it is asked for by name: a span for each call and store is much, where somebody wanted metrics. */
+/** Off by default, because a span for each call and store is expensive if the operator wanted only metrics. */
 const tracesOf = (variables: Variables): OtlpSettings['traces'] => {
   const exporter = variables.oneOf('OTEL_TRACES_EXPORTER', ['otlp', 'none'], 'none')
   if (exporter !== 'otlp') return undefined
@@ -121,7 +124,7 @@ const filesOf = (variables: Variables, signal: Signal): TlsVariables =>
 
 const SAMPLERS = ['always_on', 'always_off', 'traceidratio'].flatMap((name) => [name, `parentbased_${name}`])
 
-/** Undefined where nothing is to be exported, or what is set does not allow it. */
+/** Undefined if nothing is exported or the settings are invalid. */
 const wayOf = (variables: Variables, signal: Signal): Omit<Destination, 'timeoutMs'> | undefined => {
   if (variables.text('OTEL_SDK_DISABLED').toLowerCase() === 'true' || variables.isWithoutEndpoint(signal))
     return undefined

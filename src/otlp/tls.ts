@@ -7,21 +7,22 @@ import { StatusError } from '../base/status-error.js'
 import { certificatesOf } from '../tls/pem.js'
 import type { Destination, TlsVariables } from './settings.js'
 
-/** PEM texts; without a `ca` the authorities that Node brings are trusted. */
+/** PEM texts. Without `ca`, Node's built-in authorities are trusted. */
 export type Pem = Partial<Readonly<Record<'ca' | 'cert' | 'key', Buffer>>> | typeof TRUSTS_NOBODY
 
-/** For as long as the files that say whom to trust cannot be used. */
+/** Used while the files of the trusted authorities are invalid. */
 export const TRUSTS_NOBODY = { ca: [] as Buffer[] } as const
 
 /**
- * Reads the files of the variables. INVALID_ARGUMENT where nobody can connect with them, so that a key that is there
- * before its certificate is for the next look; files that are not there fail with the variable.
+ * Reads the TLS files of the variables. Throws INVALID_ARGUMENT if they do not fit together, for example a
+ * new key before its new certificate: the next check may succeed. An unreadable file fails with the name of
+ * its variable.
  */
 export const readPem = async (files: TlsVariables, warn: (message: string) => void): Promise<Pem> => {
   const contents = new Map<string, Buffer>()
   for (const [variable, path] of files) {
     const content = await contentOf(variable, path)
-    // OpenSSL takes a file without any, and trusts nobody without a word.
+    // OpenSSL accepts a file without certificates, and then silently trusts no collector.
     if (kindOf(variable) === 'ca') certificatesOf(content, variable)
     contents.set(kindOf(variable), content)
     await warnOfModes(variable, path, { isSecret: variable.endsWith('KEY') }, warn)
@@ -49,15 +50,16 @@ const kindOf = (variable: string): 'key' | 'cert' | 'ca' => {
   return variable.endsWith('CLIENT_CERTIFICATE') ? 'cert' : 'ca'
 }
 
-/** For an exporter over HTTP. Its agent asks for the name of the address unless it is told another. */
+/** TLS options of an exporter over HTTP. Without `serverName` the agent expects the host of the address. */
 export const agentOptions = ({ serverName }: Destination, pem: Pem) => ({
   ...{ keepAlive: true, ...pem },
   ...(serverName !== undefined && { servername: serverName }),
 })
 
 /**
- * For an exporter over gRPC, which makes its channel itself and takes no options for it: that for the name is added where
- * the channel asks its credentials for a connection.
+ * Credentials of an exporter over gRPC. The exporter creates its channel itself and accepts no channel
+ * options. So the option for the server name is added where the channel requests a connection from its
+ * credentials.
  */
 export const channelOptions = async (
   { usesTls, serverName }: Destination,

@@ -23,8 +23,8 @@ import { agentOptions, channelOptions, type Pem } from './tls.js'
 const FAREWELL_MS = 1_000
 
 /**
- * Sends spans to the collector in batches, behind the back of every call. The queue before it is bounded: what a collector
- * does not take in time is dropped. The SDK reads sampler, batch and limits from the environment.
+ * Exports spans in batches, in the background. The queue is bounded: spans that the collector does not accept
+ * in time are dropped. The SDK reads sampler, batch and limits from the environment.
  */
 export const startTraceExport = async (
   destination: Destination,
@@ -39,7 +39,7 @@ export const startTraceExport = async (
     spanProcessors: [new BatchSpanProcessor(exporter)],
   })
   const tracer = provider.getTracer(SERVICE_NAME, version)
-  /** Undefined for one that the sampler does not want: then nothing below it costs anything either. */
+  /** Undefined if the sampler drops the span; then no child spans are created either. */
   const begin = (name: string, { parent, isServer = false, startMs, attributes }: SpanStart): Span | undefined => {
     const above = parent === undefined ? ROOT_CONTEXT : contextOf(parent)
     const kind = isServer ? SpanKind.SERVER : SpanKind.INTERNAL
@@ -52,7 +52,7 @@ export const startTraceExport = async (
   }
   const below = (span: SdkSpan, name: string, attributes: SpanAttributes | undefined): SdkSpan =>
     tracer.startSpan(name, attributed(attributes), trace.setSpan(ROOT_CONTEXT, span))
-  /** Sends what has ended and was not sent, for as long as a process that ends may wait for it. */
+  /** Exports pending spans, with a timeout. */
   const stop = async (): Promise<void> => {
     followed.stop()
     const stopped = provider.shutdown().catch(() => {})
@@ -63,7 +63,7 @@ export const startTraceExport = async (
 
 type Below = (span: SdkSpan, name: string, attributes: SpanAttributes | undefined) => SdkSpan
 
-/** What OpenTelemetry takes for an error of a gRPC server: a miss in a cache, say, is none. */
+/** Codes that OpenTelemetry counts as errors of a gRPC server. A cache miss, for example, is no error. */
 const FAULTS = new Set<number>([
   ...[Code.UNKNOWN, Code.DEADLINE_EXCEEDED, Code.UNIMPLEMENTED, Code.INTERNAL, Code.UNAVAILABLE, Code.DATA_LOSS],
 ])
@@ -106,7 +106,7 @@ class ExportedSpan implements Span {
 const attributed = (attributes: SpanAttributes | undefined): { attributes?: Attributes } =>
   attributes === undefined ? {} : { attributes: { ...attributes } }
 
-/** A broken header is as if there were none (W3C Trace Context, 3.2.2 and 4.3). */
+/** An invalid header counts as absent (W3C Trace Context, 3.2.2 and 4.3). */
 const contextOf = (parent: TraceContext) => {
   const above = spanContextOf(parent)
   return above === undefined ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, above)
@@ -119,7 +119,7 @@ const spanContextOf = ({ traceparent, tracestate }: TraceContext): SpanContext |
   return { ...parsed, ...traceState, isRemote: true }
 }
 
-/** Loaded when wanted: each brings what the other does not need, and most processes export nothing. */
+/** Imports lazily: each exporter has its own dependencies, and most processes export nothing. */
 const exporterOf = async (destination: Destination, pem: Pem): Promise<SpanExporter> => {
   const { protocol, timeoutMs: timeoutMillis } = destination
   if (protocol === 'grpc') {

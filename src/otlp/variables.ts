@@ -2,13 +2,16 @@ import { isIP } from 'node:net'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** What a timer takes. */
+/** The maximum delay of a timer. */
 const MAX_MS = 2 ** 31 - 1
 
 const HOST_NAME = /^[a-z\d_]([\w-]{0,61}[a-z\d_])?(\.[a-z\d_]([\w-]{0,61}[a-z\d_])?)*$/i
 const MAX_HOST_NAME_LENGTH = 253
 
-/** Looks values up and notes what is wrong with them. A value of one of the headers is never told. */
+/**
+ * Reads variables and collects their problems. Values of headers are never reported, because they may be
+ * secret.
+ */
 export class Variables {
   readonly problems: string[] = []
   readonly warnings: string[] = []
@@ -22,7 +25,7 @@ export class Variables {
     return this.#env[variable]?.trim() ?? ''
   }
 
-  /** A variable of one signal wins over that of all. Answers its name and value. */
+  /** The variable of one signal takes precedence over the general one. Returns its name and value. */
   either(signal: string, of: string): readonly [string, string] {
     const own = `OTEL_EXPORTER_OTLP_${signal}_${of}`
     const variable = this.text(own) === '' ? `OTEL_EXPORTER_OTLP_${of}` : own
@@ -40,7 +43,7 @@ export class Variables {
     return this.wrong(variable, `${JSON.stringify(text)} is no address`, 'http://host:port or https://host:port')
   }
 
-  /** Undefined when it is none of these, which is noted. */
+  /** Undefined for another value, which is recorded as a problem. */
   oneOf<Word extends string>(variable: string, words: readonly Word[], usual: Word): Word | undefined {
     const text = this.text(variable)
     if (text === '') return usual
@@ -78,7 +81,7 @@ export class Variables {
     return pairs
   }
 
-  /** Empty where the variable is not set. */
+  /** Empty if the variable is unset. */
   hostName(variable: string): string | undefined {
     if (this.#env[variable] === undefined) return ''
     const text = this.text(variable)
@@ -90,7 +93,7 @@ export class Variables {
     if (!this.warnings.includes(warning)) this.warnings.push(warning)
   }
 
-  /** Notes it, and stands for a value that there is not. */
+  /** Records a problem and returns undefined. */
   wrong(variable: string, found: string, expected: string): undefined {
     const problem = `${variable}: ${found}, expected ${expected}`
     if (!this.problems.includes(problem)) this.problems.push(problem)

@@ -8,7 +8,7 @@ import { blobOf, CAS, wire } from '../service/harness.js'
 
 const STORED = blobOf(Buffer.from('a blob'))
 
-/** Calls answered while a collector behaves like this. */
+/** Runs calls against a server whose collector behaves as given. */
 const servesMeanwhile = async (t: Test, program: Program): Promise<void> => {
   const [, address = ''] = await program.hears(
     /serving grpc:\/\/(\S+?)"? .*public|"?remexec serving grpc:\/\/([^"]+)".*public/,
@@ -41,8 +41,8 @@ const ends = async (t: Test, program: Program): Promise<void> => {
 for (const protocol of ['grpc', 'http/protobuf']) {
   const env = { OTEL_EXPORTER_OTLP_PROTOCOL: protocol, OTEL_METRIC_EXPORT_INTERVAL: '100' }
 
-  t.test(`a collector that is away costs a line in the log and no call (${protocol})`, async (t) => {
-    // The first is sent at once; a tenth of a second for it may be over before anybody refuses it.
+  t.test(`an unreachable collector is one log line and fails no call (${protocol})`, async (t) => {
+    // The first export starts at once, and may time out after 100 ms without a rejection.
     const away = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1', OTEL_METRIC_EXPORT_INTERVAL: '10000' }
     const program = serve(t, DEFAULT, t.testdir(), { ...env, ...away })
     await servesMeanwhile(t, program)
@@ -51,7 +51,7 @@ for (const protocol of ['grpc', 'http/protobuf']) {
     t.equal(program.said().match(/do not reach/g)?.length, 1, 'once')
   })
 
-  t.test(`a collector that never answers holds up no call and not the end (${protocol})`, async (t) => {
+  t.test(`a silent collector delays neither calls nor the shutdown (${protocol})`, async (t) => {
     const silent = await port(t, createServer())
     const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${silent}`, OTEL_EXPORTER_OTLP_TIMEOUT: '300' }
     const program = serve(t, DEFAULT, t.testdir(), { ...env, ...endpoint })
@@ -62,8 +62,8 @@ for (const protocol of ['grpc', 'http/protobuf']) {
 
   const traces = { ...env, OTEL_METRICS_EXPORTER: 'none', OTEL_TRACES_EXPORTER: 'otlp', OTEL_BSP_SCHEDULE_DELAY: '20' }
 
-  t.test(`a collector of traces that is away costs a line in the log and no call (${protocol})`, async (t) => {
-    // It is tried again and again for as long.
+  t.test(`an unreachable trace collector is one log line and fails no call (${protocol})`, async (t) => {
+    // The export is retried until its timeout.
     const away = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1', OTEL_EXPORTER_OTLP_TIMEOUT: '2000' }
     const program = serve(t, DEFAULT, t.testdir(), { ...traces, ...away })
     await servesMeanwhile(t, program)
@@ -72,7 +72,7 @@ for (const protocol of ['grpc', 'http/protobuf']) {
     t.equal(program.said().match(/do not reach/g)?.length, 1, 'once')
   })
 
-  t.test(`a collector of traces that never answers holds up no call and not the end (${protocol})`, async (t) => {
+  t.test(`a silent trace collector delays neither calls nor the shutdown (${protocol})`, async (t) => {
     const silent = await port(t, createServer())
     const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${silent}`, OTEL_EXPORTER_OTLP_TIMEOUT: '300' }
     const program = serve(t, DEFAULT, t.testdir(), { ...traces, ...endpoint })
@@ -81,7 +81,7 @@ for (const protocol of ['grpc', 'http/protobuf']) {
     await ends(t, program)
   })
 
-  t.test(`a collector whose certificate nobody vouches for is told of (${protocol})`, async (t) => {
+  t.test(`a collector with an untrusted certificate is logged (${protocol})`, async (t) => {
     const tls = await port(t, createTlsServer(certificate(t.testdir())))
     const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: `https://127.0.0.1:${tls}` }
     const program = serve(t, DEFAULT, t.testdir({ data: {} }), { ...env, ...endpoint })
@@ -90,7 +90,7 @@ for (const protocol of ['grpc', 'http/protobuf']) {
   })
 }
 
-t.test('variables that make no sense are told at start, and the server serves', async (t) => {
+t.test('invalid variables are logged at start, and the server still starts', async (t) => {
   const env = { OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4317', OTEL_METRIC_EXPORT_INTERVAL: 'soon' }
   const program = serve(t, DEFAULT, t.testdir(), env)
   await program.hears(/OTEL_EXPORTER_OTLP_ENDPOINT.*expected http:\/\/host:port/)

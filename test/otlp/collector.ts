@@ -1,4 +1,4 @@
-/** A collector of OTLP that keeps what it is sent: over gRPC on one port, over HTTP on another. */
+/** An OTLP collector that stores what it receives: gRPC on one port, HTTP on another. */
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http'
 import {
   createServer as createHttp2Server,
@@ -16,21 +16,21 @@ import type { Test } from 'tap'
 import { type Decoded, decodeMetrics, decodeTraces, labelsOf } from './otlp-messages.js'
 
 export class Collector {
-  /** The value of each series by `name{label=value,…}`; of a histogram how many values it has. */
+  /** The value of each series by `name{label=value,…}`; for a histogram the number of its values. */
   readonly values = new Map<string, number>()
   readonly metrics = new Map<string, Decoded>()
   resource: Record<string, string> = {}
   headers: Record<string, unknown> = {}
   isGzip = false
   requests = 0
-  /** The common names of the certificates that clients showed. */
+  /** Common names of the client certificates. */
   readonly clients = new Set<string>()
-  /** Which server clients asked for (SNI). */
+  /** Server names that clients requested (SNI). */
   readonly serverNames = new Set<string>()
   readonly spans: ReceivedSpan[] = []
   readonly #waiting = new Set<() => void>()
 
-  /** Resolves once what was received satisfies `isEnough`. */
+  /** Resolves once the received data satisfies `isEnough`. */
   until(isEnough: (collector: this) => boolean): Promise<void> {
     return new Promise((resolve) => {
       const look = (): void => {
@@ -43,7 +43,7 @@ export class Collector {
     })
   }
 
-  /** The series of a metric by their labels, `a=1,b=2`, without those that are 0. */
+  /** The non-zero series of a metric by their labels, `a=1,b=2`. */
   of(name: string): Record<string, number> {
     const own = [...this.values].filter(([key, value]) => key.startsWith(`${name}{`) && value !== 0)
     return Object.fromEntries(own.map(([key, value]) => [key.slice(name.length + 1, -1), value]))
@@ -115,7 +115,7 @@ export interface Collecting {
   readonly http: string
 }
 
-/** What a collector serves TLS with, and whose certificates it wants of clients, if any. */
+/** The collector's TLS files, and the authority of its clients' certificates, if it requires any. */
 export interface CollectorTls {
   readonly cert: Buffer
   readonly key: Buffer
@@ -156,10 +156,10 @@ const overHttp = async (t: Test, collector: Collector, tls: CollectorTls | undef
 }
 
 const SERVICE = '/opentelemetry.proto.collector'
-/** Of a gRPC message: whether it is compressed, and its length. */
+/** Head of a gRPC message: whether it is compressed, and its length. */
 const PREFIX_BYTES = 5
 
-/** By hand, so that it is seen whether messages came compressed: libraries undo that without a word. */
+/** Parses messages itself to see whether they were compressed; libraries decompress silently. */
 const overGrpc = async (t: Test, collector: Collector, tls: CollectorTls | undefined): Promise<string> => {
   const receive = async (stream: ServerHttp2Stream, headers: IncomingHttpHeaders): Promise<void> => {
     const body = await buffer(stream)
@@ -170,7 +170,7 @@ const overGrpc = async (t: Test, collector: Collector, tls: CollectorTls | undef
     const bytes = collector.isGzip ? gunzipSync(message) : message
     if (headers[':path'] === `${SERVICE}.metrics.v1.MetricsService/Export`) collector.takeMetrics(bytes)
     if (headers[':path'] === `${SERVICE}.trace.v1.TraceService/Export`) collector.takeTraces(bytes)
-    // Who sent it may have ended by now.
+    // The sender may have exited by now.
     if (stream.destroyed) return
     stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true })
     stream.once('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0' }))

@@ -1,8 +1,8 @@
 import protobuf from 'protobufjs'
-// Decides for all of protobufjs what 64-bit integers are: it has to do so before anything is parsed here.
+// Sets how protobufjs represents 64-bit integers. It must run before this file parses anything.
 import '../../src/proto/root.js'
 
-/** What of OTLP the tests look at, by the numbers of its fields. */
+/** The parts of OTLP that the tests check, by field number. */
 const { root } = protobuf.parse(`
 syntax = "proto3";
 message AnyValue { string string_value = 1; bool bool_value = 2; int64 int_value = 3; double double_value = 4; }

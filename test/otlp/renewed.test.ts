@@ -13,7 +13,7 @@ import { collect } from './collector.js'
 const NAMES = ['CERTIFICATE', 'CLIENT_CERTIFICATE', 'CLIENT_KEY'] as const
 
 for (const protocol of ['grpc', 'http/protobuf'] as const) {
-  t.test(`a certificate that was replaced is shown to the collector from then on (${protocol})`, async (t) => {
+  t.test(`a replaced client certificate is used from then on (${protocol})`, async (t) => {
     const folder = t.testdir({ own: {} })
     const authority = new Authority(`${folder}/authority`)
     const own = authority.issue('collector', { alternativeNames: 'DNS:collector.example' })
@@ -36,7 +36,7 @@ for (const protocol of ['grpc', 'http/protobuf'] as const) {
         NAMES.map((name, at) => [`OTEL_EXPORTER_OTLP_${name}`, [authority.caFile, certFile, keyFile][at]]),
       ),
     }
-    // The exporters read the variables themselves.
+    // The exporters read the variables from the environment.
     Object.assign(process.env, env)
     const { settings, problems } = otlpSettings(env)
     t.same(problems, [])
@@ -82,7 +82,7 @@ for (const protocol of ['grpc', 'http/protobuf'] as const) {
   })
 }
 
-t.test('files for a collector that cannot be used are told, and keep nobody from starting', async (t) => {
+t.test('invalid TLS files are logged and do not prevent the start', async (t) => {
   const env = {
     ...{ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1', OTEL_EXPORTER_OTLP_CLIENT_KEY: '/absent' },
     OTEL_METRIC_EXPORT_TIMEOUT: '100',

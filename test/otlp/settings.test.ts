@@ -9,7 +9,7 @@ t.test('nothing is exported without an endpoint', async (t) => {
   t.same([problems, warnings], [[], []])
 })
 
-t.test('an endpoint is enough; its port says the protocol unless that is said', async (t) => {
+t.test('an endpoint is sufficient; its port selects the default protocol', async (t) => {
   const protocolOf = (url: string, more: object = {}) => otlpSettings({ [ENDPOINT]: url, ...more }).settings.metrics
   t.match(protocolOf('http://c:4317'), { protocol: 'grpc', intervalMs: 60_000, timeoutMs: 30_000 })
   t.equal(protocolOf('http://c:4318')?.protocol, 'http/protobuf')
@@ -20,7 +20,7 @@ t.test('an endpoint is enough; its port says the protocol unless that is said', 
   t.equal(protocolOf('http://c:4317', { OTEL_SDK_DISABLED: 'true' }), undefined)
 })
 
-t.test('the files of TLS are those of the signal, else those of all', async (t) => {
+t.test('TLS files of the signal take precedence over general ones', async (t) => {
   const all = { OTEL_EXPORTER_OTLP_CERTIFICATE: '/ca', OTEL_EXPORTER_OTLP_CLIENT_KEY: ' ' }
   const own = { OTEL_EXPORTER_OTLP_METRICS_CERTIFICATE: '/own' }
   const { metrics, traces } = otlpSettings({
@@ -32,7 +32,7 @@ t.test('the files of TLS are those of the signal, else those of all', async (t) 
   t.same([...(traces?.files ?? [])], [['OTEL_EXPORTER_OTLP_CERTIFICATE', '/ca']])
 })
 
-t.test('the name in the certificate of the collector is that of a host, and of use with TLS only', async (t) => {
+t.test('the server name must be a host name, and has an effect only with TLS', async (t) => {
   const read = (name: string, url = 'https://127.0.0.1:4317', more: object = {}) =>
     otlpSettings({ [ENDPOINT]: url, OTEL_TRACES_EXPORTER: 'otlp', REMEXEC_OTLP_SERVER_NAME: name, ...more })
   const { settings, problems, warnings } = read(' collector.example ')
@@ -63,7 +63,7 @@ t.test('the name in the certificate of the collector is that of a host, and of u
   ])
 })
 
-t.test('a timeout is never longer than the interval, and who asked for that is told', async (t) => {
+t.test('a timeout is limited to the interval, with a warning', async (t) => {
   const env = { [ENDPOINT]: 'http://c:4317', OTEL_METRIC_EXPORT_INTERVAL: '1000' }
   t.match(otlpSettings(env), { settings: { metrics: { intervalMs: 1000, timeoutMs: 1000 } }, warnings: [] })
   const both = otlpSettings({ ...env, OTEL_METRIC_EXPORT_TIMEOUT: '2000' })
@@ -71,35 +71,32 @@ t.test('a timeout is never longer than the interval, and who asked for that is t
   t.match(both.warnings, [/OTEL_METRIC_EXPORT_TIMEOUT 2000 is longer/])
 })
 
-t.test(
-  'what cannot be understood is told by its variable and what was expected, and turns off what needs it',
-  async (t) => {
-    const bad: readonly (readonly [string, string, RegExp])[] = [
-      [ENDPOINT, 'collector:4317', /"collector:4317" is no address, expected http:\/\/host:port/],
-      ['OTEL_EXPORTER_OTLP_PROTOCOL', 'http/json', /"http\/json" is not known here, expected grpc or http\/protobuf/],
-      ['OTEL_EXPORTER_OTLP_COMPRESSION', 'zstd', /expected none or gzip/],
-      ['OTEL_EXPORTER_OTLP_HEADERS', 'Authorization: Bearer x', /expected name=value/],
-      ['OTEL_EXPORTER_OTLP_HEADERS', 'a=%zz', /expected name=value/],
-      ['OTEL_METRIC_EXPORT_INTERVAL', '10s', /"10s" is no time, expected milliseconds/],
-      ['OTEL_METRIC_EXPORT_INTERVAL', '0', /"0" is no time/],
-      ['OTEL_METRIC_EXPORT_TIMEOUT', '-1', /"-1" is no time/],
-      ['OTEL_METRICS_EXPORTER', 'prometheus', /expected otlp or none/],
-    ]
-    for (const [variable, value, expected] of bad) {
-      const { settings, problems } = otlpSettings({ [ENDPOINT]: 'http://c:4317', [variable]: value })
-      t.equal(settings.metrics, undefined, variable)
-      t.equal(problems.length, 1, variable)
-      t.ok(problems[0]?.startsWith(`${variable}: `), variable)
-      t.match(problems[0], expected)
-      t.notMatch(problems[0], /Bearer/)
-    }
-    const { problems } = otlpSettings({ OTEL_RESOURCE_ATTRIBUTES: 'a', OTEL_LOGS_EXPORTER: 'otlp' })
-    t.match(problems, [/OTEL_RESOURCE_ATTRIBUTES/, /OTEL_LOGS_EXPORTER.*expected none/])
-    t.same(otlpSettings({ OTEL_TRACES_EXPORTER: 'none', OTEL_LOGS_EXPORTER: 'none' }).problems, [])
-  },
-)
+t.test('an invalid value is reported with its variable, and turns off what needs it', async (t) => {
+  const bad: readonly (readonly [string, string, RegExp])[] = [
+    [ENDPOINT, 'collector:4317', /"collector:4317" is no address, expected http:\/\/host:port/],
+    ['OTEL_EXPORTER_OTLP_PROTOCOL', 'http/json', /"http\/json" is not known here, expected grpc or http\/protobuf/],
+    ['OTEL_EXPORTER_OTLP_COMPRESSION', 'zstd', /expected none or gzip/],
+    ['OTEL_EXPORTER_OTLP_HEADERS', 'Authorization: Bearer x', /expected name=value/],
+    ['OTEL_EXPORTER_OTLP_HEADERS', 'a=%zz', /expected name=value/],
+    ['OTEL_METRIC_EXPORT_INTERVAL', '10s', /"10s" is no time, expected milliseconds/],
+    ['OTEL_METRIC_EXPORT_INTERVAL', '0', /"0" is no time/],
+    ['OTEL_METRIC_EXPORT_TIMEOUT', '-1', /"-1" is no time/],
+    ['OTEL_METRICS_EXPORTER', 'prometheus', /expected otlp or none/],
+  ]
+  for (const [variable, value, expected] of bad) {
+    const { settings, problems } = otlpSettings({ [ENDPOINT]: 'http://c:4317', [variable]: value })
+    t.equal(settings.metrics, undefined, variable)
+    t.equal(problems.length, 1, variable)
+    t.ok(problems[0]?.startsWith(`${variable}: `), variable)
+    t.match(problems[0], expected)
+    t.notMatch(problems[0], /Bearer/)
+  }
+  const { problems } = otlpSettings({ OTEL_RESOURCE_ATTRIBUTES: 'a', OTEL_LOGS_EXPORTER: 'otlp' })
+  t.match(problems, [/OTEL_RESOURCE_ATTRIBUTES/, /OTEL_LOGS_EXPORTER.*expected none/])
+  t.same(otlpSettings({ OTEL_TRACES_EXPORTER: 'none', OTEL_LOGS_EXPORTER: 'none' }).problems, [])
+})
 
-t.test('the name of the service is fixed, and variables that have no effect are named', async (t) => {
+t.test('the service name is fixed, and variables without effect are reported', async (t) => {
   const { settings, warnings } = otlpSettings({
     OTEL_SERVICE_NAME: 'cache',
     OTEL_RESOURCE_ATTRIBUTES: 'service.name=cache,k8s.cluster.name=a%2Cb',
@@ -109,7 +106,7 @@ t.test('the name of the service is fixed, and variables that have no effect are 
   t.match(warnings, [/service.name in OTEL_RESOURCE_ATTRIBUTES/, /OTEL_SERVICE_NAME/, /OTEL_PROPAGATORS has no effect/])
 })
 
-t.test('traces are sent only where they are asked for, to the collector that is named', async (t) => {
+t.test('traces are exported only on request, to the configured collector', async (t) => {
   const traces = (env: object) => otlpSettings({ OTEL_TRACES_EXPORTER: 'otlp', ...env })
   t.equal(otlpSettings({ [ENDPOINT]: 'http://c:4317' }).settings.traces, undefined)
   t.equal(traces({ [ENDPOINT]: 'http://c:4317', OTEL_TRACES_EXPORTER: 'none' }).settings.traces, undefined)

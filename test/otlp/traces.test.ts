@@ -13,7 +13,7 @@ const DEFAULT = `${root}fixtures/configs/default.json5`
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736'
 const CALLER = '00f067aa0ba902b7'
 
-/** What `npm start` serves, with a worker, sending its spans at once. */
+/** The configuration of `npm start`, with a worker, exporting spans at once. */
 const start = async (t: Test, env: NodeJS.ProcessEnv, { data = t.testdir(), config = DEFAULT } = {}) => {
   const program = serve(t, config, data, {
     ...{ OTEL_TRACES_EXPORTER: 'otlp', OTEL_METRICS_EXPORTER: 'none', OTEL_BSP_SCHEDULE_DELAY: '20' },
@@ -35,7 +35,7 @@ const traced = (flags = '01'): { metadata: Metadata } => {
 const findMissing = (client: TestClient, blob: Blob, sent: { metadata?: Metadata } = {}) =>
   client.unary(`${CAS}/FindMissingBlobs`, { blobDigests: [wire(blob.digest)] }, sent).response
 
-/** The names from a span up to the call it is a piece of. */
+/** The names from a span up to its call. */
 const ancestry = (span: ReceivedSpan, all: readonly ReceivedSpan[]): string[] => {
   const above = all.find(({ id, trace }) => id === span.parent && trace === span.trace)
   return above === undefined ? [span.name] : [span.name, ...ancestry(above, all)]
@@ -49,7 +49,7 @@ const ends = async (program: Program): Promise<void> => {
 const has = (name: string) => (collector: Collector) => collector.spans.some((span) => span.name === name)
 
 for (const protocol of ['grpc', 'http/protobuf'] as const) {
-  t.test(`a call and the stores it reaches are one trace, which the client began (${protocol})`, async (t) => {
+  t.test(`a call and its store accesses join the client's trace (${protocol})`, async (t) => {
     const { collector, ...addresses } = await collect(t)
     const { client } = await start(t, {
       OTEL_EXPORTER_OTLP_ENDPOINT: protocol === 'grpc' ? addresses.grpc : addresses.http,
@@ -78,7 +78,7 @@ for (const protocol of ['grpc', 'http/protobuf'] as const) {
   })
 }
 
-t.test('an action is followed from its call through the queue and the worker into the stores', async (t) => {
+t.test('an action is traced from its call through queue and worker into the stores', async (t) => {
   const { collector, grpc } = await collect(t)
   const { client } = await start(t, { OTEL_EXPORTER_OTLP_ENDPOINT: grpc, OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' })
   const input = blobOf('an input')
@@ -117,7 +117,7 @@ t.test('an action is followed from its call through the queue and the worker int
   t.not(collector.spans.find(({ name }) => name === `${CAS}/BatchUpdateBlobs`)?.trace, TRACE, 'a call of its own')
 })
 
-t.test('who joins the run of another client has that in a trace of its own, with a link to the run', async (t) => {
+t.test("a call that joins another client's run has its own trace, with a link to the run", async (t) => {
   const { collector, grpc } = await collect(t)
   const folder = t.testdir({ data: {} })
   const env = { OTEL_EXPORTER_OTLP_ENDPOINT: grpc, OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }
@@ -146,7 +146,7 @@ t.test('who joins the run of another client has that in a trace of its own, with
   t.same(joined?.links, [{ trace: TRACE, id: begun?.id }])
 })
 
-t.test('what the client does not sample is not traced, and a broken header begins a trace', async (t) => {
+t.test('calls the client does not sample are not traced, and an invalid header starts a trace', async (t) => {
   const { collector, http } = await collect(t)
   const { client, program } = await start(t, { OTEL_EXPORTER_OTLP_ENDPOINT: http })
   await findMissing(client, blobOf('absent'), traced('00'))
@@ -160,7 +160,7 @@ t.test('what the client does not sample is not traced, and a broken header begin
   t.not(calls[0]?.trace, TRACE)
 })
 
-t.test('a share of the calls is traced where a sampler says so', async (t) => {
+t.test('a ratio sampler traces a share of the calls', async (t) => {
   const { collector, http } = await collect(t)
   const sampler = { OTEL_TRACES_SAMPLER: 'parentbased_traceidratio', OTEL_TRACES_SAMPLER_ARG: '0' }
   const { client, program } = await start(t, { OTEL_EXPORTER_OTLP_ENDPOINT: http, ...sampler })
@@ -170,7 +170,7 @@ t.test('a share of the calls is traced where a sampler says so', async (t) => {
   t.strictSame([...new Set(collector.spans.map(({ trace }) => trace))], [TRACE], 'only what the client wants traced')
 })
 
-t.test('a miss is no error, a call that there is no way to serve is one', async (t) => {
+t.test('a miss is no error, an unimplemented call is one', async (t) => {
   const { collector, http } = await collect(t)
   const { client, program } = await start(t, { OTEL_EXPORTER_OTLP_ENDPOINT: http })
   const AC = 'build.bazel.remote.execution.v2.ActionCache'
@@ -184,65 +184,59 @@ t.test('a miss is no error, a call that there is no way to serve is one', async 
   t.match(statuses, { [`${AC}/GetActionResult`]: 0, 'read AC': 0, [`${CAS}/SplitBlob`]: 2 })
 })
 
-t.test(
-  'a server whose store is another server goes on with the trace there, and passes on what it is told to',
-  async (t) => {
-    const { collector, http } = await collect(t)
-    const folder = t.testdir({ back: {}, front: {} })
-    const env = { OTEL_EXPORTER_OTLP_ENDPOINT: http }
-    const back = await start(t, env, { data: `${folder}/back` })
-    const requestMetadata = 'build.bazel.remote.execution.v2.requestmetadata-bin'
-    const endpoints = [{ address: `grpc://${back.address}` }]
-    const server = {
-      name: 'public',
-      listener: { http: { socket_address: '127.0.0.1:0' } },
-      services: { cas: [{ cas_store: 'BACK' }], bytestream: [{ cas_store: 'BACK' }] },
-    }
-    const grpc = { endpoints, store_type: 'cas', forward_headers: [requestMetadata] }
-    const config = `${folder}/front.json`
-    writeFileSync(config, JSON.stringify({ stores: [{ name: 'BACK', grpc }], servers: [server] }))
-    const front = await start(t, env, { data: `${folder}/front`, config })
-    const sent = traced()
-    const invocation = codec('build.bazel.remote.execution.v2.RequestMetadata').encode({
-      ...{ toolInvocationId: 'abc', targetId: '//a:b' },
-    })
-    sent.metadata.set(requestMetadata, Buffer.from(invocation))
-    await findMissing(front.client, blobOf('absent'), sent)
-    const call = `${CAS}/FindMissingBlobs`
-    await collector.until(({ spans }) => spans.filter(({ name }) => name === call).length === 2)
-    const behind = collector.spans.find(({ name, parent }) => name === call && parent !== CALLER)
-    t.same(behind && ancestry(behind, collector.spans), [call, 'find_missing BACK', call])
-    t.match(behind?.attributes, { 'remexec.invocation': 'abc', 'remexec.target': '//a:b' })
-  },
-)
+t.test('a grpc store passes the trace and the configured headers to the other server', async (t) => {
+  const { collector, http } = await collect(t)
+  const folder = t.testdir({ back: {}, front: {} })
+  const env = { OTEL_EXPORTER_OTLP_ENDPOINT: http }
+  const back = await start(t, env, { data: `${folder}/back` })
+  const requestMetadata = 'build.bazel.remote.execution.v2.requestmetadata-bin'
+  const endpoints = [{ address: `grpc://${back.address}` }]
+  const server = {
+    name: 'public',
+    listener: { http: { socket_address: '127.0.0.1:0' } },
+    services: { cas: [{ cas_store: 'BACK' }], bytestream: [{ cas_store: 'BACK' }] },
+  }
+  const grpc = { endpoints, store_type: 'cas', forward_headers: [requestMetadata] }
+  const config = `${folder}/front.json`
+  writeFileSync(config, JSON.stringify({ stores: [{ name: 'BACK', grpc }], servers: [server] }))
+  const front = await start(t, env, { data: `${folder}/front`, config })
+  const sent = traced()
+  const invocation = codec('build.bazel.remote.execution.v2.RequestMetadata').encode({
+    ...{ toolInvocationId: 'abc', targetId: '//a:b' },
+  })
+  sent.metadata.set(requestMetadata, Buffer.from(invocation))
+  await findMissing(front.client, blobOf('absent'), sent)
+  const call = `${CAS}/FindMissingBlobs`
+  await collector.until(({ spans }) => spans.filter(({ name }) => name === call).length === 2)
+  const behind = collector.spans.find(({ name, parent }) => name === call && parent !== CALLER)
+  t.same(behind && ancestry(behind, collector.spans), [call, 'find_missing BACK', call])
+  t.match(behind?.attributes, { 'remexec.invocation': 'abc', 'remexec.target': '//a:b' })
+})
 
 for (const protocol of ['grpc', 'http/protobuf'] as const) {
-  t.test(
-    `traces go to a collector of their own where one is named, and the metrics to the other (${protocol})`,
-    async (t) => {
-      const [ofAll, ofTraces] = [await collect(t), await collect(t)]
-      const isGrpc = protocol === 'grpc'
-      const { client, program } = await start(t, {
-        OTEL_METRICS_EXPORTER: 'otlp',
-        OTEL_EXPORTER_OTLP_PROTOCOL: protocol,
-        OTEL_EXPORTER_OTLP_ENDPOINT: isGrpc ? ofAll.grpc : ofAll.http,
-        OTEL_EXPORTER_OTLP_HEADERS: 'x-key=all',
-        OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: isGrpc ? ofTraces.grpc : `${ofTraces.http}/v1/traces`,
-        OTEL_EXPORTER_OTLP_TRACES_HEADERS: 'x-key=of%20traces',
-      })
-      await findMissing(client, blobOf('absent'), traced())
-      await ends(program)
-      t.ok(has(`${CAS}/FindMissingBlobs`)(ofTraces.collector))
-      t.same([...ofTraces.collector.metrics.keys()], [])
-      t.equal(ofTraces.collector.headers['x-key'], 'of traces')
-      t.same(ofAll.collector.spans, [])
-      t.ok(ofAll.collector.metrics.has('svc_rpc_duration'))
-      t.equal(ofAll.collector.headers['x-key'], 'all')
-    },
-  )
+  t.test(`traces and metrics can go to different collectors (${protocol})`, async (t) => {
+    const [ofAll, ofTraces] = [await collect(t), await collect(t)]
+    const isGrpc = protocol === 'grpc'
+    const { client, program } = await start(t, {
+      OTEL_METRICS_EXPORTER: 'otlp',
+      OTEL_EXPORTER_OTLP_PROTOCOL: protocol,
+      OTEL_EXPORTER_OTLP_ENDPOINT: isGrpc ? ofAll.grpc : ofAll.http,
+      OTEL_EXPORTER_OTLP_HEADERS: 'x-key=all',
+      OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: isGrpc ? ofTraces.grpc : `${ofTraces.http}/v1/traces`,
+      OTEL_EXPORTER_OTLP_TRACES_HEADERS: 'x-key=of%20traces',
+    })
+    await findMissing(client, blobOf('absent'), traced())
+    await ends(program)
+    t.ok(has(`${CAS}/FindMissingBlobs`)(ofTraces.collector))
+    t.same([...ofTraces.collector.metrics.keys()], [])
+    t.equal(ofTraces.collector.headers['x-key'], 'of traces')
+    t.same(ofAll.collector.spans, [])
+    t.ok(ofAll.collector.metrics.has('svc_rpc_duration'))
+    t.equal(ofAll.collector.headers['x-key'], 'all')
+  })
 }
 
-t.test('nothing is traced unless it is asked for', async (t) => {
+t.test('nothing is traced by default', async (t) => {
   const { collector, http } = await collect(t)
   const env = { OTEL_EXPORTER_OTLP_ENDPOINT: http, OTEL_TRACES_EXPORTER: '', OTEL_METRICS_EXPORTER: 'otlp' }
   const { client, program } = await start(t, env)
