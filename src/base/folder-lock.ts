@@ -8,25 +8,35 @@ import { StatusError } from './status-error.js'
 const ATTEMPTS_MAX = 5
 /** Longer than another process needs to mistake our fresh socket for the stale one it saw before. */
 const SETTLE_MS = 50
+const RETRY_MS = 100
 
 /**
- * Keeps other processes from using the same folder: a Unix socket in it that we listen on. Whether its owner lives is
- * for the kernel to say, so a crash leaves nothing that blocks, and process numbers of other containers do not matter.
- * Rejects with FAILED_PRECONDITION when somebody listens, saying whom it is in use `by`. Answers how to let go.
+ * Keeps other processes from using the same folder: a Unix socket in it that this process listens on. The kernel says whether
+ * its owner lives, so a crash leaves nothing that blocks, and process numbers of other containers do not matter.
+ * Rejects with FAILED_PRECONDITION when another process still listens after `waitMs`, and says who uses the folder (`by`).
+ * Answers how to let go.
  */
-export const lockFolder = async (folder: string, by: string): Promise<() => Promise<void>> => {
+export const lockFolder = async (folder: string, by: string, waitMs = 0): Promise<() => Promise<void>> => {
   const handle = await open(folder)
   // The name of a socket has at most 107 bytes; through the open folder it is short however deep the folder lies.
   const path = process.platform === 'linux' ? `/proc/self/fd/${handle.fd}/lock` : join(folder, 'lock')
   try {
-    return release(await take(path, `${folder} is in use by ${by}`), handle)
+    const untilMs = performance.now() + waitMs
+    let server = await take(path)
+    while (server === undefined && performance.now() < untilMs) {
+      await setTimeout(RETRY_MS)
+      server = await take(path)
+    }
+    if (server === undefined) throw new StatusError('FAILED_PRECONDITION', `${folder} is in use by ${by}`)
+    return release(server, handle)
   } catch (error) {
     await handle.close()
     throw error
   }
 }
 
-const take = async (path: string, refusal: string): Promise<Server> => {
+/** Undefined while another process has it. */
+const take = async (path: string): Promise<Server | undefined> => {
   let hasRemovedStale = false
   for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
     const server = await listen(path)
@@ -41,7 +51,7 @@ const take = async (path: string, refusal: string): Promise<Server> => {
       if (errnoOf(error) !== 'ENOENT') throw error
     })
   }
-  throw new StatusError('FAILED_PRECONDITION', refusal)
+  return undefined
 }
 
 const listen = (path: string): Promise<Server | undefined> =>

@@ -70,6 +70,8 @@ export interface LocalWorker {
 }
 
 const FAREWELL_MS = 2_000
+/** A worker whose server was killed ends the actions it ran and cleans up for `FAREWELL_MS`: the next one waits for that. */
+const PREDECESSOR_MS = 5_000
 
 /** So many attempts may wait for a place, to begin without asking for them: with two places six are what more give nothing beyond. */
 const MAX_WAITING = 6
@@ -96,10 +98,12 @@ const start = async (parts: LocalWorkerParts, held: Resources): Promise<LocalWor
   await offered()
   const sandbox = await sandboxOf(options, parts.hidden ?? [])
   const workDirectory = WorkDirectory.open(options.work_directory, log)
-  const unlock = await lockFolder(workDirectory.path, 'another worker').catch(async (error: unknown) => {
-    await workDirectory.close()
-    throw error
-  })
+  const unlock = await lockFolder(workDirectory.path, 'another worker', PREDECESSOR_MS).catch(
+    async (error: unknown) => {
+      await workDirectory.close()
+      throw error
+    },
+  )
   held.add('lock of the work directory', unlock)
   held.add('work directory', async () => {
     await within(FAREWELL_MS, workDirectory.settle())
