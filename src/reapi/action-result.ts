@@ -64,6 +64,23 @@ export const checkOutputs = (result: ActionResult, cwd: string): void => {
   }
 }
 
+/**
+ * INVALID_ARGUMENT names an output whose path is not in its shortest form: `a//b`, `a/`, `a/../b`. Two such paths can mean one
+ * file, and clients that compare paths as text take them for two. Leading `..` lead out of the working directory and are fine.
+ */
+export const checkOutputPaths = (result: ActionResult): void => {
+  for (const [list, field] of OUTPUT_FIELDS) {
+    for (const [index, { path }] of result[list].entries()) {
+      if (path === '' || isShortest(path.split('/'))) continue
+      const expected = 'expected no empty segment, no slash at the end, and `..` only at the beginning'
+      throw invalidText(`action_result.${field}[${index}].path`, path, expected)
+    }
+  }
+}
+
+const isShortest = (segments: readonly string[]): boolean =>
+  segments.every((name, index) => name !== '' && (name !== '..' || index === 0 || segments[index - 1] === '..'))
+
 const OUTPUT_FIELDS = [
   ['outputFiles', 'output_files'],
   ['outputDirectories', 'output_directories'],

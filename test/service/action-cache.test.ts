@@ -115,6 +115,11 @@ t.test('results whose outputs have no lawful place are refused by field, lawful 
     [file('/etc/x'), /output_files\[0\]\.path: "\/etc\/x" is not valid, expected a relative path/],
     [file('../../x'), /output_files\[0\]\.path: "\.\.\/\.\.\/x" is not valid, expected a path inside/],
     [file('a/../../x'), /output_files\[0\]\.path/],
+    [file('a/../b'), /output_files\[0\]\.path: "a\/\.\.\/b" is not valid, expected no empty segment/],
+    [file('a//b'), /output_files\[0\]\.path: "a\/\/b"/],
+    [file('a/'), /output_files\[0\]\.path: "a\/"/],
+    [directory('a/'), /output_directories\[0\]\.path: "a\/"/],
+    [link('a/b/../../c', 't'), /output_symlinks\[0\]\.path/],
     [file('a\0b'), /output_files\[0\]\.path.*NUL/],
     [
       {

@@ -4,7 +4,7 @@ import { isStatus, StatusError } from '../../base/status-error.js'
 import { boundedMap } from '../../base/work/bounded-map.js'
 import { codec } from '../../proto/codec.js'
 import type { ActionResult, UpdateActionResultRequest } from '../../proto/generated/build.bazel.remote.execution.v2.js'
-import { checkOutputs, reachesUp, referencedBlobs } from '../../reapi/action-result.js'
+import { checkOutputPaths, checkOutputs, reachesUp, referencedBlobs } from '../../reapi/action-result.js'
 import { workingDirectory } from '../../reapi/command.js'
 import { Digest, type DigestMessage } from '../../reapi/digest.js'
 import type { DigestFunction } from '../../reapi/digest-function.js'
@@ -35,6 +35,7 @@ export const updateActionResult =
     if (result === null) throw new StatusError('INVALID_ARGUMENT', 'action_result is missing')
     referencedBlobs(result, action.function)
     checkOutputs(result, reachesUp(result) ? await startOfPaths(action, cas, call) : '')
+    checkOutputPaths(result)
 
     if (cas !== undefined) await moveInlined(result, cas, action.function, call)
     const bytes = resultCodec.encode(withOriginOf(rpc, result))
