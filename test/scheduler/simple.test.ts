@@ -66,6 +66,21 @@ t.test('supported_platform_properties: which worker may run an action', async (t
   const bench = new Bench()
   const refused = (pairs: Pairs, message: RegExp) =>
     t.throws(() => bench.enqueue(pairs), { code: Code.INVALID_ARGUMENT, message })
+  // Bazel adds them by itself with --experimental_remote_mark_tool_inputs.
+  bench.machine.checkPlatform([
+    { name: 'persistentWorkerKey', value: 'f'.repeat(64) },
+    { name: 'persistentWorkerProtocol', value: 'json' },
+  ])
+  for (const settings of [{}, { supportedPlatformProperties: new Map([['*', 'exact'] as const]) }]) {
+    const strict = new Bench(settings)
+    strict.worker('w', [])
+    strict.enqueue([['persistentWorkerKey', 'f']])
+    t.match(strict.of('start'), [{ start: { request: { properties: [{ name: 'persistentWorkerKey' }] } } }])
+  }
+  const listed = new Bench({ supportedPlatformProperties: new Map([['persistentWorkerKey', 'exact']]) })
+  listed.worker('w', [])
+  listed.enqueue([['persistentWorkerKey', 'f']])
+  t.same(listed.of('start'), [], 'one that is listed is matched as it is listed')
   refused([['gpu', '1']], /"gpu" is not supported here, expected one of os, cpu, pool, label/)
   for (const value of ['', '-1', '1.5', '1e3', 'many', '99999999999999999']) refused([['cpu', value]], /whole number/)
   t.throws(() => bench.worker('w', [['cpu', 'x']]), { code: Code.INVALID_ARGUMENT })

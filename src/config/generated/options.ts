@@ -826,7 +826,7 @@ export interface CacheMetricsOptions {
  */
 export interface SimpleSchedulerOptions {
   /**
-   * The platform properties actions may ask for, and how each is matched: `exact` wants the same value, `minimum` a number at least as large (and the worker gives that much away while the action runs), `priority` only that the worker has the property, `ignore` nothing. `'*'` says how every property that is not listed is matched; without it an action that asks for one is refused.
+   * The platform properties actions may ask for, and how each is matched: `exact` wants the same value, `minimum` a number at least as large (and the worker gives that much away while the action runs), `priority` only that the worker has the property, `ignore` nothing. `'*'` says how every property that is not listed is matched; without it an action that asks for one is refused. `persistentWorkerKey` and `persistentWorkerProtocol`, which Bazel adds by itself, are taken and match every worker unless they are listed.
    */
   readonly supported_platform_properties: ReadonlyMap<string, 'minimum' | 'exact' | 'priority' | 'ignore'>
   /**

@@ -10,6 +10,13 @@ import type { PlatformProperty } from '../../../reapi/platform.js'
  */
 export type MatchKind = 'exact' | 'minimum' | 'priority' | 'ignore'
 
+/**
+ * Properties that clients add by themselves to tell which persistent worker an action could use: Bazel's
+ * `--experimental_remote_mark_tool_inputs`. They say how an action may run, not where: unless a configuration lists them by
+ * name, no scheduler refuses or matches them. They are passed on like every property.
+ */
+const HINTS = new Set(['persistentWorkerKey', 'persistentWorkerProtocol'])
+
 /** What an action requires of a worker. Actions of equal `signature` can run on exactly the same workers. */
 export interface Requirement {
   readonly signature: string
@@ -33,6 +40,7 @@ export const requirementOf = (
   const minimum = new Map<string, number>()
   const present = new Set<string>()
   for (const { name, value } of properties) {
+    if (HINTS.has(name) && !declared.has(name)) continue
     const kind = entryFor(declared, name)
     if (kind === undefined) throw undeclared(name, declared)
     if (kind === 'exact') exact.set(JSON.stringify([name, value]), { name, value })
