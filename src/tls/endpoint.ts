@@ -5,7 +5,7 @@ import { StatusError } from '../base/status-error.js'
 import type { GrpcEndpoint } from '../config/config.js'
 import { certificatesOf } from './pem.js'
 
-/** An endpoint as it is dialled. */
+/** The address of a server, ready to connect to. */
 export interface Address {
   /** `host:port`. */
   readonly target: string
@@ -13,12 +13,12 @@ export interface Address {
   readonly tls?: TlsFiles
 }
 
-/** PEM texts, and what must be in the certificate of the server. */
+/** PEM texts, and the name that the server's certificate must have. */
 export interface TlsFiles {
   readonly ca: Buffer
   readonly key: Buffer | null
   readonly cert: Buffer | null
-  /** Absent where it is the host of the address. */
+  /** Absent: the host of the address. */
   readonly serverName?: string
 }
 
@@ -31,7 +31,10 @@ const SCHEMES: ReadonlyMap<string, { readonly usesTls: boolean; readonly port: n
 
 const EXPECTED = 'expected grpc://host:port, or grpcs://host:port with tls_config'
 
-/** Where systems keep the authorities they trust. Node brings a list of its own, for machines that have none of these. */
+/**
+ * Where operating systems store their trusted authorities. Machines without such a file use Node's built-in
+ * list.
+ */
 const SYSTEM_ROOTS = [
   '/etc/ssl/certs/ca-certificates.crt',
   '/etc/pki/tls/certs/ca-bundle.crt',
@@ -39,7 +42,10 @@ const SYSTEM_ROOTS = [
   '/etc/ssl/cert.pem',
 ]
 
-/** Reads what an endpoint names. INVALID_ARGUMENT where it contradicts itself; files that are not there fail as files do. */
+/**
+ * Reads an endpoint and its TLS files. INVALID_ARGUMENT if the options contradict each other; unreadable
+ * files fail with the error of the file system.
+ */
 export const readAddress = async ({
   address,
   tls_config: tls,
@@ -77,7 +83,7 @@ export const readAddress = async ({
   }
 }
 
-/** Tells of a key that others may read or replace, and of authorities that others may replace. */
+/** Warns if other users can read or replace the key, or can replace the authorities. */
 export const warnOfKeyModes = async (
   { tls_config: tls }: Pick<GrpcEndpoint, 'tls_config'>,
   warn: (message: string) => void,
@@ -87,7 +93,10 @@ export const warnOfKeyModes = async (
   if (ca_file !== undefined) await warnOfModes('tls_config.ca_file', ca_file, { isSecret: false }, warn)
 }
 
-/** Of a file without a certificate nobody would be trusted, and the first to hear of it would be who waits for a call. */
+/**
+ * Fails at start for a file without certificates. Else no server would be trusted, and only a call would show
+ * it.
+ */
 const readAuthorities = async (path: string): Promise<Buffer> => {
   const pem = await readFile(path)
   certificatesOf(pem, 'tls_config.ca_file')

@@ -10,20 +10,20 @@ import { type Address, readAddress, warnOfKeyModes } from './endpoint.js'
 type Endpoint = Pick<GrpcEndpoint, 'address' | 'tls_config'>
 
 export interface FollowParts {
-  /** Whose connections are meant: `store CAS`. */
+  /** The owner of the connections: `store CAS`. */
   readonly of: string
   readonly clock: Clock
   readonly log: Log
   readonly resources: Resources
 }
 
-/** An address, read again when a file of its TLS changes. */
+/** An address that is read again when one of its TLS files changes. */
 export interface FollowedAddress {
   readonly current: Address
   onChange(heard: (now: Address) => void): void
 }
 
-/** Rejects as `readAddress` does, and with INVALID_ARGUMENT for files with which nobody can connect. */
+/** Rejects like `readAddress`, and with INVALID_ARGUMENT if the TLS files do not fit together. */
 export const followAddress = async (
   endpoint: Endpoint,
   { of, clock, log, resources }: FollowParts,
@@ -42,7 +42,7 @@ export const followAddress = async (
   return files
 }
 
-/** A key that is there before its certificate is for the next look. */
+/** Fails while a new key is there before its certificate; the next check may succeed. */
 const readUsable = async (endpoint: Endpoint): Promise<Address> => {
   const address = await readAddress(endpoint)
   const { ca, key, cert } = address.tls ?? {}

@@ -19,8 +19,8 @@ export interface ListenerTlsParts {
 }
 
 /**
- * What a listener serves TLS with, read again when a file changes. FAILED_PRECONDITION and INVALID_ARGUMENT say which key
- * of the configuration names a file that cannot be used, and why.
+ * TLS options of a listener, read again when a file changes. FAILED_PRECONDITION and INVALID_ARGUMENT name
+ * the configuration key of an unusable file, and the reason.
  */
 export const openListenerTls = ({ of, tls, clock, log }: ListenerTlsParts): Promise<ReloadedFiles<TlsOptions>> => {
   const { cert_file, key_file, client_ca_file, client_crl_file } = tls
@@ -67,7 +67,7 @@ async function contentOf(key: string, path: string | undefined): Promise<Buffer 
   }
 }
 
-/** OpenSSL has the last word: keys too short, algorithms that are no longer taken. */
+/** OpenSSL may still reject the files, for example short keys or obsolete algorithms. */
 const checkUsable = (files: TlsOptions): void => {
   try {
     createSecureContext(files)

@@ -4,14 +4,14 @@ import { StatusError } from '../base/status-error.js'
 const blocksOf = (pem: Buffer, label: string): readonly string[] =>
   pem.toString('latin1').match(new RegExp(`-----BEGIN ${label}-----[^-]+-----END ${label}-----`, 'g')) ?? []
 
-/** `of` names the file to whoever configured it. INVALID_ARGUMENT where there is no certificate in it. */
+/** The certificates of a file. `of` names the file in errors. INVALID_ARGUMENT if there is none. */
 export const certificatesOf = (pem: Buffer, of: string): readonly X509Certificate[] => {
   const blocks = blocksOf(pem, '(?:X509 |TRUSTED )?CERTIFICATE')
   if (blocks.length === 0) throw new StatusError('INVALID_ARGUMENT', `${of} holds no PEM certificate`)
   return blocks.map((block) => parsed(() => new X509Certificate(block), `${of} holds a certificate that is broken`))
 }
 
-/** INVALID_ARGUMENT unless there is exactly one key that can be used without a password. */
+/** INVALID_ARGUMENT unless the file has exactly one key, without a password. */
 export const keyOf = (pem: Buffer, of: string): KeyObject => {
   const [key, ...others] = blocksOf(pem, '(?:\\w+ )?PRIVATE KEY')
   if (key === undefined || others.length > 0) {

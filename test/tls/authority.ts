@@ -12,9 +12,9 @@ export interface Issued {
 export interface Wishes {
   /** Default `/CN=localhost`. */
   readonly subject?: string
-  /** As OpenSSL takes it. Default: localhost. */
+  /** In OpenSSL's syntax. Default: localhost. */
   readonly alternativeNames?: string
-  /** Days from now until it is over; a negative number has passed. Default 2. */
+  /** Days until it expires; negative: it has expired. Default 2. */
   readonly days?: number
 }
 
@@ -42,7 +42,7 @@ distinguished_name = empty
 [empty]
 `
 
-/** An authority that only its own test knows: openssl in a folder. */
+/** A certificate authority for one test: openssl in a folder. */
 export class Authority {
   readonly #folder: string
   readonly caFile: string
@@ -85,7 +85,7 @@ export class Authority {
     this.#openssl(['ca', '-revoke', certFile])
   }
 
-  /** Writes the list of what was revoked until now. */
+  /** Writes the revocation list. */
   writeRevocationList(path: string): void {
     this.#openssl(['ca', '-gencrl', '-out', path])
   }

@@ -26,7 +26,10 @@ const services = {
   ac: [{ instance_name: 'main', ac_store: 'AC' }],
 }
 
-/** A cache with a scheduler, for clients with a certificate of the authority. Its own is for another name than its address. */
+/**
+ * A cache with a scheduler that requires client certificates. Its own certificate has another name than its
+ * address.
+ */
 const startCache = async (t: Test, folder: string) => {
   const authority = new Authority(folder)
   const server = authority.issue('server', { alternativeNames: 'DNS:cache.example' })
@@ -51,7 +54,7 @@ const startCache = async (t: Test, folder: string) => {
   return { authority, tlsOf, ...cache }
 }
 
-t.test('a grpc store reaches its server over mutual TLS, by another name than that of the address', async (t) => {
+t.test('a grpc store connects over mutual TLS, with another server name than the address', async (t) => {
   const { authority, tlsOf, port } = await startCache(t, t.testdir())
   const own = authority.issue('client', { subject: '/CN=client' })
   const endpoint = { address: `grpcs://127.0.0.1:${port}`, tls_config: tlsOf(own) }
@@ -102,7 +105,7 @@ const workerOf = (folder: string, uri: string, tls_config: object) => ({
   servers: [],
 })
 
-t.test('a worker connects over mutual TLS, and reads its files anew for each connection', async (t) => {
+t.test('a worker connects over mutual TLS, and reads its files again for each connection', async (t) => {
   const folder = t.testdir()
   const { authority, tlsOf, port } = await startCache(t, `${folder}/authority`)
   const [stranger, friend] = [new Authority(`${folder}/other`).issue('worker'), authority.issue('worker')]
@@ -127,7 +130,7 @@ t.test('a worker that does not trust the certificate of the scheduler does not c
   await said.hears(/no connection to the scheduler.*does not match certificate/)
 })
 
-/** A cache that knows its clients by their certificates, and a server in front of it that reaches it with one. */
+/** A cache that identifies clients by certificate, and a server in front that connects to it with one. */
 const startPair = async (t: Test) => {
   const folder = t.testdir({ authority: {}, own: {} })
   const authority = new Authority(`${folder}/authority`)
@@ -169,7 +172,7 @@ const startPair = async (t: Test) => {
     t.teardown(() => client.close())
     return client
   }
-  /** Has another one, and then none, in place of the certificate that `of` connects with. */
+  /** Replaces the certificate that `of` connects with by another one, and then removes it. */
   const rotate = async (of: string, code: () => Promise<string>): Promise<void> => {
     t.equal(await code(), 'PERMISSION_DENIED', 'the server knows it as somebody else')
     place('new')
@@ -189,7 +192,7 @@ const startPair = async (t: Test) => {
   return { endpoint: { address: `grpcs://localhost:${port}`, tls_config }, inFront, rotate }
 }
 
-t.test('a grpc store takes a certificate that was replaced, for calls from then on', async (t) => {
+t.test('a grpc store uses a replaced certificate for new calls', async (t) => {
   const { endpoint, inFront, rotate } = await startPair(t)
   const CAS_STORE = { grpc: { instance_name: 'main', store_type: 'cas', endpoints: [endpoint] } }
   const client = await inFront({ stores: { CAS: CAS_STORE, AC: memory } }, {})
@@ -198,7 +201,7 @@ t.test('a grpc store takes a certificate that was replaced, for calls from then 
   await rotate('store CAS', async () => (await failure(client.unary(`${CAS}/FindMissingBlobs`, request).response)).code)
 })
 
-t.test('so does a grpc scheduler', async (t) => {
+t.test('a grpc scheduler uses a replaced certificate for new calls', async (t) => {
   const { endpoint, inFront, rotate } = await startPair(t)
   const execution = [{ instance_name: 'main', cas_store: 'CAS', scheduler: 'THERE' }]
   const client = await inFront(
@@ -209,7 +212,7 @@ t.test('so does a grpc scheduler', async (t) => {
   await rotate('scheduler THERE', async () => (await failure(list())).code)
 })
 
-t.test('a worker tells of a key that every user can read', async (t) => {
+t.test('a worker logs a warning for a key that every user can read', async (t) => {
   const folder = t.testdir()
   const { authority, tlsOf, port } = await startCache(t, `${folder}/authority`)
   const own = authority.issue('worker')

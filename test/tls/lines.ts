@@ -1,6 +1,6 @@
 import { type Log, type LogLevel, textLog } from '../../src/base/log.js'
 
-/** A log that is kept, for who waits until something was said in it. */
+/** A log whose lines a test can wait for. */
 export class Lines {
   readonly log: Log
   #text = ''

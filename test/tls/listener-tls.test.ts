@@ -15,7 +15,7 @@ const CAPABILITIES = '/build.bazel.remote.execution.v2.Capabilities/GetCapabilit
 
 const asItIs = (bytes: Buffer): Buffer => bytes
 
-/** A server of the configuration on a clock and with a log of its own. */
+/** A configured server with its own clock and log. */
 const serve = async (t: Test, tls: object, transport: string) => {
   const text = JSON.stringify({
     stores: { CAS: { memory: { eviction_policy: { max_bytes: '1mb' } } }, AC: { noop: {} } },
@@ -43,7 +43,7 @@ const capabilities = (client: Client): Promise<Buffer | undefined> =>
     )
   })
 
-/** Resolves with the connection once the server has answered on it, rejects when it is refused. */
+/** Resolves with the connection once the server has responded on it; rejects if the server rejects it. */
 const greeted = (port: number, options: ConnectionOptions): Promise<TLSSocket> =>
   new Promise((resolve, reject) => {
     const socket = connect({ port, host: 'localhost', ALPNProtocols: ['h2'], ...options })
@@ -70,38 +70,35 @@ for (const transport of ['remexec', 'grpc-js']) {
     await t.rejects(old, 'TLS 1.1 is not spoken')
   })
 
-  t.test(
-    `${transport}: a client without a certificate of the authority, or with a revoked one, is refused`,
-    async (t) => {
-      const folder = t.testdir()
-      const authority = new Authority(`${folder}/own`)
-      const [server, friend, foe] = ['server', 'friend', 'foe'].map((name) => authority.issue(name))
-      const stranger = new Authority(`${folder}/other`).issue('stranger')
-      if (!server || !friend || !foe) throw new Error('not issued')
-      authority.revoke(foe)
-      authority.writeRevocationList(`${folder}/crl.pem`)
-      const files = { cert_file: server.certFile, key_file: server.keyFile, client_ca_file: authority.caFile }
-      const tls = { ...files, client_crl_file: `${folder}/crl.pem` }
-      const { port, said, clock } = await serve(t, tls, transport)
-      const { ca } = authority
-      const socket = await greeted(port, { ca, cert: friend.cert, key: friend.key })
-      t.teardown(() => socket.destroy())
-      await t.rejects(greeted(port, { ca }), 'none')
-      await t.rejects(greeted(port, { ca, cert: stranger.cert, key: stranger.key }), 'of another authority')
-      await t.rejects(greeted(port, { ca, cert: foe.cert, key: foe.key }), 'revoked')
-      await said.hears(/a TLS handshake failed.*CERT_REVOKED/)
+  t.test(`${transport}: a client without a valid certificate of the authority is rejected`, async (t) => {
+    const folder = t.testdir()
+    const authority = new Authority(`${folder}/own`)
+    const [server, friend, foe] = ['server', 'friend', 'foe'].map((name) => authority.issue(name))
+    const stranger = new Authority(`${folder}/other`).issue('stranger')
+    if (!server || !friend || !foe) throw new Error('not issued')
+    authority.revoke(foe)
+    authority.writeRevocationList(`${folder}/crl.pem`)
+    const files = { cert_file: server.certFile, key_file: server.keyFile, client_ca_file: authority.caFile }
+    const tls = { ...files, client_crl_file: `${folder}/crl.pem` }
+    const { port, said, clock } = await serve(t, tls, transport)
+    const { ca } = authority
+    const socket = await greeted(port, { ca, cert: friend.cert, key: friend.key })
+    t.teardown(() => socket.destroy())
+    await t.rejects(greeted(port, { ca }), 'none')
+    await t.rejects(greeted(port, { ca, cert: stranger.cert, key: stranger.key }), 'of another authority')
+    await t.rejects(greeted(port, { ca, cert: foe.cert, key: foe.key }), 'revoked')
+    await said.hears(/a TLS handshake failed.*CERT_REVOKED/)
 
-      authority.revoke(friend)
-      authority.writeRevocationList(`${folder}/crl.pem`)
-      clock.advance(RELOAD_PERIOD_MS)
-      await said.hears(/certificates of server main were read again/)
-      const session = socket.getSession()
-      await t.rejects(greeted(port, { ca, cert: friend.cert, key: friend.key }), 'revoked since')
-      await t.rejects(greeted(port, { ca, cert: friend.cert, key: friend.key, session }), 'nor by resuming its session')
-    },
-  )
+    authority.revoke(friend)
+    authority.writeRevocationList(`${folder}/crl.pem`)
+    clock.advance(RELOAD_PERIOD_MS)
+    await said.hears(/certificates of server main were read again/)
+    const session = socket.getSession()
+    await t.rejects(greeted(port, { ca, cert: friend.cert, key: friend.key }), 'revoked since')
+    await t.rejects(greeted(port, { ca, cert: friend.cert, key: friend.key, session }), 'nor by resuming its session')
+  })
 
-  t.test(`${transport}: with optional certificates one may come without, but not with a wrong one`, async (t) => {
+  t.test(`${transport}: with optional certificates a client may have none, but no invalid one`, async (t) => {
     const folder = t.testdir()
     const authority = new Authority(`${folder}/own`)
     const server = authority.issue('server')
@@ -117,38 +114,35 @@ for (const transport of ['remexec', 'grpc-js']) {
     await t.rejects(greeted(port, { ca, maxVersion: 'TLSv1.2' }), 'min_version')
   })
 
-  t.test(
-    `${transport}: a rotated certificate is served to new connections, and those that are open go on`,
-    async (t) => {
-      const folder = t.testdir()
-      const [before, after] = [new Authority(`${folder}/before`), new Authority(`${folder}/after`)]
-      const [cert_file, key_file] = [`${folder}/cert.pem`, `${folder}/key.pem`]
-      const rotate = (authority: Authority): void => {
-        const { certFile, keyFile } = authority.issue('server')
-        copyFileSync(certFile, cert_file)
-        copyFileSync(keyFile, key_file)
-      }
-      rotate(before)
-      const { port, said, clock } = await serve(t, { cert_file, key_file }, transport)
-      const client = new Client(`localhost:${port}`, credentials.createSsl(before.ca))
-      t.teardown(() => client.close())
-      await capabilities(client)
+  t.test(`${transport}: new connections get a rotated certificate, open ones continue`, async (t) => {
+    const folder = t.testdir()
+    const [before, after] = [new Authority(`${folder}/before`), new Authority(`${folder}/after`)]
+    const [cert_file, key_file] = [`${folder}/cert.pem`, `${folder}/key.pem`]
+    const rotate = (authority: Authority): void => {
+      const { certFile, keyFile } = authority.issue('server')
+      copyFileSync(certFile, cert_file)
+      copyFileSync(keyFile, key_file)
+    }
+    rotate(before)
+    const { port, said, clock } = await serve(t, { cert_file, key_file }, transport)
+    const client = new Client(`localhost:${port}`, credentials.createSsl(before.ca))
+    t.teardown(() => client.close())
+    await capabilities(client)
 
-      copyFileSync(after.issue('half').certFile, cert_file)
-      clock.advance(RELOAD_PERIOD_MS)
-      await said.hears(/have changed and cannot be used.*key_file is not the key of the first certificate/)
-      await capabilities(client)
-      rotate(after)
-      clock.advance(RELOAD_PERIOD_MS)
-      await said.hears(/certificates of server main were read again/)
-      await capabilities(client)
-      t.equal(client.getChannel().getConnectivityState(false), 2, 'on the connection it had')
-      t.notMatch(said.text, /handshake failed/)
-      const fresh = await greeted(port, { ca: after.ca })
-      fresh.destroy()
-      await t.rejects(greeted(port, { ca: before.ca }))
-    },
-  )
+    copyFileSync(after.issue('half').certFile, cert_file)
+    clock.advance(RELOAD_PERIOD_MS)
+    await said.hears(/have changed and cannot be used.*key_file is not the key of the first certificate/)
+    await capabilities(client)
+    rotate(after)
+    clock.advance(RELOAD_PERIOD_MS)
+    await said.hears(/certificates of server main were read again/)
+    await capabilities(client)
+    t.equal(client.getChannel().getConnectivityState(false), 2, 'on the connection it had')
+    t.notMatch(said.text, /handshake failed/)
+    const fresh = await greeted(port, { ca: after.ca })
+    fresh.destroy()
+    await t.rejects(greeted(port, { ca: before.ca }))
+  })
 }
 
 const startFailure = async (t: Test, tls: object): Promise<string> => {
@@ -160,7 +154,7 @@ const startFailure = async (t: Test, tls: object): Promise<string> => {
   return 'it started'
 }
 
-t.test('files that cannot be served with are told by the key that names them', async (t) => {
+t.test('unusable files are reported with their configuration key', async (t) => {
   const folder = t.testdir()
   const authority = new Authority(`${folder}/own`)
   const { certFile: cert_file, keyFile: key_file } = authority.issue('server')
@@ -179,7 +173,7 @@ t.test('files that cannot be served with are told by the key that names them', a
   t.match(await startFailure(t, { ...files, ...lists }), `${of}: client_crl_file holds no PEM revocation list`)
 })
 
-t.test('an expired certificate, and a key that everybody can read, are warned of', async (t) => {
+t.test('an expired certificate, and a key that everybody can read, cause warnings', async (t) => {
   const authority = new Authority(t.testdir())
   const { certFile: cert_file, keyFile: key_file } = authority.issue('server', { days: -1 })
   chmodSync(key_file, 0o644)
