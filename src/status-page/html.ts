@@ -8,7 +8,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
 
 export const escaped = (text: string): string => text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '')
 
-/** A table whose cells are text; `none` stands where it would have no rows. */
+/** A table of text cells. Without rows it shows `none`. */
 export const table = (heads: readonly string[], rows: readonly (readonly string[])[], none: string): string => {
   if (rows.length === 0) return `<p class="none">${escaped(none)}</p>`
   const cells = (tag: 'th' | 'td', texts: readonly string[]): string =>
@@ -31,7 +31,7 @@ th { font-weight: 600; color: #58626d; font-size: .85rem; }
   th, td { border-color: #333a41; } th, .none, .facts { color: #9aa4ae; }
 }`
 
-/** A whole page, which the browser asks for again by itself. */
+/** A complete page, which the browser reloads every `refreshS` seconds. */
 export const page = (title: string, refreshS: number, body: string): string => `<!doctype html>
 <html lang="en">
 <head>

@@ -7,7 +7,7 @@ export const sizeText = (bytes: number): string => {
   return `${power === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${UNITS[power]}`
 }
 
-/** `3 d 4 h`, `12 s`: the two largest units that say something. */
+/** `3 d 4 h`, `12 s`: from the largest unit that is not zero, at most two units. */
 export const timeText = (ms: number): string => {
   const seconds = Math.floor(ms / 1000)
   const parts = [
@@ -25,7 +25,7 @@ export const timeText = (ms: number): string => {
     .join(' ')
 }
 
-/** `93.1 %`, or a dash where there is nothing to divide. */
+/** `93.1 %`, or a dash if `whole` is zero. */
 export const shareText = (part: number, whole: number): string =>
   whole === 0 ? '–' : `${((100 * part) / whole).toFixed(1)} %`
 

@@ -10,10 +10,10 @@ export interface RecentLine {
 
 const MAX_LINES = 20
 
-/** What a line is about, of the fields that may be shown to whoever opens the page: no path is among them. */
+/** Log fields that the page may show to every visitor. None of them contains a path. */
 const SHOWN = ['component', 'state', 'store', 'worker', 'attempt', 'method', 'code', 'blob']
 
-/** A log that also keeps its latest warnings and errors, without what may name files of this machine. */
+/** A log that also keeps its latest warnings and errors, without fields that may contain paths of this machine. */
 export class RecentLines implements Log {
   readonly #log: Log
   readonly #clock: Clock
@@ -28,7 +28,7 @@ export class RecentLines implements Log {
     return this.#log.level
   }
 
-  /** The newest first. */
+  /** Newest first. */
   get lines(): readonly RecentLine[] {
     return this.#lines
   }

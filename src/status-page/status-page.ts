@@ -28,7 +28,7 @@ export interface PageAnswer {
 const REFRESH_S = 5
 const MAX_WORKERS = 200
 
-/** The page for people: what is served and how it goes, by the numbers that are exported as metrics. */
+/** The status page for people. It shows the services and their state, with the numbers of the exported metrics. */
 export const statusPage = (parts: StatusPageParts) => {
   const release = version()
   return async (): Promise<PageAnswer> => {

@@ -5,7 +5,7 @@ import { DEFAULT, serve } from '../cli/program.js'
 import { TestClient } from '../server/client.js'
 import { blobOf, CAS, wire } from '../service/harness.js'
 
-/** The browser of the machine, by name; undefined when there is none. */
+/** Name of the machine's browser; undefined if there is none. */
 const browser = ['chromium', 'chromium-browser', 'google-chrome'].find((name) => {
   try {
     execFileSync(name, ['--version'], { stdio: 'ignore' })
@@ -16,7 +16,7 @@ const browser = ['chromium', 'chromium-browser', 'google-chrome'].find((name) =>
 })
 
 t.test(
-  'a browser shows what was stored and asked for, in numbers',
+  'a browser shows the numbers of stored and requested blobs',
   { skip: browser === undefined && 'no chromium' },
   async (t) => {
     const server = serve(t, DEFAULT, t.testdir())

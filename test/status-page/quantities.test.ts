@@ -2,13 +2,13 @@ import t from 'tap'
 import { page, table } from '../../src/status-page/html.js'
 import { shareText, sizeText, timeText } from '../../src/status-page/quantities.js'
 
-t.test('sizes, times and shares read as people write them', async (t) => {
+t.test('sizes, times and shares are readable', async (t) => {
   t.same([0, 999, 1536, 200 * 1024 ** 2, 5e12].map(sizeText), ['0 B', '999 B', '1.5 KiB', '200 MiB', '4.5 TiB'])
   t.same([0, 59_999, 61_000, 3_600_000, 90_061_000].map(timeText), ['0 s', '59 s', '1 min 1 s', '1 h', '1 d 1 h'])
   t.same([shareText(1, 3), shareText(0, 0)], ['33.3 %', '–'])
 })
 
-t.test('what comes from clients is text on the page, whatever it is', async (t) => {
+t.test('text from clients is escaped', async (t) => {
   const html = page('t', 5, table(['<b>'], [['<script>alert("1")</script>', "a'b&"]], ''))
   t.notMatch(html, /<script>/)
   t.match(html, '&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt;')

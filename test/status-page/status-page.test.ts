@@ -92,7 +92,7 @@ const start = async (t: Test) => {
   return { data, collector, program, address, client }
 }
 
-t.test('the page says what is served and kept, what waits and runs, in the numbers of the metrics', async (t) => {
+t.test('the page shows services, stores, queue and workers with the numbers of the metrics', async (t) => {
   const { data, collector, address, client } = await start(t)
   const [first, second] = [blobOf(Buffer.alloc(600, 1)), blobOf(Buffer.alloc(500, 2))]
   await upload(client, 'small', first)
@@ -133,7 +133,7 @@ t.test('the page says what is served and kept, what waits and runs, in the numbe
 
   const executing = `execution_stage=executing,execution_priority=0,execution_worker_id=${id}`
   const queued = 'execution_stage=queued,execution_priority=0,execution_worker_id='
-  // The export before may be of the time between the two.
+  // A previous export may lie between the two.
   await collector.until(() => collector.of('svc_execution_active_count')[queued] === 1)
   t.same(collector.of('svc_execution_active_count'), { [queued]: 1, [executing]: 1 })
   t.same(collector.of('svc_execution_completed_count_total'), {
@@ -154,7 +154,7 @@ t.test('the page says what is served and kept, what waits and runs, in the numbe
   await running.rest()
 })
 
-t.test('the page says what does not work, and what went wrong lately, without paths of the machine', async (t) => {
+t.test('the page shows broken components and recent errors, without paths of the machine', async (t) => {
   const { data, address } = await start(t)
   t.match((await open(address)).html, /<span class="state">healthy/)
   rmSync(`${data}/cas/temp`, { recursive: true })
