@@ -14,9 +14,11 @@ export interface HealthPages {
 }
 
 /**
- * The health endpoint (interface specification 4.1), by path: at `path` itself 200 with the report, 503 when any part Failed
- * or timed out. Below it `/ready`, by what was known lately, which is 503 also while a part is Initializing and once the process is to stop, and
- * `/live`, which is 200 as long as the process answers at all: what restarts it must not do so because a disk is full.
+ * The health endpoint (interface specification 4.1), by path:
+ * - `path`: asks every component. 200 with the report; 503 if a component is Failed or Timeout.
+ * - `/ready`: uses recent answers. 503 also while a component is Initializing or the process is stopping.
+ * - `/live`: 200 as long as the process responds. A liveness probe must not restart it because a disk is
+ *   full.
  */
 export const healthPages = (
   path: string,
@@ -44,7 +46,7 @@ const reported = (reports: readonly HealthReport[], isFine: boolean): HealthAnsw
   try {
     return { status: isFine ? 200 : 503, contentType, body: `${JSON.stringify(reports)}\n` }
   } catch {
-    // A component says something that is no text; which one does not matter to whoever probes.
+    // A component's status contains a value that JSON cannot represent.
     return { status: 500, contentType: 'text/plain; charset=utf-8', body: 'the health status cannot be serialized\n' }
   }
 }

@@ -15,24 +15,24 @@ const STATES: readonly HealthState[] = ['Ok', 'Initializing', 'Warning', 'Failed
 
 export const stateOf = ({ status }: HealthReport): HealthState => STATES.find((state) => state in status) ?? 'Failed'
 
-/** What who asks for what is known waits for components whose last answer is. */
+/** How long `lately` waits for a component whose last answer is stale. */
 const PROMPT_MS = 2
-/** For them a component that works is asked once in so long: each question is a write to a disk. */
+/** `lately` asks a working component at most once in this time, because each check may write to a disk. */
 const FRESH_MS = 1000
-/** How long an answer is good for: all are asked every ten seconds whether or not somebody probes. */
+/** How long `lately` may use an answer. All components are asked every ten seconds, also without probes. */
 const KEPT_MS = 25_000
 
 const isBroken = (state: HealthState): boolean => state === 'Failed' || state === 'Timeout'
 
 /**
- * Every component that asked to be watched. A report asks all of them at once, tells the log of each component whose
- * state is another than it was, and tells whoever listens whether the whole is healthy.
+ * Every watched component. A report asks all of them at once, logs each change of a component's state, and
+ * notifies the listener whether the whole process is healthy.
  */
 export class HealthRegistry {
   readonly #probes: HealthProbe[] = []
   /** By component. */
   readonly #expected = new Map<string, HealthProbe>()
-  /** What components are being asked, will be asked behind that, and answered last. */
+  /** The running check of each component, the check queued behind it, and the last answer. */
   readonly #asking = new Map<HealthProbe, Promise<HealthReport>>()
   readonly #next = new Map<HealthProbe, Promise<HealthReport>>()
   readonly #kept = new Map<HealthProbe, { readonly report: HealthReport; readonly atMs: number }>()
@@ -51,32 +51,32 @@ export class HealthRegistry {
     this.#probes.push(probe)
   }
 
-  /** A component that will register itself once it has started is Initializing until then. */
+  /** Adds a component that registers itself once it has started. It is Initializing until then. */
   expect({ namespace, component, structName }: Omit<HealthProbe, 'check'>): void {
     const check = async (): Promise<HealthStatus> => ({ state: 'Initializing', message: 'it is starting' })
     this.#expected.set(component, { namespace, component, structName, check })
   }
 
-  /** `listener` is told with each report whether no component Failed or timed out. */
+  /** Calls `listener` after each report: true if no component is Failed or Timeout. */
   onReport(listener: (isHealthy: boolean) => void): void {
     this.#listener = listener
   }
 
-  /** How many components had which state when they were last asked. */
+  /** Number of components in each state, by their last answers. */
   counts(): ReadonlyMap<string, number> {
     const states = [...this.#states.values()]
     return new Map(STATES.map((state) => [state.toLowerCase(), states.filter((one) => one === state).length]))
   }
 
   /**
-   * Asks every component. Never rejects: a probe that throws is Failed, one silent for `timeoutMs` is Timeout. Sorted by
-   * namespace.
+   * Asks every component. Never rejects: a probe that throws is Failed, one without an answer after
+   * `timeoutMs` is Timeout. Sorted by namespace.
    */
   report(timeoutMs: number): Promise<HealthReport[]> {
     return this.#gathered((probe) => this.#askFromNowOn(probe, timeoutMs))
   }
 
-  /** The same by what is known, where that is enough: takes no longer than memory does. */
+  /** Like `report`, but uses recent answers, so it returns without waiting for slow components. */
   lately(timeoutMs: number): Promise<HealthReport[]> {
     return this.#gathered((probe) => this.#known(probe, timeoutMs))
   }
@@ -89,9 +89,9 @@ export class HealthRegistry {
   }
 
   /**
-   * Of a component that worked a moment ago, or does not answer at once, what it answered last, if that is not long ago: a disk or a
-   * line to another machine may take its time. Its answer is told when it comes, and is there for who asks next. What does
-   * not work is asked each time, so that it is well as soon as it is.
+   * Returns the last answer if it is Ok and fresh. Otherwise asks the component, but waits only PROMPT_MS if
+   * the last answer is at most KEPT_MS old, because a disk or a remote server may be slow. A late answer is
+   * still recorded. A component that does not work is asked every time, so its recovery shows at once.
    */
   async #known(probe: HealthProbe, timeoutMs: number): Promise<HealthReport> {
     const kept = this.#kept.get(probe)
@@ -106,8 +106,8 @@ export class HealthRegistry {
   }
 
   /**
-   * Its answer to a question that is not put before now: one that is under way may have seen it as it was. All who come
-   * meanwhile get that of the next question, and wait no longer than for one of their own.
+   * Returns the answer to a check that starts after this call, because a running check may have seen an older
+   * state. Callers that arrive during a check share the next one. None waits longer than `timeoutMs`.
    */
   async #askFromNowOn(probe: HealthProbe, timeoutMs: number): Promise<HealthReport> {
     const asking = this.#asking.get(probe)
@@ -123,7 +123,7 @@ export class HealthRegistry {
     return this.#askOnce(probe, timeoutMs)
   }
 
-  /** Whoever comes while it is being asked gets the same answer. */
+  /** Callers share a running check. */
   #askOnce(probe: HealthProbe, timeoutMs: number): Promise<HealthReport> {
     return this.#asking.get(probe) ?? this.#askAnew(probe, timeoutMs)
   }
@@ -143,7 +143,7 @@ export class HealthRegistry {
     this.#listener([...this.#states.values()].every((state) => !isBroken(state)))
   }
 
-  /** A component that is not seen before is expected to be fine, or to become so. */
+  /** Logs a change of state. The first answer is logged only if the component does not work. */
   #tell(report: HealthReport): void {
     const { component } = report
     const state = stateOf(report)
@@ -167,11 +167,11 @@ const reasonOf = (report: HealthReport): { readonly reason?: string } => {
   return { reason: [message, error].filter((text) => text !== undefined).join(': ') }
 }
 
-/** Failed and Timeout mean that the service as a whole is not healthy (specification 2.6). */
+/** Failed and Timeout mean that the whole service is not healthy (specification 2.6). */
 export const isHealthy = (reports: readonly HealthReport[]): boolean =>
   reports.every((report) => !isBroken(stateOf(report)))
 
-/** Whether there is nothing to wait for before it is given work. */
+/** Healthy, and no component is still starting. */
 export const isReady = (reports: readonly HealthReport[]): boolean =>
   isHealthy(reports) && reports.every((report) => stateOf(report) !== 'Initializing')
 

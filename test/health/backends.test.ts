@@ -3,7 +3,7 @@ import { createServer, type Socket } from 'node:net'
 import t, { type Test } from 'tap'
 import { serve } from '../cli/program.js'
 
-/** A machine that takes connections and never says a word; answers its port. */
+/** A machine that accepts connections and never responds. Returns its port. */
 const silentMachine = async (t: Test): Promise<number> => {
   const sockets = new Set<Socket>()
   const server = createServer((socket) => sockets.add(socket.on('error', () => {})))
@@ -15,7 +15,7 @@ const silentMachine = async (t: Test): Promise<number> => {
   return (server.address() as { port: number }).port
 }
 
-/** Nobody listens there. */
+/** A port without a listener. */
 const NOWHERE = '127.0.0.1:1'
 const quick = { retry: { max_retries: 0 }, connection_timeout_ms: 200 }
 
@@ -46,7 +46,7 @@ interface Report {
   readonly status: Readonly<Record<string, Readonly<Record<string, string>>>>
 }
 
-t.test('a report names the store and the connection of each kind of backend that is away, and why', async (t) => {
+t.test('a report names store, connection and reason for each kind of unreachable backend', async (t) => {
   const folder = t.testdir()
   const health = { path: '/healthz', timeout_seconds: 1 }
   const servers = [{ name: 'public', listener: { http: { socket_address: '127.0.0.1:0' } }, services: { health } }]

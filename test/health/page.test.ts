@@ -34,7 +34,7 @@ t.test('answers 200 with an empty report when nothing is registered', async (t) 
   t.strictSame(JSON.parse(body), [])
 })
 
-t.test('answers 503 when a component failed, and says which', async (t) => {
+t.test('answers 503 if a component failed, and names it', async (t) => {
   const { status, body } = await ask(
     pagesOf('/status', () => Promise.reject(new Error('gone'))),
     '/status',
@@ -43,7 +43,7 @@ t.test('answers 503 when a component failed, and says which', async (t) => {
   t.match(JSON.parse(body), [{ namespace: '/stores/CAS', status: { Failed: { error: 'gone' } } }])
 })
 
-t.test('a process that lives is told from one that is ready', async (t) => {
+t.test('live and ready are different', async (t) => {
   t.same(await statusesOf(pagesOf('/status', says('Ok'))), { status: 200, ready: 200, live: 200 })
   t.same(await statusesOf(pagesOf('/status', says('Warning'))), { status: 200, ready: 200, live: 200 })
   t.same(await statusesOf(pagesOf('/status', says('Initializing'))), { status: 200, ready: 503, live: 200 })
@@ -63,6 +63,6 @@ t.test('a report that cannot be serialized is a 500 that says so', async (t) => 
   t.equal(body, 'the health status cannot be serialized\n')
 })
 
-t.test('a path that is only a slash has its suffixes too', async (t) => {
+t.test('the path / has its suffixes too', async (t) => {
   t.same([...pagesOf('/').keys()], ['/', '/ready', '/live'])
 })

@@ -12,7 +12,7 @@ const probe = (name: string, check: (signal: AbortSignal) => Promise<HealthStatu
 
 const ok = async (): Promise<HealthStatus> => ({ state: 'Ok', message: 'works' })
 
-t.test('a report has one element per component, sorted, in the shape of the specification', async (t) => {
+t.test('a report has one element for each component, sorted, in the form of the specification', async (t) => {
   const registry = new HealthRegistry()
   registry.register(probe('b', ok))
   registry.register(probe('a', async () => ({ state: 'Warning', message: 'nearly full' })))
@@ -38,7 +38,7 @@ t.test('a probe that throws is Failed with its reason, and the whole is not heal
   t.notOk(isHealthy(reports))
 })
 
-t.test('a silent probe is Timeout, is told to give up, and does not delay the others', async (t) => {
+t.test('a silent probe is Timeout, is aborted, and does not delay the others', async (t) => {
   const registry = new HealthRegistry()
   let isToldToStop = false
   registry.register(
@@ -59,7 +59,7 @@ t.test('a silent probe is Timeout, is told to give up, and does not delay the ot
   t.notOk(isHealthy(reports))
 })
 
-t.test('a component that has not come yet is Initializing, and the whole is healthy', async (t) => {
+t.test('an expected component is Initializing, and the whole is healthy', async (t) => {
   const registry = new HealthRegistry()
   registry.expect({ namespace: '/stores/a', component: 'stores/a', structName: 'memory' })
   const reports = await registry.report(1_000)
@@ -84,7 +84,7 @@ t.test('no components: an empty, healthy report', async (t) => {
   t.ok(isHealthy([]))
 })
 
-t.test('a component is told in the log when its state changes, once', async (t) => {
+t.test("a change of a component's state is logged once", async (t) => {
   const lines: string[] = []
   const registry = new HealthRegistry(
     textLog(
@@ -100,7 +100,7 @@ t.test('a component is told in the log when its state changes, once', async (t) 
   const said = async (next: Promise<HealthStatus>): Promise<string[]> => {
     status = next
     await Promise.all([registry.report(20), registry.report(20)])
-    // Of one that is silent it is told when it was to have answered.
+    // A silent component is logged when its check times out.
     await new Promise((resolve) => setTimeout(resolve, 40))
     return lines.splice(0)
   }
@@ -120,7 +120,7 @@ t.test('a component is told in the log when its state changes, once', async (t) 
   t.match(await said(ok()), [/info {2}a component changed its state component=stores\/a state=Ok\n/])
 })
 
-t.test('a component is told as it was, when it does not answer at once, and anew as soon as it did', async (t) => {
+t.test('lately returns the last answer of a slow component, and the new one once it is there', async (t) => {
   const registry = new HealthRegistry(silentLog, { freshMs: 0 })
   const answers: ((status: HealthStatus) => void)[] = []
   const slow = probe('far', () => new Promise((resolve) => answers.push(resolve)))
@@ -146,7 +146,7 @@ t.test('a component is told as it was, when it does not answer at once, and anew
   t.equal(await state(), 'Timeout', 'the one that never answered')
 })
 
-t.test('a component that works is asked once a second, one that does not each time', async (t) => {
+t.test('lately asks a working component once a second, a broken one each time', async (t) => {
   const registry = new HealthRegistry(silentLog, { freshMs: 60_000 })
   let asked = 0
   let status: HealthStatus = { state: 'Failed', message: 'no', error: 'full' }
@@ -169,7 +169,7 @@ t.test('a component that works is asked once a second, one that does not each ti
   t.equal(await state(), 'Failed', 'and what it said is known')
 })
 
-t.test('a report goes by an answer to a question that was put after it was asked for', async (t) => {
+t.test('report uses only checks that started after the call', async (t) => {
   const registry = new HealthRegistry()
   const answers: ((status: HealthStatus) => void)[] = []
   registry.register(probe('far', () => new Promise((resolve) => answers.push(resolve))))

@@ -12,7 +12,7 @@ const get = async (session: ClientHttp2Session, path: string, method = 'GET') =>
   return { status: headers[':status'], type: headers['content-type'], body: await text(stream) }
 }
 
-t.test('probes, gRPC health and what is reported over HTTP/2 go by one state, as it changes', async (t) => {
+t.test('probes, gRPC health and the report over HTTP/2 show the same state', async (t) => {
   const data = t.testdir()
   const server = serve(t, DEFAULT, data)
   const [, address = ''] = await server.hears(/serving grpc:\/\/([^"\s]+)"?.*public/)
@@ -50,7 +50,7 @@ t.test('probes, gRPC health and what is reported over HTTP/2 go by one state, as
   t.equal((await get(session, '/status')).status, 503)
   mkdirSync(`${data}/ac/temp`)
   t.equal(await probe('/status'), 200)
-  // The process of the worker may still be connecting.
+  // The worker process may still be connecting.
   for (let asked = 0; asked < 10_000 && (await probe('/status/ready')) !== 200; asked++);
   t.equal(await probe('/status/ready'), 200)
   t.equal(await state(), 1, 'SERVING')

@@ -9,11 +9,11 @@ import { blobOf, CAS, wire } from '../service/harness.js'
 
 const HEALTH = 'grpc.health.v1.Health'
 
-t.test('while a store takes its time to open, health says so and calls are told to come again', async (t) => {
+t.test('while a store opens slowly, health reports it and calls are asked to retry', async (t) => {
   const data = t.testdir()
   const index = `${data}/cas/content/index`
   mkdirSync(`${data}/cas/content`, { recursive: true })
-  // Whoever reads it waits for who writes it: a disk that does not answer yet.
+  // A reader of a named pipe waits for its writer, like for a disk that does not respond.
   execFileSync('mkfifo', [index])
   const server = serve(t, DEFAULT, data, { REMEXEC_LOG_LEVEL: 'debug' })
   const [, address = ''] = await server.hears(/listening; .*server=public at=(\S+)/)
@@ -58,7 +58,7 @@ t.test('while a store takes its time to open, health says so and calls are told 
   const { details } = codec('google.rpc.Status').decode(refusal.metadata.get('grpc-status-details-bin')[0])
   t.match(details, [{ typeUrl: 'type.googleapis.com/google.rpc.RetryInfo' }])
 
-  // Waits for the server, which may not have come to it yet.
+  // Waits until the server opens the pipe.
   await (await open(index, 'w')).close()
   t.equal((await states.next()).value.status, 1, 'SERVING')
   await server.hears(/serving grpc:\/\/\S+ server=public/)
@@ -69,7 +69,7 @@ t.test('while a store takes its time to open, health says so and calls are told 
   t.same(now, [...new Set(now)], 'each once')
 })
 
-t.test('a process that is asked to stop while a store opens ends, and closes its listener', async (t) => {
+t.test('a process that is asked to stop while a store opens exits and closes its listener', async (t) => {
   const data = t.testdir({ content: {} })
   execFileSync('mkfifo', [`${data}/content/index`])
   const config = {
