@@ -7,7 +7,7 @@ export interface AdminAnswer {
   readonly body: string
 }
 
-/** What is asked: method, and the target with its query. */
+/** Method, and request target with its query. */
 export interface AdminRequest {
   readonly method: string
   readonly target: string
@@ -19,16 +19,16 @@ export interface AdminHandler {
 }
 
 /**
- * What operators see and do, over plain HTTP, as JSON. What changes something is PUT or DELETE: no page of another site can
- * make a browser send these.
+ * The operator's interface: JSON over plain HTTP. Changes need PUT or DELETE, because another site's page
+ * cannot make a browser send these.
  *
  *   GET    {path}                                   workers and queue of every scheduler
- *   PUT    {path}/drain?scheduler=S&worker=ID       the worker takes nothing new
- *   DELETE {path}/drain?scheduler=S&worker=ID       it takes actions again
- *   DELETE {path}/operation?name=NAME               cancels an operation
+ *   PUT    {path}/drain?scheduler=S&worker=ID       drain: the worker gets no new actions
+ *   DELETE {path}/drain?scheduler=S&worker=ID       end the drain
+ *   DELETE {path}/operation?name=NAME               cancel an operation
  */
 export class Admin {
-  /** There once they have been built: the listener is there before. */
+  /** Set once they are built, which is after the listener has started. */
   schedulers: ReadonlyMap<string, Scheduler> = new Map()
 
   pages(path: string): ReadonlyMap<string, AdminHandler> {

@@ -1,4 +1,4 @@
-/** The server as a user starts it, with a scheduler of every kind: what operators and clients are told of its queue. */
+/** The assembled server with a scheduler of every kind: what operators and clients see of its queue. */
 import t, { type Test } from 'tap'
 import { ManualClock } from '../../src/base/clock.js'
 import { unpack } from '../../src/proto/any.js'
@@ -73,7 +73,7 @@ const offer = (maxInflightAttempts: number): Input<'remexec.worker.v1.Hello'> =>
   ],
 })
 
-t.test('an action passes four schedulers, and one that is another server', async (t) => {
+t.test('an action passes four schedulers, one of them on another server', async (t) => {
   const { client, execute, worker } = await start(t)
   const runner = await worker(offer(4))
   for (const instance of ['near', 'far']) {
@@ -100,7 +100,7 @@ t.test('an action passes four schedulers, and one that is another server', async
   }
 })
 
-t.test('who waits is told why by Get and List, and operators over HTTP', async (t) => {
+t.test('GetOperation, ListOperations and the operator page say why an action waits', async (t) => {
   const { client, execute, ask, worker } = await start(t)
   const runner = await worker(offer(4))
   const get = async (name: string) => progressOf(await client.unary(`${OPERATIONS}/GetOperation`, { name }).response)
