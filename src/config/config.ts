@@ -20,32 +20,35 @@ import type { Problem } from './problem.js'
 export type * from './generated/options.js'
 
 /**
- * A configuration that was read, checked and normalised, deep-frozen. Sizes are bytes, keys in `_s` seconds, keys in
- * `_ms` milliseconds; both written forms have become one Map; implicit services are in it; every name in it resolves.
+ * A configuration that was read, checked, normalised and deeply frozen. Sizes are bytes, keys in `_s`
+ * seconds, keys in `_ms` milliseconds. Array and object forms have become Maps. Implicit services are
+ * included, and every name resolves.
  */
 export interface Config {
   readonly global: GlobalOptions
-  /** By name, in the order of the file; stores the configuration did not name but needs come last. */
+  /** By name, in the order of the file. Implicit stores come last. */
   readonly stores: ReadonlyMap<string, StoreConfig>
   readonly schedulers: ReadonlyMap<string, SchedulerConfig>
   readonly workers: readonly AttachedWorker[]
-  /** Names are unique. A worker API listener that no server of the file provides is the last one. */
+  /** Names are unique. A worker API listener that was added implicitly comes last. */
   readonly servers: readonly ServerConfig[]
-  /** By name. Those that are not here have nothing to themselves. */
+  /** By name. Instances without an entry have no settings of their own. */
   readonly instances: ReadonlyMap<string, InstanceOptions>
-  /** Absent where everybody may do everything. */
+  /** Absent if every caller may do everything. */
   readonly security?: SecurityOptions
   /**
-   * Absolute paths of the configuration's own file and of the files and folders that it names: stores, work directories, keys,
-   * lists of tokens. Confined actions do not see them. Certificates of authorities are public and not among them.
+   * Absolute paths of the configuration file and of the files and folders that it names: stores, work
+   * directories, keys, lists of tokens. Confined actions cannot see them. Certificates of authorities are
+   * public and not listed.
    */
   readonly paths: readonly string[]
   readonly warnings: readonly Problem[]
 }
 
 /**
- * A worker and where it connects. `server` is the name of the server of this process that serves its worker API: connect
- * to the address that server was bound to. Without it the scheduler is elsewhere, at `options.worker_api_endpoint.uri`.
+ * A worker and its connection. `server` names the server of this process whose worker API it uses: connect to
+ * the address that the server is bound to. Without it the scheduler is in another process, at
+ * `options.worker_api_endpoint.uri`.
  */
 export type AttachedWorker = WorkerConfig & { readonly server?: string }
 
@@ -55,13 +58,16 @@ export interface ServerConfig {
   readonly services: ServicesConfig
 }
 
-/** `host` is a name or an address without brackets, `0.0.0.0` when the file leaves it out; port 0 takes any free one. */
+/** `host` is a name or an address without brackets, by default `0.0.0.0`. Port 0 takes any free port. */
 export interface ListenerConfig extends ListenerOptions {
   readonly host: string
   readonly port: number
 }
 
-/** Services by instance name. `capabilities` has every instance of the server, `bytestream` every one that has `cas`. */
+/**
+ * Services by instance name. `capabilities` has every instance of the server, `bytestream` every instance
+ * with `cas`.
+ */
 export interface ServicesConfig {
   readonly cas: ReadonlyMap<string, CasServiceOptions>
   readonly ac: ReadonlyMap<string, AcServiceOptions>
@@ -73,7 +79,7 @@ export interface ServicesConfig {
   readonly admin?: AdminServiceOptions
 }
 
-/** Execution knows the action cache of its instance, whichever server serves that. */
+/** `ac_store` is the action cache of the instance, even if another server serves it. */
 export interface ExecutionServiceConfig extends ExecutionServiceOptions {
   readonly ac_store: string
 }

@@ -1,7 +1,7 @@
 import type { AttachedWorker, Config, ServerConfig } from './config.js'
 import { storePath } from './store-path.js'
 
-/** Lines for people: the stages of each store, and what every service and worker reaches. */
+/** Describes, for people, the stages of each store and the stores of each service and worker. */
 export const explain = (config: Config): readonly string[] => [
   'stores',
   ...table([...config.stores.keys()].map((name) => [name, pathOf(name, config)])),
@@ -61,7 +61,7 @@ const worksOn = ({ server, options }: AttachedWorker, config: Config): Row[] => 
   ]
 }
 
-/** Lines of columns, each as wide as what is longest in it. */
+/** Aligns columns to their longest cell. */
 const table = (rows: readonly Row[]): string[] => {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)))
   return rows.map(

@@ -7,11 +7,11 @@ export interface FindingDetails {
   readonly found?: string
   readonly expected?: string | undefined
   readonly suggestion?: string | undefined
-  /** Point at the key instead of the value. */
+  /** Report the position of the key instead of the value. */
   readonly at?: 'key' | 'value'
 }
 
-/** Collects what is found in one document, with its place there. */
+/** Collects the findings of one document, with their positions. */
 export class Findings {
   readonly #file: string
   readonly #document: Document
@@ -24,7 +24,7 @@ export class Findings {
     this.#document = document
   }
 
-  /** No finding repeats these. */
+  /** Masks these secrets in every finding. */
   hide(secrets: readonly string[]): void {
     this.#secrets = secrets
   }
@@ -38,12 +38,12 @@ export class Findings {
     this.#add('warning', path, message, details)
   }
 
-  /** Says that the value here cannot be used, for a reason reported at another place. */
+  /** Marks the value as unusable; its error was reported elsewhere. */
   markWrong(path: Path): void {
     this.#wrongPaths.add(pathKey(path))
   }
 
-  /** Whether the value at exactly this place cannot be used. */
+  /** Whether the value at exactly this path is unusable. */
   isWrong(path: Path): boolean {
     return this.#wrongPaths.has(pathKey(path))
   }

@@ -4,12 +4,12 @@ import type { Problem } from './problem.js'
 
 export type ProblemFormat = 'human' | 'json'
 
-/** Texts of the files that problems are in, by name; without one its problems are told without the source line. */
+/** Texts of the files by name. Problems of other files are shown without the source line. */
 export type Sources = ReadonlyMap<string, string>
 
 /**
- * Problems as text, without the secrets that a configuration holds: for people with the source line and a caret, for programs
- * as a JSON array. Ends with a newline if there are any.
+ * Formats problems without the secrets of the configuration: for people with source line and caret, for
+ * programs as a JSON array. Ends with a newline if there are any.
  */
 export const formatProblems = (
   problems: readonly Problem[],
@@ -35,7 +35,7 @@ const human = (problem: Problem, sources: Sources): string => {
 
 const LONGEST_LINE = 160
 
-/** The source line with a caret under the column; a long line is cut around it. */
+/** The source line with a caret under the column. A long line is cut around the column. */
 const excerpt = (source: string, line: number, column: number): readonly string[] => {
   const from = source.length <= LONGEST_LINE ? 0 : Math.max(0, column - 1 - LONGEST_LINE / 2)
   const shown = source.slice(from, from + LONGEST_LINE)

@@ -4,7 +4,7 @@ const refuse = {
   },
 }
 
-/** Freezes a value and everything in it; Maps too, which Object.freeze alone leaves open. */
+/** Freezes a value and everything in it, including Maps, which Object.freeze does not protect. */
 export const deepFreeze = <Value>(value: Value): Value => {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value
   if (value instanceof Map) {

@@ -1,20 +1,20 @@
 import { withoutSecrets } from '../base/secrets.js'
 import type { Problem } from './problem.js'
 
-/** Keys of a configuration whose values, or whose values' values, are nobody's business. */
+/** Keys whose values, or whose members' values, are secret. */
 const KEYS = '(?:secret_access_key|sas_url|connection_string|headers)'
 
 const TEXT = /"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'/.source
 const SECRET_VALUE = new RegExp(`\\b(${KEYS}["']?\\s*:\\s*)(${TEXT}|\\{[^{}]*\\})`, 'gs')
 const VALUE = new RegExp(`(^|:\\s*)(${TEXT})`, 'gs')
-/** Who logs in, in an address. */
+/** User name and password in an address. */
 const LOGIN = /(:\/\/)([^\s/@"'\\]+)(?=@)/g
 
 const SECRET_PATH = new RegExp(`\\b${KEYS}(?:\\.[^.]+)?$`)
 
 const starred = (text: string): string => text.replace(/[^\n]/g, '*')
 
-/** The text of a configuration with `*` for each character of a secret: every line and column stays where it is. */
+/** Replaces each character of a secret by `*`, so lines and columns stay the same. */
 export const withSecretsStarred = (source: string): string =>
   source
     .replace(SECRET_VALUE, (_all, key: string, value: string) => key + value.replace(VALUE, quotedStars))
@@ -23,7 +23,7 @@ export const withSecretsStarred = (source: string): string =>
 const quotedStars = (_all: string, before: string, text: string): string =>
   before + text.charAt(0) + starred(text.slice(1, -1)) + text.charAt(0)
 
-/** A problem as it may be told. */
+/** The problem without secrets. */
 export const withoutSecretsIn = (problem: Problem): Problem => {
   const { path, message, found } = problem
   const isSecret = found !== undefined && SECRET_PATH.test(path)

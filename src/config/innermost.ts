@@ -1,6 +1,6 @@
 import type { SchedulerConfig, SimpleSchedulerOptions } from './config.js'
 
-/** The scheduler that queues, behind those that wrap it; undefined where another server is behind them. */
+/** The `simple` scheduler below the wrapping ones; undefined if actions are forwarded to another server. */
 export const innermost = (config: SchedulerConfig | undefined): SimpleSchedulerOptions | undefined => {
   let inner = config
   while (inner !== undefined && inner.kind !== 'simple') {

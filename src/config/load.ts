@@ -17,22 +17,22 @@ import { holdsSecrets, masked, secretsOf } from './secrets.js'
 
 export interface LoadOptions {
   readonly env?: Environment
-  /** The permissions of the file, where it is one: `st_mode`. */
+  /** Mode of the file (`st_mode`), if the text comes from a file. */
   readonly mode?: number
-  /** Hears the secrets of the configuration and of the environment, the longest first. */
+  /** Receives the secrets of the configuration and the environment, longest first. */
   readonly learn?: (secrets: readonly string[]) => void
 }
 
-/** Everything found in one file. `config` is there when no problem is an error; `problems` are the errors. */
+/** The result for one file. `config` is present if there is no error; `problems` are the errors. */
 export interface Checked {
   readonly problems: readonly Problem[]
   readonly warnings: readonly Problem[]
-  /** Without the secrets that stand in it; absent when there is none that could be shown. */
+  /** The text without secrets; absent if the file cannot be shown. */
   readonly text?: string
   readonly config?: Config
 }
 
-/** Reads and checks a file. Rejects with ConfigError, which holds every problem, when it cannot be used. */
+/** Reads and checks a file. If it is unusable, rejects with a ConfigError that lists every problem. */
 export const loadConfig = async (path: string, options: LoadOptions = {}): Promise<Config> => {
   const { problems, config } = await checkConfig(path, options)
   if (config === undefined) throw new ConfigError(problems)
@@ -65,7 +65,7 @@ const textOf = (bytes: Buffer): string | undefined => {
   }
 }
 
-/** As `checkConfig` for a text that is at hand; `file` is only a name for messages. */
+/** Like `checkConfig` for a given text; `file` is only a name for messages. */
 export const parseConfig = (
   text: string,
   file: string,
@@ -112,7 +112,7 @@ const checkDocument = (
   findings.hide(secrets)
   validate(root, document, findings)
   const normaliser = new Normaliser(findings)
-  // The schema was checked, and what does not meet it was left out: this is where the generated types begin to hold.
+  // Values that violate the schema have been dropped, so the generated types are valid from here on.
   const normalised = normaliser.document(root) as NormalisedDocument | undefined
   lintReferences(normaliser, findings)
   if (normalised === undefined) return undefined
@@ -125,7 +125,7 @@ const checkDocument = (
   return config
 }
 
-/** The older files of the audit log. */
+/** Paths of rotated audit logs. */
 const rotatedPaths = (security: Config['security']): readonly string[] => {
   const { path, max_files: count } = security?.audit_log ?? { path: '', max_files: 0 }
   return Array.from({ length: count }, (_, index) => resolve(`${path}.${index + 1}`))

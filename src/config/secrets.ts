@@ -2,14 +2,14 @@ import { withoutSecrets } from '../base/secrets.js'
 import type { JsonValue } from './read/document.js'
 import type { Environment } from './read/environment.js'
 
-/** Keys whose texts are nobody's business but the configuration's; what is in an object below is as secret. */
+/** Keys with secret texts. Texts in an object below such a key are secret too. */
 const SECRET_KEY = /^(headers|.*(password|secret|sas_url|connection_string|account_key|access_key|credentials?))$/
 const SECRET_VARIABLE = /(TOKEN|SECRET|PASSW|PASSPHRASE|KEY|CREDENTIAL|AUTH)/i
 
-/** Shorter ones are found in half of all words, and guard nothing. */
+/** Shorter texts occur in many words and protect nothing. */
 const LEAST_LENGTH = 4
 
-/** The texts of a document, variables replaced, that are not to be repeated; the longest first. */
+/** The secret texts of a document with expanded variables, longest first. */
 export const secretsOf = (root: JsonValue, env: Environment): readonly string[] => {
   const found = new Set<string>()
   collect(root, false, found)
@@ -23,7 +23,7 @@ const collect = (value: JsonValue, isSecret: boolean, into: Set<string>): void =
   if (typeof value === 'string' || typeof value === 'number') {
     if (!isSecret) return
     into.add(String(value))
-    // As it stands in a text in quotes.
+    // The escaped form, as in a quoted text.
     into.add(JSON.stringify(String(value)).slice(1, -1))
   } else if (Array.isArray(value)) {
     for (const item of value) collect(item as JsonValue, isSecret, into)
@@ -32,11 +32,14 @@ const collect = (value: JsonValue, isSecret: boolean, into: Set<string>): void =
   }
 }
 
-/** A text without these, and without what gives itself away as a secret. */
+/** The text without these secrets, and without other text that looks like a secret. */
 export const hidden = (text: string, secrets: readonly string[]): string =>
   withoutSecrets(secrets.reduce((shown, secret) => shown.replaceAll(secret, '***'), text))
 
-/** The same, as long as it was: what stands behind one is still in its column. References to the environment may be seen. */
+/**
+ * The same with unchanged length, so that columns stay the same. References to environment variables stay
+ * visible.
+ */
 export const masked = (text: string, secrets: readonly string[]): string =>
   withoutSecrets(
     secrets
@@ -44,9 +47,9 @@ export const masked = (text: string, secrets: readonly string[]): string =>
       .reduce((shown, secret) => shown.replaceAll(secret, '*'.repeat(secret.length)), text),
   )
 
-/** Whether a text has any in it itself, beside what it takes from the environment. */
+/** Whether the text itself contains a secret, apart from environment variables. */
 export const holdsSecrets = (text: string, secrets: readonly string[]): boolean => {
-  // A quote ends whatever gives itself away as a secret.
+  // The quote ends text that looks like a secret.
   const own = text.replaceAll(/\$\{[^}]*\}|\$[A-Za-z_]\w*/g, '"')
   return masked(own, secrets) !== own
 }

@@ -1,8 +1,8 @@
 import type { StoreConfig } from './config.js'
 
 /**
- * The way of a blob through a store, from its own kind down: `verify > fast_slow(fast: memory, slow: filesystem)`. A
- * reference is the store it names. `stores` has every name, and no circle of them.
+ * The path of a blob through a store, outermost kind first: `verify > fast_slow(fast: memory, slow:
+ * filesystem)`. References are resolved. `stores` must contain every name and no cycle.
  */
 export const storePath = (store: StoreConfig, stores: ReadonlyMap<string, StoreConfig>): string => {
   if (store.kind === 'ref_store') {
@@ -16,11 +16,11 @@ export const storePath = (store: StoreConfig, stores: ReadonlyMap<string, StoreC
   return `${store.kind}(${below.map(([key, path]) => `${key}: ${path}`).join(', ')})`
 }
 
-/** The stores nested directly in a store, by their keys; those in a list by their places in it. */
+/** The stores nested directly in a store, by key; in a list by index. */
 export const nestedStores = ({ options }: StoreConfig): readonly (readonly [key: string, store: StoreConfig])[] =>
   Object.entries(options).flatMap(([key, value]) => storesIn(value, key))
 
-/** A store and everything nested in it, references not followed. */
+/** A store and everything nested in it. References are not followed. */
 export const withNested = (store: StoreConfig): readonly StoreConfig[] => [
   store,
   ...nestedStores(store).flatMap(([, nested]) => withNested(nested)),

@@ -1,6 +1,6 @@
 import { distance } from 'fastest-levenshtein'
 
-/** The candidate `word` was probably meant to be, if any is near enough. */
+/** The candidate that `word` was probably meant to be, if one is similar enough. */
 export const nearest = (word: string, candidates: Iterable<string>): string | undefined => {
   let best: { readonly candidate: string; readonly steps: number } | undefined
   for (const candidate of candidates) {
@@ -12,12 +12,12 @@ export const nearest = (word: string, candidates: Iterable<string>): string | un
   return best?.candidate
 }
 
-/** Letters in another order, as in `CSA` for `CAS`, count as half a step: that is how one slips. */
+/** Letters in another order, as in `CSA` for `CAS`, count as half a step, because this is a common mistake. */
 const stepsBetween = (word: string, candidate: string): number =>
   word !== candidate && sorted(word) === sorted(candidate) ? 0.5 : distance(word, candidate)
 
 const sorted = (word: string): string => [...word].sort().join('')
 
-/** A list of names as text for what is expected. */
+/** A list of names as the text of an expectation. */
 export const oneOf = (names: readonly string[]): string =>
   names.length === 1 ? String(names[0]) : `one of ${names.join(', ')}`

@@ -4,8 +4,9 @@ import { formatProblems, type ProblemFormat } from './format.js'
 import { checkConfig, type LoadOptions } from './load.js'
 
 /**
- * `remexec validate`: checks each file and writes what was found. The exit status is 0 when every file can be used, 1 when
- * one cannot, and 2 when there is nothing to check. `explains` tells of each file that can be used what it makes. The JSON form is one array for all files, empty when nothing was found.
+ * `remexec validate`: checks each file and writes the findings. Exit status: 0 if every file is usable, 1 if
+ * one is not, 2 without files. `explains` adds a description of each usable file. The JSON form is one array
+ * for all files, empty without findings.
  */
 export const validateCommand = async (
   paths: readonly string[],

@@ -28,7 +28,7 @@ const config = `{
 const CAS =
   'verify > fast_slow(fast: filesystem, slow: shard(0: compression > memory, 1: dedup(index_store: memory, content_store: noop)))'
 
-t.test('tells the stages of each store and what services and workers reach', async (t) => {
+t.test('describes the stages of each store, and the stores of services and workers', async (t) => {
   const parsed = parseConfig(config, 'explained.json5')
   t.same(parsed.problems, [])
   if (parsed.config === undefined) return
@@ -56,7 +56,7 @@ t.test('tells the stages of each store and what services and workers reach', asy
   ])
 })
 
-t.test('validate --explain says it of files that can be used, behind the verdict', async (t) => {
+t.test('validate --explain describes usable files after the verdict', async (t) => {
   const directory = t.testdir({ 'fine.json5': config, 'wrong.json5': '{ stores: [] }' })
   let output = ''
   const paths = ['fine.json5', 'wrong.json5'].map((name) => join(directory, name))

@@ -36,10 +36,10 @@ const textOf = (name: string): string => readFileSync(new URL(name, fixtures), '
 
 const schemaAt = (url: URL): Schema => JSON.parse(readFileSync(url, 'utf8'))
 
-/** `redis_store.retry.max_retries`: every path of keys below a schema, but not into the stores that it nests. */
+/** `redis_store.retry.max_retries`: every key path of a schema, without the stores nested in it. */
 const keysOf = (path: string, schema: Schema, file: URL, root: Schema): string[] => {
   const { $ref: reference } = schema
-  // Another spelling.
+  // An older spelling of another key.
   if (reference?.startsWith('#/properties/')) return []
   if (reference?.endsWith('store.json')) return []
   if (reference?.startsWith('#/$defs/')) {
@@ -68,7 +68,7 @@ const kinds = new Map(
   }),
 )
 
-/** Every path of keys below the stores of a configuration, each counted from the innermost kind it is in. */
+/** Every key path of the stores of a configuration, relative to the innermost kind. */
 const written = (value: unknown, path: string, found: Set<string>): void => {
   if (Array.isArray(value)) {
     for (const item of value) written(item, path, found)
@@ -82,7 +82,7 @@ const written = (value: unknown, path: string, found: Set<string>): void => {
   }
 }
 
-t.test('every key of every store kind stands in a fixture that loads', async (t) => {
+t.test('every key of every store kind occurs in a fixture that loads', async (t) => {
   const found = new Set<string>()
   for (const name of good) written(JSON5.parse(textOf(name)), '', found)
   for (const [kind, keys] of kinds) {
@@ -103,11 +103,11 @@ const quoted = (value: unknown): unknown => {
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, quoted(inner)]))
 }
 
-t.test('every number and every boolean of every fixture may be in quotes', async (t) => {
+t.test('every number and boolean of every fixture may be quoted', async (t) => {
   const parsed = (name: string, value: unknown) => {
     const { config, problems } = parseConfig(JSON.stringify(value), name, { env: { HOME: '/home/user' } })
     t.same(problems, [], name)
-    // Columns of what is warned about are others.
+    // The columns of warnings differ.
     return { ...config, warnings: config?.warnings.map(({ path }) => path) }
   }
   for (const name of good) {
@@ -116,7 +116,7 @@ t.test('every number and every boolean of every fixture may be in quotes', async
   }
 })
 
-t.test('every key of a worker stands in a fixture that loads', async (t) => {
+t.test('every key of a worker occurs in a fixture that loads', async (t) => {
   const found = new Set<string>()
   for (const name of good) {
     const { workers } = JSON5.parse(textOf(name))
@@ -126,7 +126,7 @@ t.test('every key of a worker stands in a fixture that loads', async (t) => {
   const keys = keysOf('local', schemaAt(file), file, schemaAt(file))
   t.ok(keys.length > 40, `${keys.length} keys`)
   t.same(
-    // That of a connection is with the stores'.
+    // The TLS options of a connection are checked with the stores.
     keys.filter((key) => !found.has(key) && !key.includes('.tls_config')),
     [],
   )
@@ -145,7 +145,7 @@ interface Setting {
   readonly authority: Authority
 }
 
-/** A configuration as it is, but for its ports and folders, and for where its backends are. */
+/** Starts a fixture unchanged, except for ports, folders and the addresses of its backends. */
 const start = async (t: Test, name: string, config: object, { folder, authority }: Setting) => {
   const { certFile, keyFile } = authority.issue('client')
   const files = { CERTIFICATES: authority.caFile, CLIENT_CERTIFICATE: certFile, CLIENT_KEY: keyFile }
@@ -165,7 +165,7 @@ const start = async (t: Test, name: string, config: object, { folder, authority 
   return { parsed, clients }
 }
 
-t.test('every fixture starts, whether what it names on other machines is there or not', async (t) => {
+t.test('every fixture starts, whether its remote backends are reachable or not', async (t) => {
   const authority = new Authority(t.testdir())
   for (const name of good) {
     await t.test(name, async (t) => {
@@ -179,7 +179,7 @@ t.test('every fixture starts, whether what it names on other machines is there o
   }
 })
 
-t.test('every fixture keeps blobs and results in each of its instances, with its real backends', async (t) => {
+t.test('every fixture stores blobs and results in each instance, with its real backends', async (t) => {
   const authority = new Authority(t.testdir())
   for (const name of good) {
     await t.test(name, async (t) => {
@@ -205,7 +205,7 @@ t.test('every fixture keeps blobs and results in each of its instances, with its
 
 interface Instance {
   readonly instanceName: string
-  /** Says which blobs are used: instances may share a store. */
+  /** Selects the test's blobs, because instances may share a store. */
   readonly seed: string
   readonly keepsResults: boolean
 }

@@ -209,7 +209,7 @@ const warned: readonly (readonly [string, Parts, readonly (readonly [string, Reg
   ],
 ]
 
-t.test('a service by its usual name is suggested by the key it has here', async (t) => {
+t.test("for a service's usual name its key is suggested", async (t) => {
   for (const [written, meant] of [
     ['action_cache', 'ac'],
     ['content_addressable_storage', 'cas'],
@@ -221,7 +221,7 @@ t.test('a service by its usual name is suggested by the key it has here', async 
   }
 })
 
-t.test('settings of HTTP/2 that nothing here does are refused, and all of them over grpc-js', async (t) => {
+t.test('unsupported HTTP/2 settings are rejected, and all of them with grpc-js', async (t) => {
   const listening = (http: string): string => `{ listener: { http: { socket_address: ':9', ${http} } }, services: {} },`
   const { problems } = check({
     servers: listening(
@@ -296,7 +296,7 @@ t.test('an isolated instance shares no store with one that is not', async (t) =>
   t.match(warning?.message, /no service has an instance "absent"/)
 })
 
-t.test('isolated instances on a shared worker that does not confine them are warned of', async (t) => {
+t.test('isolated instances on a shared worker without confinement cause a warning', async (t) => {
   const parts = (isolated: readonly string[], worker: string, executing = true): Parts => ({
     top: `instances: [${isolated.map((name) => `{ instance_name: '${name}', isolate: true }`).join(', ')}],`,
     worker,
@@ -320,7 +320,7 @@ t.test('isolated instances on a shared worker that does not confine them are war
   t.same(warningsOf(parts(['', 'a'], '', false)), [], 'one instance executes')
 })
 
-t.test('a path of health that is another one, or that nobody could ask for, is refused', async (t) => {
+t.test('a health path that is taken or cannot be requested is rejected', async (t) => {
   const at = (services: string): Parts => ({
     servers: `{ listener: { http: { socket_address: '127.0.0.1:3' } }, services: { ${services} } },`,
   })
@@ -351,7 +351,7 @@ t.test('a path of health that is another one, or that nobody could ask for, is r
   }
 })
 
-t.test('what is allowed and most likely not meant is warned about', async (t) => {
+t.test('valid settings that are probably mistakes cause warnings', async (t) => {
   for (const [what, parts, expected] of warned) {
     const { warnings, problems } = check(parts)
     t.same(problems, [], what)
@@ -364,7 +364,7 @@ t.test('what is allowed and most likely not meant is warned about', async (t) =>
   }
 })
 
-t.test('workers are placed where they connect', async (t) => {
+t.test('workers are attached to the server that they connect to', async (t) => {
   const serverOf = (uri: string, parts: Parts = {}) => {
     const { config, problems } = parseConfig(text(parts).replace('grpc://127.0.0.1:2', uri), 'place.json5')
     return config ? config.workers[0]?.server : problems[0]?.message
@@ -384,7 +384,7 @@ t.test('workers are placed where they connect', async (t) => {
   t.match(serverOf('grpc://localhost:7', { servers: secure }), /server "api" listens there with TLS/)
 })
 
-t.test('ways to write a worker store that inputs can be linked from', async (t) => {
+t.test('accepted forms of a worker store with hard links', async (t) => {
   const fits = (cas: string, stores = '') => check({ cas, stores }).problems.map(({ message }) => message)
   t.same(
     fits(`{ fast_slow: { fast: { ref_store: { name: 'DISK' } }, slow: { noop: {} } } }`, `DISK: ${filesystem},`),
@@ -397,7 +397,7 @@ t.test('ways to write a worker store that inputs can be linked from', async (t) 
   t.match(fits(filesystem), [/the store "CAS" of the worker is filesystem/])
 })
 
-t.test('what is planned is known by name and refused, never unknown', async (t) => {
+t.test('planned options are rejected as unavailable, not as unknown', async (t) => {
   const services: Readonly<Record<string, string>> = {
     fetch: `[{ fetch_store: 'AC' }]`,
     push: `[{ push_store: 'AC' }]`,

@@ -27,7 +27,7 @@ const configOf = (text: string): Config => {
 
 const fixture = (name: string): Config => configOf(readFileSync(new URL(name, fixtures), 'utf8'))
 
-t.test('good fixtures load, and only those about older forms and keys without effect say anything', async (t) => {
+t.test('good fixtures load; only older forms and keys without effect cause warnings', async (t) => {
   const warned = {
     ...{ 'older-spellings.json5': 13, 'interface-specification.json5': 2 },
     ...{ 'remote-stores.json5': 7, 'every-worker-key.json5': 8 },
@@ -35,13 +35,13 @@ t.test('good fixtures load, and only those about older forms and keys without ef
   for (const name of good) {
     const { problems, warnings } = await checkConfig(new URL(name, fixtures).pathname, { env })
     t.equal(formatProblems(problems), '', name)
-    // The modes of fixtures are those of the checkout.
+    // The file modes of fixtures depend on the checkout.
     const told = warnings.filter(({ message }) => !message.startsWith('every user of this machine'))
     t.equal(told.length, new Map(Object.entries(warned)).get(name) ?? 0, `${name}: warnings`)
   }
 })
 
-t.test('each broken fixture is told as its .txt says', async (t) => {
+t.test('each broken fixture is reported as in its .txt', async (t) => {
   for (const name of broken) {
     const text = readFileSync(new URL(`broken/${name}`, fixtures), 'utf8')
     const expected = readFileSync(new URL(`broken/${name.replace('.json5', '.txt')}`, fixtures), 'utf8')
@@ -52,7 +52,7 @@ t.test('each broken fixture is told as its .txt says', async (t) => {
   }
 })
 
-t.test('momoa reads from every fixture what json5 reads', async (t) => {
+t.test('momoa and json5 read the same values from every fixture', async (t) => {
   for (const name of [...good, ...broken.filter((name) => name !== 'syntax.json5').map((name) => `broken/${name}`)]) {
     const text = readFileSync(new URL(name, fixtures), 'utf8')
     t.same(new Document(text).root, JSON5.parse(text), name)
@@ -90,7 +90,7 @@ t.test(
   },
 )
 
-t.test('older spellings and the worker form of the specification mean what they meant', async (t) => {
+t.test('older spellings and the worker form of the specification keep their meaning', async (t) => {
   const older = fixture('older-spellings.json5')
   t.equal(older.workers[0]?.options.max_action_timeout_s, 600)
   t.same(older.servers[0]?.services.bytestream.get('main'), {
@@ -161,7 +161,7 @@ t.test('the environment is expanded in every text', async (t) => {
   t.same(named(`'a~/b'`), ['a~/b'])
 })
 
-t.test('nulls are left out, and values may be text wherever they are numbers', async (t) => {
+t.test('nulls count as absent, and numbers may be text', async (t) => {
   t.match(configOf(cache({ max: 'null', top: 'global: null,' })).stores.get('CAS'), {
     options: { eviction_policy: { max_bytes: 0 } },
   })
@@ -192,7 +192,7 @@ t.test(
   },
 )
 
-t.test('an action may run for a day when nothing is said, so that no client is refused by default', async (t) => {
+t.test('the default action timeout is a day, so no client is rejected by default', async (t) => {
   t.equal(fixture('default.json5').workers[0]?.options.max_action_timeout_s, 86_400)
 })
 
@@ -208,7 +208,7 @@ t.test('keys that NativeLink silently ignores are warned about', async (t) => {
   t.match(problems, [{ path: 'servers[0].services.cas.a.colour' }], 'the map form is strict there, and so are we')
 })
 
-t.test('zeros that do not mean what they say are pointed out', async (t) => {
+t.test('zeros with a special meaning cause warnings', async (t) => {
   const top = `schedulers: { S: { simple: { max_job_retries: 0, worker_timeout_s: 0 } } },`
   const services = `cas: [{ cas_store: 'CAS' }], ac: [{ ac_store: 'AC' }], execution: [{ cas_store: 'CAS', scheduler: 'S' }], worker_api: { scheduler: 'S' }`
   const { config, warnings } = parse(cache({ top, services }))
@@ -234,7 +234,7 @@ t.test('an action cache on another server is the action cache of the instance', 
   t.same([...(config?.servers[1]?.services.capabilities.keys() ?? [])], ['m'])
 })
 
-t.test('what an entry for every other name says holds for each name that has none of its own', async (t) => {
+t.test('the catch-all entry applies to each name without an entry', async (t) => {
   const services = `cas: [{ instance_name: '*', cas_store: 'CAS' }, { instance_name: 'main', cas_store: 'OTHER' }],
     ac: [{ instance_name: '*', ac_store: 'AC' }],
     bytestream: [{ instance_name: '*', cas_store: 'CAS', max_bytes_per_stream: 1000 }],
@@ -274,7 +274,7 @@ t.test('what an entry for every other name says holds for each name that has non
   t.match(part.problems, [{ message: /"\*" stands for every name only where it is the whole name/ }])
 })
 
-t.test('a configuration is frozen to its depths', async (t) => {
+t.test('a configuration is deeply frozen', async (t) => {
   const config = fixture('default.json5')
   const frozen = (value: unknown): boolean => {
     if (typeof value !== 'object' || value === null) return true
@@ -284,7 +284,7 @@ t.test('a configuration is frozen to its depths', async (t) => {
   t.throws(() => (config.stores as Map<string, unknown>).set('X', 1), TypeError)
 })
 
-t.test('a configuration that cannot be used rejects with everything that is wrong with it', async (t) => {
+t.test('an unusable configuration rejects with all its problems', async (t) => {
   const path = new URL('broken/everything-at-once.json5', fixtures).pathname
   const error: unknown = await loadConfig(path, { env }).catch((thrown: unknown) => thrown)
   t.ok(error instanceof ConfigError && error.problems.length === 9)
@@ -292,7 +292,7 @@ t.test('a configuration that cannot be used rejects with everything that is wron
   await t.rejects(loadConfig(new URL('.', fixtures).pathname), { message: /cannot be read: it is a directory/ })
 })
 
-t.test('a configuration tells which paths actions have no business to see', async (t) => {
+t.test('a configuration lists the paths to hide from actions', async (t) => {
   const folder = t.testdir({})
   const path = join(folder, 'c.json5')
   writeFileSync(

@@ -1,4 +1,4 @@
-/** The configurations of fixtures/configs with what they name on other machines put where the tests run it. */
+/** The configurations of fixtures/configs, with their remote addresses replaced by the backends of the tests. */
 import type { Test } from 'tap'
 import { systemClock } from '../../src/base/clock.js'
 import { silentLog } from '../../src/base/log.js'
@@ -12,7 +12,7 @@ import { startRedis, withoutRedis } from '../store/redis-store/redis.js'
 
 type Options = Record<string, unknown>
 
-/** Says of the options of one store where its backend is. */
+/** Writes the address of the backend into the options of a store. */
 type Place = (options: Options) => void
 
 interface Backend {
@@ -36,7 +36,7 @@ const mongo: Backend = {
   },
 }
 
-/** Everything that speaks S3: each in a corner of its own of the one bucket there is. */
+/** All kinds that speak S3: each uses its own prefix of the only bucket. */
 const s3In = (region: string): Backend => ({
   skip: withoutS3,
   start: async (t) => {
@@ -49,14 +49,14 @@ const s3In = (region: string): Backend => ({
       const endpoint = `http://127.0.0.1:${port}`
       const where = { endpoint, bucket, insecure_allow_http: true, key_prefix: `store-${stores++}/` }
       Object.assign(options, where, 'access_key_id' in options ? keys : {})
-      // This server knows one region only, and asks whether it is meant.
+      // This server knows only one region and checks it.
       for (const key of ['region', 'vserver_name']) if (key in options) options[key] = region
     }
   },
 })
 
 const s3 = s3In('us-east-1')
-/** For Cloudflare there is no other. */
+/** The only region of Cloudflare. */
 const r2 = s3In('auto')
 
 const gcs: Backend = {
@@ -76,7 +76,7 @@ const azure: Backend = {
   },
 }
 
-/** Another server of the protocol. */
+/** Another REAPI server. */
 const grpc: Backend = {
   skip: false,
   start: async (t) => {
@@ -109,8 +109,8 @@ const backendOf = (kind: string, options: Options): Backend | undefined => {
 }
 
 /**
- * Starts what a configuration needs, once each, and writes into it where that is. Answers why some of it cannot be had here,
- * which then stays where nobody is.
+ * Starts each backend of a configuration once, and writes its address into the configuration. Returns why
+ * some backends are unavailable here; their addresses stay unreachable.
  */
 export const placeBackends = async (t: Test, config: unknown): Promise<readonly string[]> => {
   const placed = new Map<Backend, Place>()

@@ -76,7 +76,7 @@ const warned: readonly (readonly [string, readonly RegExp[]])[] = [
   [mongo('?j=true&wtimeout=9', `write_concern_w: '1', write_concern_j: false`), [/: j in .* write_concern_j says it/]],
 ]
 
-void t.test('what a store elsewhere would ignore is warned about', async (t) => {
+void t.test('options that a remote store ignores cause warnings', async (t) => {
   for (const [store, expected] of warned) {
     const { problems, warnings } = check(store)
     t.same(problems, [], store)
@@ -100,7 +100,7 @@ const refused: readonly (readonly [string, RegExp])[] = [
   ],
 ]
 
-void t.test('what a store elsewhere cannot do is refused', async (t) => {
+void t.test('options that a remote store does not support are rejected', async (t) => {
   for (const [store, expected] of refused) {
     const { problems } = check(store)
     t.equal(problems.length, 1, store)

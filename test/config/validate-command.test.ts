@@ -12,7 +12,7 @@ const run = async (paths: readonly string[], format: 'human' | 'json') => {
   return { status, output }
 }
 
-t.test('tells people what is wrong where, and ends each file with a verdict', async (t) => {
+t.test('the human form lists problems with positions, and a verdict for each file', async (t) => {
   const directory = t.testdir({ 'fine.json5': fine, 'wrong.json5': `{\n\tstores: [],\n\tsevers: [],\n}` })
   const { status, output } = await run([join(directory, 'fine.json5'), join(directory, 'wrong.json5')], 'human')
   t.equal(status, 1)
@@ -23,7 +23,7 @@ t.test('tells people what is wrong where, and ends each file with a verdict', as
   t.equal((await run([join(directory, 'fine.json5')], 'human')).status, 0)
 })
 
-t.test('tells programs the same as one array', async (t) => {
+t.test('the JSON form is one array', async (t) => {
   const directory = t.testdir({ 'fine.json5': fine, 'wrong.json5': `{ stores: [] }` })
   const { status, output } = await run([join(directory, 'fine.json5'), join(directory, 'wrong.json5')], 'json')
   t.equal(status, 1)
@@ -33,7 +33,7 @@ t.test('tells programs the same as one array', async (t) => {
   ])
 })
 
-t.test('a file that is not there is wrong, and no file at all is wrong usage', async (t) => {
+t.test('a missing file is an error, no file at all is wrong usage', async (t) => {
   const { status, output } = await run([join(t.testdir(), 'nothing.json5')], 'human')
   t.equal(status, 1)
   t.match(output, 'there is no such file')
@@ -49,7 +49,7 @@ t.test('a long line is cut around the place', async (t) => {
   t.equal(source.slice(caret.indexOf('^')).slice(0, 5), 'wrong')
 })
 
-t.test('a file that is no text is said to be none, without a source line', async (t) => {
+t.test('a binary file is reported without a source line', async (t) => {
   const directory = t.testdir({ 'nul.json5': '{ stores\0: {} }', 'latin.json5': Buffer.from([0x7b, 0xe4, 0x7d]) })
   for (const name of ['nul.json5', 'latin.json5']) {
     const { status, output } = await run([join(directory, name)], 'human')
@@ -60,7 +60,7 @@ t.test('a file that is no text is said to be none, without a source line', async
   }
 })
 
-t.test('a file that cannot be read says why in words', async (t) => {
+t.test('an unreadable file is reported with the reason', async (t) => {
   const { output } = await run([t.testdir()], 'human')
   t.match(output, /cannot be read: it is a directory \(EISDIR\)/)
 })

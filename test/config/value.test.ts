@@ -90,7 +90,7 @@ const rows: readonly Row[] = [
   ['parallelism', 'many', 'error'],
 ]
 
-t.test('values are read as the table says', async (t) => {
+t.test('values are parsed as in the table', async (t) => {
   for (const [name, written, expected] of rows) {
     const { parse } = scalarKind(name)
     const label = `${name} ${JSON.stringify(written)}`
@@ -100,7 +100,7 @@ t.test('values are read as the table says', async (t) => {
   t.ok(Number(scalarKind('parallelism').parse('cores')) >= 1)
 })
 
-t.test('what is wrong with a value is said in its own words', async (t) => {
+t.test('each invalid value has its own message', async (t) => {
   t.throws(() => parseSize('12 parsecs'), { message: '"parsecs" is no unit of size' })
   t.throws(() => parseSize(-1), { message: 'a size cannot be negative' })
   t.throws(() => parseSize(''), { message: 'an empty text is no size' })
@@ -109,7 +109,7 @@ t.test('what is wrong with a value is said in its own words', async (t) => {
   t.throws(() => parseDuration('3 fortnights'), { message: '"fortnights" is no unit of time' })
 })
 
-t.test('a duration below a second never becomes 0, which some keys read as never', async () => {
+t.test('a duration below a second never becomes 0, which means "never" for some keys', async () => {
   const unit = fc.constantFrom('ns', 'us', 'ms')
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 999 }), unit, (count, name) => {
@@ -122,12 +122,12 @@ t.test('a duration below a second never becomes 0, which some keys read as never
   )
 })
 
-t.test('a literal with a point or an exponent is no whole number, whatever its value', async (t) => {
+t.test('a literal with a point or an exponent is no whole number', async (t) => {
   for (const text of ['10.0', '1e1', '.5', '1E3']) t.ok(isFloatLiteral(text), text)
   for (const text of ['10', '0x1e', '-0xE', '+7']) t.notOk(isFloatLiteral(text), text)
 })
 
-t.test('every size that is written with a unit comes back', async () => {
+t.test('every size with a unit survives a round trip', async () => {
   const units = [...'KMGTP'].map((letter, index) => [letter, index + 1] as const)
   const unit = fc.constantFrom(...units)
   fc.assert(

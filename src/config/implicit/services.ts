@@ -29,7 +29,7 @@ import { placeWorkers } from './worker-api.js'
 
 type ByInstance<Options> = ReadonlyMap<string, Options>
 
-/** What the normaliser makes of a file: services as they are written. */
+/** The normalised file, before implicit services are added. */
 export interface NormalisedDocument {
   readonly global: GlobalOptions
   readonly stores: ReadonlyMap<string, StoreConfig>
@@ -62,10 +62,10 @@ export interface CompletedDocument {
   readonly servers: readonly ServerConfig[]
 }
 
-/** Bound of the action cache that an instance gets when none is configured for it. */
+/** Size limit of an implicit action cache. */
 const IMPLICIT_AC_BYTES = 256 * 1024 * 1024
 
-/** Adds the services a configuration does not name but implies, and the listener its workers need. */
+/** Adds implicit services, and the listener that workers need. */
 export const complete = (
   document: NormalisedDocument,
   schedulerNames: ReadonlySet<string>,
@@ -152,7 +152,7 @@ const completeCapabilities = (
   return completed
 }
 
-/** Finds, or makes up, the action cache of each instance; it may be served by another server than the one that asks. */
+/** Finds or creates the action cache of each instance. Another server of the process may serve it. */
 class ActionCaches {
   readonly implicit = new Map<string, StoreConfig>()
   readonly #written = new Map<string, string>()

@@ -6,9 +6,9 @@ import { defaultNumber, defaultsOf, schemaFile } from '../schema/schema.js'
 import { type Address, type Endpoint, isLocalHost, parseEndpoint, reaches } from '../value/address.js'
 
 /**
- * Finds the server of this process that each worker connects to. A local address nobody listens on gets a listener of its
- * own, and a server without a worker API gets one, both for the one scheduler that executes. A file without a scheduler is
- * that of a process with workers only: they connect out.
+ * Finds the server of this process that each worker connects to. A local address without a listener gets one,
+ * and a server without a worker API gets one; both serve the only scheduler that executes. A file without a
+ * scheduler describes a process with workers only, which connect to another process.
  */
 export const placeWorkers = (
   workers: ReadonlyMap<string, WorkerConfig>,
@@ -39,7 +39,7 @@ class Placement {
     this.#findings = findings
   }
 
-  /** Name of the server, or undefined when the address is on another machine or wrong. */
+  /** Name of the server; undefined if the address is on another machine or invalid. */
   serverFor(uri: string, path: Path): string | undefined {
     const endpoint = this.#endpointOf(uri, path)
     if (endpoint === undefined) return undefined
@@ -49,7 +49,7 @@ class Placement {
     const [server] = listening
     this.#checkTls(serving ?? server, uri, path, isSecure)
     if (serving) return serving.name
-    // Without a scheduler in the file nothing could be served there: it is another process that does.
+    // Without a scheduler in the file the worker API must be in another process.
     const isElsewhere = this.#schedulers.size === 0 || !isLocalHost(address.host)
     if (server === undefined && isElsewhere) return undefined
     const scheduler = this.#onlyScheduler(uri, path)
@@ -74,7 +74,7 @@ class Placement {
     return server.name
   }
 
-  /** Port 0 is a different port at each listener: only one that was opened for workers is meant by it. */
+  /** Port 0 is a different port for each listener, so it matches only a listener that was added for workers. */
   #isReached({ name, listener }: ServerConfig, address: Address): boolean {
     return reaches(address, listener) && (address.port !== 0 || this.#opened.has(name))
   }
@@ -129,7 +129,7 @@ class Placement {
     return name
   }
 
-  /** The scheduler that a listener nobody configured serves. Several are an error, because a worker belongs to one. */
+  /** The scheduler of an implicit listener. Several are an error, because a worker belongs to one scheduler. */
   #onlyScheduler(uri: string, path: Path): string | undefined {
     const executing = new Set(
       this.servers.flatMap(({ services }) => [...services.execution.values()].map(({ scheduler }) => scheduler)),

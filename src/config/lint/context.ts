@@ -7,15 +7,18 @@ export type UncheckedConfig = Omit<Config, 'warnings'>
 export interface LintContext {
   readonly config: UncheckedConfig
   readonly findings: Findings
-  /** Where an object of the configuration stands in the file. */
+  /** Path of a configuration object in the file. */
   readonly originOf: (value: object) => Path
-  /** Whether nothing had to be left out; otherwise what is missing may have been in what was. */
+  /**
+   * Whether the configuration is complete. Otherwise a missing entry may have been dropped because of its
+   * errors.
+   */
   readonly isWhole: boolean
-  /** Whether the file itself says something here, rather than a default. */
+  /** Whether the file sets this value, so it is no default. */
   readonly isWritten: (path: Path) => boolean
 }
 
-/** The store behind a name, behind any number of `ref_store`; undefined for a name that leads nowhere. */
+/** Follows `ref_store` to the actual store; undefined if a name does not exist. */
 export const storeBehind = (
   stores: Config['stores'],
   name: string,

@@ -33,8 +33,8 @@ const lintName = (name: string, options: object, { config, findings, originOf, i
 }
 
 /**
- * In a store an isolated instance is apart from others by its keys, which are digests of theirs as good as any: an instance
- * that uses the store as it is could ask for them.
+ * Isolation in a store works by keys, which are ordinary digests. An instance that uses the store without
+ * isolation could request them.
  */
 const lintIsolation = ({ config, findings, originOf }: LintContext): void => {
   const uses = config.servers.flatMap(({ services }) => usesOf(services))
@@ -57,8 +57,8 @@ const lintIsolation = ({ config, findings, originOf }: LintContext): void => {
 }
 
 /**
- * Actions of isolated instances meet on a worker that several instances share. There they find what the others have left, and
- * all blobs of the store, unless the worker confines them.
+ * Actions of isolated instances run on the same worker. There they can read files of other instances and all
+ * blobs of the store, unless the worker confines them.
  */
 const lintConfinement = ({ config, findings, originOf }: LintContext): void => {
   for (const { options, server } of config.workers) {
@@ -89,7 +89,7 @@ interface Use {
   readonly store: string
 }
 
-/** Which stores the instances of a server use by themselves. */
+/** The stores that the instances of a server use directly. */
 const usesOf = ({ cas, ac, bytestream, execution }: ServicesConfig): readonly Use[] => [
   ...entries(cas, ({ cas_store, experimental_chunking: chunking }) => [cas_store, chunking?.index_store]),
   ...entries(ac, ({ ac_store }) => [ac_store]),

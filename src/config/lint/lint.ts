@@ -10,7 +10,10 @@ import { lintServers } from './servers.js'
 import { lintStores } from './stores.js'
 import { lintWorkers } from './workers.js'
 
-/** What the schema cannot say. Entries with errors of their own are not in `config`; the others are judged all the same. */
+/**
+ * Checks what the schema cannot express. Entries with errors are missing from `config`; the others are still
+ * checked.
+ */
 export const lint = (config: UncheckedConfig, document: Document, normaliser: Normaliser, findings: Findings): void => {
   const context = {
     config,

@@ -4,11 +4,11 @@ import type { Findings } from '../findings.js'
 interface ConfigFile {
   readonly file: string
   readonly mode: number
-  /** In its own text, not in the environment that it refers to. */
+  /** In the file itself, not only in the environment variables that it uses. */
   readonly holdsSecrets: boolean
 }
 
-/** Who can write the file decides what the process does; who can read it has the secrets that stand in it. */
+/** Users that can write the file control the process; users that can read it know its secrets. */
 export const lintModes = ({ file, mode, holdsSecrets }: ConfigFile, findings: Findings): void => {
   const trouble = modeTrouble(mode, { isSecret: holdsSecrets })
   if (trouble === undefined) return

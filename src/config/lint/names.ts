@@ -4,7 +4,7 @@ import { withNested } from '../store-path.js'
 import { nearest, oneOf } from '../suggest.js'
 import type { LintContext } from './context.js'
 
-/** Every name that is used must be defined. */
+/** Every referenced name must be defined. */
 export const lintReferences = ({ references, declared }: Normaliser, findings: Findings): void => {
   for (const { path, to, name } of references) {
     const defined = [...declared[to].keys()]
@@ -18,7 +18,7 @@ export const lintReferences = ({ references, declared }: Normaliser, findings: F
   }
 }
 
-/** Stores that refer to each other in a circle would be built for ever. */
+/** Stores must not refer to each other in a cycle, because building them would never end. */
 export const lintCycles = ({ config: { stores }, findings, originOf }: LintContext): void => {
   const reported = new Set<string>()
   const follow = (name: string, trail: readonly string[]): void => {
@@ -45,7 +45,7 @@ export const lintCycles = ({ config: { stores }, findings, originOf }: LintConte
   for (const name of stores.keys()) follow(name, [])
 }
 
-/** A store or scheduler nobody refers to is most likely a slip. */
+/** An unused store or scheduler is probably a mistake. */
 export const lintUnused = ({ references, declared }: Normaliser, findings: Findings): void => {
   const isUsed = (to: Reference['to'], name: string) => references.some((one) => one.to === to && one.name === name)
   for (const to of ['stores', 'schedulers'] as const) {

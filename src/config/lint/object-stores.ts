@@ -7,11 +7,11 @@ type Key = keyof Options
 interface Keys {
   readonly needs: readonly Key[]
   readonly takes: readonly Key[]
-  /** Of which the provider makes the address of its service, where none is given. */
+  /** Determines the service address if none is configured. */
   readonly account?: 'account_name' | 'account_id' | 'namespace'
 }
 
-/** The keys of each provider, beside those that all of them have. */
+/** Keys of each provider, in addition to the common ones. */
 const KEYS: Readonly<Record<Options['provider'], Keys>> = {
   aws: { needs: ['bucket'], takes: ['region'] },
   gcs: {
@@ -30,7 +30,7 @@ const KEYS: Readonly<Record<Options['provider'], Keys>> = {
 
 const ALL = new Set(Object.values(KEYS).flatMap(({ needs, takes }) => [...needs, ...takes]))
 
-/** What a provider needs, what only another one knows, and what is said twice. */
+/** Checks required keys, keys of other providers and contradictions. */
 export const lintObjectStore = (options: Options, { findings, originOf, isWritten }: LintContext): void => {
   const path = originOf(options)
   const { needs, takes } = KEYS[options.provider]
@@ -57,7 +57,7 @@ export const lintObjectStore = (options: Options, { findings, originOf, isWritte
   lintAccount(options, path, findings)
 }
 
-/** Whose account it is: an address says so better than the key that an address is otherwise made of. */
+/** Checks account and address: a configured address takes precedence over the account. */
 const lintAccount = (options: Options, path: readonly (string | number)[], findings: LintContext['findings']): void => {
   const { provider, sas_url: signed, endpoint } = options
   const { account: key } = KEYS[provider]
@@ -85,7 +85,7 @@ const lintAccount = (options: Options, path: readonly (string | number)[], findi
   })
 }
 
-/** As a part of its host, or of its path as emulators have it. */
+/** Whether the host or, as with emulators, the path names the account. */
 const namesAccount = (address: string, account: string): boolean => {
   if (!URL.canParse(address)) return true
   const { hostname, pathname } = new URL(address)
@@ -104,7 +104,7 @@ const lintKeyPair = (
   findings.error([...path, given], `${given} without ${lacking}`, { at: 'key', expected: 'both or none' })
 }
 
-/** Where the store behind a list of its keys is. */
+/** Checks the address of the bucket behind the existence cache. */
 export const lintOntapBackend = (
   { backend }: StoreOptions['ontap_s3_existence_cache'],
   { findings, originOf }: LintContext,
@@ -121,7 +121,7 @@ const lintAddress = (
     const protocol = URL.canParse(address) ? new URL(address).protocol : undefined
     if (protocol === 'https:' || (protocol === 'http:' && options.insecure_allow_http)) continue
     findings.error([...path, key], `${key} is no address that is allowed here`, {
-      // A signature is a secret.
+      // A signed URL is a secret.
       ...(key === 'endpoint' ? { found: JSON.stringify(address) } : {}),
       expected: protocol === 'http:' ? 'https://, or insecure_allow_http' : 'an address with https://',
     })

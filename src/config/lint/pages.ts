@@ -1,10 +1,10 @@
 import type { ServerConfig } from '../config.js'
 import type { LintContext } from './context.js'
 
-/** Where the page for people is. */
+/** Path of the status page. */
 const PEOPLE = '/'
 
-/** What a server answers over plain HTTP: no path can be two things. */
+/** Checks that the HTTP paths of a server are distinct. */
 export const lintPages = ({ services }: ServerConfig, { findings, originOf }: LintContext): void => {
   const { health, admin } = services
   const probes = health === undefined ? [] : pathsOf(health.path, ['ready', 'live'])

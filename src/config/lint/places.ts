@@ -1,7 +1,7 @@
 import type { StoreConfig, StoreOptions } from '../config.js'
 import type { LintContext } from './context.js'
 
-/** Stores on other machines that keep their blobs in one place: each would read, and replace, what another one wrote. */
+/** Remote stores must not share a location: each would read and overwrite blobs of the other. */
 export const lintPlaces = (stores: readonly StoreConfig[], { findings, originOf }: LintContext): void => {
   const seen = new Map<string, StoreConfig>()
   for (const store of stores) {
@@ -23,7 +23,7 @@ interface Place {
   readonly key: string
 }
 
-/** Undefined of stores that are on this machine, or say nothing of where they keep what. */
+/** Undefined for local stores and for stores without a known location. */
 const placeOf = ({ kind, options }: StoreConfig): Place | undefined => {
   if (kind === 'redis_store') {
     const prefix = options.key_prefix

@@ -2,7 +2,7 @@ import type { AttachedWorker, Config } from '../config.js'
 import { withNested } from '../store-path.js'
 import type { LintContext } from './context.js'
 
-/** A worker whose store shares nothing with the store clients upload to never finds an input. */
+/** A worker needs a store in common with the clients' uploads, else it never finds an input. */
 export const lintReach = (context: LintContext): void => {
   for (const worker of context.config.workers) lintWorkerReach(worker, context)
 }
@@ -25,7 +25,7 @@ const lintWorkerReach = (worker: AttachedWorker, { config, findings, originOf }:
   }
 }
 
-/** The named stores a store is made of, itself included. */
+/** The named stores below a store, including itself. */
 export const reachableFrom = (
   name: string,
   stores: Config['stores'],

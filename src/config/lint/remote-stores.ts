@@ -1,7 +1,7 @@
 import type { StoreOptions } from '../config.js'
 import type { LintContext } from './context.js'
 
-/** One time in two units. */
+/** Reports a timeout that is set in both units. */
 export const lintRedis = (
   options: StoreOptions['redis_store'],
   { findings, originOf, isWritten }: LintContext,
@@ -20,7 +20,10 @@ const OF_BLOBS = [
   'experimental_remote_cache_compression',
 ] as const
 
-/** What is about blobs where there are results, and about clients who are and are not told apart. */
+/**
+ * Reports keys for blobs in an action cache, and read batching together with forwarded headers: a batch joins
+ * calls of several clients.
+ */
 export const lintGrpcStore = (options: StoreOptions['grpc'], { findings, originOf, isWritten }: LintContext): void => {
   const path = originOf(options)
   if (options.store_type === 'ac') {
@@ -35,7 +38,7 @@ export const lintGrpcStore = (options: StoreOptions['grpc'], { findings, originO
   }
 }
 
-/** What the driver of MongoDB takes from an address, in small letters, and whose place a key takes. */
+/** Options of MongoDB addresses, in lower case, that a configuration key replaces. */
 const REPLACED: Readonly<Record<string, MongoKey>> = {
   connecttimeoutms: 'connection_timeout_ms',
   serverselectiontimeoutms: 'connection_timeout_ms',
@@ -48,7 +51,7 @@ const REPLACED_WHEN_WRITTEN: Readonly<Record<string, MongoKey>> = {
   wtimeoutms: 'write_concern_timeout_ms',
   wtimeout: 'write_concern_timeout_ms',
 }
-/** Fixed for good. */
+/** Options of MongoDB addresses that remexec fixes. */
 const FIXED: Readonly<Record<string, string>> = {
   retryreads: 'requests are tried again by the store',
   retrywrites: 'requests are tried again by the store',
@@ -57,7 +60,7 @@ const FIXED: Readonly<Record<string, string>> = {
 
 type MongoKey = keyof StoreOptions['experimental_mongo']
 
-/** Options of the address that do not come to the driver as they stand there. */
+/** Reports options of the address that do not reach the driver. */
 export const lintMongo = (
   options: StoreOptions['experimental_mongo'],
   { findings, originOf, isWritten }: LintContext,

@@ -2,7 +2,7 @@ import type { AccessRule, JwtIssuer, RequestLimit, SecurityOptions } from '../co
 import { isLocalHost } from '../value/address.js'
 import type { LintContext } from './context.js'
 
-/** Who may call: what contradicts itself, lets nobody in, or shows secrets on the way. */
+/** Reports security settings that contradict each other, reject every caller or expose secrets. */
 export const lintSecurity = (context: LintContext): void => {
   const { security } = context.config
   if (security === undefined) return
@@ -67,7 +67,7 @@ const lintSources = ({ identity, access = [] }: SecurityOptions, { config, findi
   })
 }
 
-/** Tokens and passwords are as good as open on a network without TLS. */
+/** Reports tokens and passwords on listeners without TLS: the network can read them. */
 const lintWayOfSecrets = ({ identity }: SecurityOptions, { config, findings, originOf }: LintContext): void => {
   const { tokens, tokens_file, jwt, htpasswd_file } = identity
   if (tokens.length + jwt.length === 0 && tokens_file === undefined && htpasswd_file === undefined) return

@@ -6,7 +6,10 @@ import { clash } from '../value/address.js'
 import { type LintContext, storeBehind } from './context.js'
 import { lintPages } from './pages.js'
 
-/** Words that separate the parts of a resource name (REAPI, ByteStream naming): no segment of an instance name may be one. */
+/**
+ * Words that separate the parts of a resource name. No segment of an instance name may be one of them (REAPI,
+ * ByteStream naming).
+ */
 const RESERVED = new Set([
   'blobs',
   'uploads',
@@ -42,7 +45,7 @@ export const lintServers = (context: LintContext): void => {
   })
 }
 
-/** Operators' own listener is the protection where nobody is asked who they are. */
+/** Without `security`, only a listener of its own protects the admin service. */
 const lintAdmin = ({ services }: ServerConfig, { config, findings, originOf }: LintContext): void => {
   const { admin, cas, ac, execution } = services
   if (admin === undefined || config.security !== undefined || cas.size + ac.size + execution.size === 0) return
@@ -66,7 +69,7 @@ const lintPorts = ({ config: { servers }, findings, originOf }: LintContext): vo
   }
 }
 
-/** grpc-js compresses nothing that a server sends, and takes what it understands. */
+/** grpc-js does not compress responses, and accepts the encodings that it knows. */
 const lintCompression = ({ listener }: ServerConfig, { findings, originOf }: LintContext): void => {
   const { transport, compression } = listener
   if (transport !== 'grpc-js') return
@@ -86,7 +89,7 @@ const lintCompression = ({ listener }: ServerConfig, { findings, originOf }: Lin
   )
 }
 
-/** grpc-js has HTTP/2's settings of its own, and none of our bounds. */
+/** grpc-js uses its own HTTP/2 settings and ignores the configured limits. */
 const lintHttp2 = ({ listener }: ServerConfig, { findings, originOf }: LintContext): void => {
   if (listener.transport !== 'grpc-js') return
   const { request_timeout_s: timeout } = listener
@@ -107,7 +110,7 @@ const lintHttp2 = ({ listener }: ServerConfig, { findings, originOf }: LintConte
   }
 }
 
-/** What is said of the certificates of clients, where none is asked for. */
+/** Reports options for client certificates if none are requested. */
 const lintTls = ({ listener: { tls } }: ServerConfig, { findings, originOf }: LintContext): void => {
   if (tls === undefined || tls.client_ca_file !== undefined) return
   const idle = tls.client_crl_file === undefined ? 'client_certificates' : 'client_crl_file'
@@ -150,7 +153,7 @@ const lintInstanceNames = (server: ServerConfig, { findings, originOf }: LintCon
   }
 }
 
-/** A blob and a result may have the same digest, so that one store for both would answer one with the other. */
+/** A blob and a result may have the same digest, so one store for both could return one for the other. */
 const lintSharedStores = ({ services }: ServerConfig, { config, findings, originOf }: LintContext): void => {
   for (const [instance, ac] of resultsByInstance(services)) {
     const path = [...originOf(ac), 'ac_store']
@@ -200,7 +203,7 @@ const lintChunking = ({ services }: ServerConfig, { config, findings, originOf }
   }
 }
 
-/** The action cache of each instance that is named somewhere; entries in the order of the file first. */
+/** The action cache of each named instance, entries of the file first. */
 const resultsByInstance = ({ ac, cas, execution }: ServerConfig['services']) => {
   const found = new Map(ac)
   for (const instance of [...cas.keys(), ...execution.keys()]) {
@@ -226,7 +229,7 @@ const lintByteStream = ({ services }: ServerConfig, { findings, originOf }: Lint
   }
 }
 
-/** Clients upload actions and inputs under the instance name they execute with. */
+/** Clients upload actions and inputs under the instance name of their Execute request. */
 const lintExecution = ({ services }: ServerConfig, { config, findings, originOf, isWhole }: LintContext): void => {
   for (const [instance, options] of services.execution) {
     if (!isWhole || config.servers.some((other) => entryFor(other.services.cas, instance))) continue

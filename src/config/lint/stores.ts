@@ -6,7 +6,7 @@ import { lintObjectStore, lintOntapBackend } from './object-stores.js'
 import { lintPlaces } from './places.js'
 import { lintGrpcStore, lintMongo, lintRedis } from './remote-stores.js'
 
-/** Stores that cannot do what they were put there for. */
+/** Reports stores that cannot do their task. */
 export const lintStores = (context: LintContext): void => {
   const all = [...context.config.stores.values()]
     .flatMap(withNested)
@@ -34,7 +34,7 @@ const lintVerify = (options: StoreOptions['verify'], { findings, originOf }: Lin
   findings.warning(originOf(options), 'this checks nothing', { expected: 'verify_hash or verify_size to be true' })
 }
 
-/** A blob of one chunk and its list would be under one digest. */
+/** A blob of one chunk and its list of chunks have the same digest, so they need different stores. */
 const lintDedup = (options: StoreOptions['dedup'], { config, findings, originOf }: LintContext): void => {
   const { index_store: index, content_store: content, min_size, normal_size, max_size } = options
   if (min_size > normal_size || normal_size > max_size) {
@@ -135,7 +135,7 @@ const lintCompression = (options: StoreOptions['compression'], { config, finding
   )
 }
 
-/** The CAS of another server, which compares what it gets with its digest. */
+/** The CAS of another server, which rejects content that does not match its digest. */
 const isCasOfAnother = (store: StoreConfig | undefined): boolean =>
   store?.kind === 'grpc' && store.options.store_type === 'cas'
 

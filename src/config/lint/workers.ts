@@ -33,7 +33,7 @@ export const lintWorkers = (context: LintContext): void => {
 const behind = (store: StoreConfig | undefined, { config }: LintContext): StoreConfig | undefined =>
   store?.kind === 'ref_store' ? storeBehind(config.stores, store.options.name) : store
 
-/** Inputs are hard links to the files of the fast store, so there must be one. */
+/** Inputs are hard links to files of the fast store, so the fast store must be a `filesystem` store. */
 const lintStoreOf = (options: LocalWorkerOptions, context: LintContext): void => {
   const name = options.cas_fast_slow_store
   const store = storeBehind(context.config.stores, name)
@@ -71,7 +71,7 @@ const lintUploads = (options: LocalWorkerOptions, { config, findings, originOf, 
   })
 }
 
-/** Namespaces need each other, and a side channel needs a place to be. */
+/** Some namespaces require others, and a side channel needs a directory. */
 const lintNamespaces = (options: LocalWorkerOptions, { findings, originOf }: LintContext): void => {
   const needs = (
     key: 'keep_network' | 'use_mount_namespace' | 'input_root_is_root',
@@ -96,7 +96,7 @@ const lintNamespaces = (options: LocalWorkerOptions, { findings, originOf }: Lin
   }
 }
 
-/** What is said and changes nothing, because of what is said beside it. */
+/** Reports keys that another key makes ineffective. */
 const lintIdle = (options: LocalWorkerOptions, { findings, originOf, isWritten }: LintContext): void => {
   const path = originOf(options)
   const idle = (place: readonly string[], why: string): void => {
@@ -121,7 +121,7 @@ const lintIdle = (options: LocalWorkerOptions, { findings, originOf, isWritten }
   }
 }
 
-/** Actions run there with the rights of the server, so nothing else may live there. */
+/** Actions run in the work directory with the rights of the server, so no other data may be there. */
 const lintWorkDirectory = (
   options: LocalWorkerOptions,
   others: readonly AttachedWorker[],
@@ -177,7 +177,7 @@ const lintProperties = (worker: AttachedWorker, context: LintContext): void => {
   }
 }
 
-/** Workers belong to the scheduler that queues. */
+/** Workers can only connect to a scheduler that queues. */
 const lintWorkerApis = ({ config, findings, originOf }: LintContext): void => {
   for (const { name: server, services } of config.servers) {
     const name = services.worker_api?.scheduler
@@ -190,7 +190,7 @@ const lintWorkerApis = ({ config, findings, originOf }: LintContext): void => {
   }
 }
 
-/** Below this, the keepalive of a healthy client may come too late. */
+/** Below this value the keepalive of a healthy client may arrive too late. */
 const CLIENT_KEEPALIVE_S = 10
 
 const lintSchedulers = ({ config, findings, originOf, isWhole }: LintContext): void => {

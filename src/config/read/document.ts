@@ -25,7 +25,7 @@ interface Place {
   readonly isFloatLiteral?: boolean
 }
 
-/** A text that is no JSON5; `position` is where reading stopped. */
+/** The text is not valid JSON5. `position` is where parsing stopped. */
 export class DocumentSyntaxError extends Error {
   override readonly name = 'DocumentSyntaxError'
   readonly position: Position
@@ -36,10 +36,10 @@ export class DocumentSyntaxError extends Error {
   }
 }
 
-/** A JSON5 text with the place of every value in it. A member whose value is null counts as left out. */
+/** A parsed JSON5 text with the position of every value. Members with the value null count as absent. */
 export class Document {
   readonly root: JsonValue
-  /** Keys written twice in one object; the last one counts. */
+  /** Keys that occur twice in one object; the last one counts. */
   readonly repeatedKeys: readonly Path[]
   readonly #places: ReadonlyMap<string, Place>
 
@@ -51,7 +51,7 @@ export class Document {
     this.#places = reader.places
   }
 
-  /** Where the value at `path` begins; for a path that leads nowhere, where the nearest thing around it begins. */
+  /** Position of the value at `path`. If it does not exist, the position of the nearest enclosing value. */
   positionOf(path: Path, part: 'key' | 'value' = 'value'): Position {
     const place = this.#places.get(pathKey(path))
     if (place) return (part === 'key' ? place.key : undefined) ?? place.value
@@ -67,7 +67,7 @@ export class Document {
   }
 }
 
-/** json5 decides what is JSON5 and words the complaint; momoa knows where everything stands. */
+/** json5 decides whether the text is valid and words the error; momoa supplies the positions. */
 const parseTree = (text: string): DocumentNode => {
   try {
     JSON5.parse(text)
@@ -76,7 +76,7 @@ const parseTree = (text: string): DocumentNode => {
     if (!(error instanceof Error)) throw error
     const { lineNumber, columnNumber, line, column } = error as ErrorPosition
     const message = error.message.replace(/^JSON5: /, '').replace(/ (?:at \d+:\d+|\(\d+:\d+\))$/, '')
-    // json5 counts a line break as the beginning of the next line, before its first column.
+    // json5 reports a line break as column 0 of the next line.
     const at = Math.max(1, columnNumber ?? column ?? 1)
     throw new DocumentSyntaxError(message, { line: lineNumber ?? line ?? 1, column: at })
   }

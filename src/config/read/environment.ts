@@ -11,8 +11,8 @@ type Complain = (path: Path, message: string, expected: string) => void
 const REFERENCE = /\$(?:(\$)|([A-Za-z_]\w*)|\{([A-Za-z_]\w*)(?::-([^}]*))?\}|(\{))/g
 
 /**
- * Replaces `$NAME`, `${NAME}` and `${NAME:-otherwise}` in every text of the document, `$$` by one dollar, and then a
- * leading `~/` by the home directory. A variable that is set but empty gives an empty text. What cannot be replaced is
+ * Replaces `$NAME`, `${NAME}` and `${NAME:-default}` in every text, `$$` by a dollar, and then a leading `~/`
+ * by the home directory. A variable that is set but empty gives an empty text. An undefined variable is
  * reported and left as it is.
  */
 export const expandEnvironment = (
@@ -52,7 +52,7 @@ const expandText = (text: string, env: Environment, complain: (message: string, 
   return home === undefined ? expanded : `${home}${expanded.slice(1)}`
 }
 
-/** Undefined for a user the machine does not know, as containers have them. */
+/** Undefined if the system does not know the user, as in containers. */
 const homeOfUser = (): string | undefined => {
   try {
     return homedir()

@@ -1,7 +1,7 @@
-/** The way from the root of a document to a value: keys of objects and places in arrays. */
+/** Path from the root of a document to a value: object keys and array indexes. */
 export type Path = readonly (string | number)[]
 
-/** A path as the user would write it: `stores[2].filesystem.content_path`, `services.cas["team a"]`. */
+/** A path in the user's form: `stores[2].filesystem.content_path`, `services.cas["team a"]`. */
 export const pathText = (path: Path): string =>
   path.reduce<string>((text, step) => {
     if (typeof step === 'number') return `${text}[${step}]`

@@ -4,7 +4,7 @@ import type { Schema } from './schema.js'
 
 const LONGEST_FOUND = 60
 
-/** A value as text for a message, cut when it is long. */
+/** A value as text for a message; long values are cut. */
 export const describeFound = (value: JsonValue | undefined): string => {
   if (value === undefined) return 'nothing'
   if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : 'a list'
@@ -18,7 +18,7 @@ export const describeFound = (value: JsonValue | undefined): string => {
 const shorten = (text: string): string =>
   text.length <= LONGEST_FOUND ? text : `${text.slice(0, LONGEST_FOUND)}... (${text.length} characters)`
 
-/** What a schema wants, in words for the author of a configuration. */
+/** Describes the values that a schema allows, for authors of configurations. */
 export const describeExpected = (schema: Schema): string => {
   if (schema['x-expected']) return schema['x-expected']
   const words = schema.enum ?? schema['x-words']

@@ -2,9 +2,9 @@ import type { JsonObject, JsonValue } from '../read/document.js'
 import type { Path } from '../read/path.js'
 import { resolve, type Schema } from './schema.js'
 
-/** One entry of a container that may be written as an array or as an object. */
+/** An entry of a container that may be an array or an object. */
 export interface Entry {
-  /** Undefined when an array entry does not say. */
+  /** Undefined if an array entry has no key. */
   readonly key: string | undefined
   readonly keyPath: Path
   readonly path: Path
@@ -12,7 +12,7 @@ export interface Entry {
   readonly value: JsonValue
 }
 
-/** The entries of a container in either form; in the object form the key is put into the entry as well. */
+/** The entries of a container in either form. In the object form the key is also added to the entry. */
 export const entriesOf = (container: Schema, value: JsonValue, path: Path): readonly Entry[] => {
   const keyName = container['x-key'] ?? 'name'
   if (Array.isArray(value)) {

@@ -2,14 +2,14 @@ import type { JsonObject, JsonValue } from '../read/document.js'
 import { type ScalarName, scalarKind } from '../value/scalar.js'
 import { kindsIn, type Schema } from './schema.js'
 
-/** What a check needs beyond the value: how a number was written. It is the `this` of the whole validator. */
+/** How numbers were written, which the value alone does not show. It is the `this` of the whole validator. */
 export interface Literals {
   isFloatLiteral(instancePath: string): boolean
 }
 
 /**
- * What the generated validator asks about a keyword of ours: what is wrong with the value at `instancePath`, or undefined.
- * `schema` is the one the keyword stands in.
+ * A check that the generated validator calls for a custom keyword. Returns the fault of the value at
+ * `instancePath`, or undefined. `schema` contains the keyword.
  */
 type Check<Keyword, Data> = (
   this: Literals,
@@ -34,11 +34,11 @@ export const checkScalar: Check<ScalarName, JsonValue> = function (name, data, s
   }
 }
 
-/** A count of blanks only, as an empty environment variable in quotes may leave it, counts as left out. */
+/** A count of only blanks counts as absent, because a quoted empty environment variable may leave it. */
 export const isUnset = (name: ScalarName, data: JsonValue): boolean =>
   name === 'count' && typeof data === 'string' && data !== '' && data.trim() === ''
 
-/** ajv compares numbers; this does the same for text. */
+/** Does for text what ajv does for numbers. */
 const checkBounds = (value: number, { minimum, maximum, exclusiveMinimum }: Schema): string | undefined => {
   if (minimum !== undefined && value < minimum) return `must be at least ${minimum}`
   if (maximum !== undefined && value > maximum) return `must be at most ${maximum}`
@@ -51,7 +51,7 @@ export const checkWord: Check<readonly string[], JsonValue> = (words, data) => {
   return 'is not one of the words known here'
 }
 
-/** The word as the schema spells it. */
+/** The word in the spelling of the schema. */
 export const canonicalWord = (words: readonly string[], text: string): string | undefined =>
   words.find((word) => word.toLowerCase() === text.trim().toLowerCase())
 

@@ -10,26 +10,26 @@ import { canonicalWord, isUnset } from './keywords.js'
 import { Origins } from './origins.js'
 import { kindsIn, offeredKeys, resolve, type Schema, schemaFile } from './schema.js'
 
-/** A place that names a store or a scheduler. */
+/** A value that names a store or a scheduler. */
 export interface Reference {
   readonly path: Path
   readonly to: 'stores' | 'schedulers'
   readonly name: string
 }
 
-/** Thrown where a value cannot be used, for a reason that was reported; the entry around it is left out. */
+/** Thrown for an unusable value whose error was reported. The enclosing entry is dropped. */
 class Unusable extends Error {}
 
 /**
- * Turns a checked document into its normalised form as the schema describes it: values parsed, defaults filled in,
- * containers as Maps, older spellings as today's. It goes on after a mistake and leaves out the entry around it, so that
- * the rest can still be judged.
+ * Converts a checked document to its normalised form, as the schema describes: parses values, adds defaults,
+ * turns containers into Maps and older spellings into current ones. After an error it drops the enclosing
+ * entry and continues, so that the rest can still be checked.
  */
 export class Normaliser {
   readonly references: Reference[] = []
-  /** Absolute paths that the document names, but for public ones. */
+  /** Absolute paths that the document names, without public ones. */
   readonly paths = new Set<string>()
-  /** Where each store and scheduler is defined, whether it can be used or not. */
+  /** Where each store and scheduler is defined, also if it is unusable. */
   readonly declared = { stores: new Map<string, Path>(), schedulers: new Map<string, Path>() }
   readonly origins = new Origins()
   readonly #findings: Findings
@@ -38,7 +38,7 @@ export class Normaliser {
     this.#findings = findings
   }
 
-  /** The normalised document, or undefined when nothing of it can be used. */
+  /** The normalised document; undefined if all of it is unusable. */
   document(root: JsonValue): Readonly<Record<string, unknown>> | undefined {
     const normalised = this.#attempt(() => this.#value(schemaFile('config.json'), root, []))
     return normalised instanceof Unusable ? undefined : (normalised as Readonly<Record<string, unknown>>)
@@ -90,7 +90,10 @@ export class Normaliser {
     return this.origins.record(Object.fromEntries(entries), path)
   }
 
-  /** One property as an entry, or none; a value that cannot be used is an `Unusable`, so that the others are still looked at. */
+  /**
+   * The entry of one property, if any. An unusable value is returned as `Unusable`, so that the other
+   * properties are still checked.
+   */
   #property(schema: Schema, key: string, value: JsonObject, path: Path): readonly (readonly [string, unknown])[] {
     const property = resolve(schema.properties?.[key] ?? {})
     if (property['x-alias-of']) return []
@@ -114,7 +117,7 @@ export class Normaliser {
     return [[key, this.#attempt(() => this.#value(property, given ?? property.default ?? null, place))]]
   }
 
-  /** The key the user wrote for `key`: itself or an older spelling. */
+  /** The spelling that the file uses for `key`: itself or an older one. */
   #spelling(schema: Schema, key: string, value: JsonObject, path: Path): string {
     const aliases = Object.entries(schema.properties ?? {})
       .map(([alias, property]) => [alias, resolve(property)] as const)
@@ -164,7 +167,7 @@ export class Normaliser {
         found: kind,
         expected: oneOf(offeredKeys(schema).filter((offered) => offered !== 'name')),
       })
-      // Only for the names it refers to.
+      // Normalised only to collect the names that it refers to.
       this.#attempt(() => this.#object(options, value[kind] as JsonObject, place))
       throw new Unusable()
     }
@@ -176,7 +179,7 @@ export class Normaliser {
       : { kind, options: normalised }
   }
 
-  /** A kind that is called otherwise today. */
+  /** Converts a kind with an older name. */
   #newerKind(schema: Schema, options: Schema, kind: string, value: JsonObject, place: Path): object {
     const { 'x-becomes': becomes = '', 'x-becomes-with': given = {} } = options
     this.#findings.warning(place, `${kind} is an older spelling`, {
@@ -189,7 +192,7 @@ export class Normaliser {
     return { kind: becomes, options: this.#value(schema.properties?.[becomes] ?? {}, newer, place) }
   }
 
-  /** The worker form with a plain scheduler address, as the local worker it describes. */
+  /** Converts the worker form with a plain scheduler address to a local worker. */
   #asLocal(worker: object, path: Path): object {
     const { scheduler_endpoint: uri = '', ...others } = worker as { readonly scheduler_endpoint?: string }
     const endpoint = schemaFile('worker/local.json').properties?.['worker_api_endpoint'] ?? {}
@@ -230,7 +233,10 @@ export class Normaliser {
     this.#findings.error(keyPath, message, { found, expected: 'another one' })
   }
 
-  /** The older byte stream form: the stores by instance name under one key, the settings of all of them beside it. */
+  /**
+   * Converts the older bytestream form: the stores by instance name under one key, their common settings
+   * beside it.
+   */
   #sharedForm(schema: Schema, value: JsonObject, path: Path, { key, field }: SharedForm): ReadonlyMap<string, unknown> {
     this.#findings.warning([...path, key], `${key} is an older form`, {
       at: 'key',
@@ -258,7 +264,7 @@ export class Normaliser {
   }
 }
 
-/** Entries with a name stand in a container at the top: `stores[0]`, `schedulers.MAIN`. */
+/** Path length of a named entry: `stores[0]`, `schedulers.MAIN`. */
 const ENTRY_DEPTH = 2
 
 type SharedForm = NonNullable<Schema['x-shared-form']>
@@ -266,7 +272,7 @@ type SharedForm = NonNullable<Schema['x-shared-form']>
 const isDeclaring = (path: Path): path is readonly ['stores' | 'schedulers'] =>
   path.length === 1 && (path[0] === 'stores' || path[0] === 'schedulers')
 
-/** Whether a value says the same as leaving it out. */
+/** Whether a value is the same as the default. */
 const sameValue = ({ default: otherwise, 'x-value': name }: Schema, given: JsonValue): boolean => {
   if (name && otherwise !== undefined && ['string', 'number', 'boolean'].includes(typeof given)) {
     const { parse } = scalarKind(name)

@@ -1,6 +1,6 @@
 import type { Path } from '../read/path.js'
 
-/** Where the objects of a normalised configuration stand in the file. Objects that are in no file have the empty path. */
+/** Paths of normalised objects in the file. Objects that are not from the file have the empty path. */
 export class Origins {
   readonly #paths = new WeakMap<object, Path>()
 

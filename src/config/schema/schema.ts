@@ -3,9 +3,9 @@ import type { JsonObject, JsonValue } from '../read/document.js'
 import type { ScalarName } from '../value/scalar.js'
 
 /**
- * A schema of ours: the keywords of JSON Schema that we use, and annotations that say how a value is read (`x-value`,
- * `x-words`), what it refers to (`x-names`), how a container may be written (`x-key`) and what becomes of an option
- * (`x-alias-of`, `x-ignored`, `x-available`).
+ * A schema of this project: the used keywords of JSON Schema, and annotations. These say how a value is read
+ * (`x-value`, `x-words`), what it refers to (`x-names`), how a container may be written (`x-key`), and how an
+ * option is treated (`x-alias-of`, `x-ignored`, `x-available`).
  */
 export interface Schema {
   readonly $id?: string
@@ -27,39 +27,42 @@ export interface Schema {
   readonly 'x-value'?: ScalarName
   readonly 'x-zero-is-default'?: true
   readonly 'x-empty-is-default'?: true
-  /** Words a text may be, in any case; unlike `enum` the value may also be something else that is no text. */
+  /** Allowed words of a text, in any case. Unlike with `enum`, values of other types are allowed too. */
   readonly 'x-words'?: readonly string[]
   readonly 'x-names'?: 'stores' | 'schedulers'
-  /** The value is the path of a file or folder. Confined actions do not see it, unless it is `x-public`. */
+  /** The value is the path of a file or folder. Confined actions cannot see it, unless it is `x-public`. */
   readonly 'x-path'?: boolean
   readonly 'x-public'?: boolean
-  /** The property that is the key in the object form; the container becomes a Map by it. */
+  /** The property that is the key in the object form, and in the normalised Map. */
   readonly 'x-key'?: 'name' | 'instance_name'
-  /** Entries without the key get their place in the list. */
+  /** An entry without a key is named after its index. */
   readonly 'x-key-optional'?: true
   /** An older object form: `field` of each entry by instance name under `key`, the other settings beside it. */
   readonly 'x-shared-form'?: { readonly key: string; readonly field: string }
-  /** Exactly one of the referenced properties is given: the kind. */
+  /** Exactly one of the referenced properties must be present: the kind. */
   readonly 'x-kinds'?: string
-  /** The kind that this one is another spelling of, and what that one is told besides. */
+  /** The current name of this kind, and the options to add. */
   readonly 'x-becomes'?: string
   readonly 'x-becomes-with'?: JsonObject
-  /** Unknown keys are warned about only, always or when the object stands in an array. */
+  /** Unknown keys are only warnings: always, or if the object is in an array. */
   readonly 'x-lenient'?: 'always' | 'array'
   readonly 'x-alias-of'?: string
-  /** Names others have for this key, for suggestions only. */
+  /** Names of this key elsewhere, only for suggestions. */
   readonly 'x-also-called'?: readonly string[]
-  /** What NativeLink takes when the key is left out, where that is not `default`: for the reference page. */
+  /** NativeLink's default if it differs from `default`, for the reference page. */
   readonly 'x-nativelink-default'?: string
-  /** What is expected here, when the other keywords cannot say it in words. */
+  /** The expected value in words, if the other keywords do not express it. */
   readonly 'x-expected'?: string
   readonly 'x-alias-is-fine'?: true
-  /** Accepted, and without effect: a text says why, `true` stands for "not available yet". A `default` is what is done anyway. */
+  /**
+   * Accepted without effect. A text says why; `true` means "not available yet". A `default` is the actual
+   * behaviour.
+   */
   readonly 'x-ignored'?: true | string
-  /** What the option asks for is done anyway, so that there is nothing to warn about. */
+  /** The option requests what always happens, so no warning is needed. */
   readonly 'x-always-so'?: true
   readonly 'x-available'?: false
-  /** Of what is not available: what to write instead. */
+  /** What to use instead of an unavailable option. */
   readonly 'x-instead'?: string
 }
 
@@ -71,7 +74,7 @@ const readSchema = (name: string): Schema =>
     key === '$ref' ? new URL(value, new URL(name, baseUrl)).href : value,
   )
 
-/** Every schema by its path below `schema/`, references made absolute. */
+/** Every schema by its path in `schema/`, with absolute references. */
 export const schemaFiles: ReadonlyMap<string, Schema> = new Map(
   readdirSync(directory, { recursive: true, encoding: 'utf8' })
     .map((name) => name.replaceAll('\\', '/'))
@@ -86,10 +89,10 @@ export const schemaFile = (name: string): Schema => {
   return schema
 }
 
-/** What a schema file gives a number that is left out. */
+/** The default of a number in a schema file. */
 export const defaultNumber = (name: string, key: string): number => Number(schemaFile(name).properties?.[key]?.default)
 
-/** What an object is whose keys are all left out: those that have a default, objects among them. */
+/** An object made of the defaults of its keys. */
 export const defaultsOf = ({ properties = {} }: Schema): Readonly<Record<string, unknown>> =>
   Object.fromEntries(
     Object.entries(properties)
@@ -97,7 +100,7 @@ export const defaultsOf = ({ properties = {} }: Schema): Readonly<Record<string,
       .map(([key, property]) => [key, property.properties ? defaultsOf(property) : property.default]),
   )
 
-/** Follows `$ref`; keywords beside a reference win over those it leads to. */
+/** Follows `$ref`. Keywords beside a reference take precedence over those of its target. */
 export const resolve = (schema: Schema): Schema => {
   if (schema.$ref === undefined) return schema
   const { $ref, ...beside } = schema
@@ -107,20 +110,20 @@ export const resolve = (schema: Schema): Schema => {
   return { ...resolve(target as Schema), ...beside }
 }
 
-/** The keys of an entry that are kinds: those whose schema is a file of its own. */
+/** The keys of an entry that are kinds: those whose schema is a separate file. */
 export const kindNames = (schema: Schema): readonly string[] =>
   Object.entries(schema.properties ?? {})
     .filter(([key]) => key !== 'name')
     .map(([key]) => key)
 
-/** Properties whose use is not advised against and whose code is there. */
+/** Properties that are available and neither deprecated nor ignored. */
 export const offeredKeys = (schema: Schema): readonly string[] =>
   Object.entries(schema.properties ?? {})
     .map(([key, property]) => [key, resolve(property)] as const)
     .filter(([, property]) => !property.deprecated && property['x-available'] !== false && !property['x-ignored'])
     .map(([key]) => key)
 
-/** The kinds an entry names, in the order in which it names them; right is exactly one. */
+/** The kinds that an entry names, in its order; a valid entry names exactly one. */
 export const kindsIn = (schema: Schema, entry: JsonObject): readonly string[] => {
   const known = kindNames(schema)
   return Object.keys(entry).filter((key) => known.includes(key))

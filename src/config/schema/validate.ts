@@ -8,7 +8,7 @@ import { describeExpected, describeFound } from './describe.js'
 import type { Literals } from './keywords.js'
 import { kindNames, offeredKeys, resolve, type Schema } from './schema.js'
 
-/** One complaint of ajv with its place resolved. */
+/** An error of ajv with its path in the document. */
 interface Complaint {
   readonly error: ErrorObject
   readonly path: Path
@@ -16,7 +16,7 @@ interface Complaint {
   readonly value: JsonValue
 }
 
-/** Checks `root`, the document after expansion of the environment, against the schema and reports everything that is wrong. */
+/** Checks `root`, the document with expanded environment variables, against the schema. Reports every fault. */
 export const validate = (root: JsonValue, document: Document, findings: Findings): void => {
   const pathOf = (pointer: string): Path => pathFromPointer(root, pointer)
   const literals: Literals = { isFloatLiteral: (pointer) => document.isFloatLiteral(pathOf(pointer)) }
@@ -42,7 +42,7 @@ const pathFromPointer = (root: JsonValue, pointer: string): Path => {
   return path
 }
 
-/** Turns complaints into findings, at most one for each mistake. */
+/** Turns ajv's errors into findings, at most one for each mistake. */
 class Report {
   readonly #byPlace = new Map<string, Complaint[]>()
   readonly #findings: Findings
@@ -103,7 +103,10 @@ class Report {
     })
   }
 
-  /** A misspelt kind is reported as an unknown key; only an entry with no other key is left to say this. */
+  /**
+   * A misspelt kind is reported as an unknown key. This is reported only for entries without another unknown
+   * key.
+   */
   #noKind({ path, schema, value }: Complaint): void {
     if (this.#at(path, 'additionalProperties').length > 0) return
     this.#findings.error(path, `this names no ${schema['x-kinds']} kind`, {
@@ -129,11 +132,11 @@ class Report {
   }
 }
 
-/** The key that goes by another name elsewhere. */
+/** The key that has this name elsewhere. */
 const alsoCalled = (name: string, { properties = {} }: Schema): string | undefined =>
   Object.entries(properties).find(([, property]) => property['x-also-called']?.includes(name.toLowerCase()))?.[0]
 
-/** Whether NativeLink silently ignores an unknown key here, so that it cannot be an error. */
+/** Whether NativeLink silently ignores unknown keys here, so they must not be errors. */
 const isLenient = ({ 'x-lenient': when }: Schema, path: Path): boolean =>
   when === 'always' || (when === 'array' && typeof path.at(-1) === 'number')
 

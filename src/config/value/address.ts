@@ -9,7 +9,7 @@ export interface Address {
 const HOST_PORT = /^(?:\[(?<bracketed>[0-9a-f:.%\w]+)\]|(?<plain>[^:[\]/\s]*)):(?<port>\d{1,5})$/i
 const WILDCARDS = new Set(['0.0.0.0', '::'])
 
-/** Reads `host:port`, `[::1]:port` or `:port`, which means every address of the machine. Throws RangeError. */
+/** Parses `host:port`, `[::1]:port` or `:port`, which means all addresses of the machine. Throws RangeError. */
 export const parseAddress = (text: string): Address => {
   const { bracketed, plain, port } = HOST_PORT.exec(text.trim())?.groups ?? {}
   if (port === undefined) throw new RangeError('this is no host:port')
@@ -21,7 +21,7 @@ export interface Endpoint extends Address {
   readonly isSecure: boolean
 }
 
-/** Reads `grpc://host:port`, or `grpcs` for TLS; `http` and `https` mean the same. Throws RangeError. */
+/** Parses `grpc://host:port`, or `grpcs` for TLS; `http` and `https` mean the same. Throws RangeError. */
 export const parseEndpoint = (uri: string): Endpoint => {
   const [, scheme = '', rest = ''] = /^([a-z]+):\/\/([^/]+)\/?$/i.exec(uri.trim()) ?? []
   const isSecure = /^(grpcs|https)$/i.test(scheme)
@@ -32,7 +32,7 @@ export const parseEndpoint = (uri: string): Endpoint => {
 const isLoopback = (host: string): boolean =>
   host === 'localhost' || host === '::1' || /^127\.\d+\.\d+\.\d+$/.test(host)
 
-/** Whether a listener on `host` would be on this machine. */
+/** Whether a listener on `host` is on this machine. */
 export const isLocalHost = (host: string): boolean =>
   isLoopback(host) ||
   WILDCARDS.has(host) ||

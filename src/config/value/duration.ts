@@ -16,13 +16,14 @@ const UNIT_NS: Readonly<Record<string, bigint>> = (() => {
   return Object.fromEntries(named.flatMap(([size, names]) => names.split(' ').map((name) => [name, size])))
 })()
 
-/** What a bare integer counts and what the result is given in. */
+/** The unit of a bare integer and of the result. */
 export type DurationUnit = 's' | 'ms'
 
 /**
- * A duration as a configuration writes it: an integer in `unit`, also as text, so that it can come from the environment,
- * or text of numbers with units (`1m 10s`, `1h2m3s`; `M` is a month of 30.44 days, `y` a year of 365.25). It is exact to
- * the millisecond: seconds may have a fraction, and what is finer is refused. Throws RangeError with a sentence about what is wrong.
+ * Parses a duration: an integer in `unit`, also as text, so that it can come from the environment, or text
+ * with units (`1m 10s`, `1h2m3s`; `M` is a month of 30.44 days, `y` a year of 365.25). The result is exact to
+ * the millisecond: seconds may have a fraction, and finer values are rejected. Throws RangeError with a
+ * sentence about the fault.
  */
 export const parseDuration = (value: number | string, unit: DurationUnit = 's'): number => {
   const bare = typeof value === 'number' ? value : bareInteger(value)
@@ -33,7 +34,7 @@ export const parseDuration = (value: number | string, unit: DurationUnit = 's'):
   return bare
 }
 
-/** As `parseDuration`, but an integer may be negative: two keys say "off" that way. */
+/** Like `parseDuration`, but an integer may be negative: two keys use that for "off". */
 export const parseSignedDuration = (value: number | string): number => {
   const bare = typeof value === 'number' ? value : bareInteger(value)
   return bare !== undefined && bare < 0 ? -parseDuration(-bare) : parseDuration(value)

@@ -42,11 +42,11 @@ interface ScalarKind {
   /** Throws RangeError. */
   readonly parse: (value: Written) => number | boolean
   readonly expected: string
-  /** Whether `10.0` and `1e1` are refused although they are whole: they are in every field that counts something. */
+  /** Whether `10.0` and `1e1` are rejected although they are whole numbers, as in all fields that count. */
   readonly isWhole: boolean
 }
 
-/** How a field annotated with `x-value` is read. All of them take text as well, so that it can come from the environment. */
+/** How a field with `x-value` is read. All kinds accept text, so that values can come from the environment. */
 export const SCALARS = {
   size: {
     parse: notBool(parseSize),
@@ -78,5 +78,5 @@ export type ScalarName = keyof typeof SCALARS
 
 export const scalarKind = (name: ScalarName): ScalarKind => SCALARS[name]
 
-/** Whether the text of a number literal has a point or an exponent; a hexadecimal `0x1e` has neither. */
+/** Whether a number literal has a point or an exponent; a hexadecimal `0x1e` has neither. */
 export const isFloatLiteral = (text: string): boolean => !/^[+-]?0x/i.test(text) && /[.e]/i.test(text)

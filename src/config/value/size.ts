@@ -1,9 +1,10 @@
 const POWERS = ['', 'k', 'm', 'g', 't', 'p', 'e']
 
 /**
- * Bytes of a size as a configuration writes it: an integer, or text with a decimal unit (`10gb` is 10^10) or a binary one
- * (`10GiB` is 10 * 2^30). The case of a unit does not matter and a lower-case `b` still means bytes. Fractions of a byte
- * are cut off; above 2^53-1 bytes a size could not be kept exactly and is refused. Throws RangeError with a sentence about what is wrong.
+ * Parses a size in bytes: an integer, or text with a decimal unit (`10gb` is 10^10) or a binary one (`10GiB`
+ * is 10 * 2^30). Units are case-insensitive, and a lower-case `b` means bytes too. Fractions of a byte are
+ * cut off. Sizes above 2^53-1 are rejected, because they are not exact. Throws RangeError with a sentence
+ * about the fault.
  */
 export const parseSize = (value: number | string): number => {
   const text = String(value).trim()
@@ -22,7 +23,7 @@ const factorOf = (unit: string): number => {
   return (binary ? 1024 : 1000) ** POWERS.indexOf(prefix)
 }
 
-/** The product without the error of binary fractions: 1.1 GB are 1100000000 bytes, not one less. */
+/** The exact product: floating point would make 1.1 GB one byte too small. */
 const exactProduct = (digits: string, factor: number): number => {
   const [whole = '', fraction = ''] = digits.split('.')
   return Number((BigInt(`${whole}${fraction}`) * BigInt(factor)) / 10n ** BigInt(fraction.length))
