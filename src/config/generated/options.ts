@@ -62,25 +62,25 @@ export type WorkerConfig = {
  */
 export interface MemoryOptions {
   /**
-   * When entries are dropped; without it nothing is.
+   * When entries are evicted; without it nothing is.
    */
   readonly eviction_policy: EvictionPolicy
 }
 
 /**
- * When a store gives up entries. The least recently used go first; without any limit nothing is ever evicted.
+ * When a store evicts entries. The least recently used go first; without any limit nothing is ever evicted.
  */
 export interface EvictionPolicy {
   /**
-   * Most bytes the store keeps; 0 means no limit. In a `memory` store uploads under way may hold as much again, all of them together.
+   * Most bytes the store keeps; 0 means no limit. In a `memory` store all uploads in flight together may hold as much again.
    */
   readonly max_bytes: number
   /**
-   * Once `max_bytes` is passed, eviction goes on until this many bytes below it are free, so that not every later write has to evict.
+   * Above `max_bytes`, eviction continues until this many bytes below it are free, so that not every later write has to evict.
    */
   readonly evict_bytes: number
   /**
-   * Entries nobody used for this long, in seconds, are dropped; 0 keeps them.
+   * Entries that were not used for this many seconds are evicted; 0 keeps them.
    */
   readonly max_seconds: number
   /**
@@ -90,7 +90,7 @@ export interface EvictionPolicy {
 }
 
 /**
- * Keeps large blobs as files and small ones together in a log, and finds them again after a restart, with their recency. The store for anything bigger than memory, and the only one a worker can link inputs from.
+ * Keeps large blobs as files and small ones together in a log. Entries and their recency survive a restart. Use it for everything larger than memory; workers can link inputs only from this store.
  */
 export interface FilesystemOptions {
   /**
@@ -102,41 +102,41 @@ export interface FilesystemOptions {
    */
   readonly temp_path: string
   /**
-   * Bytes read from a file at a time, at first, where it passes checks, compression or another store on its way: a reader that keeps up gets up to 256 KiB. A file that goes out as it is is read by 64 to 256 KiB, as its client has room.
+   * Initial bytes per read of a file that passes checks, compression or another store; a reader that keeps up gets up to 256 KiB. A file sent without change is read by 64 to 256 KiB, depending on the client's free window.
    */
   readonly read_buffer_size: number
   /**
-   * When entries are dropped; without it nothing is.
+   * When entries are evicted; without it nothing is.
    */
   readonly eviction_policy: EvictionPolicy
   /**
-   * A file counts as its size rounded up to this many bytes, as the disk sees it. A small blob counts as its record and a third more, for room that is not given back yet.
+   * A file counts as its size rounded up to this many bytes, its size on disk. A small blob counts as its record plus a third, for space that is not reclaimed yet.
    */
   readonly block_size: number
   /**
-   * Most writes to files under way at one time; further ones wait. 0 means no limit. An upload whose client is quiet counts for none.
+   * Most file writes in flight; further ones wait. 0 means no limit. An upload that waits for its client does not count.
    */
   readonly max_concurrent_writes: number
   /**
-   * What a finished upload survives. `process_exit`: every end of the server, kill -9 included; a power loss may take the last seconds of uploads, and what it cuts short is noticed and is a miss. `power_loss`: that as well, because the file and its folder are synced to the disk before an upload is answered.
+   * Which failures an acknowledged upload survives. `process_exit`: any crash of the server, including kill -9. A power loss may lose the last seconds of uploads; a truncated file is detected and counts as a miss. `power_loss`: that as well, because file and folder are synced to the disk before an upload is acknowledged.
    */
   readonly durability: 'process_exit' | 'power_loss'
   /**
-   * Blobs of up to this many bytes are kept together in a log, larger ones as a file each: writing a file costs several times as much, and a worker links to one instead of copying it. 0 keeps every blob as a file; at most 1 MiB.
+   * Blobs of up to this many bytes are kept together in a log, larger ones as one file each. Writing a file costs several times as much, but a worker links to a file instead of copying it. 0 keeps every blob as a file; at most 1 MiB.
    */
   readonly small_blob_size: number
   /**
-   * Memory for small blobs of up to 16 KiB that were read lately: above all actions and their results. 0 keeps none.
+   * Memory for recently read blobs of up to 16 KiB, above all actions and their results. 0 keeps none.
    */
   readonly small_blob_cache_size: number
   /**
-   * How much is read again each second, behind the back of all calls, and compared with the checksum it was written with. A damaged blob is told of in the log and is a miss until somebody uploads it again. 0 reads nothing again; what is damaged is then found when it is first read after a start, small blobs at every read.
+   * Bytes per second that the store reads again in the background and compares with their checksums. A damaged blob is logged and is a miss until it is uploaded again. 0 turns this off; damage is then found at the first read after a start, for small blobs at every read.
    */
   readonly scrub_bytes_per_s: number
 }
 
 /**
- * Two tiers: a quick store in front of the one that counts. Uploads go to both, reads fill the fast one, and whether a blob exists is what the slow one says (unless that is `noop`). A fast store that fails fails no read: the rest of the blob then comes from the slow one. Of bytes that turn out wrong only at their end (a large file that the disk changed, say) the reader gets no whole blob but DATA_LOSS once; the copy is dropped, and the next reader gets it from the slow store. Small blobs are compared before any byte of them is sent.
+ * Two tiers: a quick store in front of the authoritative one. Uploads go to both, and reads fill the fast store. The slow store decides whether a blob exists, unless it is `noop`. If the fast store fails, the rest of the blob comes from the slow one, and the read succeeds. Damage in a large file, e.g. by the disk, can show only at its end: the reader then gets DATA_LOSS once instead of the whole blob, the copy is dropped, and the next reader gets it from the slow store. Small blobs are verified before any byte is sent.
  */
 export interface FastSlowOptions {
   /**
@@ -148,15 +148,15 @@ export interface FastSlowOptions {
    */
   readonly slow: StoreConfig
   /**
-   * What reaches the fast store: `both` uploads and fills from reads, `update` uploads only, `get` fills from reads only, `read_only` nothing.
+   * Content written to the fast store: `both` uploads and fills from reads, `update` uploads only, `get` fills from reads only, `read_only` nothing.
    */
   readonly fast_direction: 'both' | 'update' | 'get' | 'read_only'
   /**
-   * What reaches the slow store: `both` uploads and fills from reads, `update` uploads only, `get` fills from reads only, `read_only` nothing.
+   * Content written to the slow store: `both` uploads and fills from reads, `update` uploads only, `get` fills from reads only, `read_only` nothing.
    */
   readonly slow_direction: 'both' | 'update' | 'get' | 'read_only'
   /**
-   * Blobs of at least this size are read straight from the slow store and do not fill the fast one; 0 turns this off.
+   * Blobs of at least this size are read directly from the slow store and do not fill the fast one; 0 turns this off.
    */
   readonly bypass_dedup_threshold_bytes: number
 }
@@ -190,11 +190,11 @@ export interface Lz4 {
 }
 
 /**
- * Zstandard in independent frames. A client that reads or uploads zstd (`compressed-blobs/zstd`) gets and gives the bytes as they are stored: nothing is compressed twice. So it is through `verify`, and through `fast_slow` where the slow store compresses so, or the fast one over `noop`.
+ * Zstandard in independent frames. A client that reads or uploads zstd (`compressed-blobs/zstd`) exchanges the stored bytes, so nothing is compressed twice. This also works through `verify`, and through `fast_slow` if the slow store compresses this way, or the fast one over `noop`.
  */
 export interface Zstd {
   /**
-   * Uncompressed bytes in a frame: a part of a blob is read without decoding the frames before it.
+   * Uncompressed bytes in a frame: a range of a blob is read without decoding the frames before it.
    */
   readonly block_size: number
   /**
@@ -202,17 +202,17 @@ export interface Zstd {
    */
   readonly level: number
   /**
-   * Largest frame of a compressed upload, in uncompressed bytes, that is kept as the client made it. It saves compressing the blob anew; in exchange a part of the blob is read by decoding up to so many bytes before it. 0 always compresses anew, in frames of `block_size`.
+   * Largest frame of a compressed upload, in uncompressed bytes, that is stored as the client made it. This saves compressing the blob again, but reading a range then decodes up to this many bytes before it. 0 always compresses again, in frames of `block_size`.
    */
   readonly max_uploaded_frame_size: number
 }
 
 /**
- * Cuts blobs into content-defined chunks (FastCDC), so that what similar blobs have in common is kept once. A blob is there while all its chunks are. For large blobs that change little by little; small ones cost two entries each, so let `size_partitioning` keep those elsewhere.
+ * Cuts blobs into content-defined chunks (FastCDC), so that common parts of similar blobs are stored once. A blob exists while all its chunks do. For large blobs that change little by little. Small blobs cost two entries each: let `size_partitioning` keep them elsewhere.
  */
 export interface DedupOptions {
   /**
-   * Keeps the list of chunks of each blob, under the digest of the blob. Another store than `content_store`.
+   * Keeps the chunk list of each blob, under the digest of the blob. It must differ from `content_store`.
    */
   readonly index_store: StoreConfig
   /**
@@ -220,11 +220,11 @@ export interface DedupOptions {
    */
   readonly content_store: StoreConfig
   /**
-   * Smallest chunk but the last of a blob; at least 64 bytes, and at most `normal_size`.
+   * Smallest chunk, except the last of a blob; at least 64 bytes, and at most `normal_size`.
    */
   readonly min_size: number
   /**
-   * Size aimed at, from 256 bytes to 8 MiB. Changing a size keeps what is there readable; new blobs share less with it.
+   * Target chunk size, from 256 bytes to 8 MiB. After a change of sizes existing blobs stay readable; new blobs share fewer chunks with them.
    */
   readonly normal_size: number
   /**
@@ -238,7 +238,7 @@ export interface DedupOptions {
 }
 
 /**
- * Checks blobs against their digest on the way out of a backend that may be damaged. Uploads from clients are always checked, with or without this store.
+ * Checks blobs that are read from a backend against their digest, since the backend may be damaged. Uploads from clients are always checked, with or without this store.
  */
 export interface VerifyOptions {
   /**
@@ -256,33 +256,33 @@ export interface VerifyOptions {
 }
 
 /**
- * Remembers which blobs the backend has, and asks it for the others only. For a backend where asking is slow. What is found gone when it is read or removed through here is forgotten at once.
+ * Remembers which blobs the backend has, and asks it only for the others. For a backend with slow lookups. A blob that turns out to be missing when it is read or removed through this store is forgotten at once.
  */
 export interface ExistenceCacheOptions {
   /**
-   * The store that is asked.
+   * The backend.
    */
   readonly backend: StoreConfig
   /**
-   * When the backend is asked again. What it said first is forgotten first.
+   * When the backend is asked again. The oldest answers are forgotten first.
    */
   readonly eviction_policy: ExistencePolicy
 }
 
 /**
- * When the backend is asked again. What it said first is forgotten first.
+ * When the backend is asked again. The oldest answers are forgotten first.
  */
 export interface ExistencePolicy {
   /**
-   * Most bytes that all blobs remembered may have together; 0 means no limit.
+   * Most bytes that all remembered blobs may have together; 0 means no limit.
    */
   readonly max_bytes: number
   /**
-   * Once `max_bytes` is passed, forgetting goes on until this many bytes below it.
+   * Above `max_bytes`, entries are forgotten until this many bytes below it.
    */
   readonly evict_bytes: number
   /**
-   * How long the backend is believed. Counted from its answer, not from the last use: the cache does not hear of what the backend evicts, nor of what other processes delete there, so this is how long a blob may be missed while it is still said to be there.
+   * How long an answer of the backend is valid, counted from the answer, not from the last use. The cache does not see evictions of the backend or deletions by other processes. For this long it may report a blob that is gone.
    */
   readonly max_seconds: number
   /**
@@ -292,7 +292,7 @@ export interface ExistencePolicy {
 }
 
 /**
- * An action cache that has a result only while every output of it is still in the CAS. The ActionCache service does so with the CAS of its instance for an action cache that is not one of these itself: configure it where stores of other instances or a worker read the same entries.
+ * An action cache that returns a result only while all its outputs are in the CAS. The ActionCache service checks this itself, with the CAS of its instance, if its action cache is not of this kind. Configure it if stores of other instances or a worker read the same entries.
  */
 export interface CompletenessCheckingOptions {
   /**
@@ -324,7 +324,7 @@ export interface SizePartitioningOptions {
 }
 
 /**
- * Spreads blobs over several stores by digest and weight. Add a store at the end of the list: it then takes its share from the others, and nothing moves between those. What moved is a miss once.
+ * Spreads blobs over several stores by digest and weight. Append new stores to the list: a new store takes its share from the others, and nothing moves between those. A blob that moved is a miss once.
  */
 export interface ShardOptions {
   /**
@@ -342,13 +342,13 @@ export interface ShardPart {
    */
   readonly store: StoreConfig
   /**
-   * Share relative to the other stores. 0 gives it none: so a store is taken away, as the places of the others must stay.
+   * Share relative to the other stores. 0 removes a store from use while the positions of the others stay.
    */
   readonly weight: number
 }
 
 /**
- * Stands for another named store, so that several places share one.
+ * Refers to another named store, so that several places share one.
  */
 export interface RefStoreOptions {
   /**
@@ -358,12 +358,12 @@ export interface RefStoreOptions {
 }
 
 /**
- * Keeps nothing: uploads vanish, reads find nothing. The slow side of a `fast_slow` that has no second tier.
+ * Keeps nothing: uploads are discarded, reads find nothing. The slow side of a `fast_slow` without a second tier.
  */
 export interface NoopOptions {}
 
 /**
- * Another server of the remote execution API as a store: its CAS or its action cache. Nothing can be removed there: what `verify` finds damaged stays until that server finds it itself.
+ * Another Remote Execution API server as a store: its CAS or its action cache. Nothing can be removed there: a blob that `verify` finds damaged stays until that server finds the damage itself.
  */
 export interface GrpcOptions {
   /**
@@ -371,19 +371,19 @@ export interface GrpcOptions {
    */
   readonly instance_name: string
   /**
-   * Its addresses. Calls take their connections in turn, those that stand first.
+   * Its addresses. Calls use connections in turn, preferring those that are open.
    */
   readonly endpoints: readonly GrpcEndpoint[]
   /**
-   * Which of its services is used. Blobs of a `cas` are those of their digests, so that neither `compression` nor the `index_store` of a `dedup` may stand on one.
+   * Which of its services is used. A `cas` accepts only blobs that match their digest, so neither `compression` nor the `index_store` of a `dedup` may be on top of one.
    */
   readonly store_type: 'cas' | 'ac'
   /**
-   * How failed calls are tried again.
+   * How failed calls are retried.
    */
   readonly retry: Retry
   /**
-   * Most requests at one time, transfers until their last byte; 0 means no limit. Further ones wait.
+   * Most requests at one time, each counted until its last byte; 0 means no limit. Further ones wait.
    */
   readonly max_concurrent_requests: number
   /**
@@ -391,11 +391,11 @@ export interface GrpcOptions {
    */
   readonly connections_per_endpoint: number
   /**
-   * Seconds a call may take, and each part of a transfer; 0 means no limit but the HTTP/2 pings.
+   * Seconds that a call, or each part of a transfer, may take. 0 means no limit except the HTTP/2 pings.
    */
   readonly rpc_timeout_s: number
   /**
-   * Leave the digest function out of byte stream names, for servers that do not know it. Those of SHA256 never have it.
+   * Leave the digest function out of byte stream names, for servers that do not know it. Names with SHA256 never have it.
    */
   readonly use_legacy_resource_names: boolean
   /**
@@ -403,15 +403,15 @@ export interface GrpcOptions {
    */
   readonly headers: ReadonlyMap<string, string>
   /**
-   * Names of metadata of the client that is passed on with its calls. Calls of several clients are then not joined into batches.
+   * Names of client metadata that is passed on with its calls. Calls of several clients are then not joined into batches.
    */
   readonly forward_headers: readonly string[]
   /**
-   * How small blobs that are read or written at the same time are joined into one call. Left out, as with these defaults, but with `forward_headers`, which it must not stand beside.
+   * How small blobs that are read or written at the same time are joined into one call. Left out: these defaults, or no batches with `forward_headers`, which excludes this key.
    */
   readonly experimental_read_batching?: ReadBatching
   /**
-   * Transfer larger blobs compressed with zstd where the other server announces it.
+   * Transfer larger blobs compressed with zstd if the other server announces it.
    */
   readonly experimental_remote_cache_compression: boolean
 }
@@ -425,7 +425,7 @@ export interface GrpcEndpoint {
    */
   readonly address: string
   /**
-   * Needed with a TLS scheme and refused with a plain one.
+   * Needed with a TLS scheme, rejected with a plain one.
    */
   readonly tls_config?: ClientTls
   /**
@@ -437,7 +437,7 @@ export interface GrpcEndpoint {
    */
   readonly connect_timeout_s: number
   /**
-   * Seconds between HTTP/2 pings while calls are under way.
+   * Seconds between HTTP/2 pings while calls are in flight.
    */
   readonly http2_keepalive_interval_s: number
   /**
@@ -455,7 +455,7 @@ export interface ClientTls {
    */
   readonly ca_file?: string
   /**
-   * PEM certificate shown to the other side; goes with `key_file`.
+   * PEM certificate that this process presents; goes with `key_file`.
    */
   readonly cert_file?: string
   /**
@@ -463,17 +463,17 @@ export interface ClientTls {
    */
   readonly key_file?: string
   /**
-   * The name that the certificate of the other side must be for, where that is not the host of the address.
+   * The name in the peer's certificate, if it differs from the host of the address.
    */
   readonly server_name?: string
   /**
-   * Trust the authorities this machine trusts.
+   * Trust the authorities of this machine.
    */
   readonly use_native_roots: boolean
 }
 
 /**
- * How a failed call to a remote backend is tried again. Beside that, what was lost with a connection before there was an answer is asked once more at once: backends close connections that nobody uses, as they are used again.
+ * How a failed call to a remote backend is retried. In addition, a call whose connection broke before any answer is repeated once at once, because backends close idle connections at the moment of reuse.
  */
 export interface Retry {
   /**
@@ -489,11 +489,11 @@ export interface Retry {
    */
   readonly jitter: number
   /**
-   * Seconds after the first attempt from when on no further one begins; 0 means no limit.
+   * Seconds after the first attempt in which further attempts may begin; 0 means no limit.
    */
   readonly budget_s: number
   /**
-   * Status names that are tried again. Left out: Unknown, Cancelled, DeadlineExceeded, ResourceExhausted, Aborted, Internal, Unavailable and DataLoss.
+   * Status names that are retried. Left out: Unknown, Cancelled, DeadlineExceeded, ResourceExhausted, Aborted, Internal, Unavailable and DataLoss.
    */
   readonly retry_on_errors?: readonly (
     | 'Cancelled'
@@ -516,7 +516,7 @@ export interface Retry {
 }
 
 /**
- * How small blobs that are read or written at the same time are joined into one call. Left out, as with these defaults, but with `forward_headers`, which it must not stand beside.
+ * How small blobs that are read or written at the same time are joined into one call. Left out: these defaults, or no batches with `forward_headers`, which excludes this key.
  */
 export interface ReadBatching {
   /**
@@ -528,7 +528,7 @@ export interface ReadBatching {
    */
   readonly max_batch_bytes: number
   /**
-   * Batches of reads, and of writes, at one time. What comes meanwhile makes the next ones.
+   * Batches in flight, of reads and of writes each. Requests that arrive meanwhile form the next ones.
    */
   readonly dispatch_slots: number
   /**
@@ -538,11 +538,11 @@ export interface ReadBatching {
 }
 
 /**
- * Keeps blobs in Redis, or a server that speaks its protocol, for machines that share a cache: action results and small blobs above all. What Redis evicts when its memory is used up is its own choice (`maxmemory-policy`).
+ * Keeps blobs in Redis, or a compatible server, for machines that share a cache, above all action results and small blobs. When its memory is full, Redis evicts by its own policy (`maxmemory-policy`).
  */
 export interface RedisStoreOptions {
   /**
-   * `redis://[username:password@]host[:port][/database]`, or `rediss://` for TLS: exactly one, in a `cluster` some of its nodes. For `sentinel` some of the sentinels: `redis+sentinel://host[:port][/database]?sentinelServiceName=name` (the name is `master` when left out; `sentinelUsername` and `sentinelPassword` are for the sentinels, what stands before `@` is for the servers).
+   * `redis://[username:password@]host[:port][/database]`, or `rediss://` for TLS. Give exactly one address, or for `cluster` some of its nodes. For `sentinel` give some of the sentinels: `redis+sentinel://host[:port][/database]?sentinelServiceName=name`. The name defaults to `master`; `sentinelUsername` and `sentinelPassword` are for the sentinels, the credentials before `@` for the servers.
    */
   readonly addresses: readonly string[]
   /**
@@ -550,15 +550,15 @@ export interface RedisStoreOptions {
    */
   readonly mode: 'standard' | 'sentinel' | 'cluster'
   /**
-   * Put before every key. Stores that share a Redis need one each: an action cache and a CAS above all. With a hash tag in it (`{builds}:`) a cluster keeps everything on one node.
+   * Prefix of every key. Stores that share a Redis need different prefixes, above all an action cache and a CAS. With a hash tag in it (`{builds}:`) a cluster keeps everything on one node.
    */
   readonly key_prefix: string
   /**
-   * Milliseconds a command may take. A server that says nothing for so long counts as lost, and its connection is made anew.
+   * Milliseconds a command may take. A server that is silent for this long counts as lost and is connected again.
    */
   readonly command_timeout_ms: number
   /**
-   * Milliseconds an attempt to connect may take. The start waits once for so long; after that the server runs without its Redis until it answers.
+   * Milliseconds an attempt to connect may take. The start waits this long once; after that the server runs without its Redis until it answers.
    */
   readonly connection_timeout_ms: number
   /**
@@ -566,11 +566,11 @@ export interface RedisStoreOptions {
    */
   readonly health_check_timeout_ms: number
   /**
-   * Blobs of up to so many bytes are one string in Redis; larger ones lie in a hash, in chunks of that size, which are read and written a few at a time. Blobs written with another size stay readable.
+   * Blobs of up to this many bytes are one string in Redis. Larger ones are a hash with chunks of this size, a few of which are read and written at a time. Blobs written with another size stay readable.
    */
   readonly read_chunk_size: number
   /**
-   * Connections kept, in a cluster to each of its nodes. Commands share them.
+   * Open connections, in a cluster to each of its nodes. Commands share them.
    */
   readonly connection_pool_size: number
   /**
@@ -578,7 +578,7 @@ export interface RedisStoreOptions {
    */
   readonly key_ttl_s: number
   /**
-   * Chunks of one upload on their way at one time.
+   * Chunks of one upload in flight at one time.
    */
   readonly max_chunk_uploads_per_update: number
   /**
@@ -586,21 +586,21 @@ export interface RedisStoreOptions {
    */
   readonly max_client_permits: number
   /**
-   * How failed calls are tried again.
+   * How failed calls are retried.
    */
   readonly retry: Retry
   /**
-   * In place of `connection_timeout_ms`, which it must not stand beside: the same in seconds.
+   * The same as `connection_timeout_ms`, in seconds; excludes that key.
    */
   readonly connection_timeout_s?: number
 }
 
 /**
- * Keeps blobs as documents of MongoDB, large ones in chunks: for machines that share a cache and have such a server anyway.
+ * Keeps blobs as documents of MongoDB, large ones in chunks. For machines that share a cache and already have such a server.
  */
 export interface ExperimentalMongoOptions {
   /**
-   * Where the database is, and as whom to go there: `mongodb://[username:password@]host[:port][,...][/?options]` or `mongodb+srv://`. Times and retries are those of the keys here, whatever its options say of them, and so is the write concern where `write_concern_w` says one.
+   * Address and credentials of the database: `mongodb://[username:password@]host[:port][,...][/?options]` or `mongodb+srv://`. The keys here override its options for times and retries, and for the write concern if `write_concern_w` is set.
    */
   readonly connection_string: string
   /**
@@ -608,19 +608,19 @@ export interface ExperimentalMongoOptions {
    */
   readonly database: string
   /**
-   * Collection of the blobs; the chunks of large ones are in another one, with `.chunks` behind that name, and in a third, `.orphans`, stands which of those are of no blob.
+   * Collection of the blobs. Chunks of large blobs are in a second collection with the suffix `.chunks`; a third, `.orphans`, lists chunks that belong to no blob.
    */
   readonly cas_collection: string
   /**
-   * Put before every key. Stores that share a collection need one each: an action cache and a CAS above all.
+   * Prefix of every key. Stores that share a collection need different prefixes, above all an action cache and a CAS.
    */
   readonly key_prefix: string
   /**
-   * Blobs of up to so many bytes are one document, larger ones are documents of so many; at most 15 MiB.
+   * Blobs of up to this many bytes are one document; larger ones are split into documents of this size; at most 15 MiB.
    */
   readonly read_chunk_size: number
   /**
-   * Milliseconds connecting may take, and finding a server that takes writes.
+   * Milliseconds that connecting may take, including finding a server that accepts writes.
    */
   readonly connection_timeout_ms: number
   /**
@@ -628,15 +628,15 @@ export interface ExperimentalMongoOptions {
    */
   readonly command_timeout_ms: number
   /**
-   * How many servers of a replica set have to have a blob before it counts as written: a number, or `majority`. Left out: what the server has for it.
+   * How many servers of a replica set must have a blob before it counts as written: a number, or `majority`. Left out: the default of the server.
    */
   readonly write_concern_w?: string
   /**
-   * Whether they have to have it in their journals; needs `write_concern_w`.
+   * Whether they must have it in their journals; needs `write_concern_w`.
    */
   readonly write_concern_j?: boolean
   /**
-   * Milliseconds after which that fails; needs `write_concern_w`.
+   * Milliseconds after which this fails; needs `write_concern_w`.
    */
   readonly write_concern_timeout_ms?: number
   /**
@@ -646,11 +646,11 @@ export interface ExperimentalMongoOptions {
 }
 
 /**
- * Keeps each blob as an object in a bucket. Credentials come from where the provider's own library looks for them, unless keys here give them. Give a bucket that speaks S3 a lifecycle rule that aborts incomplete multipart uploads after a day: one that was begun is known to nobody when the answer is lost, or the process killed.
+ * Keeps each blob as an object in a bucket. Credentials come from the default sources of the provider's library, unless keys here give them. Give an S3 bucket a lifecycle rule that aborts incomplete multipart uploads after a day: if an answer is lost or the process killed, nothing else removes such an upload.
  */
 export interface ExperimentalCloudObjectStoreOptions {
   /**
-   * Whose object store it is; decides which of the other fields apply.
+   * The provider; it decides which of the other fields apply.
    */
   readonly provider: 'aws' | 'gcs' | 'azure' | 'ontap' | 'r2' | 'oci'
   /**
@@ -666,7 +666,7 @@ export interface ExperimentalCloudObjectStoreOptions {
    */
   readonly resumable_chunk_size: number
   /**
-   * Refuse to start without credentials (gcs); else requests are sent without any where none are found.
+   * Refuse to start without credentials (gcs); otherwise requests are sent without any if none are found.
    */
   readonly authentication_required: boolean
   /**
@@ -674,7 +674,7 @@ export interface ExperimentalCloudObjectStoreOptions {
    */
   readonly connection_timeout_s: number
   /**
-   * Seconds a read may stand still (gcs).
+   * Seconds without progress after which a read fails (gcs).
    */
   readonly read_timeout_s: number
   /**
@@ -690,11 +690,11 @@ export interface ExperimentalCloudObjectStoreOptions {
    */
   readonly sas_url?: string
   /**
-   * Address of the service: ontap needs it; elsewhere it takes the place of the provider's own, for another server that speaks its protocol. Left out with aws: `AWS_ENDPOINT_URL_S3`.
+   * Address of the service. Required for ontap; elsewhere it replaces the provider's own address, for another server with the same protocol. Left out with aws: `AWS_ENDPOINT_URL_S3`.
    */
   readonly endpoint?: string
   /**
-   * Virtual server, which stands for the region (ontap).
+   * Virtual server, used as the region (ontap).
    */
   readonly vserver_name?: string
   /**
@@ -710,7 +710,7 @@ export interface ExperimentalCloudObjectStoreOptions {
    */
   readonly namespace?: string
   /**
-   * Key id (r2, oci). Left out: where Amazon's library looks, `AWS_ACCESS_KEY_ID` first.
+   * Key id (r2, oci). Left out: the default sources of Amazon's library, `AWS_ACCESS_KEY_ID` first.
    */
   readonly access_key_id?: string
   /**
@@ -718,11 +718,11 @@ export interface ExperimentalCloudObjectStoreOptions {
    */
   readonly secret_access_key?: string
   /**
-   * Put before every key as it stands; what is kept under different prefixes never meets.
+   * Prefix of every key, without a separator. Different prefixes keep content separate.
    */
   readonly key_prefix: string
   /**
-   * How failed calls are tried again.
+   * How failed calls are retried.
    */
   readonly retry: Retry
   /**
@@ -730,11 +730,11 @@ export interface ExperimentalCloudObjectStoreOptions {
    */
   readonly consider_expired_after_s: number
   /**
-   * Largest body of one request of an upload, which is kept to repeat it; larger blobs go in parts of this size. Never less than what the provider takes for a part (5 MiB with S3). Left out: 5 MB, with ontap 20 MB. With gcs parts are `resumable_chunk_size`.
+   * Largest body of one upload request, which is held in memory for a retry; larger blobs are sent in parts of this size. At least the provider's minimum for a part (5 MiB with S3). Left out: 5 MB, with ontap 20 MB. With gcs the part size is `resumable_chunk_size`.
    */
   readonly max_retry_buffer_per_request?: number
   /**
-   * Parts being sent at one time, of all uploads together; each takes the memory of a part.
+   * Parts in flight at one time, of all uploads together; each takes the memory of a part.
    */
   readonly multipart_max_concurrent_uploads: number
   /**
@@ -744,7 +744,7 @@ export interface ExperimentalCloudObjectStoreOptions {
 }
 
 /**
- * An ONTAP object store (as `experimental_cloud_object_store` with `provider: 'ontap'`) behind a list of its keys, so that what it has is not asked for. The list is kept in a file over restarts and made anew from time to time; what is not in it is asked for. What others delete there is missed until the next list is made. For a CAS; results of actions are asked for each time.
+ * An ONTAP object store (as `experimental_cloud_object_store` with `provider: 'ontap'`) with a list of its keys, so that lookups of listed blobs need no request. The list is kept in a file and rebuilt from time to time; unlisted blobs are looked up. A blob deleted by others is reported until the next list. For a CAS; action results are always looked up.
  */
 export interface OntapS3ExistenceCacheOptions {
   /**
@@ -752,7 +752,7 @@ export interface OntapS3ExistenceCacheOptions {
    */
   readonly index_path: string
   /**
-   * Seconds from the end of one listing to the begin of the next: how long a blob that others deleted may be missed while it is still said to be there.
+   * Seconds from the end of one listing to the beginning of the next. For this long a blob deleted by others may still be reported as present.
    */
   readonly sync_interval_seconds: number
   /**
@@ -770,7 +770,7 @@ export interface OntapBackend {
    */
   readonly endpoint: string
   /**
-   * Virtual server, which stands for the region.
+   * Virtual server, used as the region.
    */
   readonly vserver_name: string
   /**
@@ -782,11 +782,11 @@ export interface OntapBackend {
    */
   readonly root_certificates?: string
   /**
-   * Put before every key as it stands.
+   * Prefix of every key, without a separator.
    */
   readonly key_prefix: string
   /**
-   * How failed calls are tried again.
+   * How failed calls are retried.
    */
   readonly retry: Retry
   /**
@@ -794,11 +794,11 @@ export interface OntapBackend {
    */
   readonly consider_expired_after_s: number
   /**
-   * Largest body of one request of an upload, which is kept to repeat it; larger blobs go in parts of this size.
+   * Largest body of one upload request, which is held in memory for a retry; larger blobs are sent in parts of this size.
    */
   readonly max_retry_buffer_per_request: number
   /**
-   * Parts being sent at one time, of all uploads together; each takes the memory of a part.
+   * Parts in flight at one time, of all uploads together; each takes the memory of a part.
    */
   readonly multipart_max_concurrent_uploads: number
   /**
@@ -808,7 +808,7 @@ export interface OntapBackend {
 }
 
 /**
- * Labels the cache metrics of its backend. Every store is counted without it.
+ * Adds a label to the cache metrics of its backend. Every store is counted without it too.
  */
 export interface CacheMetricsOptions {
   /**
@@ -826,15 +826,15 @@ export interface CacheMetricsOptions {
  */
 export interface SimpleSchedulerOptions {
   /**
-   * The platform properties actions may ask for, and how each is matched: `exact` wants the same value, `minimum` a number at least as large (and the worker gives that much away while the action runs), `priority` only that the worker has the property, `ignore` nothing. `'*'` says how every property that is not listed is matched; without it an action that asks for one is refused. `persistentWorkerKey` and `persistentWorkerProtocol`, which Bazel adds by itself, are taken and match every worker unless they are listed.
+   * The platform properties that actions may ask for, and how each is matched. `exact`: the values are equal. `minimum`: the worker has at least this number, and reserves that much while the action runs. `priority`: the worker has the property. `ignore`: always matches. `'*'` sets the match for every property that is not listed; without it an action that asks for an unlisted property is rejected. Unless listed, `persistentWorkerKey` and `persistentWorkerProtocol`, which Bazel adds itself, are accepted and match every worker.
    */
   readonly supported_platform_properties: ReadonlyMap<string, 'minimum' | 'exact' | 'priority' | 'ignore'>
   /**
-   * Seconds a finished operation can still be asked for with WaitExecution or GetOperation.
+   * Seconds for which WaitExecution and GetOperation still find a finished operation.
    */
   readonly retain_completed_for_s: number
   /**
-   * Seconds an operation goes on without any client listening to it; then it is cancelled.
+   * Seconds that an operation continues without a client that waits for it; then it is cancelled.
    */
   readonly client_action_timeout_s: number
   /**
@@ -842,19 +842,19 @@ export interface SimpleSchedulerOptions {
    */
   readonly worker_timeout_s: number
   /**
-   * Seconds without news from the worker that runs an action after which the action is queued again, as a used attempt; 0 turns this off.
+   * Seconds without news from the worker that runs an action before the action is queued again. This counts as an attempt; 0 turns it off.
    */
   readonly max_action_executing_timeout_s: number
   /**
-   * Seconds a worker has to confirm that it stopped an action; then the worker is removed.
+   * Seconds in which a worker must confirm that it stopped an action; after that the worker is removed.
    */
   readonly unacknowledged_kill_timeout_s: number
   /**
-   * How often an action is tried again after a lost worker, an internal error of a worker or `max_action_executing_timeout_s`; one failure more returns the last error. 0 means no retry.
+   * How often an action is retried after a lost worker, an internal error of a worker or `max_action_executing_timeout_s`. One failure more returns the last error. 0 means no retry.
    */
   readonly max_job_retries: number
   /**
-   * Which fitting worker gets an action: the one idle longest spreads the load, the one used last keeps its inputs warm.
+   * The choice among matching workers: the one that was idle longest spreads the load, the one used last keeps its inputs warm.
    */
   readonly allocation_strategy: 'least_recently_used' | 'most_recently_used'
   /**
@@ -866,7 +866,7 @@ export interface SimpleSchedulerOptions {
    */
   readonly fallback_match_interval_s: number
   /**
-   * Seconds an action stays queued while no connected worker could ever run it; then the client gets FAILED_PRECONDITION with what was asked and what workers offer. 0 waits for ever.
+   * Seconds that an action stays queued while no connected worker could ever run it. Then the client gets FAILED_PRECONDITION with the requested properties and those of the workers. 0 means no limit.
    */
   readonly no_worker_timeout_s: number
   /**
@@ -882,15 +882,15 @@ export interface SimpleSchedulerOptions {
    */
   readonly max_running_actions_per_instance: number
   /**
-   * Seconds of waiting that count as much as one step of priority, so that what is not urgent is not passed by for ever. 0: they count nothing.
+   * Seconds of waiting that count as one step of priority, so that actions of low priority are not starved. 0 turns this off.
    */
   readonly priority_ageing_s: number
   /**
-   * Seconds after a start in which workers may go on with what the scheduler before this one had given them, for clients that come back. Later they are told to stop that, and with 0 always: then a restart runs such actions again.
+   * Seconds after a start in which workers may continue actions of the previous scheduler process, for clients that come back. Later, and always with 0, workers must stop them; then a restart runs such actions again.
    */
   readonly adopt_attempts_for_s: number
   /**
-   * Seconds an action that asks for a `minimum` waits before one worker that could run it is given nothing else until it has room. 0: never.
+   * Seconds that an action with a `minimum` property waits before one suitable worker is reserved for it. That worker gets no other action until this one fits. 0 turns this off.
    */
   readonly hold_worker_after_s: number
 }
@@ -900,11 +900,11 @@ export interface SimpleSchedulerOptions {
  */
 export interface GrpcSchedulerOptions {
   /**
-   * Where it is.
+   * Its address.
    */
   readonly endpoint: GrpcEndpoint
   /**
-   * How failed calls are tried again.
+   * How failed calls are retried.
    */
   readonly retry: Retry
   /**
@@ -926,13 +926,13 @@ export interface CacheLookupSchedulerOptions {
    */
   readonly ac_store: string
   /**
-   * The scheduler that gets the actions afterwards.
+   * The scheduler that gets the other actions.
    */
   readonly scheduler: SchedulerConfig
 }
 
 /**
- * Changes the platform properties of actions on their way in.
+ * Changes the platform properties of incoming actions.
  */
 export interface PropertyModifierSchedulerOptions {
   /**
@@ -942,7 +942,7 @@ export interface PropertyModifierSchedulerOptions {
     {readonly add: PropertyAddition} | {readonly remove: string} | {readonly replace: PropertyReplacement}
   )[]
   /**
-   * The scheduler that gets the actions afterwards.
+   * The scheduler that gets the changed actions.
    */
   readonly scheduler: SchedulerConfig
 }
@@ -984,11 +984,11 @@ export interface PropertyReplacement {
 }
 
 /**
- * Raises the resources an action asks for to what it needed before.
+ * Raises the resources that an action asks for to its measured need.
  */
 export interface HistoricalResourceSchedulerOptions {
   /**
-   * JSON file with what earlier actions needed.
+   * JSON file with the measured needs of earlier actions.
    */
   readonly hints_file: string
   /**
@@ -1004,29 +1004,29 @@ export interface HistoricalResourceSchedulerOptions {
    */
   readonly memory_property_name: string
   /**
-   * The scheduler that gets the actions afterwards.
+   * The scheduler that gets the changed actions.
    */
   readonly scheduler: SchedulerConfig
 }
 
 /**
- * A worker on this machine: where a server of the file serves its worker API a process of its own, which that server starts, starts again when it dies, and takes with it when it ends. It talks to the scheduler over the network like any other worker, and has the files of its store without their bytes going through the server.
+ * A worker on this machine. If a server of this file serves its worker API, the worker runs in its own process: the server starts it, restarts it after a crash, and stops it when the server ends. It talks to the scheduler over the network like any other worker, but reads the files of its store directly, without the server.
  */
 export interface LocalWorkerOptions {
   /**
-   * Start of the id under which the worker appears in logs and metrics. Left out: `worker_` and its place in the list.
+   * Prefix of the worker id in logs and metrics. Left out: `worker_` and its index in the list.
    */
   readonly name: string
   /**
-   * Where the worker API of the scheduler is.
+   * The worker API of the scheduler.
    */
   readonly worker_api_endpoint: WorkerApiEndpoint
   /**
-   * Longest time in seconds an action may ask for, and what it gets when it asks for none. The default is a day, because clients ask for much: reclient for 1 hour by default, Siso for 2, Bazel for 1 with `timeout = "eternal"`.
+   * Longest timeout in seconds that an action may ask for, and the default for actions that ask for none. The default is a day, because clients ask for much: reclient for 1 hour by default, Siso for 2, Bazel for 1 with `timeout = "eternal"`.
    */
   readonly max_action_timeout_s: number
   /**
-   * Seconds the upload of the outputs may take; more counts as a failed attempt.
+   * Seconds the upload of the outputs may take; longer counts as a failed attempt.
    */
   readonly max_upload_timeout_s: number
   /**
@@ -1034,11 +1034,11 @@ export interface LocalWorkerOptions {
    */
   readonly max_inflight_tasks: number
   /**
-   * Leave the timeout an action asks for to its command or wrapper; the worker stops it at `max_action_timeout_s` only.
+   * Leave the timeout of an action to its command or wrapper; the worker stops it at `max_action_timeout_s` only.
    */
   readonly timeout_handled_externally: boolean
   /**
-   * Message of an action that ran out of time. Siso takes exactly the default as final; Buck2 looks for `Execution timed out`.
+   * Message of an action that timed out. Siso treats exactly the default as final; Buck2 looks for `Execution timed out`.
    */
   readonly timeout_message: string
   /**
@@ -1046,23 +1046,23 @@ export interface LocalWorkerOptions {
    */
   readonly entrypoint: string
   /**
-   * Command run before every action, split into words without a shell; when it fails, the action goes back to the queue and the worker pauses.
+   * Command run before every action, split into words without a shell. If it fails, the action goes back to the queue and the worker pauses.
    */
   readonly experimental_precondition_script?: string
   /**
-   * The store inputs come from and outputs go to: a `fast_slow` whose fast side is a `filesystem`, because inputs are linked from there.
+   * The store of inputs and outputs: a `fast_slow` whose fast side is a `filesystem`, because inputs are linked from there.
    */
   readonly cas_fast_slow_store: string
   /**
-   * What the worker writes to the action cache.
+   * Which results the worker writes to the action cache.
    */
   readonly upload_action_result: UploadActionResult
   /**
-   * Directory in which actions run, in a folder `remexec-...` for each start of the worker; what earlier ones left is removed while it runs, and nothing else in it is touched. Must be on the same file system as the fast store and belong to this worker alone.
+   * Directory in which actions run, in one folder `remexec-...` per start of the worker. The worker removes the folders of earlier starts while it runs, and touches nothing else. Must be on the same file system as the fast store and belong to this worker alone.
    */
   readonly work_directory: string
   /**
-   * What the worker offers, by property name.
+   * The platform properties of the worker, by name.
    */
   readonly platform_properties: ReadonlyMap<string, {readonly values: readonly string[]} | {readonly query_cmd: string}>
   /**
@@ -1078,41 +1078,41 @@ export interface LocalWorkerOptions {
     | {readonly value: string}
   >
   /**
-   * `PATH` of commands that set none and get none from `additional_environment`; a command that sets other variables only gets it too. Empty: none.
+   * `PATH` of commands that set none and get none from `additional_environment`, also if they set other variables. Empty: none.
    */
   readonly default_path: string
   /**
-   * What an action may take. More ends it, with everything it started, and its operation says RESOURCE_EXHAUSTED and of what. Looked at several times a second, so that a fast one gets a little further.
+   * Limits on an action. An action that exceeds one is killed with all its processes, and its operation ends with RESOURCE_EXHAUSTED and the limit. Checked several times a second, so a fast action can exceed a limit briefly.
    */
   readonly action_limits: ActionLimits
   /**
-   * Keep whole input roots between actions: an action whose root is kept gets it at once, whatever its size. After each action what it added is removed and every file compared by inode, size, times and modes; a root that is not as it was made is not kept, nor one whose command may have left a process behind. Not with an `experimental_precondition_script`, nor with variables for a side channel or the action directory. Needs Linux, and koffi or `use_namespaces`.
+   * Keep whole input roots between actions: an action whose root is kept gets it at once, whatever its size. After each action the worker removes added files and compares every file by inode, size, times and modes. A root that changed is not kept, nor one whose command may have left a process behind. Excludes `experimental_precondition_script` and variables for a side channel or the action directory. Needs Linux, and koffi or `use_namespaces`.
    */
   readonly directory_cache?: DirectoryCache
   /**
-   * Run each action by bubblewrap (`bwrap`) in its own Linux user, process, IPC, host name and network namespaces, without the rights of root: it sees no process of the machine, whatever it starts ends with it, and there is no network. The worker does not start where that cannot be.
+   * Run each action by bubblewrap (`bwrap`) in its own Linux user, process, IPC, host name and network namespaces, without root rights. It sees no process of the machine and has no network, and all its processes end with it. The worker does not start if this is impossible.
    */
   readonly use_namespaces: boolean
   /**
-   * Leave the network of the machine to actions; without `use_namespaces` they have it anyway.
+   * Give actions the network of the machine; without `use_namespaces` they have it anyway.
    */
   readonly keep_network: boolean
   /**
-   * Give each action its own mount namespace; needs `use_namespaces`. The machine is read-only but for the directory of the action, `/tmp` and `/var/tmp` are its own and empty. It sees nothing of the other actions, nothing that this configuration names (its own file, folders of stores, keys, lists of tokens), and no Unix socket of the machine: docs/security.md has the exact list.
+   * Give each action its own mount namespace; needs `use_namespaces`. The machine is read-only except the directory of the action; `/tmp` and `/var/tmp` are private and empty. The action sees no other action, no path that this configuration names (its own file, folders of stores, keys, lists of tokens), and no Unix socket of the machine: docs/security.md has the exact list.
    */
   readonly use_mount_namespace: boolean
   /**
-   * With `use_mount_namespace` an action cannot change, replace or remove its inputs, whatever it may do otherwise: they are mounted read-only. New files it can make in the working directory, beside its outputs, and in the directories above those. An output that is an input too it may write, and of files beside outputs those beyond 128 mounts; both are copies. A symlink beside outputs it can replace, which no other action sees. `false`: all inputs are copies (clones where the file system has them) that no other action gets.
+   * With `use_mount_namespace` an action cannot change, replace or remove its inputs, because they are mounted read-only. It can create files in the working directory, beside its outputs, and in the directories above those. It can write copies: an output that is also an input, and files beside outputs above 128 mounts. It can replace a symlink beside outputs, which no other action sees. `false`: all inputs are copies (clones if the file system has them) that no other action gets.
    */
   readonly read_only_inputs: boolean
   /**
-   * For clients that bring a whole system with each action, such as BuildStream: the input root is `/`, with `/dev`, `/proc` and an own `/tmp`, and nothing of the machine is there. Needs `use_mount_namespace`.
+   * For clients that send a whole system with each action, such as BuildStream: the input root is `/`, with `/dev`, `/proc` and a private `/tmp`, and without any path of the machine. Needs `use_mount_namespace`.
    */
   readonly input_root_is_root: boolean
 }
 
 /**
- * Where the worker API of the scheduler is.
+ * The worker API of the scheduler.
  */
 export interface WorkerApiEndpoint {
   /**
@@ -1124,11 +1124,11 @@ export interface WorkerApiEndpoint {
    */
   readonly timeout: number
   /**
-   * TLS towards the scheduler: needed with `grpcs` and refused without. Its files are read anew for each connection.
+   * TLS towards the scheduler: needed with `grpcs`, rejected without. Its files are read again for each connection.
    */
   readonly tls_config?: ClientTls
   /**
-   * Metadata sent with the connection, such as an `authorization` that says who this worker is.
+   * Metadata sent with the connection, such as an `authorization` that identifies this worker.
    */
   readonly headers: ReadonlyMap<string, string>
 }
@@ -1150,11 +1150,11 @@ export interface UploadActionResult {
    */
   readonly historical_results_store?: string
   /**
-   * Of which actions that ran the complete response is kept, as a blob `remexec.worker.v1.HistoricalExecuteResponse` with the digest of the action; `failures_only` are those with another exit code than 0 or an error.
+   * Actions whose complete response is kept, as a blob `remexec.worker.v1.HistoricalExecuteResponse` with the digest of the action. `failures_only` means an exit code other than 0, or an error.
    */
   readonly upload_historical_results_strategy: 'success_only' | 'never' | 'everything' | 'failures_only'
   /**
-   * Message of a response with exit code 0; `{digest_function}`, `{action_digest_hash}`, `{action_digest_size}`, `{historical_results_hash}` and `{historical_results_size}` are filled in, the last two of the response that was kept and empty where none was.
+   * Message of a response with exit code 0. Placeholders: `{digest_function}`, `{action_digest_hash}`, `{action_digest_size}`, `{historical_results_hash}` and `{historical_results_size}`. The last two name the response that was kept; they are empty if none was.
    */
   readonly success_message_template: string
   /**
@@ -1164,7 +1164,7 @@ export interface UploadActionResult {
 }
 
 /**
- * What an action may take. More ends it, with everything it started, and its operation says RESOURCE_EXHAUSTED and of what. Looked at several times a second, so that a fast one gets a little further.
+ * Limits on an action. An action that exceeds one is killed with all its processes, and its operation ends with RESOURCE_EXHAUSTED and the limit. Checked several times a second, so a fast action can exceed a limit briefly.
  */
 export interface ActionLimits {
   /**
@@ -1172,7 +1172,7 @@ export interface ActionLimits {
    */
   readonly printed_bytes: number
   /**
-   * Most disk space in bytes of the files that it makes in its input root, and with `use_mount_namespace` of each of `/tmp`, `/var/tmp` and `/dev/shm`, which are in memory; 0 means no limit. The lengths of its outputs may not add up to more either, because the store writes a sparse output in full.
+   * Most disk bytes of files that the action creates in its input root, and with `use_mount_namespace` in each of `/tmp`, `/var/tmp` and `/dev/shm`, which are in memory; 0 means no limit. The lengths of its outputs are limited too, because the store writes a sparse output in full.
    */
   readonly disk_bytes: number
   /**
@@ -1180,21 +1180,21 @@ export interface ActionLimits {
    */
   readonly processes: number
   /**
-   * Most bytes of memory that its processes have resident together, what they share counted for each; 0 means no limit.
+   * Most resident bytes of its processes together; shared memory counts for each process; 0 means no limit.
    */
   readonly memory_bytes: number
 }
 
 /**
- * Keep whole input roots between actions: an action whose root is kept gets it at once, whatever its size. After each action what it added is removed and every file compared by inode, size, times and modes; a root that is not as it was made is not kept, nor one whose command may have left a process behind. Not with an `experimental_precondition_script`, nor with variables for a side channel or the action directory. Needs Linux, and koffi or `use_namespaces`.
+ * Keep whole input roots between actions: an action whose root is kept gets it at once, whatever its size. After each action the worker removes added files and compares every file by inode, size, times and modes. A root that changed is not kept, nor one whose command may have left a process behind. Excludes `experimental_precondition_script` and variables for a side channel or the action directory. Needs Linux, and koffi or `use_namespaces`.
  */
 export interface DirectoryCache {
   /**
-   * Most input roots kept; those used last stay.
+   * Most input roots kept; the most recently used stay.
    */
   readonly max_entries: number
   /**
-   * Most bytes in the files of the roots kept, which are links to the store where they can be; 0 means no limit.
+   * Most bytes in the files of the kept roots, which are links to the store if possible; 0 means no limit.
    */
   readonly max_size_bytes: number
 }
@@ -1208,29 +1208,29 @@ export interface CasServiceOptions {
    */
   readonly instance_name: string
   /**
-   * Where its blobs are.
+   * The store of its blobs.
    */
   readonly cas_store: string
   /**
-   * Answer SplitBlob and SpliceBlob, in chunks of FAST_CDC_2020, and announce it. For clients that transfer only the chunks of a large blob that changed. The chunks of a SplitBlob answer are used every 30 seconds for ten minutes, so that a store evicts them meanwhile only if it takes in more than its own size within 30 seconds. A store that evicts nothing by use (an object store) is not asked.
+   * Serve SplitBlob and SpliceBlob with FAST_CDC_2020 chunks, and announce them. Clients then transfer only the changed chunks of a large blob. For ten minutes after a SplitBlob answer the server touches its chunks every 30 seconds, so that a store evicts them only if it takes in more than its own size within 30 seconds. It does not touch stores that do not evict by use (object stores).
    */
   readonly experimental_chunking?: Chunking
 }
 
 /**
- * Answer SplitBlob and SpliceBlob, in chunks of FAST_CDC_2020, and announce it. For clients that transfer only the chunks of a large blob that changed. The chunks of a SplitBlob answer are used every 30 seconds for ten minutes, so that a store evicts them meanwhile only if it takes in more than its own size within 30 seconds. A store that evicts nothing by use (an object store) is not asked.
+ * Serve SplitBlob and SpliceBlob with FAST_CDC_2020 chunks, and announce them. Clients then transfer only the changed chunks of a large blob. For ten minutes after a SplitBlob answer the server touches its chunks every 30 seconds, so that a store evicts them only if it takes in more than its own size within 30 seconds. It does not touch stores that do not evict by use (object stores).
  */
 export interface Chunking {
   /**
-   * Where the lists of chunks are kept, so that a blob is split once; the chunks themselves go to `cas_store`. A store of its own. Without it a blob is split each time it is asked for, as is the case where `cas_store` is a `grpc` store.
+   * The store of the chunk lists, so that a blob is split once; the chunks themselves go to `cas_store`. It must be a separate store. Without it each SplitBlob splits the blob again. The same holds if `cas_store` is a `grpc` store.
    */
   readonly index_store?: string
   /**
-   * Chunk size aimed at, from 1 KiB to 1 MiB; chunks have a quarter of that to four times as much. Blobs of up to four times as much are better not chunked at all.
+   * Target chunk size, from 1 KiB to 1 MiB. Chunks have a quarter of it to four times as much. Blobs of up to four times this size should not be chunked.
    */
   readonly avg_chunk_size_bytes: number
   /**
-   * Most chunks of a blob; one that would have more is not split, nor put together.
+   * Most chunks of a blob. A blob that would have more is neither split nor spliced.
    */
   readonly max_chunk_count: number
 }
@@ -1244,17 +1244,17 @@ export interface AcServiceOptions {
    */
   readonly instance_name: string
   /**
-   * Where its results are; not the store that holds its blobs.
+   * The store of its results; not the store of its blobs.
    */
   readonly ac_store: string
   /**
-   * Refuse UpdateActionResult from clients. Results of executions are stored all the same.
+   * Reject UpdateActionResult from clients. Results of executions are still stored.
    */
   readonly read_only: boolean
 }
 
 /**
- * What GetCapabilities answers for one instance. Served without being configured for every instance named by another service.
+ * The answer of GetCapabilities for one instance. Every instance named by another service has it without configuration.
  */
 export interface CapabilitiesServiceOptions {
   /**
@@ -1290,17 +1290,17 @@ export interface ExecutionServiceOptions {
    */
   readonly instance_name: string
   /**
-   * Where its actions and inputs are.
+   * The store of its actions and inputs.
    */
   readonly cas_store: string
   /**
-   * Who runs its actions.
+   * The scheduler that runs its actions.
    */
   readonly scheduler: string
 }
 
 /**
- * Reads and writes of single blobs for one instance. Served without being configured where the instance has `cas`.
+ * Reads and writes of single blobs for one instance. An instance with `cas` has it without configuration.
  */
 export interface BytestreamServiceOptions {
   /**
@@ -1308,7 +1308,7 @@ export interface BytestreamServiceOptions {
    */
   readonly instance_name: string
   /**
-   * Where its blobs are.
+   * The store of its blobs.
    */
   readonly cas_store: string
   /**
@@ -1346,7 +1346,7 @@ export interface HealthServiceOptions {
 }
 
 /**
- * Workers and queue as JSON over plain HTTP: `GET path` shows them, `PUT` and `DELETE path/drain?scheduler=S&worker=ID` drain and undrain a worker, `DELETE path/operation?name=NAME` cancels an operation. Whoever reaches it may, unless `security` says who has `administer`: give it a server of its own, on an address that only operators reach.
+ * Workers and queue as JSON over plain HTTP. `GET path` shows them. `PUT` and `DELETE path/drain?scheduler=S&worker=ID` drain and undrain a worker. `DELETE path/operation?name=NAME` cancels an operation. Every caller may use it unless `security` limits `administer`: put it on a separate server, on an address that only operators reach.
  */
 export interface AdminServiceOptions {
   /**
@@ -1368,23 +1368,23 @@ export interface GlobalOptions {
    */
   readonly digest_functions: readonly ('SHA256' | 'BLAKE3' | 'SHA384' | 'SHA512' | 'SHA1' | 'MD5')[]
   /**
-   * Least important lines that are logged.
+   * Lowest level that is logged.
    */
   readonly log_level: 'debug' | 'info' | 'warn' | 'error'
   /**
-   * Share of the calls whose line is logged at the level info, each with the share beside it: 0.01 is one of a hundred, chosen at random. At the level debug every call has its line anyway, and a call that failed by the server's fault at every level.
+   * Fraction of calls that are logged at level info; each line states the fraction. 0.01 logs one call in a hundred, chosen at random. At level debug every call is logged. A call that the server failed is logged at every level.
    */
   readonly log_call_share: number
   /**
-   * Counts completed executions for each action, by the label `execution_action_digest` of the metrics: of the first 1,000 actions, the others together. Many series: for a while, and for who looks for one action.
+   * Count completed executions per action, by the label `execution_action_digest` of the metrics. The first 1,000 actions get their own series, all others share one. This makes many series: turn it on for a while, to investigate one action.
    */
   readonly metrics_action_digests: boolean
   /**
-   * Seconds that calls and actions under way get to end once the process is asked to stop (SIGTERM, SIGINT or SIGHUP); then they are ended. Idle workers and connections are not waited for. A start that is not complete by then is given up. A second signal ends the process at once. Container managers kill after 10 seconds or 30: keep this below.
+   * Seconds that calls and actions in flight get to end after a stop signal (SIGTERM, SIGINT or SIGHUP); then they are cancelled. The server does not wait for idle workers and connections. A start that is not complete by then is aborted. A second signal ends the process at once. Container managers kill after 10 or 30 seconds: keep this below.
    */
   readonly drain_s: number
   /**
-   * Counts neither calls nor what stores and schedulers do, exports no metrics, and leaves their numbers out of the status page.
+   * Do not count calls, store operations or scheduler events, export no metrics, and leave these numbers out of the status page.
    */
   readonly disable_metrics: boolean
 }
@@ -1394,11 +1394,11 @@ export interface GlobalOptions {
  */
 export interface ListenerOptions {
   /**
-   * `host:port`. The host may be a name or left out for every address of the machine; port 0 takes any free one.
+   * `host:port`. The host may be a name; without it the server listens on every address of the machine. Port 0 takes any free port.
    */
   readonly socket_address: string
   /**
-   * Who speaks gRPC on the connections: `remexec`, which is by far the cheaper one, or the library `grpc-js`, for whoever meets a fault in the first. docs/transport.md compares them.
+   * The implementation of gRPC on this listener: `remexec`, which needs far less CPU, or the library `grpc-js`, as a fallback if the first has a fault. docs/transport.md compares them.
    */
   readonly transport: 'remexec' | 'grpc-js'
   /**
@@ -1406,19 +1406,19 @@ export interface ListenerOptions {
    */
   readonly compression: ListenerCompression
   /**
-   * Connections at a time; 0 is no bound. One more is closed at once, before it is asked what it wants, and said in the log.
+   * Most connections at a time; 0 means no limit. A further one is closed at once, before any byte is read, and logged.
    */
   readonly max_connections: number
   /**
-   * Connections at a time from one address; 0 is no bound. Set it to 0, or higher, where many clients share an address: behind a proxy or NAT.
+   * Most connections at a time from one address; 0 means no limit. Set it to 0, or higher, if many clients share an address, behind a proxy or NAT.
    */
   readonly max_connections_per_address: number
   /**
-   * How long a message of a request may stay incomplete while the server waits for it: the only message of most calls, each message of an upload. Beyond it the call ends with DEADLINE_EXCEEDED; an upload can be resumed. 0 waits for ever. Needs `transport: "remexec"`.
+   * How long a request message may stay incomplete while the server waits for it: the only message of most calls, each message of an upload. After that the call ends with DEADLINE_EXCEEDED; an upload can be resumed. 0 means no limit. Needs `transport: "remexec"`.
    */
   readonly request_timeout_s: number
   /**
-   * HTTP/2 settings of the listener, for `transport: "remexec"`. docs/transport.md tells what they bound.
+   * HTTP/2 settings of the listener, for `transport: "remexec"`. docs/transport.md describes what they limit.
    */
   readonly advanced_http: AdvancedHttp
   /**
@@ -1426,7 +1426,7 @@ export interface ListenerOptions {
    */
   readonly max_decoding_message_size: number
   /**
-   * Serve with TLS, on all of the port: gRPC and the pages of HTTP. Files that change are read again within 5 seconds, for connections that are made from then on; those that are open stay.
+   * Serve with TLS on the whole port: gRPC and HTTP pages. Changed files are read again within 5 seconds and apply to new connections; open ones stay.
    */
   readonly tls?: ListenerTls
 }
@@ -1436,25 +1436,25 @@ export interface ListenerOptions {
  */
 export interface ListenerCompression {
   /**
-   * What responses are compressed with, for clients that say they understand it. It costs about 20 ms of CPU for a MiB; blobs that a client reads compressed are left as they are. `gzip` needs `transport: "remexec"`.
+   * Compressions of responses, for clients that accept them. This costs about 20 ms of CPU per MiB. Blobs that a client reads compressed are not compressed again. `gzip` needs `transport: "remexec"`.
    */
   readonly send_compression_algorithm: 'none' | 'gzip'
   /**
-   * What requests may be compressed with; others are refused with UNIMPLEMENTED. An empty list takes none. `transport: "grpc-js"` always takes gzip and deflate.
+   * Compressions accepted in requests; others are rejected with UNIMPLEMENTED. An empty list accepts none. `transport: "grpc-js"` always accepts gzip and deflate.
    */
   readonly accepted_compression_algorithms: readonly ('none' | 'gzip' | 'deflate')[]
 }
 
 /**
- * HTTP/2 settings of the listener, for `transport: "remexec"`. docs/transport.md tells what they bound.
+ * HTTP/2 settings of the listener, for `transport: "remexec"`. docs/transport.md describes what they limit.
  */
 export interface AdvancedHttp {
   /**
-   * Seconds without a byte from the client after which it is asked for a sign of life (PING); 0 never asks.
+   * Seconds without a byte from the client before the server sends a PING; 0 never sends one.
    */
   readonly http2_keep_alive_interval: number
   /**
-   * Streams that a client may give up or get wrong at once, besides 200 a second and one for each that was answered; a connection that goes beyond is ended.
+   * Streams that a client may reset or break at once. A connection also gets 200 a second, and one for each answered stream. A connection that exceeds this is closed.
    */
   readonly experimental_http2_max_pending_accept_reset_streams: number
   /**
@@ -1466,33 +1466,33 @@ export interface AdvancedHttp {
    */
   readonly experimental_http2_initial_connection_window_size: number
   /**
-   * The largest frame that is taken: 16,384 bytes, nothing else. Larger ones save nothing.
+   * The largest frame that is accepted: 16,384 bytes, no other value. Larger frames save nothing.
    */
   readonly experimental_http2_max_frame_size: number
   /**
-   * Calls at a time on a connection, those included that the client gave up and that have not ended yet.
+   * Most calls at a time on a connection, including cancelled calls that have not ended yet.
    */
   readonly experimental_http2_max_concurrent_streams: number
   /**
-   * How long a sign of life may take before the connection is closed.
+   * How long the answer to a PING may take before the connection is closed.
    */
   readonly experimental_http2_keep_alive_timeout_s: number
   /**
-   * Bytes that wait for the socket of a connection before no more of an answer is made.
+   * Bytes that may wait for the socket of a connection before the server stops producing responses for it.
    */
   readonly experimental_http2_max_send_buf_size: number
   /**
-   * Bytes of the fields of a request, as RFC 9113, 6.5.2, counts them; more is answered with 431.
+   * Most bytes of request header fields, counted as in RFC 9113, 6.5.2; larger requests get 431.
    */
   readonly experimental_http2_max_header_list_size: number
 }
 
 /**
- * Serve with TLS, on all of the port: gRPC and the pages of HTTP. Files that change are read again within 5 seconds, for connections that are made from then on; those that are open stay.
+ * Serve with TLS on the whole port: gRPC and HTTP pages. Changed files are read again within 5 seconds and apply to new connections; open ones stay.
  */
 export interface ListenerTls {
   /**
-   * PEM certificate of this server, behind it those that lead to its authority.
+   * PEM certificate of this server, followed by its intermediate certificates.
    */
   readonly cert_file: string
   /**
@@ -1500,25 +1500,25 @@ export interface ListenerTls {
    */
   readonly key_file: string
   /**
-   * PEM file with authorities; with it every client needs a certificate of one of them.
+   * PEM file of authorities. If set, every client needs a certificate from one of them.
    */
   readonly client_ca_file?: string
   /**
-   * PEM file with the revocation lists of all authorities in `client_ca_file`, each still valid: clients whose certificate is in one are refused.
+   * PEM file with the revocation lists of all authorities in `client_ca_file`, each still valid. Clients with a revoked certificate are rejected.
    */
   readonly client_crl_file?: string
   /**
-   * Whether clients may come without a certificate where `client_ca_file` is given. One that is wrong is refused either way.
+   * Accept clients without a certificate although `client_ca_file` is set. An invalid certificate is rejected either way.
    */
   readonly client_certificates: 'required' | 'optional'
   /**
-   * The oldest TLS that is spoken.
+   * The lowest accepted TLS version.
    */
   readonly min_version: '1.2' | '1.3'
 }
 
 /**
- * What one instance has to itself, whichever server and service it is reached by.
+ * Settings of one instance, whichever server and service it is reached by.
  */
 export interface InstanceOptions {
   /**
@@ -1526,73 +1526,73 @@ export interface InstanceOptions {
    */
   readonly instance_name: string
   /**
-   * Keep its blobs and results apart from those of the other instances that use the same stores: nothing of theirs is found here, nor is what is here found there, whatever digest is asked for, and what several of them upload is kept for each. Every instance that uses these stores has to be isolated. Left out: who has the digest of a blob has the blob.
+   * Separate its blobs and results from those of other instances that use the same stores. An instance then finds only its own content, whatever digest is asked for, and content uploaded by several instances is stored once for each. Every instance that uses these stores must be isolated. Left out: a caller that knows the digest of a blob can read the blob.
    */
   readonly isolate: boolean
   /**
-   * What this instance may keep in each of the stores it shares, in bytes. Beyond that its own blobs go that were not used the longest; a blob for which there is no room at all is refused with RESOURCE_EXHAUSTED, and so are uploads that are larger together while they are under way. For isolated instances: of a blob that is shared nobody can say whose it is. Counted from the start of the process, what was kept before as soon as it is used.
+   * Most bytes that this instance keeps in each of the stores it shares. Above that its own least recently used blobs are evicted. A blob that does not fit at all is rejected with RESOURCE_EXHAUSTED, and so are concurrent uploads that exceed the limit together. Needs an isolated instance, because a shared blob has no owner. Counting starts with the process; older blobs count from their first use.
    */
   readonly max_stored_bytes?: number
 }
 
 /**
- * Who may call, and what each may do, on every server of the process. Left out: everybody may do everything. docs/security.md explains it.
+ * Which callers may call, and what each may do, on every server of the process. Left out: every caller may do everything. docs/security.md explains it.
  */
 export interface SecurityOptions {
   /**
-   * By what callers are known. What a caller shows is looked at in this order: `identity_header`, the `authorization` header (a token of ours, then a JWT, or a name and password), a client certificate. The first that is there decides; who shows something wrong is refused, who shows nothing is anonymous.
+   * How callers are identified. The server checks credentials in this order: `identity_header`, the `authorization` header (a token of this server, then a JWT, or a name and password), a client certificate. The first one present decides. Callers with invalid credentials are rejected; callers without credentials are anonymous.
    */
   readonly identity: IdentitySources
   /**
-   * Who may do what. Each rule adds to what a caller may do; nothing takes away. Left out: everybody who is known may do all of the caches and execution, and who is anonymous nothing.
+   * The rules of access. Each rule adds permissions; none removes any. Left out: every identified caller may use all caches and execution, and anonymous callers nothing.
    */
   readonly access?: readonly AccessRule[]
   /**
-   * How many requests callers may make. Of these the first that is about a caller counts for it, each name for itself; who is anonymous, or shows something wrong, is counted by its address. Too many are refused with RESOURCE_EXHAUSTED, which says when to come again.
+   * Limits on the requests of callers. The first entry that matches a caller applies, and counts each name separately. Anonymous callers and callers with invalid credentials are counted by address. Requests above the limit are rejected with RESOURCE_EXHAUSTED, which says when to retry.
    */
   readonly request_limits: readonly RequestLimit[]
   /**
-   * To whom results say who asked for them, or gave them to the action cache, and as who the worker is known that ran them: to those who may `administer` the instance, to all who may read its results, or to nobody, and then it is not written down. It is `remexec.scheduler.v1.ResultOrigin` in their metadata.
+   * Readers of a result's origin: the caller that requested it or stored it in the action cache, and the identity of the worker that ran it. They are the callers that may `administer` the instance, all callers that may read its results, or none; then the origin is not stored. It is `remexec.scheduler.v1.ResultOrigin` in the result's metadata.
    */
   readonly callers_in_results: 'administrators' | 'readers' | 'nobody'
   /**
-   * Write down who asked for what, when, and whether that was allowed: a line of JSON for each call. Health and reflection, which are open, are not in it. Nothing by which callers are known is written, only who they are.
+   * Write an audit log: caller, request, time, and decision, one line of JSON per call. It leaves out health and reflection, which are open. It contains names of callers, never their credentials.
    */
   readonly audit_log?: AuditLog
 }
 
 /**
- * By what callers are known. What a caller shows is looked at in this order: `identity_header`, the `authorization` header (a token of ours, then a JWT, or a name and password), a client certificate. The first that is there decides; who shows something wrong is refused, who shows nothing is anonymous.
+ * How callers are identified. The server checks credentials in this order: `identity_header`, the `authorization` header (a token of this server, then a JWT, or a name and password), a client certificate. The first one present decides. Callers with invalid credentials are rejected; callers without credentials are anonymous.
  */
 export interface IdentitySources {
   /**
-   * Believe a proxy that has found out who calls.
+   * Trust a proxy that has authenticated the caller.
    */
   readonly identity_header?: IdentityHeader
   /**
-   * Tokens that callers bring as `authorization: Bearer TOKEN`; `remexec token NAME` makes one.
+   * Tokens that callers send as `authorization: Bearer TOKEN`; `remexec token NAME` creates one.
    */
   readonly tokens: readonly AccessToken[]
   /**
-   * More tokens: a line `NAME SHA256 [GROUP,GROUP...]` each. Read again within 5 seconds when it changes.
+   * File with more tokens: one line `NAME SHA256 [GROUP,GROUP...]` each. A changed file is read again within 5 seconds.
    */
   readonly tokens_file?: string
   /**
-   * Issuers whose JSON Web Tokens callers may bring as `authorization: Bearer TOKEN`. Only asymmetric signatures are taken.
+   * Issuers of JSON Web Tokens that callers send as `authorization: Bearer TOKEN`. Only asymmetric signatures are accepted.
    */
   readonly jwt: readonly JwtIssuer[]
   /**
-   * Names and passwords for `authorization: Basic`, as `htpasswd -B` writes them (bcrypt only). Read again within 5 seconds when it changes.
+   * Names and passwords for `authorization: Basic`, as `htpasswd -B` writes them (bcrypt only). A changed file is read again within 5 seconds.
    */
   readonly htpasswd_file?: string
   /**
-   * Take the name of a caller from the certificate that `listener.http.tls` has asked it for.
+   * Use the certificate that `listener.http.tls` requests as the caller's identity.
    */
   readonly client_certificates?: CertificateIdentity
 }
 
 /**
- * Believe a proxy that has found out who calls.
+ * Trust a proxy that has authenticated the caller.
  */
 export interface IdentityHeader {
   /**
@@ -1600,18 +1600,18 @@ export interface IdentityHeader {
    */
   readonly name: string
   /**
-   * The header with its groups, separated by commas.
+   * The header with the caller's groups, separated by commas.
    */
   readonly groups_name?: string
   /**
-   * Addresses of the proxies, each `address` or `address/prefix`. From others the headers are nothing.
+   * Addresses of the proxies, each `address` or `address/prefix`. From other addresses the headers are ignored.
    */
   readonly trusted: readonly string[]
 }
 
 export interface AccessToken {
   /**
-   * Who the caller is.
+   * The name of the caller.
    */
   readonly name: string
   /**
@@ -1619,34 +1619,34 @@ export interface AccessToken {
    */
   readonly sha256: string
   /**
-   * What the caller belongs to.
+   * The groups of the caller.
    */
   readonly groups: readonly string[]
 }
 
 export interface JwtIssuer {
   /**
-   * What `iss` must be.
+   * The required value of `iss`.
    */
   readonly issuer: string
   /**
-   * What `aud` must have one of.
+   * The accepted values of `aud`: one of them must occur.
    */
   readonly audiences: readonly string[]
   /**
-   * Where the keys of the issuer are. Left out with `jwks_file`: as its `/.well-known/openid-configuration` says.
+   * Address of the issuer's keys. Left out with `jwks_file`: the address in its `/.well-known/openid-configuration`.
    */
   readonly jwks_uri?: string
   /**
-   * A file with the keys. Read again within 5 seconds when it changes.
+   * A file with the keys. A changed file is read again within 5 seconds.
    */
   readonly jwks_file?: string
   /**
-   * The claim that says who the caller is.
+   * The claim with the name of the caller.
    */
   readonly name_claim: string
   /**
-   * The claim with its groups: a list, or words in one text.
+   * The claim with the caller's groups: a list, or words in one text.
    */
   readonly groups_claim: string
   /**
@@ -1656,103 +1656,103 @@ export interface JwtIssuer {
 }
 
 /**
- * Take the name of a caller from the certificate that `listener.http.tls` has asked it for.
+ * Use the certificate that `listener.http.tls` requests as the caller's identity.
  */
 export interface CertificateIdentity {
   /**
-   * What of the certificate is the name: the common name of its subject, or the first of its alternative names of that sort.
+   * The part of the certificate that is the name: the common name of its subject, or its first alternative name of this kind.
    */
   readonly name: 'common_name' | 'dns' | 'uri' | 'email'
   /**
-   * What of its subject is the groups.
+   * The part of its subject that holds the groups.
    */
   readonly groups: 'none' | 'organization' | 'organizational_unit'
 }
 
 export interface AccessRule {
   /**
-   * What: read and write blobs and results, have actions run, be a worker, see and list what others do.
+   * The permissions: read and write blobs and results, execute actions, be a worker, see and list the work of others.
    */
   readonly may: readonly ('read_cas' | 'write_cas' | 'read_ac' | 'write_ac' | 'execute' | 'work' | 'administer')[]
   /**
-   * In which instances, by patterns: `*` stands for any text.
+   * The instances, as patterns: `*` stands for any text.
    */
   readonly instances: readonly string[]
   /**
-   * For which schedulers it may `work`, by patterns.
+   * The schedulers for which it may `work`, as patterns.
    */
   readonly schedulers: readonly string[]
   /**
-   * Everybody, known or not. The four keys below say which of those who are known, and each that is given must fit.
+   * Every caller, identified or anonymous. The four keys below select identified callers; each key that is given must match.
    */
   readonly anonymous: boolean
   /**
-   * Whose name fits one of these patterns.
+   * Callers whose name matches one of these patterns.
    */
   readonly names?: readonly string[]
   /**
-   * Who has a group that fits one of these patterns.
+   * Callers with a group that matches one of these patterns.
    */
   readonly groups?: readonly string[]
   /**
-   * Whose JWT has these claims, each a pattern of its value, or of one of its values.
+   * Callers whose JWT has these claims. Each is a pattern for its value, or for one of its values.
    */
   readonly claims?: ReadonlyMap<string, string>
   /**
-   * Who is known by one of these: a name may be given out by several.
+   * Callers identified by one of these sources, because several can issue the same name.
    */
   readonly by?: readonly ('header' | 'token' | 'jwt' | 'basic' | 'certificate')[]
 }
 
 export interface RequestLimit {
   /**
-   * Requests in a second, over time. Each call is one, however much it transfers.
+   * Requests per second, on average. Each call is one, however much it transfers.
    */
   readonly requests_per_s: number
   /**
-   * Requests at once after a while without any.
+   * Requests at once after a time without any.
    */
   readonly burst: number
   /**
-   * Everybody, known or not. The four keys below say which of those who are known, and each that is given must fit.
+   * Every caller, identified or anonymous. The four keys below select identified callers; each key that is given must match.
    */
   readonly anonymous: boolean
   /**
-   * Whose name fits one of these patterns.
+   * Callers whose name matches one of these patterns.
    */
   readonly names?: readonly string[]
   /**
-   * Who has a group that fits one of these patterns.
+   * Callers with a group that matches one of these patterns.
    */
   readonly groups?: readonly string[]
   /**
-   * Whose JWT has these claims, each a pattern of its value, or of one of its values.
+   * Callers whose JWT has these claims. Each is a pattern for its value, or for one of its values.
    */
   readonly claims?: ReadonlyMap<string, string>
   /**
-   * Who is known by one of these: a name may be given out by several.
+   * Callers identified by one of these sources, because several can issue the same name.
    */
   readonly by?: readonly ('header' | 'token' | 'jwt' | 'basic' | 'certificate')[]
 }
 
 /**
- * Write down who asked for what, when, and whether that was allowed: a line of JSON for each call. Health and reflection, which are open, are not in it. Nothing by which callers are known is written, only who they are.
+ * Write an audit log: caller, request, time, and decision, one line of JSON per call. It leaves out health and reflection, which are open. It contains names of callers, never their credentials.
  */
 export interface AuditLog {
   /**
-   * The file. Its folder must be there. Who moves it away gets a new one within 5 seconds.
+   * The file. Its folder must exist. If the file is moved away, the server opens a new one within 5 seconds.
    */
   readonly path: string
   /**
-   * All of them, or those only that were refused.
+   * All calls, or only the rejected ones.
    */
   readonly calls: 'all' | 'refused'
   /**
-   * A file of this length becomes `path.1`, that one `path.2`, and so on.
+   * A file of this length becomes `path.1`, which becomes `path.2`, and so on.
    */
   readonly max_bytes: number
   /**
-   * Older files that are kept.
+   * Older files to keep.
    */
   readonly max_files: number
 }
