@@ -64,7 +64,7 @@ t.test(
     const { results } = JSON.parse(stdout) as ReportDocument
     const told = Object.fromEntries(results.map(({ id, verdict, reason }) => [id, `${verdict}: ${reason}`]))
     for (const id of ['SES-bazel-2.1-genrules', 'SES-bazel-4.2-genrules', 'SES-bazel-7.7-buildgrid']) {
-      t.match(told[id], /^skip: Bazel \S+ refuses a server that announces 2\.3 to \S+: it speaks up to 2\.[01]$/)
+      t.match(told[id], /^skip: Bazel \S+ rejects a server that announces 2\.3 to \S+: it speaks up to 2\.[01]$/)
     }
     for (const id of ['CMD-07', 'OUT-09', 'SES-siso']) {
       t.match(
