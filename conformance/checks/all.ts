@@ -83,5 +83,5 @@ const all: readonly Check[] = [
 
 const rank = new Map([...requirements.keys()].map((id, index) => [id, index]))
 
-/** Every check, in the order of the protocol's table of requirements. */
+/** Every check, in the order of the requirements table. */
 export const checks: readonly Check[] = [...all].sort((a, b) => (rank.get(a.id) ?? 0) - (rank.get(b.id) ?? 0))

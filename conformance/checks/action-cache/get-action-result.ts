@@ -20,8 +20,7 @@ export const getActionResultChecks: readonly Check[] = [
   },
   {
     id: 'ACG-02',
-    sends:
-      'The digest of an action whose result of every kind of output was stored, twice; that result, field by field.',
+    sends: 'The digest of an action with a stored result of every kind of output, twice; that result, field by field.',
     needs: writable,
     run: async (exam) => {
       const stored = await everyOutput(exam)
@@ -46,7 +45,7 @@ export const getActionResultChecks: readonly Check[] = [
       const { prepared, result } = await run(exam, { script, command, outputDirectories: ['d'] })
       for (const _ of [1, 2]) {
         const outcome = await get(exam, prepared.actionDigest)
-        if (outcome.code === Code.NOT_FOUND) exam.notApplicable('the server does not cache what it ran')
+        if (outcome.code === Code.NOT_FOUND) exam.notApplicable('the server does not cache executed actions')
         exam.expectEqual(comparable(found(exam, outcome)), comparable(result), 'the cached result')
       }
     },
@@ -59,7 +58,7 @@ export const getActionResultChecks: readonly Check[] = [
       const { prepared, result } = await run(exam, { script: 'echo how' })
       for (const _ of [1, 2]) {
         const outcome = await get(exam, prepared.actionDigest)
-        if (outcome.code === Code.NOT_FOUND) exam.notApplicable('the server does not cache what it ran')
+        if (outcome.code === Code.NOT_FOUND) exam.notApplicable('the server does not cache executed actions')
         exam.expectEqual(found(exam, outcome).executionMetadata, result.executionMetadata, 'execution_metadata')
       }
     },
@@ -134,7 +133,7 @@ export const getActionResultChecks: readonly Check[] = [
   },
   {
     id: 'ACG-09',
-    sends: 'inline_output_files with the path of an output and one that is none; if filled, the bytes are right.',
+    sends: 'inline_output_files with an output path and an unknown path; if contents are filled, they are right.',
     needs: writable,
     run: async (exam) => {
       const { actionDigest, content } = await storedResult(exam)
@@ -148,7 +147,7 @@ export const getActionResultChecks: readonly Check[] = [
   {
     id: 'ACG-10',
     isBulky: true,
-    sends: 'A hint to inline a file of 6 MiB, from a client that takes 4 MiB a message; OK, not inlined.',
+    sends: 'A hint to inline a file of 6 MiB, from a client that accepts messages of 4 MiB; OK, not inlined.',
     needs: [...writable, 'bytestream'],
     run: async (exam) => {
       const { actionDigest } = await storedResult(exam, exam.random(6 << 20))

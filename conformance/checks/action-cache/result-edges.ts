@@ -4,7 +4,7 @@ import { type ActionResultInput, comparable, found, get, storedAction, update } 
 import { EVERY_BYTE_AND_SPACE, FOLDED_NAMES, MANY, UNUSUAL_NAMES, UNUSUAL_TARGETS } from '../../material/edges.js'
 import type { Check } from '../../requirements/check.js'
 
-/** Outputs with unusual names and targets, of equal and of no content, and some hundred of them. */
+/** Outputs with unusual names and targets, some with equal or empty content, more than a hundred in all. */
 const edgeResult = async (exam: Exam): Promise<ActionResultInput> => {
   const [one = EMPTY_DIGEST, other = EMPTY_DIGEST] = await exam.upload(exam.random(30), exam.random(40))
   const names = [...UNUSUAL_NAMES, ...FOLDED_NAMES]
@@ -27,7 +27,7 @@ export const resultEdgeChecks: readonly Check[] = [
   {
     id: 'ACU-15',
     sends:
-      'A result of some hundred outputs with unusual names and targets, equal and empty ones among them; as it was.',
+      'A result with more than a hundred outputs: unusual names and targets, equal and empty content; returned unchanged.',
     needs: ['action-cache', 'cas', 'bytestream', 'action-cache-update'],
     run: async (exam) => {
       const actionDigest = await storedAction(exam)

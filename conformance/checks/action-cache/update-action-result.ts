@@ -24,7 +24,7 @@ const LINKS = [
 
 const OF_THE_SUITE = 'type.googleapis.com/conformance.Any'
 
-/** Without what the server adds about itself in types of its own, for which the field is there. */
+/** Leaves out details that the server adds in its own types, which auxiliary_metadata allows. */
 const asSent = (told: ActionResult) => {
   const { executionMetadata } = told
   if (executionMetadata === null) return told
@@ -32,7 +32,7 @@ const asSent = (told: ActionResult) => {
   return { ...told, executionMetadata: { ...executionMetadata, auxiliaryMetadata } }
 }
 
-/** A result of every kind of output, with whatever may be said of them and of the run. */
+/** A result with every kind of output and every optional field. */
 const everyDetail = async (exam: Exam): Promise<ActionResultInput> => {
   const plain = await everyOutput(exam)
   const mtime = { seconds: 1_600_000_000, nanos: 5 }
@@ -78,7 +78,7 @@ export const updateActionResultChecks: readonly Check[] = [
   },
   {
     id: 'ACU-02',
-    sends: 'An update and, at its OK, a question on another connection; the result is there.',
+    sends: 'An update and, after its OK, a lookup on another connection; the result is there.',
     needs: writable,
     run: async (exam) => {
       const client = exam.connect()
@@ -137,7 +137,7 @@ export const updateActionResultChecks: readonly Check[] = [
   },
   {
     id: 'ACU-06',
-    sends: 'A result whose output is absent; refused, or accepted and then a miss.',
+    sends: 'A result whose output is absent; rejected, or accepted and then a miss.',
     needs: writable,
     run: async (exam) => {
       const actionDigest = await storedAction(exam)
@@ -145,7 +145,7 @@ export const updateActionResultChecks: readonly Check[] = [
       const stored = await update(exam, actionDigest, { outputFiles })
       const code = exam.expectCode(stored, 'FAILED_PRECONDITION', 'NOT_FOUND', 'INVALID_ARGUMENT', 'OK')
       const asked = exam.expectCode(await get(exam, actionDigest), 'NOT_FOUND', 'OK')
-      exam.chose(`answers ${code} to the update and ${asked} to the question`)
+      exam.chose(`answers ${code} to the update and ${asked} to the lookup`)
     },
   },
   {
@@ -212,7 +212,7 @@ export const updateActionResultChecks: readonly Check[] = [
   },
   {
     id: 'ACU-11',
-    sends: 'A result of no bytes on the wire; refused, or accepted and returned as it is.',
+    sends: 'An ActionResult of zero bytes; rejected, or accepted and returned unchanged.',
     needs: writable,
     run: async (exam) => {
       const actionDigest = await storedAction(exam)
@@ -230,7 +230,7 @@ export const updateActionResultChecks: readonly Check[] = [
       const stored = await update(exam, actionDigest, { exitCode: 1, stdoutRaw: Buffer.from('failed') })
       if (stored.code !== 0) return exam.chose('refuses results of failed actions')
       const outcome = await get(exam, actionDigest)
-      if (exam.expectCode(outcome, 'OK', 'NOT_FOUND') === 'NOT_FOUND') return exam.chose('does not keep failures')
+      if (exam.expectCode(outcome, 'OK', 'NOT_FOUND') === 'NOT_FOUND') return exam.chose('does not cache failures')
       exam.expectEqual(outcome.responses[0]?.exitCode, 1, 'exit_code')
     },
   },

@@ -54,7 +54,8 @@ const roundTrip = async (
 export const compressedBlobsChecks: readonly Check[] = [
   {
     id: 'CMP-01',
-    sends: 'Zstd uploads under .../compressed-blobs/zstd/{hash}/{size} and with metadata behind; the blobs are there.',
+    sends:
+      'Zstd uploads under .../compressed-blobs/zstd/{hash}/{size}, with and without trailing metadata; the blobs are there.',
     needs,
     run: async (exam) => {
       const data = text(exam, 300_000)
@@ -68,7 +69,7 @@ export const compressedBlobsChecks: readonly Check[] = [
   },
   {
     id: 'CMP-02',
-    sends: 'A zstd frame of other content than the digest says; INVALID_ARGUMENT.',
+    sends: 'A zstd frame whose content does not match the digest; INVALID_ARGUMENT.',
     needs,
     run: async (exam) => {
       await expectRefused(exam, exam.digest(exam.random(1_000)), zstdFrame(exam.random(1_000)))
@@ -122,7 +123,7 @@ export const compressedBlobsChecks: readonly Check[] = [
   },
   {
     id: 'CMP-06',
-    sends: 'Two frames of different levels with a skippable one between; the blob is committed whole.',
+    sends: 'Two frames of different levels with a skippable one between; the whole blob is committed.',
     needs,
     run: async (exam) => {
       const data = text(exam, 200_000)
@@ -134,7 +135,7 @@ export const compressedBlobsChecks: readonly Check[] = [
   },
   {
     id: 'CMP-07',
-    sends: 'A frame cut short, one with a flipped byte, one with garbage behind; an error each.',
+    sends: 'A truncated frame, one with a flipped byte, one with trailing garbage; an error each.',
     needs,
     run: async (exam) => {
       const data = text(exam, 50_000)

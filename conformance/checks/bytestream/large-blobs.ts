@@ -10,17 +10,17 @@ import { expectCommitted } from './write.js'
 const needs: readonly Need[] = ['bytestream', 'cas']
 const ZSTD = 'compressed-blobs/zstd'
 const MIB = 1 << 20
-/** A server that holds a whole blob, a message, or what fits in some buffer, stumbles at one of these. */
+/** Sizes at which a server fails that buffers a whole blob, a message, or a fixed amount. */
 const SIZES_MIB = [5, 9, 33, 129]
 const CALL_MS = 60_000
 
 type Chunk = Output<'google.bytestream.ReadResponse'>
 
-/** Fresh blobs of every size that the server takes. */
+/** Fresh blobs of every size that the server accepts. */
 const blobsFor = (exam: Exam): LargeBlob[] => {
   const most = exam.capabilities.cacheCapabilities?.maxCasBlobSizeBytes || Number.POSITIVE_INFINITY
   const sizes = SIZES_MIB.map((mib) => mib * MIB + 3).filter((sizeBytes) => sizeBytes <= most)
-  if (sizes.length === 0) exam.notApplicable(`the server takes blobs of up to ${most} bytes`)
+  if (sizes.length === 0) exam.notApplicable(`the server accepts blobs of up to ${most} bytes`)
   return sizes.map((sizeBytes) => new LargeBlob(sizeBytes))
 }
 
@@ -90,7 +90,7 @@ const readCompressed = async (exam: Exam, blob: LargeBlob, offset: number): Prom
   expectSame(exam, comparer, blob, `the decompressed download of ${blob.sizeBytes} bytes from ${offset}`)
 }
 
-/** A good MiB before the end, and no multiple of anything. */
+/** More than 1 MiB before the end, at an offset that is not aligned. */
 const lateIn = ({ sizeBytes }: LargeBlob): number => sizeBytes - MIB - 4_097
 
 export const largeBlobChecks: readonly Check[] = [

@@ -7,14 +7,14 @@ const needs = ['bytestream', 'cas', 'query-write-status'] as const
 
 const ask = (exam: Exam, resourceName: string) => exam.call(methods.queryWriteStatus, { resourceName })
 
-/** A server may do without this method (BSQ-06), and then has nothing to be asked. */
+/** This method is optional (BSQ-06); without it the check is skipped. */
 const query = async (exam: Exam, resourceName: string) => {
   const outcome = await ask(exam, resourceName)
   if (outcome.code === Code.UNIMPLEMENTED) exam.notApplicable('the server does not implement QueryWriteStatus')
   return outcome
 }
 
-/** Sends the first part of an upload under this name, waits until the server must have it, and breaks off. */
+/** Sends the first part of an upload under this name, waits until the server must have it, and cancels. */
 const breakAt = async (exam: Exam, resourceName: string, part: Uint8Array): Promise<void> => {
   const upload = exam.open(methods.write)
   await upload.send({ resourceName, writeOffset: 0, data: part })
@@ -61,7 +61,8 @@ export const queryWriteStatusChecks: readonly Check[] = [
   },
   {
     id: 'BSQ-03',
-    sends: 'The name of an upload that broke off after 300,000 bytes; the bytes kept, not complete, never fewer later.',
+    sends:
+      'The name of an upload that was cancelled after 300,000 bytes; the committed size never falls, not complete.',
     needs,
     run: async (exam: Exam) => {
       const data = exam.random(1_000_000)
@@ -116,7 +117,7 @@ export const queryWriteStatusChecks: readonly Check[] = [
   },
   {
     id: 'BSQ-06',
-    sends: 'A well-formed name; whether the method is there at all.',
+    sends: 'A well-formed name; whether the server implements the method.',
     needs: ['cas'],
     run: async (exam) => {
       const outcome = await ask(exam, exam.uploadName(exam.digest(exam.random(10))))

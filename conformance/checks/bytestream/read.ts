@@ -5,7 +5,7 @@ import * as methods from '../../wire/methods.js'
 const needs = ['bytestream', 'cas'] as const
 const SIZE = 300_000
 
-/** Fresh content that is stored, with the name to read it under. */
+/** Stores fresh content and returns the name to read it. */
 const stored = async (exam: Exam): Promise<{ data: Buffer; name: string }> => {
   const data = exam.random(SIZE)
   const [digest] = await exam.upload(data)
@@ -68,7 +68,7 @@ export const byteStreamReadChecks: readonly Check[] = [
   },
   {
     id: 'BSR-06',
-    sends: 'Downloads limited to 1 byte, to all, to more than there is, and from an offset; each gives just that.',
+    sends: 'Downloads limited to 1 byte, to the size, to more than the size, and from an offset; exactly these bytes.',
     needs,
     run: async (exam) => {
       const { data, name } = await stored(exam)
@@ -133,7 +133,7 @@ export const byteStreamReadChecks: readonly Check[] = [
   {
     id: 'BSR-13',
     isBulky: true,
-    sends: '20 downloads of 4 MiB that nobody reads, then another; it is served, and a stalled one goes on whole.',
+    sends: '20 downloads of 4 MiB without a reader, then another; it is served, and a stalled one completes when read.',
     needs,
     run: async (exam) => {
       const data = exam.random(4 << 20)

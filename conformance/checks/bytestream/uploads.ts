@@ -6,11 +6,11 @@ import { expectAbsent, expectCommitted, send } from './write.js'
 
 const needs = ['bytestream', 'cas'] as const
 const EMPTY = Buffer.alloc(0)
-/** MiB of the largest blob that is sent. */
+/** Size in MiB of the largest uploaded blob. */
 const LARGE_MIB = 32
 
-/** Presence, concurrency, sizes and broken uploads. */
-/** Within this a server ends what it has no more use for. */
+/** Presence, concurrency, sizes and interrupted uploads. */
+/** A server ends a call that it no longer needs within this time. */
 const SOON_MS = 200
 
 export const byteStreamUploadChecks: readonly Check[] = [
@@ -30,7 +30,7 @@ export const byteStreamUploadChecks: readonly Check[] = [
   {
     id: 'BSW-14',
     isBulky: true,
-    sends: 'A present blob of 8 MiB from a client that keeps sending whatever comes back; the client sees OK.',
+    sends: 'A present blob of 8 MiB from a client that sends all of it regardless of the answer; the client sees OK.',
     needs,
     run: async (exam) => {
       const data = exam.random(8 << 20)
@@ -48,8 +48,8 @@ export const byteStreamUploadChecks: readonly Check[] = [
       const resourceName = exam.uploadName(exam.digest(data))
       await slow.send({ resourceName, writeOffset: 0, data: data.subarray(0, 100_000) })
       expectCommitted(exam, await exam.write(data), data.length)
-      // A server that has the blob by now may end the first upload: what is sent behind that end fails in the client, whatever the
-      // server said.
+      // A server that has the blob by now may end the first upload. Data sent after that end fails in the client,
+      // whatever the server answered.
       await Promise.race([slow.outcome, new Promise((resolve) => setTimeout(resolve, SOON_MS))])
       if (!slow.hasEnded) await slow.send({ writeOffset: 100_000, data: data.subarray(100_000), finishWrite: true })
       slow.halfClose()
@@ -58,7 +58,7 @@ export const byteStreamUploadChecks: readonly Check[] = [
   },
   {
     id: 'BSW-16',
-    sends: 'Ten different blobs at once under one uuid; all are committed.',
+    sends: 'Ten different blobs at once with the same uuid; all are committed.',
     needs,
     run: async (exam) => {
       const uuid = exam.uuid()
@@ -103,7 +103,7 @@ export const byteStreamUploadChecks: readonly Check[] = [
     sends: 'Chunks of 1 byte, 16 KiB, 1 MiB and of nearly the announced batch limit; all uploads are committed.',
     needs,
     run: async (exam) => {
-      // The last KiB is for what stands around the bytes in a message: GEN-03 judges a message of the limit and more.
+      // The last KiB leaves room for the other fields of the message: GEN-03 judges messages of the limit and above.
       const limit = (exam.capabilities.cacheCapabilities?.maxBatchTotalSizeBytes || 4 << 20) - 1_024
       const largest = Math.min(limit, 8 << 20)
       const cases = [
@@ -150,7 +150,7 @@ export const byteStreamUploadChecks: readonly Check[] = [
   },
   {
     id: 'BSW-23',
-    sends: 'An upload and, at its OK, a question and a download on another connection; both find the blob.',
+    sends: 'An upload and, after its OK, FindMissingBlobs and a download on another connection; both find the blob.',
     needs,
     run: async (exam) => {
       const client = exam.connect()
@@ -182,7 +182,7 @@ export const byteStreamUploadChecks: readonly Check[] = [
   },
   {
     id: 'BSW-26',
-    sends: 'Twenty uploads of one blob that break off, then a whole one; it is committed.',
+    sends: 'Twenty uploads of one blob that are cancelled, then a complete one; it is committed.',
     needs,
     run: async (exam) => {
       const data = exam.random(300_000)

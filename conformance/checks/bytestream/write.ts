@@ -20,7 +20,7 @@ const expectPresent = async (exam: Exam, digest: Digest): Promise<void> =>
 export const expectAbsent = async (exam: Exam, digest: Digest): Promise<void> =>
   exam.expectEqual((await exam.missing([digest])).length, 1, 'the number of missing blobs afterwards')
 
-/** Sends these messages as they are. */
+/** Sends these messages unchanged. */
 export const send = (
   exam: Exam,
   messages: readonly {
@@ -31,7 +31,7 @@ export const send = (
   }[],
 ): Promise<Written> => exam.call(methods.write, messages)
 
-/** Names, offsets and the end of an upload. */
+/** Names, offsets and the end of uploads. */
 export const byteStreamWriteChecks: readonly Check[] = [
   {
     id: 'BSW-01',
@@ -45,7 +45,7 @@ export const byteStreamWriteChecks: readonly Check[] = [
   },
   {
     id: 'BSW-02',
-    sends: 'A name with further segments behind the size; they are ignored.',
+    sends: 'A name with more segments after the size; they are ignored.',
     needs,
     run: async (exam) => {
       const data = exam.random(1_000)
@@ -71,7 +71,7 @@ export const byteStreamWriteChecks: readonly Check[] = [
   },
   {
     id: 'BSW-04',
-    sends: 'One upload that names itself in the first message only, and one that does so in each; both are committed.',
+    sends: 'One upload with its name in the first message only, and one with it in each; both are committed.',
     needs,
     run: async (exam) => {
       const once = exam.random(3_000)
@@ -104,7 +104,7 @@ export const byteStreamWriteChecks: readonly Check[] = [
   },
   {
     id: 'BSW-06',
-    sends: 'Names that are empty, lack a part, or hold something else than a size; each is an error.',
+    sends: 'Names that are empty, lack a part, or have an invalid size; an error each.',
     needs,
     run: async (exam) => {
       const data = exam.random(10)
@@ -139,12 +139,12 @@ export const byteStreamWriteChecks: readonly Check[] = [
   },
   {
     id: 'BSW-08',
-    sends: 'A new upload that starts at offset 5 and gives every byte; refused, where offsets are looked at.',
+    sends: 'A new upload that starts at offset 5 and sends every byte; rejected by servers that check offsets.',
     needs,
     run: async (exam) => {
       const data = exam.random(100)
       const resourceName = exam.uploadName(exam.digest(data))
-      // With all bytes the digest would fit: only the offset is wrong.
+      // All bytes match the digest: only the offset is wrong.
       const outcome = await send(exam, [{ resourceName, writeOffset: 5, data, finishWrite: true }])
       exam.expectError(outcome)
       await expectAbsent(exam, exam.digest(data))
@@ -164,8 +164,7 @@ export const byteStreamWriteChecks: readonly Check[] = [
   },
   {
     id: 'BSW-10',
-    sends:
-      'A message after the one that finished the blob, and the second half after a finished half; no blob of those.',
+    sends: 'A message after finish_write, and the second half after finish_write on the first; neither blob is stored.',
     needs,
     run: async (exam) => {
       const data = exam.random(1_000)
@@ -174,7 +173,7 @@ export const byteStreamWriteChecks: readonly Check[] = [
         { resourceName, writeOffset: 0, data, finishWrite: true },
         { resourceName, writeOffset: data.length, data: exam.random(10), finishWrite: true },
       ])
-      // An answer given at the finishing message, before the extra one came, is correct as well.
+      // An answer that the server sent at finish_write, before the extra message came, is correct too.
       const code = outcome.code === 0 ? 'OK' : exam.expectError(outcome)
       exam.chose(`answers ${code} when more follows finish_write`)
       if (code === 'OK') expectCommitted(exam, outcome, data.length)
@@ -190,7 +189,7 @@ export const byteStreamWriteChecks: readonly Check[] = [
   },
   {
     id: 'BSW-11',
-    sends: 'Other bytes than the digest says, too few, and too many; INVALID_ARGUMENT, and nothing is stored.',
+    sends: 'Content that differs from the digest, is too short, or too long; INVALID_ARGUMENT, and nothing is stored.',
     needs,
     run: async (exam) => {
       const digest = exam.digest(exam.random(5_000))

@@ -13,7 +13,7 @@ import * as methods from '../../wire/methods.js'
 type Response = Output<'build.bazel.remote.execution.v2.BatchReadBlobsResponse'>
 type Entry = Response['responses'][number]
 
-/** BRB-01 tells of a server without it; the others then have nothing to ask. */
+/** BRB-01 reports a server without this method; the other rows are then skipped. */
 const needs: readonly Need[] = ['cas', 'batch-read']
 
 const read = (
@@ -80,7 +80,7 @@ export const batchReadBlobsChecks: readonly Check[] = [
   },
   {
     id: 'BRB-03',
-    sends: 'A stored digest; the status message is there although it says OK.',
+    sends: 'A stored digest; the entry has a status message although it is OK.',
     needs,
     run: async (exam) => {
       const [digest] = await exam.upload(exam.random(40))
@@ -151,7 +151,7 @@ export const batchReadBlobsChecks: readonly Check[] = [
   },
   {
     id: 'BRB-08',
-    sends: 'Stored digests with every compressor acceptable; what comes hashes to the digests.',
+    sends: 'Stored digests with every compressor acceptable; the decoded data matches the digests.',
     needs,
     run: async (exam) => {
       const blobs = [exam.random(1_000), Buffer.alloc(30_000, `text ${exam.uuid()} `), exam.random(16)]

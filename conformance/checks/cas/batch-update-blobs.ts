@@ -17,7 +17,7 @@ interface Entry {
 
 type Response = Output<'build.bazel.remote.execution.v2.BatchUpdateBlobsResponse'>
 
-/** What was asked, for answers that say nothing of it. */
+/** The digests of the request, for answers without digests. */
 const asked = new WeakMap<Outcome<Response>, readonly Entry[]>()
 
 const update = async (exam: Exam, requests: readonly Entry[]): Promise<Outcome<Response>> => {
@@ -32,8 +32,8 @@ const update = async (exam: Exam, requests: readonly Entry[]): Promise<Outcome<R
 const entryOf = (exam: Exam, data: Uint8Array): Entry => ({ digest: exam.digest(data), data })
 
 /**
- * The code of each entry by hash; entries that repeat a digest agree or show the worse code. Where none says which blob it is about,
- * which BUB-01 tells of, they are those of the request in its order.
+ * The code of each entry by hash. Entries that repeat a digest agree or show the worse code. If no entry names its
+ * blob, which BUB-01 reports, entries are in request order.
  */
 const codes = (outcome: Outcome<Response>): Map<string, number> => {
   const found = new Map<string, number>()
@@ -52,7 +52,7 @@ const expectEntry = (exam: Exam, outcome: Outcome<Response>, digest: Digest, cod
   exam.expect(found === Code[code], `the entry's status to be ${code}`, codeName(found))
 }
 
-/** The call may refuse as a whole or entry by entry; the blob must not be there afterwards. */
+/** The server may reject the call or single entries; the blob must not be stored. */
 const expectRefused = async (exam: Exam, entry: Entry & { digest: Digest }): Promise<void> => {
   const outcome = await update(exam, [entry])
   const code = exam.expectCode(outcome, 'OK', 'INVALID_ARGUMENT')
@@ -84,7 +84,7 @@ export const batchUpdateBlobsChecks: readonly Check[] = [
   },
   {
     id: 'BUB-02',
-    sends: 'Two good blobs and one whose bytes are not those of its digest; only that entry fails.',
+    sends: 'Two good blobs and one whose content does not match its digest; only that entry fails.',
     needs: ['cas'],
     run: async (exam) => {
       const good = [entryOf(exam, exam.random(50)), entryOf(exam, exam.random(60))]
@@ -185,7 +185,7 @@ export const batchUpdateBlobsChecks: readonly Check[] = [
   },
   {
     id: 'BUB-09',
-    sends: 'An entry compressed with something not announced for batches; refused, and nothing is stored.',
+    sends: 'An entry with a compressor that is not announced for batches; rejected, and nothing is stored.',
     needs: ['cas'],
     run: async (exam) => {
       const announced = exam.capabilities.cacheCapabilities?.supportedBatchUpdateCompressors ?? []
@@ -197,7 +197,7 @@ export const batchUpdateBlobsChecks: readonly Check[] = [
   },
   {
     id: 'BUB-10',
-    sends: 'A zstd frame that holds other bytes than the digest says; the entry fails.',
+    sends: 'A zstd frame whose content does not match the digest; the entry fails.',
     needs: ['cas', 'batch-compressor:zstd'],
     run: async (exam) => {
       const digest = exam.digest(exam.random(1_000))
@@ -214,7 +214,7 @@ export const batchUpdateBlobsChecks: readonly Check[] = [
       const digest = exam.digest(data)
       const cut = frame.subarray(0, frame.length / 2)
       const outcome = await update(exam, [{ digest, data: cut, compressor: Compressor.ZSTD }])
-      // The call may refuse as a whole.
+      // The server may reject the whole call.
       if (outcome.code === Code.OK) exam.expect((codes(outcome).get(digest.hash) ?? 0) !== 0, 'an error', 'OK')
       else exam.expectError(outcome)
       exam.expectEqual((await exam.missing([digest])).length, 1, 'the number of missing blobs afterwards')
@@ -264,7 +264,7 @@ export const batchUpdateBlobsChecks: readonly Check[] = [
       const entry = entryOf(exam, exam.random(20_000))
       const outcomes = await Promise.all(Array.from({ length: 50 }, () => update(exam, [entry])))
       for (const outcome of outcomes) {
-        // Fifty at once may be more than a server takes at once.
+        // A server may limit concurrent calls below fifty.
         if (exam.expectCode(outcome, 'OK', 'UNAVAILABLE', 'RESOURCE_EXHAUSTED') !== 'OK') continue
         if (entry.digest !== null) expectEntry(exam, outcome, entry.digest, 'OK')
       }

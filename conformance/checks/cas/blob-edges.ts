@@ -16,7 +16,7 @@ import * as methods from '../../wire/methods.js'
 
 const tell = ({ hash, sizeBytes }: Digest): string => `${hash}/${sizeBytes}`
 
-/** Small blobs, the first of them of one byte. */
+/** Small blobs, from one byte up. */
 const many = (exam: Exam): Buffer[] => [
   exam.random(1),
   ...Array.from({ length: MANY }, (_, at) => Buffer.concat([exam.random(16), Buffer.alloc(at)])),
@@ -43,7 +43,7 @@ const unpack = (exam: Exam, bytes: Buffer): Buffer => {
 const contentChecks: readonly Check[] = [
   {
     id: 'FMB-13',
-    sends: 'A request in which every second of some hundred digests is absent; exactly those come back.',
+    sends: 'A request of some hundred digests, every second one absent; exactly the absent ones come back.',
     needs: ['cas'],
     run: async (exam) => {
       const stored = await exam.upload(...many(exam))
@@ -56,7 +56,7 @@ const contentChecks: readonly Check[] = [
   },
   {
     id: 'BUB-17',
-    sends: 'A batch of some hundred small blobs; an entry for each, and all of them are there.',
+    sends: 'A batch of some hundred small blobs; an entry for each, and all are stored.',
     needs: ['cas'],
     run: async (exam) => {
       const blobs = many(exam)
@@ -71,7 +71,7 @@ const contentChecks: readonly Check[] = [
   },
   {
     id: 'BRB-12',
-    sends: 'Some hundred digests and that of no bytes; an entry with the right data for each.',
+    sends: 'Some hundred digests and the empty digest; an entry with the right data for each.',
     needs: ['cas', 'batch-read'],
     run: async (exam) => {
       const blobs = many(exam)
@@ -85,7 +85,7 @@ const contentChecks: readonly Check[] = [
   },
   {
     id: 'BRB-13',
-    sends: 'Blobs with every byte, ends of lines, marks of byte order, and compressed data inside; as they were sent.',
+    sends: 'Blobs with every byte value, line ends, byte order marks, and compressed data inside; returned unchanged.',
     needs: ['cas', 'batch-read'],
     run: async (exam) => {
       const blobs = unusualBlobs(exam)
@@ -100,7 +100,7 @@ const contentChecks: readonly Check[] = [
   },
   {
     id: 'BSR-18',
-    sends: 'The same sort of blobs by ByteStream.Write, read whole and from the second byte; as they were sent.',
+    sends: 'Such blobs by ByteStream.Write, read in full and from the second byte; returned unchanged.',
     needs: ['cas', 'bytestream'],
     run: async (exam) => {
       for (const blob of unusualBlobs(exam)) {
@@ -115,7 +115,7 @@ const contentChecks: readonly Check[] = [
   },
   {
     id: 'CMP-22',
-    sends: 'The same sort of blobs compressed, frames of zstd among them, and 4 MiB of one byte; as they were sent.',
+    sends: 'Such blobs compressed, zstd frames among them, and 4 MiB of one byte; returned unchanged.',
     needs: ['bytestream', 'compressor:zstd'],
     run: async (exam) => {
       const even = Buffer.concat([exam.random(16), Buffer.alloc(4 << 20, 7)])
@@ -136,7 +136,7 @@ const treeChecks: readonly Check[] = [
   {
     id: 'TRE-14',
     sends:
-      'A Directory of some hundred entries with unusual names and targets, and equal ones below; as they were stored.',
+      'A Directory of some hundred entries with unusual names and targets, and equal ones below; returned unchanged.',
     needs: ['cas'],
     run: async (exam) => {
       const twin = directory({ same: file(EVERY_BYTE), none: file(''), [exam.uuid()]: symlink(' ') })
@@ -163,7 +163,7 @@ const treeChecks: readonly Check[] = [
 
 const symlink = (target: string): InputNode => ({ kind: 'symlink', target })
 
-/** What tells the Directory that came for the root from the stored one: pages of hex help nobody. */
+/** The difference between the returned and the stored root, because pages of hex are no help. */
 const difference = (came: readonly Directory[], stored: Buffer): string => {
   const nearest = [...came].sort((a, b) => b.files.length - a.files.length)[0]
   if (nearest === undefined) return 'none'
@@ -175,7 +175,7 @@ const difference = (came: readonly Directory[], stored: Buffer): string => {
 const spliceChecks: readonly Check[] = [
   {
     id: 'SPL-13',
-    sends: 'A blob of equal chunks spliced from some hundred names of one chunk, then split; as it was.',
+    sends: 'A blob of equal chunks, spliced from one chunk named some hundred times, then split; the same content.',
     needs: ['cas', 'bytestream', 'splice'],
     run: async (exam) => {
       const chunk = exam.random(1_024)

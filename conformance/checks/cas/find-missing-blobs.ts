@@ -17,7 +17,7 @@ export const findMissingBlobsChecks: readonly Check[] = [
   },
   {
     id: 'FMB-02',
-    sends: 'A request in which everything is present, and one that asks nothing; both answers are empty.',
+    sends: 'A request whose digests are all present, and an empty one; both answers are empty.',
     needs: ['cas'],
     run: async (exam) => {
       exam.expectEqual(await exam.missing(await exam.upload(exam.random(100))), [], 'the missing digests')
@@ -32,7 +32,7 @@ export const findMissingBlobsChecks: readonly Check[] = [
       const absent = exam.digest(exam.random(20))
       const missing = await exam.missing([absent, absent])
       exam.expectEqual([...new Set(missing)], [key(absent)], 'the distinct missing digests')
-      exam.chose(missing.length === 1 ? 'reports a repeated digest once' : 'reports a digest as often as it was asked')
+      exam.chose(missing.length === 1 ? 'reports a repeated digest once' : 'reports a digest once per occurrence')
     },
   },
   {
@@ -52,7 +52,7 @@ export const findMissingBlobsChecks: readonly Check[] = [
   },
   {
     id: 'FMB-07',
-    sends: 'An upload on one connection and, as soon as it is answered, the question on another; nothing is missing.',
+    sends: 'An upload on one connection and, after its OK, FindMissingBlobs on another; nothing is missing.',
     needs: ['cas'],
     run: async (exam) => {
       const other = exam.connect()
@@ -63,7 +63,7 @@ export const findMissingBlobsChecks: readonly Check[] = [
   },
   {
     id: 'FMB-09',
-    sends: 'Ten stored blobs that are reported present, read after 100 other uploads; all are there.',
+    sends: 'Ten stored blobs that are reported present, read after 100 other uploads; all are readable.',
     needs: ['cas', 'bytestream'],
     run: async (exam) => {
       const blobs = Array.from({ length: 10 }, () => exam.random(5_000))
@@ -79,8 +79,7 @@ export const findMissingBlobsChecks: readonly Check[] = [
   },
   {
     id: 'FMB-10',
-    sends:
-      'Half of a blob by ByteStream.Write, which stalls and is cancelled; the blob is missing, and cannot be read.',
+    sends: 'Half of a blob by ByteStream.Write, which stalls and is cancelled; the blob is missing and unreadable.',
     needs: ['cas', 'bytestream'],
     run: async (exam) => {
       const data = exam.random(100_000)

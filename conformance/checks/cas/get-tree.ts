@@ -29,13 +29,13 @@ const ask = (
 
 const bytesOf = (message: Directory): string => rawDirectory(message).toString('hex')
 
-/** The distinct Directories of an answer, as the bytes they were uploaded in. */
+/** The distinct Directories of an answer, as uploaded bytes. */
 const distinct = (messages: readonly Directory[]): string[] => [...new Set(messages.map(bytesOf))].sort()
 
 const expected = (blobs: readonly Buffer[]): string[] =>
   [...new Set(blobs.map((bytes) => bytes.toString('hex')))].sort()
 
-/** Three levels, five directories, no two alike. */
+/** Three levels with five distinct directories. */
 const tree = (exam: Exam): InputTree => ({
   f: file(exam.uuid()),
   a: directory({ f: file(exam.uuid()), b: directory({ g: file(exam.uuid()) }) }),
@@ -66,7 +66,7 @@ export const getTreeChecks: readonly Check[] = [
   {
     id: 'TRE-01',
     sends:
-      'A tree with modes, symlinks, properties and an empty directory; every Directory comes back as it is, twice.',
+      'A tree with modes, symlinks, properties and an empty directory; every Directory is returned unchanged, twice.',
     needs,
     run: async (exam) => {
       const { digest, directories } = await stored(exam, tree(exam))
@@ -107,7 +107,7 @@ export const getTreeChecks: readonly Check[] = [
   },
   {
     id: 'TRE-03',
-    sends: 'A tree of which one Directory was never uploaded; OK with the rest.',
+    sends: 'A tree with one Directory that was never uploaded; OK with the rest.',
     needs,
     run: async (exam) => {
       const { digest, blobs } = packed(directory(tree(exam)))
@@ -128,7 +128,7 @@ export const getTreeChecks: readonly Check[] = [
   },
   {
     id: 'TRE-04',
-    sends: 'A tree with two identical directories; both are covered, told once or twice.',
+    sends: 'A tree with two identical directories; both are covered, listed once or twice.',
     needs,
     run: async (exam) => {
       const same = directory({ f: file(exam.uuid()) })
@@ -142,7 +142,7 @@ export const getTreeChecks: readonly Check[] = [
   },
   {
     id: 'TRE-05',
-    sends: 'page_size 1 and 2 for five Directories; no response holds more, and all come.',
+    sends: 'page_size 1 and 2 for five Directories; no response holds more, and all are returned.',
     needs,
     run: async (exam) => {
       const { digest, directories } = await stored(exam, tree(exam))
@@ -158,7 +158,7 @@ export const getTreeChecks: readonly Check[] = [
   },
   {
     id: 'TRE-06',
-    sends: 'Pages of two, broken off after the first, and resumed with its token; together they are complete.',
+    sends: 'Pages of two, cancelled after the first and resumed with its token; together they are complete.',
     needs,
     run: async (exam) => {
       const { digest, directories } = await stored(exam, tree(exam))
@@ -237,7 +237,7 @@ export const getTreeChecks: readonly Check[] = [
       }
       await exam.upload(...levels)
       const rootDigest = exam.digest(levels.at(-1) ?? Buffer.alloc(0))
-      // A thousand reads one after the other take their time on a server that has other work.
+      // A thousand reads in sequence take time on a busy server.
       const request = { instanceName: exam.instanceName, rootDigest }
       const outcome = await exam.call(methods.getTree, request, { deadlineMs: 25_000 })
       exam.expectCode(outcome, 'OK')

@@ -17,7 +17,7 @@ const split = (exam: Exam, blobDigest: Digest, chunkingFunction = 0) =>
 const splice = (exam: Exam, blobDigest: Digest | null, chunkDigests: readonly Digest[]) =>
   exam.call(methods.spliceBlob, { instanceName: exam.instanceName, blobDigest, chunkDigests })
 
-/** Three chunks that are stored, and the digest of their concatenation, which is not. */
+/** Stores three chunks, and returns the digest of their concatenation, which is not stored. */
 const chunked = async (exam: Exam) => {
   const parts = [exam.random(70_000), exam.random(90_000), exam.random(50_000)]
   const whole = Buffer.concat(parts)
@@ -47,7 +47,7 @@ export const splitSpliceChecks: readonly Check[] = [
       const [digest = EMPTY_DIGEST] = await exam.upload(data)
       const outcome = await split(exam, digest)
       if (exam.expectCode(outcome, 'OK', 'NOT_FOUND') === 'NOT_FOUND') {
-        exam.notApplicable('the server splits only what was spliced')
+        exam.notApplicable('the server splits only spliced blobs')
       }
       const chunks = outcome.responses[0]?.chunkDigests ?? []
       exam.expectEqual(await exam.missing(chunks), [], 'the chunks that are missing')
@@ -67,7 +67,8 @@ export const splitSpliceChecks: readonly Check[] = [
   },
   {
     id: 'SPL-04',
-    sends: 'SpliceBlob of three stored chunks, twice with others; the blob is readable, and named by the response.',
+    sends:
+      'SpliceBlob of three stored chunks, twice with others; the blob is readable, and the response has its digest.',
     needs: splices,
     run: async (exam) => {
       for (const _ of [1, 2]) {
@@ -134,7 +135,7 @@ export const splitSpliceChecks: readonly Check[] = [
   {
     id: 'SPL-10',
     isBulky: true,
-    sends: 'SplitBlob by FAST_CDC_2020 of known content; chunks said to be of that function are those that it cuts.',
+    sends: 'SplitBlob by FAST_CDC_2020 of known content; chunks attributed to that function have its boundaries.',
     needs: splits,
     run: async (exam) => {
       const params = exam.capabilities.cacheCapabilities?.fastCdc2020Params
@@ -155,14 +156,14 @@ export const splitSpliceChecks: readonly Check[] = [
   },
   {
     id: 'SPL-12',
-    sends: 'SplitBlob of 2 MiB; the function that is named is announced, and the digests are those of the chunks.',
+    sends: 'SplitBlob of 2 MiB; the reported function is announced, and the digests match the chunks.',
     needs: splits,
     run: async (exam) => {
       const data = exam.random(2 << 20)
       const [digest = EMPTY_DIGEST] = await exam.upload(data)
       const outcome = await split(exam, digest)
       if (exam.expectCode(outcome, 'OK', 'NOT_FOUND') === 'NOT_FOUND') {
-        exam.notApplicable('the server splits only what was spliced')
+        exam.notApplicable('the server splits only spliced blobs')
       }
       const { chunkDigests = [], chunkingFunction = 0 } = outcome.responses[0] ?? {}
       const { fastCdc2020Params = null, repMaxCdcParams = null } = exam.capabilities.cacheCapabilities ?? {}

@@ -4,14 +4,14 @@ import { EVERY_BYTE, FOLDED_NAMES, MANY, UNUSUAL_NAMES, UNUSUAL_TARGETS } from '
 import { byBytes, directory, file, type InputNode, type InputTree, symlink } from '../../material/input-tree.js'
 import type { Check } from '../../requirements/check.js'
 
-/** Every entry below the working directory: its kind, its name, and its content or target, each ended by a NUL. */
+/** Lists every entry below the working directory: kind, name, and content or target, each ended by a NUL. */
 const LISTING = `find . ! -path . -exec sh -c 'for p do
   if [ -L "$p" ]; then printf "l\\0%s\\0%s\\0" "$p" "$(readlink "$p"; echo .)"
   elif [ -d "$p" ]; then printf "d\\0%s\\0\\0" "$p"
   elif [ -x "$p" ]; then printf "x\\0%s\\0%s\\0" "$p" "$(cat "$p"; echo .)"
   else printf "f\\0%s\\0%s\\0" "$p" "$(cat "$p"; echo .)"; fi; done' sh {} +`
 
-/** What LISTING prints for a tree. The dot keeps a shell from cutting ends of lines off; readlink writes one more. */
+/** The output of LISTING for a tree. The dot keeps the shell from removing trailing line ends; readlink adds one. */
 const listed = (nodes: InputTree, path = '.'): string[] =>
   Object.entries(nodes).flatMap(([name, node]) => {
     const at = `${path}/${name}`
@@ -43,8 +43,7 @@ const fileOrRun = (_: string, at: number): InputNode => file('same', at % 2 === 
 const inputChecks: readonly Check[] = [
   {
     id: 'CMD-28',
-    sends:
-      'An input root of some hundred entries with unusual names and targets, equal and empty ones among them; listed.',
+    sends: 'An input root of some hundred entries: unusual names and targets, equal and empty content; listed.',
     run: async (exam) => {
       const count = Array.from({ length: MANY }, (_, at) => `many ${at}`)
       const targets = UNUSUAL_TARGETS.filter((target) => !FOLDED_NAMES.includes(target))
@@ -65,7 +64,7 @@ const inputChecks: readonly Check[] = [
   },
   {
     id: 'CMD-30',
-    sends: 'An input root whose names have control characters or differ in case or normal form alone; listed.',
+    sends: 'An input root whose names have control characters, or differ only in case or normal form; listed.',
     run: async (exam) => {
       await expectListed(exam, {
         ...nodesOf(FOLDED_NAMES, fileOrRun),
@@ -100,7 +99,7 @@ const UNUSUAL_TEXTS: readonly string[] = [
 const commandChecks: readonly Check[] = [
   {
     id: 'CMD-29',
-    sends: 'Some hundred arguments and variables, empty, long and unusual ones among them; printed as they were given.',
+    sends: 'Some hundred arguments and variables, including empty, long and unusual ones; printed unchanged.',
     run: async (exam) => {
       const texts = [...UNUSUAL_TEXTS, ...Array.from({ length: MANY }, (_, at) => String(at % 7)), '']
       const script = `for a do printf '%s\\0' "$a"; done
@@ -116,7 +115,7 @@ const commandChecks: readonly Check[] = [
   },
   {
     id: 'EXE-55',
-    sends: 'Actions that print every byte, ends of lines alone, and the same to stdout and stderr; byte for byte.',
+    sends: 'Actions that print every byte value, line ends only, and the same to stdout and stderr; identical bytes.',
     run: async (exam) => {
       const salted = Buffer.concat([EVERY_BYTE, exam.random(16), Buffer.from(' \n\n')])
       const pairs: readonly (readonly [Buffer, Buffer])[] = [

@@ -23,7 +23,7 @@ import type { Check } from '../../requirements/check.js'
 const stdoutOf = async (exam: Exam, plan: ActionPlan): Promise<string> =>
   outputText(exam, (await run(exam, plan)).result, 'stdout')
 
-/** Every entry below the working directory with its kind, and what is in it. */
+/** Lists every entry below the working directory with its kind and content. */
 const LISTING = `find . ! -path . | while IFS= read -r p; do
   if [ -L "$p" ]; then echo "l $p $(readlink "$p")"
   elif [ -d "$p" ]; then echo "d $p"
@@ -33,7 +33,7 @@ const LISTING = `find . ! -path . | while IFS= read -r p; do
 const environmentChecks: readonly Check[] = [
   {
     id: 'CMD-01',
-    sends: 'A program named absolutely, with $ and * in an argument; it runs, and no shell looks at them.',
+    sends: 'A program with an absolute path, with $ and * in an argument; it runs without a shell.',
     run: async (exam) => {
       exam.expectEqual(
         await stdoutOf(exam, { arguments: ['/bin/echo', '$HOME *'] }),
@@ -70,7 +70,7 @@ const environmentChecks: readonly Check[] = [
   },
   {
     id: 'CMD-03',
-    sends: 'A working directory that is in the input tree; run there. One that is not; refused or run.',
+    sends: 'A working directory in the input tree; used. An absent one; rejected or run.',
     run: async (exam) => {
       const inputs = { a: directory({ b: directory({ f: file(exam.uuid()) }) }) }
       const command = { workingDirectory: 'a/b' }
@@ -78,7 +78,7 @@ const environmentChecks: readonly Check[] = [
       exam.expect(/\/a\/b\nf$/.test(where), 'a directory that ends in a/b and holds f', where)
       const { actionDigest } = await uploadAction(exam, { command: { workingDirectory: 'nosuch' } })
       const { code } = failureOf(await execute(exam, actionDigest))
-      exam.chose(`answers ${codeName(code)} for a working directory that is not there`)
+      exam.chose(`answers ${codeName(code)} for an absent working directory`)
     },
   },
   {
@@ -93,7 +93,7 @@ const environmentChecks: readonly Check[] = [
   },
   {
     id: 'CMD-05',
-    sends: 'An output path two levels down; its parents are there beforehand, and it is not.',
+    sends: 'An output path two levels down; its parents exist beforehand, the output does not.',
     run: async (exam) => {
       const command = { outputPaths: ['p/q/out'] }
       const { result } = await run(exam, { script: 'test -d p/q && test ! -e p/q/out && echo 1 > p/q/out', command })
@@ -114,7 +114,7 @@ const environmentChecks: readonly Check[] = [
   },
   {
     id: 'CMD-13',
-    sends: 'An executable input and a plain one, an executable output and a plain one; all keep what they are.',
+    sends: 'Executable and plain inputs, executable and plain outputs; all keep their modes.',
     run: async (exam) => {
       const inputs = { x: file(`#!/bin/sh\n# ${exam.uuid()}\n`, true), y: file(exam.uuid()) }
       const script = 'test -x x && test ! -x y && echo > o && chmod +x o && echo > p && chmod -x p'
@@ -125,7 +125,7 @@ const environmentChecks: readonly Check[] = [
   },
   {
     id: 'CMD-14',
-    sends: 'Input symlinks, one of them dangling, and an empty directory; all are there as given.',
+    sends: 'Input symlinks, one of them dangling, and an empty directory; all are present unchanged.',
     run: async (exam) => {
       const inputs = {
         f: file(exam.uuid()),
@@ -142,7 +142,7 @@ const environmentChecks: readonly Check[] = [
   {
     id: 'CMD-27',
     sends:
-      'An input root of files, modes, symlinks and empty directories, listed by the action; that and nothing else.',
+      'An input root of files, modes, symlinks and empty directories, listed by the action; exactly these entries.',
     run: async (exam) => {
       const texts = [exam.uuid(), exam.uuid(), exam.uuid()]
       const inputs = {
@@ -172,7 +172,7 @@ const environmentChecks: readonly Check[] = [
   },
   {
     id: 'CMD-15',
-    sends: 'An action that writes to its input, then a reader of that input; the blob is as it was.',
+    sends: 'An action that writes to its input, then a reader of that input; the blob is unchanged.',
     run: async (exam) => {
       const bytes = Buffer.from(exam.uuid())
       const inputs = { f: file(bytes) }
@@ -209,7 +209,7 @@ const environmentChecks: readonly Check[] = [
   },
   {
     id: 'CMD-24',
-    sends: 'A command that reads stdin and leaves a child of 20 s behind; stdin is empty, and the end comes soon.',
+    sends: 'A command that reads stdin and leaves a child of 20 s behind; stdin is empty, and the action ends soon.',
     run: async (exam) => {
       const startMs = performance.now()
       const said = await stdoutOf(exam, { script: 'wc -c; sleep 20 & echo left' })
@@ -223,7 +223,7 @@ const environmentChecks: readonly Check[] = [
 const keyChecks: readonly Check[] = [
   {
     id: 'CMD-19',
-    sends: 'One command in two actions of different salt; two runs, two entries.',
+    sends: 'One command in two actions with different salts; two runs, two cached results.',
     run: async (exam) => {
       const environment = { CONFORMANCE_RUN: exam.uuid() }
       const plan = { script: RANDOM_LINE, environment }
@@ -236,7 +236,7 @@ const keyChecks: readonly Check[] = [
   },
   {
     id: 'CMD-25',
-    sends: 'One command in actions with timeouts of 10 s and 20 s; the second is no cache hit.',
+    sends: 'One command in actions with timeouts of 10 s and 20 s; the second is not a cache hit.',
     run: async (exam) => {
       const environment = { CONFORMANCE_RUN: exam.uuid() }
       const plan = { script: RANDOM_LINE, environment }

@@ -27,13 +27,13 @@ const announcedFor = (exam: Exam): readonly (number | undefined)[] => {
   ]
 }
 
-/** Of stdout and of the one output file. */
+/** The digests of stdout and of the only output file. */
 const digestsOf = (exam: Exam, result: ActionResult): Digest[] =>
   [result.stdoutDigest, result.outputFiles[0]?.digest].map((digest) => exam.present(digest, 'digests of both outputs'))
 
 const blake3Of = async (bytes: Buffer): Promise<Digest> => ({ hash: await blake3(bytes), sizeBytes: bytes.length })
 
-/** Prints a line and writes it to a file, as an action all of whose digests are BLAKE3; gives the line too. */
+/** Runs an action whose digests are all BLAKE3; it prints a line and writes it to a file. Returns the line too. */
 const runUnderBlake3 = async (exam: Exam): Promise<{ line: Buffer; result: ActionResult }> => {
   const line = Buffer.from(`${exam.uuid()}\n`)
   const { properties } = exam.candidate
@@ -66,7 +66,8 @@ const digestChecks: readonly Check[] = [
   {
     id: 'EXE-45',
     needs: ['api:2.3'],
-    sends: 'Actions under SHA256, under BLAKE3 if announced, and under no announced function; its digests, or refused.',
+    sends:
+      'Actions under SHA256, BLAKE3 if announced, and an unannounced function; digests of the same function, or rejected.',
     run: async (exam) => {
       const announced = announcedFor(exam)
       const other = [DigestFunction.SHA256TREE, DigestFunction.MURMUR3, DigestFunction.VSO].find(

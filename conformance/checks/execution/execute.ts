@@ -91,7 +91,7 @@ const streamChecks: readonly Check[] = [
     run: async (exam) => {
       const { execution } = await run(exam, { script: 'sleep 0.2' })
       const stages = execution.outcome.responses.map((operation) => [stageOf(operation), operation.done] as const)
-      if (stages.every(([stage]) => stage < 0)) exam.notApplicable('no Operation has metadata, as EXE-04 tells')
+      if (stages.every(([stage]) => stage < 0)) exam.notApplicable('no Operation has metadata; see EXE-04')
       for (const [stage, done] of stages) {
         exam.expectEqual(stage === ExecutionStage.COMPLETED, done, `whether an Operation of stage ${stage} is done`)
         exam.expect(stage !== ExecutionStage.UNKNOWN, 'a known stage', 'UNKNOWN')
@@ -101,7 +101,8 @@ const streamChecks: readonly Check[] = [
   },
   {
     id: 'EXE-35',
-    sends: 'An action silent for 6 s, its stream cut after 3 s and waited for again; open till then, the result comes.',
+    sends:
+      'An action without output for 6 s, cancelled after 3 s, then WaitExecution; open until then, then the result.',
     waitsFor: 'an action of 6 s',
     run: async (exam) => {
       const { stream, name } = await start(exam, { script: 'sleep 6; echo survived' })
@@ -146,14 +147,14 @@ const cacheChecks: readonly Check[] = [
       const second = resultOf(exam, await execute(exam, prepared.actionDigest))
       const first = await outputText(exam, result, 'stdout')
       const same = (await outputText(exam, second, 'stdout')) === first
-      if (!again.cachedResult && !same) exam.notApplicable('the server does not cache what it ran')
+      if (!again.cachedResult && !same) exam.notApplicable('the server does not cache executed actions')
       exam.expectEqual(again.cachedResult, true, 'cached_result')
       exam.expect(same, 'the output of the first run', 'another')
     },
   },
   {
     id: 'EXE-07',
-    sends: 'An action whose result is known, with skip_cache_lookup; run afresh.',
+    sends: 'An action with a cached result, with skip_cache_lookup; it runs again.',
     run: async (exam) => {
       const { prepared, result } = await run(exam, { script: RANDOM_LINE })
       const execution = await execute(exam, prepared.actionDigest, { skipCacheLookup: true })
@@ -167,14 +168,14 @@ const cacheChecks: readonly Check[] = [
   },
   {
     id: 'EXE-51',
-    sends: 'An action whose result is known, with skip_cache_lookup, then GetActionResult; the new result.',
+    sends: 'An action with a cached result, with skip_cache_lookup, then GetActionResult; the new result.',
     run: async (exam) => {
       const { prepared } = await run(exam, { script: RANDOM_LINE })
       const execution = await execute(exam, prepared.actionDigest, { skipCacheLookup: true })
       const fresh = await outputText(exam, resultOf(exam, execution), 'stdout')
       const after = await get(exam, prepared.actionDigest)
       const [kept] = after.responses
-      if (after.code !== 0 || kept === undefined) return exam.chose('does not cache what it ran')
+      if (after.code !== 0 || kept === undefined) return exam.chose('does not cache executed actions')
       exam.expectEqual(await outputText(exam, kept, 'stdout'), fresh, 'stdout in the action cache')
     },
   },

@@ -18,7 +18,7 @@ import type { Check } from '../../requirements/check.js'
 const preconditionCodec = codec('google.rpc.PreconditionFailure')
 const FAILED_PRECONDITION = 9
 
-/** An action with a file, a nested directory and a command; `without` stays behind, the rest is uploaded. */
+/** An action with a file, a nested directory and a command; everything but `without` is uploaded. */
 const incomplete = async (exam: Exam, without: 'command' | 'root' | 'nested' | 'file' | 'all inputs') => {
   const plan = { script: 'cat f', inputs: { f: file(exam.uuid()), d: directory({ u: file(exam.uuid()) }) } }
   const prepared = prepareAction(exam, plan)

@@ -25,7 +25,7 @@ const metadataCodec = codec('build.bazel.remote.execution.v2.ExecuteOperationMet
 
 const MOST_COMPARED = 40
 
-/** Each of the other ways to ask for this operation that the server has, and what it answers, twice. */
+/** The other methods that the server has for this operation, and what each answers, twice. */
 const tellersOf = async (exam: Exam, name: string): Promise<[string, Operation][]> => {
   const tellers: [string, Operation][] = []
   for (const method of [methods.getOperation, methods.waitOperation, methods.getOperation, methods.waitOperation]) {
@@ -38,7 +38,10 @@ const tellersOf = async (exam: Exam, name: string): Promise<[string, Operation][
   return tellers
 }
 
-/** Runs with outputs of every kind, a run that fails, and an action that cannot be run; those that ended as operations. */
+/**
+ * Runs an action with every kind of output, one that fails, and one that cannot run; returns those that ended as
+ * operations.
+ */
 const endedInEveryWay = async (exam: Exam): Promise<Execution[]> => {
   const lacking = prepareAction(exam, { inputs: { gone: file(exam.uuid()) } })
   const [gone, ...rest] = lacking.blobs.filter((blob) => blob.length === 36)
@@ -53,13 +56,13 @@ const endedInEveryWay = async (exam: Exam): Promise<Execution[]> => {
   return executions.filter(({ name, last }) => name !== '' && last?.done === true)
 }
 
-/** Those of the list that ended, whoever began them, are what GetOperation tells of them. */
+/** Ended operations of the list, from any caller, must equal the answer of GetOperation. */
 const expectAsAsked = async (exam: Exam, operations: readonly Operation[]): Promise<void> => {
   for (const operation of operations.filter(({ done }) => done).slice(0, MOST_COMPARED)) {
     const outcome = await exam.call(methods.getOperation, { name: operation.name })
     if (outcome.code === Code.UNIMPLEMENTED) return
     const [asked] = outcome.responses
-    // Somebody may have deleted it since.
+    // Another caller may have deleted it since.
     if (asked !== undefined) expectTold(exam, operation, asked, 'what ListOperations tells')
   }
 }
@@ -126,13 +129,14 @@ const operationChecks: readonly Check[] = [
   },
   {
     id: 'OPS-05',
-    sends: 'Actions that succeed, fail and lack an input; who else tells of their Operations tells what Execute told.',
+    sends:
+      'Actions that succeed, fail and lack an input; every other method reports the Operation that Execute reported.',
     needs: ['operations'],
     run: async (exam) => {
       const ended = new Map((await endedInEveryWay(exam)).map((execution) => [execution.name, execution]))
       const tellers: [string, Operation][] = []
       for (const name of ended.keys()) tellers.push(...(await tellersOf(exam, name)))
-      if (tellers.length === 0) exam.notApplicable('the server tells of no operation that ended')
+      if (tellers.length === 0) exam.notApplicable('the server reports no ended operation')
       for (const _ of [1, 2]) {
         const all = await listed(exam)
         const own = all.filter(({ name }) => ended.has(name))
@@ -160,7 +164,7 @@ const operationChecks: readonly Check[] = [
       for (const operation of tellers) {
         exam.expectEqual(operation.name, name, 'the name')
         exam.expectEqual(operation.done, false, 'done')
-        // Where Execute tells none either, EXE-04 says so.
+        // EXE-04 reports it if Execute has no metadata either.
         if (first?.metadata === null) continue
         const metadata = exam.present(operation.metadata, 'metadata')
         exam.expectDigest(metadataCodec.decode(metadata.value).actionDigest, prepared.actionDigest, 'the action digest')

@@ -13,7 +13,9 @@ import {
 import type { Check } from '../../requirements/check.js'
 import * as methods from '../../wire/methods.js'
 
-/** An action that nothing hinders may wait behind others; one that cannot run shows it by running in no short time. */
+/**
+ * An executable action may queue behind others; one that cannot run is recognised because it does not run in this time.
+ */
 const LONG_MS = 20_000
 const SHORT_MS = 3_000
 
@@ -26,7 +28,7 @@ const runsWith = async (exam: Exam, plan: ActionPlan, deadlineMs = SHORT_MS): Pr
   return response?.result != null && (response.status?.code ?? 0) === 0
 }
 
-/** A property of the candidate that really selects workers, and a value that none has. */
+/** A property of the candidate that selects workers, and a value that no worker has. */
 const selecting = async (exam: Exam) => {
   const [property] = exam.candidate.properties
   const { name, value } = property ?? exam.notApplicable('needs --property')
@@ -46,7 +48,7 @@ const platformChecks: readonly Check[] = [
     run: async (exam) => {
       const { wrong } = await selecting(exam)
       const fallback = await runsWith(exam, { actionProperties: null }, LONG_MS)
-      exam.expect(fallback, 'the Command to speak for an Action without', 'no run')
+      exam.expect(fallback, 'the platform of the Command to apply without one on the Action', 'no run')
       const preferred = await runsWith(exam, { commandProperties: wrong }, LONG_MS)
       exam.expect(preferred, 'the Action to be preferred', 'no run')
       const reversed = await runsWith(exam, { actionProperties: wrong, commandProperties: exam.candidate.properties })
@@ -83,7 +85,7 @@ const platformChecks: readonly Check[] = [
   },
   {
     id: 'CAP-03',
-    sends: 'What the announced version brings: output_paths from 2.1 on, and Action.platform from 2.2 on; they work.',
+    sends: 'Features of the announced version: output_paths from 2.1 on, Action.platform from 2.2 on; they work.',
     run: async (exam) => {
       const { major = 0, minor = 0 } = exam.capabilities.highApiVersion ?? {}
       exam.chose(`announces ${major}.${minor}`)

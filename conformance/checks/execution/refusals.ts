@@ -158,10 +158,10 @@ const timeoutChecks: readonly Check[] = [
 ]
 
 const PATIENCE_MS = 3_000
-/** In which a server that takes an action has run it. */
+/** The time in which a server runs an action that it accepts. */
 const RUN_MS = 15_000
 
-/** Executes with little patience: a queued action is an answer too. */
+/** Executes with a short wait: a queued action is an answer too. */
 const attempt = async (exam: Exam, plan: Parameters<typeof uploadAction>[1], deadlineMs = PATIENCE_MS) => {
   const { actionDigest } = await uploadAction(exam, plan)
   const request = executeRequest(exam, actionDigest)
@@ -175,9 +175,9 @@ const attempt = async (exam: Exam, plan: Parameters<typeof uploadAction>[1], dea
 const matchingChecks: readonly Check[] = [
   {
     id: 'EXE-31',
-    // Among other actions one that waits for them looks like one that no worker may take.
+    // Among other actions, one that queues behind them looks like one that no worker may run.
     isAlone: true,
-    sends: 'An action with a platform property that nobody declares; refused, or run where every name is known.',
+    sends: 'An action with an unknown platform property; rejected, or run if the server accepts every name.',
     run: async (exam) => {
       const property = { name: `conformance-${exam.uuid()}`, value: 'bar' }
       const actionProperties = [...exam.candidate.properties, property]
@@ -198,7 +198,7 @@ const matchingChecks: readonly Check[] = [
         each.name === name ? { name, value: `none-${exam.uuid()}` } : each,
       )
       const execution = await attempt(exam, { actionProperties, commandProperties: actionProperties })
-      // The user said by --property that workers are selected by this one.
+      // The user declared with --property that this property selects workers.
       const ran = execution.response?.result != null
       exam.expect(!ran, `no worker to take another value of ${name} than its own`, 'a run')
       if (execution.outcome.code === 4) {
@@ -231,7 +231,7 @@ const matchingChecks: readonly Check[] = [
       const instanceName = exam.candidate.cacheOnlyInstanceName ?? ''
       const { actionDigest, blobs } = prepareAction(exam, { script: 'true' })
       const requests = blobs.map((data) => ({ digest: digestOf(data), data }))
-      // All of it is there: what is refused is the execution, and not for want of an input.
+      // Nothing is missing, so the rejection concerns execution.
       exam.expectCode(await exam.call(methods.batchUpdateBlobs, { instanceName, requests }), 'OK')
       const request = { instanceName, actionDigest, skipCacheLookup: true }
       const outcome = await exam.call(methods.execute, request, { deadlineMs: 20_000 })

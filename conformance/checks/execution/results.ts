@@ -25,10 +25,10 @@ import * as methods from '../../wire/methods.js'
 
 const metadataCodec = codec('build.bazel.remote.execution.v2.ExecuteOperationMetadata')
 
-/** Scheduler and worker may have clocks of their own, which a daemon keeps together. */
+/** Scheduler and worker may have separate clocks, kept together by a daemon. */
 const CLOCK_TOLERANCE_MS = 1_000
 
-/** The timestamps that are set, in the order of the steps they tell, in milliseconds. */
+/** The timestamps that are set, in the order of their steps, in milliseconds. */
 const stepsOf = (metadata: Output<'build.bazel.remote.execution.v2.ExecutedActionMetadata'>): number[] =>
   [
     metadata.queuedTimestamp,
@@ -109,7 +109,7 @@ const resultChecks: readonly Check[] = [
     id: 'EXE-41',
     isBulky: true,
     sends:
-      'Commands that print 2 KiB to 10 MiB on both streams, to a client that takes 4 MiB a message; all bytes are there.',
+      'Commands that print 2 KiB to 10 MiB on both streams, to a client that accepts messages of 4 MiB; all bytes are there.',
     run: async (exam) => {
       const client = exam.connect({ 'grpc.max_receive_message_length': 4 << 20 })
       for (const sizeBytes of [2_000, 70_000, 1_500_000, 5_000_000, 10_485_760]) {
@@ -150,7 +150,7 @@ const resultChecks: readonly Check[] = [
   },
   {
     id: 'EXE-43',
-    sends: 'An action; what server_logs name can be read from the CAS.',
+    sends: 'An action; the server_logs of its result can be read from the CAS.',
     run: async (exam) => {
       const { execution } = await run(exam, { script: 'echo logged' })
       const logs = Object.entries(responseOf(exam, execution).serverLogs)
@@ -185,7 +185,7 @@ const resultChecks: readonly Check[] = [
     run: async (exam) => {
       const { result } = await run(exam, { script: 'sleep 0.1' })
       const metadata = result.executionMetadata
-      if (metadata === null) return exam.notApplicable('the server sets no execution_metadata, as EXE-46 tells')
+      if (metadata === null) return exam.notApplicable('the server sets no execution_metadata; see EXE-46')
       const stamps = stepsOf(metadata)
       exam.chose(`sets ${stamps.length} of 9 timestamps${metadata.worker === '' ? ', and no worker' : ''}`)
       const inOrder = [...stamps].sort((a, b) => a - b)
@@ -222,7 +222,7 @@ const resultChecks: readonly Check[] = [
   },
   {
     id: 'EXE-49',
-    sends: 'An action that prints and goes on; a stream name, if given, can be read while it runs.',
+    sends: 'An action that prints and continues; its stream name, if given, can be read while it runs.',
     run: async (exam) => {
       const { stream } = await start(exam, { script: 'echo early; sleep 1.5' })
       const named = await nextOperation(stream, ({ metadata }) => {

@@ -19,7 +19,7 @@ const metadataCodec = codec('build.bazel.remote.execution.v2.ExecuteOperationMet
 const wait = async (exam: Exam, name: string) =>
   executionOf(await exam.call(methods.waitExecution, { name }, { deadlineMs: 25_000 }))
 
-/** Whoever waits by this name is told of the operation under it. */
+/** Every operation that WaitExecution returns must have the requested name. */
 const expectName = (exam: Exam, { outcome }: Execution, name: string): void =>
   exam.expectEqual(
     [...new Set(outcome.responses.map((operation) => operation.name))],
@@ -27,11 +27,11 @@ const expectName = (exam: Exam, { outcome }: Execution, name: string): void =>
     'the names of the Operations',
   )
 
-/** The end of an operation is one fact, whoever tells it: done, its metadata, and what it came to, with its times. */
+/** The end of an operation is the same through every method: done, metadata, and response with its times. */
 const expectSame = (exam: Exam, waited: Execution, execution: Execution): void =>
   expectTold(exam, waited.last, execution.last, 'the last Operation')
 
-/** Whoever waits is told what is being run. */
+/** Every waiter gets the action digest. */
 const expectAction = (exam: Exam, { outcome }: Execution, digest: Digest): void => {
   for (const { metadata } of outcome.responses) {
     if (metadata === null) continue
@@ -40,7 +40,7 @@ const expectAction = (exam: Exam, { outcome }: Execution, digest: Digest): void 
   }
 }
 
-/** What the Operation tells of a run that goes on, but for details in types of the server's own. */
+/** The fields of an Operation of a running action, without details in types of the server's own. */
 const partialOf = ({ metadata }: Operation): [string, unknown][] => {
   const partial = metadata && metadataCodec.decode(metadata.value).partialExecutionMetadata
   return Object.entries(partial ?? {}).filter(
@@ -51,7 +51,7 @@ const partialOf = ({ metadata }: Operation): [string, unknown][] => {
 const ongoingChecks: readonly Check[] = [
   {
     id: 'EXE-54',
-    sends: 'An action of 3 s, watched by every method there is; what they tell of the run is what its result tells.',
+    sends: 'An action of 3 s, watched by every method; details of the running action equal those of its result.',
     run: async (exam) => {
       const { name, stream } = await start(exam, { script: 'sleep 3' })
       const waits = [1, 2].map(() => exam.call(methods.waitExecution, { name }, { deadlineMs: 25_000 }))
@@ -64,7 +64,7 @@ const ongoingChecks: readonly Check[] = [
       const watched = (await Promise.all(waits)).flatMap(({ responses }) => responses)
       const final = resultOf(exam, execution).executionMetadata
       const told = [...execution.outcome.responses, ...watched, ...asked].flatMap(partialOf)
-      if (told.length === 0 || final === null) exam.notApplicable('the server tells no details of a run that goes on')
+      if (told.length === 0 || final === null) exam.notApplicable('the server reports no details of a running action')
       const result: Readonly<Record<string, unknown>> = { ...final }
       for (const [field, value] of told) exam.expectEqual(value, result[field], `${field}, told while the action ran,`)
       exam.chose(`tells ${[...new Set(told.map(([field]) => field))].join(', ')} of a run that goes on`)

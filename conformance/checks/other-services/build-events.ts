@@ -33,7 +33,7 @@ const ordered = (streamId: StreamId, sequenceNumber: number, event: Event) => ({
   projectId: 'conformance',
 })
 
-/** Sends these events on one call; the numbers acknowledged and the code of the end. */
+/** Sends these events on one call; returns the acknowledged numbers and the final code. */
 const publish = async (exam: Exam, messages: readonly ReturnType<typeof ordered>[]) => {
   const outcome = await exam.call(methods.publishBuildToolEventStream, messages)
   return { outcome, acks: outcome.responses.map(({ sequenceNumber }) => sequenceNumber) }
@@ -65,7 +65,7 @@ export const buildEventChecks: readonly Check[] = [
   },
   {
     id: 'BES-02',
-    sends: 'Events one by one, then a half-close; the stream stays open till then, and ends OK with all acknowledged.',
+    sends: 'Events one by one, then a half-close; the stream stays open until then and ends OK with all acknowledged.',
     needs,
     run: async (exam) => {
       const streamId = toolStream(exam)
@@ -116,7 +116,7 @@ export const buildEventChecks: readonly Check[] = [
   },
   {
     id: 'BES-05',
-    sends: 'Events that hold a type nobody knows, and component_stream_finished; acknowledged.',
+    sends: 'Events that hold an unknown type, and component_stream_finished; acknowledged.',
     needs,
     run: async (exam) => {
       const streamId = toolStream(exam)

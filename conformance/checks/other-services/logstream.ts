@@ -26,7 +26,7 @@ export const logStreamChecks: readonly Check[] = [
   },
   {
     id: 'LOG-02',
-    sends: 'Writes to the name for readers, and behind the end of a finished stream; both refused.',
+    sends: 'Writes to the name for readers, and after the end of a finished stream; both rejected.',
     needs,
     run: async (exam) => {
       const { name, writeResourceName } = await created(exam)

@@ -18,7 +18,7 @@ const fetchBlob = (exam: Exam, request: FetchBlob) =>
   exam.call(methods.fetchBlob, { instanceName: exam.instanceName, timeout: { seconds: 5, nanos: 0 }, ...request })
 
 const freshUri = (exam: Exam): string => `urn:conformance:${exam.uuid()}`
-/** Port 9 is nobody's: the connection is refused at once. */
+/** Nothing listens on port 9: the connection is refused at once. */
 const unreachable = (exam: Exam): string => `http://127.0.0.1:9/${exam.uuid()}`
 
 /** Pushes a fresh blob under two URIs. */
@@ -33,7 +33,7 @@ const pushed = async (exam: Exam, more: Input<'build.bazel.remote.asset.v1.PushB
   return { data, blobDigest, uris }
 }
 
-/** A failure outside of the server: the call is OK, and the status of the response is not. */
+/** A failure outside of the server: the call is OK and response.status has the error. */
 const expectMiss = (
   exam: Exam,
   outcome: Outcome<Output<'build.bazel.remote.asset.v1.FetchBlobResponse'>>,
@@ -44,7 +44,7 @@ const expectMiss = (
   exam.expect(codes.includes(code), `a status of code ${codes.join(' or ')}`, `code ${code} ${message}`)
 }
 
-/** A fault of these, in the status of the response or, which is for AST-02 to tell of, in that of the call. */
+/** One of these errors, in response.status or in the status of the call, which AST-02 judges. */
 const expectFault = (
   exam: Exam,
   outcome: Outcome<Output<'build.bazel.remote.asset.v1.FetchBlobResponse'>>,
@@ -53,7 +53,7 @@ const expectFault = (
   if (!codes.includes(outcome.code)) expectMiss(exam, outcome, ...codes)
 }
 
-/** A failure, wherever the server put it. */
+/** The error, in the call or in the response. */
 const expectNoAsset = (exam: Exam, outcome: Outcome<Output<'build.bazel.remote.asset.v1.FetchBlobResponse'>>): void => {
   if (outcome.code === 0) exam.expect((outcome.responses[0]?.status?.code ?? 0) !== 0, 'a failure', 'OK')
   else exam.expectError(outcome)
@@ -77,7 +77,7 @@ export const remoteAssetChecks: readonly Check[] = [
   },
   {
     id: 'AST-02',
-    sends: 'FetchBlob of an origin that refuses connections; OK, with the fault in the status of the response.',
+    sends: 'FetchBlob of an origin that refuses connections; OK, with the error in the status of the response.',
     needs,
     run: async (exam) => {
       expectMiss(exam, await fetchBlob(exam, { uris: [unreachable(exam)] }), ...FAULTS)
@@ -85,8 +85,7 @@ export const remoteAssetChecks: readonly Check[] = [
   },
   {
     id: 'AST-03',
-    sends:
-      'FetchBlob of a pushed URI after one that is unknown; the blob, which is in the CAS, and the URI that worked.',
+    sends: 'FetchBlob of an unknown URI and a pushed one; the blob, which is in the CAS, and the URI that worked.',
     needs: pushable,
     run: async (exam) => {
       const { blobDigest, uris } = await pushed(exam)
@@ -113,7 +112,7 @@ export const remoteAssetChecks: readonly Check[] = [
   },
   {
     id: 'AST-05',
-    sends: 'FetchBlob with a qualifier that nobody knows, on a server without Push; INVALID_ARGUMENT.',
+    sends: 'FetchBlob with an unknown qualifier, on a server without Push; INVALID_ARGUMENT.',
     needs,
     run: async (exam) => {
       const push = await exam.call(methods.pushBlob, { instanceName: exam.instanceName })

@@ -10,7 +10,7 @@ import type { Check } from '../../requirements/check.js'
 
 const MANY_NAMES = Array.from({ length: MANY }, (_, at) => `many ${at}`)
 
-/** Writes a file for each argument: every second one can be executed, every third one is empty, all others are equal. */
+/** Writes a file per argument: every second one is executable, every third one is empty, all others are equal. */
 const WRITING = `i=0; for p do
   if [ $((i%3)) = 0 ]; then : > "./$p"; else printf same > "./$p"; fi
   if [ $((i%2)) = 0 ]; then chmod +x "./$p"; else chmod -x "./$p"; fi
@@ -18,7 +18,7 @@ const WRITING = `i=0; for p do
 
 const SAME = Buffer.from('same')
 
-/** What WRITING leaves, as `x NAME HASH` or `f NAME HASH`. */
+/** The files that WRITING creates, as `x NAME HASH` or `f NAME HASH`. */
 const written = (exam: Exam, names: readonly string[]): string[] =>
   names.map((name, at) => {
     const { hash } = exam.digest(at % 3 === 0 ? Buffer.alloc(0) : SAME)
@@ -42,7 +42,7 @@ const filesCheck = async (exam: Exam, names: readonly string[]): Promise<void> =
 export const outputEdgeChecks: readonly Check[] = onWorkers([
   {
     id: 'OUT-18',
-    sends: 'Some hundred output files with unusual names, equal and empty ones among them; reported as they are.',
+    sends: 'Some hundred output files: unusual names, equal and empty content; reported unchanged.',
     run: (exam) => filesCheck(exam, [...UNUSUAL_NAMES, ...MANY_NAMES]),
   },
   {
@@ -73,7 +73,8 @@ export const outputEdgeChecks: readonly Check[] = onWorkers([
   },
   {
     id: 'OUT-20',
-    sends: 'Output files whose names have control characters or differ in case or normal form alone; as they are.',
+    sends:
+      'Output files whose names have control characters, or differ only in case or normal form; reported unchanged.',
     run: (exam) => filesCheck(exam, FOLDED_NAMES),
   },
 ])

@@ -106,14 +106,14 @@ export const outputPathChecks: readonly Check[] = onWorkers([
   {
     id: 'CMD-21',
     needs: ['api:2.2'],
-    sends: 'An output node property that nobody knows; INVALID_ARGUMENT.',
+    sends: 'An unknown output node property; INVALID_ARGUMENT.',
     run: async (exam) => {
       await expectRefusal(exam, { command: { outputNodeProperties: [`nosuch-${exam.uuid()}`] } }, 3)
     },
   },
   {
     id: 'CMD-22',
-    sends: 'mtime and unix_mode as output node properties; reported where they are announced.',
+    sends: 'mtime and unix_mode as output node properties; reported if announced.',
     run: async (exam) => {
       const announced = exam.capabilities.executionCapabilities?.supportedNodeProperties ?? []
       const outputNodeProperties = ['mtime', 'unix_mode'].filter((name) => announced.includes(name))
@@ -126,7 +126,7 @@ export const outputPathChecks: readonly Check[] = onWorkers([
   },
   {
     id: 'OUT-17',
-    sends: 'A file of mode 640 and known mtime, with every announced node property asked for; reported as they are.',
+    sends: 'A file of mode 640 and known mtime, with every announced node property requested; reported unchanged.',
     run: async (exam) => {
       const announced = exam.capabilities.executionCapabilities?.supportedNodeProperties ?? []
       const outputNodeProperties = ['mtime', 'unix_mode'].filter((name) => announced.includes(name))

@@ -8,7 +8,7 @@ import type { Check } from '../../requirements/check.js'
 
 const NESTED = 'mkdir -p d/a/b d/c && echo 1 > d/f && echo 2 > d/a/g && echo 3 > d/a/b/h && echo 4 > d/c/i'
 
-/** Every Directory of a Tree by its digest; `reached` are those that root leads to. */
+/** Every Directory of a Tree by its digest; `reached` are those reachable from the root. */
 const closure = (exam: Exam, tree: Tree): { known: Map<string, number>; reached: Set<string> } => {
   const all = [exam.present(tree.root, 'a root'), ...tree.children]
   const known = new Map(all.map((each, index) => [digestOf(rawDirectory(each)).hash, index]))
@@ -26,7 +26,7 @@ const closure = (exam: Exam, tree: Tree): { known: Map<string, number>; reached:
   return { known, reached }
 }
 
-/** The tags of the fields of a message whose fields are all length-delimited and numbered below 16, as they come. */
+/** The field tags of a message in wire order. All its fields are length-delimited and numbered below 16. */
 const tagsOf = (bytes: Buffer): number[] => {
   const reader = protobuf.Reader.create(bytes)
   const tags: number[] = []
@@ -37,7 +37,7 @@ const tagsOf = (bytes: Buffer): number[] => {
   return tags
 }
 
-/** Every Directory below this one is a blob of its own. */
+/** Every Directory below this one must be a blob. */
 const expectDirectories = async (exam: Exam, root: Digest, count: number): Promise<void> => {
   const waiting = [root]
   let seen = 0
@@ -64,7 +64,8 @@ export const outputTreeChecks: readonly Check[] = onWorkers([
   },
   {
     id: 'OUT-03',
-    sends: 'A directory of three levels; the Tree holds exactly what its root leads to, in canonical form.',
+    sends:
+      'A directory of three levels; the Tree holds exactly the Directories reachable from its root, in canonical form.',
     run: async (exam) => {
       const { result } = await run(exam, { script: NESTED, command: { outputPaths: ['d'] }, outputDirectories: ['d'] })
       const { tree, bytes } = await treeOf(exam, result, 'd')
@@ -161,7 +162,7 @@ export const outputTreeChecks: readonly Check[] = onWorkers([
   },
   {
     id: 'OUT-16',
-    sends: 'A directory of files, modes, symlinks and empty directories; the Tree is that and nothing else.',
+    sends: 'A directory of files, modes, symlinks and empty directories; the Tree holds exactly these entries.',
     run: async (exam) => {
       const script = `mkdir -p d/.a/b d/e/e d/x; printf 1 > d/.a/plain; printf 2 > d/.a/b/run; : > d/none
         chmod +x d/.a/b/run; chmod -x d/.a/plain d/none; ln -s ../none d/x/up; ln -s no/where d/dangling; ln -s b d/.a/dir`

@@ -19,7 +19,7 @@ const fileChecks: readonly Check[] = [
   },
   {
     id: 'OUT-13',
-    sends: 'A fifo as an output, alone and in a directory; left out or FAILED_PRECONDITION, and no hanging.',
+    sends: 'A fifo as an output, alone and in a directory; left out or FAILED_PRECONDITION, and the action ends.',
     run: async (exam) => {
       const command = { outputPaths: ['d', 'pipe'] }
       const { actionDigest } = await uploadAction(exam, {
@@ -94,7 +94,7 @@ const symlinkChecks: readonly Check[] = [
     id: 'OUT-10',
     sends: 'An absolute symlink as an output where those are disallowed; FAILED_PRECONDITION.',
     run: async (exam) => {
-      if (!(await takesLinks(exam))) exam.notApplicable('the server takes no symlink for an output, as OUT-08 tells')
+      if (!(await takesLinks(exam))) exam.notApplicable('the server accepts no symlink as an output; see OUT-08')
       const strategy = exam.capabilities.cacheCapabilities?.symlinkAbsolutePathStrategy
       const command = { outputPaths: ['link'] }
       const { actionDigest } = await uploadAction(exam, { script: 'ln -s /etc/x link', command })

@@ -29,7 +29,7 @@ const executionOf = (exam: Exam) => {
 
 const V2_0: Version = { major: 2, minor: 0, prerelease: '' }
 
-/** Their lists are sets: which of them stands first says nothing. */
+/** Its lists are sets: the order has no meaning. */
 const inAnyOrder = (capabilities: object): unknown =>
   JSON.parse(JSON.stringify(capabilities), (_, value) =>
     Array.isArray(value) ? value.map((each) => JSON.stringify(each)).sort() : value,
@@ -76,7 +76,7 @@ export const capabilitiesChecks: readonly Check[] = [
       exam.observed('has execution', isEnabled)
       const actionDigest = exam.digest(exam.random(10))
       const execution = await exam.call(methods.execute, { instanceName, actionDigest }, { maxResponses: 1 })
-      // Where execution is served, an action that is not there is a matter of the action, in the call or in the response.
+      // If Execute is served, an absent action is an error of the action, in the call or in the response.
       const isAbsent = execution.code === Code.UNIMPLEMENTED || execution.code === Code.PERMISSION_DENIED
       if (isEnabled) exam.expect(!isAbsent, 'Execute to be served as announced', codeName(execution.code))
       else if (execution.responses.length > 0) exam.expectError(execution)
@@ -198,7 +198,7 @@ export const capabilitiesChecks: readonly Check[] = [
   },
   {
     id: 'CAP-19',
-    sends: 'GetCapabilities of instances that are configured differently; each tells of its own.',
+    sends: 'GetCapabilities of instances with different configurations; each describes its own.',
     run: async (exam) => {
       const { secondInstanceName, readOnlyInstanceName, cacheOnlyInstanceName } = exam.candidate
       const of = async (instanceName: string) => {

@@ -27,7 +27,7 @@ const missingCount = (exam: Exam, outcome: Awaited<ReturnType<typeof find>>): nu
   return outcome.responses[0]?.missingBlobDigests.length ?? 0
 }
 
-/** The length in bytes of the hashes of functions that a server may or may not announce. */
+/** Hash lengths in bytes of functions that a server may announce. */
 const HASH_BYTES: readonly (readonly [number, number])[] = [
   [DigestFunction.SHA256TREE, 32],
   [DigestFunction.BLAKE3, 32],
@@ -39,7 +39,7 @@ const HASH_BYTES: readonly (readonly [number, number])[] = [
 
 const announcedBy = (exam: Exam): readonly number[] => exam.capabilities.cacheCapabilities?.digestFunctions ?? []
 
-/** The digest of no bytes under every function whose hashes can be made here. */
+/** The empty digest under every function that the suite can compute. */
 const EMPTY_HASHES: readonly (readonly [number, string])[] = [
   [DigestFunction.SHA256, EMPTY_DIGEST.hash],
   [DigestFunction.BLAKE3, blake3Of(Buffer.alloc(0)).hash],
@@ -102,7 +102,7 @@ export const digestChecks: readonly Check[] = [
   },
   {
     id: 'DIG-05',
-    sends: 'A SHA256 digest with digest_function unset; it is understood.',
+    sends: 'A SHA256 digest with digest_function unset; the server infers the function.',
     needs,
     run: async (exam) => {
       exam.expectEqual(missingCount(exam, await find(exam, [exam.digest(exam.random(9))])), 1, 'the missing digests')
@@ -140,7 +140,7 @@ export const digestChecks: readonly Check[] = [
   },
   {
     id: 'DIG-09',
-    sends: 'The BLAKE3 digest of stored bytes with digest_function unset; it is taken for SHA256 and so is missing.',
+    sends: 'The BLAKE3 digest of stored bytes with digest_function unset; read as SHA256, and so missing.',
     needs,
     run: async (exam) => {
       const data = exam.random(200)
@@ -165,25 +165,25 @@ export const digestChecks: readonly Check[] = [
       const there = await find(exam, [blake3Of(data)], DigestFunction.BLAKE3)
       exam.expectEqual(missingCount(exam, there), 0, 'the number missing under BLAKE3')
       const isElsewhere = missingCount(exam, await find(exam, [exam.digest(data)])) === 0
-      exam.chose(isElsewhere ? 'keeps blobs under each function' : 'keeps a blob under the function it came with')
+      exam.chose(isElsewhere ? 'keeps blobs under each function' : 'keeps a blob only under the function of its upload')
       const same = await find(exam, [blake3Of(data)], DigestFunction.SHA256)
       exam.expectEqual(missingCount(exam, same), 1, 'the number missing with the BLAKE3 hash under SHA256')
     },
   },
   {
     id: 'DIG-11',
-    sends: 'Digests and read offsets above 2^32; they are not wrapped round.',
+    sends: 'Digests and read offsets above 2^32; they do not wrap.',
     needs: ['cas', 'bytestream'],
     run: async (exam) => {
       const [small = EMPTY_DIGEST] = await exam.upload(exam.random(100))
       const wrapped = { hash: small.hash, sizeBytes: 2 ** 32 + 100 }
       const from = async (offset: number): Promise<number> =>
         (await exam.read(exam.readName(small), { offset })).data.length
-      // Which error is for BSR-05 to judge, and that an offset is looked at for BSR-03: bytes would be those of a wrapped one.
+      // BSR-05 judges the code and BSR-03 that the offset matters: bytes here come from a wrapped offset.
       if ((await from(1)) === 99) exam.expectEqual(await from(2 ** 32), 0, 'the bytes behind 2^32')
       const near = await find(exam, [{ hash: small.hash, sizeBytes: 101 }])
       if (near.code === Code.OK && missingCount(exam, near) === 0) {
-        exam.notApplicable('the server looks at no size, as DIG-02 tells: none is wrapped')
+        exam.notApplicable('the server ignores sizes, see DIG-02: none is wrapped')
       }
       const outcome = await find(exam, [wrapped])
       if (exam.expectCode(outcome, 'OK', 'INVALID_ARGUMENT') === 'OK') {
@@ -211,7 +211,7 @@ export const digestChecks: readonly Check[] = [
       }
       const request = { instanceName: exam.instanceName, digests: [EMPTY_DIGEST] }
       const read = await exam.call(methods.batchReadBlobs, request)
-      // BRB-01 tells of a server without that method.
+      // BRB-01 reports a server without that method.
       if (read.code === Code.UNIMPLEMENTED) return
       exam.expectCode(read, 'OK')
       const entry = exam.present(read.responses[0]?.responses[0], 'an entry')
@@ -220,7 +220,7 @@ export const digestChecks: readonly Check[] = [
   },
   {
     id: 'DIG-13',
-    sends: 'Size 0 with another hash than that of no bytes; missing.',
+    sends: 'Size 0 with a hash other than the empty hash; missing.',
     needs,
     run: async (exam) => {
       const outcome = await find(exam, [{ hash: exam.random(32).toString('hex'), sizeBytes: 0 }])

@@ -48,7 +48,7 @@ const wireChecks: readonly Check[] = [
   },
   {
     id: 'GEN-05',
-    sends: 'A Write with grpc-timeout 300 ms that stalls, from a client without a clock; the server ends the call.',
+    sends: 'A Write with grpc-timeout 300 ms that stalls, from a client that sets no timer; the server ends the call.',
     needs,
     run: async (exam) => {
       const digest = exam.digest(exam.random(1_000))
@@ -142,7 +142,7 @@ const messageChecks: readonly Check[] = [
   {
     id: 'GEN-04',
     isBulky: true,
-    sends: 'A download of 6 MiB to a client that takes 4 MiB a message; OK.',
+    sends: 'A download of 6 MiB to a client that accepts messages of 4 MiB; OK.',
     needs,
     run: async (exam) => {
       const client = exam.connect({ 'grpc.max_receive_message_length': MESSAGE_LIMIT })
@@ -157,7 +157,7 @@ const messageChecks: readonly Check[] = [
   },
   {
     id: 'GEN-07',
-    sends: 'Calls that fail in several ways; where details come with the error, their code is that of the call.',
+    sends: 'Calls that fail in several ways; details of an error have the code of the call.',
     needs,
     run: async (exam) => {
       const { instanceName } = exam
@@ -207,7 +207,7 @@ const messageChecks: readonly Check[] = [
   {
     id: 'GEN-14',
     isAlone: true,
-    sends: '300 small uploads at once; whatever is refused is UNAVAILABLE or RESOURCE_EXHAUSTED.',
+    sends: '300 small uploads at once; rejections are UNAVAILABLE or RESOURCE_EXHAUSTED.',
     needs,
     run: async (exam) => {
       const outcomes = await Promise.all(Array.from({ length: 300 }, () => exam.write(exam.random(2_000))))

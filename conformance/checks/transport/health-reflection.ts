@@ -13,7 +13,7 @@ const versions = { v1: methods.serverReflectionInfo, v1alpha: methods.serverRefl
 const reflect = (exam: Exam, request: object, version: keyof typeof versions = 'v1') =>
   exam.call(versions[version], request)
 
-/** Strings of a serialized message by field number, unparsed where they are messages themselves. */
+/** Strings of a serialized message by field number; nested messages are not parsed. */
 const stringsOf = (bytes: Uint8Array): Map<number, Uint8Array[]> => {
   const reader = protobuf.Reader.create(bytes)
   const fields = new Map<number, Uint8Array[]>()
@@ -72,7 +72,7 @@ export const healthChecks: readonly Check[] = [
           if (code === 12) exam.notApplicable('the server does not implement Watch')
         }
         exam.expectEqual(first?.status, status, `the first status of ${JSON.stringify(service)}`)
-        // A server that ends the stream does so right behind the state.
+        // A server that ends the stream does so immediately after the status.
         await Promise.race([watch.outcome, new Promise((resolve) => setTimeout(resolve, 300))])
         exam.expect(!watch.hasEnded, 'the stream to stay open', 'its end')
         watch.cancel()
@@ -81,7 +81,7 @@ export const healthChecks: readonly Check[] = [
   },
   {
     id: 'HLT-04',
-    sends: 'Health.List; whether it is there.',
+    sends: 'Health.List; whether it is implemented.',
     needs: ['health'],
     run: async (exam) => {
       const outcome = await exam.call(methods.healthList, {})
@@ -91,7 +91,7 @@ export const healthChecks: readonly Check[] = [
   },
   {
     id: 'HLT-05',
-    sends: 'Health.List, then Check of each name in it and of each service here; the same names and status.',
+    sends: 'Health.List, then Check of each name in it and of each known service; the same names and status.',
     needs: ['health'],
     run: async (exam) => {
       const outcome = await exam.call(methods.healthList, {})
@@ -112,7 +112,7 @@ export const healthChecks: readonly Check[] = [
   },
 ]
 
-/** The services of which a method answers with anything else than UNIMPLEMENTED. */
+/** The services with a method that answers anything but UNIMPLEMENTED. */
 const servedHere = async (exam: Exam): Promise<string[]> => {
   const { instanceName } = exam
   const probes = [
@@ -131,7 +131,7 @@ const servedHere = async (exam: Exam): Promise<string[]> => {
   return served
 }
 
-/** Runs for each version that is there. */
+/** Runs for each version that the server has. */
 const inEachVersion = async (exam: Exam, look: (version: keyof typeof versions) => Promise<void>): Promise<void> => {
   for (const version of ['v1', 'v1alpha'] as const) {
     const { code } = await reflect(exam, { listServices: '' }, version)
@@ -142,7 +142,7 @@ const inEachVersion = async (exam: Exam, look: (version: keyof typeof versions) 
 export const reflectionChecks: readonly Check[] = [
   {
     id: 'REF-01',
-    sends: 'list_services under v1 and v1alpha; those that are there name every service that answers here.',
+    sends: 'list_services under v1 and v1alpha; each implemented version names every service that answers here.',
     needs: ['reflection'],
     run: async (exam) => {
       const served = await servedHere(exam)
@@ -191,7 +191,7 @@ export const reflectionChecks: readonly Check[] = [
           exam.expect(files.has(name), `the file ${name}`, JSON.stringify(more.map((file) => file.name)))
           wanted.push(...more.flatMap((file) => file.dependency))
         }
-        exam.chose(`describes itself in ${files.size} files`)
+        exam.chose(`describes the service in ${files.size} files`)
       })
     },
   },

@@ -25,7 +25,7 @@ export const instanceNameChecks: readonly Check[] = [
   },
   {
     id: 'INS-02',
-    sends: 'An instance that does not exist, to every service; refused, and no download or lookup as NOT_FOUND.',
+    sends: 'An unknown instance, to every service; rejected, and no download or lookup with NOT_FOUND.',
     needs: ['cas', 'bytestream', 'action-cache'],
     run: async (exam) => {
       const data = exam.random(5)
@@ -37,13 +37,13 @@ export const instanceNameChecks: readonly Check[] = [
         await exam.read(exam.readName(actionDigest, { instanceName: UNKNOWN })),
         await exam.write(data, { resourceName: exam.uploadName(actionDigest, { instanceName: UNKNOWN }) }),
       ]
-      // A server may serve whatever name it is given, if all of its services do.
+      // A server may serve every name, if all of its services do.
       const isServed = outcomes.every(({ code }, at) => codeName(code) === (at === 1 || at === 3 ? 'NOT_FOUND' : 'OK'))
       if (isServed) exam.notApplicable('every instance name is served')
       exam.observed('GetActionResult of an unknown instance', codeName(outcomes[1]?.code ?? 0))
       const refusals = ['INVALID_ARGUMENT', 'PERMISSION_DENIED', 'FAILED_PRECONDITION', 'UNIMPLEMENTED'] as const
       const codes = outcomes.map((outcome, at) => {
-        // Only where a client would take it for a cache miss.
+        // Only codes that a client would read as a cache miss.
         const more = at === 1 || at === 3 ? [] : (['NOT_FOUND'] as const)
         return exam.expectCode(outcome, ...refusals, 'UNAUTHENTICATED', ...more)
       })
@@ -92,7 +92,7 @@ export const instanceNameChecks: readonly Check[] = [
   },
   {
     id: 'INS-06',
-    sends: 'A blob and a result stored in one instance, asked for in another with stores of its own; missing there.',
+    sends: 'A blob and a result stored in one instance, looked up in another with its own stores; missing there.',
     needs: ['cas', 'second-instance'],
     run: async (exam) => {
       const digests = await exam.upload(exam.random(70))

@@ -28,7 +28,7 @@ export const requestMetadataChecks: readonly Check[] = [
   },
   {
     id: 'RMD-02',
-    sends: 'Bytes in the RequestMetadata header that are no message; OK.',
+    sends: 'A RequestMetadata header that does not decode; OK.',
     needs,
     run: async (exam) => {
       exam.expectCode(await ask(exam, { requestMetadata: Buffer.alloc(20, 0xff) }), 'OK')
