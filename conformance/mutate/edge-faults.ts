@@ -2,11 +2,11 @@ import { posix } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { decompress } from '../material/zstd.js'
 
-// How servers change content at its edges, apart from where they do it.
+// Faults that change content at its edges, independent of where they apply.
 
 export interface TextFault {
   readonly name: string
-  /** What follows "names" or "arguments" in a sentence. */
+  /** The predicate after "names" or "arguments" in a sentence. */
   readonly does: string
   change(text: string): string
 }
@@ -24,11 +24,11 @@ const decoded = (text: string): string => {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: all of ASCII
 export const asciiOnly = (text: string): string => text.replaceAll(/[^\u0000-\u007f]/gu, '?')
 
-/** Faults that any name with Unicode letters, spaces or punctuation shows. */
+/** Faults that every name with Unicode letters, spaces or punctuation reveals. */
 export const TEXT_FAULTS: readonly TextFault[] = [
-  textFault('trimmed', 'lose spaces at their ends', (text) => text.trim()),
-  textFault('ascii-only', 'have a question mark for each letter beyond ASCII', asciiOnly),
-  textFault('without-astral', 'lose characters beyond U+FFFF', (text) =>
+  textFault('trimmed', 'lose leading and trailing spaces', (text) => text.trim()),
+  textFault('ascii-only', 'have a question mark for each non-ASCII letter', asciiOnly),
+  textFault('without-astral', 'lose characters above U+FFFF', (text) =>
     text.replaceAll(/[\u{10000}-\u{10ffff}]/gu, ''),
   ),
   textFault('percent-decoded', 'are decoded as parts of a URL', decoded),
@@ -38,10 +38,10 @@ export const TEXT_FAULTS: readonly TextFault[] = [
 
 /** Faults of file systems and of programs that fold names together. */
 export const FOLDING_FAULTS: readonly TextFault[] = [
-  textFault('normalised', 'are brought to normal form C', (text) => text.normalize('NFC')),
-  textFault('lower-case', 'are brought to lower case', (text) => text.toLowerCase()),
-  textFault('one-line', 'lose ends of lines', (text) => text.replaceAll('\n', '')),
-  textFault('slashed', 'have a slash for each backslash, or lose what stands before it', (text) =>
+  textFault('normalised', 'are converted to normal form C', (text) => text.normalize('NFC')),
+  textFault('lower-case', 'are converted to lower case', (text) => text.toLowerCase()),
+  textFault('one-line', 'lose line ends', (text) => text.replaceAll('\n', '')),
+  textFault('slashed', 'have a slash for each backslash, or lose the part before it', (text) =>
     text.slice(text.lastIndexOf('\\') + 1),
   ),
 ]
@@ -64,17 +64,17 @@ const MARK = Buffer.from('\ufeff')
 const latin1 = (bytes: Buffer, change: (text: string) => string): Buffer =>
   Buffer.from(change(bytes.toString('latin1')), 'latin1')
 
-/** Faults of streams that are taken for text. */
+/** Faults of streams that are treated as text. */
 export const STREAM_FAULTS: readonly BytesFault[] = [
   bytesFault('as-text', 'is decoded as UTF-8 and encoded again', (bytes) => Buffer.from(bytes.toString('utf8'))),
   bytesFault('unix-lines', 'has LF for each CR LF', (bytes) => latin1(bytes, (text) => text.replaceAll('\r\n', '\n'))),
-  bytesFault('trimmed', 'loses white space at its end', (bytes) =>
+  bytesFault('trimmed', 'loses trailing white space', (bytes) =>
     latin1(bytes, (text) => text.replace(/[\t-\r ]+$/, '')),
   ),
   bytesFault('cut-at-nul', 'ends before the first NUL', (bytes) =>
     bytes.includes(0) ? bytes.subarray(0, bytes.indexOf(0)) : bytes,
   ),
-  bytesFault('without-mark', 'loses a mark of byte order', (bytes) =>
+  bytesFault('without-mark', 'loses a byte order mark', (bytes) =>
     bytes.subarray(0, 3).equals(MARK) ? bytes.subarray(3) : bytes,
   ),
   bytesFault('without-colours', 'loses escape sequences', (bytes) =>
@@ -92,11 +92,11 @@ export const unpacked = (bytes: Buffer): Buffer => {
   return bytes.subarray(0, 2).equals(GZIP_MAGIC) ? gunzipSync(bytes) : bytes
 }
 
-/** Faults of stores that look into blobs. */
+/** Faults of stores that inspect blobs. */
 export const BLOB_FAULTS: readonly BytesFault[] = [
   ...STREAM_FAULTS.filter(({ name }) => name !== 'without-colours'),
-  bytesFault('unpacked', 'is unpacked where it is compressed data', unpacked),
-  bytesFault('without-zeros', 'loses zeros at its end', (bytes) => {
+  bytesFault('unpacked', 'is unpacked if it is compressed', unpacked),
+  bytesFault('without-zeros', 'loses trailing zeros', (bytes) => {
     let end = bytes.length
     while (end > 0 && bytes[end - 1] === 0) end--
     return bytes.subarray(0, end)
@@ -116,22 +116,22 @@ export interface ListFault {
 export const withoutEqual = <E extends Entry>(list: readonly E[]): E[] =>
   list.filter(({ digest }, at) => !digest || list.findIndex((other) => other.digest?.hash === digest.hash) === at)
 
-/** Faults of lists of entries with a name and, most of them, a digest. */
+/** Faults of lists whose entries have a name and usually a digest. */
 export const LIST_FAULTS: readonly ListFault[] = [
   { name: 'end-at-100', does: 'end after a hundred entries', change: (list) => list.slice(0, 100) },
   {
     name: 'lose-equal',
-    does: 'have entries of equal content once',
+    does: 'contain entries of equal content once',
     change: withoutEqual,
   },
   {
     name: 'lose-empty',
-    does: 'leave entries without content out',
+    does: 'omit empty entries',
     change: (list) => list.filter(({ digest }) => digest?.sizeBytes !== 0),
   },
   {
     name: 'lose-hidden',
-    does: 'leave entries out whose names begin with a dot',
+    does: 'omit entries whose names begin with a dot',
     change: (list, nameOf) => list.filter((entry) => !/(^|\/)\.[^/]*$/.test(nameOf(entry))),
   },
 ]

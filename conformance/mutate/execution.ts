@@ -18,7 +18,7 @@ type Re<N extends string> = Output<`build.bazel.remote.execution.v2.${N}` & Para
 export type ActionResult = Re<'ActionResult'>
 export type Status = Output<'google.rpc.Status'>
 
-/** An Operation with what is packed inside it. */
+/** An Operation and its decoded contents. */
 export interface Opened {
   readonly operation: Output<'google.longrunning.Operation'>
   readonly metadata: Re<'ExecuteOperationMetadata'> | undefined
@@ -45,7 +45,7 @@ export const onResult = (
     if (opened.response?.result) await edit(opened.response.result, opened, call)
   })
 
-/** Changes every failure of an execution, in the response or of the call; a code of 0 takes it back. */
+/** Changes every failure of an execution, in the response or in the call; a code of 0 removes it. */
 export const onFailure = (edit: (status: Status) => void): Tampering[] => [
   ...onOperation(({ response }) => {
     if (response?.status && response.status.code !== 0) edit(response.status)
@@ -68,7 +68,7 @@ const throughStatus = (ending: Ending, edit: (status: Status) => void): void => 
   if (ending.details !== undefined) ending.details = statusCodec.encode(status)
 }
 
-/** The digest of a blob that nobody has. */
+/** The digest of a blob that no server has. */
 export const absentDigest = () => ({ ...digestOf(randomBytes(16)) })
 
 /** A blob of the empty instance. */
@@ -88,7 +88,7 @@ export interface Parts {
   readonly root: Re<'Directory'>
 }
 
-/** The action of this digest with its Command and root; undefined where one of them is missing or malformed. */
+/** The action of this digest with its Command and root; undefined if one of them is missing or malformed. */
 export const partsOf = async (call: Call<object>, digest: Digest): Promise<Parts | undefined> => {
   try {
     const action = actionCodec.decode(await blobOf(call, digest))
@@ -96,12 +96,12 @@ export const partsOf = async (call: Call<object>, digest: Digest): Promise<Parts
     const command = commandCodec.decode(await blobOf(call, action.commandDigest))
     return { action, command, root: directoryCodec.decode(await blobOf(call, action.inputRootDigest)) }
   } catch {
-    // The server will say what is wrong with it.
+    // The server reports the error itself.
     return undefined
   }
 }
 
-/** Has the server run another action than the client asked for. */
+/** Makes the server run another action than the client requested. */
 export const onAction = (edit: (parts: Parts) => void): Tampering =>
   onRequest(methods.execute, async (request, call) => {
     const { hash = '', sizeBytes = 0 } = request.actionDigest ?? {}
@@ -113,7 +113,7 @@ export const onAction = (edit: (parts: Parts) => void): Tampering =>
     request.actionDigest = await storeBlob(call, actionCodec.encode(parts.action))
   })
 
-/** Changes the Tree of every output directory; what `edit` returns is stored in its place when it is not undefined. */
+/** Changes the Tree of every output directory; if `edit` returns bytes, they are stored instead. */
 export const onTree = (
   edit: (tree: Re<'Tree'>, directory: ActionResult['outputDirectories'][number]) => Buffer | undefined,
 ): Tampering[] =>

@@ -20,10 +20,7 @@ import { sizeIn } from './resource-name.js'
 
 const [UNKNOWN, INVALID_ARGUMENT, NOT_FOUND, FAILED_PRECONDITION, OUT_OF_RANGE, UNIMPLEMENTED] = [2, 3, 5, 9, 11, 12]
 
-/**
- * What a server may do as well, since the text allows it: none of these may fail a row. `caughtBy` are the rows that look at
- * it and let it pass.
- */
+/** Permitted behaviour that must fail no row. `caughtBy` lists the rows that observe it and accept it. */
 export const lawfulVariants: readonly Mutation[] = [
   {
     name: 'identity-announced',
@@ -36,7 +33,7 @@ export const lawfulVariants: readonly Mutation[] = [
   },
   {
     name: 'upload-never-begun-not-found',
-    breaks: 'Nothing: a name that no Write has used does not exist, whatever blob it names.',
+    breaks: 'Nothing: a name without a Write does not exist, whatever blob it names.',
     caughtBy: ['BSQ-01', 'BSQ-02'],
     tamper: () => {
       const used = new Set<string | undefined>()
@@ -48,7 +45,7 @@ export const lawfulVariants: readonly Mutation[] = [
   },
   {
     name: 'timestamps-left-out',
-    breaks: 'Nothing: no timestamp of execution_metadata is asked for, nor a name of the worker.',
+    breaks: 'Nothing: execution_metadata need not contain timestamps or the name of the worker.',
     caughtBy: ['EXE-47'],
     tamper: () =>
       onResult(({ executionMetadata }) => {
@@ -83,8 +80,7 @@ export const lawfulVariants: readonly Mutation[] = [
   },
   {
     name: 'lists-in-another-order',
-    breaks:
-      'Nothing: no text gives the order of what is missing, of the entries of a batch, of Directories or of outputs.',
+    breaks: 'Nothing: no text gives the order of missing digests, batch entries, Directories or outputs.',
     caughtBy: ['FMB-13', 'BUB-17', 'BRB-12', 'BRB-13', 'TRE-14', 'ACU-15', 'OUT-18'],
     tamper: () => [
       onResponse(findMissingBlobs, ({ missingBlobDigests }) => void missingBlobDigests.reverse()),
@@ -97,7 +93,7 @@ export const lawfulVariants: readonly Mutation[] = [
   },
   {
     name: 'streams-by-digest',
-    breaks: 'Nothing: what was stored as raw bytes may come by digest.',
+    breaks: 'Nothing: content stored inline may be returned by digest.',
     caughtBy: ['ACU-15', 'ACU-10', 'EXE-55'],
     tamper: () => {
       const move = async (result: ActionResult, call: Call<object>): Promise<void> => {
@@ -122,7 +118,7 @@ export const lawfulVariants: readonly Mutation[] = [
   },
   {
     name: 'platform-case-ignored',
-    breaks: "Nothing: what properties mean is the server's.",
+    breaks: 'Nothing: the server defines the meaning of properties.',
     caughtBy: ['CMD-17', 'CMD-18'],
     tamper: () =>
       onAction(({ action }) => {
@@ -135,7 +131,7 @@ export const lawfulVariants: readonly Mutation[] = [
   },
   {
     name: 'any-property-taken',
-    breaks: 'Nothing: the server says which names it accepts, and may accept all.',
+    breaks: 'Nothing: the server defines the names it accepts, and may accept all.',
     caughtBy: ['EXE-31'],
     tamper: () =>
       onAction(({ action }) => {
@@ -145,7 +141,7 @@ export const lawfulVariants: readonly Mutation[] = [
   },
   {
     name: 'cache-only-asks-for-the-action-first',
-    breaks: 'Nothing: a server without execution may look at the request before it refuses it.',
+    breaks: 'Nothing: a server without execution may validate the request before it rejects it.',
     caughtBy: ['CAP-04'],
     tamper: () => [
       onResponse(getCapabilities, (capabilities) => {
@@ -156,7 +152,7 @@ export const lawfulVariants: readonly Mutation[] = [
   },
   {
     name: 'starts-at-2.3',
-    breaks: 'Nothing: a server need not serve clients of 2.0, nor what only they use.',
+    breaks: 'Nothing: a server need not serve 2.0 clients, nor features that only they use.',
     caughtBy: ['CAP-02', 'CAP-18'],
     tamper: () =>
       onResponse(getCapabilities, (capabilities) => {
@@ -166,13 +162,13 @@ export const lawfulVariants: readonly Mutation[] = [
   },
   {
     name: 'malformed-operation-names-refused',
-    breaks: 'Nothing: a name that no operation can have may be an invalid argument.',
+    breaks: 'Nothing: a name that no operation can have may be INVALID_ARGUMENT.',
     caughtBy: ['WAI-02', 'WAI-06'],
     tamper: () => recode(waitExecution, NOT_FOUND, INVALID_ARGUMENT),
   },
   {
     name: 'results-of-actions-only',
-    breaks: 'Nothing: an update may want the Action and its Command.',
+    breaks: 'Nothing: an update may require the Action and its Command.',
     caughtBy: ['CAP-08', 'ACU-14'],
     tamper: () =>
       instead(updateActionResult, (request) =>
@@ -181,7 +177,7 @@ export const lawfulVariants: readonly Mutation[] = [
   },
   {
     name: 'repeated-qualifiers-of-an-unknown-code',
-    breaks: 'Nothing: no code is given for qualifiers that are repeated.',
+    breaks: 'Nothing: no code is given for repeated qualifiers.',
     caughtBy: ['AST-06'],
     tamper: () => instead(fetchBlob, () => ended(UNKNOWN)),
   },

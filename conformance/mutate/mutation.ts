@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http2'
 import type { Any, Method } from '../wire/methods.js'
 
-/** How a call ends: what stands in its trailers. */
+/** How a call ends: the contents of its trailers. */
 export interface Ending {
   code: number
   message: string
@@ -9,57 +9,57 @@ export interface Ending {
   details: Buffer | undefined
 }
 
-/** A call whose messages are being tampered with. */
+/** A call whose messages the mutation changes. */
 export interface Call<Q> {
   /** `/package.Service/Method`. */
   readonly path: string
   readonly headers: IncomingHttpHeaders
-  /** The client's first message; undefined until it came. */
+  /** The client's first message; undefined until it arrives. */
   readonly request: Q | undefined
-  /** Resolves when the client has sent all it wants to send. */
+  /** Resolves when the client has sent its last message. */
   readonly halfClosed: Promise<void>
-  /** Asks the server behind the proxy on the mutation's own account. Throws when the call does not end OK. */
+  /** Calls the server behind the proxy for the mutation itself. Throws if the call does not end with OK. */
   ask<A, B>(method: Method<A, B>, request: A): Promise<B[]>
 }
 
-/** What a call gets in place of the server's answer; 'silence' never ends it, 'reset' breaks it off. */
+/** Replaces the server's answer; 'silence' never ends the call, 'reset' cancels it. */
 export type Answer = { readonly responses?: readonly object[]; readonly ending: Ending } | 'silence' | 'reset'
 
-/** What to send in a message's place; undefined for the message itself. */
+/** Replacements for a message; undefined keeps it. */
 export type Messages = readonly object[] | undefined
 
 /**
- * What is done to the calls of one method, or of all. Hooks change what they are given in place; those that return
- * messages have them sent instead, and `[]` drops one.
+ * Changes to the calls of one method, or of all. Hooks edit their argument in place. Hooks that return messages replace
+ * it; `[]` drops it.
  */
 export interface Tampering<Q = Any, R = Any> {
   readonly method: Method<Q, R> | 'every method'
-  /** Asked with the first message (undefined when the client sent none); what it returns keeps the server out of it. */
+  /** Called with the first message (undefined if there was none); a return value answers without the server. */
   answer?(request: Q | undefined, call: Call<Q>): Answer | undefined
-  /** Asked before the call reaches the server; headers may be changed. */
+  /** Called before the call reaches the server; may change the headers. */
   headers?(headers: Record<string, string | string[] | undefined>): void
   request?(message: Q, call: Call<Q>): Messages | Promise<Messages>
   response?(message: R, call: Call<Q>): Messages | Promise<Messages>
-  /** Further messages after the last one of the server. */
+  /** More messages after the server's last one. */
   more?(call: Call<Q>, ending: Ending): readonly object[] | Promise<readonly object[]>
   ending?(ending: Ending, call: Call<Q>): void | Promise<void>
 }
 
-/** One way for a server to be wrong. */
+/** One fault of a server. */
 export interface Mutation {
   readonly name: string
-  /** One sentence: what the server does wrong. */
+  /** One sentence: the fault of the server. */
   readonly breaks: string
-  /** The checks that must see it. */
+  /** The checks that must catch it. */
   readonly caughtBy: readonly string[]
-  /** How long its checks wait before they see it, when that is seconds: such mutations are examined first. */
+  /** How long its checks wait until they see it, if that is seconds: such mutations run first. */
   readonly waitsMs?: number
   /**
-   * The methods it leaves unimplemented, as `Service.Method` without the package. That is one finding: one of the checks
-   * must tell it, and those that cannot be judged without the method are skipped in its name.
+   * The methods it leaves unimplemented, as `Service.Method` without the package. One of the checks must report the
+   * method; the checks that need it are skipped.
    */
   readonly leavesOut?: readonly string[]
-  /** Made anew for each run, so that what a mutation has to remember is its own. */
+  /** Created for each run, so that the state of a mutation is its own. */
   tamper(): Tampering | readonly Tampering[]
 }
 
@@ -98,7 +98,7 @@ export const onEnding = <Q, R>(
   ending: (ending: Ending, call: Call<Q>) => void | Promise<void>,
 ): Tampering => ({ method, ending })
 
-/** Answers in the server's place whenever `answer` has something to say. */
+/** Answers in place of the server if `answer` returns something. */
 export const instead = <Q, R>(
   method: Method<Q, R>,
   answer: (request: Q | undefined, call: Call<Q>) => Answer | undefined,
@@ -111,7 +111,7 @@ export const ended = (code = 0, message = code === 0 ? '' : 'mutated'): { readon
 /** OK with these responses. */
 export const answered = (...responses: readonly object[]): Answer => ({ responses, ...ended() })
 
-/** Replaces one code by another wherever the server ends a call with it. */
+/** Replaces one final status code by another. */
 export const recode = (method: Method<Any, Any>, from: number, to: number): Tampering =>
   onEnding(method, (ending) => {
     if (ending.code !== from) return

@@ -24,7 +24,7 @@ import { digestAndInstanceMutations } from './mutations/transport/digest-and-ins
 import { transportMutations } from './mutations/transport/transport.js'
 import { unimplementedMutations } from './mutations/transport/unimplemented.js'
 
-/** Every way in which the proxy can break a server, by what is broken. */
+/** Every mutation of the proxy, by the area it breaks. */
 export const mutationsBySubject: Readonly<Record<string, readonly Mutation[]>> = {
   'Transport, health, reflection': transportMutations,
   'Digests and instance names': digestAndInstanceMutations,

@@ -1,7 +1,7 @@
 import { mutations, mutationsBySubject } from './mutations.js'
 import { uncatchable } from './uncatchable.js'
 
-/** `conformance/mutations.md`. */
+/** The text of `conformance/mutations.md`. */
 export const mutationTable = (): string => {
   const sections = Object.entries(mutationsBySubject).map(([subject, inSubject]) => {
     const rows = inSubject.map(({ name, breaks, caughtBy }) => `| \`${name}\` | ${breaks} | ${caughtBy.join(', ')} |`)

@@ -22,11 +22,11 @@ import {
 } from '../mutation.js'
 import { isCompressed, sizeIn } from '../resource-name.js'
 
-// Faults that show only beyond the sizes, the kinds of entries and the codes that small examples have.
+// Faults that small examples do not show: sizes, kinds of entries and codes beyond them.
 
 const MOST_BYTES = 8 << 20
 
-/** Ends every download of this kind without an error once it has given 8 MiB. */
+/** Ends every download of this kind with OK after 8 MiB. */
 const endsEarly = (isMeant: (resourceName: string | undefined) => boolean): Tampering => {
   const given = new WeakMap<object, number>()
   return replaceResponse(
@@ -54,7 +54,7 @@ export const beyondMutations: readonly Mutation[] = [
   },
   {
     name: 'upload-above-8-mib-discarded',
-    breaks: 'Uploads of more than 8 MiB are acknowledged and not kept.',
+    breaks: 'Uploads of more than 8 MiB are acknowledged and not stored.',
     caughtBy: ['BSR-17', 'BSW-20'],
     tamper: () =>
       instead(write, (request) => {
@@ -65,7 +65,7 @@ export const beyondMutations: readonly Mutation[] = [
   },
   {
     name: 'read-loses-high-offsets',
-    breaks: 'A download from beyond 16 MiB starts at 16 MiB.',
+    breaks: 'A download from an offset above 16 MiB starts at 16 MiB.',
     caughtBy: ['BSR-17'],
     tamper: () => ({
       method: read,
@@ -77,7 +77,7 @@ export const beyondMutations: readonly Mutation[] = [
   },
   {
     name: 'trees-lose-modes',
-    breaks: 'Trees of output directories do not say which files are executable.',
+    breaks: 'Trees of output directories do not mark executable files.',
     caughtBy: ['OUT-16'],
     tamper: () =>
       onTree(({ root, children }) => {
@@ -88,7 +88,7 @@ export const beyondMutations: readonly Mutation[] = [
   },
   {
     name: 'trees-drop-empty-directories',
-    breaks: 'Trees of output directories leave empty directories out.',
+    breaks: 'Trees of output directories omit empty directories.',
     caughtBy: ['OUT-16'],
     tamper: () =>
       onTree(({ root, children }) => {
@@ -100,7 +100,7 @@ export const beyondMutations: readonly Mutation[] = [
   },
   {
     name: 'stray-file-in-root',
-    breaks: 'Every action sees a file in its input root that nobody put there.',
+    breaks: 'Every action sees an extra file in its input root.',
     caughtBy: ['CMD-27'],
     tamper: () =>
       onAction(({ root }) => {
@@ -110,7 +110,7 @@ export const beyondMutations: readonly Mutation[] = [
   },
   {
     name: 'tree-loses-symlinks',
-    breaks: 'GetTree gives Directories without their symlinks.',
+    breaks: 'GetTree returns Directories without their symlinks.',
     caughtBy: ['TRE-01'],
     tamper: () =>
       onResponse(getTree, ({ directories }) => {
@@ -119,7 +119,7 @@ export const beyondMutations: readonly Mutation[] = [
   },
   {
     name: 'tree-loses-modes',
-    breaks: 'GetTree gives every file as one that is not executable.',
+    breaks: 'GetTree returns every file as not executable.',
     caughtBy: ['TRE-01'],
     tamper: () =>
       onResponse(getTree, ({ directories }) => {
@@ -140,7 +140,7 @@ export const beyondMutations: readonly Mutation[] = [
   },
   {
     name: 'cached-result-loses-directories',
-    breaks: 'GetActionResult leaves output_directories out.',
+    breaks: 'GetActionResult omits output_directories.',
     caughtBy: ['ACG-02', 'ACG-12'],
     tamper: () =>
       onResponse(getActionResult, (result) => {
@@ -158,7 +158,7 @@ export const beyondMutations: readonly Mutation[] = [
   },
   {
     name: 'waiting-tells-another-name',
-    breaks: 'WaitExecution tells of the operation under another name than Execute.',
+    breaks: 'WaitExecution reports the operation under another name than Execute.',
     caughtBy: ['WAI-01', 'WAI-04'],
     tamper: () =>
       onResponse(waitExecution, (operation) => {
@@ -198,13 +198,13 @@ export const beyondMutations: readonly Mutation[] = [
   },
   {
     name: 'malformed-download-is-empty',
-    breaks: 'A download whose name cannot be read ends OK without bytes.',
+    breaks: 'A download with a malformed name ends OK without bytes.',
     caughtBy: ['BSR-10'],
     tamper: () => recode(read, 3, 0),
   },
   {
     name: 'malformed-upload-is-complete',
-    breaks: 'QueryWriteStatus of a name that cannot be read answers OK.',
+    breaks: 'QueryWriteStatus of a malformed name answers OK.',
     caughtBy: ['BSQ-05'],
     tamper: () =>
       instead(queryWriteStatus, (request) =>

@@ -1,15 +1,15 @@
 import { constants, type ServerHttp2Stream } from 'node:http2'
 
 /**
- * The call behind a client's is over: breaks the client's off with `resetCode`, or, when that is undefined, lets what
- * was sent reach the client first and then tells it to send no more.
+ * The upstream call has ended: resets the client's call with `resetCode`. Without a code, sent data reaches the client
+ * first, then the client is told to stop sending.
  */
 export const closeAfter = (client: ServerHttp2Stream, resetCode: number | undefined): void => {
   if (resetCode !== undefined) {
     client.close(resetCode)
     return
   }
-  // A reset overtakes trailers that still wait to be written, which happens before the next turn of the loop.
+  // A reset overtakes trailers that are not written yet; they are written before the next turn of the event loop.
   const close = (): void => {
     setImmediate(() => client.close(constants.NGHTTP2_NO_ERROR))
   }

@@ -3,7 +3,7 @@ import { serviceDefinition } from '../../proto/service-definition.js'
 
 type MessageForm = Pick<Codec<object, unknown>, 'encode' | 'decode'>
 
-/** A method as the proxy needs to know it. */
+/** The description of a method that the proxy needs. */
 export interface WireMethod {
   readonly path: string
   readonly request: MessageForm

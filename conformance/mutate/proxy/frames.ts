@@ -16,8 +16,8 @@ export const framed = ({ isCompressed, bytes }: Framed): Buffer => {
 }
 
 /**
- * The messages of a gRPC stream, one at a time and no faster than they are taken. Ends where the stream ends; throws
- * when it breaks. Leaving early leaves the stream open.
+ * The messages of a gRPC stream, one at a time, no faster than they are consumed. Ends with the stream; throws if it
+ * breaks. An early exit leaves the stream open.
  */
 export async function* messagesOf(stream: Readable): AsyncGenerator<Framed> {
   let waiting: Buffer[] = []
@@ -41,7 +41,7 @@ export async function* messagesOf(stream: Readable): AsyncGenerator<Framed> {
   }
 }
 
-/** Resolves when there is room for more, or when nothing more can be written. */
+/** Resolves when there is room for more, or nothing more can be written. */
 export const writeFrame = (stream: Writable, message: Framed): Promise<void> => {
   if (stream.destroyed || stream.writableEnded || stream.write(framed(message))) return Promise.resolve()
   return new Promise((resolve) => {

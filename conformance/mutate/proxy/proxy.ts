@@ -18,8 +18,8 @@ import { TamperedCall } from './tampered-call.js'
 const WINDOW_BYTES = 1 << 20
 
 /**
- * Stands in front of a correct server and makes it wrong in one way. Calls that the mutation leaves alone pass through
- * as bytes, with their headers, trailers, resets and flow control; every connection has one of its own behind it.
+ * A proxy in front of a correct server that breaks it in one way. Calls outside the mutation pass through as bytes,
+ * with headers, trailers, resets and flow control. Each client connection has its own upstream connection.
  */
 export class MutatingProxy {
   /** `grpc://127.0.0.1:PORT`. */
@@ -33,7 +33,7 @@ export class MutatingProxy {
     this.address = `grpc://127.0.0.1:${(server.address() as AddressInfo).port}`
   }
 
-  /** `upstream` is `grpc://host:port`; without a mutation nothing is changed. */
+  /** `upstream` is `grpc://host:port`; without a mutation nothing changes. */
   static async listen(upstream: string, mutation?: Mutation): Promise<MutatingProxy> {
     const authority = upstream.replace(/^grpc:/, 'http:')
     const tampering = [mutation?.tamper() ?? []].flat()
@@ -48,7 +48,7 @@ export class MutatingProxy {
       session.once('close', () => sessions.delete(session))
       session.on('stream', (stream, headers) => serve(stream, headers, behind, tampering))
     })
-    // A client that speaks something else, or breaks off, is no business of the exam.
+    // A client that speaks another protocol, or disconnects, does not matter to the exam.
     server.on('sessionError', () => {})
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject)
@@ -115,7 +115,7 @@ const passThrough = (
     trailers = { ...came }
   })
   client.once('wantTrailers', () => client.sendTrailers(trailers ?? {}))
-  // A call that is destroyed ends its reading side too, which the server must not take for the end of the requests.
+  // A destroyed call ends its reading side too, which the server must not read as the end of the requests.
   client.pipe(server, { end: false })
   client.once('end', () => {
     if (!client.destroyed) server.end()

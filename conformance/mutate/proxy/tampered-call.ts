@@ -9,7 +9,7 @@ import { type Framed, framed, messagesOf, writeFrame } from './frames.js'
 
 const UNKNOWN = 2
 
-/** A call that is taken apart into messages, shown to the hooks, and put together again. */
+/** A call that is split into messages, passed through the hooks, and reassembled. */
 export class TamperedCall implements Call<Any> {
   readonly path: string
   readonly headers: IncomingHttpHeaders
@@ -36,13 +36,13 @@ export class TamperedCall implements Call<Any> {
     this.halfClosed = new Promise((resolve) => client.once('end', resolve).once('close', resolve))
   }
 
-  /** Settles when nothing more will be done for the call; never throws. */
+  /** Settles when the call is finished; never throws. */
   async run(): Promise<void> {
     this.#client.once('close', () => this.#server?.close(this.#client.rstCode || constants.NGHTTP2_CANCEL))
     try {
       await this.#requests()
     } catch {
-      // Either side broke off; the other is told here and by `close`.
+      // Either side cancelled; the other side learns it here and from `close`.
       this.#server?.close(this.#client.rstCode || constants.NGHTTP2_CANCEL)
     }
   }
@@ -90,7 +90,7 @@ export class TamperedCall implements Call<Any> {
     await answers
   }
 
-  /** Opens the call to the server and sends back what comes. */
+  /** Opens the upstream call and returns its messages. */
   #relayed(): Promise<void> {
     const headers: OutgoingHttpHeaders = { ...this.headers }
     // The hooks need to read what comes back.

@@ -5,7 +5,7 @@ import { sizeIn } from '../../resource-name.js'
 export const queryWriteStatusMutations: readonly Mutation[] = [
   {
     name: 'query-write-never-complete',
-    breaks: 'QueryWriteStatus never says that an upload is complete.',
+    breaks: 'QueryWriteStatus never reports an upload as complete.',
     caughtBy: ['BSQ-01'],
     tamper: () =>
       onResponse(queryWriteStatus, (response) => {
@@ -23,7 +23,7 @@ export const queryWriteStatusMutations: readonly Mutation[] = [
   },
   {
     name: 'query-write-unknown-is-complete',
-    breaks: 'QueryWriteStatus takes an upload it does not know for a finished one.',
+    breaks: 'QueryWriteStatus reports an unknown upload as finished.',
     caughtBy: ['BSQ-02'],
     tamper: () => ({
       method: queryWriteStatus,
@@ -42,7 +42,7 @@ export const queryWriteStatusMutations: readonly Mutation[] = [
   },
   {
     name: 'query-write-unfinished-is-complete',
-    breaks: 'QueryWriteStatus says that a broken upload is complete.',
+    breaks: 'QueryWriteStatus reports an interrupted upload as complete.',
     caughtBy: ['BSQ-03'],
     tamper: () =>
       onResponse(queryWriteStatus, (response) => {
@@ -51,7 +51,7 @@ export const queryWriteStatusMutations: readonly Mutation[] = [
   },
   {
     name: 'query-write-decreases',
-    breaks: 'QueryWriteStatus answers fewer bytes each time it is asked.',
+    breaks: 'QueryWriteStatus answers fewer bytes at each call.',
     caughtBy: ['BSQ-03'],
     tamper: () => {
       let asked = 0
@@ -62,14 +62,14 @@ export const queryWriteStatusMutations: readonly Mutation[] = [
   },
   {
     name: 'query-write-claims-more',
-    breaks: 'QueryWriteStatus claims bytes of a broken upload that never came.',
+    breaks: 'QueryWriteStatus reports bytes of an interrupted upload that never came.',
     caughtBy: ['BSQ-03', 'BSQ-04'],
     tamper: () =>
       instead(queryWriteStatus, (request) => answered({ committedSize: sizeIn(request?.resourceName).sizeBytes - 1 })),
   },
   {
     name: 'write-no-resumption',
-    breaks: 'Write refuses to go on where a broken upload ended.',
+    breaks: 'Write refuses to resume an interrupted upload.',
     caughtBy: ['BSQ-04'],
     tamper: () => instead(write, (request) => (request?.writeOffset ? ended(3) : undefined)),
   },

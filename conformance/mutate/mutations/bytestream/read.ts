@@ -68,7 +68,7 @@ export const byteStreamReadMutations: readonly Mutation[] = [
   },
   {
     name: 'read-offset-ignored',
-    breaks: 'Read starts at 0 whatever read_offset says.',
+    breaks: 'Read ignores read_offset and starts at 0.',
     caughtBy: ['BSR-03', 'BSR-04', 'BSR-05', 'BSR-06', 'CMP-11', 'CMP-13'],
     tamper: () =>
       onRequest(read, (request) => {
@@ -97,19 +97,19 @@ export const byteStreamReadMutations: readonly Mutation[] = [
   },
   {
     name: 'read-out-of-range-is-empty',
-    breaks: 'Read from behind the end, or from a negative offset, ends OK without data.',
+    breaks: 'Read from past the end, or from a negative offset, ends OK without data.',
     caughtBy: ['BSR-05', 'CMP-13'],
     tamper: () => recode(read, OUT_OF_RANGE, 0),
   },
   {
     name: 'read-out-of-range-is-invalid',
-    breaks: 'Read answers INVALID_ARGUMENT where an offset is out of range.',
+    breaks: 'Read answers INVALID_ARGUMENT instead of OUT_OF_RANGE.',
     caughtBy: ['BSR-05', 'CMP-13'],
     tamper: () => recode(read, OUT_OF_RANGE, INVALID_ARGUMENT),
   },
   {
     name: 'read-limit-ignored',
-    breaks: 'Read sends everything whatever read_limit says.',
+    breaks: 'Read ignores read_limit and sends everything.',
     caughtBy: ['BSR-06', 'BSR-07', 'CMP-12'],
     tamper: () =>
       onRequest(read, (request) => {
@@ -136,7 +136,7 @@ export const byteStreamReadMutations: readonly Mutation[] = [
   },
   {
     name: 'read-bad-name-not-found',
-    breaks: 'Read answers NOT_FOUND where a resource name is malformed, so that clients take it for a miss.',
+    breaks: 'Read answers NOT_FOUND to a malformed resource name, which clients read as a miss.',
     caughtBy: ['CMP-12'],
     tamper: () => recode(read, INVALID_ARGUMENT, NOT_FOUND),
   },
@@ -211,7 +211,7 @@ export const byteStreamReadMutations: readonly Mutation[] = [
   },
   {
     name: 'read-unknown-compressor-is-identity',
-    breaks: 'Read takes a compressor it does not know for none.',
+    breaks: 'Read treats an unknown compressor as none.',
     caughtBy: ['CMP-09'],
     tamper: () =>
       onRequest(read, (request) => {

@@ -25,7 +25,7 @@ export const byteStreamWriteMutations: readonly Mutation[] = [
   },
   {
     name: 'write-committed-size-zero',
-    breaks: 'Write never says how much it committed.',
+    breaks: 'Write never reports a committed_size.',
     caughtBy: ['BSW-12', 'BSW-13'],
     tamper: () =>
       onResponse(write, (response) => {
@@ -59,7 +59,7 @@ export const byteStreamWriteMutations: readonly Mutation[] = [
   },
   {
     name: 'write-accepts-gaps',
-    breaks: 'Write takes messages in the order they come and ignores their offsets.',
+    breaks: 'Write appends messages in arrival order and ignores their offsets.',
     caughtBy: ['BSW-07', 'BSW-08'],
     tamper: () => {
       const sent = new WeakMap<object, number>()
@@ -81,7 +81,7 @@ export const byteStreamWriteMutations: readonly Mutation[] = [
   },
   {
     name: 'write-refuses-trailing-segments',
-    breaks: 'Write refuses names with anything behind the size.',
+    breaks: 'Write rejects names with segments after the size.',
     caughtBy: ['BSW-02'],
     tamper: () =>
       instead(write, (request) =>
@@ -102,13 +102,13 @@ export const byteStreamWriteMutations: readonly Mutation[] = [
   },
   {
     name: 'write-bad-name-is-not-found',
-    breaks: 'Write answers NOT_FOUND where a resource name is malformed.',
+    breaks: 'Write answers NOT_FOUND to a malformed resource name.',
     caughtBy: ['BSW-11'],
     tamper: () => recode(write, INVALID_ARGUMENT, 5),
   },
   {
     name: 'write-commits-without-finish',
-    breaks: 'Write commits the blob at the end of the stream, finish_write or not.',
+    breaks: 'Write commits the blob at the end of the stream, even without finish_write.',
     caughtBy: ['BSW-09'],
     tamper: () =>
       onRequest(write, (message, { request }) => {
@@ -118,7 +118,7 @@ export const byteStreamWriteMutations: readonly Mutation[] = [
   },
   {
     name: 'write-finishes-at-the-end-only',
-    breaks: 'Write goes on after a message with finish_write and commits what the whole stream held.',
+    breaks: 'Write continues after finish_write and commits the whole stream.',
     caughtBy: ['BSW-10'],
     tamper: () =>
       onRequest(write, (message, { request }) => {
@@ -140,7 +140,7 @@ export const byteStreamWriteMutations: readonly Mutation[] = [
   },
   {
     name: 'write-waits-for-present-blob',
-    breaks: 'Write of a blob that is there answers only when the client has sent everything.',
+    breaks: 'Write of a present blob answers only after the client has sent everything.',
     caughtBy: ['BSW-13'],
     tamper: () =>
       replaceResponse(write, async (_, call) => {
@@ -150,7 +150,7 @@ export const byteStreamWriteMutations: readonly Mutation[] = [
   },
   {
     name: 'write-early-answer-partial-size',
-    breaks: 'Write of a blob that is there answers with the bytes received instead of the full size.',
+    breaks: 'Write of a present blob answers the bytes received instead of the full size.',
     caughtBy: ['BSW-13'],
     tamper: () =>
       onResponse(write, (response, { request }) => {
@@ -160,7 +160,7 @@ export const byteStreamWriteMutations: readonly Mutation[] = [
   },
   {
     name: 'write-second-writer-aborted',
-    breaks: 'Write fails with ABORTED when another client has begun an upload of the same blob.',
+    breaks: 'Write fails with ABORTED if another client has begun an upload of the same blob.',
     caughtBy: ['BSW-15', 'CMP-20'],
     tamper: () => {
       const begun = new Set<string>()
@@ -202,7 +202,7 @@ export const byteStreamWriteMutations: readonly Mutation[] = [
   },
   {
     name: 'write-visible-later',
-    breaks: 'A blob written by Write is missing when it is asked for the first time after the OK.',
+    breaks: 'A blob written by Write is missing at the first lookup after the OK.',
     caughtBy: ['BSW-23'],
     tamper: () => {
       const unseen = new Set<string>()
@@ -220,7 +220,7 @@ export const byteStreamWriteMutations: readonly Mutation[] = [
   },
   {
     name: 'write-any-failure-unavailable',
-    breaks: 'Write fails with UNAVAILABLE where the client is at fault, so that clients retry for ever.',
+    breaks: 'Write fails with UNAVAILABLE for client errors, so that clients retry without end.',
     caughtBy: ['BSW-05', 'BSW-06', 'BSW-07', 'BSW-08', 'BSW-11', 'CMP-02', 'CMP-05', 'CMP-07'],
     tamper: () => recode(write, INVALID_ARGUMENT, 14),
   },
@@ -233,7 +233,7 @@ export const byteStreamWriteMutations: readonly Mutation[] = [
   },
   {
     name: 'write-compressed-trailing-segments',
-    breaks: 'Write refuses names of compressed blobs with anything behind the size.',
+    breaks: 'Write rejects names of compressed blobs with segments after the size.',
     caughtBy: ['CMP-01'],
     tamper: () =>
       instead(write, (request) =>
@@ -244,7 +244,7 @@ export const byteStreamWriteMutations: readonly Mutation[] = [
   },
   {
     name: 'write-compressed-size-uncompressed',
-    breaks: 'Write of a compressed blob that is there answers its uncompressed size instead of -1.',
+    breaks: 'Write of a present compressed blob answers its uncompressed size instead of -1.',
     caughtBy: ['CMP-03'],
     tamper: () =>
       onResponse(write, (response, { request }) => {

@@ -16,7 +16,7 @@ const INVALID_ARGUMENT = 3
 export const actionCacheMutations: readonly Mutation[] = [
   {
     name: 'action-cache-miss-is-empty-result',
-    breaks: 'GetActionResult answers an empty result where there is none.',
+    breaks: 'GetActionResult answers an empty result instead of NOT_FOUND.',
     caughtBy: ['ACG-01', 'ACG-05', 'EXE-10', 'EXE-08'],
     tamper: () => ({
       method: getActionResult,
@@ -28,7 +28,7 @@ export const actionCacheMutations: readonly Mutation[] = [
   },
   {
     name: 'action-cache-miss-is-internal',
-    breaks: 'GetActionResult fails with INTERNAL where there is no result.',
+    breaks: 'GetActionResult fails with INTERNAL instead of NOT_FOUND.',
     caughtBy: ['ACG-01'],
     tamper: () => recode(getActionResult, NOT_FOUND, 13),
   },
@@ -97,7 +97,7 @@ export const actionCacheMutations: readonly Mutation[] = [
   },
   {
     name: 'action-cache-inlines-everything',
-    breaks: 'GetActionResult fills in whatever it was asked to inline, above the message limit too.',
+    breaks: 'GetActionResult inlines everything it was asked for, even above the message limit.',
     caughtBy: ['ACG-10'],
     tamper: () =>
       onResponse(getActionResult, ({ outputFiles }, { request }) => {
@@ -121,7 +121,7 @@ export const actionCacheMutations: readonly Mutation[] = [
   },
   {
     name: 'action-cache-visible-later',
-    breaks: 'The first question for a result after its update finds none.',
+    breaks: 'The first lookup of a result after its update finds none.',
     caughtBy: ['ACU-02', 'ACU-01'],
     tamper: () => {
       const unseen = new Set<string>()
@@ -137,7 +137,7 @@ export const actionCacheMutations: readonly Mutation[] = [
   },
   {
     name: 'action-cache-first-result-stays',
-    breaks: 'The action cache keeps the first result of an action for ever.',
+    breaks: 'The action cache keeps the first result of an action permanently.',
     caughtBy: ['ACU-03'],
     tamper: () => {
       const first = new Map<string, object>()
@@ -156,7 +156,7 @@ export const actionCacheMutations: readonly Mutation[] = [
   },
   {
     name: 'action-cache-takes-anything',
-    breaks: 'UpdateActionResult takes results that are absent or hold malformed digests.',
+    breaks: 'UpdateActionResult accepts absent results and malformed digests.',
     caughtBy: ['ACU-04'],
     tamper: () => ({
       method: updateActionResult,
@@ -168,7 +168,7 @@ export const actionCacheMutations: readonly Mutation[] = [
   },
   {
     name: 'action-cache-checks-files-only',
-    breaks: 'UpdateActionResult does not look at the digests of directories and streams.',
+    breaks: 'UpdateActionResult does not check the digests of directories and streams.',
     caughtBy: ['ACU-04'],
     tamper: () =>
       onRequest(updateActionResult, ({ actionResult }) => {

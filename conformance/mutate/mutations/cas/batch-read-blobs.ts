@@ -8,7 +8,7 @@ const LIMIT_BYTES = 4 << 20
 export const batchReadBlobsMutations: readonly Mutation[] = [
   {
     name: 'batch-read-drops-entry',
-    breaks: 'BatchReadBlobs leaves out the entry of the last digest.',
+    breaks: 'BatchReadBlobs omits the entry of the last digest.',
     caughtBy: ['BRB-01', 'BRB-02', 'BRB-06'],
     tamper: () =>
       onResponse(batchReadBlobs, ({ responses }) => {
@@ -17,7 +17,7 @@ export const batchReadBlobsMutations: readonly Mutation[] = [
   },
   {
     name: 'batch-read-duplicates-entry',
-    breaks: 'BatchReadBlobs tells the first blob twice.',
+    breaks: 'BatchReadBlobs returns the first blob twice.',
     caughtBy: ['BRB-01'],
     tamper: () =>
       onResponse(batchReadBlobs, ({ responses }) => {

@@ -16,7 +16,7 @@ const allStored = (entries: Entries | undefined) =>
 export const batchUpdateBlobsMutations: readonly Mutation[] = [
   {
     name: 'batch-update-drops-entry',
-    breaks: 'BatchUpdateBlobs leaves out the entry of the last blob.',
+    breaks: 'BatchUpdateBlobs omits the entry of the last blob.',
     caughtBy: ['BUB-01', 'BUB-02', 'BUB-07'],
     tamper: () =>
       onResponse(batchUpdateBlobs, ({ responses }) => {
@@ -25,7 +25,7 @@ export const batchUpdateBlobsMutations: readonly Mutation[] = [
   },
   {
     name: 'batch-update-duplicates-entry',
-    breaks: 'BatchUpdateBlobs tells the first blob twice.',
+    breaks: 'BatchUpdateBlobs returns the entry of the first blob twice.',
     caughtBy: ['BUB-01'],
     tamper: () =>
       onResponse(batchUpdateBlobs, ({ responses }) => {
@@ -34,7 +34,7 @@ export const batchUpdateBlobsMutations: readonly Mutation[] = [
   },
   {
     name: 'batch-update-anonymous-entries',
-    breaks: 'The entries of BatchUpdateBlobs do not say which blob they are about.',
+    breaks: 'The entries of BatchUpdateBlobs do not name their blobs.',
     caughtBy: ['BUB-01'],
     tamper: () =>
       onResponse(batchUpdateBlobs, ({ responses }) => {
@@ -82,7 +82,7 @@ export const batchUpdateBlobsMutations: readonly Mutation[] = [
   },
   {
     name: 'batch-update-entry-code-internal',
-    breaks: 'BatchUpdateBlobs blames itself (INTERNAL) for entries that the client got wrong.',
+    breaks: 'BatchUpdateBlobs reports INTERNAL for entries with client errors.',
     caughtBy: ['BUB-02', 'BUB-03', 'BUB-10'],
     tamper: () =>
       onResponse(batchUpdateBlobs, ({ responses }) => {
@@ -127,7 +127,7 @@ export const batchUpdateBlobsMutations: readonly Mutation[] = [
   },
   {
     name: 'batch-update-already-exists',
-    breaks: 'BatchUpdateBlobs answers ALREADY_EXISTS for a blob that is there.',
+    breaks: 'BatchUpdateBlobs answers ALREADY_EXISTS for a present blob.',
     caughtBy: ['BUB-07', 'BUB-16'],
     tamper: () => {
       const seen = new Set<string>()
@@ -148,7 +148,7 @@ export const batchUpdateBlobsMutations: readonly Mutation[] = [
   },
   {
     name: 'batch-update-compressor-ignored',
-    breaks: 'BatchUpdateBlobs takes data in a compressor it did not announce for plain data.',
+    breaks: 'BatchUpdateBlobs treats data with an unannounced compressor as uncompressed.',
     caughtBy: ['BUB-09'],
     tamper: () =>
       onRequest(batchUpdateBlobs, ({ requests }) => {
@@ -157,7 +157,7 @@ export const batchUpdateBlobsMutations: readonly Mutation[] = [
   },
   {
     name: 'batch-update-compressed-unverified',
-    breaks: 'BatchUpdateBlobs stores compressed data without a look inside.',
+    breaks: 'BatchUpdateBlobs stores compressed data without checking it.',
     caughtBy: ['BUB-10', 'BUB-11'],
     tamper: () =>
       instead(batchUpdateBlobs, (request) =>

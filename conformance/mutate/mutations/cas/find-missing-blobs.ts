@@ -15,14 +15,14 @@ export const findMissingBlobsMutations: readonly Mutation[] = [
   },
   {
     name: 'missing-reports-present',
-    breaks: 'FindMissingBlobs reports every digest it was asked for, present or not.',
+    breaks: 'FindMissingBlobs reports every digest of the request, present or not.',
     caughtBy: ['FMB-01', 'FMB-02', 'DIG-12', 'FMB-07'],
     tamper: () =>
       replaceResponse(findMissingBlobs, (_, { request }) => [{ missingBlobDigests: request?.blobDigests ?? [] }]),
   },
   {
     name: 'missing-reports-a-stranger',
-    breaks: 'FindMissingBlobs reports a digest that nobody asked for.',
+    breaks: 'FindMissingBlobs reports a digest that was not in the request.',
     caughtBy: ['FMB-01', 'FMB-02'],
     tamper: () =>
       onResponse(findMissingBlobs, (response) => {
@@ -31,7 +31,7 @@ export const findMissingBlobsMutations: readonly Mutation[] = [
   },
   {
     name: 'missing-reports-empty-blob',
-    breaks: 'FindMissingBlobs reports the empty blob, which nobody uploads.',
+    breaks: 'FindMissingBlobs reports the empty blob, which clients never upload.',
     caughtBy: ['DIG-12'],
     tamper: () =>
       onResponse(findMissingBlobs, (response, { request }) => {
@@ -41,7 +41,7 @@ export const findMissingBlobsMutations: readonly Mutation[] = [
   },
   {
     name: 'missing-is-an-error',
-    breaks: 'FindMissingBlobs ends with NOT_FOUND when nothing it was asked for is there.',
+    breaks: 'FindMissingBlobs ends with NOT_FOUND if all digests are absent.',
     caughtBy: ['FMB-01'],
     tamper: () => ({
       method: findMissingBlobs,
@@ -63,7 +63,7 @@ export const findMissingBlobsMutations: readonly Mutation[] = [
   },
   {
     name: 'missing-lags-behind',
-    breaks: 'FindMissingBlobs reports for 300 ms after the first question that a blob is missing, stored or not.',
+    breaks: 'FindMissingBlobs reports a blob as missing for 300 ms after the first lookup, stored or not.',
     caughtBy: ['FMB-07', 'BSW-23'],
     tamper: () => {
       const firstAskedMs = new Map<string, number>()
@@ -82,7 +82,7 @@ export const findMissingBlobsMutations: readonly Mutation[] = [
   },
   {
     name: 'missing-counts-unfinished-uploads',
-    breaks: 'A blob counts as present as soon as its upload has begun.',
+    breaks: 'A blob counts as present as soon as its upload has started.',
     caughtBy: ['FMB-10', 'BSW-09'],
     tamper: () => {
       const begun = new Set<string>()

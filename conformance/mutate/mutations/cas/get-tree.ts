@@ -136,7 +136,7 @@ export const getTreeMutations: readonly Mutation[] = [
   },
   {
     name: 'tree-empty-root-without-directory',
-    breaks: 'GetTree of the empty Directory answers no Directory at all.',
+    breaks: 'GetTree of the empty Directory returns no Directory.',
     caughtBy: ['TRE-09'],
     tamper: () =>
       instead(getTree, (request) =>

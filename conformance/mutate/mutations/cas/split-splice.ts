@@ -56,7 +56,7 @@ export const splitSpliceMutations: readonly Mutation[] = [
   },
   {
     name: 'split-of-absent-blob-is-empty',
-    breaks: 'SplitBlob of a blob that is not there names no chunks.',
+    breaks: 'SplitBlob of an absent blob returns no chunks.',
     caughtBy: rows(3),
     tamper: () => recode(splitBlob, NOT_FOUND, 0),
   },
@@ -71,13 +71,13 @@ export const splitSpliceMutations: readonly Mutation[] = [
   },
   {
     name: 'split-of-unknown-function-refused',
-    breaks: 'SplitBlob wants to be told a chunking function.',
+    breaks: 'SplitBlob requires a chunking function.',
     caughtBy: rows(2, 9, 12),
     tamper: () => instead(splitBlob, (request) => (request?.chunkingFunction ? undefined : ended(INVALID_ARGUMENT))),
   },
   {
     name: 'fast-cdc-in-equal-parts',
-    breaks: 'SplitBlob calls parts of equal size FAST_CDC_2020.',
+    breaks: 'SplitBlob reports FAST_CDC_2020 for chunks of equal size.',
     caughtBy: rows(10),
     tamper: () => [
       announcing(true),
@@ -92,7 +92,7 @@ export const splitSpliceMutations: readonly Mutation[] = [
   },
   {
     name: 'fast-cdc-of-another-seed',
-    breaks: 'FAST_CDC_2020 is announced with a seed that it is not cut by.',
+    breaks: 'FAST_CDC_2020 is announced with another seed than the one used.',
     caughtBy: rows(10),
     tamper: () =>
       onResponse(getCapabilities, ({ cacheCapabilities }) => {
@@ -107,7 +107,7 @@ export const splitSpliceMutations: readonly Mutation[] = [
   },
   {
     name: 'splice-names-nothing',
-    breaks: 'SpliceBlob does not name the blob that it made.',
+    breaks: 'SpliceBlob does not return the digest of the blob.',
     caughtBy: rows(4),
     tamper: () =>
       onResponse(spliceBlob, (response) => {
@@ -116,13 +116,13 @@ export const splitSpliceMutations: readonly Mutation[] = [
   },
   {
     name: 'splice-of-absent-chunks-is-invalid',
-    breaks: 'SpliceBlob of chunks that are not there is called invalid.',
+    breaks: 'SpliceBlob of absent chunks fails with INVALID_ARGUMENT.',
     caughtBy: rows(5),
     tamper: () => recode(spliceBlob, NOT_FOUND, INVALID_ARGUMENT),
   },
   {
     name: 'splice-trusts-the-digest',
-    breaks: 'SpliceBlob says OK whatever the chunks make.',
+    breaks: 'SpliceBlob answers OK even if the chunks make another blob.',
     caughtBy: rows(6, 7),
     tamper: () => recode(spliceBlob, INVALID_ARGUMENT, 0),
   },

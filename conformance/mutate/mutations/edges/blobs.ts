@@ -35,7 +35,7 @@ export const blobEdgeMutations: readonly Mutation[] = [
   ]),
   {
     name: 'compressed-read-unpacked-twice',
-    breaks: 'A compressed download of a frame of zstd is that of its content.',
+    breaks: 'A compressed download of a zstd frame returns the content of that frame.',
     caughtBy: ['CMP-22'],
     tamper: () =>
       onResponse(read, (message: { data: Buffer }, { request }: Call<{ resourceName?: string | undefined }>) => {
@@ -49,7 +49,7 @@ export const blobEdgeMutations: readonly Mutation[] = [
   },
   {
     name: 'find-missing-looks-at-100',
-    breaks: 'FindMissingBlobs calls all digests behind the first hundred missing.',
+    breaks: 'FindMissingBlobs reports all digests after the first hundred as missing.',
     caughtBy: ['FMB-13'],
     tamper: () =>
       onResponse(
@@ -64,7 +64,7 @@ export const blobEdgeMutations: readonly Mutation[] = [
   },
   {
     name: 'batch-update-keeps-100',
-    breaks: 'BatchUpdateBlobs acknowledges all blobs of a batch and keeps a hundred.',
+    breaks: 'BatchUpdateBlobs acknowledges all blobs of a batch and stores a hundred.',
     caughtBy: ['BUB-17'],
     tamper: () => {
       const dropped = new WeakMap<object, { hash: string; sizeBytes: number }[]>()
@@ -105,7 +105,7 @@ export const blobEdgeMutations: readonly Mutation[] = [
   },
   {
     name: 'batch-read-loses-empty',
-    breaks: 'BatchReadBlobs has no entry for the empty blob beside others.',
+    breaks: 'BatchReadBlobs has no entry for the empty blob if there are others.',
     caughtBy: ['BRB-12'],
     tamper: () =>
       onResponse(batchReadBlobs, (message) => {
@@ -114,7 +114,7 @@ export const blobEdgeMutations: readonly Mutation[] = [
   },
   {
     name: 'split-lists-equal-chunks-once',
-    breaks: 'SplitBlob lists a chunk once that stands in the blob many times.',
+    breaks: 'SplitBlob lists a repeated chunk once.',
     caughtBy: ['SPL-13'],
     tamper: () =>
       onResponse(splitBlob, (message) => {
@@ -124,7 +124,7 @@ export const blobEdgeMutations: readonly Mutation[] = [
   },
   {
     name: 'splice-takes-100',
-    breaks: 'SpliceBlob looks at a hundred chunks.',
+    breaks: 'SpliceBlob reads only the first hundred chunks.',
     caughtBy: ['SPL-13'],
     tamper: () =>
       onRequest(spliceBlob, (message) => {

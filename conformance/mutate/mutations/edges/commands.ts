@@ -8,7 +8,7 @@ export const commandEdgeMutations: readonly Mutation[] = [
       name: `arguments-${fault.name}`,
       breaks: `Arguments of a command ${fault.does}.`,
       caughtBy: ['CMD-29'],
-      // The script itself stays: a server that breaks each command is seen by all rows.
+      // The script itself is unchanged: every row would see a server that breaks each command.
       tamper: () =>
         onAction(({ command }) => {
           command.arguments = keepingScript(command.arguments, fault.change)

@@ -13,12 +13,12 @@ import { type Mutation, onResponse, type Tampering } from '../../mutation.js'
 
 type Directory = Output<'build.bazel.remote.execution.v2.Directory'>
 
-/** Where Directories pass, and the rows that look at them there. */
+/** Where Directories occur, and the rows that inspect them there. */
 interface DirectoryPlace {
   readonly name: string
   readonly where: string
   readonly caughtBy: readonly string[]
-  /** Rows that look at names which are folded together. */
+  /** Rows with names that a file system may fold together. */
   readonly foldedCaughtBy: readonly string[]
   on(edit: (directory: Directory) => void): readonly Tampering[]
 }
@@ -69,7 +69,7 @@ const renamed =
   ({ change }: TextFault) =>
   (directory: Directory): void => {
     const all = [...directory.files, ...directory.directories, ...directory.symlinks]
-    // A name that is gone altogether would be refused by any server.
+    // Any server would reject an empty name.
     for (const node of all) node.name = change(node.name) || node.name
   }
 
@@ -98,7 +98,7 @@ export const directoryEdgeMutations: readonly Mutation[] = directoryPlaces.flatM
     })),
     {
       name: `${name}-directories-lose-equal`,
-      breaks: `${where}: of directories of equal content one is there.`,
+      breaks: `${where}: only one of several directories with equal content exists.`,
       caughtBy,
       tamper: () =>
         on((directory) => {
@@ -121,7 +121,7 @@ export const directoryEdgeMutations: readonly Mutation[] = directoryPlaces.flatM
     },
     {
       name: `${name}-targets-cleaned`,
-      breaks: `${where}: targets of symlinks lose doubled slashes, dots and steps back.`,
+      breaks: `${where}: targets of symlinks lose double slashes, dots and parent steps.`,
       caughtBy,
       tamper: () =>
         on(({ symlinks }) => {

@@ -56,7 +56,7 @@ const resultMutations = resultPlaces.flatMap(({ name, where, caughtBy, foldedCau
 const cachedResultMutations: readonly Mutation[] = [
   {
     name: 'cached-result-targets-cleaned',
-    breaks: 'GetActionResult: targets of symlinks lose doubled slashes, dots and steps back.',
+    breaks: 'GetActionResult: targets of symlinks lose double slashes, dots and parent steps.',
     caughtBy: ['ACU-15'],
     tamper: () =>
       onResponse(getActionResult, ({ outputSymlinks }) => {
@@ -65,7 +65,7 @@ const cachedResultMutations: readonly Mutation[] = [
   },
   {
     name: 'cached-result-exit-code-byte',
-    breaks: 'GetActionResult: of the exit code the lowest byte is left.',
+    breaks: 'GetActionResult: only the lowest byte of the exit code remains.',
     caughtBy: ['ACU-15'],
     tamper: () =>
       onResponse(getActionResult, (result) => {
@@ -74,7 +74,7 @@ const cachedResultMutations: readonly Mutation[] = [
   },
   {
     name: 'cached-result-worker-as-ascii',
-    breaks: 'GetActionResult: the name of the worker has question marks beyond ASCII.',
+    breaks: 'GetActionResult: the name of the worker has question marks for non-ASCII letters.',
     caughtBy: ['ACU-15'],
     tamper: () =>
       onResponse(getActionResult, ({ executionMetadata }) => {
@@ -98,7 +98,7 @@ const streamMutations: readonly Mutation[] = [
   })),
   {
     name: 'stderr-left-out-where-equal',
-    breaks: 'stderr is empty where it equals stdout.',
+    breaks: 'stderr is empty if it equals stdout.',
     caughtBy: ['EXE-55'],
     tamper: () =>
       onResult((result) => {

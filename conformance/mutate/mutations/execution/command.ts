@@ -145,7 +145,7 @@ export const commandMutations: readonly Mutation[] = [
   },
   {
     name: 'unknown-property-queued',
-    breaks: 'An action with a property that nobody knows waits for a worker that there will never be.',
+    breaks: 'An action with an unknown property waits for a worker that does not exist.',
     caughtBy: ['EXE-31'],
     waitsMs: 15_000,
     tamper: () =>

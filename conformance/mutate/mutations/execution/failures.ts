@@ -28,7 +28,7 @@ const endViolationsAt100 = onFailure(({ details }) => {
   }
 })
 
-/** Tells of every action that failed, by its hash. */
+/** Reports every failed action, by its hash. */
 const onFailureOf = (tell: (hash: string) => void): Tampering[] => [
   ...onOperation(({ response, metadata }) => {
     if (response?.status?.code) tell(metadata?.actionDigest?.hash ?? '')
@@ -44,7 +44,7 @@ const onFailureOf = (tell: (hash: string) => void): Tampering[] => [
 export const executionFailureMutations: readonly Mutation[] = [
   {
     name: 'missing-inputs-end-at-100',
-    breaks: 'A failure for missing inputs names a hundred of them.',
+    breaks: 'A failure for missing inputs names only a hundred of them.',
     caughtBy: ['EXE-56'],
     tamper: () => endViolationsAt100,
   },
@@ -118,7 +118,7 @@ export const executionFailureMutations: readonly Mutation[] = [
   },
   {
     name: 'client-faults-are-internal',
-    breaks: 'Actions that the client got wrong fail with INTERNAL.',
+    breaks: 'Actions with client errors fail with INTERNAL.',
     caughtBy: ['EXE-19', 'CMD-21'],
     tamper: () =>
       onFailure((status) => {
@@ -127,7 +127,7 @@ export const executionFailureMutations: readonly Mutation[] = [
   },
   {
     name: 'failures-are-success',
-    breaks: 'Whatever is wrong with an action, it ends with status OK.',
+    breaks: 'An action with any error ends with status OK.',
     caughtBy: ['EXE-11', 'EXE-12', 'EXE-18', 'EXE-26', 'EXE-10', 'CMD-08', 'CMD-10', 'CMD-21'],
     tamper: () => [
       ...onOperation(({ response }) => {

@@ -37,7 +37,7 @@ export const outputTreeMutations: readonly Mutation[] = [
   },
   {
     name: 'tree-with-stray-child',
-    breaks: 'A Tree holds a Directory that nothing leads to.',
+    breaks: 'A Tree holds a Directory that its root does not reach.',
     caughtBy: ['OUT-03'],
     tamper: () =>
       onTree((tree) => {

@@ -5,7 +5,7 @@ import { type Mutation, onRequest } from '../../mutation.js'
 
 const [FAILED_PRECONDITION, INTERNAL] = [9, 13] as const
 
-/** What a Command asks for, by the action digest that Execute named. */
+/** The Command of an action, by the action digest in Execute. */
 const commands = () => {
   const known = new Map<string, { readonly workingDirectory: string; readonly outputPaths: readonly string[] }>()
   const learn = onRequest(execute, async ({ actionDigest }, call) => {
@@ -19,7 +19,7 @@ const commands = () => {
 export const executionResultsMutations: readonly Mutation[] = [
   {
     name: 'exit-code-lost',
-    breaks: 'Every command that ran is said to have ended with 0.',
+    breaks: 'Every command is reported with exit code 0.',
     caughtBy: ['EXE-23'],
     tamper: () =>
       onResult((result) => {
@@ -28,7 +28,7 @@ export const executionResultsMutations: readonly Mutation[] = [
   },
   {
     name: 'exit-code-becomes-failure',
-    breaks: 'A command that ends with another code than 0 is a failure of the execution.',
+    breaks: 'A command with an exit code other than 0 is a failure of the execution.',
     caughtBy: ['EXE-23'],
     tamper: () =>
       onResult(({ exitCode }, { response }) => {
@@ -37,7 +37,7 @@ export const executionResultsMutations: readonly Mutation[] = [
   },
   {
     name: 'failed-outputs-lost',
-    breaks: 'The outputs of a command that failed are thrown away.',
+    breaks: 'The outputs of a failed command are discarded.',
     caughtBy: ['EXE-23'],
     tamper: () =>
       onResult((result) => {
@@ -97,7 +97,7 @@ export const executionResultsMutations: readonly Mutation[] = [
   },
   {
     name: 'timestamps-longer-than-the-call',
-    breaks: 'execution_metadata says that the action was queued an hour before it was asked for.',
+    breaks: 'execution_metadata says that the action was queued an hour before the call.',
     caughtBy: ['EXE-53'],
     tamper: () =>
       onResult(({ executionMetadata }) => {

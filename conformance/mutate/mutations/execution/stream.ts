@@ -180,7 +180,7 @@ export const executionStreamMutations: readonly Mutation[] = [
   },
   {
     name: 'skip-cache-lookup-ignored',
-    breaks: 'skip_cache_lookup is not looked at.',
+    breaks: 'skip_cache_lookup is ignored.',
     caughtBy: ['EXE-07'],
     tamper: () =>
       onRequest(execute, (request) => {
@@ -232,14 +232,14 @@ export const executionStreamMutations: readonly Mutation[] = [
   },
   {
     name: 'operation-lost-with-stream',
-    breaks: 'WaitExecution knows no operation, not even those that run.',
+    breaks: 'WaitExecution finds no operation, not even running ones.',
     caughtBy: ['EXE-35', 'WAI-01', 'WAI-04', 'INS-07'],
     waitsMs: 3_000,
     tamper: () => instead(waitExecution, () => ended(NOT_FOUND)),
   },
   {
     name: 'ongoing-run-of-another-time',
-    breaks: 'What Operations tell of a run that goes on was queued an hour earlier than its result says.',
+    breaks: 'Operations of a running action report that it was queued an hour earlier than its result says.',
     caughtBy: ['EXE-54'],
     waitsMs: 3_000,
     tamper: () =>
@@ -270,7 +270,7 @@ export const executionStreamMutations: readonly Mutation[] = [
   },
   {
     name: 'operation-retold-differently',
-    breaks: 'GetOperation, WaitOperation and ListOperations tell another exit code than Execute.',
+    breaks: 'GetOperation, WaitOperation and ListOperations report another exit code than Execute.',
     caughtBy: ['OPS-05'],
     tamper: () => [
       ...[getOperation, waitOperation].map((method) => onResponse<object, Operation>(method, changeExitCode)),
@@ -279,7 +279,7 @@ export const executionStreamMutations: readonly Mutation[] = [
   },
   {
     name: 'operation-done-when-asked',
-    breaks: 'GetOperation says of every operation that it is done.',
+    breaks: 'GetOperation reports every operation as done.',
     caughtBy: ['OPS-06'],
     tamper: () =>
       onResponse<object, { done: boolean }>(getOperation, (operation) => {

@@ -9,7 +9,7 @@ import {
 } from '../../../wire/methods.js'
 import { answered, ended, instead, type Mutation, type Tampering } from '../../mutation.js'
 
-// Services that the server behind the proxy need not have: the proxy plays them, and plays them badly.
+// Services that the server behind the proxy may lack: the proxy implements them, with faults.
 
 const pretend = (): Tampering[] => [
   instead(pushBlob, () => answered({})),
@@ -32,7 +32,7 @@ export const optionalServicesMutations: readonly Mutation[] = [
   },
   {
     name: 'log-stream-one-name',
-    breaks: 'CreateLogStream gives one name to read and to write, of a stream that does not exist.',
+    breaks: 'CreateLogStream returns one name for reading and writing, of a stream that does not exist.',
     caughtBy: ['LOG-02', 'LOG-03'],
     tamper: () =>
       instead(createLogStream, () => answered({ name: 'logstreams/one', writeResourceName: 'logstreams/one' })),

@@ -56,7 +56,7 @@ export const capabilitiesMutations: readonly Mutation[] = [
   },
   {
     name: 'capabilities-of-the-default-instance',
-    breaks: 'GetCapabilities tells of the default instance, whichever is asked for.',
+    breaks: 'GetCapabilities always describes the default instance.',
     caughtBy: ['CAP-19'],
     tamper: () =>
       onRequest(getCapabilities, (request) => {

@@ -21,7 +21,7 @@ const MANY_SEGMENTS = 'projects/p/instances/i'
 export const digestAndInstanceMutations: readonly Mutation[] = [
   {
     name: 'digest-upper-case-accepted',
-    breaks: 'Hashes in upper case are taken for those in lower case.',
+    breaks: 'Upper-case hashes are treated as lower-case ones.',
     caughtBy: ['DIG-01'],
     tamper: () =>
       onRequest(findMissingBlobs, ({ blobDigests }) => {
@@ -30,7 +30,7 @@ export const digestAndInstanceMutations: readonly Mutation[] = [
   },
   {
     name: 'digest-length-ignored',
-    breaks: 'Malformed hashes are merely missing.',
+    breaks: 'Malformed hashes are reported as missing.',
     caughtBy: ['DIG-01'],
     tamper: () =>
       onRequest(findMissingBlobs, ({ blobDigests }) => {
@@ -89,7 +89,7 @@ export const digestAndInstanceMutations: readonly Mutation[] = [
   },
   {
     name: 'digest-function-ignored',
-    breaks: 'digest_function is not looked at.',
+    breaks: 'digest_function is ignored.',
     caughtBy: ['DIG-06', 'DIG-10', 'EXE-45'],
     tamper: () =>
       [findMissingBlobs, batchUpdateBlobs, execute].map((method) =>
@@ -100,7 +100,7 @@ export const digestAndInstanceMutations: readonly Mutation[] = [
   },
   {
     name: 'digest-function-never-announced-accepted',
-    breaks: 'SHA256TREE is not announced, and its digests are taken for those of SHA256.',
+    breaks: 'SHA256TREE is not announced, and its digests are treated as SHA256.',
     caughtBy: ['DIG-06'],
     tamper: () =>
       onRequest(findMissingBlobs, (request) => {
@@ -121,7 +121,7 @@ export const digestAndInstanceMutations: readonly Mutation[] = [
   },
   {
     name: 'digest-functions-mixed',
-    breaks: 'FindMissingBlobs takes digests of two functions in one request.',
+    breaks: 'FindMissingBlobs accepts digests of two functions in one request.',
     caughtBy: ['DIG-08'],
     tamper: () =>
       onRequest(findMissingBlobs, (request) => {
@@ -183,7 +183,7 @@ export const digestAndInstanceMutations: readonly Mutation[] = [
   },
   {
     name: 'instance-one-segment-only',
-    breaks: 'Resource names are taken apart as if an instance name had one segment at most.',
+    breaks: 'Resource names are parsed as if an instance name had at most one segment.',
     caughtBy: ['INS-03'],
     tamper: () =>
       [write, read].map((method) =>
@@ -205,7 +205,7 @@ export const digestAndInstanceMutations: readonly Mutation[] = [
   },
   {
     name: 'instance-reserved-words-accepted',
-    breaks: 'Reserved words are taken for names of instances.',
+    breaks: 'Reserved words are accepted as instance names.',
     caughtBy: ['INS-05'],
     tamper: () =>
       onRequest(findMissingBlobs, (request) => {
@@ -241,7 +241,7 @@ export const digestAndInstanceMutations: readonly Mutation[] = [
   },
   {
     name: 'operation-of-first-instance',
-    breaks: 'WaitExecution gives the operation of the instance that ran an action first.',
+    breaks: 'WaitExecution returns the operation of the instance that ran an action first.',
     caughtBy: ['INS-07'],
     tamper: () => {
       const first = new Map<string, string>()
@@ -260,7 +260,7 @@ export const digestAndInstanceMutations: readonly Mutation[] = [
   },
   {
     name: 'operation-named-after-action',
-    breaks: 'Operations are named after the action alone, whatever the instance.',
+    breaks: 'Operations are named by the action alone, without the instance.',
     caughtBy: ['INS-07'],
     tamper: () => {
       const names = new Map<string, string>()

@@ -37,13 +37,13 @@ export const transportMutations: readonly Mutation[] = [
   },
   {
     name: 'unknown-method-reset',
-    breaks: 'A call to a method that does not exist is broken off.',
+    breaks: 'A call to a method that does not exist is reset.',
     caughtBy: ['GEN-02'],
     tamper: () => toUnknownMethod('reset'),
   },
   {
     name: 'deadline-ignored',
-    breaks: 'The deadline of a call (grpc-timeout) is not looked at.',
+    breaks: 'The deadline of a call (grpc-timeout) is ignored.',
     caughtBy: ['GEN-05'],
     waitsMs: 10_000,
     tamper: () => ({
@@ -70,13 +70,13 @@ export const transportMutations: readonly Mutation[] = [
   },
   {
     name: 'unknown-header-refused',
-    breaks: 'A call with a header that the server does not know is refused.',
+    breaks: 'A call with an unknown header is rejected.',
     caughtBy: ['GEN-11'],
     tamper: () => instead(findMissingBlobs, (_, { headers }) => (headers['x-foo'] ? ended(3) : undefined)),
   },
   {
     name: 'trailing-unknown-field',
-    breaks: 'Blobs that the server made end with a field that their message does not have.',
+    breaks: 'Blobs made by the server end with an unknown field.',
     caughtBy: ['OUT-03', 'OUT-02'],
     tamper: () => ({
       method: read,
@@ -95,7 +95,7 @@ export const transportMutations: readonly Mutation[] = [
   },
   {
     name: 'health-unknown-is-serving',
-    breaks: 'Health.Check calls a service that does not exist SERVING.',
+    breaks: 'Health.Check reports SERVING for a service that does not exist.',
     caughtBy: ['HLT-02'],
     tamper: () => ({
       method: healthCheck,
@@ -107,7 +107,7 @@ export const transportMutations: readonly Mutation[] = [
   },
   {
     name: 'health-list-not-serving',
-    breaks: 'Health.List says of every service that it is NOT_SERVING, and Check that it serves.',
+    breaks: 'Health.List reports every service as NOT_SERVING, and Check reports SERVING.',
     caughtBy: ['HLT-05'],
     tamper: () =>
       onResponse(healthList, ({ statuses }) => {
@@ -116,7 +116,7 @@ export const transportMutations: readonly Mutation[] = [
   },
   {
     name: 'reflection-request-not-repeated',
-    breaks: 'Answers of reflection do not hold the request.',
+    breaks: 'Reflection answers do not contain the request.',
     caughtBy: ['REF-05'],
     tamper: () =>
       onResponse(serverReflectionInfo, (answer) => {

@@ -19,7 +19,7 @@ const claimed: readonly (readonly [methods.Method<methods.Any, methods.Any>, rea
 
 export const unimplementedMutations: readonly Mutation[] = claimed.map(([method, caughtBy]) => ({
   name: `unimplemented-${method.name.replaceAll(/(?<=[a-z])[A-Z]/g, '-$&').toLowerCase()}`,
-  breaks: `Capabilities claim what needs ${method.name}, and ${method.name} is not implemented.`,
+  breaks: `Capabilities announce a feature that needs ${method.name}, and ${method.name} is not implemented.`,
   caughtBy,
   leavesOut: [`${method.service.replace(/^.*\./, '')}.${method.name}`],
   tamper: () => instead(method, () => ended(UNIMPLEMENTED)),
