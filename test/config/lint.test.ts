@@ -50,6 +50,26 @@ const warned: readonly (readonly [string, Parts, readonly (readonly [string, Reg
     [['stores.CAS.fast_slow.fast.filesystem', /grows until the disk is full/]],
   ],
   [
+    'an action cache whose slow store others may write to',
+    {
+      stores: `
+        NEAR: { fast_slow: { fast: { memory: { eviction_policy: { max_bytes: 1000 } } }, slow: { ref_store: { name: 'FAR' } } } },
+        FAR: { redis_store: { addresses: ['redis://127.0.0.1:1'] } },`,
+      servers: `{ listener: { http: { socket_address: '127.0.0.1:3' } }, services: { cas: [{ cas_store: 'CAS' }], ac: [{ ac_store: 'NEAR' }] } },`,
+    },
+    [['stores.NEAR.fast_slow', /other servers replace in the slow store are never noticed/]],
+  ],
+  [
+    'an action cache that says for how long its fast store is believed',
+    {
+      stores: `
+        NEAR: { fast_slow: { fast: { memory: { eviction_policy: { max_bytes: 1000 } } }, slow: { ref_store: { name: 'FAR' } }, action_result_max_age_s: 0 } },
+        FAR: { redis_store: { addresses: ['redis://127.0.0.1:1'] } },`,
+      servers: `{ listener: { http: { socket_address: '127.0.0.1:3' } }, services: { cas: [{ cas_store: 'CAS' }], ac: [{ ac_store: 'NEAR' }] } },`,
+    },
+    [],
+  ],
+  [
     'evicting everything',
     {
       cas: `{ fast_slow: { fast: { filesystem: { content_path: '/c', temp_path: '/t', eviction_policy: { max_bytes: 10, evict_bytes: 10 } } }, slow: { noop: {} } } }`,

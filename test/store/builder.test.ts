@@ -26,7 +26,14 @@ const compressed = (backend: StoreConfig): StoreConfig => ({
 })
 const tiers = (fast: StoreConfig, slow: StoreConfig): StoreConfig => ({
   kind: 'fast_slow',
-  options: { fast, slow, fast_direction: 'both', slow_direction: 'both', bypass_dedup_threshold_bytes: 0 },
+  options: {
+    fast,
+    slow,
+    fast_direction: 'both',
+    slow_direction: 'both',
+    bypass_dedup_threshold_bytes: 0,
+    action_result_max_age_s: 0,
+  },
 })
 
 const build = async (configs: Record<string, StoreConfig>) => {

@@ -17,7 +17,7 @@ import { type OpenStore, storeSuite } from './suite.js'
 // What a wrapper forwards, it has to forward whatever it stands on: each wrapper over each backend, wrappers among them.
 
 const lz4 = { block_size: 64 * 1024, max_decode_block_size: 0 }
-const slowOptions = { slow_direction: 'both', bypass_dedup_threshold_bytes: 0 } as const
+const slowOptions = { slow_direction: 'both', bypass_dedup_threshold_bytes: 0, action_result_max_age_s: 0 } as const
 
 const tiers = (fast: Store, slow: Store, fast_direction: 'both' | 'get' = 'both'): Promise<Store> =>
   buildStore(fastSlow, { fast: given, slow: given, fast_direction, ...slowOptions }, { children: { fast, slow } })

@@ -54,6 +54,7 @@ const storeIn = (directory: string, slow: StoreConfig): StoreConfig => ({
     fast_direction: 'both',
     slow_direction: 'both',
     bypass_dedup_threshold_bytes: 0,
+    action_result_max_age_s: 0,
   },
 })
 

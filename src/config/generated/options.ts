@@ -136,7 +136,7 @@ export interface FilesystemOptions {
 }
 
 /**
- * Two tiers: a quick store in front of the authoritative one. Uploads go to both, and reads fill the fast store. The slow store decides whether a blob exists, unless it is `noop`. If the fast store fails, the rest of the blob comes from the slow one, and the read succeeds. Damage in a large file, e.g. by the disk, can show only at its end: the reader then gets DATA_LOSS once instead of the whole blob, the copy is dropped, and the next reader gets it from the slow store. Small blobs are verified before any byte is sent.
+ * Two tiers: a quick store in front of the authoritative one. Uploads go to both, and reads fill the fast store. The slow store decides whether a blob exists, unless it is `noop`. Blobs that the fast store serves count as used in the slow store: it hears of each in the background, at most once in five minutes. If the fast store fails, the rest of the blob comes from the slow one, and the read succeeds. Damage in a large file, e.g. by the disk, can show only at its end: the reader then gets DATA_LOSS once instead of the whole blob, the copy is dropped, and the next reader gets it from the slow store. Small blobs are verified before any byte is sent.
  */
 export interface FastSlowOptions {
   /**
@@ -155,6 +155,10 @@ export interface FastSlowOptions {
    * Content written to the slow store: `both` uploads and fills from reads, `update` uploads only, `get` fills from reads only, `read_only` nothing.
    */
   readonly slow_direction: 'both' | 'update' | 'get' | 'read_only'
+  /**
+   * How long an action result in the fast store is served without asking the slow store again. Set this where several servers share the slow store: a result that another server replaced or removed there is noticed after this time at the latest. While the slow store fails, the fast one is served. 0 never asks again, which is right where the slow store belongs to this server alone. Blobs of a CAS never change and need no time.
+   */
+  readonly action_result_max_age_s: number
   /**
    * Blobs of at least this size are read directly from the slow store and do not fill the fast one; 0 turns this off.
    */

@@ -13,6 +13,7 @@ export const lintStores = (context: LintContext): void => {
     .filter((store) => context.originOf(store.options).length > 0)
   for (const store of all) lintStore(store, context)
   lintDirectories(all, context)
+  lintResultAges(context)
   lintPlaces(all, context)
 }
 
@@ -98,6 +99,39 @@ const lintTiers = (options: StoreOptions['fast_slow'], { findings, originOf }: L
     findings.warning([...path, 'fast'], 'a fast store that keeps nothing makes fast_slow useless')
   if (fast.kind === 'ref_store' && slow.kind === 'ref_store' && fast.options.name === slow.options.name) {
     findings.warning([...path, 'slow'], 'both tiers are the same store', { found: JSON.stringify(slow.options.name) })
+  }
+}
+
+const SHARED_KINDS: readonly StoreConfig['kind'][] = [
+  'grpc',
+  'redis_store',
+  'experimental_cloud_object_store',
+  'experimental_mongo',
+]
+
+/** An action cache whose slow tier other servers may write to has to say for how long the fast tier is believed. */
+const lintResultAges = ({ config, findings, originOf, isWritten }: LintContext): void => {
+  const behind = (store: StoreConfig) =>
+    store.kind === 'ref_store' ? storeBehind(config.stores, store.options.name) : store
+  const caches = config.servers.flatMap(({ services: { ac, execution } }) => [
+    ...(ac?.values() ?? []),
+    ...(execution?.values() ?? []),
+  ])
+  const names = new Set(caches.flatMap(({ ac_store }) => ac_store ?? []))
+  for (const name of names) {
+    const cache = storeBehind(config.stores, name)
+    for (const store of cache === undefined ? [] : withNested(cache)) {
+      if (store.kind !== 'fast_slow') continue
+      const slow = behind(store.options.slow)
+      const shared = slow && withNested(slow).find(({ kind }) => SHARED_KINDS.includes(kind))
+      const path = originOf(store.options)
+      if (shared === undefined || isWritten([...path, 'action_result_max_age_s'])) continue
+      const message = 'results that other servers replace in the slow store are never noticed'
+      findings.warning(path, message, {
+        found: `fast_slow before ${shared.kind}, for an action cache`,
+        expected: 'action_result_max_age_s: a time, or 0 if no other server writes there',
+      })
+    }
   }
 }
 

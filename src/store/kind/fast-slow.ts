@@ -10,13 +10,16 @@ import { DigestBatch } from '../../reapi/digest-batch.js'
 import { Blob } from '../../stream/blob/blob.js'
 import { putBoth } from '../../stream/blob/put-both.js'
 import { isWhole, type Range, STAGE_BYTES } from '../../stream/path.js'
+import { Confirmed } from '../fast-slow/confirmed.js'
 import { Copies, notCached } from '../fast-slow/copies.js'
 import { goingOn, type Rest } from '../fast-slow/go-on.js'
-import type { StoreKind } from '../kind.js'
+import { SlowTouches } from '../fast-slow/slow-touches.js'
+import type { BuildContext, StoreKind } from '../kind.js'
 import {
   BaseStore,
   type BlobEntry,
   type BlobFiles,
+  type BlobLease,
   type FinishedFile,
   type Outcomes,
   outcomeOf,
@@ -25,6 +28,8 @@ import {
   type Store,
   type StoreProperties,
 } from '../store.js'
+
+type FastSlowContext = Pick<BuildContext, 'clock' | 'log' | 'path'>
 
 /**
  * Two tiers: a quick store that may lose blobs in front of the one that counts. Uploads go to both, a read that misses in
@@ -42,8 +47,12 @@ class FastSlowStore extends BaseStore {
   readonly #fillsFast: boolean
   readonly #bypassBytes: number
   readonly #copies: Copies
+  /** Undefined where asking slow for a blob does not keep it there. */
+  readonly #touches: SlowTouches | undefined
+  /** Undefined where fast is believed for ever. */
+  readonly #confirmed: Confirmed | undefined
 
-  constructor(fast: Store, slow: Store, options: FastSlowOptions) {
+  constructor(fast: Store, slow: Store, options: FastSlowOptions, { clock, log, path }: FastSlowContext) {
     super()
     this.#fast = fast
     this.#slow = slow
@@ -55,6 +64,10 @@ class FastSlowStore extends BaseStore {
       if (this.#slowTakesUploads) await slow.remove(digest, 'wrong', call)
     }
     this.#copies = new Copies({ fast, slow, repair })
+    if (slow.properties.extendsLifetimes && !slow.properties.keepsNothing)
+      this.#touches = new SlowTouches({ slow, clock, log, path })
+    if (this.#slowTakesUploads && options.action_result_max_age_s > 0)
+      this.#confirmed = new Confirmed(options.action_result_max_age_s * 1000, clock)
     this.files = fast.files && this.#populated(fast.files)
     const { encodings, extendsLifetimes } = (slow.properties.keepsNothing ? fast : slow).properties
     const keepsNothing = fast.properties.keepsNothing && slow.properties.keepsNothing
@@ -74,16 +87,37 @@ class FastSlowStore extends BaseStore {
   }
 
   async #getOfEither(digest: Digest, range: Range, call: Call): Promise<Blob> {
+    if (this.#confirmed !== undefined && !digest.describesContent && !this.#confirmed.has(digest))
+      return this.#getConfirmed(this.#confirmed, digest, range, call)
     const encoded = this.#isEncodedBySlow(range) ? await this.#fromSlowEncoded(digest, range, call) : undefined
     if (encoded !== undefined) return encoded
     const near = await this.#fromFast(digest, range, call)
+    if (near !== undefined) this.#touches?.served(digest, call)
     return near ?? this.#fromSlow(digest, range, call)
+  }
+
+  /** Slow decides, and fast gets a copy. While slow fails, what fast has is better than nothing. */
+  async #getConfirmed(confirmed: Confirmed, digest: Digest, range: Range, call: Call): Promise<Blob> {
+    try {
+      const blob = await this.#fromSlow(digest, range, call)
+      if (this.#isCopied(digest, range)) confirmed.add(digest)
+      return blob
+    } catch (error) {
+      if (isStatus(error, 'NOT_FOUND')) await this.#outdateFast(digest, call)
+      if (isStatus(error, 'NOT_FOUND') || isCallers(error)) throw error
+      const near = await this.#fromFast(digest, range, call)
+      if (near === undefined) throw error
+      call.log.warn('the slow store failed: the fast one is served unconfirmed', { digest: digest.key, error })
+      return near
+    }
   }
 
   async put(digest: Digest, blob: Blob, call: Call): Promise<void> {
     if (!this.#slowTakesUploads) return this.#putFast(digest, blob, call)
     try {
-      if (await this.#putSlow(digest, blob, call)) return
+      const isInFast = await this.#putSlow(digest, blob, call)
+      if (isInFast) this.#confirmed?.add(digest)
+      if (isInFast) return
     } finally {
       // A copy that began before brings what was there before.
       if (!digest.describesContent) this.#copies.outdate(digest)
@@ -122,6 +156,7 @@ class FastSlowStore extends BaseStore {
    * kept under a mere key cannot be compared: a copy of what is wrong in slow would be back in fast with the next read.
    */
   async remove(digest: Digest, why: Removal, call: Call): Promise<void> {
+    this.#confirmed?.delete(digest)
     this.#copies.outdate(digest)
     if (why === 'unwanted' || !digest.describesContent) {
       await Promise.all([this.#fast.remove(digest, why, call), this.#slow.remove(digest, why, call)])
@@ -145,8 +180,8 @@ class FastSlowStore extends BaseStore {
   }
 
   /** Stops what goes on behind the back of every call. */
-  close(): Promise<void> {
-    return this.#copies.close()
+  async close(): Promise<void> {
+    await Promise.all([this.#copies.close(), this.#touches?.close()])
   }
 
   /** Where fast would have to encode and slow need not, slow is asked first: a file read is cheaper. */
@@ -224,7 +259,7 @@ class FastSlowStore extends BaseStore {
   /** The files of fast, with the way to get blobs into them from slow. */
   #populated(files: BlobFiles): BlobFiles {
     return {
-      lease: (digests, call) => files.lease(digests, call),
+      lease: (digests, call) => this.#lease(files, digests, call),
       locate: (digest, isExecutable) => files.locate(digest, isExecutable),
       populate: (digest, call) => this.#populate(digest, call),
       drop: (digest, call) => files.drop(digest, call),
@@ -233,6 +268,13 @@ class FastSlowStore extends BaseStore {
       reserve: (call) => files.reserve(call),
       adopt: (digest, file, call) => this.#adopt(files, digest, file, call),
     }
+  }
+
+  /** A worker links to what it leases without reading it here. */
+  async #lease(files: BlobFiles, digests: readonly Digest[], call: Call): Promise<BlobLease> {
+    const lease = await files.lease(digests, call)
+    for (const digest of digests) this.#touches?.served(digest, call)
+    return lease
   }
 
   /** Slow gets its copy from the file first: once fast has it, it may be evicted. */
@@ -279,7 +321,7 @@ export const fastSlow: StoreKind<FastSlowOptions> = {
   build: async (options, context) => {
     const fast = await context.child(options.fast, 'fast')
     const slow = await context.child(options.slow, 'slow')
-    const store = new FastSlowStore(fast, slow, options)
+    const store = new FastSlowStore(fast, slow, options, context)
     context.resources.add(`copies of ${context.path}`, () => store.close())
     return store
   },

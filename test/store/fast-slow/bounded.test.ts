@@ -72,7 +72,14 @@ t.test(
     const slow = await buildStore(compression, options, { children: { backend } })
     const store = await buildStore(
       fastSlow,
-      { fast: given, slow: given, fast_direction: 'both', slow_direction: 'both', bypass_dedup_threshold_bytes: 0 },
+      {
+        fast: given,
+        slow: given,
+        fast_direction: 'both',
+        slow_direction: 'both',
+        bypass_dedup_threshold_bytes: 0,
+        action_result_max_age_s: 0,
+      },
       { children: { fast: await memoryStore({ max_bytes: NEAR }), slow } },
     )
     const piece = bytesOf(MIB)

@@ -25,7 +25,14 @@ import { Watched } from '../watched.js'
 const tiers = (fast: Store, slow: Store): Promise<Store> =>
   buildStore(
     fastSlow,
-    { fast: given, slow: given, fast_direction: 'both', slow_direction: 'both', bypass_dedup_threshold_bytes: 0 },
+    {
+      fast: given,
+      slow: given,
+      fast_direction: 'both',
+      slow_direction: 'both',
+      bypass_dedup_threshold_bytes: 0,
+      action_result_max_age_s: 0,
+    },
     { children: { fast, slow } },
   )
 

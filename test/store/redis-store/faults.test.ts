@@ -172,6 +172,7 @@ void t.test('a fast tier on a Redis that is gone never fails the call', { skip }
       fast_direction: 'both',
       slow_direction: 'both',
       bypass_dedup_threshold_bytes: 0,
+      action_result_max_age_s: 0,
     },
     { children: { fast, slow } },
   )
@@ -192,7 +193,14 @@ void t.test(
     const slow = new Watched(await memoryStore())
     const tiers = await buildStore(
       fastSlow,
-      { fast: given, slow: given, fast_direction: 'both', slow_direction: 'both', bypass_dedup_threshold_bytes: 0 },
+      {
+        fast: given,
+        slow: given,
+        fast_direction: 'both',
+        slow_direction: 'both',
+        bypass_dedup_threshold_bytes: 0,
+        action_result_max_age_s: 0,
+      },
       { children: { fast, slow } },
     )
     const small = blob(1000, 'small')

@@ -18,7 +18,14 @@ t.test('small inputs come together, by far fewer calls than there are', async (t
   t.teardown(close)
   const store = await buildStore(
     fastSlow,
-    { fast: given, slow: given, fast_direction: 'both', slow_direction: 'both', bypass_dedup_threshold_bytes: 0 },
+    {
+      fast: given,
+      slow: given,
+      fast_direction: 'both',
+      slow_direction: 'both',
+      bypass_dedup_threshold_bytes: 0,
+      action_result_max_age_s: 0,
+    },
     { children: { fast, slow } },
   )
   const inputs = Array.from({ length: INPUTS }, (_, at) => bytesOf(1000, `input ${at}`))
