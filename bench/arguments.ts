@@ -6,9 +6,9 @@ export interface BenchOptions {
   readonly isJson: boolean
   readonly rounds: number
   readonly pace: Pace
-  /** Clients at a time, of recorded sessions. */
+  /** Concurrent clients of recorded sessions. */
   readonly clients: number
-  /** Where the figures are written as JSON after each case. */
+  /** The file for figures as JSON, written after each case. */
   readonly savePath: string | undefined
   readonly only: readonly string[]
   readonly against: string | undefined
@@ -39,11 +39,11 @@ export const USAGE = `npm run bench -- [options]
 bench/README.md explains every case.
 `
 
-/** What to do, besides measuring. */
+/** Actions other than measuring. */
 interface Errand {
   readonly isHelp: boolean
   readonly isList: boolean
-  /** Files of figures to print as Markdown in place of measuring. */
+  /** Saved figures to print as Markdown instead of measuring. */
   readonly markdownOf: readonly string[]
 }
 

@@ -2,22 +2,22 @@ import type { LoadResult } from './load/request.js'
 import type { Place } from './server/place.js'
 import type { Server } from './server/process.js'
 
-/** What the unit of a rate is: CPU is told per operation, or per GiB. */
+/** The unit of a rate: CPU is given per operation, or per GiB. */
 export type Unit = 'op' | 'MiB'
 
-/** The plain form of what a case cannot do without, measured in the same rounds. */
+/** The minimal form of a case's work, measured in the same rounds. */
 export interface Limit {
   readonly name: string
   /** Without `bare` the limit runs in this process: SHA-256, file operations, spawns. */
   readonly usesBare: boolean
-  /** Takes the place of the bare server: remexec with another configuration, set up as the one that is measured. */
+  /** Replaces the bare server: remexec with another configuration, set up like the measured one. */
   readonly configure?: RateCase['configure']
-  /** As that of the case, which it has unless it says so. */
+  /** Default: the case's own value. */
   readonly env?: RateCase['env']
   run(bare: Server, requests: number, ready: () => Promise<void>): Promise<LoadResult>
 }
 
-/** The same work again and again, as fast as it goes: at remexec, at other servers, and its limits. */
+/** The same work repeated at full speed, on remexec, other servers, and the limits. */
 export interface RateCase {
   readonly kind: 'rate'
   readonly name: string
@@ -25,19 +25,22 @@ export interface RateCase {
   /** How many units one request is. */
   readonly unitsPerRequest: number
   /**
-   * A run has at least and at most so many requests; how many within that, is found from how long they take. Where one of
-   * them is long and runs through much code, time does not tell when V8 has compiled it: `warm` of them do.
+   * Bounds on the requests of a run; the number within them follows from their duration. If one request is long and
+   * runs through much code, time does not show when V8 has compiled it: then `warm` requests do.
    */
   readonly requests: { readonly least: number; readonly most: number; readonly warm?: number }
-  /** A configuration of remexec that this case needs; the one of the run otherwise. Other servers cannot take part then. */
+  /** A configuration of remexec for this case; default the one of the run. Other servers cannot take part then. */
   readonly configure?: (dataPath: string) => object
-  /** What the server of that configuration finds in its environment. */
+  /** Environment variables for that server. */
   readonly env?: () => Promise<Readonly<Record<string, string>>>
-  /** Where the data of that configuration lies. Default the temporary folder of the system. */
+  /** The data directory of that configuration. Default the temporary folder of the system. */
   readonly place?: Place
   /** Left out of a quick run. */
   readonly isSlow?: boolean
-  /** Once for each server, before the rounds: content in place, answers checked. Throws when the server cannot do it. */
+  /**
+   * Runs once per server before the rounds: uploads content and checks answers. Throws if the server cannot do the
+   * work.
+   */
   setUp?(server: Server): Promise<void>
   /** `ready` is awaited by a case that had the server do something first: what it costs counts from there. */
   run(server: Server, requests: number, ready: () => Promise<void>): Promise<LoadResult>
@@ -45,7 +48,7 @@ export interface RateCase {
   tearDown?(): Promise<void>
 }
 
-/** One figure that is no rate: a time or an amount, with what it is beside. */
+/** One figure that is not a rate, a time or an amount, with its reference. */
 export interface Observation {
   readonly name: string
   readonly unit: 'ms' | 'µs' | 'MiB' | 'MB/s' | 'B/blob' | 'op/s'
@@ -56,14 +59,14 @@ export interface Observation {
 
 /** How to start what is measured. */
 export interface Builds {
-  /** dist/cli.js of the build to start; this one's when undefined. */
+  /** dist/cli.js of the build to start; default this one. */
   readonly cli: string | undefined
   readonly profileFolder: string | undefined
   readonly rounds: number
   readonly isQuick: boolean
 }
 
-/** Something that happens to a server of its own: a start, a million blobs, an eviction. */
+/** An event on a separate server: a start, a million blobs, an eviction. */
 export interface EventCase {
   readonly kind: 'event'
   readonly name: string

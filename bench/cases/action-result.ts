@@ -24,7 +24,7 @@ interface Variant {
   readonly configure?: RateCase['configure']
   /** Says who calls. */
   readonly headers?: Request['headers']
-  /** That CONCURRENCY calls at a time are made on each of. Default 1. */
+  /** Connections; each carries CONCURRENCY calls at a time. Default 1. */
   readonly connections?: number
 }
 

@@ -16,7 +16,7 @@ const BLOBS = 100
 const BLOB_BYTES = 4 * KIB
 const CONCURRENCY = 4
 
-/** Blobs that the server has never seen. With a place, in a server whose files are there. */
+/** New random blobs. With `place`, on a server whose files are there. */
 const update = (place?: Place): RateCase => {
   const run = (server: Server, requests: number) => {
     const calls = Array.from({ length: requests }, () => batchUpdate(server, randomBlobs(BLOBS, BLOB_BYTES)))

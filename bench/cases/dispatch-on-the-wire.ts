@@ -11,10 +11,10 @@ import { trueActions } from './true.js'
 
 const QUEUED = [0, 1_000, 10_000]
 const RUNS = 1_000
-/** Before those that count: a server that was just started has not compiled its code. */
+/** Warm-up actions before the measured ones: a fresh server has not compiled its code. */
 const WARM_UP = 500
 const PLACES = 16
-/** Fewer than the streams that a server takes on one connection. */
+/** Below the number of streams that a server accepts on one connection. */
 const STREAMS = 1_000
 
 /** With a page that tells how many wait. */
@@ -36,14 +36,14 @@ const untilQueued = async ({ address }: ServerProcess, wanted: number): Promise<
   throw new Error(`fewer than ${wanted} actions wait after a minute`)
 }
 
-/** Clients that wait for their actions, as many streams on a connection as one may have. */
+/** Clients that wait for their actions, as many streams on a connection as allowed. */
 class Waiting {
   readonly #connections: Connection[] = []
   #begun = 0
 
   async begin(server: ServerProcess, request: Request): Promise<void> {
     if (this.#begun++ % STREAMS === 0) this.#connections.push(await Connection.open(server))
-    // Those that still wait at the end hear that nobody is there any more.
+    // Clients that still wait at the end get an error, because the server has ended.
     this.#connections
       .at(-1)
       ?.call(prepare(request))
@@ -69,7 +69,7 @@ const latenciesMs = async (server: ServerProcess, queued: number): Promise<reado
       let fromMs = performance.now()
       await clients.begin(server, request)
       if (queued > 0) {
-        // It joins the queue before the clock starts for the one in front.
+        // It joins the queue before the clock starts for the first one.
         await setTimeout(2)
         fromMs = performance.now()
         worker.end()
@@ -105,7 +105,7 @@ async function* observe({ cli, profileFolder, rounds, isQuick }: Builds): AsyncG
   }
 }
 
-/** What a worker waits for its next action, and a client for the start of its own, through both sockets. */
+/** The delay until a worker's next action, and until a client's action starts, through both sockets. */
 export const dispatchOnTheWireCases = (): readonly EventCase[] => [
   { kind: 'event', name: 'dispatch on the wire', observe },
 ]

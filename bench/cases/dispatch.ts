@@ -65,7 +65,7 @@ const latenciesMs = async (queued: number): Promise<{ readonly next: number[]; r
     sessions.push(host.connectWorker(offer, { workerId: '', attemptIds: [] }, link))
   }
   try {
-    // Each place has something, and so many wait beside.
+    // Each slot runs an action, and this many more wait.
     for (let index = 0; index < (queued === 0 ? 0 : queued + WORKERS * PLACES); index++) await execute()
     for (let run = 0; run < RUNS; run++) {
       const before = performance.now()
@@ -99,5 +99,5 @@ async function* observe({ rounds, isQuick }: Builds): AsyncGenerator<Observation
   }
 }
 
-/** What the scheduler itself takes, with nothing else in the process: the wire and the worker come on top. */
+/** The cost of the scheduler alone, without wire and workers. */
 export const dispatchCases = (): readonly EventCase[] => [{ kind: 'event', name: 'dispatch in the scheduler', observe }]

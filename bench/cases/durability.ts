@@ -60,5 +60,5 @@ async function* observe({ cli, profileFolder, rounds }: Builds): AsyncGenerator<
   }
 }
 
-/** What it costs that an upload is answered only when it would survive a power loss. */
+/** The cost of acknowledging an upload only when it survives a power loss. */
 export const durabilityCases = (): readonly EventCase[] => [{ kind: 'event', name: 'durability: power_loss', observe }]

@@ -15,7 +15,7 @@ const LOAD_MS = 3_000
 const LANES = 4
 const MOST_WAIT_MS = 120_000
 
-/** Small questions without a pause; how long each took. */
+/** Small calls without a pause, with the latency of each. */
 const loadFor = async (server: ServerProcess, durationMs: number): Promise<number[]> => {
   const connection = await Connection.open(server)
   const question = prepare(ask(server, [absentDigest()]))
@@ -50,7 +50,7 @@ interface Rounds {
   readonly evictedMs: number[]
 }
 
-/** Fills a store to its brim, and writes one blob more while others ask. */
+/** Fills a store to its limit, then writes one blob more under load. */
 const round = async ({ cli }: Builds, into: Rounds): Promise<void> => {
   const folder = temporaryFolder()
   const dataPath = join(folder, 'data')
@@ -86,7 +86,7 @@ async function* observe(builds: Builds): AsyncGenerator<Observation> {
   yield { name: 'until the files are gone', unit: 'ms', values: rounds.evictedMs }
 }
 
-/** What callers feel while a full store makes room. A quick run of it is one round. */
+/** The latency that callers see while a full store evicts. A quick run has one round. */
 export const evictionCases = (): readonly EventCase[] => [
   { kind: 'event', name: `eviction of ${EVICTED.toLocaleString('en')} blobs under load`, isSlow: true, observe },
 ]

@@ -13,14 +13,14 @@ type Shape = 'present' | 'absent' | 'half'
 
 const isPresent = (shape: Shape, index: number): boolean => shape === 'present' || (shape === 'half' && index % 2 === 0)
 
-/** Calls at a time, and the connections they are spread over. */
+/** Calls at a time, and the number of connections that carry them. */
 interface Spread {
   readonly concurrency: number
   readonly connections: number
 }
 
 const ONE_CONNECTION: Spread = { concurrency: 32, connections: 1 }
-/** What builds that share a cache look like: some connections with many calls each, and many with one. */
+/** The load of builds that share a cache: a few connections with many calls each, or many connections with one. */
 const spreads: readonly Spread[] = [
   { concurrency: 128, connections: 4 },
   { concurrency: 32, connections: 32 },
@@ -62,7 +62,7 @@ export const findMissing = (count: number, shape: Shape, spread = ONE_CONNECTION
   }
 }
 
-/** Which of the digests a client needs are not there: all there, none, every second one. */
+/** Lookups of present, absent, or alternating digests. */
 export const findMissingCases = (): readonly RateCase[] => [
   ...everySize(),
   ...spreads.map((spread) => findMissing(1, 'present', spread)),

@@ -27,7 +27,7 @@ const keepingRoots = (dataPath: string): object => {
   return { ...config, workers }
 }
 
-/** Puts a tree of so many files into the CAS and answers the digest of its root. */
+/** Uploads a tree of this many files and returns the digest of its root. */
 const storeTree = async (server: ServerProcess) => {
   const blobs: Buffer[] = []
   const directories = Array.from({ length: DIRECTORIES }, (_, index) => {
@@ -45,7 +45,7 @@ const storeTree = async (server: ServerProcess) => {
   return digestOf(root)
 }
 
-/** From the start of an attempt on its worker to that of its command. */
+/** The time from the start of an attempt on its worker to the start of its command. */
 const fetchMs = async (server: ServerProcess, inputRootDigest: ReturnType<typeof digestOf>): Promise<number> => {
   const one = action.encode({ commandDigest: digestOf(command), inputRootDigest, salt: randomBytes(16) })
   await store(server, [command, one])
@@ -73,7 +73,7 @@ async function* observe({ cli, profileFolder, rounds, isQuick }: Builds): AsyncG
       const root = await storeTree(server)
       cold.push(await fetchMs(server, root))
       for (let hit = 0; hit < HITS; hit++) {
-        // What the last one had is compared before it is kept.
+        // The kept root of the last action is compared before reuse.
         await new Promise((resolve) => setTimeout(resolve, 1000))
         kept.push(await fetchMs(server, root))
       }
@@ -86,5 +86,5 @@ async function* observe({ cli, profileFolder, rounds, isQuick }: Builds): AsyncG
   yield { name: `${files} files, kept`, unit: 'ms', values: kept }
 }
 
-/** What an action waits for its inputs. */
+/** How long an action waits for its inputs. */
 export const inputRootCases = (): readonly EventCase[] => [{ kind: 'event', name: 'input root', observe }]

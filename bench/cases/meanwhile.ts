@@ -52,7 +52,7 @@ const checkDead = (bytes: Buffer): void => {
   if (status?.code !== DEADLINE_EXCEEDED) throw new Error(`an action ended with ${status?.code}: ${status?.message}`)
 }
 
-/** GetCapabilities again and again on a connection of its own, until `work` is over. */
+/** Calls GetCapabilities repeatedly on its own connection until `work` has ended. */
 const latenciesDuring = async (server: ServerProcess, work: () => Promise<unknown>): Promise<readonly number[]> => {
   const connection = await Connection.open(server)
   const message = codec(`${REAPI}.GetCapabilitiesRequest`).encode({ instanceName: '' })
@@ -102,7 +102,7 @@ async function* observe({ cli, profileFolder, rounds }: Builds): AsyncGenerator<
   }
 }
 
-/** Whether the loop of the server notices that actions start and are killed in the process of its worker. */
+/** Whether starting and killing actions in the worker process delays the server's event loop. */
 export const meanwhileCases = (): readonly EventCase[] => [
   { kind: 'event', name: 'GetCapabilities while 200 actions start and die', observe },
 ]

@@ -17,7 +17,7 @@ const pass = (bytes: Buffer): Buffer => bytes
 
 type Content = { readonly hash: string; readonly sizeBytes: number; chunk(index: number): Buffer }
 
-/** A blob too large to keep: one MiB, half text and half random, told apart by its index at the start of each repetition. */
+/** A blob too large to hold: one MiB, half text and half random, with an index at the start of each repetition. */
 const repeating = (sizeMib: number): Content => {
   const base = Buffer.concat([text(MIB / 2), randomBytes(MIB / 2)])
   const chunk = (index: number): Buffer => {
@@ -41,7 +41,7 @@ function* compressedChunks(content: Content): Generator<Buffer> {
   for (const chunk of chunks(content)) yield zstdCompress(chunk)
 }
 
-/** How a blob is sent: as it is, or in zstd as clients that compress do it, in one frame or in many. */
+/** The form of an upload: identity, or zstd in one frame or in many. */
 const wires = {
   identity: chunks,
   'zstd in one frame': (content: Content) => Readable.from(chunks(content)).pipe(new ZstdCompress()),
@@ -69,7 +69,7 @@ const upload = async (client: Client, content: Content, wire: Wire = 'identity')
     call.write(writeRequest.encode({ resourceName, writeOffset, finishWrite: true }))
     call.end()
   }
-  // Refused, it is answered before all is sent.
+  // A rejected upload is answered before all is sent.
   await Promise.race([answered, send().then(() => answered)])
 }
 
@@ -89,7 +89,7 @@ const download = async (client: Client, content: Content, wire: Wire): Promise<v
   if (hash.digest('hex') !== content.hash) throw new Error('wrong bytes came')
 }
 
-/** Asks for every blob, reads the first message and stops; holds all of them open for a while. */
+/** Opens every blob, reads the first message and stops; keeps all of them open for a while. */
 const stall = async (client: Client, content: Content, readers: number): Promise<void> => {
   const calls = Array.from({ length: readers }, () => openRead(client, content))
   const firsts = calls.map(
@@ -111,7 +111,7 @@ const stall = async (client: Client, content: Content, readers: number): Promise
   }
 }
 
-/** How much more memory the server held at its peak than before. */
+/** Growth of the server's peak memory. */
 const watched = async (server: ServerProcess, work: () => Promise<void>): Promise<number> => {
   const before = server.residentBytes()
   await server.begin()
@@ -120,7 +120,7 @@ const watched = async (server: ServerProcess, work: () => Promise<void>): Promis
   return (peakResidentBytes - before) / MIB
 }
 
-/** Each starts a server of its own, so that what one leaves in memory is not another's start. */
+/** Each case starts its own server, so that memory left by one does not count for another. */
 const grown = async (
   configure: (dataPath: string) => object,
   { cli, profileFolder }: Builds,
@@ -162,7 +162,7 @@ const stalledReaders = (readers: number, sizeMib: number): EventCase => ({
   },
 })
 
-/** Whether memory stays bounded where bytes could pile up. In and out is 2 GiB, 512 MiB in a quick run. */
+/** Whether memory stays bounded where bytes could accumulate. Reads and writes move 2 GiB, 512 MiB in a quick run. */
 export const memoryCases = (): readonly EventCase[] => [
   inAndOut('filesystem', filesystemCache),
   inAndOut('lz4 over filesystem', lz4Cache),

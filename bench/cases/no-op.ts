@@ -14,7 +14,9 @@ const REAPI = 'build.bazel.remote.execution.v2'
 const executeRequest = codec(`${REAPI}.ExecuteRequest`)
 const putRequest = codec(`${REAPI}.UpdateActionResultRequest`)
 
-/** The way of an action without the action: Execute, the scheduler, the worker API, and a worker that answers at once. */
+/**
+ * The path of an action without the command: Execute, the scheduler, the worker API, and a worker that answers at once.
+ */
 const noOp = (): RateCase => {
   const workers: ChildProcess[] = []
   const run: RateCase['run'] = async (server, requests, ready) => {
@@ -29,7 +31,7 @@ const noOp = (): RateCase => {
     unitsPerRequest: 1,
     requests: { least: 400, most: 10_000 },
     configure: schedulingOnly,
-    // Actions are put in place before each run: on a busy disk that would take longer than all the runs.
+    // Actions are uploaded before each run: on a busy disk that would take longer than the runs.
     ...(memoryPlace === undefined ? {} : { place: memoryPlace }),
     setUp: async (server) => void workers.push(await startIdleWorker(server)),
     run,

@@ -14,8 +14,8 @@ const size = (wanted: string): Size => {
 }
 
 /**
- * What it costs that an operator sees what goes on: each case at a server that shows it, beside one that shows nothing, and
- * beside another of each, because two processes that do the same may differ by more.
+ * The cost of observability: each case at an observed and an unobserved server. A second process of each shows how much
+ * two equal processes differ.
  */
 export const observedCases = (): readonly RateCase[] =>
   [

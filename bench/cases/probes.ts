@@ -5,10 +5,10 @@ import { startRemexec } from '../server/process.js'
 import { percentile } from '../statistics.js'
 
 const PROBES = 300
-/** An orchestrator asks every few seconds; so often is enough to see each kind of answer warm. */
+/** Orchestrators probe every few seconds; this many probes measure each kind warm. */
 const WARM_UP = 50
 
-/** A machine that takes connections and never says a word. */
+/** A server that accepts connections and sends nothing. */
 const silentMachine = (): Promise<{ readonly port: number; readonly server: Server }> =>
   new Promise((resolve) => {
     const server = createServer((socket: Socket) => void socket.resume().on('error', () => {}))
@@ -26,10 +26,7 @@ const withSilentBackend = (port: number) => (dataPath: string) => {
   return { ...config, stores: [...config.stores, far] }
 }
 
-/**
- * One probe over a bare socket, in milliseconds: `fetch` takes one more than the server, and ten where its own memory is
- * collected.
- */
+/** One probe over a bare socket, in milliseconds: `fetch` adds one, and ten during its garbage collections. */
 const ask = (address: string, path: string): Promise<number> =>
   new Promise((resolve, reject) => {
     const { hostname, port } = new URL(`http://${address}`)
@@ -59,10 +56,10 @@ const timed = async (address: string, path: string): Promise<readonly number[]> 
   return tookMs
 }
 
-/** Those that wait for no backend: `/status` waits for one that is silent. */
+/** The probes that wait for no backend: `/status` waits for a silent one. */
 const QUICK = ['/status/ready', '/status/live']
 
-/** What a load balancer waits for: a connection of its own, the question and the report. */
+/** The load of a load balancer: a new connection, the request and the report. */
 const probes = (
   name: string,
   paths: readonly string[],

@@ -17,7 +17,7 @@ export const readRequestOf = (server: Server, digest: Digest, form: string): Req
   messages: [readRequest.encode({ resourceName: readPath(server, digest, form) })],
 })
 
-/** The blob of a case is made when the case begins and forgotten when it ends: a gigabyte each would add up. */
+/** Content is created when the case begins and dropped when it ends, because gigabytes would add up. */
 class Subject {
   readonly #size: Size
   readonly #isText: boolean
@@ -40,7 +40,7 @@ class Subject {
     return this.#digest
   }
 
-  /** What a bare handler has to send for the same blob: its name asks for as many bytes as zstd makes of it. */
+  /** The reply size for a bare handler: the name asks for as many bytes as zstd produces for this blob. */
   get bareDigest(): Digest {
     if (!this.#isText) return this.digest
     if (this.#wireBytes === 0) this.#wireBytes = zstdCompress(this.blob).length
@@ -77,6 +77,9 @@ export const readCase = (size: Size, isZstd: boolean): RateCase => {
   }
 }
 
-/** The same blob again and again, from the page cache. With zstd the blob is text, stored as it is and compressed to go out. */
+/**
+ * The same blob repeatedly, from the page cache. With zstd the blob is text, stored as identity and compressed for each
+ * read.
+ */
 export const readCases = (): readonly RateCase[] =>
   sizes.flatMap((size) => [readCase(size, false), readCase(size, true)])

@@ -1,4 +1,4 @@
-/** The backends of store kinds on other machines, as the tests start them, each with the plain client of its library. */
+/** The backends of remote store kinds, started as in the tests, each with the plain client of its library. */
 import { once } from 'node:events'
 import { Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -17,18 +17,18 @@ import { startRedis, withoutRedis } from '../../test/store/redis-store/redis.js'
 import type { Scope } from '../../test/store/remote/backend.js'
 import { built } from '../built.js'
 
-/** What a program without stores would do: keeps bytes under keys, as its library makes it easiest. */
+/** The usual client code without stores: bytes under keys, in the simplest form of the library. */
 export interface RawClient {
   put(key: string, bytes: Buffer): Promise<void>
-  /** Reads it off. */
+  /** Reads the value to its end. */
   get(key: string): Promise<void>
 }
 
 export interface RemoteBackend {
   readonly name: string
-  /** Why it cannot be run here. */
+  /** Why the backend cannot run here. */
   readonly skip: string | false
-  /** So many blobs of 4 KiB take seconds. */
+  /** This many blobs of 4 KiB take seconds. */
   readonly smallCount: number
   start(scope: Scope): Promise<StartedBackend>
 }
@@ -43,7 +43,7 @@ interface StartedBackend {
 const nowhere = (): Writable =>
   new Writable({ highWaterMark: 256 * 1024, write: (_chunk, _encoding, callback) => callback() })
 
-/** The plain clients try again by themselves, as with connections that the server has closed meanwhile. */
+/** The plain clients retry by themselves, e.g. after the server closed a connection. */
 const retry = { max_retries: 3, delay: 0.05 }
 
 const drain = (source: NodeJS.ReadableStream): Promise<void> => pipeline(source, nowhere())
@@ -128,7 +128,7 @@ const azure: RemoteBackend = {
   },
 }
 
-/** Above this MongoDB takes no document, and its driver makes chunks. */
+/** MongoDB accepts no larger document; its driver makes chunks above this. */
 const DOCUMENT_BYTES = 1024 * 1024
 
 const mongo: RemoteBackend = {

@@ -20,17 +20,17 @@ const TRANSFERS = 8
 const SMALL = { unit: 'op', requests: { least: 400, most: 50_000 } } as const
 const LARGE = { unit: 'MiB', requests: { least: 16, most: 400 } } as const
 
-/** Some work, whoever may ask for it. */
+/** One workload, for any credentials. */
 interface Work extends Pick<RateCase, 'name' | 'unit' | 'requests'> {
   readonly setUp: (server: Server) => Promise<void>
   readonly run: (server: Server, requests: number) => Promise<LoadResult>
 }
 
-/** Who asks for nothing that is checked is served all the same. */
+/** A server that checks no credentials serves these callers too. */
 const withToken = (server: Server): Server =>
   Object.create(server, { headers: { value: { authorization: `Bearer ${TOKEN}` } } }) as Server
 
-/** The very same clients at each of the four: h2load has no certificate to show. */
+/** The same clients for all four servers, because h2load cannot send a certificate. */
 const ask = (server: Server, request: Request, requests: number, concurrency: number): Promise<LoadResult> =>
   repeat(server, request, { requests, concurrency, isHere: true })
 
@@ -86,7 +86,7 @@ const writing: Work = {
   },
 }
 
-/** What TLS, tokens and certificates cost: the same work at four servers in the same rounds. */
+/** The cost of TLS, tokens and certificates: the same work at four servers in the same rounds. */
 export const securedCases = (): readonly RateCase[] =>
   [findMissing(), actionResult(), read(), writing].map(({ name, unit, requests, setUp, run }): RateCase => {
     const drive = (server: Server, count: number) => run(withToken(server), count)

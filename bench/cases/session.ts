@@ -8,7 +8,7 @@ import { type ReplayOptions, recordedSession, replay } from '../session-traffic.
 const CACHE_ONLY = 'bazel-4.2-cache-only'
 const EXECUTION = 'bazel-4.2-genrules'
 
-/** Until what runs commands is compiled, in the server and in its worker. */
+/** Sessions until the code that runs commands is compiled, in the server and in its worker. */
 const WARM_SESSIONS = 200
 
 /** A unit is one call. */
@@ -41,7 +41,7 @@ const sessionCase = (
   }
 }
 
-/** Beside it the same with a worker that answers at once, so that the commands are not in it. */
+/** Measured beside a worker that answers at once, to exclude the commands. */
 const withIdleWorker = (clients: number): RateCase => {
   const workers: ChildProcess[] = []
   const title = `session ${EXECUTION} at ${clients} clients, idle worker`
@@ -55,7 +55,7 @@ const withIdleWorker = (clients: number): RateCase => {
   }
 }
 
-/** What Bazel with a cache really sends, and what it sends to have actions run, at several clients at once. */
+/** The recorded traffic of Bazel as cache client and as executor client, for several clients at once. */
 export const sessionCases = (clients: number): readonly RateCase[] => [
   sessionCase(CACHE_ONLY, clients, {}),
   withIdleWorker(clients),

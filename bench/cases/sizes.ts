@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { KIB, MIB, text } from '../content.js'
 
-/** A size of transfer and how it is driven. */
+/** A transfer size and its load. */
 export interface Size {
   readonly name: string
   readonly bytes: number
@@ -9,10 +9,10 @@ export interface Size {
   readonly concurrency: number
   readonly least: number
   readonly most: number
-  /** Uploads until V8 has compiled what they run through, where that takes longer than a warm-up by time. */
+  /** Uploads until V8 has compiled their code path, if that takes longer than a warm-up by time. */
   readonly warmUploads?: number
   readonly isSlow: boolean
-  /** As zstd, where making the content and checking it take the most. */
+  /** Bounds for zstd, where creating and checking content is expensive. */
   readonly isSlowAsZstd: boolean
 }
 
@@ -37,8 +37,8 @@ const BLOCK_BYTES = 64 * MIB
 const bases = new Map<string, Buffer>()
 
 /**
- * A blob no server has seen. Beyond 64 MiB it repeats itself with a number in each repetition: nothing here looks for
- * repetitions across 64 MiB, and random gigabytes would take longer to make than to send.
+ * A new blob. Above 64 MiB it repeats a block with a number in each repetition: no code here finds repetitions across
+ * 64 MiB, and random gigabytes take longer to create than to send.
  */
 export const freshBlob = (bytes: number, isText: boolean): Buffer => {
   if (bytes <= MIB) return isText ? freshText(bytes) : randomBytes(bytes)
@@ -56,7 +56,7 @@ export const freshBlob = (bytes: number, isText: boolean): Buffer => {
 
 const stamp = (blob: Buffer, at: number): void => void blob.write(randomBytes(16).toString('hex'), at, 'latin1')
 
-/** Cut out of one long text: making text is slow, and where it begins makes it new. */
+/** Cut from one long text: creating text is slow, and the offset makes it new. */
 const freshText = (bytes: number): Buffer => {
   const pool = bases.get('pool') ?? text(8 * MIB)
   bases.set('pool', pool)

@@ -8,17 +8,17 @@ import { filesystemCache } from '../server/config.js'
 import { type ServerProcess, startOn, temporaryFolder } from '../server/process.js'
 
 const RECONCILED = 'looked through the files of a store'
-/** A build that does not log it would be waited for in vain. */
+/** A build that does not log this line would never end the wait. */
 const MOST_WAIT_MS = 120_000
 
-/** With fewer blobs their memory is lost in what a process takes anyhow. */
+/** With fewer blobs their memory is lost in the noise of the process. */
 const LEAST_TO_TELL = 100_000
 
 interface Start {
   readonly server: ServerProcess
   /** From the start of the process to the first correct answer. */
   readonly answeredMs: number
-  /** To when the store has looked at everything on its disk; undefined when it never said so. */
+  /** The time until the store has checked everything on its disk; undefined if it never logged that. */
   readonly reconciledMs: Promise<number | undefined>
 }
 
@@ -33,7 +33,7 @@ const startAgain = async (dataPath: string, { cli }: Builds, known: Digest | und
   const server = await startOn(dataPath, filesystemCache, { cli, onLog })
   if (known !== undefined) await checkAnswers(server, known)
   const answeredMs = performance.now() - startMs
-  // Loading the code holds up the loop too, and nobody waits then: delays count from here.
+  // Loading code also delays the event loop, when no caller waits: delays count from here.
   await server.end()
   return { server, answeredMs, reconciledMs: promise }
 }
@@ -46,7 +46,7 @@ const withResolvers = <T>(): { readonly promise: Promise<T>; readonly resolve: (
   return { promise, resolve }
 }
 
-/** Names of everything below a folder: the least that looking at a disk can take. */
+/** The names of everything below a folder: the least work of checking a disk. */
 const listing = async (path: string): Promise<number> => {
   const startMs = performance.now()
   await readdir(path, { recursive: true })
@@ -125,7 +125,7 @@ const startUp = (count: number, isSlow: boolean): EventCase => ({
   observe: (builds) => observe(count, builds),
 })
 
-/** How long a server is away, and what it takes to know what it has. */
+/** The downtime of a restart, and the time to check all stored blobs. */
 export const startUpCases = (): readonly EventCase[] => [
   startUp(1_000, false),
   startUp(100_000, false),

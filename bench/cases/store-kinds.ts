@@ -12,12 +12,12 @@ import {
   worksOf,
 } from './store-sides.js'
 
-/** A kind, and what does the same beside it: its backend, or the one it is compared with. */
+/** A store kind and its reference: the backend, or a comparable kind. */
 interface KindCase {
   readonly name: string
   readonly kind: ConfigOf
   readonly besideName: string
-  /** Uploads go to each of several, one after the other, and reads to the first: what a kind that keeps two copies cannot save. */
+  /** Uploads go to each store in turn, reads to the first: the minimal work of a kind with two copies. */
   readonly beside: readonly ConfigOf[]
   readonly areResults?: boolean
 }
@@ -34,7 +34,7 @@ interface Wrapper {
   readonly name: string
   readonly wrap: (backend: object) => object
   readonly areResults?: boolean
-  /** What keeps two copies is compared with its two stores, each alone. */
+  /** Kinds with two copies are compared with their two stores, each alone. */
   readonly tiers?: (backend: object) => Side
 }
 
@@ -46,7 +46,7 @@ const WRAPPERS: readonly Wrapper[] = [
     name: 'size_partitioning',
     wrap: (backend) => ({ size_partitioning: { size: '1KiB', lower_store: memory(), upper_store: backend } }),
   },
-  // Another store takes part and gets nothing: two logs on one disk cost more than one whoever chooses between them.
+  // The other store takes part without traffic, because two logs on one disk cost more than one.
   { name: 'shard', wrap: (backend) => ({ shard: { stores: [{ store: backend }, { store: memory(), weight: 0 }] } }) },
   { name: 'fast_slow before noop', wrap: (backend) => ({ fast_slow: { fast: backend, slow: { noop: {} } } }) },
   {
@@ -81,7 +81,10 @@ const KINDS: readonly KindCase[] = [
   },
 ]
 
-/** Over a backend elsewhere also as the slow tier: each upload goes to memory too, and each read is a miss there that fills it. */
+/**
+ * Over a remote backend also as the slow tier: each upload goes to memory too, and each read is a miss that fills
+ * memory.
+ */
 const TIERS: readonly Wrapper[] = [
   {
     name: 'fast_slow behind memory',
@@ -103,7 +106,7 @@ const observeKind = ({ name, kind, besideName, beside }: KindCase, work: Work) =
     yield* compare({ name, besideName, side: storeSide(kind), beside: storeSide(...beside) }, work, rounds)
   }
 
-/** A backend on another machine, here a process of its own on this one, beside its plain client; a wrapper beside that backend. */
+/** A remote backend, run as a process on this machine, beside its plain client; a wrapper beside that backend. */
 const observeBackend = (backend: RemoteBackend, work: Work, wrapper?: Wrapper) =>
   async function* ({ rounds }: Builds): AsyncGenerator<Observation> {
     const stops: (() => unknown)[] = []
@@ -137,7 +140,7 @@ const worksFor = (
 ): readonly Work[] =>
   areResults ? works.filter(({ lanes }) => lanes > 1).map((work) => ({ ...work, areResults })) : works
 
-/** Stores without a server in front of them: what a kind costs beside the backend it stands on, or the client of that. */
+/** Stores without a server: the cost of a kind beside its backend, or beside the backend's client. */
 export const storeKindCases = (): readonly EventCase[] => [
   ...KINDS.flatMap((kind) => worksFor(HERE, kind).map((work) => caseOf(kind.name, work, observeKind(kind, work)))),
   ...remoteBackends

@@ -27,7 +27,7 @@ const { PushedFeed } = await built<typeof import('../../src/stream/blob/pushed-f
 const { keepObjectsYoung } = await built<typeof import('../../src/young-objects.js')>('young-objects.js')
 const { WHOLE } = await built<typeof import('../../src/stream/path.js')>('stream/path.js')
 
-/** The configuration of a store; beside it there is one in memory by the name of `CAS`. */
+/** The configuration of a store; a memory store named `CAS` exists beside it. */
 export type ConfigOf = (dataPath: string) => object
 
 export const memory = (): object => ({ memory: { eviction_policy: { max_bytes: '1GB' } } })
@@ -42,7 +42,7 @@ interface Stores {
   readonly cas: Store
 }
 
-/** The store as it would be in a server, over an empty folder that is removed when `use` is done. */
+/** The store as in a server, in an empty folder that is removed after `use`. */
 const withStore = async <T>(configOf: ConfigOf, use: (stores: Stores) => Promise<T>): Promise<T> => {
   const dataPath = await mkdtemp(join(tmpdir(), 'remexec-bench-kind-'))
   const resources = new Resources(silentLog)
@@ -61,7 +61,7 @@ const withStore = async <T>(configOf: ConfigOf, use: (stores: Stores) => Promise
 
 export interface Work {
   readonly name: string
-  /** Bytes of a blob, and how many of them one run moves, so many at a time. */
+  /** The blob size, and how many of them a run moves at a given concurrency. */
   readonly sizeBytes: number
   readonly count: number
   readonly lanes: number
@@ -91,7 +91,7 @@ interface Cost {
 
 const PIECE_BYTES = 64 * 1024
 
-/** Large blobs come as from a client: in pieces, which are lent. */
+/** Large blobs arrive as from a client: in pieces with borrowed buffers. */
 const blobOf = (bytes: Buffer): Blob => {
   if (bytes.length <= PIECE_BYTES) return blobs.Blob.ofBytes(bytes)
   const feed = new PushedFeed()
@@ -106,7 +106,7 @@ const pushInPieces = async (bytes: Buffer, feed: InstanceType<typeof PushedFeed>
 
 const BUFFER = Buffer.allocUnsafeSlow(LARGE_BYTES)
 
-/** As a server does that sends it: files by way of a buffer that is used again. */
+/** Reads as a sending server does: files through a reused buffer. */
 const readOff = async (form: BlobForm): Promise<void> => {
   if (form.kind !== 'file') return pour(form, () => undefined, call.signal)
   const { file } = form
@@ -114,7 +114,7 @@ const readOff = async (form: BlobForm): Promise<void> => {
   await file.close()
 }
 
-/** Does the work once, with fresh blobs, over something that keeps them. */
+/** Does the work once, with fresh blobs, over a store that keeps them. */
 export type Side = (work: Work) => Promise<Cost>
 
 export const storeSide =
@@ -134,7 +134,7 @@ export const storeSide =
       }),
     )
 
-/** Uploads to the slow one; a read brings the blob from there into the fast one, and then to who asked. */
+/** Uploads to the slow store; a read copies the blob into the fast one and on to the reader. */
 export const missSide =
   (fast: ConfigOf, slow: ConfigOf): Side =>
   (work) =>
@@ -161,10 +161,10 @@ export const rawSide =
   (work) =>
     perform(work, { put: ({ key }, bytes) => raw.put(`raw/${key}`, bytes), get: ({ key }) => raw.get(`raw/${key}`) })
 
-/** What all results refer to. */
+/** The output that all results refer to. */
 const OUTPUT = Buffer.from('output')
 
-/** A result of about so many bytes, and a digest of an action that no other has. */
+/** A result of about this size, and a unique action digest. */
 const freshResult = (sizeBytes: number): Entry => {
   const stdoutRaw = freshBlob(sizeBytes, true)
   const bytes = resultCodec.encode({
@@ -227,7 +227,7 @@ export interface Pair {
   readonly side: Side
   readonly besideName: string
   readonly beside: Side
-  /** Before each round: a backend some of whose questions cost as much as it keeps is emptied then. */
+  /** Runs before each round: empties a backend whose calls become slower with its content. */
   readonly empty?: (() => Promise<unknown>) | undefined
 }
 
