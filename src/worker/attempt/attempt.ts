@@ -8,6 +8,7 @@ import { ProgressStage } from '../../proto/generated/remexec.worker.v1.js'
 import { actionTimeoutMs } from '../../reapi/action.js'
 import type { Digest } from '../../reapi/digest.js'
 import type { FileEntry } from '../../reapi/directory.js'
+import { claimsOf } from '../command/claim.js'
 import type { CommandExit } from '../command/run-command.js'
 import { startsSoFar } from '../command/starts.js'
 import { changedInputs } from '../input/changed.js'
@@ -133,7 +134,7 @@ export class Attempt {
 
   async #report({ action }: ActionSource, finished: Finished): Promise<AttemptOutcome> {
     const { actionDigest, onProgress } = this.#request
-    const { store, maxUploadTimeoutMs, results, workerName } = this.#context
+    const { store, maxUploadTimeoutMs, results, workerName, processes } = this.#context
     const { execution, exit } = finished
     const { outputs, failure } = await this.#outputs(finished)
     const [stdout, stderr] = await execution.printed(actionDigest.function, this.#call)
@@ -141,7 +142,8 @@ export class Attempt {
     if (stdout !== undefined) blobs.push(stdout)
     if (stderr !== undefined) blobs.push(stderr)
     const onUpload = () => onProgress(ProgressStage.UPLOADING_OUTPUTS)
-    await inSpan(this.#call, 'upload outputs', (call) => uploadBlobs(blobs, store, maxUploadTimeoutMs, call, onUpload))
+    const options = { onUpload, claim: claimsOf(processes.launcher.libc) }
+    await inSpan(this.#call, 'upload outputs', (call) => uploadBlobs(blobs, store, maxUploadTimeoutMs, call, options))
     this.#times.mark('outputUploadCompletedTimestamp', 'workerCompletedTimestamp')
     const { origin } = this.#request
     const auxiliaryMetadata = [...usageMetadata(exit.usage), ...(origin ? [origin] : [])]

@@ -33,6 +33,9 @@ export interface Libc {
   readonly prctl: (option: number, ...values: readonly [number, number, number, number]) => number
   /** Answers a descriptor, or -1. */
   readonly memfdCreate: (name: string, flags: number) => number
+  readonly fcntl: (fd: number, command: number, value: number) => number
+  /** Of the last call that failed. */
+  readonly errno: () => number
   /** A negative number is that of a process group. */
   readonly kill: (pid: number, signal: number) => number
   /** `usage` is a `struct rusage`. */
@@ -41,6 +44,7 @@ export interface Libc {
 
 interface Koffi {
   address(buffer: Buffer): bigint
+  errno(): number
   load(library: null): Library
 }
 
@@ -97,9 +101,18 @@ const libcOf = (koffi: Koffi): Libc => {
       }),
     prctl: library.func('int prctl(int, unsigned long, unsigned long, unsigned long, unsigned long)'),
     memfdCreate: library.func('int memfd_create(const char *, unsigned int)'),
+    fcntl: fcntlOf(library),
+    errno: () => koffi.errno(),
     kill: library.func('int kill(int, int)'),
     wait: library.func('int wait4(int, void *, int, void *)'),
   }
+}
+
+/** It takes what comes behind the command as C passes arguments of unknown number. */
+const fcntlOf = (library: Library): Libc['fcntl'] => {
+  const fcntl: (fd: number, command: number, type: 'int', value: number) => number =
+    library.func('int fcntl(int, int, ...)')
+  return (fd, command, value) => fcntl(fd, command, 'int', value)
 }
 
 /** musl has no such function, and glibc only since 2.34. */

@@ -23,6 +23,8 @@ export interface HashedFile {
   /** CRC-32 of its bytes, by which a store knows its files. */
   readonly checksum: number
   readonly mtimeMs: number
+  /** Changes with every write, and nobody can set it. */
+  readonly ctimeMs: number
   readonly inode: number
 }
 
@@ -122,8 +124,8 @@ interface FoundFile {
 }
 
 const hashed = ({ path, stats }: FoundFile, sizeBytes: number, checksum: number): HashedFile => {
-  const { mtimeMs, ino: inode } = stats
-  return { path, sizeBytes, checksum, mtimeMs, inode }
+  const { mtimeMs, ctimeMs, ino: inode } = stats
+  return { path, sizeBytes, checksum, mtimeMs, ctimeMs, inode }
 }
 
 const hashChunks = async (

@@ -5,19 +5,26 @@ import { errnoOf } from '../../base/errno.js'
 import { StatusError } from '../../base/status-error.js'
 import type { Digest } from '../../reapi/digest.js'
 import type { BlobFiles, ReservedPlace } from '../../store/store.js'
+import type { ClaimFile } from '../command/claim.js'
 import { startsSoFar } from '../command/starts.js'
 import type { HashedFile } from './file.js'
 
 const READ_ONLY = 0o444
 
 /**
- * Makes an output file a file of the store: it is moved there, or copied where it has other names or lies on another file
- * system. INVALID_ARGUMENT when it is not any more as it was when it was hashed.
+ * Makes an output file a file of the store: it is moved there, or copied if it has other names, lies on another file system, or
+ * is open elsewhere: a process that got away could write to it later. Rejects with INVALID_ARGUMENT if the file changed after it
+ * was hashed.
  */
-export const handIn = async (digest: Digest, file: HashedFile, files: BlobFiles, call: Call): Promise<void> => {
+export const handIn = async (
+  digest: Digest,
+  file: HashedFile,
+  { files, claim }: { readonly files: BlobFiles; readonly claim: ClaimFile },
+  call: Call,
+): Promise<void> => {
   const place = await files.reserve(call)
   try {
-    const isCopy = await bring(file, place)
+    const isCopy = await bring(file, place, claim)
     await chmod(place.path, READ_ONLY)
     if (place.isSynced) await synced(place.path)
     const { size, mtimeMs } = await lstat(place.path)
@@ -30,15 +37,20 @@ export const handIn = async (digest: Digest, file: HashedFile, files: BlobFiles,
 }
 
 /** Answers whether it had to be copied. */
-const bring = async (file: HashedFile, { path }: ReservedPlace): Promise<boolean> => {
+const bring = async (file: HashedFile, { path }: ReservedPlace, claim: ClaimFile): Promise<boolean> => {
   const { nlink } = await unchanged(file)
-  if (nlink === 1) {
+  const claimed = nlink === 1 ? claim(file.path) : 'in use'
+  if (claimed !== 'in use') {
     try {
+      // From here nobody can open it until it has its new name.
+      await unchanged(file)
       await rename(file.path, path)
       return false
     } catch (error) {
       // Another file system, or a folder that the command left without the right to write.
       if (!['EXDEV', 'EACCES', 'EPERM'].includes(errnoOf(error) ?? '')) throw error
+    } finally {
+      claimed?.release()
     }
   }
   await copyFile(file.path, path, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL)
@@ -48,10 +60,19 @@ const bring = async (file: HashedFile, { path }: ReservedPlace): Promise<boolean
   return true
 }
 
-const unchanged = async ({ path, sizeBytes, mtimeMs, inode }: HashedFile): Promise<{ readonly nlink: number }> => {
+const unchanged = async ({
+  path,
+  sizeBytes,
+  mtimeMs,
+  ctimeMs,
+  inode,
+}: HashedFile): Promise<{ readonly nlink: number }> => {
   // What a command printed has no name: its path is a link of /proc.
   const stats = await (path.startsWith('/proc/self/fd/') && !path.slice(14).includes('/') ? stat(path) : lstat(path))
-  const isSame = stats.isFile() && stats.ino === inode && stats.size === sizeBytes && stats.mtimeMs === mtimeMs
+  const isWritten = stats.size !== sizeBytes || stats.mtimeMs !== mtimeMs
+  // Names that others give a file, or take from it, count as changes of it too.
+  const isTouched = stats.nlink <= 1 && stats.ctimeMs !== ctimeMs
+  const isSame = stats.isFile() && stats.ino === inode && !isWritten && !isTouched
   if (!isSame) throw changed()
   return stats
 }

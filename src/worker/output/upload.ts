@@ -7,22 +7,28 @@ import type { Digest } from '../../reapi/digest.js'
 import { missingOf, type Store } from '../../store/store.js'
 import { Blob } from '../../stream/blob/blob.js'
 import { STAGE_BYTES } from '../../stream/path.js'
+import type { ClaimFile } from '../command/claim.js'
 import type { HashedFile, OutputBlob } from './file.js'
 import { handIn } from './hand-in.js'
 
 const PARALLEL_UPLOADS = 16
 const UNASKED_BYTES = 16 * 1024
 
+export interface UploadOptions {
+  /** Called once something has to be written. */
+  readonly onUpload?: () => void
+  readonly claim?: ClaimFile
+}
+
 /**
  * Puts blobs into the store, each once; of more than a few bytes only those that are missing. Rejects with DEADLINE_EXCEEDED after `timeoutMs`.
- * `onUpload` is called once something has to be written.
  */
 export const uploadBlobs = async (
   blobs: readonly OutputBlob[],
   store: Store,
   timeoutMs: number,
   call: Call,
-  onUpload: () => void = () => {},
+  { onUpload = () => {}, claim = () => undefined }: UploadOptions = {},
 ): Promise<void> => {
   if (blobs.length === 0) return
   const byKey = new Map(blobs.map((blob) => [blob.digest.key, blob]))
@@ -33,7 +39,7 @@ export const uploadBlobs = async (
     await Promise.all([
       putTogether(wanted, store, limited),
       boundedMap(wanted, PARALLEL_UPLOADS, async ({ digest, source }) => {
-        if (!Buffer.isBuffer(source)) await putFile(digest, source, store, limited)
+        if (!Buffer.isBuffer(source)) await putFile(digest, source, { store, claim }, limited)
       }),
     ])
   })
@@ -60,9 +66,14 @@ const putTogether = async (blobs: readonly OutputBlob[], store: Store, call: Cal
 }
 
 /** Where the store has files of this machine the file becomes one of them, and else its bytes are put there. */
-const putFile = async (digest: Digest, file: HashedFile, store: Store, call: Call): Promise<void> => {
+const putFile = async (
+  digest: Digest,
+  file: HashedFile,
+  { store, claim }: { readonly store: Store; readonly claim: ClaimFile },
+  call: Call,
+): Promise<void> => {
   try {
-    if (store.files !== undefined) await handIn(digest, file, store.files, call)
+    if (store.files !== undefined) await handIn(digest, file, { files: store.files, claim }, call)
     else {
       const { path, sizeBytes } = file
       const bytes = createReadStream(path, { highWaterMark: STAGE_BYTES })

@@ -1,14 +1,18 @@
 import { execFileSync } from 'node:child_process'
 import {
   chmodSync,
+  closeSync,
   existsSync,
   mkdirSync,
+  openSync,
   rmdirSync,
   rmSync,
+  statSync,
   symlinkSync,
   truncateSync,
   utimesSync,
   writeFileSync,
+  writeSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { Writable } from 'node:stream'
@@ -21,6 +25,8 @@ import { Digest } from '../../../src/reapi/digest.js'
 import { digestFunctions } from '../../../src/reapi/digest-function.js'
 import { encodeDirectory } from '../../../src/reapi/directory.js'
 import { missingOf } from '../../../src/store/store.js'
+import { claimsOf } from '../../../src/worker/command/claim.js'
+import { loadLibc } from '../../../src/worker/command/libc.js'
 import { collectOutputs, makeOutputParents } from '../../../src/worker/output/collect.js'
 import type { OutputBlob } from '../../../src/worker/output/file.js'
 import { OutputSizes } from '../../../src/worker/output/sizes.js'
@@ -336,7 +342,7 @@ t.test('EXE-50, OUT-15 only what is missing is uploaded, once, in any size', asy
   file('d/twice2', 'twice')
   const { blobs } = await collect({ outputPaths: ['d'] })
   let uploads = 0
-  await uploadBlobs(blobs, store.cas, 60_000, call, () => uploads++)
+  await uploadBlobs(blobs, store.cas, 60_000, call, { onUpload: () => uploads++ })
   t.equal(uploads, 1)
   t.same(
     await missingOf(
@@ -351,7 +357,7 @@ t.test('EXE-50, OUT-15 only what is missing is uploaded, once, in any size', asy
   for (const { digest } of blobs.filter(({ digest }) => !digest.isEmpty)) {
     if (SHA256.hash(store.bytesOf(digest)) !== digest.hash) t.fail(`wrong bytes under ${digest}`)
   }
-  await uploadBlobs(blobs, store.cas, 60_000, call, () => uploads++)
+  await uploadBlobs(blobs, store.cas, 60_000, call, { onUpload: () => uploads++ })
   t.equal(uploads, 1, 'nothing to do the second time')
 })
 
@@ -448,3 +454,61 @@ t.test('the length of an output is compared with the limits before its bytes are
   t.ok(store.isExceeded)
   t.same(asked, ['the store'])
 })
+
+const libc = loadLibc()
+
+t.test(
+  'a process that keeps an output open cannot write to the blob',
+  { skip: !libc && 'without koffi' },
+  async (t) => {
+    const { root, store, file, collect } = setUp(t)
+    const text = 'x'.repeat(300_000)
+    const digest = file('out', text)
+    const place = join(root, 'out')
+    const before = statSync(place)
+    const spoil = (fd: number): void => {
+      writeSync(fd, 'spoilt', 0)
+      utimesSync(place, before.atime, before.mtime)
+      closeSync(fd)
+    }
+    const options = { claim: claimsOf(libc) }
+    const inode = () => statSync(store.path(digest)).ino
+
+    await t.test('it is moved where nobody has it open', async (t) => {
+      const { blobs } = await collect({ outputPaths: ['out'] })
+      await uploadBlobs(blobs, store.cas, 60_000, call, options)
+      t.equal(inode(), before.ino)
+      store.drop(digest)
+    })
+    await t.test('it is copied where a writer has it', async (t) => {
+      file('out', text)
+      const fd = openSync(place, 'r+')
+      const { blobs } = await collect({ outputPaths: ['out'] })
+      await uploadBlobs(blobs, store.cas, 60_000, call, options)
+      spoil(fd)
+
+      t.equal(store.bytesOf(digest).toString(), text)
+    })
+    await t.test('it is copied where a reader has it, which may open it anew to write', async (t) => {
+      store.drop(digest)
+      file('out', text)
+      const fd = openSync(place, 'r')
+      const { blobs } = await collect({ outputPaths: ['out'] })
+      await uploadBlobs(blobs, store.cas, 60_000, call, options)
+      spoil(openSync(`/proc/self/fd/${fd}`, 'r+'))
+      closeSync(fd)
+      t.equal(store.bytesOf(digest).toString(), text)
+    })
+    await t.test('it is refused where a writer has spoilt it since it was hashed', async (t) => {
+      store.drop(digest)
+      file('out', text)
+      const { blobs } = await collect({ outputPaths: ['out'] })
+      // The clock of the file system ticks slowly.
+      const { ctimeMs } = statSync(place)
+      do spoil(openSync(place, 'r+'))
+      while (statSync(place).ctimeMs === ctimeMs)
+      await t.rejects(uploadBlobs(blobs, store.cas, 60_000, call, options), { code: 13, message: /changed meanwhile/ })
+      t.notOk(store.has(digest))
+    })
+  },
+)
