@@ -130,14 +130,14 @@ const warned: readonly (readonly [string, Parts, readonly (readonly [string, Reg
   [
     'health where people look',
     { services: `health: { path: '/' },` },
-    [['servers[0].services.health.path', /no page for people at \//]],
+    [['servers[0].services.health.path', /status page at \/ is not served/]],
   ],
   [
     'operators where people look',
     {
       servers: `{ listener: { http: { socket_address: '127.0.0.1:3' } }, services: { health: {}, admin: { path: '/' } } },`,
     },
-    [['servers[1].services.admin.path', /no page for people at \//]],
+    [['servers[1].services.admin.path', /status page at \/ is not served/]],
   ],
   [
     'health and operators beside each other',
@@ -304,7 +304,7 @@ t.test('an isolated instance shares no store with one that is not', async (t) =>
     [
       { top: `instances: [{ max_stored_bytes: '1gb' }],` },
       'instances[0].max_stored_bytes',
-      /nobody can say whose they are/,
+      /blobs that instances share have no owner/,
     ],
   ]
   for (const [parts, path, message] of cases) {
@@ -352,10 +352,15 @@ t.test('a health path that is taken or cannot be requested is rejected', async (
     [
       `health: { path: '/admin' }, admin: {}`,
       'health',
-      /\/admin would be of health and of admin/,
+      /\/admin is a path of both health and admin/,
       /none of \/admin, \/admin\/drain/,
     ],
-    [`health: { path: '/x' }, admin: { path: '/x/ready' }`, 'health', /\/x\/ready would be/, /another|none of/],
+    [
+      `health: { path: '/x' }, admin: { path: '/x/ready' }`,
+      'health',
+      /\/x\/ready is a path of both/,
+      /another|none of/,
+    ],
     [`health: { path: '/a/drain/' }, admin: { path: '/a' }`, 'health', /^$/, /^$/],
   ]
   for (const [services, key, message, expected] of cases) {

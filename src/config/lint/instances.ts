@@ -9,7 +9,7 @@ export const lintInstances = (context: LintContext): void => {
     lintName(instance.instance_name, instance, context)
     if (instance.isolate || instance.max_stored_bytes === undefined) continue
     const path = [...context.originOf(instance), 'max_stored_bytes']
-    context.findings.error(path, 'of blobs that instances share nobody can say whose they are', {
+    context.findings.error(path, 'max_stored_bytes needs isolate: blobs that instances share have no owner', {
       expected: 'isolate: true beside it, or a limit of the store',
     })
   }

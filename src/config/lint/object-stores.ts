@@ -41,7 +41,7 @@ export const lintObjectStore = (options: Options, { findings, originOf, isWritte
   }
   for (const key of ALL) {
     if (needs.includes(key) || takes.includes(key) || key === 'endpoint' || !isWritten([...path, key])) continue
-    findings.error([...path, key], `${key} is nothing that provider ${options.provider} knows`, {
+    findings.error([...path, key], `${key} is not a key of provider ${options.provider}`, {
       at: 'key',
       expected: [...needs, ...takes].join(', '),
     })

@@ -11,7 +11,7 @@ export const lintPages = ({ services }: ServerConfig, { findings, originOf }: Li
   const orders = admin === undefined ? [] : pathsOf(admin.path, ['drain', 'operation'])
   const [both] = orders.filter((path) => probes.includes(path))
   if (health !== undefined && admin !== undefined && both !== undefined) {
-    findings.error([...originOf(health), 'path'], `${both} would be of health and of admin`, {
+    findings.error([...originOf(health), 'path'], `${both} is a path of both health and admin`, {
       found: JSON.stringify(health.path),
       expected: `a path that clashes with none of ${orders.join(', ')}`,
     })
@@ -20,7 +20,7 @@ export const lintPages = ({ services }: ServerConfig, { findings, originOf }: Li
   const taker = probes.includes(PEOPLE) ? health : admin
   findings.warning(
     [...originOf(taker ?? health), 'path'],
-    'there is no page for people at / where that is something else',
+    'the status page at / is not served, because this path is taken',
     {
       expected: 'another path',
     },

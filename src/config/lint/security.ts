@@ -24,7 +24,7 @@ const lintIssuer = (options: JwtIssuer, { findings, originOf }: LintContext): vo
   const key = jwks_uri === undefined ? 'issuer' : 'jwks_uri'
   const uri = jwks_uri ?? issuer
   if (isSafe(uri)) return
-  findings.error([...path, key], 'the keys would be fetched from where anybody could put others', {
+  findings.error([...path, key], 'an attacker on the network could replace the keys fetched from there', {
     found: JSON.stringify(uri),
     expected: 'https://..., or jwks_file',
   })

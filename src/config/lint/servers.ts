@@ -196,10 +196,14 @@ const lintChunking = ({ services }: ServerConfig, { config, findings, originOf }
     const cas = storeBehind(config.stores, cas_store)
     if (index === undefined || cas === undefined || findings.isWrong([...path, 'index_store'])) continue
     if (storeBehind(config.stores, index) !== cas) continue
-    findings.error([...path, 'index_store'], 'the lists of chunks would be taken for the blobs they are about', {
-      found: JSON.stringify(index),
-      expected: 'a store that is not its cas_store',
-    })
+    findings.error(
+      [...path, 'index_store'],
+      'a list of chunks and its blob have the same digest, so they need different stores',
+      {
+        found: JSON.stringify(index),
+        expected: 'a store that is not its cas_store',
+      },
+    )
   }
 }
 

@@ -49,7 +49,7 @@ const lintDedup = (options: StoreOptions['dedup'], { config, findings, originOf 
   if (isCasOfAnother(behind(index))) {
     findings.error(
       [...originOf(options), 'index_store'],
-      'the lists of chunks are no blobs of their digests, which a CAS refuses',
+      'a CAS rejects lists of chunks, because they do not match their digests',
       {
         found: 'a grpc store of type cas',
         expected: 'a store that takes any bytes under a digest',
@@ -150,7 +150,7 @@ const lintCompression = (options: StoreOptions['compression'], { config, finding
   if (isCasOfAnother(behind)) {
     findings.error(
       [...originOf(options), 'backend'],
-      'compressed bytes are no blobs of their digests, which a CAS refuses',
+      'a CAS rejects compressed bytes, because they do not match their digests',
       {
         found: 'compression over a grpc store of type cas',
         expected:

@@ -327,7 +327,7 @@ export class SchedulerHost implements Scheduler, WorkerPool {
 
   #health(): HealthStatus {
     const { connected, running, queued, unmatched } = this.#machine.workers
-    const stranded = unmatched === 0 ? '' : `, ${unmatched} of them for which there is no worker`
+    const stranded = unmatched === 0 ? '' : `, ${unmatched} of them without a suitable worker`
     const message = `${connected} workers connected, ${running} attempts running, ${queued} actions queued${stranded}`
     const isFine = connected > 0 && unmatched === 0
     return { state: isFine ? 'Ok' : 'Warning', message }

@@ -71,7 +71,7 @@ export class WorkerLinks {
     if (workerId === '') return false
     const key = this.#options.isKnown(workerId) ? this.#keys.get(workerId) : undefined
     if (key === undefined || key === workerKey) return true
-    this.#options.log.warn('a worker named the id of another one without its key, and is a new one', {
+    this.#options.log.warn('a worker used the id of another worker without its key, and gets a new id', {
       worker: workerId,
     })
     return false

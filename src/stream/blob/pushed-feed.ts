@@ -43,7 +43,7 @@ export class PushedFeed implements BlobFeed {
   }
 
   discard(): void {
-    if (!this.#isOver) this.#end(new StatusError('CANCELLED', 'what is on its way was given up'))
+    if (!this.#isOver) this.#end(new StatusError('CANCELLED', 'the transfer was abandoned'))
   }
 
   #beginning(): Promise<void> {

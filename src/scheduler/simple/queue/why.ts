@@ -36,16 +36,16 @@ const occupied = ({ requirement }: Execution, { capable }: Bucket): string => {
 
 const state = (worker: Worker, { minimum, signature }: Execution['requirement']): string => {
   if (!worker.isConnected) return 'has lost its connection'
-  if (worker.isPaused) return 'has a pause after it refused something'
+  if (worker.isPaused) return 'is paused after it rejected an action'
   const { maxInflightAttempts: places } = worker.offer
-  if (worker.inflight > places) return `runs ${places} of ${places}, and has ${worker.inflight - places} that wait`
+  if (worker.inflight > places) return `runs ${places} of ${places}, and queues ${worker.inflight - places} more`
   if (worker.inflight === places) return `runs ${places} of ${places}`
-  if (worker.heldFor !== undefined && worker.heldFor !== signature) return 'is kept free for something larger'
+  if (worker.heldFor !== undefined && worker.heldFor !== signature) return 'is held for a larger action'
   for (const [name, amount] of minimum) {
     const left = worker.left.get(name) ?? 0
     if (left < amount) return `has ${Math.max(0, left)} of ${worker.total.get(name)} ${name} left, it needs ${amount}`
   }
-  return 'is about to take something'
+  return 'is about to start an action'
 }
 
 const ahead = ({ size }: Queue, { queued }: Tenant): string =>

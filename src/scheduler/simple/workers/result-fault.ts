@@ -16,6 +16,6 @@ export const resultFault = (
     return undefined
   } catch (error) {
     if (!isStatus(error, 'INVALID_ARGUMENT')) throw error
-    return new StatusError('INTERNAL', `the worker reported a result that is none: ${StatusError.from(error).message}`)
+    return new StatusError('INTERNAL', `the worker reported an invalid result: ${StatusError.from(error).message}`)
   }
 }
