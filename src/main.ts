@@ -103,7 +103,7 @@ const start = async (
     ...(meters && { meter: (store) => meters.stores.of(store) }),
   })
   const lending = new Lending()
-  const uploads = new Uploads(clock)
+  const uploads = new Uploads(clock, ledger)
   resources.add('uploads', () => uploads.close())
   const instances = new Instances(config.instances, clock)
   const shared = {

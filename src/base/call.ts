@@ -1,8 +1,8 @@
-import { setMaxListeners } from 'node:events'
-import type { Holder } from './ledger/holder.js'
+import type { HeldFor } from './ledger/ledger.js'
 import { type Log, silentLog } from './log.js'
-import { StatusError } from './status-error.js'
 import type { Span } from './trace.js'
+
+export { cancellation, shareable } from './cancellation.js'
 
 /** What travels with one RPC (or one piece of background work) through every room. Passed, never ambient. */
 export interface Call {
@@ -14,8 +14,10 @@ export interface Call {
   readonly metadata?: ReadonlyMap<string, string | Buffer> | undefined
   /** What this is a piece of, where that is traced. */
   readonly span?: Span | undefined
-  /** Memory that is held for the call is counted for this. Absent for work of our own. */
-  readonly holder?: Holder | undefined
+  /** Memory that is held for the call is counted there. Absent for work of our own. */
+  readonly held?: HeldFor | undefined
+  /** Discards an upload that nobody feeds, for a store without room for this one. False when there is none. */
+  readonly giveWay?: (() => Promise<boolean>) | undefined
 }
 
 /** A call that nobody outside made: start-up, health probes, tests. */
@@ -58,16 +60,11 @@ class ChangedCall implements Call {
     return this.#call.metadata
   }
 
-  get holder(): Call['holder'] {
-    return this.#call.holder
+  get held(): Call['held'] {
+    return this.#call.held
+  }
+
+  get giveWay(): Call['giveWay'] {
+    return this.#call.giveWay
   }
 }
-
-/** Why a call was given up: the signal's own reason when that is a status (a deadline), else CANCELLED. */
-export const cancellation = (signal: AbortSignal | undefined): StatusError =>
-  signal?.reason instanceof StatusError
-    ? signal.reason
-    : new StatusError('CANCELLED', 'the call was cancelled', { cause: signal?.reason })
-
-/** One call runs many transfers at a time, each listening to its signal: that is no leak to be warned of. */
-export const shareable = (signal: AbortSignal): void => setMaxListeners(0, signal)

@@ -1,9 +1,10 @@
 import { Account } from '../base/ledger/account.js'
 import type { Holder } from '../base/ledger/holder.js'
-import type { Ledger } from '../base/ledger/ledger.js'
+import type { HeldFor, Ledger } from '../base/ledger/ledger.js'
 
 /** What the process holds for one connection. */
-export class Held {
+export class Held implements HeldFor {
+  readonly ledger: Ledger
   readonly holder: Holder
   /** Open requests and the messages that come in. */
   readonly requests: Account
@@ -13,6 +14,7 @@ export class Held {
 
   constructor(ledger: Ledger, address: string) {
     const { holder, close } = ledger.connection(address)
+    this.ledger = ledger
     this.holder = holder
     this.requests = new Account(ledger.kinds.requests, holder)
     this.answers = new Account(ledger.kinds.answers, holder)

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { PARKED_BYTES } from '../../src/base/ledger/kinds.js'
 import { compressors } from '../../src/reapi/compressor.js'
 import { formatReadName, formatWriteName } from '../../src/reapi/resource-name.js'
 import { asCas } from '../../src/store/view/cas.js'
@@ -285,7 +286,7 @@ t.test('BSW-22: no space', async (t) => {
 t.test('GEN-06, FMB-10, BSW-26: broken uploads leave nothing and block nothing', async (t) => {
   const faulty = new FaultyStore(await memoryStore())
   const cas = asCas(faulty)
-  const { client, clock } = await serve(t, { instances: { '': { cas } }, uploads: { maxParked: 5 } })
+  const { client, clock } = await serve(t, { instances: { '': { cas } }, bounds: { parked: 10 * 1.05 * PARKED_BYTES } })
   const blob = randomBlob(400_000)
   const name = uploadName(blob.digest)
   for (let round = 0; round < 20; round++) {
@@ -367,7 +368,8 @@ t.test('BSQ-03, BSQ-04: a broken upload goes on where it was', async (t) => {
 })
 
 t.test('what is kept of broken uploads is bounded', async (t) => {
-  const { client } = await serve(t, { uploads: { maxParked: 2, maxParkedBytes: 250_000 } })
+  // An instance has half of it.
+  const { client, ledger } = await serve(t, { bounds: { parked: 2 * (2 * PARKED_BYTES + 250_000) } })
   const names: string[] = []
   for (const keptBytes of [100_000, 100_000, 100_000, 200_000]) {
     const blob = randomBlob(500_000)
@@ -377,6 +379,36 @@ t.test('what is kept of broken uploads is bounded', async (t) => {
   }
   const codes = await Promise.all(names.map(async (name) => (await failure(query(client, name))).code))
   t.same(codes, ['NOT_FOUND', 'NOT_FOUND', 'NOT_FOUND', 'OK'], 'two at most, then 250 kB at most')
+  t.equal(ledger.kinds.parked.heldBytes, PARKED_BYTES + 200_000)
+})
+
+t.test('broken uploads of one instance leave room for those of another', async (t) => {
+  const cas = asCas(await memoryStore())
+  const bounds = { parked: 4 * (PARKED_BYTES + 100_000) }
+  const { client } = await serve(t, { instances: { a: { cas }, b: { cas } }, bounds })
+  const names: string[] = []
+  for (const instanceName of ['b', 'a', 'a', 'a']) {
+    const blob = randomBlob(500_000)
+    const resourceName = uploadName(blob.digest, { instanceName })
+    names.push(resourceName)
+    await failure(write(client, [{ resourceName, data: blob.bytes.subarray(0, 100_000) }]))
+  }
+  const codes = await Promise.all(names.map(async (name) => (await failure(query(client, name))).code))
+  t.same(codes, ['OK', 'NOT_FOUND', 'OK', 'OK'])
+})
+
+t.test('a broken upload gives way to a live one that a memory store has no room for', async (t) => {
+  const cas = asCas(await memoryStore(undefined, 8 * MIB))
+  const { client } = await serve(t, { instances: { '': { cas } } })
+  const blob = randomBlob(7 * MIB)
+  const resourceName = uploadName(blob.digest)
+  const parked = [{ resourceName, data: blob.bytes.subarray(0, 6 * MIB) }]
+  await failure(write(client, parked))
+  t.match(await query(client, resourceName), { committedSize: 6 * MIB })
+  const live = randomBlob(4 * MIB)
+  t.match(await write(client, messagesOf(uploadName(live.digest), live.bytes)), { committedSize: 4 * MIB })
+  t.ok((await get(cas, live.digest)).equals(live.bytes))
+  t.equal((await failure(query(client, resourceName))).code, 'NOT_FOUND')
 })
 
 t.test('GEN-05: a deadline ends a slow upload', async (t) => {

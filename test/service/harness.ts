@@ -3,6 +3,8 @@ import type { ServiceError } from '@grpc/grpc-js'
 import type { Test } from 'tap'
 import { internalCall } from '../../src/base/call.js'
 import { ManualClock } from '../../src/base/clock.js'
+import type { KindName } from '../../src/base/ledger/kinds.js'
+import { Ledger } from '../../src/base/ledger/ledger.js'
 import { silentLog } from '../../src/base/log.js'
 import { Resources } from '../../src/base/resources.js'
 import { type CodeName, codeName } from '../../src/base/status-error.js'
@@ -14,7 +16,7 @@ import type { AcInstance } from '../../src/service/action-cache/options.js'
 import { actionCacheService } from '../../src/service/action-cache/service.js'
 import type { ByteStreamInstance } from '../../src/service/bytestream/options.js'
 import { byteStreamService } from '../../src/service/bytestream/service.js'
-import { type UploadLimits, Uploads } from '../../src/service/bytestream/uploads.js'
+import { Uploads } from '../../src/service/bytestream/uploads.js'
 import { type CapabilitiesInstance, capabilitiesService } from '../../src/service/capabilities.js'
 import type { ChunkedBlobs } from '../../src/service/cas/chunked-blobs.js'
 import { casService } from '../../src/service/cas/service.js'
@@ -59,7 +61,8 @@ export interface Setting {
 export interface ServeOptions {
   /** By instance name; default are '' and 'main' over one CAS. */
   readonly instances?: Readonly<Record<string, Setting>>
-  readonly uploads?: Partial<UploadLimits>
+  /** Bounds of the ledger. */
+  readonly bounds?: Partial<Readonly<Record<KindName, number>>>
   readonly trees?: Partial<TreeLimits>
   readonly maxBatchBytes?: number
   readonly maxResponseBytes?: number
@@ -69,7 +72,8 @@ export interface ServeOptions {
 /** The services on a real socket; everything is gone when the test ends. */
 export const serve = async (t: Test, options: ServeOptions = {}) => {
   const clock = new ManualClock(1_000_000)
-  const uploads = new Uploads(clock, options.uploads)
+  const ledger = new Ledger(options.bounds)
+  const uploads = new Uploads(clock, ledger)
   const shared = asCas(await memoryStore(clock))
   const settings = options.instances ?? { '': { cas: shared }, main: { cas: shared } }
   const casInstances = new Map<string, ByteStreamInstance>()
@@ -98,6 +102,7 @@ export const serve = async (t: Test, options: ServeOptions = {}) => {
   const listener = await listen({
     address: '127.0.0.1:0',
     transport: options.transport ?? 'remexec',
+    ledger,
     services: [
       casService({
         instances: casInstances,
@@ -124,7 +129,7 @@ export const serve = async (t: Test, options: ServeOptions = {}) => {
     uploads.close()
     await listener.close(0)
   })
-  return { client: connect(), connect, clock, uploads, listener, cas: shared }
+  return { client: connect(), connect, clock, uploads, listener, ledger, cas: shared }
 }
 
 /** The name of the code with which a call fails, and its message; 'OK' when it does not. */

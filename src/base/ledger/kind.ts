@@ -1,4 +1,4 @@
-import { cancellation, shareable } from '../call.js'
+import { cancellation, shareable } from '../cancellation.js'
 import { StatusError } from '../status-error.js'
 import type { Holder } from './holder.js'
 import type { KindFacts, Rule } from './kinds.js'

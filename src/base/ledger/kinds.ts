@@ -18,16 +18,31 @@ export const KINDS = {
   unpacked: { maxBytes: 128 * MIB, rule: 'wait' },
   /** Answers until their client has taken them; those of batches from before they are made. */
   answers: { maxBytes: 512 * MIB, rule: 'refuse' },
-  /** Buffers of uploads that are open, UPLOAD_BYTES each. */
+  /** Open uploads: UPLOAD_BYTES each, and STREAMED_UPLOAD_BYTES more where the blob is not one message. */
   uploads: { maxBytes: 512 * MIB, rule: 'refuse' },
+  /** Windows and tables of the compressors and decompressors of calls: WINDOW_BYTES each. */
+  windows: { maxBytes: 256 * MIB, rule: 'wait' },
+  /** Directory trees that are being walked. */
+  trees: { maxBytes: 512 * MIB, rule: 'refuse' },
+  /** Broken uploads that may be resumed: what was received of each, most of it on disk, and PARKED_BYTES. */
+  parked: { maxBytes: 1024 * MIB, rule: 'drop_oldest' },
   /** Outcomes of finished operations, which clients may still ask for. */
   outcomes: { maxBytes: 128 * MIB, rule: 'drop_oldest' },
 } as const satisfies Readonly<Record<string, KindFacts>>
 
 export type KindName = keyof typeof KINDS
 
-/** What an open upload holds: a part of a message, and a portion of the file that it fills. */
-export const UPLOAD_BYTES = 512 * KIB
+/** What a call that streams its request holds beside its messages. */
+export const UPLOAD_BYTES = 32 * KIB
+/** What an upload of several messages holds beside them: a portion of the file that it fills, and the stages before that. */
+export const STREAMED_UPLOAD_BYTES = 480 * KIB
+
+/** What a decompressor may take: zstd and Brotli keep a window, of which zstd is let have 8 MiB. Compressors take less. */
+export const WINDOW_BYTES = 9 * MIB
+export const COMPRESSOR_BYTES = 2 * MIB
+
+/** What a broken upload counts as beside its bytes: it keeps a descriptor, buffers and the state of its hash. */
+export const PARKED_BYTES = 8 * MIB
 
 /** What a connection may hold of requests, and of answers, without a reservation. */
 export const FREE_BYTES = 16 * KIB

@@ -6,6 +6,12 @@ const CONNECTION_SHARE = 1 / 2
 const ADDRESS_SHARE = 3 / 4
 const INSTANCE_SHARE = 1 / 2
 
+/** Who holds what a call makes the process hold, and where that is counted. */
+export interface HeldFor {
+  readonly ledger: Ledger
+  readonly holder: Holder
+}
+
 /** A connection as a holder, until it is closed. */
 export interface ConnectionHolder {
   readonly holder: Holder

@@ -1,5 +1,5 @@
 import type { Gate, Visitor } from '../../base/gate.js'
-import type { Holder } from '../../base/ledger/holder.js'
+import type { HeldFor } from '../../base/ledger/ledger.js'
 import type { Log, LogFields } from '../../base/log.js'
 import type { Metadata, ServedCall } from '../../base/rpc.js'
 import { Code, codeName, StatusError } from '../../base/status-error.js'
@@ -70,8 +70,8 @@ export class ServerCall implements ServedCall, Receiver, UnderWay {
     return this.#wire.metadata
   }
 
-  get holder(): Holder | undefined {
-    return this.#wire.holder
+  get held(): HeldFor | undefined {
+    return this.#wire.held
   }
 
   reserveAnswer(sizeBytes: number): Promise<void> {

@@ -1,5 +1,5 @@
 import type { X509Certificate } from 'node:crypto'
-import type { Holder } from '../../base/ledger/holder.js'
+import type { HeldFor } from '../../base/ledger/ledger.js'
 import type { Metadata } from '../../base/rpc.js'
 import type { StatusError } from '../../base/status-error.js'
 import type { Encoded } from '../../proto/codec.js'
@@ -24,8 +24,8 @@ export interface Wire {
   setHeaders(metadata: Metadata): void
   /** To be sent with the end. */
   setTrailers(metadata: Metadata): void
-  /** What is held for the call is counted for this; absent where a transport counts nothing. */
-  readonly holder: Holder | undefined
+  /** What is held for the call is counted there; undefined where a transport counts nothing. */
+  readonly held: HeldFor | undefined
   /** See `ServedCall.reserveAnswer`. */
   reserveAnswer(sizeBytes: number): Promise<void>
   /** Asks for one more message, which comes as a call of `Receiver.message` or, at the end, of `Receiver.halfClosed`. */

@@ -23,7 +23,7 @@ export class GrpcJsWire implements Wire {
   #onRoom: ((sizeBytes: number) => void) | undefined
   readonly peer: string
   /** grpc-js buffers by itself: what it holds cannot be counted. */
-  readonly holder = undefined
+  readonly held = undefined
   /** Without effect: grpc-js cannot compress what a server sends. */
   compresses = false
   #headers: GrpcMetadata | undefined

@@ -1,5 +1,4 @@
 import type { X509Certificate } from 'node:crypto'
-import type { Holder } from '../../base/ledger/holder.js'
 import type { Kind } from '../../base/ledger/kind.js'
 import type { Reservation } from '../../base/ledger/reservation.js'
 import type { Metadata } from '../../base/rpc.js'
@@ -7,6 +6,7 @@ import { StatusError } from '../../base/status-error.js'
 import type { Encoded } from '../../proto/codec.js'
 import type { Receiver, Wire } from '../call/wire.js'
 import type { Client } from '../client.js'
+import type { Held } from '../held.js'
 import type { Consumer, Http2Stream } from '../http2/stream.js'
 import type { Backlog } from './backlog.js'
 import { gzipped } from './encoding.js'
@@ -102,8 +102,8 @@ export class GrpcStream implements Wire, Consumer, MessageSink {
     }, ms).unref()
   }
 
-  get holder(): Holder {
-    return this.#connection.held.holder
+  get held(): Held {
+    return this.#connection.held
   }
 
   read(): void {

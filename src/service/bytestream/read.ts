@@ -12,6 +12,7 @@ import { join } from '../../stream/join.js'
 import type { Range } from '../../stream/path.js'
 import { inInstance, instanceOf, servedCompressor } from '../instance.js'
 import { send } from '../send.js'
+import { compressorFor } from '../windows.js'
 import type { ByteStreamOptions } from './options.js'
 import { ResponseSink } from './response-sink.js'
 import { type Sending, sendFile } from './send-file.js'
@@ -58,8 +59,21 @@ const sendCompressed = async (
   const isKept = blob.isIn(name)
   const isSmall = !isKept && digest.sizeBytes <= compressionOf({ name }).atOnceBytes
   const plain = isSmall ? Blob.ofBytes(await allBytes(blob, digest, range, call)) : blob
-  await sendForm(await plain.as(name).take(), sending)
+  const compressor = isKept || isSmall ? undefined : await compressorFor(call).catch(givenUp(blob))
+  try {
+    await sendForm(await plain.as(name).take(), sending)
+  } finally {
+    compressor?.release()
+  }
 }
+
+/** What there is no room for must not stay open. */
+const givenUp =
+  (blob: Blob) =>
+  (error: unknown): never => {
+    blob.discard()
+    throw error
+  }
 
 /** Answers how many bytes there were. */
 const sendForm = async (form: BlobForm, sending: Sending): Promise<number> => {

@@ -13,6 +13,7 @@ export type Outcome = 'committed' | 'elsewhere'
 export interface UploadTarget {
   /** What makes two Writes the same upload: everything in the resource name that means something. */
   readonly name: string
+  readonly instanceName: string
   readonly cas: Store
   readonly digest: Digest
   /** What the bytes are compressed with. */
@@ -39,11 +40,12 @@ export class Upload {
   #isElsewhere = false
   #revoke: ((reason: StatusError) => void) | undefined
 
-  constructor(target: UploadTarget, call: Call) {
+  /** `giveWay`: see `Call.giveWay`. */
+  constructor(target: UploadTarget, call: Call, giveWay: () => Promise<boolean>) {
     this.target = target
     // May be parked for long: nothing of the connection it came by is to be kept with it.
     const { instanceName, log, metadata, span } = call
-    this.over = this.#run({ signal: this.#abort.signal, instanceName, log, metadata, span })
+    this.over = this.#run({ signal: this.#abort.signal, instanceName, log, metadata, span, giveWay })
     // A parked upload that is discarded has nobody who waits for it.
     this.over.catch(() => {})
   }

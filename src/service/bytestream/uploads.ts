@@ -1,37 +1,33 @@
 import type { Call } from '../../base/call.js'
 import type { Clock } from '../../base/clock.js'
+import { PARKED_BYTES } from '../../base/ledger/kinds.js'
+import { Ledger } from '../../base/ledger/ledger.js'
+import type { Reservation } from '../../base/ledger/reservation.js'
 import type { Digest } from '../../reapi/digest.js'
 import type { Store } from '../../store/store.js'
 import { Upload, type UploadTarget } from './upload.js'
 
-export interface UploadLimits {
-  readonly maxParked: number
-  readonly maxParkedBytes: number
-}
-
-const DEFAULT_LIMITS: UploadLimits = { maxParked: 100, maxParkedBytes: 1024 * 1024 * 1024 }
-
 /**
  * Every upload under way, and the broken ones that wait to be resumed (parked). One for all instances of a process: two
- * instances over one store learn of each other's uploads.
+ * instances over one store learn of each other's uploads. Parked uploads give way to live ones: to newer parked ones of their
+ * instance beyond the bound of the ledger, and to uploads that their store has no room for.
  */
 export class Uploads {
   readonly clock: Clock
-  readonly #limits: UploadLimits
+  readonly #ledger: Ledger
   readonly #byStore = new Map<Store, Map<string, Set<Upload>>>()
   /** Oldest first. */
-  readonly #parked = new Map<Upload, number>()
-  #parkedBytes = 0
+  readonly #parked = new Map<Upload, Parked>()
   #stopSweep: (() => void) | undefined
 
-  constructor(clock: Clock, limits: Partial<UploadLimits> = {}) {
+  constructor(clock: Clock, ledger = new Ledger()) {
     this.clock = clock
-    this.#limits = { ...DEFAULT_LIMITS, ...limits }
+    this.#ledger = ledger
   }
 
   /** Starts an upload. It goes on when `call`, in which it begins, is over. */
   begin(target: UploadTarget, call: Call): Upload {
-    const upload = new Upload(target, call)
+    const upload = new Upload(target, call, () => this.#giveWay(target.cas))
     const same = this.#sameBlob(target.cas, target.digest)
     same.add(upload)
     const end = (): void => {
@@ -73,8 +69,16 @@ export class Uploads {
       upload.discard()
       return
     }
-    this.#parked.set(upload, this.clock.now() + upload.target.parkedForMs)
-    this.#parkedBytes += upload.receivedBytes
+    const { target, receivedBytes } = upload
+    const holder = this.#ledger.instance(target.instanceName)
+    const reservation = this.#ledger.kinds.parked.reserve(holder, receivedBytes + PARKED_BYTES, () =>
+      this.#drop(upload),
+    )
+    if (reservation === undefined) {
+      upload.discard()
+      return
+    }
+    this.#parked.set(upload, { reservation, untilMs: this.clock.now() + target.parkedForMs })
     this.#sweep()
     if (this.#parked.size > 0) this.#stopSweep ??= this.clock.every(SWEEP_MS, () => this.#sweep())
   }
@@ -88,18 +92,30 @@ export class Uploads {
   }
 
   #sweep(): void {
-    for (const [upload, untilMs] of this.#parked) {
-      const { maxParked, maxParkedBytes } = this.#limits
-      const isCrowded = this.#parked.size > maxParked || this.#parkedBytes > maxParkedBytes
-      if (!isCrowded && untilMs > this.clock.now()) continue
-      this.#unpark(upload)
-      upload.discard()
+    for (const [upload, { untilMs }] of this.#parked) if (untilMs <= this.clock.now()) this.#drop(upload)
+  }
+
+  #drop(upload: Upload): void {
+    this.#unpark(upload)
+    upload.discard()
+  }
+
+  /** Discards the oldest parked upload into a store; resolves once it has freed what it held. */
+  async #giveWay(cas: Store): Promise<boolean> {
+    for (const upload of this.#parked.keys()) {
+      if (upload.target.cas !== cas) continue
+      this.#drop(upload)
+      await upload.over.catch(() => {})
+      return true
     }
+    return false
   }
 
   #unpark(upload: Upload): void {
-    if (!this.#parked.delete(upload)) return
-    this.#parkedBytes -= upload.receivedBytes
+    const parked = this.#parked.get(upload)
+    if (parked === undefined) return
+    this.#parked.delete(upload)
+    parked.reservation.release()
     if (this.#parked.size > 0) return
     this.#stopSweep?.()
     this.#stopSweep = undefined
@@ -112,6 +128,11 @@ export class Uploads {
     blobs.set(key, uploads)
     return uploads
   }
+}
+
+interface Parked {
+  readonly reservation: Reservation
+  readonly untilMs: number
 }
 
 const SWEEP_MS = 1000

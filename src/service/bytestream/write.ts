@@ -1,12 +1,15 @@
 import type { Call } from '../../base/call.js'
 import type { Clock } from '../../base/clock.js'
+import { STREAMED_UPLOAD_BYTES } from '../../base/ledger/kinds.js'
 import type { LentMessage, RequestMessages, ServedCall } from '../../base/rpc.js'
 import { isStatus, StatusError } from '../../base/status-error.js'
 import { within } from '../../base/work/deadline.js'
 import type { WriteRequest, WriteResponseInput } from '../../proto/generated/google.bytestream.js'
 import { missingOf } from '../../store/store.js'
+import { STAGE_BYTES } from '../../stream/path.js'
 import { inInstance } from '../instance.js'
 import { uploaded } from '../uploaded.js'
+import { windowFor } from '../windows.js'
 import type { ByteStreamOptions } from './options.js'
 import type { Outcome, Upload } from './upload.js'
 import type { Uploads } from './uploads.js'
@@ -61,13 +64,28 @@ const writeAtOnce = async (transfer: Transfer, { message, release }: Message): P
   // Stores keep what is small as it is.
   const data = Buffer.from(message.data)
   release()
+  const isDecodedAtOnce = target.compressor === undefined || target.digest.sizeBytes <= STAGE_BYTES
+  const window = isDecodedAtOnce ? undefined : await windowFor(call)
   const commit = target.cas.put(target.digest, uploaded(data, target.digest, target.compressor), call)
-  await committed(messages, commit, uploads.clock)
+  await committed(messages, commit, uploads.clock).finally(() => window?.release())
   uploads.finished(target.cas, target.digest)
   return { committedSize: target.compressor === undefined ? target.digest.sizeBytes : data.length }
 }
 
 const writeStreamed = async (transfer: Transfer, first: Message): Promise<WriteResponseInput> => {
+  const { target, call } = transfer
+  const { held } = call
+  const buffers = held?.ledger.kinds.uploads.reserveOrThrow(held.holder, STREAMED_UPLOAD_BYTES)
+  try {
+    // A compressed upload cannot be resumed: its window is not needed any more when this ends.
+    const window = target.compressor === undefined ? undefined : await windowFor(call)
+    return await writeFed(transfer, first).finally(() => window?.release())
+  } finally {
+    buffers?.release()
+  }
+}
+
+const writeFed = async (transfer: Transfer, first: Message): Promise<WriteResponseInput> => {
   const { target, uploads } = transfer
   const upload = await openUpload(transfer, first.message.writeOffset)
   const revoked = upload.own()

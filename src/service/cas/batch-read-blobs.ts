@@ -12,10 +12,11 @@ import type { Digest } from '../../reapi/digest.js'
 import { allBytes, BLOB_LANES, readBlob } from '../../store/content/read-blob.js'
 import type { Store } from '../../store/store.js'
 import type { Blob } from '../../stream/blob/blob.js'
-import { compressed } from '../../stream/compression/compression.js'
+import { compressed, compressionOf } from '../../stream/compression/compression.js'
 import { parseZstdFrame } from '../../stream/compression/zstd-frame.js'
 import { WHOLE } from '../../stream/path.js'
 import { openRequest, requestDigests } from '../request.js'
+import { compressorFor } from '../windows.js'
 import type { CasOptions } from './options.js'
 import { entryBytes, ResponseBudget } from './response-budget.js'
 
@@ -60,7 +61,7 @@ const read = async (cas: Store, digest: Digest, compressor: Compressor | undefin
     // The status is there for success too: Pants takes an entry without one for a failure.
     const plain = { digest, data: bytes, status: {}, compressor: IDENTITY }
     if (compressor === undefined || bytes.length < LEAST_WORTH_COMPRESSING_BYTES) return plain
-    const data = await compressed(bytes, compressor, call)
+    const data = await compressedFor(bytes, compressor, call)
     return data.length < bytes.length ? { digest, data, status: {}, compressor: compressor.value } : plain
   } catch (thrown) {
     if (call.signal.aborted) throw thrown
@@ -70,6 +71,12 @@ const read = async (cas: Store, digest: Digest, compressor: Compressor | undefin
     }
     return { digest, status: { code, message } }
   }
+}
+
+const compressedFor = async (bytes: Buffer, compressor: Compressor, call: Call): Promise<Buffer> => {
+  if (bytes.length <= compressionOf(compressor).atOnceBytes) return compressed(bytes, compressor, call)
+  const room = await compressorFor(call)
+  return compressed(bytes, compressor, call).finally(() => room?.release())
 }
 
 /**

@@ -9,9 +9,11 @@ import type {
 import { compressorOfValue, IDENTITY } from '../../reapi/compressor.js'
 import type { Digest } from '../../reapi/digest.js'
 import type { BlobEntry } from '../../store/store.js'
+import { STAGE_BYTES } from '../../stream/path.js'
 import { type CasInstance, servedCompressor } from '../instance.js'
 import { openRequest, requestDigests } from '../request.js'
 import { uploaded } from '../uploaded.js'
+import { windowsFor } from '../windows.js'
 import type { CasOptions } from './options.js'
 import { entryBytes, ResponseBudget } from './response-budget.js'
 
@@ -79,12 +81,19 @@ const updateAll = async (
       failures[index] = StatusError.from(error)
     }
   }
-  const outcomes = await instance.cas.putAll(blobs, call)
+  const stageCount = entries.filter(
+    ({ compressor }, index) => compressor !== IDENTITY && isLarge(digests[index]),
+  ).length
+  const windows = stageCount === 0 ? undefined : await windowsFor(call, stageCount)
+  const outcomes = await instance.cas.putAll(blobs, call).finally(() => windows?.release())
   for (const [place, index] of places.entries()) failures[index] = outcomes[place]
   if (call.signal.aborted) throw cancellation(call.signal)
   logFaults(failures, digests, call)
   return failures
 }
+
+/** Smaller blobs are decoded at once, without a window. */
+const isLarge = (digest: Digest | undefined): boolean => digest !== undefined && digest.sizeBytes > STAGE_BYTES
 
 const logFaults = (failures: readonly (StatusError | undefined)[], digests: readonly Digest[], call: Call): void => {
   for (const [index, error] of failures.entries()) {

@@ -1,4 +1,6 @@
 import { type Call, cancellation } from '../../base/call.js'
+import type { Kind } from '../../base/ledger/kind.js'
+import type { Reservation } from '../../base/ledger/reservation.js'
 import { isStatus, StatusError } from '../../base/status-error.js'
 import { TimeSlices } from '../../base/work/time-slices.js'
 import { Turns } from '../../base/work/turns.js'
@@ -116,18 +118,54 @@ export class DirectoryTrees {
     call: Call,
     { maxDirectoryBytes, onMissing }: WalkOptions,
   ): AsyncGenerator<WalkedDirectory> {
+    const memory = new WalkMemory(call)
     const directories = walk<ReadDirectory>(root, {
       fetch: (digest) => read(cas, digest, call, { maxDirectoryBytes, root }),
       childrenOf: (directory, digest) => childrenOf(directory.decode(), digest),
       lanes: BLOB_LANES,
       maxBytes: maxDirectoryBytes,
     })
-    for await (const { digest, directory, seenCount } of directories) {
-      await this.step(call)
-      if (seenCount > this.#maxDirectories) throw tooLarge(root, this.#maxDirectories)
-      if (directory === undefined) onMissing(digest)
-      else yield { digest, bytes: directory.bytes, message: directory.decode() }
+    try {
+      for await (const { digest, directory, seenCount } of directories) {
+        await this.step(call)
+        if (seenCount > this.#maxDirectories) throw tooLarge(root, this.#maxDirectories)
+        memory.hold(seenCount)
+        if (directory === undefined) onMissing(digest)
+        else yield { digest, bytes: directory.bytes, message: directory.decode() }
+      }
+    } finally {
+      memory.release()
     }
+  }
+}
+
+/** What a walk holds from its first directory on: those that it has read, of which there are some MiB, and all that it has seen. */
+const WALK_BYTES = 4 * 1024 * 1024
+const SEEN_BYTES = 256
+const SEEN_AT_A_TIME = 1024
+
+/** What the ledger has of one walk. */
+class WalkMemory {
+  readonly #reservation: Reservation | undefined
+  readonly #exhausted: () => StatusError
+  #seenCount = 0
+
+  constructor({ held }: Call) {
+    const trees = held?.ledger.kinds.trees
+    this.#exhausted = () => (trees as Kind).exhausted()
+    this.#reservation = held && trees?.reserveOrThrow(held.holder, WALK_BYTES)
+  }
+
+  /** Throws RESOURCE_EXHAUSTED when the process holds too much of trees. */
+  hold(seenCount: number): void {
+    if (this.#reservation === undefined || seenCount <= this.#seenCount) return
+    const moreCount = Math.ceil((seenCount - this.#seenCount) / SEEN_AT_A_TIME) * SEEN_AT_A_TIME
+    if (!this.#reservation.grow(moreCount * SEEN_BYTES)) throw this.#exhausted()
+    this.#seenCount += moreCount
+  }
+
+  release(): void {
+    this.#reservation?.release()
   }
 }
 

@@ -1,5 +1,7 @@
 import { type Call, cancellation } from '../../base/call.js'
 import type { HealthStatus } from '../../base/health.js'
+import { Holder } from '../../base/ledger/holder.js'
+import { Kind } from '../../base/ledger/kind.js'
 import { StatusError } from '../../base/status-error.js'
 import type { MemoryOptions } from '../../config/config.js'
 import type { Digest } from '../../reapi/digest.js'
@@ -10,7 +12,7 @@ import { pour } from '../../stream/blob/pour.js'
 import { extentOf, type Range } from '../../stream/path.js'
 import { ABSENT, BlobIndex } from '../index/blob-index.js'
 import type { StoreKind } from '../kind.js'
-import { own, Pieces, readPieces, tooLargeToKeep, UploadRoom } from '../memory/pieces.js'
+import { own, Pieces, readPieces, tooLargeToKeep } from '../memory/pieces.js'
 import type { StoreUsage } from '../meter.js'
 import { BaseStore, PLAIN } from '../store.js'
 
@@ -24,12 +26,13 @@ class MemoryStore extends BaseStore {
   readonly #index: BlobIndex
   /** What each slot of the index holds. */
   readonly #blobs: (readonly Buffer[])[] = []
-  readonly #room: UploadRoom
+  /** What uploads under way hold together. */
+  readonly #uploads: Kind
 
   constructor(index: BlobIndex, maxBytes: number) {
     super()
     this.#index = index
-    this.#room = new UploadRoom(maxBytes || Number.POSITIVE_INFINITY)
+    this.#uploads = new Kind('memory_uploads', { maxBytes: maxBytes || Number.POSITIVE_INFINITY, rule: 'refuse' })
   }
 
   usage(): StoreUsage {
@@ -50,14 +53,15 @@ class MemoryStore extends BaseStore {
     return Blob.ofPath([readPieces(pieces, offset, end)], { sizeBytes: end - offset, offset })
   }
 
-  async put(digest: Digest, blob: Blob, { signal }: Call): Promise<void> {
+  async put(digest: Digest, blob: Blob, call: Call): Promise<void> {
+    const { signal } = call
     if (signal.aborted) {
       blob.discard()
       throw cancellation(signal)
     }
     const form = await blob.take()
     if (form.kind === 'bytes') this.#putBytes(digest, form.bytes)
-    else await this.#putPieces(digest, form, signal)
+    else await this.#putPieces(digest, form, call)
   }
 
   async remove(digest: Digest): Promise<void> {
@@ -86,8 +90,9 @@ class MemoryStore extends BaseStore {
     this.#insert(digest, bytes.length === 0 ? NOTHING : [own(bytes)], bytes.length)
   }
 
-  async #putPieces(digest: Digest, form: BlobForm, signal: AbortSignal): Promise<void> {
-    const pieces = new Pieces({ room: this.#room, fits: (sizeBytes) => this.#index.fits(sizeBytes) })
+  async #putPieces(digest: Digest, form: BlobForm, { signal, giveWay }: Call): Promise<void> {
+    const reservation = this.#uploads.reserveOrThrow(EVERYBODY, 0)
+    const pieces = new Pieces({ reservation, fits: (sizeBytes) => this.#index.fits(sizeBytes), giveWay })
     try {
       const lasts = form.kind === 'path' && form.lasts
       await pour(form, (bytes) => (lasts ? pieces.keep(bytes) : pieces.take(bytes)), signal)
@@ -111,6 +116,8 @@ class MemoryStore extends BaseStore {
 
 const NOTHING: readonly Buffer[] = []
 const EMPTY = Buffer.alloc(0)
+/** Uploads into a store share what there is. */
+const EVERYBODY = new Holder(1)
 
 const EXPIRY_PERIOD_MS = 10_000
 

@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream'
+import type { Reservation } from '../../base/ledger/reservation.js'
 import { StatusError } from '../../base/status-error.js'
 import { STAGE_BYTES } from '../../stream/path.js'
 
@@ -8,30 +9,12 @@ const PIECE_BYTES = 256 * 1024
 /** Smaller ones are copied: each piece that is kept costs some memory beside its bytes. */
 const KEPT_BYTES = 16 * 1024
 
-/** What all uploads of a store that are under way hold together, of at most so much. */
-export class UploadRoom {
-  readonly #maxBytes: number
-  #takenBytes = 0
-
-  constructor(maxBytes: number) {
-    this.#maxBytes = maxBytes
-  }
-
-  /** Whether it was there to be taken. */
-  take(bytes: number): boolean {
-    if (this.#takenBytes + bytes > this.#maxBytes) return false
-    this.#takenBytes += bytes
-    return true
-  }
-
-  giveBack(bytes: number): void {
-    this.#takenBytes -= bytes
-  }
-}
-
 interface PiecesParts {
-  readonly room: UploadRoom
+  /** What this upload holds of what all uploads into its store may. */
+  readonly reservation: Reservation
   fits(sizeBytes: number): boolean
+  /** Frees what uploads hold that nobody feeds; false when there is none. */
+  readonly giveWay?: (() => Promise<boolean>) | undefined
 }
 
 /** What one upload leaves, as it comes. */
@@ -39,7 +22,6 @@ export class Pieces {
   readonly #parts: PiecesParts
   readonly #pieces: Buffer[] = []
   #sizeBytes = 0
-  #takenBytes = 0
   /** How much of the last piece is filled, where that is one of ours. */
   #filledBytes = PIECE_BYTES
 
@@ -53,15 +35,19 @@ export class Pieces {
 
   /** Bytes that are only lent, as a `FeedTaker`: copied into buffers of our own. */
   take(bytes: Buffer): Promise<void> | undefined {
-    const refusal = this.#refusalOf(bytes.length)
-    if (refusal !== undefined) return Promise.reject(refusal)
+    const room = this.#makeRoom(bytes.length)
+    if (room !== undefined) return room.then(() => this.#copy(bytes))
+    this.#copy(bytes)
+    return undefined
+  }
+
+  #copy(bytes: Buffer): void {
     for (let at = 0; at < bytes.length; ) {
       if (this.#filledBytes === PIECE_BYTES) this.#begin(Buffer.allocUnsafeSlow(PIECE_BYTES), 0)
       const copiedBytes = bytes.copy(this.#pieces.at(-1) as Buffer, this.#filledBytes, at)
       at += copiedBytes
       this.#filledBytes += copiedBytes
     }
-    return undefined
   }
 
   /**
@@ -70,11 +56,15 @@ export class Pieces {
    */
   keep(bytes: Buffer): Promise<void> | undefined {
     if (bytes.length < KEPT_BYTES || bytes.length !== bytes.buffer.byteLength) return this.take(bytes)
-    const refusal = this.#refusalOf(bytes.length)
-    if (refusal !== undefined) return Promise.reject(refusal)
+    const room = this.#makeRoom(bytes.length)
+    if (room !== undefined) return room.then(() => this.#append(bytes))
+    this.#append(bytes)
+    return undefined
+  }
+
+  #append(bytes: Buffer): void {
     this.#end()
     this.#begin(bytes, PIECE_BYTES)
-    return undefined
   }
 
   /** No more comes: what there is. */
@@ -83,18 +73,19 @@ export class Pieces {
     return this.#pieces
   }
 
-  #refusalOf(bytes: number): StatusError | undefined {
-    const { room, fits } = this.#parts
+  /** Undefined when there is room for so many bytes more; else resolves once uploads that nobody feeds made room, or rejects. */
+  #makeRoom(bytes: number): Promise<void> | undefined {
+    const { reservation, fits } = this.#parts
     this.#sizeBytes += bytes
-    if (!fits(this.#sizeBytes)) return tooLargeToKeep(this.#sizeBytes)
-    if (!room.take(bytes)) {
-      return new StatusError(
-        'RESOURCE_EXHAUSTED',
-        'uploads under way hold all the memory that max_bytes lets them have',
-      )
-    }
-    this.#takenBytes += bytes
-    return undefined
+    if (!fits(this.#sizeBytes)) return Promise.reject(tooLargeToKeep(this.#sizeBytes))
+    return reservation.grow(bytes) ? undefined : this.#roomBehind(bytes)
+  }
+
+  async #roomBehind(bytes: number): Promise<void> {
+    const { reservation, giveWay } = this.#parts
+    do {
+      if (!(await giveWay?.())) throw noRoom()
+    } while (!reservation.grow(bytes))
   }
 
   #begin(piece: Buffer, filledBytes: number): void {
@@ -110,9 +101,12 @@ export class Pieces {
 
   /** The upload is over, however it ended. */
   close(): void {
-    this.#parts.room.giveBack(this.#takenBytes)
+    this.#parts.reservation.release()
   }
 }
+
+const noRoom = (): StatusError =>
+  new StatusError('RESOURCE_EXHAUSTED', 'uploads under way hold all the memory that max_bytes lets them have')
 
 export const tooLargeToKeep = (sizeBytes: number): StatusError =>
   new StatusError('RESOURCE_EXHAUSTED', `a blob of ${sizeBytes} bytes or more exceeds max_bytes of this store`)

@@ -84,8 +84,13 @@ export class RawClient {
     })
   }
 
-  static async open(port: number, ...writes: readonly Buffer[]): Promise<RawClient> {
-    const socket = connect(port, '127.0.0.1')
+  static open(port: number, ...writes: readonly Buffer[]): Promise<RawClient> {
+    return RawClient.from('127.0.0.1', port, ...writes)
+  }
+
+  /** From one of the addresses of this machine. */
+  static async from(localAddress: string, port: number, ...writes: readonly Buffer[]): Promise<RawClient> {
+    const socket = connect({ port, host: '127.0.0.1', localAddress })
     await once(socket, 'connect')
     const client = new RawClient(socket)
     client.write(...writes)

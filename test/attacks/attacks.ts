@@ -1,0 +1,251 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { gzipSync } from 'node:zlib'
+import { codec, type Input } from '../../src/proto/codec.js'
+import { message } from '../server/http2/raw-client.js'
+import { type Caller, windowOf } from './calls.js'
+
+const REAPI = 'build.bazel.remote.execution.v2'
+const FIND_MISSING = `${REAPI}.ContentAddressableStorage/FindMissingBlobs`
+const BATCH_READ = `${REAPI}.ContentAddressableStorage/BatchReadBlobs`
+const BATCH_UPDATE = `${REAPI}.ContentAddressableStorage/BatchUpdateBlobs`
+const GET_TREE = `${REAPI}.ContentAddressableStorage/GetTree`
+const EXECUTE = `${REAPI}.Execution/Execute`
+const READ = 'google.bytestream.ByteStream/Read'
+const WRITE = 'google.bytestream.ByteStream/Write'
+const MIB = 1024 * 1024
+
+/** What the bystander does beside small calls: the status that is to come of it is 0. */
+type Probe = (bystander: Caller) => Promise<{ readonly status: string | undefined; readonly ms: number }>
+
+export interface Attack {
+  readonly name: string
+  /** The kind of the ledger that bounds it, for the reader. */
+  readonly kind: string
+  /** What the server may take beyond what it has when nothing is asked of it. */
+  readonly mostMib: number
+  /** Puts what is needed into the server, then attacks: resolves when everything was sent. */
+  begin(parts: AttackParts): Promise<void>
+  readonly probe?: Probe
+}
+
+export interface AttackParts {
+  /** A connection of an attacker. */
+  connect(settings?: Buffer): Promise<Caller>
+  /** Puts blobs into the CAS. */
+  readonly owner: Caller
+}
+
+const encode = <N extends Parameters<typeof codec>[0]>(name: N, value: Input<N>): Buffer =>
+  codec(name).encode(value as never)
+
+const digestOf = (bytes: Buffer) => ({
+  hash: createHash('sha256').update(bytes).digest('hex'),
+  sizeBytes: bytes.length,
+})
+
+const put = async (owner: Caller, ...blobs: readonly Buffer[]): Promise<void> => {
+  for (const data of blobs) {
+    const requests = [{ digest: digestOf(data), data }]
+    const { status } = await owner.call(BATCH_UPDATE, encode(`${REAPI}.BatchUpdateBlobsRequest`, { requests }))
+    if (status !== '0') throw new Error(`a blob could not be put: ${status}`)
+  }
+}
+
+const writeOf = (
+  digest: { hash: string; sizeBytes: number },
+  data: Buffer,
+  more: { compressor?: string; instance?: string } = {},
+): Buffer => {
+  const blobs = more.compressor === undefined ? 'blobs' : `compressed-blobs/${more.compressor}`
+  const instance = more.instance === undefined ? '' : `${more.instance}/`
+  const resourceName = `${instance}uploads/${randomBytes(8).toString('hex')}/${blobs}/${digest.hash}/${digest.sizeBytes}`
+  return encode('google.bytestream.WriteRequest', { resourceName, data, writeOffset: 0 })
+}
+
+const somewhere = (sizeBytes: number) => ({ hash: randomBytes(32).toString('hex'), sizeBytes })
+
+/** A zstd frame of nothing but runs, which fills a window of that size, cut before its end (RFC 8878, 3.1.1). */
+const runs = (windowLog: number): Buffer => {
+  const head = Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0, (windowLog - 10) << 3])
+  const blockBytes = 128 * 1024
+  const block = Buffer.alloc(4)
+  block.writeUIntLE((blockBytes << 3) | (1 << 1), 0, 3)
+  block[3] = 7
+  return Buffer.concat([head, ...Array(2 ** windowLog / blockBytes).fill(block)])
+}
+
+const range = (count: number): readonly number[] => Array.from({ length: count }, (_, at) => at)
+
+const uploadOf = (sizeBytes: number): Probe => {
+  return (bystander) => {
+    const data = randomBytes(sizeBytes)
+    const digest = digestOf(data)
+    const resourceName = `uploads/${randomBytes(8).toString('hex')}/blobs/${digest.hash}/${sizeBytes}`
+    return bystander.call(WRITE, encode('google.bytestream.WriteRequest', { resourceName, data, finishWrite: true }))
+  }
+}
+
+const directoryOf = (entries: Input<'build.bazel.remote.execution.v2.Directory'>): Buffer =>
+  encode(`${REAPI}.Directory`, entries)
+const smallTree = directoryOf({ symlinks: [{ name: 'a', target: 'b' }] })
+
+export const attacks: readonly Attack[] = [
+  {
+    name: 'A2: 250 FindMissingBlobs of 16 MiB in 16 KB of gzip, one connection',
+    kind: 'unpacked',
+    mostMib: 400,
+    begin: async ({ connect }) => {
+      const attacker = await connect()
+      const packed = message(gzipSync(Buffer.alloc(16 * MIB - 1024)))
+      packed[0] = 1
+      for (const _ of range(250)) attacker.begin(FIND_MISSING, packed, true, [['grpc-encoding', 'gzip']])
+    },
+  },
+  {
+    name: 'A3: 8 Writes of 4 KB with a zstd window of 128 MiB',
+    kind: 'windows',
+    mostMib: 200,
+    begin: async ({ connect }) => {
+      const attacker = await connect()
+      for (const _ of range(8))
+        attacker.begin(WRITE, message(writeOf(somewhere(1024 * MIB), runs(27), { compressor: 'zstd' })), false)
+    },
+  },
+  {
+    name: 'A3: 200 Writes of 300 bytes with a zstd window of 8 MiB, 4 connections',
+    kind: 'windows',
+    mostMib: 500,
+    begin: async ({ connect }) => {
+      for (const _ of range(4)) {
+        const attacker = await connect()
+        for (const __ of range(50))
+          attacker.begin(WRITE, message(writeOf(somewhere(1024 * MIB), runs(23), { compressor: 'zstd' })), false)
+      }
+    },
+  },
+  {
+    name: 'A4: 150 Executes of an action that lacks 20,000 inputs',
+    kind: 'outcomes',
+    mostMib: 450,
+    begin: async ({ connect, owner }) => {
+      const files = range(20_000).map((at) => ({ name: `file-${at}`, digest: somewhere(10) }))
+      const root = directoryOf({ files: files.sort((a, b) => (a.name < b.name ? -1 : 1)) })
+      const command = encode(`${REAPI}.Command`, { arguments: ['true'] })
+      const action = encode(`${REAPI}.Action`, { commandDigest: digestOf(command), inputRootDigest: digestOf(root) })
+      await put(owner, root, command, action)
+      const attacker = await connect()
+      const request = message(encode(`${REAPI}.ExecuteRequest`, { actionDigest: digestOf(action) }))
+      for (const _ of range(150)) {
+        const id = attacker.begin(EXECUTE, request, true)
+        await attacker.client.until(({ streamId }) => streamId === id)
+      }
+    },
+  },
+  {
+    name: 'A10: 10,000 requests that stay incomplete with 60 KB each, 10 connections',
+    kind: 'requests',
+    mostMib: 600,
+    begin: async ({ connect }) => {
+      const part = message(Buffer.alloc(60_000))
+      part.writeUInt32BE(100_000, 1)
+      for (const _ of range(10)) {
+        const attacker = await connect()
+        for (const at of range(1000)) {
+          attacker.begin(READ, part, false)
+          if (at % 20 === 0) await attacker.synced()
+        }
+      }
+    },
+  },
+  {
+    name: 'R6: 1,000 BatchReadBlobs of 3.6 MB that nobody reads, 5 connections',
+    kind: 'answers',
+    mostMib: 600,
+    begin: async ({ connect, owner }) => {
+      const blob = randomBytes(3_600_000)
+      await put(owner, blob)
+      const request = message(encode(`${REAPI}.BatchReadBlobsRequest`, { digests: [digestOf(blob)] }))
+      for (const _ of range(5)) {
+        const attacker = await connect(windowOf(0))
+        for (const __ of range(200)) attacker.begin(BATCH_READ, request, true)
+      }
+    },
+  },
+  {
+    name: '10,000 answers of 60 KB that nobody reads, 10 connections',
+    kind: 'answers',
+    mostMib: 1000,
+    begin: async ({ connect }) => {
+      const request = message(
+        encode(`${REAPI}.FindMissingBlobsRequest`, { blobDigests: range(800).map(() => somewhere(10)) }),
+      )
+      for (const _ of range(10)) {
+        const attacker = await connect(windowOf(0))
+        for (const at of range(1000)) {
+          attacker.begin(FIND_MISSING, request, true)
+          if (at % 20 === 0) await attacker.synced()
+        }
+      }
+    },
+  },
+  {
+    name: 'R4: 1,200 Writes that send 1 kB and then nothing, 2 connections; another writes',
+    kind: 'uploads',
+    mostMib: 700,
+    begin: async ({ connect }) => {
+      for (const _ of range(2)) {
+        const attacker = await connect()
+        for (const __ of range(600))
+          attacker.begin(WRITE, message(writeOf(somewhere(100 * MIB), Buffer.alloc(1000))), false)
+      }
+    },
+    probe: uploadOf(100_000),
+  },
+  {
+    name: 'R4: 1,100 GetTree with a closed window, 2 connections; another gets its tree',
+    kind: 'trees',
+    mostMib: 700,
+    begin: async ({ connect, owner }) => {
+      const leaves = range(20).map((at) =>
+        directoryOf({ symlinks: [{ name: 'l', target: `${at}${'x'.repeat(500_000)}` }] }),
+      )
+      const directories = leaves.map((leaf, at) => ({
+        name: `d${String(at).padStart(2, '0')}`,
+        digest: digestOf(leaf),
+      }))
+      const root = directoryOf({ directories })
+      await put(owner, ...leaves, root, smallTree)
+      const request = message(encode(`${REAPI}.GetTreeRequest`, { rootDigest: digestOf(root) }))
+      for (const _ of range(2)) {
+        const attacker = await connect(windowOf(0))
+        for (const __ of range(550)) attacker.begin(GET_TREE, request, true)
+      }
+    },
+    probe: (bystander) =>
+      bystander.call(GET_TREE, encode(`${REAPI}.GetTreeRequest`, { rootDigest: digestOf(smallTree) })),
+  },
+  {
+    name: 'A8: a cancelled upload fills a memory store; another uploads',
+    kind: 'parked',
+    mostMib: 200,
+    begin: async ({ connect }) => {
+      const attacker = await connect()
+      attacker.begin(
+        WRITE,
+        message(writeOf(somewhere(7 * MIB), Buffer.alloc(6 * MIB, 1), { instance: 'memory' })),
+        false,
+      )
+      await new Promise((resolve) => setTimeout(resolve, 500))
+      attacker.close()
+    },
+    probe: (bystander) => {
+      const data = randomBytes(3 * MIB)
+      const digest = digestOf(data)
+      const resourceName = `memory/uploads/${randomBytes(8).toString('hex')}/blobs/${digest.hash}/${data.length}`
+      return bystander.call(WRITE, encode('google.bytestream.WriteRequest', { resourceName, data, finishWrite: true }))
+    },
+  },
+]
+
+export const smallCall = (caller: Caller): Promise<{ readonly status: string | undefined; readonly ms: number }> =>
+  caller.call(FIND_MISSING, encode(`${REAPI}.FindMissingBlobsRequest`, { blobDigests: [somewhere(10)] }))
