@@ -18,7 +18,7 @@ export const KINDS = {
   unpacked: { maxBytes: 128 * MIB, rule: 'wait' },
   /** Answers until their client has taken them; those of batches from before they are made. */
   answers: { maxBytes: 512 * MIB, rule: 'refuse' },
-  /** Open uploads: UPLOAD_BYTES each, and STREAMED_UPLOAD_BYTES more where the blob is not one message. */
+  /** Open uploads: UPLOAD_BYTES each, and up to STREAMED_UPLOAD_BYTES more where the blob is not one message. */
   uploads: { maxBytes: 512 * MIB, rule: 'refuse' },
   /** Windows and tables of the compressors and decompressors of calls: WINDOW_BYTES each. */
   windows: { maxBytes: 256 * MIB, rule: 'wait' },

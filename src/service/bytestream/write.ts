@@ -75,7 +75,7 @@ const writeAtOnce = async (transfer: Transfer, { message, release }: Message): P
 const writeStreamed = async (transfer: Transfer, first: Message): Promise<WriteResponseInput> => {
   const { target, call } = transfer
   const { held } = call
-  const buffers = held?.ledger.kinds.uploads.reserveOrThrow(held.holder, STREAMED_UPLOAD_BYTES)
+  const buffers = held?.ledger.kinds.uploads.reserveOrThrow(held.holder, bufferBytes(target))
   try {
     // A compressed upload cannot be resumed: its window is not needed any more when this ends.
     const window = target.compressor === undefined ? undefined : await windowFor(call)
@@ -84,6 +84,10 @@ const writeStreamed = async (transfer: Transfer, first: Message): Promise<WriteR
     buffers?.release()
   }
 }
+
+/** Buffers are no larger than the blob. */
+const bufferBytes = ({ digest }: WriteTarget): number =>
+  Math.min(STREAMED_UPLOAD_BYTES, AT_ONCE_BYTES + digest.sizeBytes)
 
 const writeFed = async (transfer: Transfer, first: Message): Promise<WriteResponseInput> => {
   const { target, uploads } = transfer
