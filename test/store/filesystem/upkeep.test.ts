@@ -137,6 +137,24 @@ t.test(
   },
 )
 
+t.test('a directory in place of the file of a blob does not keep uploads of it from succeeding', async (t) => {
+  const folder = t.testdir()
+  const files = await openFilesystem(folder, { small_blob_size: 0 })
+  const { bytes, digest } = blob(0)
+  await put(files.store, digest, bytes)
+  const path = await pathOf(folder, digest)
+  for (const isEmpty of [true, false]) {
+    await rm(path, { recursive: true, force: true })
+    await mkdir(path)
+    if (!isEmpty) await writeFile(join(path, 'a file'), 'left')
+    await rejects(t, get(files.store, digest), 'NOT_FOUND')
+    t.notOk(await isPresent(files.store, digest), 'so that clients upload it again')
+    await put(files.store, digest, bytes)
+    t.ok((await get(files.store, digest)).equals(bytes))
+  }
+  await files.close()
+})
+
 t.test('a scrub finds what rots while nobody reads it, and says so', async (t) => {
   const folder = t.testdir()
   const clock = new ManualClock(Date.now())

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { mkdir, rename } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { errnoOf } from '../../../base/errno.js'
@@ -12,6 +13,7 @@ export const placeFile = async (path: string, tempPath: string, syncs: FolderSyn
   try {
     await rename(tempPath, path)
   } catch (error) {
+    if (errnoOf(error) === 'EISDIR') return placeFileOverDirectory(path, tempPath, syncs)
     if (errnoOf(error) !== 'ENOENT') throw error
     await mkdir(folder, { recursive: true })
     await rename(tempPath, path)
@@ -19,4 +21,14 @@ export const placeFile = async (path: string, tempPath: string, syncs: FolderSyn
     await syncs?.sync(dirname(folder))
   }
   await syncs?.sync(folder)
+}
+
+/** Somebody made a directory where the file belongs. It keeps all that is in it, under a name that is not one of a blob. */
+const placeFileOverDirectory = async (
+  path: string,
+  tempPath: string,
+  syncs: FolderSyncs | undefined,
+): Promise<void> => {
+  await rename(path, `${path}.directory-${randomUUID()}`)
+  await placeFile(path, tempPath, syncs)
 }
