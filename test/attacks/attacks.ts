@@ -9,7 +9,6 @@ const FIND_MISSING = `${REAPI}.ContentAddressableStorage/FindMissingBlobs`
 const BATCH_READ = `${REAPI}.ContentAddressableStorage/BatchReadBlobs`
 const BATCH_UPDATE = `${REAPI}.ContentAddressableStorage/BatchUpdateBlobs`
 const GET_TREE = `${REAPI}.ContentAddressableStorage/GetTree`
-const EXECUTE = `${REAPI}.Execution/Execute`
 const READ = 'google.bytestream.ByteStream/Read'
 const WRITE = 'google.bytestream.ByteStream/Write'
 const MIB = 1024 * 1024
@@ -124,24 +123,6 @@ export const attacks: readonly Attack[] = [
     },
   },
   {
-    name: 'A4: 150 Executes of an action that lacks 20,000 inputs',
-    kind: 'outcomes',
-    mostMib: 450,
-    begin: async ({ connect, owner }) => {
-      const files = range(20_000).map((at) => ({ name: `file-${at}`, digest: somewhere(10) }))
-      const root = directoryOf({ files: files.sort((a, b) => (a.name < b.name ? -1 : 1)) })
-      const command = encode(`${REAPI}.Command`, { arguments: ['true'] })
-      const action = encode(`${REAPI}.Action`, { commandDigest: digestOf(command), inputRootDigest: digestOf(root) })
-      await put(owner, root, command, action)
-      const attacker = await connect()
-      const request = message(encode(`${REAPI}.ExecuteRequest`, { actionDigest: digestOf(action) }))
-      for (const _ of range(150)) {
-        const id = attacker.begin(EXECUTE, request, true)
-        await attacker.client.until(({ streamId }) => streamId === id)
-      }
-    },
-  },
-  {
     name: 'A10: 10,000 requests that stay incomplete with 60 KB each, 10 connections',
     kind: 'requests',
     mostMib: 600,
@@ -204,7 +185,7 @@ export const attacks: readonly Attack[] = [
   {
     name: 'R4: 1,100 GetTree with a closed window, 2 connections; another gets its tree',
     kind: 'trees',
-    mostMib: 700,
+    mostMib: 1000,
     begin: async ({ connect, owner }) => {
       const leaves = range(20).map((at) =>
         directoryOf({ symlinks: [{ name: 'l', target: `${at}${'x'.repeat(500_000)}` }] }),
