@@ -308,8 +308,8 @@ const stamp = Buffer.from('8 bytes!')
 const recordSeed = (kind: 'bytes' | 'file' | 'removal', bytes?: Buffer): Buffer => {
   const into = Buffer.alloc(HEAD_BYTES_MAX + 1024)
   const checksum = bytes === undefined ? 0 : 0x1234
-  const head = { kind, digest, storedBytes: bytes?.length ?? 0, writtenMs: NOW_MS, checksum, sequence: 7 }
-  return into.subarray(0, encodeRecord(into, 0, stamp, head, bytes))
+  const head = { kind, digest, storedBytes: bytes?.length ?? 0, writtenMs: NOW_MS, checksum }
+  return into.subarray(0, encodeRecord(into, 0, stamp, head, 7, bytes))
 }
 
 /** What is no record is none, and what is one has only bytes that are there. */

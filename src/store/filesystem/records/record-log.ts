@@ -47,6 +47,8 @@ export interface LogEntry extends Omit<RecordHead, 'sequence'> {
 
 interface Waiting {
   readonly entry: LogEntry
+  /** What it takes of the segment. */
+  readonly length: number
   resolve(): void
   reject(error: unknown): void
 }
@@ -139,7 +141,7 @@ export class RecordLog {
   append(entry: LogEntry): Promise<void> {
     if (this.#isClosed) return Promise.reject(new StatusError('UNAVAILABLE', 'the store is closed'))
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ entry, resolve, reject })
+      this.#waiting.push({ entry, length: recordBytes(sizeOf(entry)), resolve, reject })
       // After the current turn, in which whoever writes many blobs hands over all of them.
       this.#writing ??= setImmediate().then(() => this.#write())
     })
@@ -207,7 +209,7 @@ export class RecordLog {
     while (this.#waiting.length > 0) {
       const [first] = this.#waiting
       try {
-        const segment = await this.#segmentFor((first as Waiting).entry)
+        const segment = await this.#segmentFor((first as Waiting).length)
         await this.#writeBatch(segment, this.#take(segment))
       } catch (error) {
         // No segment can be had, for this one or for those behind it.
@@ -224,11 +226,11 @@ export class RecordLog {
     let count = 0
     let bytes = 0
     for (const waiting of this.#waiting) {
-      const { entry, reject } = waiting
+      const { entry, length, reject } = waiting
       if (entry.signal?.aborted) {
         reject(cancellation(entry.signal))
       } else {
-        bytes += recordBytes(sizeOf(entry))
+        bytes += length
         if (bytes > roomBytes && batch.length > 0) break
         batch.push(waiting)
       }
@@ -241,8 +243,8 @@ export class RecordLog {
   async #writeBatch(segment: Segment, batch: readonly Waiting[]): Promise<void> {
     let length = 0
     for (const { entry } of batch) {
-      const head = { ...entry, sequence: sequenceOf(entry, segment, segment.endBytes + length) }
-      length += encodeRecord(this.#buffer, length, segment.stamp, head, entry.bytes)
+      const sequence = sequenceOf(entry, segment, segment.endBytes + length)
+      length += encodeRecord(this.#buffer, length, segment.stamp, entry, sequence, entry.bytes)
     }
     try {
       await segment.write(this.#buffer.subarray(0, length), segment.endBytes)
@@ -253,9 +255,8 @@ export class RecordLog {
       for (const { reject } of batch) reject(error)
       return
     }
-    for (const { entry, resolve } of batch) {
+    for (const { entry, length, resolve } of batch) {
       const offset = segment.endBytes
-      const length = recordBytes(sizeOf(entry))
       segment.endBytes += length
       this.#appendedBytes += length
       segment.note({ kind: entry.kind, sequence: sequenceOf(entry, segment, offset) }, length)
@@ -265,10 +266,10 @@ export class RecordLog {
   }
 
   /** The active segment, or a new one when that is full. */
-  async #segmentFor(entry: LogEntry): Promise<Segment> {
+  async #segmentFor(length: number): Promise<Segment> {
     this.#expectWhole()
     const active = this.#active
-    if (active !== undefined && active.endBytes + recordBytes(sizeOf(entry)) <= this.segmentBytes) return active
+    if (active !== undefined && active.endBytes + length <= this.segmentBytes) return active
     // A checkpoint believes every record in front of the active segment, whatever happens to the power.
     await this.sync()
     this.#active = await this.#create()

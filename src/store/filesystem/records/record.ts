@@ -95,10 +95,11 @@ export const encodeRecord = (
   into: Buffer,
   at: number,
   stamp: Buffer,
-  head: RecordHead,
+  head: Omit<RecordHead, 'sequence'>,
+  sequence: number,
   bytes: Buffer | undefined,
 ): number => {
-  const { kind, digest, storedBytes, writtenMs, checksum, sequence } = head
+  const { kind, digest, storedBytes, writtenMs, checksum } = head
   const headEnd = at + headBytesOf(digest, CURRENT_FORMAT)
   stamp.copy(into, at)
   into.writeUInt32LE(checksum, at + CHECKSUM_AT)
