@@ -128,9 +128,8 @@ export class BlobIndex {
   }
 
   #setAccessed(slot: number, accessedS: number): void {
-    const isReported = accessedS >>> USE_SHIFT === this.#entries.accessedOf(slot) >>> USE_SHIFT
-    this.#entries.setAccessed(slot, accessedS)
-    if (!isReported) this.onUse?.(slot)
+    const before = this.#entries.setAccessed(slot, accessedS)
+    if (before >>> USE_SHIFT !== accessedS >>> USE_SHIFT) this.onUse?.(slot)
   }
 
   /** Brings the order of use in line with the times of use, to the second; within one the order stays. */

@@ -50,8 +50,9 @@ export class Entries {
     return this.#records.get(slot, ACCESSED) >>> 0
   }
 
-  setAccessed(slot: number, accessedS: number): void {
-    this.#records.set(slot, ACCESSED, accessedS)
+  /** Returns what it was. */
+  setAccessed(slot: number, accessedS: number): number {
+    return this.#records.exchange(slot, ACCESSED, accessedS)
   }
 
   has(slot: number, flag: number): boolean {

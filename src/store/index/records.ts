@@ -50,6 +50,15 @@ export class Records {
     this.#chunk(slot)[((slot & CHUNK_MASK) << RECORD_SHIFT) | word] = value
   }
 
+  /** Sets a word and returns what it was: finding the chunk twice would cost as much again. */
+  exchange(slot: number, word: number, value: number): number {
+    const chunk = this.#chunk(slot)
+    const at = ((slot & CHUNK_MASK) << RECORD_SHIFT) | word
+    const before = chunk[at] as number
+    chunk[at] = value
+    return before
+  }
+
   /** A slot that holds the probe's identity and nothing else. */
   allocate(probe: Probe): number {
     probe.complete()
