@@ -1,15 +1,10 @@
 import { rmSync } from 'node:fs'
-import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Builds, EventCase, Observation } from '../case.js'
 import { type Digest, MIB } from '../content.js'
 import { checkAnswers, fill } from '../fill.js'
 import { filesystemCache } from '../server/config.js'
 import { type ServerProcess, startOn, temporaryFolder } from '../server/process.js'
-
-const RECONCILED = 'looked through the files of a store'
-/** A build that does not log this line would never end the wait. */
-const MOST_WAIT_MS = 120_000
 
 /** With fewer blobs their memory is lost in the noise of the process. */
 const LEAST_TO_TELL = 100_000
@@ -18,48 +13,22 @@ interface Start {
   readonly server: ServerProcess
   /** From the start of the process to the first correct answer. */
   readonly answeredMs: number
-  /** The time until the store has checked everything on its disk; undefined if it never logged that. */
-  readonly reconciledMs: Promise<number | undefined>
 }
 
 const startAgain = async (dataPath: string, { cli }: Builds, known: Digest | undefined): Promise<Start> => {
   const startMs = performance.now()
-  const { promise, resolve } = withResolvers<number | undefined>()
-  const timer = setTimeout(() => resolve(undefined), MOST_WAIT_MS)
-  timer.unref()
-  const onLog = (text: string): void => {
-    if (text.includes(RECONCILED)) resolve(performance.now() - startMs)
-  }
-  const server = await startOn(dataPath, filesystemCache, { cli, onLog })
+  const server = await startOn(dataPath, filesystemCache, { cli })
   if (known !== undefined) await checkAnswers(server, known)
   const answeredMs = performance.now() - startMs
   // Loading code also delays the event loop, when no caller waits: delays count from here.
   await server.end()
-  return { server, answeredMs, reconciledMs: promise }
-}
-
-const withResolvers = <T>(): { readonly promise: Promise<T>; readonly resolve: (value: T) => void } => {
-  let resolve: (value: T) => void = () => {}
-  const promise = new Promise<T>((settle) => {
-    resolve = settle
-  })
-  return { promise, resolve }
-}
-
-/** The names of everything below a folder: the least work of checking a disk. */
-const listing = async (path: string): Promise<number> => {
-  const startMs = performance.now()
-  await readdir(path, { recursive: true })
-  return performance.now() - startMs
+  return { server, answeredMs }
 }
 
 interface Rounds {
   readonly clean: number[]
   readonly killed: number[]
-  readonly reconciled: number[]
-  readonly loopMaxMs: number[]
   readonly resident: number[]
-  readonly listing: number[]
   readonly emptyStart: number[]
   readonly emptyResident: number[]
 }
@@ -73,11 +42,7 @@ const round = async (folder: string, builds: Builds, known: Digest, into: Rounds
   await clean.server.kill()
   const killed = await startAgain(dataPath, builds, known)
   into.killed.push(killed.answeredMs)
-  const reconciledMs = await killed.reconciledMs
-  if (reconciledMs !== undefined) into.reconciled.push(reconciledMs)
-  into.loopMaxMs.push((await killed.server.end()).loopDelay?.maxMs ?? Number.NaN)
   await killed.server.stop()
-  into.listing.push(await listing(dataPath))
   const empty = await startAgain(join(folder, `empty-${into.clean.length}`), builds, undefined)
   into.emptyStart.push(empty.answeredMs)
   into.emptyResident.push(empty.server.residentBytes() / MIB)
@@ -94,19 +59,14 @@ async function* observe(count: number, builds: Builds): AsyncGenerator<Observati
     const filledMib = server.residentBytes() / MIB
     await server.stop()
     const rounds: Rounds = {
-      ...{ clean: [], killed: [], reconciled: [], loopMaxMs: [] },
-      ...{ resident: [], listing: [], emptyStart: [], emptyResident: [] },
+      ...{ clean: [], killed: [] },
+      ...{ resident: [], emptyStart: [], emptyResident: [] },
     }
     for (let index = 0; index < builds.rounds; index++) await round(folder, builds, known, rounds)
     const emptyStart = { name: 'with an empty store', values: rounds.emptyStart }
     yield { name: 'filling it', unit: 'op/s', values: [filledRate] }
     yield { name: 'clean stop, start to first answer', unit: 'ms', values: rounds.clean, beside: emptyStart }
     yield { name: 'kill -9, start to first answer', unit: 'ms', values: rounds.killed, beside: emptyStart }
-    if (rounds.reconciled.length > 0) {
-      const beside = { name: 'listing the files', values: rounds.listing }
-      yield { name: 'kill -9, start to everything reconciled', unit: 'ms', values: rounds.reconciled, beside }
-    }
-    yield { name: 'longest event-loop delay while reconciling', unit: 'ms', values: rounds.loopMaxMs }
     const beside = { name: 'with an empty store', values: rounds.emptyResident }
     yield { name: 'resident memory after a clean start', unit: 'MiB', values: rounds.resident, beside }
     yield { name: 'resident memory of the server that was filled', unit: 'MiB', values: [filledMib] }
@@ -125,7 +85,7 @@ const startUp = (count: number, isSlow: boolean): EventCase => ({
   observe: (builds) => observe(count, builds),
 })
 
-/** The downtime of a restart, and the time to check all stored blobs. */
+/** The downtime of a restart, after a clean stop and after kill -9. */
 export const startUpCases = (): readonly EventCase[] => [
   startUp(1_000, false),
   startUp(100_000, false),

@@ -42,8 +42,6 @@ export interface StartOptions {
   /** Where the server leaves a CPU profile (.cpuprofile, for Chrome's or any other viewer) when it stops. */
   readonly profileFolder?: string | undefined
   readonly env?: Readonly<Record<string, string>>
-  /** Sees what the server writes to its log. */
-  readonly onLog?: (text: string) => void
   /** What the temporary folder is made in, when one is made. Default the system's. */
   readonly place?: Place | undefined
   /** What clients of a server that speaks TLS bring. */
@@ -61,7 +59,7 @@ const SERVING =
   /(?:"server":"(?<of>[^"]+)","msg":"remexec )?serving (?<scheme>grpcs?):\/\/(?<address>[^\s"]+)(?: server=(?<name>\S+))?/g
 
 const start = (args: readonly string[], options: StartOptions): Promise<ServerProcess> => {
-  const { profileFolder, env, onLog, addressCount = 1 } = options
+  const { profileFolder, env, addressCount = 1 } = options
   const profiling = profileFolder === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profileFolder}`]
   const startedMs = performance.now()
   const child = spawn(process.execPath, [...profiling, '--import', probe, ...args], {
@@ -77,7 +75,6 @@ const start = (args: readonly string[], options: StartOptions): Promise<ServerPr
     const give = (code: number | null): void => reject(new Error(`the server ended with ${code}: ${text}`))
     child.once('exit', give)
     child.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
-      onLog?.(chunk)
       if (addresses.size >= addressCount) return
       text += chunk
       if (!text.endsWith('\n')) return
