@@ -17,13 +17,13 @@ export interface BuilderParts {
   readonly resources: Resources
   readonly clock: Clock
   readonly log: Log
-  /** Takes the health probe of every store, nested ones included (`/stores/CAS`, `/stores/CAS/fast`). */
+  /** Receives the health probe of every store, nested ones included (`/stores/CAS`, `/stores/CAS/fast`). */
   watch(probe: HealthProbe): void
-  /** Takes every store that is counted by itself, nested ones included, and answers what counts it. */
+  /** Receives every store with metrics of its own, nested ones included, and returns its meter. */
   meter?(store: MeteredStore): StoreMeter
 }
 
-/** Builds every named store of a configuration once, whatever the order they refer to each other in. */
+/** Builds every named store of a configuration exactly once. References may point forward or back. */
 export const buildStores = async (
   configs: ReadonlyMap<string, StoreConfig>,
   parts: BuilderParts,
@@ -44,7 +44,7 @@ class Builder {
     this.#parts = parts
   }
 
-  /** `users` are the named stores that are waiting for this one. */
+  /** `users` are the named stores whose construction waits for this one. */
   async named(name: string, users: readonly string[]): Promise<StoreNode> {
     const config = this.#configs.get(name)
     if (config === undefined) {
@@ -69,7 +69,7 @@ class Builder {
 
   async #child(config: StoreConfig, path: string, users: readonly string[]): Promise<StoreNode> {
     const store = await this.#build(config, path, users)
-    // A reference is the store it names and no component of its own.
+    // A reference is the store it names, not a component of its own.
     if (config.kind !== 'ref_store') this.#watch(store, path)
     return store
   }
@@ -105,7 +105,7 @@ class Builder {
   }
 }
 
-/** What a store is called in metrics: by its place, which there is once, unless its configuration says otherwise. */
+/** The name of a store in metrics: its unique path, unless `cache_metrics` configures another. */
 const cacheTypeOf = ({ kind, options }: StoreConfig, path: string): string =>
   kind === 'cache_metrics' ? options.cache_type : path
 

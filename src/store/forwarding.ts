@@ -7,8 +7,8 @@ import type { Range } from '../stream/path.js'
 import type { BlobEntry, BlobFiles, Outcomes, Removal, Store, StoreProperties } from './store.js'
 
 /**
- * A store in front of another: all it is asked it asks that one. A wrapper says only what it changes, and what it does to
- * blobs it says in `incoming` and `outgoing`, what it calls them in `keyOf`, once for each way by which they come and go.
+ * A store that passes every call to its backend. A subclass overrides only what it changes: `incoming` and `outgoing`
+ * transform blobs, `keyOf` maps digests. Each is defined once and holds for every method.
  */
 export abstract class ForwardingStore implements Store {
   protected readonly backend: Store
@@ -53,17 +53,17 @@ export abstract class ForwardingStore implements Store {
     return this.backend.health(call)
   }
 
-  /** What the backend knows a blob by. Who changes that changes the digests of `findMissing` too. */
+  /** The digest under which the backend knows a blob. A subclass that overrides it must map `findMissing` too. */
   protected keyOf(digest: Digest): Digest {
     return digest
   }
 
-  /** A blob on its way to the backend. */
+  /** Transforms a blob before the backend receives it. */
   protected incoming(blob: Blob, _digest: Digest, _call: Call): Blob {
     return blob
   }
 
-  /** A blob, or the part of it that `range` says, on its way from the backend. */
+  /** Transforms a blob, or the part of it that `range` selects, read from the backend. */
   protected outgoing(blob: Blob, _digest: Digest, _range: Range, _call: Call): Blob {
     return blob
   }

@@ -6,24 +6,24 @@ import type { StoreConfig } from '../config/config.js'
 import type { StoreUsage } from './meter.js'
 import type { Store } from './store.js'
 
-/** One way to keep or to treat blobs: what a key of the configuration stands for. */
+/** One kind of store: the implementation behind one key of the configuration. */
 export interface StoreKind<Options> {
   build(options: Options, context: BuildContext): Promise<Store> | Store
 }
 
-/** What a kind gets to build one store. It asks here for the stores below it and knows no other kind. */
+/** What a kind receives to build one store. It gets nested stores from here and knows no other kind. */
 export interface BuildContext {
-  /** Where in the configuration the store stands, for logs and errors: `CAS`, `CAS/fast`. */
+  /** Path of the store in the configuration, for logs and errors: `CAS`, `CAS/fast`. */
   readonly path: string
   /** Builds a nested store; `key` is its key in the options (`backend`, `fast`). */
   child(config: StoreConfig, key: string): Promise<Store>
-  /** Another store of the configuration, defined before or after this one; everyone gets the same one. */
+  /** Another named store, defined before or after this one. All callers get the same object. */
   named(name: string): Promise<Store>
-  /** Takes the health probe of a connection to a backend, which is a component of its own beside the store. */
+  /** Registers the health probe of a connection to a backend, which is reported beside the store. */
   watch(probe: HealthProbe): void
-  /** Takes, of a kind that keeps blobs itself, what tells how much it holds. */
+  /** For a kind that keeps blobs itself: registers a function that returns how much it holds. */
   holds(usage: () => StoreUsage): void
-  /** Takes the functions that stop what was started; those of nested stores run after. */
+  /** Collects functions that stop what was started. Those of nested stores run later. */
   readonly resources: Resources
   readonly clock: Clock
   readonly log: Log

@@ -2,9 +2,9 @@ import type { StoreOptions } from '../config/config.js'
 import type { StoreKind } from './kind.js'
 
 /**
- * Every kind by its key in the configuration. A schema without a kind or a kind without a schema does not compile. Kinds
- * whose code is not there yet are no part of the type: the configuration knows their names and refuses them at start. Only
- * the kinds that a configuration has are loaded.
+ * All kinds by their key in the configuration. A schema without a kind, or a kind without a schema, does not compile.
+ * Kinds that are not implemented are absent here: the configuration knows their names and rejects them at start. A kind
+ * is imported only when the configuration uses it.
  */
 export const kinds: { readonly [Name in keyof StoreOptions]: () => Promise<StoreKind<StoreOptions[Name]>> } = {
   memory: async () => (await import('./kind/memory.js')).memory,

@@ -5,19 +5,20 @@ import { StatusError } from '../base/status-error.js'
 import type { Digest } from '../reapi/digest.js'
 import type { BlobFiles, LocatedBlob } from './store.js'
 
-/** What a link cannot do and a copy can. */
+/** Errors of `link` after which a copy can still succeed. */
 const CANNOT_LINK = new Set(['EXDEV', 'EMLINK', 'EPERM', 'ENOTSUP', 'EOPNOTSUPP'])
 
 const FILE_MODE = 0o444
 const EXECUTABLE_MODE = 0o555
 
-/** How often to look again when a blob was replaced between its place being told and the link. */
+/** Retries when a blob is replaced after it was located and before it was linked. */
 const ATTEMPTS_MAX = 10
 
 /**
- * Makes `destination` a read-only file with the blob's bytes, executable or not: a hard link to the blob's own, or a private
- * copy where that costs less (a small blob), nothing else is possible (another device, too many links), or `isPrivate`. Rejects with
- * NOT_FOUND when the blob is not here, with FAILED_PRECONDITION without a folder for it, else as files do.
+ * Creates `destination` as a read-only file with the bytes of the blob, executable or not. It is a hard link to the
+ * file of the blob, or a private copy: for a small blob (cheaper), where links fail (another device, too many links),
+ * and with `isPrivate`. Rejects with NOT_FOUND when the blob is absent, with FAILED_PRECONDITION when the parent folder
+ * is missing, else with the file system's error.
  */
 export const linkBlob = async (
   files: BlobFiles,
@@ -32,7 +33,7 @@ export const linkBlob = async (
   throw new StatusError('NOT_FOUND', `blob ${digest.key} is replaced all the time`)
 }
 
-/** False when the file is not there or not as it was: then it is to be located again. */
+/** False when the file is gone or has changed: the caller must locate it again. */
 const placeLocated = async (
   located: LocatedBlob,
   destination: string,
@@ -51,14 +52,14 @@ const placeLocated = async (
   return false
 }
 
-/** The link's inode was in use a moment ago: asking for it does not wait for the disk. */
+/** Synchronous: the inode was used a moment ago, so `stat` does not wait for the disk. */
 const isAsLocated = (
   { path, sizeBytes, mtimeMs }: Exclude<LocatedBlob, { bytes: Buffer }>,
   destination: string,
 ): boolean => {
   const stats = statSync(destination, { throwIfNoEntry: false })
   if (stats?.size !== sizeBytes) return false
-  // A copy has a time of its own: there the original speaks for it.
+  // A copy has its own modification time, so compare that of the original.
   const original = stats.nlink > 1 ? stats : statSync(path, { throwIfNoEntry: false })
   return original?.mtimeMs === mtimeMs
 }
@@ -86,7 +87,7 @@ const copyOf = async (source: string, destination: string): Promise<boolean> => 
   }
 }
 
-/** ENOENT may mean either end: only a missing source can be looked for again. */
+/** ENOENT may mean the source or the destination. Only a missing source is worth another attempt. */
 const gone = async (source: string, error: unknown): Promise<false> => {
   const isThere = await access(source).then(
     () => true,

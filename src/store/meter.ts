@@ -1,45 +1,45 @@
 export type StoreOperation = 'read' | 'find_missing' | 'write' | 'delete'
 
 /**
- * `cancelled` is what came to nothing by its caller: it left, sent what is no such blob, or asked for a part there is not.
- * Each operation has one result for each blob; a read that was a `hit` and then broke off is an `error` too.
+ * `cancelled` counts failures caused by the caller: it left, sent bytes that do not match the digest, or read past the
+ * end. Each operation has one result per blob; a read counted as `hit` that breaks off later counts as `error` too.
  */
 export type StoreResult = 'hit' | 'miss' | 'success' | 'error' | 'cancelled'
 
-/** Something that is counted: held by who counts, so that nothing is looked up for a blob. */
+/** A counter. Callers keep a reference to it, so that counting a blob needs no lookup. */
 export interface Tally {
   add(amount: number): void
 }
 
-/** What counts one operation of a store. */
+/** The meter of one operation of a store. */
 export type OperationMeter = Readonly<Record<StoreResult, Tally>> & {
-  /** How long it took; of a read, until there was a blob to read from. */
+  /** Records the duration. For a read: until the blob is available, not until it is read. */
   took(ms: number): void
 }
 
-/** Counts what one store of the configuration does. Called for every blob: it must cost next to nothing. */
+/** The metrics of one store. Called for every blob, so it must be nearly free. */
 export interface StoreMeter {
   of(operation: StoreOperation): OperationMeter
   readonly bytes: { readonly in: Tally; readonly out: Tally }
 }
 
-/** Where a store keeps blobs itself: what it holds. */
+/** What a store that keeps blobs itself holds. */
 export interface StoreUsage {
   readonly entryCount: number
   readonly sizeBytes: number
-  /** The limit by `max_bytes`; undefined where there is none. */
+  /** The configured `max_bytes`; undefined without a limit. */
   readonly maxBytes: number | undefined
   /** Since the start. */
   readonly evictedCount: number
   readonly evictFailureCount: number
-  /** How long the blob that was evicted last had not been used: the retention there really is. */
+  /** How long the blob evicted last had been unused: the actual retention. */
   readonly lastEvictedIdleMs: number | undefined
 }
 
-/** A store of the configuration as it is watched. */
+/** A store of the configuration, as registered for metrics. */
 export interface MeteredStore {
-  /** `CAS`, `CAS/fast`, or what a `cache_metrics` store is called. */
+  /** `CAS`, `CAS/fast`, or the configured name of a `cache_metrics` store. */
   readonly cacheType: string
-  /** Undefined of one that keeps nothing itself. */
+  /** Undefined for a store that keeps no blobs itself. */
   usage(): StoreUsage | undefined
 }

@@ -11,9 +11,8 @@ import type { OperationMeter, StoreMeter, StoreOperation, StoreResult } from './
 import type { BlobEntry, Outcomes, Removal, Store } from './store.js'
 
 /**
- * A store at its place in the configuration. The builder wraps every store of every kind in one, so that what goes for all
- * of them is here and in no kind: that it is counted and seen in traces, and that a failure which is the store's own says which
- * of them failed.
+ * A store at its path in the configuration. The builder wraps every store in one, so that no kind repeats what all
+ * need: metrics, spans, and errors of the store prefixed with its path.
  */
 export class StoreNode extends ForwardingStore {
   readonly structName: string
@@ -59,7 +58,7 @@ export class StoreNode extends ForwardingStore {
     return this.#watch({ meter, blobs: 1, sinceMs, call }, asked, () => this.#wrote(sizeBytes))
   }
 
-  /** What became of each is told in the answer. */
+  /** Counts each blob by its outcome in the answer. */
   override putAll(entries: readonly BlobEntry[], call: Call): Promise<Outcomes> {
     const sizes = entries.map(({ digest, blob }) => blob.sizeBytes ?? expectedBytes(digest, WHOLE))
     const sinceMs = turnMs()
@@ -83,8 +82,8 @@ export class StoreNode extends ForwardingStore {
   }
 
   /**
-   * Of a read, time and span end with the blob in hand: how fast it is read is the reader's. Without `await`, which would cost
-   * each small call as much again as it is counted for.
+   * For a read, the duration and the span end when the blob is available, because the reader decides how fast it reads.
+   * Uses `then` because `await` would double the overhead for small calls.
    */
   #watch<Answer>(
     { meter, blobs, sinceMs, call }: Watched,
@@ -105,7 +104,7 @@ export class StoreNode extends ForwardingStore {
     )
   }
 
-  /** `about` is the digest, or how many there are. Nothing is made for a call that is not traced. */
+  /** `about` is the digest or the number of blobs. An untraced call allocates nothing. */
   #ask<Answer>(
     operation: StoreOperation,
     about: Digest | number,
@@ -126,7 +125,7 @@ export class StoreNode extends ForwardingStore {
     this.#meter?.bytes.in.add(sizeBytes)
   }
 
-  /** Told by the store it happened in, once. */
+  /** Prefixes an error with the path of the store it occurred in, once. */
   #placed(thrown: unknown, { log }: Call): StatusError {
     const error = StatusError.from(thrown)
     if (error.code < Code.INTERNAL || placed.has(error)) return error
@@ -137,11 +136,11 @@ export class StoreNode extends ForwardingStore {
   }
 }
 
-/** So many blobs take no time worth reading the clock for: beyond that the turn itself is long. */
+/** Up to this many blobs, the time of the current turn is precise enough; a larger batch reads the clock again. */
 const FEW = 32
 
 export interface NodeOptions {
-  /** Where in the configuration it stands, `CAS/fast`. */
+  /** Path in the configuration, `CAS/fast`. */
   readonly place: string
   readonly meter?: StoreMeter
 }
@@ -169,17 +168,17 @@ const metersOf = (meter: StoreMeter): Meters => ({
   bytes: meter.bytes,
 })
 
-/** What a caller brings about itself: it left, sent what is no such blob, or asked for what is beyond its end. */
+/** Errors caused by the caller: it left, sent bytes that do not match the digest, or read past the end. */
 const CALLERS = new Set<number>([Code.CANCELLED, Code.INVALID_ARGUMENT, Code.OUT_OF_RANGE])
 
-/** A time that is over is the caller's, whose call has ended then, or a backend's that did not answer. */
+/** DEADLINE_EXCEEDED is the caller's when its call has ended, else it comes from a backend that did not answer. */
 const resultOf = (thrown: unknown, { signal }: Call): StoreResult => {
   const { code } = StatusError.from(thrown)
   const isCallers = code === Code.DEADLINE_EXCEEDED ? signal.aborted : CALLERS.has(code)
   return isCallers ? 'cancelled' : 'error'
 }
 
-/** The length of a blob that does not know it itself: by its digest, where that says anything about it. */
+/** The length of a blob that does not know its own: from the digest if that describes the content, else 0. */
 const expectedBytes = ({ describesContent, sizeBytes }: Digest, { offset, limit }: Range): number => {
   if (!describesContent) return 0
   const from = offset < 0 ? Math.max(0, sizeBytes + offset) : Math.min(offset, sizeBytes)

@@ -7,12 +7,12 @@ import type { Range } from '../stream/path.js'
 import { putApart } from './put-apart.js'
 import { BaseStore, type BlobEntry, type Outcomes, type Removal, type Store, type StoreProperties } from './store.js'
 
-/** A store by the key it has in the configuration. */
+/** A store and its key in the configuration. */
 export type Part = readonly [key: string, store: Store]
 
 /**
- * Several stores, each of which alone has the blobs of some digests. Which one that is the kind says, from nothing but
- * the digest; each store is asked once in a call.
+ * Divides the digests among several stores. The kind chooses the store from the digest alone. One call asks each store
+ * at most once.
  */
 export abstract class PartitionedStore extends BaseStore {
   override readonly properties: StoreProperties
@@ -33,10 +33,10 @@ export abstract class PartitionedStore extends BaseStore {
     }
   }
 
-  /** The number of the part for a digest. */
+  /** The index of the part that is responsible for a digest. */
   protected abstract partOf(digest: Digest): number
 
-  /** The same for the digest at `index` of a batch, where it has no object. */
+  /** `partOf` for the digest at `index` of a batch, without creating a Digest object. */
   protected abstract partAt(batch: DigestBatch, index: number): number
 
   async findMissing(digests: DigestBatch, call: Call): Promise<DigestBatch> {
@@ -66,7 +66,7 @@ export abstract class PartitionedStore extends BaseStore {
     return this.#storeOf(digest).remove(digest, why, call)
   }
 
-  /** No part can stand in for another: it is as well as the worst of them. */
+  /** Reports the worst state of all parts, because no part can replace another. */
   async health(call: Call): Promise<HealthStatus> {
     const found = await Promise.all(this.#parts.map(([, store]) => store.health(call)))
     const states = ['Failed', 'Initializing', 'Warning'] as const

@@ -1,8 +1,8 @@
 import type { BlobEntry, Outcomes } from './store.js'
 
 /**
- * `putAll` of blobs that do not all go the same way: those of each way are put together, all ways at a time. Answers what became
- * of them in the order of `entries`; rejects when one way does.
+ * Splits `entries` by `wayOf` and puts each group in one call, all groups at the same time. Returns the outcomes in the
+ * order of `entries`. Rejects when one group does.
  */
 export const putApart = async <Way>(
   entries: readonly BlobEntry[],

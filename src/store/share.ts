@@ -12,15 +12,15 @@ import { type BlobEntry, type Outcomes, outcomeOf, type Removal, type Store } fr
 
 export interface ShareOptions {
   readonly instanceName: string
-  /** That the instance may keep in this store. */
+  /** Bytes that the instance may keep in this store. */
   readonly maxBytes: number
   readonly clock: Clock
 }
 
 /**
- * A store that one instance has to itself (`keptApart`), of which it may use so much: beyond that its own blobs go that were
- * not used the longest, and nobody else's. It counts what was put there or found there since the start, at some 80 bytes of
- * memory a blob; what the store evicts by itself is counted until it is the oldest.
+ * Limits an instance with its own view of a store (`keptApart`) to `maxBytes`. Beyond that its least recently used
+ * blobs are removed, never those of other instances. It counts blobs written or found since the start, about 80 bytes
+ * of memory per blob. A blob that the store evicts by itself stays counted until it is the oldest.
  */
 export class SharedStore extends ForwardingStore {
   readonly #options: ShareOptions
@@ -83,12 +83,12 @@ export class SharedStore extends ForwardingStore {
     await this.backend.remove(digest, why, call)
   }
 
-  /** Resolves when nothing more has to go. */
+  /** Resolves when the pending evictions are done. */
   async settled(): Promise<void> {
     await this.#evicting
   }
 
-  /** RESOURCE_EXHAUSTED where there is no room whatever goes; then nobody uses the blob any more. */
+  /** Throws RESOURCE_EXHAUSTED, and discards the blob, if evicting everything would not make room. */
   #begin(digest: Digest, blob: Blob): (isKept: boolean) => void {
     const { instanceName, maxBytes } = this.#options
     const sizeBytes = (digest.describesContent ? digest.sizeBytes : blob.sizeBytes) ?? 0
@@ -107,7 +107,7 @@ export class SharedStore extends ForwardingStore {
     }
   }
 
-  /** One of unknown length counts from when it is put. */
+  /** A blob of unknown length counts only once it is written. */
   #use(digest: Digest, sizeBytes: number | undefined): void {
     if (this.#index.use(digest) !== ABSENT || sizeBytes === undefined || digest.isEmpty) return
     this.#index.insert(digest, sizeBytes)
@@ -125,7 +125,7 @@ export class SharedStore extends ForwardingStore {
     })
   }
 
-  /** What cannot be removed counts no longer: it is its store's to evict. */
+  /** A blob that cannot be removed is no longer counted: the store will evict it. */
   async #evictOldest(): Promise<void> {
     for (let victim = this.#index.victim(); victim !== ABSENT; victim = this.#index.victim()) {
       const digest = this.#index.digestOf(victim)

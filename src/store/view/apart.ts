@@ -8,9 +8,9 @@ import { ForwardingStore } from '../forwarding.js'
 import type { BlobFiles, BlobLease, FinishedFile, LocatedBlob, ReservedPlace, Store } from '../store.js'
 
 /**
- * A store as one instance has it that shares it with others and sees nothing of theirs: what it puts there it finds again,
- * and nothing else is ever found, whatever digest is asked for. The same object for the same store and instance, so that
- * those who upload the same blob there know of each other, and of nobody else.
+ * The view of one instance on a store that it shares with others. The instance finds only blobs that it wrote itself,
+ * whatever digest it asks for. The same store and instance always give the same object, so that concurrent uploads of a
+ * blob are joined within an instance and never across instances.
  */
 export const keptApart = (store: Store, instanceName: string): Store => {
   const views = viewsOf.get(store) ?? new Map<string, Store>()
@@ -55,7 +55,7 @@ class ApartStore extends ForwardingStore {
   }
 }
 
-/** What a worker links to: of an instance's inputs only what is its own. */
+/** The files of one instance: a worker can link only inputs that the instance wrote. */
 class ApartFiles implements BlobFiles {
   readonly #files: BlobFiles
   readonly #instanceName: string
@@ -105,7 +105,7 @@ class ApartFiles implements BlobFiles {
 
 const contentsOf = (digests: readonly Digest[]): readonly Digest[] => digests.map(({ content }) => content)
 
-/** Asks about digests under other names, and answers in those that were asked. */
+/** Asks about digests under mapped names and returns the answer in the original digests. */
 export const askedAs = async (
   digests: DigestBatch,
   nameOf: (digest: Digest) => Digest,
@@ -115,7 +115,7 @@ export const askedAs = async (
   return digests.select(Array.from({ length: answer.count }, (_, index) => answer.positionOf(index)))
 }
 
-/** What is missing is told by the name that was asked for. */
+/** Replaces the internal name of a blob in an error by the digest that the client sent. */
 const inWordsOfClients = (thrown: unknown, { key, content }: Digest): StatusError => {
   const error = StatusError.from(thrown)
   if (!error.message.includes(key)) return error

@@ -2,7 +2,7 @@ import type { Call } from '../../base/call.js'
 import type { Digest } from '../../reapi/digest.js'
 import type { BlobFiles, BlobLease, FinishedFile, LocatedBlob, ReservedPlace } from '../store.js'
 
-/** Blobs as files, among them the empty blob, which no store keeps. */
+/** Blobs as files, including the empty blob, which no store keeps. */
 export class CasFiles implements BlobFiles {
   readonly #files: BlobFiles
 
@@ -44,6 +44,6 @@ export class CasFiles implements BlobFiles {
   }
 }
 
-/** The digests a store has to be asked for; the same array when there is nothing to leave out. */
+/** The non-empty digests; the same array when none is empty. */
 export const withoutEmpty = (digests: readonly Digest[]): readonly Digest[] =>
   digests.some(({ isEmpty }) => isEmpty) ? digests.filter(({ isEmpty }) => !isEmpty) : digests

@@ -9,8 +9,8 @@ import { type BlobEntry, type BlobFiles, type Outcomes, outcomeOf, type Removal,
 import { CasFiles } from './cas-files.js'
 
 /**
- * A store as content-addressable storage: what every store that serves as a CAS is wrapped in. The empty blob is always
- * present and never stored (REAPI asks for that), and every upload is checked against its digest, at the client's fault.
+ * Wraps a store as content-addressable storage. The empty blob is always present and never stored, as REAPI requires.
+ * Every upload is checked against its digest; a mismatch is the client's error.
  */
 export const asCas = (store: Store): Store => new Cas(store)
 

@@ -5,8 +5,8 @@ import { ForwardingStore } from '../forwarding.js'
 import type { Store } from '../store.js'
 
 /**
- * A store whose keys do not describe what is kept under them, and the stores below are told so: what every store is wrapped
- * in that serves as an action cache, and what is below one that keeps blobs in a form of its own.
+ * Marks the keys of a store as not describing the content. Used for every store that serves as an action cache, and
+ * below stores that keep blobs in a format of their own.
  */
 export const asKeyed = (store: Store): Store => new KeyedStore(store)
 
