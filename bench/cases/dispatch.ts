@@ -1,11 +1,11 @@
 import { systemClock } from '../../src/base/clock.js'
 import { silentLog } from '../../src/base/log.js'
+import type { SimpleSchedulerOptions } from '../../src/config/config.js'
 import { codec } from '../../src/proto/codec.js'
 import { Digest } from '../../src/reapi/digest.js'
 import { digestFunctions } from '../../src/reapi/digest-function.js'
 import type { WorkerSession } from '../../src/scheduler/scheduler.js'
-import { SchedulerHost } from '../../src/scheduler/simple/host.js'
-import type { SimpleSettings } from '../../src/scheduler/simple/settings.js'
+import { built } from '../built.js'
 import type { Builds, EventCase, Observation } from '../case.js'
 import { percentile } from '../statistics.js'
 
@@ -16,26 +16,42 @@ const PLACES = 4
 const INSTANCES = 3
 const INVOCATIONS = 5
 
-const settings: SimpleSettings = {
-  supportedPlatformProperties: new Map([
+/** As in a configuration: what a build makes of it is its own. */
+const options: SimpleSchedulerOptions = {
+  supported_platform_properties: new Map([
     ['os', 'exact'],
     ['cpu', 'minimum'],
   ]),
-  ...{ workerTimeoutMs: 600_000, clientActionTimeoutMs: 600_000, maxActionExecutingTimeoutMs: undefined },
-  ...{ unacknowledgedKillTimeoutMs: 60_000, maxJobRetries: 3, retainCompletedForMs: 60_000 },
-  ...{ allocationStrategy: 'least_recently_used', noWorkerTimeoutMs: undefined },
-  ...{ workerMatchLoggingIntervalMs: undefined, fallbackMatchIntervalMs: undefined },
-  ...{ maxQueuedActions: 100_000, adoptForMs: 0, holdWorkerAfterMs: undefined },
-  ...{ maxQueuedActionsPerInstance: 100_000, maxRunningPerInstance: 100_000, priorityAgeingMs: 60_000 },
+  ...{ worker_timeout_s: 600, client_action_timeout_s: 600, max_action_executing_timeout_s: 0 },
+  ...{ unacknowledged_kill_timeout_s: 60, max_job_retries: 3, retain_completed_for_s: 60 },
+  ...{ allocation_strategy: 'least_recently_used', no_worker_timeout_s: 0, hold_worker_after_s: 0 },
+  ...{ worker_match_logging_interval_s: 0, fallback_match_interval_s: 0, adopt_attempts_for_s: 0 },
+  ...{ max_queued_actions: 100_000, max_queued_actions_per_instance: 100_000 },
+  ...{ max_running_actions_per_instance: 100_000, priority_ageing_s: 60 },
 }
 
-const response = codec('build.bazel.remote.execution.v2.ExecuteResponse').decode(Buffer.alloc(0))
+const responseCodec = codec('build.bazel.remote.execution.v2.ExecuteResponse')
+const responseBytes = responseCodec.encode({ result: {} })
+
+type Build = typeof import('../../src/scheduler/simple/host.js') &
+  typeof import('../../src/scheduler/simple/settings.js')
+
+const buildOf = async (cli: string | undefined): Promise<Build> => ({
+  ...(await built<Build>('scheduler/simple/host.js', cli)),
+  ...(await built<Build>('scheduler/simple/settings.js', cli)),
+})
+
+interface Latencies {
+  readonly next: number[]
+  readonly first: number[]
+}
 
 /** One scheduler in this process, without the wire: from a worker's result to its next action, and from Execute to a start. */
-const latenciesMs = async (queued: number): Promise<{ readonly next: number[]; readonly first: number[] }> => {
+const latenciesMs = async (queued: number, { SchedulerHost, simpleSettings }: Build): Promise<Latencies> => {
   let ids = 0
   const host = new SchedulerHost({
-    ...{ name: 'bench', settings, clock: systemClock, log: silentLog, newId: () => String(++ids) },
+    ...{ name: 'bench', settings: simpleSettings(options), newId: () => String(++ids) },
+    ...{ clock: systemClock, log: silentLog },
     results: { find: async () => undefined, keep: async (_, answer) => answer },
   })
   const next: number[] = []
@@ -73,8 +89,9 @@ const latenciesMs = async (queued: number): Promise<{ readonly next: number[]; r
       if (queued === 0) first.push(performance.now() - before)
       const ended = running.shift()
       if (ended === undefined) throw new Error('nothing runs')
+      const response = responseCodec.decode(responseBytes)
       const begunMs = performance.now()
-      sessions[ended.worker]?.report(ended.attemptId, { ...response })
+      sessions[ended.worker]?.report(ended.attemptId, response)
       if (queued > 0) next.push(performance.now() - begunMs)
       await new Promise(setImmediate)
     }
@@ -84,17 +101,18 @@ const latenciesMs = async (queued: number): Promise<{ readonly next: number[]; r
   return { next, first }
 }
 
-async function* observe({ rounds, isQuick }: Builds): AsyncGenerator<Observation> {
+async function* observe({ cli, rounds, isQuick }: Builds): AsyncGenerator<Observation> {
+  const build = await buildOf(cli)
   for (const queued of QUEUED) {
     const all: number[][] = []
     for (let round = 0; round < (isQuick ? 1 : rounds); round++) {
-      const { next, first } = await latenciesMs(queued)
+      const { next, first } = await latenciesMs(queued, build)
       all.push(queued === 0 ? first : next)
     }
     const way = queued === 0 ? 'from Execute to the start' : 'from a result to the next start'
     for (const percent of [50, 99]) {
-      const values = all.map((list) => percentile(list, percent))
-      yield { name: `${way}, ${queued.toLocaleString('en')} queued, p${percent}`, unit: 'ms', values }
+      const values = all.map((list) => 1000 * percentile(list, percent))
+      yield { name: `${way}, ${queued.toLocaleString('en')} queued, p${percent}`, unit: 'µs', values }
     }
   }
 }
