@@ -9,14 +9,16 @@ import { readBlob } from './read-blob.js'
 const actionCodec = codec('build.bazel.remote.execution.v2.Action')
 const commandCodec = codec('build.bazel.remote.execution.v2.Command')
 
-/** Actions and Commands are read whole: a larger one is refused. Bazel's longest command lines take a few MiB. */
+/**
+ * Actions and Commands are read into memory, so larger ones are rejected. Bazel's longest command lines take a few MiB.
+ */
 const MAX_MESSAGE_BYTES = 64 * 1024 * 1024
 
-/** NOT_FOUND when it is absent, INVALID_ARGUMENT when the blob is none. */
+/** NOT_FOUND when it is absent, INVALID_ARGUMENT when the blob is not an Action. */
 export const readAction = (cas: Store, digest: Digest, call: Call): Promise<Action> =>
   readMessage(cas, digest, actionCodec, 'Action', call)
 
-/** NOT_FOUND when it is absent, INVALID_ARGUMENT when the blob is none. */
+/** NOT_FOUND when it is absent, INVALID_ARGUMENT when the blob is not a Command. */
 export const readCommand = (cas: Store, digest: Digest, call: Call): Promise<Command> =>
   readMessage(cas, digest, commandCodec, 'Command', call)
 

@@ -6,20 +6,20 @@ import type { DigestFunction } from '../../reapi/digest-function.js'
 
 const listCodec = codec('build.bazel.remote.execution.v2.SplitBlobResponse')
 
-/** The chunks that make a blob, in their order. */
+/** The chunks of a blob, in order. */
 export interface ChunkList {
   readonly chunks: readonly Digest[]
-  /** REAPI, ChunkingFunction: what they were cut by; 0 where nobody knows. */
+  /** REAPI ChunkingFunction that cut the blob; 0 if unknown. */
   readonly chunkingFunction: number
 }
 
-/** A list of a quarter of a million chunks has 20 MB: what is longer was made with sizes that do not fit such blobs. */
+/** A list of 250,000 chunks takes 20 MB. A longer list means that the chunk size is too small for the blob. */
 export const MAX_LIST_BYTES = 64 * 1024 * 1024
 
 const MAGIC = Buffer.from('RXC1')
 const HEAD_BYTES = MAGIC.length + 4
 
-/** As it is kept: a mark of the format, the CRC-32 of what follows, and a SplitBlobResponse. */
+/** The stored form: a magic number, the CRC-32 of the rest, and a SplitBlobResponse. */
 export const encodeChunkList = ({ chunks, chunkingFunction }: ChunkList): Buffer => {
   const message = listCodec.encode({ chunkDigests: chunks.map((digest) => digest.toMessage()), chunkingFunction })
   if (message.length > MAX_LIST_BYTES - HEAD_BYTES) {
@@ -35,7 +35,7 @@ export const encodeChunkList = ({ chunks, chunkingFunction }: ChunkList): Buffer
   return Buffer.concat([head, message])
 }
 
-/** Undefined of bytes that are no list of chunks, or a damaged one. */
+/** Undefined when the bytes are not a chunk list, or a damaged one. */
 export const decodeChunkList = (bytes: Buffer, digestFunction: DigestFunction): ChunkList | undefined => {
   if (bytes.length < HEAD_BYTES || !bytes.subarray(0, MAGIC.length).equals(MAGIC)) return undefined
   const message = bytes.subarray(HEAD_BYTES)
@@ -44,7 +44,7 @@ export const decodeChunkList = (bytes: Buffer, digestFunction: DigestFunction): 
     const { chunkDigests, chunkingFunction } = listCodec.decode(message)
     return { chunks: Digest.parseAll(chunkDigests, digestFunction, 'chunk_digests'), chunkingFunction }
   } catch {
-    // The checksum holds, so it was written for another digest function or by another program.
+    // The checksum matches, so the list was written for another digest function or by another program.
     return undefined
   }
 }

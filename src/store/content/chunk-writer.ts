@@ -4,11 +4,11 @@ import type { DigestFunction } from '../../reapi/digest-function.js'
 import { Blob } from '../../stream/blob/blob.js'
 import { missingOf, type Store } from '../store.js'
 
-/** So much is gathered before the store is asked which of it is missing; as much may be on its way there meanwhile. */
+/** Chunks are gathered up to this size before the store is asked which are missing. One more group may be in flight. */
 const GROUP_BYTES = 1024 * 1024
 const GROUP_COUNT = 256
 
-/** Puts the chunks of a blob into a store while they come: those that are missing there, a group at a time. */
+/** Writes the chunks of a blob to a store as they arrive. Only missing chunks are uploaded, one group at a time. */
 export class ChunkWriter {
   readonly #store: Store
   readonly #digestFunction: DigestFunction
@@ -24,7 +24,7 @@ export class ChunkWriter {
     this.#call = call
   }
 
-  /** How many chunks came so far. */
+  /** Chunks received so far. */
   get count(): number {
     return this.#digests.length
   }
@@ -38,14 +38,14 @@ export class ChunkWriter {
     if (this.#groupBytes >= GROUP_BYTES || this.#group.size >= GROUP_COUNT) await this.#flush()
   }
 
-  /** The chunks, in their order, once the store has them all. */
+  /** Resolves with the chunks, in order, once the store has them all. */
   async end(): Promise<readonly Digest[]> {
     await this.#flush()
     await this.#writing
     return this.#digests
   }
 
-  /** Waits for the group before, not for this one. */
+  /** Waits for the previous group, not for this one. */
   async #flush(): Promise<void> {
     await this.#writing
     if (this.#group.size === 0) return
@@ -53,7 +53,7 @@ export class ChunkWriter {
     this.#group = new Map()
     this.#groupBytes = 0
     this.#writing = this.#write(group)
-    // Heard of by who waits for it next; there may be nobody, when the blob fails first.
+    // The next caller that waits sees the failure. If the blob fails first, there is none.
     this.#writing.catch(() => {})
   }
 

@@ -15,7 +15,7 @@ const directoryCodec = codec('build.bazel.remote.execution.v2.Directory')
 
 export interface WalkedDirectory {
   readonly digest: Digest
-  /** As it is in the CAS. */
+  /** The encoded message, as stored in the CAS. */
   readonly bytes: Buffer
   readonly message: Directory
 }
@@ -25,25 +25,25 @@ export interface WalkOptions {
   readonly maxDirectoryBytes: number
   /** Called for a directory that is absent; the walk goes on unless it throws. */
   readonly onMissing: (digest: Digest) => void
-  /** The turn of the walk, for callers that pause it. */
+  /** The turn of this walk, for callers that pause it. */
   readonly turn?: TreeTurn
 }
 
 export interface TreeLimits {
-  /** Trees that are looked into at a time. */
+  /** Trees that are read at the same time. */
   readonly atATime: number
-  /** Calls that may wait for that; more are refused with RESOURCE_EXHAUSTED. */
+  /** Calls that may wait for a turn; more are rejected with RESOURCE_EXHAUSTED. */
   readonly mayWait: number
-  /** Different directories of one tree; a larger one is refused with RESOURCE_EXHAUSTED. */
+  /** Distinct directories in one tree; a larger tree is rejected with RESOURCE_EXHAUSTED. */
   readonly maxDirectories: number
 }
 
-/** Measured: a walk holds 245 bytes for each directory it has heard of, so eight of the largest trees take 1 GB. */
+/** Measured: a walk holds 245 bytes per directory it has seen, so eight trees of maximum size take 1 GB. */
 const LIMITS: TreeLimits = { atATime: 8, mayWait: 1_000, maxDirectories: 500_000 }
 
 const SLICE_MS = 5
 
-/** The turn of one call to read a directory tree. */
+/** The turn of one call to read directory trees. */
 export class TreeTurn {
   readonly #turns: Turns
   readonly #signal: AbortSignal
@@ -63,7 +63,7 @@ export class TreeTurn {
     this.#end = undefined
   }
 
-  /** Lets the next call read while `work` waits for a client, and takes another turn after that. */
+  /** Gives up the turn while `work` waits for a client, and takes a new one afterwards. */
   async pausedFor(work: () => Promise<void>): Promise<void> {
     this.end()
     await work()
@@ -71,7 +71,7 @@ export class TreeTurn {
   }
 }
 
-/** Looks into directory trees, in turns, so that their number is no way to exhaust the process or to hold its event loop. */
+/** Reads directory trees in turns, so that many requests exhaust neither memory nor the event loop. */
 export class DirectoryTrees {
   readonly #maxDirectories: number
   readonly #turns: Turns
@@ -83,12 +83,15 @@ export class DirectoryTrees {
     this.#turns = new Turns(turns)
   }
 
-  /** A turn that has not been taken yet. */
+  /** A turn that is not taken yet. */
   turn(call: Call): TreeTurn {
     return new TreeTurn(this.#turns, call.signal)
   }
 
-  /** Yields from `parts`, which holds much of a tree in memory, once it has its turn. `parts` must not take another. */
+  /**
+   * Yields from `parts` once the call has its turn, because `parts` holds much of a tree. `parts` must not take another
+   * turn.
+   */
   async *inTurn<T>(call: Call, parts: () => AsyncIterable<T>, turn = this.turn(call)): AsyncGenerator<T> {
     await turn.take()
     try {
@@ -98,15 +101,16 @@ export class DirectoryTrees {
     }
   }
 
-  /** To be awaited between parts of work on a tree: lets others have the event loop, and ends with the call. */
+  /** Await this between parts of work on a tree. It yields to the event loop when needed, and ends with the call. */
   async step(call: Call): Promise<void> {
     await this.#slices.step()
     if (call.signal.aborted) throw cancellation(call.signal)
   }
 
   /**
-   * Every directory from `root` down, each once, parents first and always in the same order. Only digests wait in memory,
-   * and no depth is too deep. Rejects with NOT_FOUND when the root is absent, INVALID_ARGUMENT when a blob is no Directory.
+   * Yields every directory from `root` down, each once, parents first, always in the same order. Only digests wait in
+   * memory, so depth is unlimited. Rejects with NOT_FOUND when the root is absent, INVALID_ARGUMENT when a blob is not
+   * a Directory.
    */
   walk(cas: Store, root: Digest, call: Call, options: WalkOptions): AsyncGenerator<WalkedDirectory> {
     return this.inTurn(call, () => this.#walk(cas, root, call, options), options.turn)
@@ -139,12 +143,12 @@ export class DirectoryTrees {
   }
 }
 
-/** What a walk holds from its first directory on: those that it has read, of which there are some MiB, and all that it has seen. */
+/** Memory that a walk reserves at its start: some MiB of directories that were read, and the digests seen so far. */
 const WALK_BYTES = 4 * 1024 * 1024
 const SEEN_BYTES = 256
 const SEEN_AT_A_TIME = 1024
 
-/** What the ledger has of one walk. */
+/** The reservation of one walk in the ledger. */
 class WalkMemory {
   readonly #reservation: Reservation | undefined
   readonly #exhausted: () => StatusError
@@ -156,7 +160,7 @@ class WalkMemory {
     this.#reservation = held && trees?.reserveOrThrow(held.holder, WALK_BYTES)
   }
 
-  /** Throws RESOURCE_EXHAUSTED when the process holds too much of trees. */
+  /** Throws RESOURCE_EXHAUSTED when the trees of this process hold too much memory. */
   hold(seenCount: number): void {
     if (this.#reservation === undefined || seenCount <= this.#seenCount) return
     const moreCount = Math.ceil((seenCount - this.#seenCount) / SEEN_AT_A_TIME) * SEEN_AT_A_TIME
@@ -169,7 +173,7 @@ class WalkMemory {
   }
 }
 
-/** A directory that is decoded when it is its turn, not while it waits. */
+/** A directory that is decoded when it is yielded, not while it waits. */
 class ReadDirectory {
   readonly bytes: Buffer
   readonly #digest: Digest

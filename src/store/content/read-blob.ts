@@ -5,11 +5,11 @@ import type { Blob } from '../../stream/blob/blob.js'
 import { type Range, WHOLE } from '../../stream/path.js'
 import type { Store } from '../store.js'
 
-/** A whole blob of a CAS, for blobs whose size the caller has bounded. NOT_FOUND when it is absent. */
+/** Reads a whole blob of a CAS. The caller must have bounded its size. NOT_FOUND when it is absent. */
 export const readBlob = async (cas: Store, digest: Digest, call: Call): Promise<Buffer> =>
   allBytes(await cas.get(digest, WHOLE, call), digest, WHOLE, call)
 
-/** The bytes of a part whose size the caller has bounded. */
+/** Reads a range of a blob. The caller must have bounded its size. */
 export const allBytes = async (blob: Blob, digest: Digest, { offset, limit }: Range, call: Call): Promise<Buffer> => {
   const maxBytes = Math.min(digest.sizeBytes - offset, limit)
   const bytes = await blob.bytes(maxBytes, call)
@@ -17,9 +17,9 @@ export const allBytes = async (blob: Blob, digest: Digest, { offset, limit }: Ra
   throw shortened(digest, offset + bytes.length)
 }
 
-/** A backend that ends early without saying so: never success (a client takes fewer bytes for the end of the blob). */
+/** The error for a backend that ends a blob early without an error. A client would take the short blob for complete. */
 export const shortened = (digest: Digest, foundBytes: number): StatusError =>
   new StatusError('DATA_LOSS', `blob ${digest.key} ended after ${foundBytes} bytes, expected ${digest.sizeBytes}`)
 
-/** How many blobs of one request are read or written at a time. */
+/** Blobs of one request that are read or written at the same time. */
 export const BLOB_LANES = 16

@@ -2,21 +2,21 @@ import { boundedMap } from '../../base/work/bounded-map.js'
 import type { Digest } from '../../reapi/digest.js'
 
 export interface Walk<Directory> {
-  /** Reads one directory; undefined when it is absent, which is then yielded too. */
+  /** Reads one directory. Undefined when it is absent; absent directories are yielded too. */
   fetch(digest: Digest): Promise<Directory | undefined>
-  /** What is below it. Called once for each directory, in the order in which they are yielded. */
+  /** The child directories. Called once per directory, in the order of the output. */
   childrenOf(directory: Directory, digest: Digest): readonly Digest[]
-  /** How many are fetched at a time. */
+  /** Directories fetched at the same time. */
   readonly lanes: number
-  /** At most how many bytes of directories wait in memory to be yielded, where one alone is not more. */
+  /** Bound on the bytes of directories that wait in memory; a single larger directory is allowed. */
   readonly maxBytes: number
 }
 
 const MAX_BATCH = 64
 
 /**
- * Every directory from `root` down, each once however often it occurs, parents first and always in the same order. Only
- * digests wait in memory, and no depth is too deep.
+ * Yields every directory from `root` down, each once, parents first, always in the same order. Only digests wait in
+ * memory, so depth is unlimited.
  */
 export async function* walk<Directory>(
   root: Digest,
@@ -45,7 +45,7 @@ export async function* walk<Directory>(
   }
 }
 
-/** As many as may be in memory together. */
+/** The next directories that fit in memory together. */
 const nextBatch = (waiting: readonly Digest[], head: number, maxBytes: number): Digest[] => {
   const candidates = waiting.slice(head, head + MAX_BATCH)
   let sizeBytes = 0

@@ -9,17 +9,19 @@ import { ABSENT, type BlobIndex } from '../index/blob-index.js'
 import type { BlobEntry, Outcomes, Removal, Store, StoreProperties } from '../store.js'
 
 /**
- * Remembers which blobs its backend has, so that it is asked for the others only. It is told by the backend alone: by what
- * that says is there, gives or has taken. A miss and a removal are forgotten at once; of what else deletes blobs there
- * (its own eviction, another process) it hears when the time is over for which it believes an answer. Uploads of blobs
- * that are known go to the backend all the same: they heal what was lost there.
+ * Remembers which blobs its backend has, and asks it only about the others. The cache learns only from the backend's
+ * own answers: blobs it reports, returns or has accepted. A miss or a removal is forgotten at once. Other deletions in
+ * the backend (its own eviction, another process) are noticed when the cached answer expires. Uploads of known blobs
+ * still go to the backend, because they restore blobs lost there.
  */
 export class ExistenceCacheStore extends ForwardingStore {
-  /** In the order of what the backend last said, which looking does not change: it says how old the answers are. */
+  /**
+   * Ordered by the time of the backend's last answer. Lookups do not change it, so entries expire by the answer's age.
+   */
   #index: BlobIndex
-  /** What a list under way has found so far. */
+  /** What a listing in progress has found so far. */
   #next: BlobIndex | undefined
-  /** How many removals and misses there were: an answer that was asked for before one of them may be out of date. */
+  /** Counts removals and misses. An answer requested before one of them may be out of date. */
   #forgotten = 0
 
   constructor(backend: Store, index: BlobIndex) {
@@ -27,7 +29,7 @@ export class ExistenceCacheStore extends ForwardingStore {
     this.#index = index
   }
 
-  /** The backend does not hear of blobs that are known here, so asking for one keeps it from nothing there. */
+  /** The backend is not asked about known blobs, so a lookup here does not extend their lifetimes there. */
   override get properties(): StoreProperties {
     return { ...this.backend.properties, extendsLifetimes: false }
   }
@@ -78,8 +80,8 @@ export class ExistenceCacheStore extends ForwardingStore {
   }
 
   /**
-   * Takes what `list` finds in the backend for all there is, and beside that what was heard of while it was listed. Until the end
-   * of the list everything stays as it was.
+   * Replaces the known blobs by those that `list` finds in the backend, and those learned while it ran. Until the list
+   * ends, the old knowledge stays.
    */
   async relearn(list: AsyncIterable<readonly Digest[]>, next: BlobIndex): Promise<void> {
     this.#next = next
@@ -91,7 +93,7 @@ export class ExistenceCacheStore extends ForwardingStore {
     }
   }
 
-  /** What is remembered now, without an object for what is not looked at. */
+  /** All known blobs. Digests are created one at a time. */
   *known(): Generator<Digest> {
     for (const slot of this.#index.slots()) yield this.#index.digestOf(slot)
   }

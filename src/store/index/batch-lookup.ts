@@ -4,13 +4,13 @@ import { FUNCTION_SHIFT, Probe } from './probe.js'
 import { NONE } from './records.js'
 import type { SlotTable } from './slot-table.js'
 
-/** How many lookups wait for their entries of the table together. */
+/** How many lookups read their table entries in one group. */
 const TOGETHER = 64
 
 /**
- * Looks up many digests at once. What a lookup costs is waiting for memory, first for its entry of the table: here the
- * entries of a whole group are read in a loop so short that the processor has several of these waits under way. Reading
- * records, or their neighbours in the order of use, ahead in the same way brought nothing.
+ * Looks up many digests at once. The cost of a lookup is a wait for memory, first for its table entry. A short loop
+ * reads the entries of a whole group, so that the processor overlaps these waits. Prefetching records or their
+ * neighbours in the order of use in the same way brought nothing.
  */
 export class BatchLookup {
   readonly #table: SlotTable
@@ -22,7 +22,7 @@ export class BatchLookup {
     this.#table = table
   }
 
-  /** Calls `visit` with every position and its slot, or NONE, in their order. `visit` may not insert or remove. */
+  /** Calls `visit` with each position and its slot or NONE, in order. `visit` must not insert or remove. */
   each(batch: DigestBatch, visit: (position: number, slot: number) => void): void {
     const { words, wordsEach } = batch
     const probe = this.#probe
@@ -31,7 +31,7 @@ export class BatchLookup {
     for (let position = 0, first = 0; position < batch.count; position++, first += wordsEach) {
       const at = position % TOGETHER
       if (at === 0) this.#guess(batch, position)
-      // An empty entry says already that the digest is absent.
+      // An empty entry already proves that the digest is absent.
       let slot = this.#guesses[at] as number
       if (slot !== NONE) {
         const sizeHigh = (words[first] as number) | functionWord

@@ -13,27 +13,28 @@ import { byAccess, type IndexImage, restore } from './restore.js'
 import { SlotTable } from './slot-table.js'
 
 export interface BlobIndexOptions {
-  /** When blobs must go, least recently used first. */
+  /** When blobs must be evicted, least recently used first. */
   readonly policy: EvictionPolicy
   readonly clock: Clock
-  /** What a blob occupies is rounded up to a multiple of this. */
+  /** The space of a blob is rounded up to a multiple of this. */
   readonly blockSizeBytes?: number
-  /** What an inline blob occupies instead; its length unless given. */
+  /** The space that an inline blob is charged; by default its length. */
   readonly inlineCharge?: InlineCharge
 }
 
-/** Uses are reported for periods of 2^4 seconds. */
+/** Uses are reported once per period of 2^4 seconds. */
 const USE_SHIFT = 4
 
 /** No such blob. */
 export const ABSENT = -1
 
 /**
- * Which blobs a store holds, how long they are and in which order they were used, without an object per blob: about 80
- * bytes each (bench/index.ts), no allocation per lookup, no pause when it grows.
+ * Which blobs a store holds, their lengths and their order of use. It needs no object per blob: about 80 bytes each
+ * (bench/index.ts), no allocation per lookup, no pause when it grows.
  *
- * A blob is a slot: a small dense integer that stays its own until it is removed and is reused afterwards, so an owner
- * hangs what it keeps on `array[slot]`. The index only says what must go (`victim`); the owner frees it and calls `remove`.
+ * A blob has a slot: a small dense integer that it keeps until it is removed. Slots are reused, so an owner keeps its
+ * own data in `array[slot]`. The index only names what must be evicted (`victim`); the owner frees it and calls
+ * `remove`.
  */
 export class BlobIndex {
   readonly #policy: EvictionPolicy
@@ -45,7 +46,9 @@ export class BlobIndex {
   readonly #pinned = new Set<number>()
   readonly #probe = new Probe()
   readonly #lookup = new BatchLookup(this.#table)
-  /** Called for a blob that is used, once in 16 seconds at most: for an owner that remembers it. Not for uploads. */
+  /**
+   * Called when a blob is used, at most once in 16 seconds, for an owner that persists uses. Not called for uploads.
+   */
   onUse: ((slot: number) => void) | undefined
   #count = 0
   #bytes = 0
@@ -65,7 +68,7 @@ export class BlobIndex {
     return this.#count
   }
 
-  /** What the blobs occupy: lengths rounded up to blocks, twins included. */
+  /** Space that all blobs take: lengths rounded up to blocks, twins included. */
   get bytes(): number {
     return this.#bytes
   }
@@ -80,29 +83,29 @@ export class BlobIndex {
     }
   }
 
-  /** Grows with every change, uses included: whoever kept an image need not keep another of the same count. */
+  /** Grows with every change, uses included. An image is still current while this has not changed. */
   get changeCount(): number {
     return this.#changeCount
   }
 
-  /** The slot of a blob, or ABSENT. Changes nothing. */
+  /** The slot of a blob, or ABSENT. No side effects. */
   find(digest: Digest): number {
     this.#probe.load(digest)
     const slot = this.#table.find(this.#probe)
     return slot === NONE ? ABSENT : slot
   }
 
-  /** `find` that counts as a use. Nothing expires here: an owner with `max_seconds` asks for victims by the clock. */
+  /** `find` that counts as a use. Ignores `max_seconds`: its owner asks for victims by the clock. */
   use(digest: Digest): number {
     const slot = this.find(digest)
     if (slot !== ABSENT) this.touch(slot, this.#accessedNow())
     return slot
   }
 
-  /** The digests that are absent, in the order asked; what is present counts as used. */
+  /** Returns the absent digests in the order given. Present blobs count as used. */
   missing(batch: DigestBatch): DigestBatch {
     const absent: number[] = []
-    // Asking the clock once saves 50 ns a digest.
+    // Reading the clock once saves 50 ns per digest.
     const accessedS = this.#accessedNow()
     this.#lookup.each(batch, (position, slot) => {
       if (slot === NONE) absent.push(position)
@@ -111,7 +114,7 @@ export class BlobIndex {
     return batch.select(absent)
   }
 
-  /** `missing` that counts as no use. */
+  /** `missing` without counting a use. */
   absent(batch: DigestBatch): DigestBatch {
     const absent: number[] = []
     this.#lookup.each(batch, (position, slot) => {
@@ -120,7 +123,7 @@ export class BlobIndex {
     return batch.select(absent)
   }
 
-  /** Counts as a use at `accessedS`, in whole seconds since the epoch. */
+  /** Records a use at `accessedS`, in whole seconds since the epoch. */
   touch(slot: number, accessedS: number): void {
     this.#changeCount++
     this.#setAccessed(slot, accessedS)
@@ -132,7 +135,7 @@ export class BlobIndex {
     if (before >>> USE_SHIFT !== accessedS >>> USE_SHIFT) this.onUse?.(slot)
   }
 
-  /** Brings the order of use in line with the times of use, to the second; within one the order stays. */
+  /** Sorts the order of use by the times of use, in seconds. Blobs of the same second keep their order. */
   sortByAccess(): void {
     const slots = [...this.#recency.slots()]
     this.#recency.clear()
@@ -145,14 +148,14 @@ export class BlobIndex {
     return slot === NONE ? ABSENT : slot
   }
 
-  /** Eight hex digits of the hash of a blob as a signed number, the first ones at 0. */
+  /** Eight hex digits of the hash of a blob as a signed number; word 0 is the first. */
   hashWordOf(slot: number, word: number): number {
     return this.#records.hashWord(slot, word)
   }
 
   /**
-   * Adds a blob, or gives a present one its new length; either way it is the most recently used. Its twin is forgotten.
-   * `isInline` of one that its owner keeps among others, in no file of its own.
+   * Adds a blob, or updates the length of a present one, and makes it the most recently used. Its twin is forgotten.
+   * `isInline` marks a blob without a file of its own.
    */
   insert(digest: Digest, storedBytes: number, isInline = false): number {
     this.#probe.load(digest)
@@ -167,18 +170,18 @@ export class BlobIndex {
     }
     this.#entries.begin(slot, storedBytes, isInline)
     this.#bytes += this.#entries.occupied(slot)
-    // The owner keeps a record of each upload: that is no use to be reported.
+    // The owner persists each upload anyway, so this use is not reported.
     this.#entries.setAccessed(slot, this.#accessedNow())
     this.touch(slot, this.#accessedNow())
     return slot
   }
 
-  /** Every slot that stands for a blob; of those that come and go meanwhile some. */
+  /** The slots of all blobs. Blobs added or removed during the iteration may or may not be included. */
   *slots(): Generator<number> {
     for (let slot = 0; slot < this.#records.slotCount; slot++) if (!this.#records.isFree(slot)) yield slot
   }
 
-  /** Slots that stand for a blob, or did: all there are lie below. */
+  /** All slots in use are below this number. */
   get slotCount(): number {
     return this.#records.slotCount
   }
@@ -192,7 +195,7 @@ export class BlobIndex {
     this.#records.release(slot)
   }
 
-  /** The blob that must go next by the policy, or ABSENT when all is well or everything left is pinned. O(1). */
+  /** The blob that must be evicted next by the policy, or ABSENT when none must or all others are pinned. O(1). */
   victim(): number {
     const { max_bytes: maxBytes, evict_bytes: evictBytes, max_count: maxCount, max_seconds: maxSeconds } = this.#policy
     if (maxBytes > 0) {
@@ -206,19 +209,19 @@ export class BlobIndex {
     return isExpired ? oldest : ABSENT
   }
 
-  /** The owner is about to free a victim: counted, for who watches. */
+  /** Counts an eviction for the metrics. The owner calls it before it frees the blob. */
   noteEviction(slot: number): void {
     this.#evictedCount++
     this.#lastEvictedIdleMs = Math.max(0, this.#clock.now() - this.accessedOf(slot) * 1000)
   }
 
-  /** Length of the largest blob that may stay when it is alone. */
+  /** Length of the largest blob that fits when it is alone. */
   get maxBlobBytes(): number {
     const { max_bytes: maxBytes } = this.#policy
     return maxBytes === 0 ? Number.POSITIVE_INFINITY : maxBytes
   }
 
-  /** Whether a blob of this length may stay when it is alone. */
+  /** Whether a blob of this length fits when it is alone. */
   fits(storedBytes: number): boolean {
     const { max_bytes: maxBytes } = this.#policy
     return maxBytes === 0 || this.#entries.rounded(storedBytes) <= maxBytes
@@ -232,7 +235,7 @@ export class BlobIndex {
     return this.#entries.has(slot, PINNED)
   }
 
-  /** Keeps a blob from becoming a victim. A flag: who pins for several counts himself. */
+  /** Protects a blob from eviction. A flag, not a count: callers with several pins count themselves. */
   pin(slot: number): void {
     if (this.isPinned(slot)) return
     this.#recency.unlink(slot)
@@ -240,7 +243,7 @@ export class BlobIndex {
     this.#entries.set(slot, PINNED, true)
   }
 
-  /** Ends a pin, which counts as a use. */
+  /** Ends a pin. Counts as a use. */
   unpin(slot: number): void {
     if (!this.#pinned.delete(slot)) return
     this.#entries.set(slot, PINNED, false)
@@ -248,7 +251,7 @@ export class BlobIndex {
     this.#recency.append(slot)
   }
 
-  /** Whether the blob is kept twice (a second file of the same length), which doubles what it occupies. */
+  /** Whether a second file of the same length exists, which doubles the space. */
   hasTwin(slot: number): boolean {
     return this.#entries.has(slot, TWIN)
   }
@@ -267,7 +270,7 @@ export class BlobIndex {
     return this.#entries.accessedOf(slot)
   }
 
-  /** A signed 32-bit number of the owner's; 0 for a new blob. */
+  /** A signed 32-bit number for the owner; 0 for a new blob. */
   extraOf(slot: number): number {
     return this.#records.get(slot, EXTRA)
   }
@@ -285,15 +288,15 @@ export class BlobIndex {
     return this.#entries.digestOf(slot)
   }
 
-  /** What `restore` takes, for a checkpoint. */
+  /** The input of `restore`, for a checkpoint. */
   get image(): IndexImage {
     const { oldest, newest } = this.#recency
     return { ...this.#records.image, oldest, newest }
   }
 
   /**
-   * Fills an empty index with the image of another. Of one that was taken while the other changed (not `isOrdered`) the order
-   * of use is known to the second. Nobody has pins or twins.
+   * Fills an empty index from an image. In an image taken while the index changed (not `isOrdered`), the order of use
+   * is exact to the second only. Restored entries have no pins and no twins.
    */
   restore(image: IndexImage, isOrdered: boolean): void {
     const parts = { records: this.#records, entries: this.#entries, table: this.#table, recency: this.#recency }

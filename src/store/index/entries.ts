@@ -3,15 +3,15 @@ import { type DigestFunction, functionsByValue } from '../../reapi/digest-functi
 import { FUNCTION_SHIFT, HIGH_MASK, WORD } from './probe.js'
 import { ACCESSED, EXTRA, type Records, SIZE_HIGH, SIZE_LOW, STORED_HIGH, STORED_LOW } from './records.js'
 
-/** Kept in the free bits of a record's STORED_HIGH. */
+/** Flags in the free bits of STORED_HIGH of a record. */
 export const PINNED = 1 << 24
 export const TWIN = 1 << 25
 export const INLINE = 1 << 26
 
-/** What a blob that is kept among others takes of the limit, by its length and that of its hash. */
+/** Space charged for an inline blob, from its length and the length of its hash. */
 export type InlineCharge = (storedBytes: number, hashBytes: number) => number
 
-/** What a record says of its blob, besides its place in the table and in the order of use. */
+/** The fields of a record that describe its blob, apart from its place in the table and in the order of use. */
 export class Entries {
   readonly #records: Records
   readonly #blockSizeBytes: number
@@ -23,7 +23,7 @@ export class Entries {
     this.#inlineCharge = inlineCharge
   }
 
-  /** A blob of that length, of which nothing else is known but whether it is pinned. */
+  /** Starts the record of a blob of this length. Only the pin is kept from before. */
   begin(slot: number, storedBytes: number, isInline: boolean): void {
     const pinned = this.#records.get(slot, STORED_HIGH) & PINNED
     this.#records.set(slot, STORED_HIGH, Math.floor(storedBytes / WORD) | pinned | (isInline ? INLINE : 0))
@@ -35,7 +35,7 @@ export class Entries {
     return (this.#records.get(slot, STORED_HIGH) & HIGH_MASK) * WORD + (this.#records.get(slot, STORED_LOW) >>> 0)
   }
 
-  /** What it takes of the limit: what it is charged inline, else its length rounded up to blocks, twice with a twin. */
+  /** Space that counts towards the limit: the inline charge, or the length rounded up to blocks, doubled by a twin. */
   occupied(slot: number): number {
     if (this.has(slot, INLINE)) return this.#inlineCharge(this.storedBytesOf(slot), this.hashBytesOf(slot))
     return this.rounded(this.storedBytesOf(slot)) * (this.has(slot, TWIN) ? 2 : 1)
@@ -50,7 +50,7 @@ export class Entries {
     return this.#records.get(slot, ACCESSED) >>> 0
   }
 
-  /** Returns what it was. */
+  /** Returns the previous value. */
   setAccessed(slot: number, accessedS: number): number {
     return this.#records.exchange(slot, ACCESSED, accessedS)
   }
@@ -85,5 +85,5 @@ const functionOf = (value: number): DigestFunction => {
   return found
 }
 
-/** How many words the hash of a record has, by its SIZE_HIGH. */
+/** The number of words in the hash of a record, from its SIZE_HIGH. */
 export const wordCountOf = (sizeHigh: number): number => functionOf(sizeHigh >>> FUNCTION_SHIFT).hexLength >>> 3

@@ -1,24 +1,24 @@
 import type { Digest } from '../../reapi/digest.js'
 
-/** Hash words of the longest function served (SHA512). */
+/** Words in the longest supported hash (SHA512). */
 export const HASH_WORDS_MAX = 16
 
 /**
- * The identity of one digest as 32-bit words: what the index compares. One probe is loaded again for every lookup, so that
- * a lookup allocates nothing. The words of the index are signed throughout: V8 keeps those in registers and small
- * integers, while an unsigned word above 2^31 becomes a number on the heap wherever a call is not inlined.
+ * The identity of one digest as 32-bit words, as the index compares it. One probe is reused for all lookups, so that a
+ * lookup allocates nothing. The words of the index are signed: V8 keeps those in registers and small integers, while an
+ * unsigned word of 2^31 or more becomes a heap number wherever a call is not inlined.
  */
 export class Probe {
   readonly words = new Int32Array(HASH_WORDS_MAX)
   wordCount = 0
   sizeLow = 0
-  /** The size's upper 21 bits below the digest function's number. */
+  /** The upper 21 bits of the size, below the number of the digest function. */
   sizeHighAndFunction = 0
 
   #hash = ''
   #loadedCount = 0
 
-  /** Reads the first two words only: enough to tell that a digest is absent. `complete` reads the others. */
+  /** Reads only the first two words, which usually prove that a digest is absent. `complete` reads the others. */
   load({ function: digestFunction, hash, sizeBytes }: Digest): void {
     this.#hash = hash
     this.wordCount = hash.length >>> 3
@@ -29,13 +29,13 @@ export class Probe {
     this.#loadedCount = 2
   }
 
-  /** All words are there afterwards. */
+  /** Reads the remaining words. */
   complete(): void {
     for (let word = this.#loadedCount; word < this.wordCount; word++) this.words[word] = wordAt(this.#hash, word << 3)
     this.#loadedCount = this.wordCount
   }
 
-  /** Reads an identity from words as `sizeHighAndFunction`, `sizeLow` and the hash at `hashAt`. */
+  /** Loads an identity from words: `sizeHighAndFunction`, `sizeLow`, and the hash at `hashAt`. */
   loadWords(sizeHighAndFunction: number, sizeLow: number, from: Int32Array, hashAt: number, wordCount: number): void {
     this.sizeHighAndFunction = sizeHighAndFunction
     this.sizeLow = sizeLow
@@ -45,15 +45,17 @@ export class Probe {
   }
 }
 
-/** 2^32: what does not fit in the lower word of a size. */
+/** 2^32: the first value that does not fit in the lower word of a size. */
 export const WORD = 0x1_0000_0000
 
-/** A size has at most 53 bits: the upper word keeps 21 of them and has room for eleven others. */
+/** A size has at most 53 bits. The upper word holds 21 of them, which leaves eleven bits free. */
 export const HIGH_MASK = 0x1f_ffff
 
 export const FUNCTION_SHIFT = 24
 
-/** Eight digits without a loop: 141 ns a SHA256 hash against 187 ns digit by digit and 159 ns for Buffer's hexWrite. */
+/**
+ * Eight digits without a loop: 141 ns per SHA256 hash, against 187 ns digit by digit and 159 ns with Buffer's hexWrite.
+ */
 const wordAt = (hash: string, at: number): number =>
   (nibble(hash.charCodeAt(at)) << 28) |
   (nibble(hash.charCodeAt(at + 1)) << 24) |
@@ -64,5 +66,5 @@ const wordAt = (hash: string, at: number): number =>
   (nibble(hash.charCodeAt(at + 6)) << 4) |
   nibble(hash.charCodeAt(at + 7))
 
-/** The value of one lower-case hex digit, from its character code; what a Digest holds is known to be valid. */
+/** The value of one lower-case hex digit, from its character code. Digests contain valid digits only. */
 const nibble = (code: number): number => (code & 15) + (code >> 6) * 9

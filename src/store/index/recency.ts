@@ -1,12 +1,12 @@
 import { NEWER, NONE, OLDER, type Records } from './records.js'
 
-/** Where the order of use begins and ends; between them it is in the records. */
+/** The two ends of the order of use. The links between them are in the records. */
 export interface RecencyImage {
   readonly oldest: number
   readonly newest: number
 }
 
-/** The order of last use, as a doubly linked list through the records. Every operation is O(1). */
+/** The order of last use: a doubly linked list through the records. Every operation is O(1). */
 export class Recency {
   readonly #records: Records
   #oldest = NONE
@@ -24,7 +24,7 @@ export class Recency {
     return this.#newest
   }
 
-  /** Takes over the list that an earlier run left in the records. */
+  /** Restores the list that an earlier run left in the records. */
   restore({ oldest, newest }: RecencyImage): void {
     this.#oldest = oldest
     this.#newest = newest
@@ -35,7 +35,7 @@ export class Recency {
     this.#newest = NONE
   }
 
-  /** From the one that was used least recently on. */
+  /** From the least recently used slot to the most recently used. */
   *slots(): Generator<number> {
     for (let slot = this.#oldest; slot !== NONE; slot = this.#records.get(slot, NEWER)) yield slot
   }

@@ -1,6 +1,6 @@
 import { HASH_WORDS_MAX, type Probe } from './probe.js'
 
-/** Words of a record: one cache line. Eight words of hash, then the named ones below. */
+/** Words in a record, which is one cache line: eight words of hash, then the named ones below. */
 export const RECORD_WORDS = 16
 const RECORD_SHIFT = 4
 
@@ -14,27 +14,29 @@ export const NEWER = 13
 export const ACCESSED = 14
 export const EXTRA = 15
 
-/** No slot: ends lists. */
+/** No slot; ends lists. */
 export const NONE = -1
 
 const CHUNK_SHIFT = 14
 export const CHUNK_SLOTS = 1 << CHUNK_SHIFT
 const CHUNK_MASK = CHUNK_SLOTS - 1
 
-/** 2^28 blobs are 17 GB of records: past that the numbers of slots no longer fit their words' arithmetic. */
+/** 2^28 blobs need 17 GB of records. Slot numbers beyond that overflow the word arithmetic. */
 export const SLOTS_MAX = 1 << 28
 
-/** The records of an index, as they are kept across restarts. Living arrays: who lets time pass copies them. */
+/**
+ * The records of an index, as a checkpoint keeps them. The arrays stay live: copy them before any asynchronous work.
+ */
 export interface RecordsImage {
   readonly slotCount: number
   readonly chunks: readonly Int32Array[]
-  /** Parallel to `chunks`: the rest of long hashes, where there are any. */
+  /** Parallel to `chunks`: the remaining words of long hashes, where there are any. */
   readonly tails: readonly (Int32Array | undefined)[]
 }
 
 /**
- * Fixed-size records in chunks of 1 MiB, so that growing never copies. Hashes longer than 32 bytes keep the rest in a
- * parallel chunk that exists only where such a hash is stored.
+ * Fixed-size records in chunks of 1 MiB, so that growing never copies. Hashes longer than 32 bytes continue in a
+ * parallel chunk, which exists only where such a hash is stored.
  */
 export class Records {
   #chunks: Int32Array[] = []
@@ -50,7 +52,7 @@ export class Records {
     this.#chunk(slot)[((slot & CHUNK_MASK) << RECORD_SHIFT) | word] = value
   }
 
-  /** Sets a word and returns what it was: finding the chunk twice would cost as much again. */
+  /** Sets a word and returns its old value, because finding the chunk twice would double the cost. */
   exchange(slot: number, word: number, value: number): number {
     const chunk = this.#chunk(slot)
     const at = ((slot & CHUNK_MASK) << RECORD_SHIFT) | word
@@ -59,7 +61,7 @@ export class Records {
     return before
   }
 
-  /** A slot that holds the probe's identity and nothing else. */
+  /** A slot that holds only the identity of the probe. */
   allocate(probe: Probe): number {
     probe.complete()
     const slot = this.#takeSlot()
@@ -90,7 +92,7 @@ export class Records {
     const chunk = this.#chunk(slot)
     const base = (slot & CHUNK_MASK) << RECORD_SHIFT
     const words = probe.words
-    // The function is compared with the size, and says how many words there are: the counts agree when it does.
+    // This word includes the function, and the function gives the word count: if it matches, the counts match.
     if (chunk[base + SIZE_HIGH] !== probe.sizeHighAndFunction || chunk[base + SIZE_LOW] !== probe.sizeLow) return false
     if (chunk[base] !== words[0] || chunk[base + 1] !== words[1]) return false
     probe.complete()
@@ -102,7 +104,7 @@ export class Records {
     return true
   }
 
-  /** Loads a record's identity into the probe. */
+  /** Loads the identity of a record into the probe. */
   read(slot: number, probe: Probe, wordCount: number): void {
     const base = (slot & CHUNK_MASK) << RECORD_SHIFT
     const chunk = this.#chunk(slot)
@@ -115,7 +117,7 @@ export class Records {
     return this.#tails[slot >>> CHUNK_SHIFT]?.[tailIndex(slot, word)] ?? 0
   }
 
-  /** Slots that are or were used. */
+  /** The number of slots ever used. */
   get slotCount(): number {
     return this.#slotCount
   }
@@ -124,7 +126,7 @@ export class Records {
     return { slotCount: this.#slotCount, chunks: this.#chunks, tails: this.#tails }
   }
 
-  /** Takes over what an earlier run kept. Which slots are free is for the caller to find out, and to `release` them. */
+  /** Restores the records of an earlier run. The caller must find out which slots are free and `release` them. */
   restore({ slotCount, chunks, tails }: RecordsImage): void {
     this.#chunks = [...chunks]
     this.#tails = [...tails]

@@ -4,7 +4,7 @@ import type { Recency, RecencyImage } from './recency.js'
 import { NONE, type Records, type RecordsImage, SIZE_HIGH, SLOTS_MAX } from './records.js'
 import type { SlotTable } from './slot-table.js'
 
-/** What an index is made from again: all but its table. */
+/** The input to rebuild an index: everything but its table. */
 export interface IndexImage extends RecordsImage, RecencyImage {}
 
 /** The parts of an empty index. */
@@ -15,7 +15,7 @@ interface Parts {
   readonly recency: Recency
 }
 
-/** Answers how many blobs there are, and what they occupy. */
+/** Returns the number of blobs and the space they take. */
 export const restore = (
   { records, entries, table, recency }: Parts,
   image: IndexImage,
@@ -34,7 +34,7 @@ export const restore = (
       continue
     }
     table.insert(slot)
-    // What was pinned is in no order.
+    // A pinned blob was in no order of use.
     if (!isOrdered || entries.has(slot, PINNED)) unordered.push(slot)
     entries.set(slot, PINNED | TWIN, false)
     count++
@@ -44,19 +44,21 @@ export const restore = (
   return { count, bytes }
 }
 
-/** Whether a record is that of a blob, and the first of its digest: there may be two in an image that took its time. */
+/**
+ * Whether a record is a blob and the first of its digest. An image that took time to write may contain a digest twice.
+ */
 const isBlob = (records: Records, table: SlotTable, slot: number, probe: Probe): boolean => {
   if (records.isFree(slot)) return false
   records.read(slot, probe, wordCountOf(records.get(slot, SIZE_HIGH)))
   return table.find(probe) === NONE
 }
 
-/** What was not used for longer counts as equally old. */
+/** Blobs unused for longer than this count as equally old. */
 const YEAR_S = 2 ** 25
 
 /**
- * Slots from the one that was used least recently to the one used last; those of one second in the order given. Sorted as
- * numbers of 53 bits.
+ * Sorts slots from the least recently used to the most recently used. Slots of the same second keep their order. The
+ * sort keys are numbers of 53 bits.
  */
 export const byAccess = (slots: readonly number[], entries: Entries): Float64Array => {
   const newestS = slots.reduce((newest, slot) => Math.max(newest, entries.accessedOf(slot)), 0)

@@ -6,11 +6,11 @@ const PARTITIONS = 256
 const ENTRIES_MIN = 16
 
 /**
- * Finds the slot of a digest: open addressing with linear probing, two words an entry (slot + 1, hash code). Keeping the
- * code spares reading the records of neighbours, and makes growing a pass over one flat array.
+ * Finds the slot of a digest: open addressing with linear probing, two words per entry (slot + 1, hash code). The
+ * stored code avoids reading the records of neighbours, and growing is one pass over a flat array.
  *
- * 256 partitions grow one by one, so that no insertion waits for the whole table: at 1,000,000 blobs one doubling moves
- * about 4,000 entries.
+ * 256 partitions grow independently, so that no insertion waits for the whole table. At 1,000,000 blobs one doubling
+ * moves about 4,000 entries.
  */
 export class SlotTable {
   readonly #records: Records
@@ -18,7 +18,7 @@ export class SlotTable {
   #partitions: Int32Array[]
   readonly #counts = new Int32Array(PARTITIONS)
 
-  /** `seed` keeps clients that choose their keys (the action cache's) from aiming at one entry. */
+  /** `seed` prevents clients that choose their keys (action cache) from making them collide. */
   constructor(records: Records, seed: number) {
     this.#records = records
     this.#seed = seed
@@ -40,7 +40,7 @@ export class SlotTable {
     }
   }
 
-  /** A slot whose hash begins with these words, or NONE. */
+  /** The slot of a blob whose hash begins with these words, or NONE. */
   findByWords([first, second, third]: readonly [number, number, number]): number {
     const code = this.codeOf(first, second)
     const entries = this.#partitions[code >>> PARTITION_SHIFT] as Int32Array
@@ -54,7 +54,7 @@ export class SlotTable {
     return NONE
   }
 
-  /** The slot's record is filled and not in the table yet. */
+  /** Inserts a slot whose record is filled. It must not be in the table yet. */
   insert(slot: number): void {
     const code = this.#codeOf(slot)
     const partition = code >>> PARTITION_SHIFT
@@ -68,7 +68,7 @@ export class SlotTable {
     put(entries, slot + 1, code)
   }
 
-  /** Closes the gap by moving later entries of the run forward: no tombstones, so lookups stay short for ever. */
+  /** Closes the gap by moving later entries of the run forward. There are no tombstones, so lookups stay short. */
   remove(slot: number): void {
     const code = this.#codeOf(slot)
     const partition = code >>> PARTITION_SHIFT
@@ -87,14 +87,14 @@ export class SlotTable {
     this.#counts[partition] = (this.#counts[partition] as number) - 1
   }
 
-  /** Makes room in an empty table, so that `count` insertions need not make it bit by bit. */
+  /** Sizes an empty table for `count` insertions, so that it does not grow step by step. */
   reserve(count: number): void {
     let entries = ENTRIES_MIN
     while (entries * 3 < (count / PARTITIONS) * 4) entries *= 2
     this.#partitions = Array.from({ length: PARTITIONS }, () => new Int32Array(entries * 2))
   }
 
-  /** A slot that may have this code, or NONE: where `findCode` looks first. */
+  /** The slot at the first place where `findCode` looks, or NONE. The entry may belong to another digest. */
   guess(code: number): number {
     const entries = this.#partitions[code >>> PARTITION_SHIFT] as Int32Array
     return (entries[(code << 1) & (entries.length - 1)] as number) - 1

@@ -3,26 +3,29 @@ import type { Reservation } from '../../base/ledger/reservation.js'
 import { StatusError } from '../../base/status-error.js'
 import { STAGE_BYTES } from '../../stream/path.js'
 
-/** Blobs that come as streams are kept in pieces of this length, so that a large one is neither one allocation nor ever moved. */
+/**
+ * Streamed blobs are kept in pieces of this length, so that a large blob is neither one allocation nor ever copied as a
+ * whole.
+ */
 const PIECE_BYTES = 256 * 1024
 
-/** Smaller ones are copied: each piece that is kept costs some memory beside its bytes. */
+/** Smaller pieces are copied, because each piece that is kept costs memory beside its bytes. */
 const KEPT_BYTES = 16 * 1024
 
 interface PiecesParts {
-  /** What this upload holds of what all uploads into its store may. */
+  /** Bytes of this upload, counted towards the bound of all uploads into the store. */
   readonly reservation: Reservation
   fits(sizeBytes: number): boolean
-  /** Frees what uploads hold that nobody feeds; false when there is none. */
+  /** Discards an upload that receives nothing, to free its memory; false when there is none. */
   readonly giveWay?: (() => Promise<boolean>) | undefined
 }
 
-/** What one upload leaves, as it comes. */
+/** The bytes of one upload, as they arrive. */
 export class Pieces {
   readonly #parts: PiecesParts
   readonly #pieces: Buffer[] = []
   #sizeBytes = 0
-  /** How much of the last piece is filled, where that is one of ours. */
+  /** Filled bytes of the last piece, if this class allocated it. */
   #filledBytes = PIECE_BYTES
 
   constructor(parts: PiecesParts) {
@@ -33,7 +36,7 @@ export class Pieces {
     return this.#sizeBytes
   }
 
-  /** Bytes that are only lent, as a `FeedTaker`: copied into buffers of our own. */
+  /** Adds bytes that are valid only during the call (as in `FeedTaker`) by copying them. */
   take(bytes: Buffer): Promise<void> | undefined {
     const room = this.#makeRoom(bytes.length)
     if (room !== undefined) return room.then(() => this.#copy(bytes))
@@ -51,8 +54,8 @@ export class Pieces {
   }
 
   /**
-   * Bytes that nobody writes to any more: kept without a copy where they have their memory to themselves. A slice of a 4 MiB message must not
-   * keep the whole message alive.
+   * Adds immutable bytes, without a copy if they fill their memory: a slice of a 4 MiB message must not keep the whole
+   * message alive.
    */
   keep(bytes: Buffer): Promise<void> | undefined {
     if (bytes.length < KEPT_BYTES || bytes.length !== bytes.buffer.byteLength) return this.take(bytes)
@@ -67,13 +70,13 @@ export class Pieces {
     this.#begin(bytes, PIECE_BYTES)
   }
 
-  /** No more comes: what there is. */
+  /** Ends the upload and returns its pieces. */
   end(): readonly Buffer[] {
     this.#end()
     return this.#pieces
   }
 
-  /** Undefined when there is room for so many bytes more; else resolves once uploads that nobody feeds made room, or rejects. */
+  /** Undefined when these bytes fit. Else resolves once idle uploads were discarded to make room, or rejects. */
   #makeRoom(bytes: number): Promise<void> | undefined {
     const { reservation, fits } = this.#parts
     this.#sizeBytes += bytes
@@ -93,13 +96,13 @@ export class Pieces {
     this.#filledBytes = filledBytes
   }
 
-  /** Gives back what is not filled of the last piece. */
+  /** Frees the unused rest of the last piece. */
   #end(): void {
     if (this.#filledBytes === PIECE_BYTES) return
     this.#begin(own((this.#pieces.pop() as Buffer).subarray(0, this.#filledBytes)), PIECE_BYTES)
   }
 
-  /** The upload is over, however it ended. */
+  /** Releases the reservation, whether the upload succeeded or failed. */
   close(): void {
     this.#parts.reservation.release()
   }
@@ -111,14 +114,14 @@ const noRoom = (): StatusError =>
 export const tooLargeToKeep = (sizeBytes: number): StatusError =>
   new StatusError('RESOURCE_EXHAUSTED', `a blob of ${sizeBytes} bytes or more exceeds max_bytes of this store`)
 
-/** Not from Node's pool, where one small blob that stays would keep the memory of its evicted neighbours. */
+/** Not from Node's pool, where one small blob would keep the memory of its evicted neighbours alive. */
 export const own = (bytes: Buffer): Buffer => {
   const copy = Buffer.allocUnsafeSlow(bytes.length)
   bytes.copy(copy)
   return copy
 }
 
-/** The bytes of several pieces from `offset` up to `end`, which it keeps alive though the store may forget them. */
+/** Reads the bytes from `offset` to `end`. The reader keeps the pieces alive after the store has dropped them. */
 export const readPieces = (pieces: readonly Buffer[], offset: number, end: number): Readable =>
   Readable.from(partsOf(pieces, offset, end), { objectMode: false, highWaterMark: STAGE_BYTES })
 
