@@ -1,6 +1,6 @@
 import type { Digest } from '../../reapi/digest.js'
 
-/** The commits under way, by digest: those of one digest run in turn. */
+/** The commits in flight, by digest. Commits of one digest run one after the other. */
 export class Commits {
   readonly #underWay = new Map<string, Promise<unknown>>()
 
@@ -8,7 +8,7 @@ export class Commits {
     return this.#underWay.has(key)
   }
 
-  /** Until `end`, which comes before `work` settles. */
+  /** Registers a commit. The caller must call `end` before `work` settles. */
   begin({ key }: Digest, work: Promise<unknown>): void {
     this.#underWay.set(key, work)
   }
@@ -17,9 +17,12 @@ export class Commits {
     this.#underWay.delete(key)
   }
 
-  /** Of those who waited for a commit the first may have begun the next one: look again with `has`. */
+  /**
+   * Resolves when the current commit has settled. Another waiting caller may have begun the next one: check `has`
+   * again.
+   */
   async settled({ key }: Digest): Promise<void> {
-    // Its failure is its own writer's to tell.
+    // Only the writer of that commit reports its failure.
     await this.#underWay.get(key)?.catch(() => {})
   }
 

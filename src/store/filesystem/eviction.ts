@@ -3,24 +3,24 @@ import type { Clock } from '../../base/clock.js'
 import { ABSENT, type BlobIndex } from '../index/blob-index.js'
 import type { Located } from './located.js'
 
-/** What eviction needs of the shelf. */
+/** What eviction needs from the shelf. */
 export interface Evictable {
   readonly index: BlobIndex
   at(slot: number): Located
   isCommitting(digest: Located['digest']): boolean
-  /** Takes leave of a blob that is only in the log: visible at once, and nothing is to be deleted. */
+  /** Evicts a blob that has only a log record: takes effect at once and deletes nothing. */
   leave(located: Located): void
-  /** Removes a blob for good, and its file. Never rejects. */
+  /** Removes a blob and its file, permanently. Never rejects. */
   remove(located: Located): Promise<void>
 }
 
-/** Deletions under way at a time: enough to keep the disk busy, few enough to leave the thread pool to the calls. */
+/** Concurrent deletions: enough to keep the disk busy, few enough to leave the thread pool to calls. */
 const UNLINKS_MAX = 16
 
-/** Blobs evicted between two breaths: below a millisecond. */
+/** Blobs evicted before yielding to the event loop: below a millisecond. */
 const SLICE = 500
 
-/** Deletes what the limits no longer allow, behind the back of every call. */
+/** Deletes blobs beyond the limits in the background. No call waits for it. */
 export class Eviction {
   readonly #shelf: Evictable
   readonly #clock: Clock
@@ -53,7 +53,7 @@ export class Eviction {
     }
   }
 
-  /** False when nothing has to go now. */
+  /** False when nothing must be evicted now. */
   #evictNext(): boolean {
     const { index } = this.#shelf
     const slot = index.victim()

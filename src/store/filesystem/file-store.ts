@@ -23,32 +23,32 @@ import type { Shelf } from './shelf.js'
 import type { Patrol } from './upkeep/patrol.js'
 import type { Shortages } from './upkeep/shortages.js'
 
-/** Up to here a part of a file is read while it is opened: open, read, close, and no stream that holds a descriptor. */
+/** Ranges up to this length are read during `get`: open, read, close, without a stream that holds a descriptor. */
 const READ_AT_ONCE_BYTES = 64 * 1024
 
 const WRITE_FRESH_MS = 1000
 
 export interface FilesystemStoreParts {
   readonly inspection: Inspection
-  /** To write to a file. */
+  /** Limits concurrent file writers. */
   readonly turns: Turns
-  /** Read from a file at a time. */
+  /** Bytes per read from a file. */
   readonly bufferBytes: number
-  /** Up to here a blob is kept among the records. */
+  /** Largest blob kept in the log. */
   readonly smallBytes: number
   readonly patrol: Patrol
   readonly shortages: Shortages
 }
 
 /**
- * Keeps small blobs as records of a log and larger ones as files. Files are opened by `get` itself, because only the disk
- * knows whether the blob is still there and NOT_FOUND must come before the blob, which holds the descriptor until it was
- * read or is discarded.
+ * Keeps small blobs as records of a log and larger ones as files. `get` itself opens the file, because only the disk
+ * knows whether the blob still exists, and NOT_FOUND must come before the blob. The blob holds the descriptor until it
+ * is read or discarded.
  *
- * What it promises: a `put` that resolved survives the end of the process however it comes (kill -9 included). With
- * `durability: power_loss` it survives a power loss too; without, that may take the last seconds of writes with it, and a file it cut
- * short is noticed and is a miss. Bytes that are not those that were written are given away at most once as a whole: of
- * records never, of a file that nobody has read since the start with an error behind them.
+ * Guarantees: a `put` that resolved survives any end of the process, kill -9 included. With `durability: power_loss` it
+ * also survives a power loss. Without it, a power loss may lose the last seconds of writes; a file truncated by it is
+ * noticed and is a miss. A damaged record is never returned. A damaged file can be returned at most once, if it was not
+ * verified since the start, and that read ends with an error.
  */
 export class FilesystemStore extends BaseStore {
   override readonly files: LinkedFiles
@@ -56,7 +56,7 @@ export class FilesystemStore extends BaseStore {
   readonly #shelf: Shelf
   readonly #parts: FilesystemStoreParts
   #checking: Promise<HealthStatus> | undefined
-  /** When a file could last be written and deleted; nothing was found since that says otherwise. */
+  /** When a test file was last written and deleted. Reset by a later failure. */
   #couldWriteMs = Number.NEGATIVE_INFINITY
 
   constructor(shelf: Shelf, parts: FilesystemStoreParts) {
@@ -106,7 +106,7 @@ export class FilesystemStore extends BaseStore {
     }
   }
 
-  /** Small blobs are handed over together: what is written at a time is then all of them. */
+  /** Appends small blobs together, so that one write covers all of them. */
   override putAll(entries: readonly BlobEntry[], call: Call): Promise<Outcomes> {
     const isSmall = ({ blob: { sizeBytes } }: BlobEntry): boolean =>
       sizeBytes !== undefined && sizeBytes <= this.#parts.smallBytes
@@ -121,7 +121,7 @@ export class FilesystemStore extends BaseStore {
     return this.#shelf.drop(digest)
   }
 
-  /** One at a time, whoever asks: a disk that does not answer is not asked ever more. */
+  /** Concurrent callers share one check, so that a disk that hangs does not collect requests. */
   health(): Promise<HealthStatus> {
     this.#checking ??= this.#check().finally(() => {
       this.#checking = undefined
@@ -148,7 +148,10 @@ export class FilesystemStore extends BaseStore {
     return { state, message: `keeps ${index.count} blobs of ${index.bytes} bytes${damage}` }
   }
 
-  /** Not for each who asks: anybody may, and a file that is made and deleted waits for the journal of the disk. */
+  /**
+   * Caches a success for WRITE_FRESH_MS: any client may ask, and creating and deleting a file waits for the disk's
+   * journal.
+   */
   async #tryToWrite(): Promise<void> {
     const nowMs = performance.now()
     if (nowMs - this.#couldWriteMs < WRITE_FRESH_MS) return
@@ -161,7 +164,7 @@ export class FilesystemStore extends BaseStore {
     return { ...index.usage, evictFailureCount: unlinker.failureCount }
   }
 
-  /** Undefined when the blob changed, or turned out damaged, while it was opened. */
+  /** Undefined when the blob changed, or proved damaged, while it was opened. */
   async #blobOf(file: OpenFile, located: Located, range: Range): Promise<Blob | undefined> {
     const { inspection } = this.#parts
     const { digest, storedBytes } = located
@@ -194,7 +197,7 @@ export class FilesystemStore extends BaseStore {
     return Blob.ofPath([new FileSource(part.checked(checksum, done))], { sizeBytes, offset })
   }
 
-  /** Small bytes stay as they are, and all else goes by way of a writer. */
+  /** Returns small bytes as they are. Everything else goes through a FileWriter. */
   async #write(digest: Digest, form: BlobForm, signal: AbortSignal): Promise<Written> {
     const { layout, index, syncs } = this.#shelf
     const { turns, smallBytes } = this.#parts
@@ -217,7 +220,7 @@ export class FilesystemStore extends BaseStore {
   }
 }
 
-/** In as few turns of the thread pool as there can be: a probe waits for each of them. */
+/** Uses as few thread pool operations as possible, because the probe waits for each. */
 const writeAndDelete = async (path: string): Promise<void> => {
   const file = await open(path, 'wx')
   const written = file.write(new Uint8Array(1)).finally(() => file.close())

@@ -12,17 +12,19 @@ import type { Shelf } from './shelf.js'
 
 const STATS_AT_A_TIME = 16
 
-/** Larger records would push many small ones out of memory. There, a read of 1 KiB takes less than half of the CPU. */
+/**
+ * Larger records would evict many small ones from memory. A read of 1 KiB from memory takes less than half of the CPU.
+ */
 const LARGEST_RECENT_BYTES = 16 * 1024
-/** What one takes there besides its bytes: buffer, key and place in the map. */
+/** Memory of an entry besides its bytes: buffer, key and map entry. */
 const RECENT_OVERHEAD_BYTES = 400
 
-/** `changed` when the blob was replaced or removed meanwhile, or its file is gone: then nothing is known of it. */
+/** `changed`: the blob was replaced or removed during the check, or its file is gone, so nothing is known about it. */
 export type CheckOutcome = 'right' | 'damaged' | 'changed'
 
 /**
- * What reading a blob, or a look at its file, says of it: that it is right, that it is gone, torn or damaged. Of those the shelf is
- * healed, so that they are a miss.
+ * Checks blobs while they are read or listed. A blob whose file is gone, truncated or damaged is removed from the
+ * shelf, so that it becomes a miss.
  */
 export class Inspection {
   readonly #shelf: Shelf
@@ -34,19 +36,19 @@ export class Inspection {
     this.#log = log
   }
 
-  /** Blobs found to be other than what was written, since the start. */
+  /** Blobs found damaged since the start. */
   get damagedCount(): number {
     return this.#damagedCount
   }
 
-  /** Looks at every file: a loss of power may have cut short those that were written last. */
+  /** Checks the length of every file, because a power loss may have truncated those written last. */
   async lookAtAll(): Promise<void> {
     const { index } = this.#shelf
     const files = [...index.slots()].filter((slot) => !index.isInline(slot))
     await boundedMap(files, STATS_AT_A_TIME, (slot) => this.look(this.#shelf.at(slot)))
   }
 
-  /** Drops a file that is gone, or not as long as it was; one that cannot be looked at stays as it is. */
+  /** Drops a blob whose file is gone or has another length. A file whose `stat` fails stays. */
   async look(located: Located): Promise<void> {
     try {
       const { size } = await stat(located.path)
@@ -56,11 +58,11 @@ export class Inspection {
     }
   }
 
-  /** The bytes of a small blob. A record that turns out damaged is dropped, and is a miss. */
+  /** The bytes of a small blob. A damaged record is dropped and becomes a miss. */
   async readInline(located: Located): Promise<Buffer | undefined> {
     const { digest, location } = located
     const recent = this.#shelf.recent.get(digest.key)
-    // The very same buffer as last time: who knows what it holds by the buffer recognises it.
+    // Must be the same buffer as last time: callers recognise its content by the buffer object.
     if (recent?.location === location) return recent.bytes
     const bytes = await this.checkInline(located)
     if (bytes !== undefined && bytes.length <= LARGEST_RECENT_BYTES && this.#shelf.isThere(located)) {
@@ -69,7 +71,7 @@ export class Inspection {
     return bytes
   }
 
-  /** As `readInline`, from the disk whatever is in memory. */
+  /** `readInline` that always reads from the disk. */
   async checkInline(located: Located): Promise<Buffer | undefined> {
     const { digest, location, storedBytes } = located
     const bytes = await this.#shelf.records.read(location, digest, storedBytes)
@@ -77,7 +79,10 @@ export class Inspection {
     return bytes
   }
 
-  /** Opens a blob's file. One that vanished or was cut short is dropped; undefined then, and when it changed meanwhile. */
+  /**
+   * Opens the file of a blob. A missing or truncated file is dropped. Undefined then, and when the blob changed
+   * meanwhile.
+   */
   async openFile(located: Located): Promise<OpenFile | undefined> {
     const file = await OpenFile.open(located.path, located.digest.key)
     if (file !== undefined) {
@@ -88,7 +93,9 @@ export class Inspection {
     return undefined
   }
 
-  /** The checksum that a file had when it was written; undefined when its record is damaged, and the blob dropped. */
+  /**
+   * The checksum of a file from when it was written. Undefined when the record is damaged; then the blob is dropped.
+   */
   async checksumOf(located: Located): Promise<number | undefined> {
     const head = await this.#shelf.records.readHead(located.location, located.digest)
     if (head === undefined && this.#shelf.isAsLocated(located)) await this.damaged(located)
@@ -96,36 +103,36 @@ export class Inspection {
   }
 
   /**
-   * Whether the bytes of a file with this modification time are known to be right. While the blob is uploaded again the file
-   * in its place may be the new one already: either is whole.
+   * Whether the bytes of a file with this modification time are known to be intact. While the blob is uploaded again,
+   * the file may already be the new one; both are complete.
    */
   trusts({ digest, slot }: Located, { mtimeMs }: Pick<Stats, 'mtimeMs'>): boolean {
     return this.#shelf.marks.vouchesFor(slot, mtimeMs) || this.#shelf.isCommitting(digest)
   }
 
-  /** Whether somebody wrote to a file, or touched it, since its bytes were known to be right. */
+  /** Whether a file was written to or touched since its bytes were known to be intact. */
   suspects({ digest, slot }: Located, { mtimeMs }: Pick<Stats, 'mtimeMs'>): boolean {
     return this.#shelf.marks.suspects(slot, mtimeMs) && !this.#shelf.isCommitting(digest)
   }
 
-  /** Somebody read all of a file that had this modification time, and its bytes were right. */
+  /** Records that a file with this modification time was read completely and was intact. */
   vouch(located: Located, { mtimeMs }: Pick<Stats, 'mtimeMs'>): void {
     if (this.#shelf.isAsLocated(located)) this.#shelf.marks.set(located.slot, mtimeMs)
   }
 
-  /** Drops a blob whose bytes are not those that were written: nobody gets them again, and the next upload heals it. */
+  /** Drops a damaged blob: no reader gets it again, and the next upload restores it. */
   async damaged(located: Located): Promise<void> {
     if (!this.#shelf.isAsLocated(located)) return
     this.#damagedCount++
-    this.#log.warn('a blob of the store is damaged: it is dropped until somebody uploads it again', {
+    this.#log.warn('a blob of the store is damaged: dropped until a client uploads it again', {
       blob: located.digest.key,
     })
     await this.#shelf.heal(located)
   }
 
   /**
-   * Compares a blob's file with the checksum it was written with; a damaged one is dropped. `pace` is waited for in front of
-   * every read, with how many bytes that takes.
+   * Compares the file of a blob with its checksum and drops a damaged one. Before each read it waits for `pace`, called
+   * with the number of bytes.
    */
   async check(located: Located, pace: (bytes: number) => Promise<void> = async () => {}): Promise<CheckOutcome> {
     const file = await this.openFile(located)

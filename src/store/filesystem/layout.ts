@@ -6,7 +6,7 @@ import { StatusError } from '../../base/status-error.js'
 import { Digest } from '../../reapi/digest.js'
 import { type DigestFunction, digestFunctions } from '../../reapi/digest-function.js'
 
-/** What the name of a file says. */
+/** The content of a file name. */
 export interface BlobName {
   readonly digest: Digest
   readonly storedBytes: number
@@ -14,9 +14,9 @@ export interface BlobName {
 }
 
 /**
- * Where things are: the log in `{content_path}/records`, the index as it was last kept in `{content_path}/index`, and large
- * blobs in `{content_path}/{function}/{first two digits}/{hash}-{sizeBytes}-{storedBytes}`, with an `x` behind it for the
- * executable twin.
+ * The paths of a store. The log is in `{content_path}/records`, the last checkpoint of the index in
+ * `{content_path}/index`, and large blobs in `{content_path}/{function}/{first two
+ * digits}/{hash}-{sizeBytes}-{storedBytes}`. The name of an executable twin ends with `x`.
  */
 export class Layout {
   readonly contentPath: string
@@ -27,7 +27,7 @@ export class Layout {
   constructor(contentPath: string, tempPath: string) {
     this.contentPath = contentPath
     this.tempPath = tempPath
-    // Stores may share a temp_path: each knows its own files by this.
+    // Stores may share a temp_path, so the prefix marks the files of this store.
     this.#tempPrefix = `${createHash('sha256').update(contentPath).digest('hex').slice(0, 12)}-`
   }
 
@@ -45,7 +45,7 @@ export class Layout {
     return `${digest.function.name.toLowerCase()}/${digest.hash.slice(0, 2)}`
   }
 
-  /** Which of the folders that blobs may be in exist. One that cannot be read is told of, and left out. */
+  /** The folders that may contain blobs and exist. An unreadable folder is reported to `fail` and left out. */
   async folders(fail: (error: unknown) => void): Promise<string[]> {
     const pairsOf = async (name: string): Promise<string[]> => {
       const pairs = await readdir(this.folderPath(name)).catch((error: unknown) => {
@@ -58,8 +58,8 @@ export class Layout {
   }
 
   /**
-   * Refuses a content_path that an older version filled: it kept every blob as a file, and no record of any. Its folder is
-   * left as it is.
+   * Rejects a content_path filled by an older version, which kept every blob as a file without a record. The folder is
+   * not changed.
    */
   async refuseOlder(): Promise<void> {
     const names = await readdir(this.contentPath)
@@ -81,7 +81,7 @@ export class Layout {
     return `${this.blobPath(digest, storedBytes)}x`
   }
 
-  /** Reads a file name back; undefined when it is none of ours. */
+  /** Parses a file name; undefined when it is not a name of this store. */
   parse(folder: string, name: string): BlobName | undefined {
     const digestFunction = functionsByFolder.get(folder.slice(0, folder.indexOf('/')))
     const [, hash = '', size, stored, twin] = NAME.exec(name) ?? []

@@ -2,13 +2,13 @@ import type { Digest } from '../../reapi/digest.js'
 import { ABSENT, type BlobIndex } from '../index/blob-index.js'
 import type { BlobLease } from '../store.js'
 
-/** What leases need of the shelf. */
+/** What leases need from the shelf. */
 interface Leasable {
   readonly index: BlobIndex
   readonly eviction: { start(): void }
 }
 
-/** Who counts on which blobs. Blobs that come in while they are leased are kept from then on. */
+/** Counts the leases of each blob. A blob that arrives while it is leased is pinned from then on. */
 export class Leases {
   readonly #shelf: Leasable
   readonly #counts = new Map<string, number>()
@@ -29,12 +29,12 @@ export class Leases {
     return { missing, extend: async (more) => extend(more), release }
   }
 
-  /** A blob was committed. */
+  /** Called when a blob was committed. */
   arrived(digest: Digest, slot: number): void {
     if (this.#counts.has(digest.key)) this.#shelf.index.pin(slot)
   }
 
-  /** Answers whether the blob is here. */
+  /** Returns whether the blob is present. */
   #take(digest: Digest, held: Map<string, Digest>): boolean {
     if (!held.has(digest.key)) {
       held.set(digest.key, digest)

@@ -1,19 +1,19 @@
 import { StatusError } from '../../base/status-error.js'
 import type { Digest } from '../../reapi/digest.js'
 
-/** Where a blob is. */
+/** The location of a blob. */
 export interface Located {
   readonly digest: Digest
   readonly slot: number
   readonly storedBytes: number
-  /** Of the record that holds the blob, or that speaks for its file. */
+  /** Location of the record that holds the blob or describes its file. */
   readonly location: number
   readonly isInline: boolean
-  /** Of its file, where it is one. */
+  /** Path of the file, if the blob is a file. */
   readonly path: string
 }
 
-/** How often to look again when a blob changes while it is being opened: a commit each time, or a removal. */
+/** Attempts to open a blob that changes at the same time. Each failed attempt means a commit or a removal. */
 export const ATTEMPTS_MAX = 10
 
 export const notFound = (digest: Digest): StatusError =>

@@ -23,10 +23,10 @@ import { Shortages } from './upkeep/shortages.js'
 
 const EXPIRY_PERIOD_MS = 1000
 
-/** Writers that may wait for each one that may write; past that a client had better come back later. */
+/** Waiting writers allowed per active writer. Beyond that, clients should retry later. */
 const WAITING_EACH = 256
 
-/** Opens the store in its folders, which no other store has until this one is closed. */
+/** Opens the store in its folders and locks them until the store is closed. */
 export const openFileStore = async (
   options: FilesystemOptions,
   context: BuildContext,
@@ -106,7 +106,7 @@ const start = async (
   return store
 }
 
-/** Deletes what uploads of an earlier run left half-written. */
+/** Deletes incomplete uploads of an earlier run. */
 const sweep = async (layout: Layout): Promise<void> => {
   for (const name of await readdir(layout.tempPath)) if (layout.isTemp(name)) await unlink(join(layout.tempPath, name))
 }

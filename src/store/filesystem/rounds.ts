@@ -3,7 +3,7 @@ import type { Log } from '../../base/log.js'
 import type { Inspection } from './inspection.js'
 import type { Shelf } from './shelf.js'
 
-/** What those work with who look after what a store keeps. */
+/** What the background work of a store needs. */
 export interface UpkeepParts extends RoundsParts {
   readonly shelf: Shelf
   readonly inspection: Inspection
@@ -14,7 +14,7 @@ interface RoundsParts {
   readonly log: Log
 }
 
-/** What a store does by itself, behind the back of every call: round after round, and never two at a time. */
+/** Background work of a store, in rounds that never overlap. No call waits for it. */
 export abstract class Rounds {
   readonly #log: Log
   readonly #trouble: string
@@ -22,22 +22,22 @@ export abstract class Rounds {
   #underWay: Promise<void> | undefined
   #isStopped = false
 
-  /** Looks every so often whether something is to be done. `trouble` is the line of a round that failed; the next one comes all the same. */
+  /** Checks every `everyMs` whether there is work. A failed round logs `trouble`; the next one runs as usual. */
   constructor({ clock, log }: RoundsParts, everyMs: number, trouble: string) {
     this.#log = log
     this.#trouble = trouble
     this.#stopTimer = clock.every(everyMs, () => this.look())
   }
 
-  /** Begins a round; undefined when there is nothing to do now. */
+  /** Starts a round; undefined when there is nothing to do now. */
   protected abstract round(): Promise<void> | undefined
 
-  /** Whether a round under way is to leave off. */
+  /** Whether the current round must stop. */
   protected get isStopped(): boolean {
     return this.#isStopped
   }
 
-  /** Begins a round, unless one is under way or there is nothing to do. */
+  /** Starts a round unless one is running or there is nothing to do. */
   look(): void {
     if (this.#underWay !== undefined || this.#isStopped) return
     this.#underWay = this.round()
@@ -47,7 +47,7 @@ export abstract class Rounds {
       })
   }
 
-  /** Resolves once the round under way has ended. */
+  /** Resolves once the current round has ended. */
   async stop(): Promise<void> {
     this.#stopTimer()
     this.#isStopped = true

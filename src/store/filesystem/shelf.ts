@@ -21,7 +21,7 @@ import { type RecordKind, recordBytes, sizeOf } from './records/record.js'
 import type { RecordLog } from './records/record-log.js'
 import type { Segment } from './records/segment.js'
 
-/** A small blob in memory: a record never changes, so it is right for as long as the index says the same location. */
+/** A small blob in memory. Records are immutable, so it is valid as long as the index has the same location. */
 interface RecentRecord {
   readonly location: number
   readonly bytes: Buffer
@@ -31,18 +31,18 @@ export interface ShelfParts {
   readonly layout: Layout
   readonly index: BlobIndex
   readonly records: RecordLog
-  /** Memory for small blobs that were read lately. */
+  /** Memory for small blobs that were read recently. */
   readonly recentBytes: number
-  /** Set where a finished write has to survive a power loss. */
+  /** Set when a finished write must survive a power loss. */
   readonly syncs: FolderSyncs | undefined
   readonly clock: Clock
   readonly log: Log
 }
 
 /**
- * The blobs on disk and the index that knows them, kept in step. Every blob has a record in the log: a small one is in it,
- * of a large one it says that there is a file. What the index says is what reading the log from its beginning would
- * say, except that evicted blobs which are only in the log are left out without a word there.
+ * The blobs on disk, and the index of them, kept consistent. Every blob has a record in the log: the record of a small
+ * blob contains it, the record of a large one refers to its file. Replaying the log from its beginning gives the
+ * content of the index, except that evicted small blobs have no removal in the log.
  */
 export class Shelf {
   readonly layout: Layout
@@ -51,7 +51,7 @@ export class Shelf {
   readonly leases: Leases
   readonly unlinker: Unlinker
   readonly marks = new Marks()
-  /** Small blobs that were read lately, by the keys of their digests. */
+  /** Small blobs read recently, by digest key. */
   readonly recent: LruCache<RecentRecord>
   readonly commits = new Commits()
   readonly eviction: Eviction
@@ -59,7 +59,7 @@ export class Shelf {
   readonly #clock: Clock
   readonly #log: Log
   #isClosed = false
-  /** Blobs were evicted without a record of it: the log may still hold a blob that the index lacks. */
+  /** Set when blobs were evicted without a removal: the log may still hold a blob that the index lacks. */
   #hasLeft = false
 
   constructor({ layout, index, records, recentBytes, syncs, clock, log }: ShelfParts) {
@@ -76,7 +76,7 @@ export class Shelf {
     records.onCut = (segment) => this.#dropCut(segment)
   }
 
-  /** Where a blob is, which counts as a use; rejects with NOT_FOUND. */
+  /** Locates a blob, which counts as a use. Throws NOT_FOUND. */
   locate(digest: Digest): Located {
     const located = this.find(digest)
     if (located === undefined) throw notFound(digest)
@@ -85,33 +85,33 @@ export class Shelf {
   }
 
   /**
-   * Drops a blob whose file or record turned out to be wrong. A commit or a removal may have come between the index and the
-   * disk: one under way is waited for, and only what is still believed is wrong.
+   * Drops a blob whose file or record turned out to be wrong. A commit or a removal may have happened since it was
+   * located. A commit in flight is waited for, and the blob is dropped only if the index still has that location.
    */
   async heal(located: Located): Promise<void> {
     if (this.isCommitting(located.digest)) await this.commits.settled(located.digest)
     else if (this.isAsLocated(located)) await this.remove(located)
   }
 
-  /** Whether nobody has replaced or removed a blob since it was located, or is about to. */
+  /** Whether a located blob was neither replaced nor removed since, and no commit of it is in flight. */
   isAsLocated(located: Located): boolean {
     return this.isThere(located) && !this.isCommitting(located.digest)
   }
 
-  /** Whether nobody has replaced or removed a blob since it was located. */
+  /** Whether a located blob was neither replaced nor removed since. */
   isThere({ digest, slot, location }: Located): boolean {
     return this.index.find(digest) === slot && this.index.extraOf(slot) === location
   }
 
-  /** Keeps a small blob. Resolves once it is committed and visible. */
+  /** Stores a small blob. Resolves once it is committed and visible. */
   commitBytes(digest: Digest, bytes: Buffer, signal: AbortSignal): Promise<void> {
     const content = { storedBytes: bytes.length, checksum: crc32(bytes), bytes, signal }
     return this.#commit(digest, () => this.#append('bytes', digest, content))
   }
 
   /**
-   * Keeps a file, which is gone if that fails: moves it to where it belongs, and makes it visible. A kill -9 between the two
-   * leaves bytes that are not those of the record where a file of the same length was replaced: a miss.
+   * Stores a finished file: moves it to its path and makes the blob visible. On failure the file is gone. If the file
+   * replaces one of the same length, a kill -9 between the two steps leaves bytes that do not match the record: a miss.
    */
   async commitFile(digest: Digest, { path, sizeBytes: storedBytes, checksum, mtimeMs }: FinishedFile): Promise<void> {
     const place = this.layout.blobPath(digest, storedBytes)
@@ -130,13 +130,13 @@ export class Shelf {
     try {
       await this.#commit(digest, run)
     } catch (error) {
-      // It may have been moved already.
+      // The file may have been moved already.
       await unlink(path).catch(() => {})
       throw error
     }
   }
 
-  /** A commit failed that may have put its file in the place of another. */
+  /** Marks a file as unverified after a failed commit, which may have replaced it. */
   #distrust(digest: Digest, path: string): void {
     const located = this.find(digest)
     if (located?.path === path) this.marks.clear(located.slot)
@@ -147,7 +147,7 @@ export class Shelf {
     return this.commits.has(digest)
   }
 
-  /** Forgets a blob, and what is kept of it, for good. Absent is fine. */
+  /** Removes a blob permanently. Succeeds if it is absent. */
   async drop(digest: Digest): Promise<void> {
     while (this.isCommitting(digest)) await this.commits.settled(digest)
     const located = this.find(digest)
@@ -155,7 +155,7 @@ export class Shelf {
     else if (this.#hasLeft) await this.#append('removal', digest, { storedBytes: 0, checksum: 0 })
   }
 
-  /** Settles when nothing is being committed or deleted. No commit begins from now on: what a checkpoint says then stays true. */
+  /** Resolves when no commit or deletion is in flight. No commit begins afterwards, so a checkpoint stays accurate. */
   async close(): Promise<void> {
     this.#isClosed = true
     await this.commits.idle()
@@ -164,7 +164,7 @@ export class Shelf {
     await this.unlinker.idle()
   }
 
-  /** Where the blob of a slot is. */
+  /** The location of the blob in a slot. */
   at(slot: number, digest = this.index.digestOf(slot)): Located {
     const storedBytes = this.index.storedBytesOf(slot)
     const isInline = this.index.isInline(slot)
@@ -172,13 +172,13 @@ export class Shelf {
     return { digest, slot, storedBytes, location: this.index.extraOf(slot), isInline, path }
   }
 
-  /** Where a blob is; undefined when it is not here. Counts as no use. */
+  /** Locates a blob; undefined when it is absent. Does not count as a use. */
   find(digest: Digest): Located | undefined {
     const slot = this.index.find(digest)
     return slot === ABSENT ? undefined : this.at(slot, digest)
   }
 
-  /** Commits of one digest run in turn. */
+  /** Runs a commit after earlier ones of the same digest. */
   async #commit(digest: Digest, run: () => Promise<void>): Promise<void> {
     while (this.isCommitting(digest)) await this.commits.settled(digest)
     if (this.#isClosed) throw new StatusError('UNAVAILABLE', `could not keep blob ${digest.key}: the store is closed`)
@@ -199,7 +199,7 @@ export class Shelf {
     return this.records.append({ kind, digest, ...content, writtenMs: this.#clock.now(), placed })
   }
 
-  /** Makes a blob visible whose record is written. */
+  /** Makes a blob visible after its record was written. */
   #arrive(digest: Digest, kind: 'bytes' | 'file', storedBytes: number, location: number): void {
     const replaced = this.find(digest)
     if (replaced !== undefined) this.#forget(replaced, kind === 'file' && storedBytes === replaced.storedBytes)
@@ -209,7 +209,7 @@ export class Shelf {
     this.leases.arrived(digest, slot)
   }
 
-  /** Takes leave of what is kept of a blob, but for its place in the index. */
+  /** Releases everything a blob has, except its slot in the index. */
   #forget(
     { digest, slot, storedBytes, location, isInline, path }: Located,
     keepsFile: boolean,
@@ -225,7 +225,7 @@ export class Shelf {
     if (!keepsFile) void this.unlinker.unlink(path, after)
   }
 
-  /** Forgets the blobs whose records a segment lost, so that clients upload them again. */
+  /** Drops the blobs whose records a segment lost, so that clients upload them again. */
   #dropCut(segment: Segment): void {
     for (const slot of this.index.slots()) {
       const location = this.index.extraOf(slot)
@@ -239,18 +239,21 @@ export class Shelf {
     }
   }
 
-  /** Takes leave of a blob that is only in the log, without a word there: after a kill -9 it may be back. */
+  /** Evicts a blob that has only a log record. The log gets no removal, so the blob may be back after kill -9. */
   leave(located: Located): void {
     this.#hasLeft = true
     this.#forget(located, false)
     this.index.remove(located.slot)
   }
 
-  /** Removes a blob for good: the log says so before its file goes. Visible at once. Never rejects. */
+  /**
+   * Removes a blob permanently. Visible at once. The removal is in the log before the file is deleted. Never rejects.
+   */
   async remove(located: Located): Promise<void> {
     const removal = this.#append('removal', located.digest, { storedBytes: 0, checksum: 0 })
-    // Without it a kill -9 brings back the blob of the log, or a miss in place of its file.
-    const told = removal.catch((error: unknown) => this.#log.warn('could not note a removal', { error }))
+    // Without the removal record, a kill -9 restores the blob from the log, or leaves a record without its file: a
+    // miss.
+    const told = removal.catch((error: unknown) => this.#log.warn('could not record a removal', { error }))
     this.#forget(located, false, told)
     this.index.remove(located.slot)
     await told

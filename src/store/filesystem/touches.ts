@@ -7,15 +7,15 @@ import { digestFunctions } from '../../reapi/digest-function.js'
 import { ABSENT, type BlobIndex } from '../index/blob-index.js'
 import { CONTENT_BYTES_MAX, type RecordLog } from './records/record-log.js'
 
-/** How much of what was used kill -9 may make the store forget, and how often it writes down what was used at most. */
+/** Interval between records of uses. A kill -9 loses the uses of at most this period. */
 const FLUSH_MS = 20
 
-/** Of each blob: the first three words of its hash, and the second of its use. */
+/** Per blob: the first three words of its hash, and the second of its use. */
 const ENTRY_BYTES = 16
 
 const RATION = { lines: 1, periodMs: 60_000 }
 
-/** Stands in the heads of records that are about many blobs. */
+/** The digest in the head of records about many blobs. */
 const NO_BLOB = Digest.of(Buffer.alloc(0), digestFunctions.SHA256)
 
 export interface TouchesParts {
@@ -26,9 +26,9 @@ export interface TouchesParts {
 }
 
 /**
- * Writes to the log which blobs were used, so that a start after kill -9 evicts none of them before older ones. The index
- * reports a blob once in 16 seconds at most, and one record has all that were used within 20 ms: the log grows with the
- * number of blobs in use, and not with that of reads. No call waits for it.
+ * Records in the log which blobs were used. After kill -9, eviction then still removes the least recently used blobs
+ * first. The index reports a blob at most once in 16 seconds, and one record covers all uses within 20 ms. So the log
+ * grows with the number of blobs in use, not with the number of reads. No call waits for it.
  */
 export class Touches {
   readonly #parts: TouchesParts
@@ -43,7 +43,7 @@ export class Touches {
     parts.index.onUse = (slot) => this.#add(slot)
   }
 
-  /** From here on the checkpoint of a clean stop says what was used. */
+  /** Stops recording: the checkpoint of a clean stop has the uses. */
   stop(): void {
     this.#isStopped = true
     clearTimeout(this.#timer)
@@ -55,7 +55,7 @@ export class Touches {
     this.#timer = setTimeout(() => void this.#flush(), FLUSH_MS).unref()
   }
 
-  /** While a record is being written the next ones wait for it: so no more waits than the index has blobs. */
+  /** While a record is written, later uses wait. At most one use per blob of the index can wait. */
   async #flush(): Promise<void> {
     const slots = this.#slots
     this.#slots = []
@@ -63,7 +63,7 @@ export class Touches {
     try {
       for (let from = 0; from < slots.length; from += most) await this.#write(slots.slice(from, from + most))
     } catch (error) {
-      this.#log.warn('could not note which blobs were used', { error })
+      this.#log.warn('could not record which blobs were used', { error })
     }
     this.#timer = undefined
     const [next] = this.#slots.splice(-1)
@@ -83,7 +83,7 @@ export class Touches {
   }
 }
 
-/** Makes blobs as recently used as a record says, unless they are more so. Blobs that are not there are left out. */
+/** Applies the uses of a record to an index. Later uses win; absent blobs are skipped. */
 export const applyTouches = (index: BlobIndex, bytes: Buffer): void => {
   for (let at = 0; at + ENTRY_BYTES <= bytes.length; at += ENTRY_BYTES) {
     const words = [bytes.readInt32LE(at), bytes.readInt32LE(at + 4), bytes.readInt32LE(at + 8)] as const

@@ -8,14 +8,14 @@ interface FilePartOptions {
   readonly file: OpenFile
   readonly key: string
   readonly offset: number
-  /** Behind the last byte wanted. */
+  /** Offset after the last byte wanted. */
   readonly end: number
   readonly bufferBytes: number
-  /** The file turned out shorter than it was when opened. */
+  /** Called when the file is shorter than when it was opened. */
   onTorn(): void
 }
 
-/** A part of a blob's file as it travels. */
+/** A range of the file of a blob, as a source for a transfer. */
 export class FilePart implements BlobFile {
   readonly sizeBytes: number
   readonly bufferBytes: number
@@ -45,8 +45,8 @@ export class FilePart implements BlobFile {
   }
 
   /**
-   * The whole of a file that nobody has compared since the start, to be read in its order. `done` is told before the last bytes
-   * are given away, which those that are not right are not. It never rejects.
+   * Verifies a whole file that was not verified since the start, while it is read in order. `done` is called, and must
+   * not reject, before the last bytes are returned. They are returned only if the checksum matches.
    */
   checked(checksum: number, done: (isRight: boolean) => Promise<void>): BlobFile {
     let found = 0
@@ -57,7 +57,7 @@ export class FilePart implements BlobFile {
       await done(found === checksum)
       if (found === checksum) return bytesRead
       const { key } = this.#options
-      throw new StatusError('DATA_LOSS', `blob ${key} is damaged: its bytes are not those that were written`)
+      throw new StatusError('DATA_LOSS', `blob ${key} is damaged: its bytes differ from those written`)
     }
     const { sizeBytes, bufferBytes } = this
     return { sizeBytes, bufferBytes, read, close: () => this.close() }

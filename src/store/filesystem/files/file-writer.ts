@@ -10,32 +10,32 @@ import { OpenFile } from './open-file.js'
 export interface FileWriterParts {
   readonly key: string
   readonly turns: Turns
-  /** Up to here a blob does not become a file. */
+  /** Largest blob that does not become a file. */
   readonly smallBytes: number
   nextTempPath(): string
-  /** Whether the bytes have to be on the disk before the file is committed. */
+  /** Whether the bytes must be on disk before the file is committed. */
   readonly isSynced: boolean
   fits(storedBytes: number): boolean
 }
 
-/** What came of a blob: its bytes where it is small, else a file that is the caller's to move or delete. */
+/** The result: the bytes of a small blob, else a file that the caller must move or delete. */
 export type Written = Buffer | FinishedFile
 
 /**
- * Takes a blob whose length nobody knows beforehand: a small one is held, a larger one is written to a temporary file, by way
- * of buffers that are used again: one is filled while another is written. It has a turn while something is being written
- * and no longer: an upload whose client has gone quiet holds up nobody.
+ * Receives a blob of unknown length. A small blob stays in memory. A larger one is written to a temporary file through
+ * reused buffers: one is filled while another is written. The writer holds a write turn only while it writes, so an
+ * upload whose client is idle blocks no other.
  */
 export class FileWriter {
   readonly #parts: FileWriterParts
   readonly #abort = new AbortController()
-  /** What is being written now. */
+  /** The write in flight, or the last one. */
   #work = Promise.resolve()
-  /** Writes that were begun and have not succeeded. */
+  /** Writes that were begun and have not succeeded yet. */
   #pendingCount = 0
   #full: LentBuffer[] = []
   #last: LentBuffer | undefined
-  /** In the last buffer. */
+  /** Bytes used in the last buffer. */
   #filledBytes = 0
   #file: OpenFile | undefined
   #tempPath = ''
@@ -46,7 +46,7 @@ export class FileWriter {
     this.#parts = parts
   }
 
-  /** As a `FeedTaker`. */
+  /** A `FeedTaker`. */
   take(bytes: Buffer): Promise<void> | undefined {
     this.#storedBytes += bytes.length
     this.#checksum = crc32(bytes, this.#checksum)
@@ -61,7 +61,9 @@ export class FileWriter {
     return this.#full.length > 0 && !this.#isSmall ? this.#write() : undefined
   }
 
-  /** No more comes. Rejects with what is wrong; then, and when nobody wants it any more, it is to be discarded. */
+  /**
+   * Ends the blob. Rejects with the first failure. After a rejection, or when the result is not needed, call `discard`.
+   */
   async finish(): Promise<Written> {
     if (this.#last !== undefined) this.#fill(this.#last)
     if (this.#isSmall) {
@@ -80,7 +82,7 @@ export class FileWriter {
     return { path: this.#tempPath, sizeBytes: this.#storedBytes, checksum: this.#checksum, mtimeMs }
   }
 
-  /** Gives up what was not finished. Never rejects: a file that stays behind goes at the next start. */
+  /** Discards an unfinished blob. Never rejects: a file left behind is deleted at the next start. */
   async discard(): Promise<void> {
     this.#abort.abort()
     await this.#work.catch(() => {})
@@ -92,7 +94,10 @@ export class FileWriter {
     return this.#storedBytes <= this.#parts.smallBytes
   }
 
-  /** A turn of the thread pool costs as much as writing 64 KiB, and an upload that goes no further need hold no more. */
+  /**
+   * Starts with a small buffer, in case the upload stalls. One write of the thread pool costs as much as writing 64
+   * KiB.
+   */
   #lend(): LentBuffer {
     return lendBuffer(this.#isSmall ? SMALL_BYTES : LARGE_BYTES)
   }
@@ -103,7 +108,7 @@ export class FileWriter {
     this.#filledBytes = 0
   }
 
-  /** Begins to write what is full. Answers when there is room for more: once what was begun before is written. */
+  /** Starts to write the full buffers. Resolves when there is room for more: once the earlier write is done. */
   #write(): Promise<void> | undefined {
     const before = this.#pendingCount > 0 ? this.#work : undefined
     const full = this.#full.splice(0)
@@ -113,7 +118,7 @@ export class FileWriter {
       .catch((error: unknown) => {
         throw fileFailure(error, `could not write blob ${this.#parts.key}`)
       })
-    // Told to who gives more, or says that there is no more.
+    // The next `take` or `finish` reports the failure.
     this.#work.catch(() => {})
     return before
   }
@@ -121,7 +126,7 @@ export class FileWriter {
   async #append(full: readonly LentBuffer[]): Promise<void> {
     this.#file ??= await this.#create()
     await this.#file.append(full.map(({ bytes }) => bytes))
-    // After a failure nobody knows whether they are still being written.
+    // Only after success: after a failure the buffers may still be in use by a write.
     for (const buffer of full) buffer.release()
     this.#pendingCount -= 1
   }

@@ -2,18 +2,18 @@ import { open } from 'node:fs/promises'
 
 interface Syncing {
   readonly now: Promise<void>
-  /** For those who asked after `now` began, which may miss what they changed. */
+  /** The next sync, for callers that arrived after `now` began, because `now` may miss their change. */
   next: Promise<void> | undefined
 }
 
 /**
- * Brings the names in folders onto the disk. Whoever asks for a folder while it is being synced shares the sync after
- * that with all others who do: under load one sync stands for many commits.
+ * Syncs the names in folders to disk. Callers that arrive during a sync of a folder share the next one. Under load, one
+ * sync covers many commits.
  */
 export class FolderSyncs {
   readonly #syncing = new Map<string, Syncing>()
 
-  /** Resolves once every name that was in the folder when this was called will be there after a power loss. */
+  /** Resolves when every name that was in the folder at the time of the call will survive a power loss. */
   sync(folder: string): Promise<void> {
     const syncing = this.#syncing.get(folder)
     if (syncing === undefined) return this.#start(folder)

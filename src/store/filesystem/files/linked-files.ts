@@ -15,9 +15,9 @@ import { FILE_MODE } from './open-file.js'
 const EXECUTABLE_MODE = 0o555
 
 /**
- * Blobs as files of a worker: a small one is a private copy, a larger one a hard link. The permission to execute belongs to
- * the file and not to the link, so a file that is needed executable gets a second one, its twin, made once and evicted with
- * it. What is linked has been compared with its checksum since the start.
+ * Blobs as files for a worker: a private copy of a small blob, a hard link to a larger one. The execute permission
+ * belongs to the file, not to the link. So a blob that is needed as executable gets a second file, its twin, made once
+ * and evicted with it. A linked file has been verified against its checksum since the start.
  */
 export class LinkedFiles implements BlobFiles {
   readonly #shelf: Shelf
@@ -79,30 +79,30 @@ export class LinkedFiles implements BlobFiles {
     }
   }
 
-  /** Undefined when the record is damaged: then it is dropped. */
+  /** Undefined when the record is damaged; then it is dropped. */
   async #bytes(located: Located): Promise<LocatedBlob | undefined> {
     const bytes = await this.#inspection.readInline(located)
     return bytes && { bytes }
   }
 
-  /** Undefined when the blob was replaced or its file was wrong: then look again. */
+  /** Undefined when the blob was replaced or its file was wrong: the caller locates it again. */
   async #file(located: Located, isExecutable: boolean): Promise<LocatedBlob | undefined> {
     if (!(await this.#isRight(located))) return undefined
     const path = isExecutable ? await this.#twinOf(located) : located.path
     if (path === undefined) return undefined
-    // The inode was in use a moment ago: asking for it does not wait for the disk.
+    // Synchronous: the inode was used a moment ago, so `stat` does not wait for the disk.
     const stats = statSync(path, { throwIfNoEntry: false })
     const { storedBytes } = located
     if (stats?.size === storedBytes && this.#inspection.trusts(located, stats)) {
       return { path, sizeBytes: storedBytes, mtimeMs: stats.mtimeMs }
     }
-    // A twin goes with each new upload of its blob: that it is gone says nothing about the blob.
+    // Each new upload of a blob deletes its twin, so a missing twin says nothing about the blob.
     if (isExecutable) await this.#forgetTwin(located)
     else await this.#inspection.look(located)
     return undefined
   }
 
-  /** Whether the file's bytes are known to be right, or are now that it was read; one that is not right is dropped. */
+  /** Whether the bytes of the file are known to be intact, or prove intact when read now. A damaged file is dropped. */
   async #isRight(located: Located): Promise<boolean> {
     const stats = await stat(located.path).catch((error: unknown) => {
       if (errnoOf(error) !== 'ENOENT') throw error
@@ -132,7 +132,7 @@ export class LinkedFiles implements BlobFiles {
         await this.#inspection.look(located)
         return false
       }
-      // The twin carries the blob's own time, in whole milliseconds, so that one mark vouches for both.
+      // The twin gets the modification time of the blob, in whole milliseconds, so that one mark covers both.
       const mtime = new Date(Math.round(stats.mtimeMs))
       await utimes(tempPath, mtime, mtime)
       await chmod(tempPath, EXECUTABLE_MODE)
@@ -155,7 +155,7 @@ export class LinkedFiles implements BlobFiles {
     return true
   }
 
-  /** Deletes a twin that is not what it should be, or not there. */
+  /** Deletes a twin that is missing or wrong. */
   async #forgetTwin(located: Located): Promise<void> {
     const { index, layout, unlinker } = this.#shelf
     if (index.find(located.digest) !== located.slot || !index.hasTwin(located.slot)) return

@@ -1,9 +1,9 @@
-/** Of a file whose bytes nobody has compared since the start. */
+/** The mark of a file that was not verified since the start. */
 const UNKNOWN = Number.NaN
 
 /**
- * For each file, by its slot in the index, the modification time at which its bytes were last known to be right: written, or
- * compared with their checksum. Not kept across restarts, after which every file is compared again.
+ * For each file, by index slot: the modification time at which its bytes were last known to be intact, because they
+ * were written or verified. Not persistent: after a restart every file is verified again.
  */
 export class Marks {
   #mtimesMs = new Float64Array(0)
@@ -21,12 +21,12 @@ export class Marks {
     if (slot < this.#mtimesMs.length) this.#mtimesMs[slot] = UNKNOWN
   }
 
-  /** Whether a file with that modification time is still as it was then. */
+  /** Whether a file with this modification time is unchanged since its mark. */
   vouchesFor(slot: number, mtimeMs: number): boolean {
     return this.#mtimesMs[slot] === Math.round(mtimeMs)
   }
 
-  /** Whether a file's time has changed since: somebody wrote to it, or touched it. */
+  /** Whether the modification time of a file has changed since its mark: a process wrote to it or touched it. */
   suspects(slot: number, mtimeMs: number): boolean {
     return !Number.isNaN(this.#mtimesMs[slot] ?? UNKNOWN) && !this.vouchesFor(slot, mtimeMs)
   }

@@ -2,12 +2,12 @@ import { close, fstatSync, fsync, open, read, type Stats, writev } from 'node:fs
 import { promisify } from 'node:util'
 import { errnoOf, fileFailure } from '../../../base/errno.js'
 
-/** Never writable: inputs of actions are hard links to these files. */
+/** Not writable, because inputs of actions are hard links to these files. */
 export const FILE_MODE = 0o444
 
 const [openFd, closeFd, syncFd, writeFd] = [promisify(open), promisify(close), promisify(fsync), promisify(writev)]
 
-/** By callback: a FileHandle's own read costs three times the CPU. Answers how many bytes there were. */
+/** Uses the callback API: reading through a FileHandle costs three times the CPU. Resolves with the number of bytes. */
 export const readAt = (fd: number, into: Buffer, position: number): Promise<number> =>
   new Promise((resolve, reject) => {
     read(fd, into, 0, into.length, position, (error, bytesRead) =>
@@ -16,8 +16,8 @@ export const readAt = (fd: number, into: Buffer, position: number): Promise<numb
   })
 
 /**
- * A file descriptor that is closed once, and never under an operation: closing while a write waits in the thread pool
- * would let it hit whatever file gets the number next. One operation at a time, as streams do.
+ * A file descriptor that is closed once, and never during an operation. Otherwise a write that waits in the thread pool
+ * could hit another file that reuses the number. One operation at a time, as with streams.
  */
 export class OpenFile {
   readonly #fd: number
@@ -28,12 +28,12 @@ export class OpenFile {
     this.#fd = fd
   }
 
-  /** A new file, to append to. */
+  /** Creates a new file to append to. */
   static async create(path: string): Promise<OpenFile> {
     return new OpenFile(await openFd(path, 'wx', FILE_MODE))
   }
 
-  /** Undefined when there is no such file; `key` is that of the blob, for the error. */
+  /** Opens a file to read; undefined when it does not exist. `key` is the blob's, for errors. */
   static async open(path: string, key: string): Promise<OpenFile | undefined> {
     try {
       return new OpenFile(await openFd(path, 'r'))
@@ -43,7 +43,7 @@ export class OpenFile {
     }
   }
 
-  /** Never waits for the disk: an open file's inode is in memory. 3 microseconds. */
+  /** Synchronous: the inode of an open file is in memory. 3 microseconds. */
   stat(): Stats {
     return fstatSync(this.#fd)
   }
@@ -57,12 +57,12 @@ export class OpenFile {
     return this.#run(this.#append(buffers))
   }
 
-  /** Brings what was appended onto the disk, and the length with it. */
+  /** Syncs the appended bytes and the file length to disk. */
   sync(): Promise<void> {
     return this.#run(syncFd(this.#fd))
   }
 
-  /** Calling it again does nothing. */
+  /** Idempotent. */
   close(): Promise<void> {
     const closeNow = (): Promise<void> => closeFd(this.#fd)
     this.#closing ??= this.#work.then(closeNow, closeNow)
@@ -79,7 +79,7 @@ export class OpenFile {
   }
 }
 
-/** What is left of the buffers behind the first `bytes`. */
+/** The rest of the buffers after the first `bytes`. */
 const after = (buffers: readonly Buffer[], bytes: number): readonly Buffer[] => {
   let skip = bytes
   for (const [at, buffer] of buffers.entries()) {

@@ -5,8 +5,8 @@ import { errnoOf } from '../../../base/errno.js'
 import type { FolderSyncs } from './folder-syncs.js'
 
 /**
- * Moves a finished temporary file to its place; with `syncs` its name survives a power loss from then on. Folders come
- * into being with their first blob: looking for them beforehand would cost every start and every write.
+ * Moves a finished temporary file to its path. With `syncs` the name then survives a power loss. A folder is created
+ * with its first blob, because checking for it beforehand would cost every start and every write.
  */
 export const placeFile = async (path: string, tempPath: string, syncs: FolderSyncs | undefined): Promise<void> => {
   const folder = dirname(path)
@@ -23,7 +23,7 @@ export const placeFile = async (path: string, tempPath: string, syncs: FolderSyn
   await syncs?.sync(folder)
 }
 
-/** Somebody made a directory where the file belongs. It keeps all that is in it, under a name that is not one of a blob. */
+/** Handles a directory at the path of a blob: renames it to a name that no blob has, and keeps its content. */
 const placeFileOverDirectory = async (
   path: string,
   tempPath: string,

@@ -3,8 +3,8 @@ import { errnoOf } from '../../../base/errno.js'
 import type { Log } from '../../../base/log.js'
 
 /**
- * Deletes files the index has forgotten. Who creates a file of that name again waits for the deletion first: it could
- * otherwise hit the new file.
+ * Deletes files that the index has dropped. Before a file of the same name is created, its deletion must have settled,
+ * because it could delete the new file.
  */
 export class Unlinker {
   readonly #log: Log
@@ -15,12 +15,12 @@ export class Unlinker {
     this.#log = log
   }
 
-  /** Files that could not be deleted, since the start. */
+  /** Deletions that failed since the start. */
   get failureCount(): number {
     return this.#failureCount
   }
 
-  /** Once `after` is over, however that ends. */
+  /** Deletes a file after `after` has settled. */
   unlink(path: string, after?: Promise<unknown>): Promise<void> {
     const pending = this.#pending.get(path)
     if (pending !== undefined) return pending
@@ -34,7 +34,7 @@ export class Unlinker {
     return work
   }
 
-  /** Settles when no deletion of that path is under way. */
+  /** Resolves when no deletion of that path is in flight. */
   async settled(path: string): Promise<void> {
     for (let work = this.#pending.get(path); work !== undefined; work = this.#pending.get(path)) await work
   }
@@ -43,7 +43,7 @@ export class Unlinker {
     while (this.#pending.size > 0) await Promise.all(this.#pending.values())
   }
 
-  /** A file that cannot be deleted stays behind unseen until the next round finds it; that is the operator's to know. */
+  /** A file that cannot be deleted is logged for the operator. It stays, unused, until the next patrol finds it. */
   async #unlink(path: string): Promise<void> {
     try {
       await unlink(path)
@@ -55,5 +55,5 @@ export class Unlinker {
   }
 }
 
-/** Whether an error says that there is no such file: not even its folder, or what lies in the folder's place is none. */
+/** Whether an error says that the file does not exist: it, its folder, or a parent that is not a folder. */
 export const isGone = (error: unknown): boolean => ['ENOENT', 'ENOTDIR'].includes(errnoOf(error) ?? '')

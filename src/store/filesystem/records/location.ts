@@ -1,26 +1,26 @@
 import { UNIT_BYTES } from './record.js'
 
 /**
- * Where a record is, as the signed 32-bit number that the index keeps with its blob: ten bits tell the segment, 22 the unit
+ * The location of a record as the signed 32-bit number that the index keeps: ten bits for the segment, 22 for the unit
  * in it.
  */
 const UNIT_BITS = 22
 
-/** Segments that can exist at a time. */
+/** Segments that can exist at the same time. */
 export const SEGMENTS_MAX = 1 << (32 - UNIT_BITS)
 
-/** The longest a segment can be. */
+/** Maximum length of a segment. */
 export const SEGMENT_BYTES_MAX = UNIT_BYTES << UNIT_BITS
 
 export const locationOf = (segmentNumber: number, offset: number): number =>
   (extentOf(segmentNumber) << UNIT_BITS) | (offset / UNIT_BYTES)
 
-/** Of the segments there are at a time no two have the same place. */
+/** The table index of a segment. Segments that exist at the same time have different ones. */
 export const extentOf = (segmentNumber: number): number => segmentNumber % SEGMENTS_MAX
 
 /**
- * The sequence number of a record that is first written here. Numbers grow with the log, because the numbers of segments do,
- * and a start need not look for the latest one. Exact up to 2^31 segments.
+ * The sequence number of a record first written here. Sequence numbers grow with the log because segment numbers do, so
+ * a start need not search for the latest one. Exact up to 2^31 segments.
  */
 export const sequenceAt = (segmentNumber: number, offset: number): number =>
   segmentNumber * 2 ** UNIT_BITS + offset / UNIT_BYTES

@@ -19,7 +19,7 @@ import {
 } from './record.js'
 import { Segment, segmentNumber } from './segment.js'
 
-/** Most that is written, and synced, at a time. */
+/** Maximum size of one write, which is also one sync. */
 const BATCH_BYTES = 4 * 1024 * 1024
 
 /** The longest blob that a record can hold. */
@@ -28,46 +28,50 @@ export const CONTENT_BYTES_MAX = 1024 * 1024
 export interface RecordLogOptions {
   readonly folder: string
   readonly segmentBytes: number
-  /** Whether a record is on the disk before it counts as written. */
+  /** Whether a record must be on disk before `append` resolves. */
   readonly isSynced: boolean
   readonly log: Log
 }
 
 /** A record to be written. */
 export interface LogEntry extends Omit<RecordHead, 'sequence'> {
-  /** Of a copy that of its original. Without it the record is newer than all that are in the log. */
+  /** For a copy: the number of the original. Absent for a new record, which is newer than all others in the log. */
   readonly sequence?: number
-  /** Of a record of that kind; they stay as they are until `append` has settled. */
+  /** The content, for kinds that have one. Must not change until `append` has settled. */
   readonly bytes?: Buffer
-  /** Heeded until the writing begins. */
+  /** Cancels the entry until its write begins. */
   readonly signal?: AbortSignal
-  /** It is written. Called in the step in which `end` moves behind it: what this changes is never behind `end`. */
+  /**
+   * Called when the record is written, in the same step in which `end` moves past it. So its effects never lag behind
+   * `end`.
+   */
   placed(location: number): void
 }
 
 interface Waiting {
   readonly entry: LogEntry
-  /** What it takes of the segment. */
+  /** Bytes in the segment. */
   readonly length: number
   resolve(): void
   reject(error: unknown): void
 }
 
-/** A place in the log: everything in front of it is older. */
+/** A position in the log. All records before it are older. */
 export interface LogPosition {
   readonly number: number
   readonly offset: number
 }
 
 /**
- * What the store holds, in the order in which it came: appended to, in batches, and read from anywhere. Whatever arrives
- * while a batch is being written and synced is the next batch, so that under load one sync stands for hundreds of blobs.
+ * An append-only log of what the store holds, in order of arrival. It is written in batches and read at any position.
+ * Records that arrive while a batch is written and synced form the next batch, so under load one sync covers hundreds
+ * of blobs.
  *
- * There is no bound on what waits, because what waits is in the memory of a call that waits.
+ * The queue has no bound of its own, because every queued record belongs to a call that waits for it.
  */
 export class RecordLog {
   readonly #options: RecordLogOptions
-  /** By `extentOf` their numbers. */
+  /** Indexed by `extentOf` of the segment number. */
   readonly #segments: (Segment | undefined)[] = []
   readonly #buffer = Buffer.allocUnsafeSlow(BATCH_BYTES)
   #active: Segment | undefined
@@ -76,14 +80,17 @@ export class RecordLog {
   #writing: Promise<void> | undefined
   #isClosed = false
   #appendedBytes = 0
-  /** Called for a segment that lost the records behind `endBytes`. */
+  /** Called for a segment that lost the records after `endBytes`. */
   onCut: ((segment: Segment) => void) | undefined
 
   private constructor(options: RecordLogOptions) {
     this.#options = { ...options, segmentBytes: Math.min(options.segmentBytes, SEGMENT_BYTES_MAX) }
   }
 
-  /** With the segments of an earlier run. A segment whose header and first record are damaged is left out, with a warning. */
+  /**
+   * Opens the segments of an earlier run. Skips, with a warning, a segment whose header and first record are both
+   * damaged.
+   */
   static async open(options: RecordLogOptions): Promise<RecordLog> {
     const { folder, log } = options
     const records = new RecordLog(options)
@@ -99,7 +106,7 @@ export class RecordLog {
     return records
   }
 
-  /** The oldest first. */
+  /** Oldest first. */
   get segments(): readonly Segment[] {
     return this.#segments.filter((segment) => segment !== undefined).sort((a, b) => a.number - b.number)
   }
@@ -117,8 +124,8 @@ export class RecordLog {
   }
 
   /**
-   * Goes on behind the last record of an earlier run; bytes that lie there are no record. A segment of an older format gets no
-   * more records.
+   * Continues after the last record of an earlier run; any bytes after it are not records. A segment of an older format
+   * gets no more records.
    */
   async resume(segment: Segment, endBytes: number): Promise<void> {
     if (segment.format !== CURRENT_FORMAT) return
@@ -127,56 +134,56 @@ export class RecordLog {
     this.#active = segment
   }
 
-  /** Whoever reads the log from here on finds every record that is not known yet. */
+  /** The current end of the log. A reader that starts here misses no later record. */
   get end(): LogPosition {
     return { number: this.#active?.number ?? this.#nextNumber, offset: this.#active?.endBytes ?? 0 }
   }
 
-  /** How much was appended since the start. */
+  /** Bytes appended since the start. */
   get appendedBytes(): number {
     return this.#appendedBytes
   }
 
-  /** Resolves once the record is written; rejects when it is not, and never was. */
+  /** Resolves once the record is written. Rejects when it is not in the log and will not be. */
   append(entry: LogEntry): Promise<void> {
     if (this.#isClosed) return Promise.reject(new StatusError('UNAVAILABLE', 'the store is closed'))
     return new Promise((resolve, reject) => {
       this.#waiting.push({ entry, length: recordBytes(sizeOf(entry)), resolve, reject })
-      // After the current turn, in which whoever writes many blobs hands over all of them.
+      // Starts after the current turn, so that a caller with many blobs can append all of them first.
       this.#writing ??= setImmediate().then(() => this.#write())
     })
   }
 
-  /** The bytes of a record; undefined when they are not there or damaged. */
+  /** Reads the bytes of a record; undefined when it is missing or damaged. */
   async read(location: number, digest: Digest, storedBytes: number): Promise<Buffer | undefined> {
     const content = await this.#read(location, digest, storedBytes)
     const isWhole = content?.head.kind === 'bytes' && content.head.storedBytes === storedBytes && content.isWhole
     return isWhole ? content.bytes : undefined
   }
 
-  /** What a record says; undefined when it is not there or damaged. */
+  /** Reads the head of a record; undefined when it is missing or damaged. */
   async readHead(location: number, digest: Digest): Promise<RecordHead | undefined> {
     return (await this.#read(location, digest, 0))?.head
   }
 
-  /** The index needs the record at `location`. */
+  /** Notes that the index needs the record at `location`. */
   need(location: number, size: RecordSize): void {
     const segment = this.segmentAt(location)
     if (segment !== undefined) segment.liveBytes += recordBytes(size, segment.format)
   }
 
-  /** The index needs the record at `location` no longer. */
+  /** Notes that the index no longer needs the record at `location`. */
   release(location: number, size: RecordSize): void {
     const segment = this.segmentAt(location)
     if (segment !== undefined) segment.liveBytes -= recordBytes(size, segment.format)
   }
 
-  /** Brings everything in front of `end` onto the disk. */
+  /** Syncs everything before `end` to disk. */
   async sync(): Promise<void> {
     if (!this.#options.isSynced) await this.#active?.sync()
   }
 
-  /** Deletes a segment in which nothing is needed. */
+  /** Deletes a segment that has no needed records. */
   async retire(segment: Segment): Promise<void> {
     this.#segments[extentOf(segment.number)] = undefined
     await segment.retire()
@@ -212,14 +219,14 @@ export class RecordLog {
         const segment = await this.#segmentFor((first as Waiting).length)
         await this.#writeBatch(segment, this.#take(segment))
       } catch (error) {
-        // No segment can be had, for this one or for those behind it.
+        // No segment can be created, so reject all waiting entries.
         for (const { reject } of this.#waiting.splice(0)) reject(error)
       }
     }
     this.#writing = undefined
   }
 
-  /** As much of what waits as one batch and the segment take; nothing of what is given up. */
+  /** Takes waiting entries up to the size of a batch and the room in the segment. Cancelled entries are rejected. */
   #take(segment: Segment): Waiting[] {
     const batch: Waiting[] = []
     const roomBytes = Math.min(BATCH_BYTES, this.segmentBytes - segment.endBytes)
@@ -250,7 +257,7 @@ export class RecordLog {
       await segment.write(this.#buffer.subarray(0, length), segment.endBytes)
       if (this.#options.isSynced) await segment.sync()
     } catch (error) {
-      // What stays there is overwritten by the next batch.
+      // If this fails, the next batch overwrites the bytes.
       await segment.cut().catch(() => {})
       for (const { reject } of batch) reject(error)
       return
@@ -265,24 +272,26 @@ export class RecordLog {
     }
   }
 
-  /** The active segment, or a new one when that is full. */
+  /** The active segment, or a new one when it is full. */
   async #segmentFor(length: number): Promise<Segment> {
     this.#expectWhole()
     const active = this.#active
     if (active !== undefined && active.endBytes + length <= this.segmentBytes) return active
-    // A checkpoint believes every record in front of the active segment, whatever happens to the power.
+    // A checkpoint relies on every record before the active segment, even after a power loss.
     await this.sync()
     this.#active = await this.#create()
     return this.#active
   }
 
-  /** Gives up the active segment if somebody cut or deleted its file: a start would find no record behind the damage. */
+  /**
+   * Abandons the active segment if its file was truncated or deleted: a start would find no record after the damage.
+   */
   #expectWhole(): void {
     const active = this.#active
     if (active === undefined) return
     const { number, fileBytes } = active
     if (fileBytes >= active.endBytes) return
-    this.#options.log.error('a file of records was cut or deleted behind the back of the store', { number, fileBytes })
+    this.#options.log.error('another process truncated or deleted a file of records', { number, fileBytes })
     active.endBytes = Math.max(active.firstOffset, fileBytes)
     this.#active = undefined
     this.onCut?.(active)

@@ -2,32 +2,34 @@ import { crc32 } from 'node:zlib'
 import { Digest } from '../../../reapi/digest.js'
 import { functionsByValue } from '../../../reapi/digest-function.js'
 
-/** Records begin at multiples of this, so that 32 bits can say where one is. */
+/** Records are aligned to this, so that 32 bits can hold a location. */
 export const UNIT_BYTES = 64
 
 /**
- * `bytes` holds a blob, `file` says that a blob is a file and what its checksum is, `removal` ends what earlier records
- * say of the digest. `touches` says which blobs were used, and when (`touches.ts`); its digest has no meaning.
+ * `bytes` contains a blob. `file` gives the checksum of a blob kept as a file. `removal` ends the validity of earlier
+ * records of the digest. `touches` lists which blobs were used, and when (`touches.ts`); its digest has no meaning.
  */
 export type RecordKind = 'bytes' | 'file' | 'removal' | 'touches'
 
-/** Whether records of that kind have bytes behind the head. */
+/** Whether records of this kind have bytes after the head. */
 const hasBytes = (kind: RecordKind): boolean => kind === 'bytes' || kind === 'touches'
 
 export interface RecordHead {
   readonly kind: RecordKind
   readonly digest: Digest
-  /** Length of the bytes that are kept: below a store that encodes it differs from that of the digest. 0 of a removal. */
+  /**
+   * Length of the stored bytes. Below a store that encodes, it differs from the size in the digest. 0 for a removal.
+   */
   readonly storedBytes: number
-  /** Since the epoch. */
+  /** Milliseconds since the epoch. */
   readonly writtenMs: number
-  /** CRC-32 of the kept bytes. */
+  /** CRC-32 of the stored bytes. */
   readonly checksum: number
-  /** Of two records about one digest the one with the higher number is newer, wherever they lie. Copies keep it. */
+  /** Of two records for one digest, the higher number is newer, wherever they are. Copies keep their number. */
   readonly sequence: number
 }
 
-/** What the length of a record depends on. */
+/** The values that determine the length of a record. */
 export interface RecordSize {
   readonly kind: RecordKind
   readonly hashBytes: number
@@ -35,23 +37,23 @@ export interface RecordSize {
 }
 
 /**
- * How a segment lays out its records. Those of format 1 have no sequence number and are only read: there the sequence
- * number is the position, also that of a copy.
+ * The record layout of a segment. Format 1 has no sequence numbers and is only read. There the position serves as the
+ * sequence number, also for a copy.
  */
 export type RecordFormat = 1 | 2
 
 export const CURRENT_FORMAT: RecordFormat = 2
 
-/** What says how to read the records of a segment. */
+/** How to read the records of a segment. */
 export interface RecordReading {
-  /** The secret with which each of its records begins. */
+  /** The secret at the beginning of each record. */
   readonly stamp: Buffer
   readonly format: RecordFormat
 }
 
 const kinds: readonly RecordKind[] = ['bytes', 'file', 'removal', 'touches']
 
-/** The segment's stamp, then the checksum of what follows up to the end of the head. */
+/** The stamp of the segment, then the checksum of the rest of the head. */
 export const STAMP_BYTES = 8
 const HEAD_CHECKSUM_AT = 8
 const CHECKSUM_AT = 12
@@ -78,7 +80,7 @@ export const sizeOf = ({
   storedBytes,
 })
 
-/** How much of a segment a record takes. */
+/** The bytes that a record takes in a segment. */
 export const recordBytes = (
   { kind, hashBytes, storedBytes }: RecordSize,
   format: RecordFormat = CURRENT_FORMAT,
@@ -88,8 +90,8 @@ export const recordBytes = (
 }
 
 /**
- * Writes a record of the current format at `at`, with the bytes behind the head where it has them. What lies between its end
- * and the next unit is zeroed. Returns how long it is.
+ * Writes a record of the current format at `at`, with its bytes if it has any. The padding up to the next unit is
+ * zeroed. Returns the length.
  */
 export const encodeRecord = (
   into: Buffer,
@@ -118,8 +120,8 @@ export const encodeRecord = (
 }
 
 /**
- * Reads a head; undefined where there is none, or a damaged one. The stamp is a secret of the segment: bytes of a client that
- * look like a record are none. In format 1 the sequence number is 0.
+ * Reads a head; undefined where there is none or it is damaged. The stamp is a secret of the segment, so a client
+ * cannot upload bytes that pass for a record. In format 1 the sequence number is 0.
  */
 const decodeHead = (from: Buffer, at: number, { stamp, format }: RecordReading): RecordHead | undefined => {
   const hashBegin = at + hashAt(format)
@@ -144,9 +146,9 @@ const decodeHead = (from: Buffer, at: number, { stamp, format }: RecordReading):
 /** A record with its bytes. */
 export interface Content {
   readonly head: RecordHead
-  /** Behind the head, as far as `from` has them. */
+  /** The bytes after the head, as far as `from` has them. */
   readonly bytes: Buffer
-  /** Whether the bytes are those that were written. */
+  /** Whether the bytes match the checksum. */
   readonly isWhole: boolean
 }
 

@@ -22,7 +22,7 @@ const STAMP_AT = 32
 const CHECKSUM_AT = STAMP_AT + STAMP_BYTES
 const HEADER_BYTES = UNIT_BYTES
 
-/** Records of a segment that hold no blob. */
+/** Counts records of a segment that hold no blob. */
 class Notes {
   #bytes = 0
   #newest = 0
@@ -32,24 +32,24 @@ class Notes {
     this.#newest = Math.max(this.#newest, sequence)
   }
 
-  /** What they take, if any of them has this sequence number or a higher one. */
+  /** Their bytes, if any of them has this sequence number or a higher one; else 0. */
   bytesSince(sequence: number): number {
     return this.#newest >= sequence ? this.#bytes : 0
   }
 }
 
-/** One file of records. What was written to it never changes; it goes as a whole, once nothing in it is needed. */
+/** One file of records. Written bytes never change. The file is deleted as a whole once no record in it is needed. */
 export class Segment implements RecordReading {
-  /** Grows by one from segment to segment, and never comes twice. */
+  /** Grows by one per segment and is never reused. */
   readonly number: number
   readonly path: string
   readonly stamp: Buffer
   readonly format: RecordFormat
-  /** Behind the last record. */
+  /** Offset after the last record. */
   endBytes: number
-  /** What its records take that the index still needs. */
+  /** Bytes of records that the index still needs. */
   liveBytes = 0
-  /** Its removals and touches, as far as they were written or replayed in this run: a start replays no others. */
+  /** Removals and touches written or replayed in this run. A start replays no others. */
   readonly removals = new Notes()
   readonly touches = new Notes()
   readonly #file: FileHandle
@@ -87,8 +87,9 @@ export class Segment implements RecordReading {
   }
 
   /**
-   * Undefined when the file is none of ours. A damaged header is written again if the first record is whole: that is always a
-   * record of the store, so its stamp is that of the segment. Where both are damaged no record can be believed.
+   * Opens a segment; undefined when the file is not a segment. A damaged header is rewritten if the first record is
+   * intact. The store always writes that record itself, so its stamp is that of the segment. If both are damaged, no
+   * record can be trusted.
    */
   static async open(folder: string, number: number): Promise<Segment | undefined> {
     const path = pathOf(folder, number)
@@ -113,7 +114,7 @@ export class Segment implements RecordReading {
     return undefined
   }
 
-  /** Whether its header was damaged, and written again. */
+  /** Whether the header was damaged and rewritten. */
   get wasMended(): boolean {
     return this.#wasMended
   }
@@ -123,18 +124,18 @@ export class Segment implements RecordReading {
     this.#wasMended = true
   }
 
-  /** How long the file is; 0 when somebody deleted it. Never waits for the disk. */
+  /** The length of the file; 0 when it was deleted. Synchronous, does not wait for the disk. */
   get fileBytes(): number {
     const { size, nlink } = fstatSync(this.#file.fd)
     return nlink === 0 ? 0 : size
   }
 
-  /** All of its records that were no copies when they were written have this number or a higher one. */
+  /** No record in the segment has a lower number, except copies. */
   get firstSequence(): number {
     return sequenceAt(this.number, 0)
   }
 
-  /** A record was written or replayed. */
+  /** Counts a record that was written or replayed. */
   note({ kind, sequence }: Pick<RecordHead, 'kind' | 'sequence'>, bytes: number): void {
     if (kind === 'removal') this.removals.add(sequence, bytes)
     else if (kind === 'touches') this.touches.add(sequence, bytes)
@@ -151,7 +152,7 @@ export class Segment implements RecordReading {
     }
   }
 
-  /** Takes back what was written behind `endBytes`. */
+  /** Truncates the file to `endBytes`. */
   async cut(): Promise<void> {
     await this.#file.truncate(this.endBytes)
   }
@@ -160,7 +161,7 @@ export class Segment implements RecordReading {
     await this.#file.datasync()
   }
 
-  /** What there is from `offset` on, at most `length` bytes: less only at the end of the file. */
+  /** Reads up to `length` bytes from `offset`: fewer only at the end of the file. */
   async read(into: Buffer, offset: number): Promise<number> {
     this.#readCount++
     try {
@@ -177,7 +178,7 @@ export class Segment implements RecordReading {
     }
   }
 
-  /** Deletes the file. Reads under way finish with what they came for. */
+  /** Deletes the file. Reads in flight still complete. */
   async retire(): Promise<void> {
     await unlink(this.path).catch((error: unknown) => {
       if (!isGone(error)) throw error
@@ -193,7 +194,7 @@ export class Segment implements RecordReading {
 
 export const segmentName = (number: number): string => number.toString(16).padStart(10, '0')
 
-/** The number of a segment's file, undefined of another name. */
+/** The segment number in a file name; undefined for other names. */
 export const segmentNumber = (name: string): number | undefined => {
   const number = /^[0-9a-f]{10}$/.test(name) ? Number.parseInt(name, 16) : 0
   return number > 0 ? number : undefined
@@ -201,7 +202,7 @@ export const segmentNumber = (name: string): number | undefined => {
 
 const pathOf = (folder: string, number: number): string => `${folder}/${segmentName(number)}`
 
-/** Says how to read a segment by its first record; undefined where that is damaged, or there is none. */
+/** Finds out how to read a segment from its first record; undefined when that is damaged or missing. */
 const readingOf = (begin: Buffer): RecordReading | undefined => {
   const stamp = begin.subarray(HEADER_BYTES, HEADER_BYTES + STAMP_BYTES)
   const format = FORMATS.find((each) => contentOf(begin, HEADER_BYTES, { stamp, format: each }) !== undefined)

@@ -3,21 +3,22 @@ import { type Content, contentOf, HEAD_BYTES_MAX, recordBytes, sizeOf, UNIT_BYTE
 import { CONTENT_BYTES_MAX } from './record-log.js'
 import type { Segment } from './segment.js'
 
-/** At least two of the longest records. */
+/** Holds at least two of the longest records. */
 const BUFFER_BYTES = 2 * CONTENT_BYTES_MAX + 2 * HEAD_BYTES_MAX
 
 export interface WalkedRecord extends Content {
   readonly location: number
-  /** What it takes of the segment. */
+  /** Bytes in the segment. */
   readonly length: number
-  /** It was first written elsewhere. */
+  /** Whether it was first written elsewhere. */
   readonly isCopy: boolean
 }
 
 /**
- * Reads the records of a segment in their order from `offset` on. Damaged ones are left out, or come with bytes that are not
- * whole; what is behind them is found again, because records begin at whole units and carry the segment's stamp. `visit` gets
- * as many at a time as were read at a time; their bytes count until it settles. Answers the end of the last record.
+ * Reads the records of a segment in order, from `offset` on. A damaged record is skipped, or its bytes are reported as
+ * not whole. Later records are found again, because records begin at whole units with the stamp of the segment. `visit`
+ * receives the records of one read at a time; their bytes are valid until it settles. Returns the end of the last
+ * record.
  */
 export const walkRecords = async (
   segment: Segment,
@@ -38,7 +39,7 @@ export const walkRecords = async (
       const content = contentOf(view, at, segment)
       const recordLength = content === undefined ? HEAD_BYTES_MAX : recordBytes(sizeOf(content.head), segment.format)
       const isCut = at + recordLength > length
-      // The rest of it comes with the next read.
+      // The next read has the rest of it.
       if (isCut && !isLast) break
       if (content === undefined || isCut) {
         at += UNIT_BYTES

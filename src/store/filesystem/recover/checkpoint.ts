@@ -11,32 +11,34 @@ import type { LogPosition } from '../records/record-log.js'
 import { bytesOf, fill, readSection, writeSection } from './sections.js'
 
 const MAGIC = 0x3458_4352
-/** Magic, and the boot it was written in. */
+/** Magic number, and the id of the boot in which the file was written. */
 const PREFIX_WORDS = 5
-/** Slots, oldest and newest of them, whether they are in order, the log's segment (two words) and offset. */
+/**
+ * Number of slots, the oldest and the newest slot, whether they are ordered, the log's segment (two words) and offset.
+ */
 const HEAD_WORDS = 7
 
-/** What a checkpoint says besides the index. */
+/** The content of a checkpoint apart from the index. */
 export interface CheckpointFacts {
-  /** Nothing changed while it was written: the order of use is exact, and not only to the second. */
+  /** Whether nothing changed while it was written. If so the order of use is exact, else only to the second. */
   readonly isOrdered: boolean
-  /** What the log has from here on the checkpoint does not know. */
+  /** The checkpoint covers no record of the log from here on. */
   readonly logEnd: LogPosition
 }
 
-/** What the checkpoint of an earlier run says. */
+/** The result of reading the checkpoint of an earlier run. */
 export interface Recovered {
-  /** Undefined without a checkpoint, or with a damaged one. */
+  /** Undefined if the checkpoint is missing or damaged. */
   readonly logEnd: LogPosition | undefined
-  /** The machine has not been restarted since: what was written then is whole. */
+  /** Whether the machine has not been restarted since. If so, everything written then is complete. */
   readonly isSameBoot: boolean
-  /** There was a checkpoint, and it is damaged: nothing of it was used. */
+  /** Whether there was a checkpoint that is damaged. Nothing of it was used. */
   readonly isRefused: boolean
 }
 
 /**
- * Writes the records of the index as they lie in memory, a section at a time so that calls go on meanwhile; the file replaces
- * the earlier one when it is whole. 64 bytes a SHA256 blob.
+ * Writes the records of the index as they are in memory, one section at a time so that calls can proceed. The file
+ * replaces the earlier one when it is complete. 64 bytes per SHA256 blob.
  */
 export const writeCheckpoint = async (
   index: BlobIndex,
@@ -63,7 +65,7 @@ export const writeCheckpoint = async (
   await syncFolder(dirname(path))
 }
 
-/** Fills an empty index from the checkpoint, if that is whole. */
+/** Fills an empty index from the checkpoint, if that is intact. */
 export const readCheckpoint = async (index: BlobIndex, path: string): Promise<Recovered> => {
   const file = await openIfThere(path)
   if (file === undefined) return { logEnd: undefined, isSameBoot: false, isRefused: false }
@@ -94,7 +96,7 @@ const openIfThere = async (path: string): Promise<FileHandle | undefined> => {
   throw new StatusError('FAILED_PRECONDITION', text)
 }
 
-/** Undefined when the file is not whole. */
+/** Undefined when the file is incomplete or damaged. */
 const readImage = async (file: FileHandle): Promise<(CheckpointFacts & { readonly image: IndexImage }) | undefined> => {
   const head = new Int32Array(HEAD_WORDS)
   if (!(await readSection(file, () => [head]))) return undefined
@@ -120,11 +122,11 @@ const readImage = async (file: FileHandle): Promise<(CheckpointFacts & { readonl
 
 const chunksOf = (slotCount: number): number => Math.ceil(slotCount / CHUNK_SLOTS)
 
-/** How many words the records of a chunk take. */
+/** The number of words that the records of a chunk take. */
 const wordsIn = (chunk: number, slotCount: number): number =>
   Math.min(CHUNK_SLOTS, slotCount - chunk * CHUNK_SLOTS) * RECORD_WORDS
 
-/** Identifies the run of the machine; all zero where the system does not tell. */
+/** Identifies the boot of the machine; all zero where the system has no such id. */
 const bootWords = async (): Promise<readonly number[]> => {
   const text = await readFile('/proc/sys/kernel/random/boot_id', 'utf8').catch((error: unknown) => {
     if (errnoOf(error) === 'ENOENT') return ''

@@ -5,12 +5,12 @@ import type { RecordLog } from '../records/record-log.js'
 import { Rounds } from '../rounds.js'
 import { writeCheckpoint } from './checkpoint.js'
 
-/** How long the log may be the only place that knows when blobs were used. */
+/** How long the times of use may be in the log only. */
 const PERIOD_MS = 5 * 60_000
 
 /**
- * How much of the log a start may have to read: this, or four times as much as a checkpoint takes. A small store has small
- * segments and less of a log, so that the removals that a start needs stay a small part of it.
+ * How much log a start may have to read: this much, or four times the size of a checkpoint. A small store has small
+ * segments and a smaller bound, so that removals needed by a start stay a small part of it.
  */
 const LOG_BYTES_MAX = 512 * 1024 * 1024
 const LOG_SEGMENTS_MAX = 16
@@ -21,7 +21,7 @@ const LOOK_MS = 1000
 
 export interface CheckpointsParts {
   readonly index: BlobIndex
-  /** As the checkpoint of the former run has it. */
+  /** From the checkpoint of the earlier run. */
   readonly firstReplayed: number
   readonly records: RecordLog
   readonly path: string
@@ -29,11 +29,11 @@ export interface CheckpointsParts {
   readonly log: Log
 }
 
-/** Keeps the index on disk: from time to time, when much was written, and at a clean stop. Where nothing changed, not at all. */
+/** Writes the index to disk: periodically, after many writes, and at a clean stop. Skipped when nothing has changed. */
 export class Checkpoints extends Rounds {
   readonly #parts: CheckpointsParts
   #nextMs: number
-  /** Of the index, as the checkpoint has it. */
+  /** The change count of the index at the last checkpoint. */
   #changeCount: number
   #appendedBytes: number
   #firstReplayed: number
@@ -47,12 +47,12 @@ export class Checkpoints extends Rounds {
     this.#nextMs = parts.clock.now() + PERIOD_MS
   }
 
-  /** A start replays this segment and those with a higher number. */
+  /** A start replays this segment and all later ones. */
   get firstReplayed(): number {
     return this.#firstReplayed
   }
 
-  /** Writes the last one. The index and the log stay as they are from now on. */
+  /** Writes the last checkpoint. The index and the log must not change afterwards. */
   async close(): Promise<void> {
     await this.stop()
     await this.#write(true)
@@ -72,7 +72,7 @@ export class Checkpoints extends Rounds {
     this.#nextMs = clock.now() + PERIOD_MS
     const { changeCount } = index
     const { appendedBytes, end } = records
-    // What is believed without reading the log has to be on the disk.
+    // A start trusts the checkpoint without reading those records, so they must be on disk.
     await records.sync()
     await writeCheckpoint(index, path, { isOrdered, logEnd: end })
     this.#changeCount = changeCount

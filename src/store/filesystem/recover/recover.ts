@@ -7,7 +7,7 @@ import { walkRecords } from '../records/walk-records.js'
 import { readCheckpoint } from './checkpoint.js'
 import { Replay } from './replay.js'
 
-/** Slots between two breaths. */
+/** Slots processed before yielding to the event loop. */
 const SLICE = 1 << 14
 
 export interface RecoverParts {
@@ -15,18 +15,18 @@ export interface RecoverParts {
   readonly records: RecordLog
   readonly checkpointPath: string
   readonly log: Log
-  /** Names the store in the log. */
+  /** The name of the store in the log. */
   readonly path: string
 }
 
 export interface RecoveredStore {
-  /** Files may be other than they were: the machine has lost its power since, or nobody can tell. */
+  /** Whether files may be damaged: the machine has lost power since, or this is unknown. */
   readonly mayBeTorn: boolean
-  /** A start replays this segment and those with a higher number, until there is another checkpoint. */
+  /** A start replays this segment and all later ones, until there is another checkpoint. */
   readonly firstReplayed: number
 }
 
-/** Fills an empty index with what the store held when it stopped or was killed. */
+/** Fills an empty index with the content of the store when it stopped or was killed. */
 export const recover = async ({ index, records, checkpointPath, log, path }: RecoverParts): Promise<RecoveredStore> => {
   const { logEnd, isSameBoot, isRefused } = await readCheckpoint(index, checkpointPath)
   if (isRefused) log.warn('the checkpoint of a store is damaged: reading all of its records instead', { path })
@@ -40,8 +40,8 @@ export const recover = async ({ index, records, checkpointPath, log, path }: Rec
 }
 
 /**
- * Replays the log behind `logEnd`, or all of it without a checkpoint. How much that is depends on how much was written
- * since, not on how much the store holds. Afterwards the log goes on where it ends.
+ * Replays the log after `logEnd`, or all of it without a checkpoint. The duration depends on what was written since the
+ * checkpoint, not on the size of the store. Afterwards the log continues at its end.
  */
 const replayLog = async (
   index: BlobIndex,
@@ -67,7 +67,7 @@ const replayLog = async (
   return replay
 }
 
-/** Tells the log which of its records are needed. */
+/** Reports to the log which of its records are needed. */
 const accountAll = async (index: BlobIndex, records: RecordLog): Promise<void> => {
   for (const slot of index.slots()) {
     if (slot % SLICE === SLICE - 1) await setImmediate()
@@ -78,8 +78,9 @@ const accountAll = async (index: BlobIndex, records: RecordLog): Promise<void> =
 }
 
 /**
- * A checkpoint is written while blobs come and go, so it may know records behind its end: these come with the log. A record
- * whose segment was deleted since has a copy behind the end if it was needed. Blobs without either are gone.
+ * Slots of the checkpoint that need a record of the log. A checkpoint is written while blobs change, so it may contain
+ * records after its end; the replay brings those. If the segment of a needed record was deleted since, a copy is after
+ * the end. Blobs with neither are gone.
  */
 const staleSlots = async (index: BlobIndex, records: RecordLog, logEnd: LogPosition): Promise<Set<number>> => {
   const stale = new Set<number>()

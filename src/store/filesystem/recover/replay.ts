@@ -4,21 +4,23 @@ import type { WalkedRecord } from '../records/walk-records.js'
 import { applyTouches } from '../touches.js'
 
 /**
- * Brings an index that a checkpoint filled up to date with the records of the log behind that checkpoint. The sequence
- * numbers alone decide, so records may come in any order, and any number of times.
+ * Updates an index filled by a checkpoint with the records of the log after that checkpoint. Sequence numbers alone
+ * decide, so records may come in any order and more than once.
  *
- * The checkpoint knows every record with a number below `unknownFrom`. Such a record comes only as a copy that the cleaner
- * made later. A copy of a blob was made because the index had that very blob, so its location is taken over. A copy of a
- * removal says nothing that the checkpoint does not know.
+ * The checkpoint includes every record with a number below `unknownFrom`. Such a record appears here only as a copy
+ * that the cleaner made later. A copy of a blob was made because the index had exactly that blob, so its location is
+ * adopted. A copy of a removal carries nothing new.
  */
 export class Replay {
   readonly #index: BlobIndex
   readonly #unknownFrom: number
-  /** Slots of the checkpoint whose record is gone or lies behind the checkpoint: a replayed record has to speak for them. */
+  /**
+   * Slots of the checkpoint whose record is gone or after the checkpoint. Without a replayed record they are removed.
+   */
   readonly #stale: Set<number>
-  /** Slots that stand for removed blobs until the end. */
+  /** Slots of removed blobs, kept until `finish`. */
   readonly #removed = new Set<number>()
-  /** By slot, the sequence number of the newest record that was replayed; NaN without one. */
+  /** By slot: the highest sequence number replayed; NaN if none. */
   #sequences = new Float64Array(0)
   readonly #touches: Buffer[] = []
   #count = 0
@@ -34,18 +36,18 @@ export class Replay {
     return this.#count
   }
 
-  /** How many records had been written elsewhere first. */
+  /** How many of the records were copies. */
   get copyCount(): number {
     return this.#copyCount
   }
 
-  /** The bytes of the record may change as soon as this returns. */
+  /** Applies a record. Its bytes may change as soon as this returns. */
   apply(record: WalkedRecord): void {
     const { head, location, bytes, isWhole, isCopy } = record
     this.#count++
     if (isCopy) this.#copyCount++
     if (head.kind === 'touches') {
-      // Its blobs may come in copies behind it.
+      // Applied at the end, because copies of its blobs may follow.
       if (isWhole) this.#touches.push(Buffer.from(bytes))
       return
     }
@@ -57,7 +59,7 @@ export class Replay {
     this.#note(slot, head.sequence)
   }
 
-  /** Nothing more is replayed. */
+  /** Ends the replay. */
   finish(): void {
     for (const slots of [this.#removed, this.#stale]) for (const slot of slots) this.#index.remove(slot)
     for (const bytes of this.#touches) applyTouches(this.#index, bytes)
@@ -70,7 +72,7 @@ export class Replay {
     return sequence > known || (sequence === known && isBlob)
   }
 
-  /** Returns the slot, as the most recently used one unless the record is a copy of the one that the index has. */
+  /** Returns the slot, now the most recently used one unless the record is a copy of the one in the index. */
   #hold({ kind, digest, storedBytes, writtenMs }: RecordHead, known: number): number {
     const index = this.#index
     const writtenS = Math.ceil(writtenMs / 1000)

@@ -1,12 +1,12 @@
 import type { FileHandle } from 'node:fs/promises'
 import { crc32 } from 'node:zlib'
 
-/** Before the words of a section: how many they are, and their CRC. */
+/** The head of a section: its number of words, and their CRC. */
 const SECTION_HEAD_WORDS = 2
 
 export const bytesOf = (words: Int32Array): Buffer => Buffer.from(words.buffer, words.byteOffset, words.byteLength)
 
-/** Writes arrays as one section. They may change as soon as this returns: what is written is a copy. */
+/** Writes arrays as one section. It writes a copy, so they may change as soon as this returns. */
 export const writeSection = async (file: FileHandle, arrays: readonly Int32Array[]): Promise<void> => {
   const wordCount = arrays.reduce((sum, { length }) => sum + length, 0)
   const section = new Int32Array(SECTION_HEAD_WORDS + wordCount)
@@ -20,7 +20,10 @@ export const writeSection = async (file: FileHandle, arrays: readonly Int32Array
   await file.writeFile(bytesOf(section))
 }
 
-/** Reads the next section into the arrays that `arraysFor` answers for its length; false when it is not as long, or not whole. */
+/**
+ * Reads the next section into the arrays that `arraysFor` returns for its length; false when it is too short or
+ * damaged.
+ */
 export const readSection = async (
   file: FileHandle,
   arraysFor: (wordCount: number) => readonly Int32Array[],
@@ -34,7 +37,7 @@ export const readSection = async (
   return (crc | 0) === head[1]
 }
 
-/** Fills arrays with what follows in the file; false when it ends before. */
+/** Fills arrays from the file; false when the file ends first. */
 export const fill = async (file: FileHandle, arrays: readonly Int32Array[]): Promise<boolean> => {
   for (const array of arrays) {
     const bytes = bytesOf(array)

@@ -9,9 +9,9 @@ import { Rounds, type UpkeepParts } from '../rounds.js'
 const LOOK_MS = 1000
 
 /**
- * Gives back the room of blobs that were evicted or replaced. The cleaner copies the records that are still needed from the
- * segment with the most dead bytes to the end of the log, then it deletes the segment. Copies keep their sequence number, so
- * a start tells them from newer records.
+ * Frees disk space of blobs that were evicted or replaced. The cleaner takes the segment with the most dead bytes,
+ * copies the needed records to the end of the log, and deletes the segment. Copies keep their sequence number, so that
+ * a start can distinguish them from newer records.
  */
 export class Cleaner extends Rounds {
   readonly #parts: UpkeepParts
@@ -19,7 +19,7 @@ export class Cleaner extends Rounds {
 
   /** `firstReplayed` returns the number of the first segment that a start replays. */
   constructor(parts: UpkeepParts, firstReplayed: () => number) {
-    super(parts, LOOK_MS, 'could not give back room of the store')
+    super(parts, LOOK_MS, 'could not free disk space of the store')
     this.#parts = parts
     this.#firstReplayed = firstReplayed
   }
@@ -30,7 +30,7 @@ export class Cleaner extends Rounds {
     }
   }
 
-  /** The segment whose cleaning frees most, when that is due. */
+  /** The segment whose cleaning frees the most; undefined if none is worth it now. */
   #next(): Segment | undefined {
     const { records } = this.#parts.shelf
     const full = records.segments
@@ -43,21 +43,23 @@ export class Cleaner extends Rounds {
     return sum('deadBytes') > DEAD_SHARE_MAX * sum('bytes') ? most?.segment : undefined
   }
 
-  /** Bytes of records that cleaning would drop. Removals and touches that are needed would only be copied. */
+  /**
+   * Bytes of records that cleaning would drop. Needed removals and touches do not count, because they would be copied.
+   */
   #deadBytes(segment: Segment): number {
     const removalBytes = segment.removals.bytesSince(this.#oldestReplayed(segment))
     const touchBytes = segment.touches.bytesSince(this.#oldestTouch)
     return segment.endBytes - segment.firstOffset - segment.liveBytes - removalBytes - touchBytes
   }
 
-  /** The checkpoint has what older records say of the use of blobs. */
+  /** The checkpoint includes the uses in older records. */
   get #oldestTouch(): number {
     return sequenceAt(this.#firstReplayed(), 0)
   }
 
   /**
-   * The lowest sequence number that a start may find elsewhere in a record that is not a copy. A removal with a lower number
-   * has nothing left to remove: what it removed lay in older segments.
+   * The lowest sequence number that a start may find in another segment in a record that is not a copy. A removal with
+   * a lower number is obsolete: the records that it removed were in older segments.
    */
   #oldestReplayed(except: Segment): number {
     const first = this.#firstReplayed()
@@ -65,7 +67,7 @@ export class Cleaner extends Rounds {
     return oldest?.firstSequence ?? Number.POSITIVE_INFINITY
   }
 
-  /** False when it could not be done now. */
+  /** False when the segment could not be emptied now. */
   async #empty(segment: Segment): Promise<boolean> {
     const { shelf, log } = this.#parts
     const { records } = shelf
@@ -76,7 +78,7 @@ export class Cleaner extends Rounds {
       const copies: Promise<void>[] = []
       for (const record of found) {
         if (!record.isWhole) await this.#dropDamaged(record)
-        // The index is asked in the step in which the copy joins the queue: what joins it later is newer.
+        // Check the index in the same step in which the copy is queued: everything queued later is newer.
         if (record.head.kind === 'touches') {
           if (record.isWhole && record.head.sequence >= this.#oldestTouch) copies.push(this.#copyAsIs(record))
         } else if (this.#isLive(record)) {
@@ -109,8 +111,9 @@ export class Cleaner extends Rounds {
   }
 
   /**
-   * Whether a start could otherwise bring back an older blob of the digest. A removal keeps it from that, and so does a small
-   * blob that was evicted: the log has no removal of it. While the index has the digest, its newer record does.
+   * Whether a start could restore an older blob of the digest without this record. A removal prevents that, and so does
+   * the record of an evicted small blob, because the log has no removal of it. While the index has the digest, its
+   * newer record prevents it.
    */
   #isRemovalNeeded({ head }: WalkedRecord, oldestReplayed: number): boolean {
     if (head.kind === 'file' || head.sequence < oldestReplayed) return false

@@ -2,7 +2,7 @@ import type { Clock } from '../../../base/clock.js'
 
 const TICK_MS = 100
 
-/** Lets work in the background take so many bytes a second and no more. */
+/** Limits background work to a number of bytes per second. */
 export class Pace {
   readonly #bytesPerTick: number
   readonly #stopTimer: () => void
@@ -13,13 +13,15 @@ export class Pace {
   constructor(bytesPerSecond: number, clock: Clock) {
     this.#bytesPerTick = (bytesPerSecond * TICK_MS) / 1000
     this.#stopTimer = clock.every(TICK_MS, () => {
-      // What was not used is not saved up.
+      // Unused allowance is not saved up.
       this.#allowedBytes = Math.min(this.#allowedBytes + this.#bytesPerTick, this.#bytesPerTick)
       if (this.#allowedBytes > 0) this.#wake?.()
     })
   }
 
-  /** Resolves once it is their turn, or after `stop`. More than a tick allows is made up for by waiting longer afterwards. */
+  /**
+   * Resolves when these bytes are allowed, or after `stop`. A request beyond one tick's allowance delays the next one.
+   */
   async take(bytes: number): Promise<void> {
     while (this.#allowedBytes <= 0 && !this.#isStopped) {
       await new Promise<void>((resolve) => {

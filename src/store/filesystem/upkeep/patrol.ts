@@ -5,19 +5,18 @@ import { ABSENT } from '../../index/blob-index.js'
 import type { BlobName } from '../layout.js'
 import { Rounds, type UpkeepParts } from '../rounds.js'
 
-/** Names or slots between two breaths: well below a millisecond. */
+/** Names or slots processed before yielding to the event loop: well below a millisecond. */
 const SLICE = 500
 
-/** How late a file that somebody deleted is noticed, unless it is asked for before. */
+/** How long a deleted file may go unnoticed if nothing reads it. */
 const PERIOD_MS = 60_000
 const RETRY_MS = 5000
-/** A round takes at most this share of the time. */
+/** Maximum share of the time for rounds. */
 const SHARE_MAX = 1 / 50
 
 /**
- * Goes through the folders of files, round after round. Files that nobody knows (their upload was not finished when the
- * server was killed) are deleted, and blobs whose file somebody deleted are forgotten. A folder that cannot be read is told
- * of and tried again, and keeps nothing else from going on.
+ * Lists the folders of files in rounds. Unknown files (uploads interrupted by a kill) are deleted, and blobs without
+ * their file are dropped. An unreadable folder is logged and tried again; the round continues with the other folders.
  */
 export class Patrol extends Rounds {
   readonly #parts: UpkeepParts
@@ -26,7 +25,7 @@ export class Patrol extends Rounds {
   #hasGoneRound = false
 
   constructor(parts: UpkeepParts) {
-    super(parts, RETRY_MS, 'could not look after the files of a store')
+    super(parts, RETRY_MS, 'could not check the files of a store')
     this.#parts = parts
   }
 
@@ -35,7 +34,7 @@ export class Patrol extends Rounds {
     return this.#failure
   }
 
-  /** Whether every folder has been gone through since the start. */
+  /** Whether a round over all folders was completed since the start. */
   get hasGoneRound(): boolean {
     return this.#hasGoneRound
   }
@@ -51,8 +50,8 @@ export class Patrol extends Rounds {
     let failure: string | undefined
     const fail = (error: unknown): void => {
       if (this.#failure === undefined && failure === undefined)
-        log.error('could not look for the files of a store', { error })
-      failure ??= fileFailure(error, 'could not look for the files of the store').message
+        log.error('could not list the files of a store', { error })
+      failure ??= fileFailure(error, 'could not list the files of the store').message
     }
     for (const name of await shelf.layout.folders(fail)) {
       if (this.isStopped) return
@@ -91,7 +90,7 @@ export class Patrol extends Rounds {
     void unlinker.unlink(isTwin ? layout.twinPath(digest, storedBytes) : layout.blobPath(digest, storedBytes))
   }
 
-  /** What was not listed is gone, or came since. */
+  /** Checks the blobs whose file was not listed: it is gone, or newer than the listing. */
   async #lookForUnseen(seen: Uint8Array): Promise<void> {
     const { shelf, inspection } = this.#parts
     for (const slot of shelf.index.slots()) {

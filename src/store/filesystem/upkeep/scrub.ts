@@ -3,15 +3,15 @@ import type { Located } from '../located.js'
 import { Rounds, type UpkeepParts } from '../rounds.js'
 import { Pace } from './pace.js'
 
-/** What looking at a blob counts for besides its bytes: even the smallest one costs a page of the disk. */
+/** What checking a blob costs besides its bytes: even the smallest one takes a page of the disk. */
 const BYTES_EACH = 4096
 
-/** A round begins at most so often, however little there is to read. */
+/** Minimum time between the starts of two rounds. */
 const PERIOD_MS = 60 * 60_000
 
 /**
- * Reads every blob again, round after round at its pace, and compares it with the checksum it was written with: bytes that
- * rot on the disk are found before somebody needs them. A damaged blob is dropped, and told of; so is what came of each round.
+ * Reads every blob again, in rounds at a limited rate, and compares it with its checksum. This finds bytes that decay
+ * on the disk before a client needs them. A damaged blob is dropped and logged, and each round logs a summary.
  */
 export class Scrub extends Rounds {
   readonly #parts: UpkeepParts
@@ -19,7 +19,7 @@ export class Scrub extends Rounds {
   #checkedBytes = 0
 
   constructor(parts: UpkeepParts, bytesPerSecond: number) {
-    super(parts, PERIOD_MS, 'could not read the blobs of a store again')
+    super(parts, PERIOD_MS, 'could not verify the blobs of a store')
     this.#parts = parts
     this.#pace = new Pace(bytesPerSecond, parts.clock)
   }
@@ -41,7 +41,7 @@ export class Scrub extends Rounds {
     }
     if (blobs === 0) return
     const damaged = inspection.damagedCount - before.damaged
-    log.info('read all blobs of a store again', { blobs, bytes: this.#checkedBytes - before.bytes, damaged })
+    log.info('verified all blobs of a store', { blobs, bytes: this.#checkedBytes - before.bytes, damaged })
   }
 
   async #check(located: Located): Promise<void> {
@@ -59,7 +59,7 @@ export class Scrub extends Rounds {
     }
   }
 
-  /** Rejects once there is to be an end, amid a large blob too. */
+  /** Rejects once the store is closing, also within a large blob. */
   async #take(bytes: number): Promise<void> {
     await this.#pace.take(bytes)
     if (this.isStopped) throw new StatusError('CANCELLED', 'the store is being closed')

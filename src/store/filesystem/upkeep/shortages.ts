@@ -8,8 +8,8 @@ import type { Digest } from '../../../reapi/digest.js'
 const RATION = { lines: 1, periodMs: 60_000 }
 
 /**
- * Tells operators what a store lacks to keep what it is given: room on the disk, quota, descriptors. Clients are refused with
- * RESOURCE_EXHAUSTED then, which the log has no line for otherwise: most of such refusals are the clients' own affair.
+ * Logs resources that a store lacks to accept blobs: disk space, quota, descriptors. Clients get RESOURCE_EXHAUSTED
+ * then, which is otherwise not logged, because most such errors are caused by the clients.
  */
 export class Shortages {
   readonly #store: string
@@ -21,7 +21,7 @@ export class Shortages {
     this.#log = new SparingLog(log, clock, RATION)
   }
 
-  /** A blob could not be kept, for whatever reason. */
+  /** Called when a blob could not be stored, for whatever reason. */
   met(digest: Digest, error: unknown): void {
     if (!isStatus(error, 'RESOURCE_EXHAUSTED') || errnoOf(error.cause) === undefined) return
     const fields = { store: this.#store, blob: digest.key, reason: inWords(error.cause) }
