@@ -14,26 +14,26 @@ import type { DigestFunction } from '../reapi/digest-function.js'
 import { type Instances, instanceOf } from './instance.js'
 
 export interface CapabilitiesInstance {
-  /** Of everything the instance serves, the preferred one first. */
+  /** Of all services of the instance, the preferred one first. */
   readonly digestFunctions: readonly DigestFunction[]
-  /** Undefined where neither CAS nor action cache is served. */
+  /** Undefined if the instance serves neither CAS nor action cache. */
   readonly cache: CacheCapabilities | undefined
-  /** Undefined where Execute is not served. */
+  /** Undefined if the instance does not serve Execute. */
   readonly execution: ExecutionCapabilities | undefined
 }
 
 export interface CacheCapabilities {
-  /** Whether UpdateActionResult is allowed: Bazel does not start when it wants to upload results and this is false. */
+  /** Whether UpdateActionResult is allowed. Bazel refuses to start if it is to upload results and this is false. */
   readonly isUpdateEnabled: boolean
   readonly maxBatchBytes: number
   /** The preferred one first. */
   readonly compressors: readonly Compressor[]
-  /** The average size of the chunks that blobs are split into; undefined where they are not. */
+  /** The average size of chunks; undefined if the instance does not split blobs. */
   readonly averageChunkBytes: number | undefined
 }
 
 export interface ExecutionCapabilities {
-  /** Every priority that is accepted; lower runs sooner. */
+  /** The range of accepted priorities; lower values run sooner. */
   readonly minPriority: number
   readonly maxPriority: number
   /** Names accepted in output_node_properties. */
@@ -41,8 +41,8 @@ export interface ExecutionCapabilities {
 }
 
 /**
- * Clients compare their own version with this range: Bazel up to 6 and Please want 2.0 in it. From 2.1 on clients send
- * output_paths, from 2.2 Action.platform, and 2.3 brings compressors and several digest functions.
+ * Clients compare their own version with this range: Bazel up to 6 and Please require 2.0 in it. Clients send
+ * output_paths from 2.1 on and Action.platform from 2.2 on. 2.3 adds compressors and several digest functions.
  */
 const LOW_API_VERSION = { major: 2, minor: 0, patch: 0 }
 const HIGH_API_VERSION = { major: 2, minor: 3, patch: 0 }
@@ -74,13 +74,13 @@ const cacheCapabilities = (
 ): ServerCapabilitiesInput['cacheCapabilities'] => ({
   digestFunctions: digestFunctions.map(({ value }) => value),
   actionCacheUpdateCapabilities: { updateEnabled: isUpdateEnabled && mayUpdate },
-  // ResultsCachePolicy.priority is accepted and means nothing here; Bazel refuses its flag where no range is announced.
+  // ResultsCachePolicy.priority is accepted and has no effect. Bazel refuses its flag if no range is announced.
   cachePriorityCapabilities: priorities(MIN_INT32, MAX_INT32),
   maxBatchTotalSizeBytes: maxBatchBytes,
   symlinkAbsolutePathStrategy: SymlinkAbsolutePathStrategy.ALLOWED,
   supportedCompressors: served.map(({ value }) => value),
   supportedBatchUpdateCompressors: served.map(({ value }) => value),
-  // No limit of our own: the store decides what fits.
+  // No limit here: the store decides which sizes fit.
   maxCasBlobSizeBytes: 0,
   splitBlobSupport: averageChunkBytes !== undefined,
   spliceBlobSupport: averageChunkBytes !== undefined,
@@ -94,7 +94,7 @@ const executionCapabilities = (
 ): ServerCapabilitiesInput['executionCapabilities'] => {
   const values = digestFunctions.map(({ value }) => value)
   return {
-    // The Go SDK and Bazel up to 6 look at this field alone, and know SHA256 only.
+    // The Go SDK and Bazel up to 6 read only this field and support only SHA256.
     digestFunction: values.includes(DigestFunctionValue.SHA256) ? DigestFunctionValue.SHA256 : values[0],
     digestFunctions: values,
     execEnabled: mayExecute,

@@ -8,19 +8,22 @@ import { RESERVED_SEGMENTS } from '../reapi/resource-name.js'
 import type { Store } from '../store/store.js'
 import type { ChunkedBlobs } from './cas/chunked-blobs.js'
 
-/** What CAS and ByteStream need to know of an instance. */
+/** The properties of an instance that CAS and ByteStream need. */
 export interface CasInstance {
-  /** A CAS view (`asCas`): it checks uploads and always has the empty blob. */
+  /** A CAS view (`asCas`): it checks uploads and always contains the empty blob. */
   readonly cas: Store
-  /** What digests may be made with; the first stands for an unset digest_function where nothing tells more. */
+  /** Accepted digest functions. The first one is the default if neither digest_function nor the hash length decides. */
   readonly digestFunctions: readonly DigestFunction[]
-  /** What transfers may be compressed with; none where the configuration turns it off. */
+  /** Compressors for transfers; empty if the configuration turns compression off. */
   readonly compressors: readonly Compressor[]
-  /** Where blobs are split and spliced. */
+  /** Set if the instance splits and splices blobs. */
   readonly chunked?: ChunkedBlobs | undefined
 }
 
-/** The compressor a request chose, if this instance serves it; `undefined` stands for IDENTITY, which all do. */
+/**
+ * The compressor of a request, if this instance serves it. `undefined` stands for IDENTITY, which every instance
+ * serves.
+ */
 export const servedCompressor = (
   { compressors }: Pick<CasInstance, 'compressors'>,
   chosen: Compressor | undefined,
@@ -29,10 +32,10 @@ export const servedCompressor = (
   throw new StatusError('INVALID_ARGUMENT', `compressor ${chosen.name} is not served by this instance, expected none`)
 }
 
-/** By name; `CATCH_ALL` serves the names that have no entry of their own. */
+/** Instances by name. The entry `CATCH_ALL` serves all names without an entry of their own. */
 export type Instances<T> = ReadonlyMap<string, T>
 
-/** The instance of that name, if it is served and REAPI allows the name. */
+/** The instance that serves `name`, if there is one and REAPI allows the name. */
 export const servedInstance = <T>(instances: Instances<T>, name: string): T | undefined => {
   const instance = instances.get(name)
   if (instance !== undefined || !instances.has(CATCH_ALL)) return instance
@@ -40,8 +43,8 @@ export const servedInstance = <T>(instances: Instances<T>, name: string): T | un
 }
 
 /**
- * The instance a request names. An unknown one is INVALID_ARGUMENT, never NOT_FOUND, which clients take for a cache miss;
- * so is a name that REAPI does not allow.
+ * The instance that a request names. Unknown and malformed names are INVALID_ARGUMENT, never NOT_FOUND, because clients
+ * treat NOT_FOUND as a cache miss.
  */
 export const instanceOf = <T>(instances: Instances<T>, name: string): T => {
   const instance = servedInstance(instances, name)
@@ -54,7 +57,7 @@ export const instanceOf = <T>(instances: Instances<T>, name: string): T => {
   throw new StatusError('INVALID_ARGUMENT', `instance name ${shown} is not configured, ${expected}`)
 }
 
-/** What makes a name one that no instance can have (REAPI, instance_name). */
+/** Why no instance can have this name (REAPI, instance_name); undefined if the name is valid. */
 const faultOf = (name: string): string | undefined => {
   if (name === '') return undefined
   if (name.length > MAX_INSTANCE_NAME_LENGTH) return `it is longer than ${MAX_INSTANCE_NAME_LENGTH} characters`
@@ -64,5 +67,5 @@ const faultOf = (name: string): string | undefined => {
   return segments.includes('') ? 'it has an empty segment' : undefined
 }
 
-/** The call as stores see it: with the instance that the request names. */
+/** The call for stores: with the instance name of the request. */
 export const inInstance = (call: Call, instanceName: string): Call => callWith(call, { instanceName })

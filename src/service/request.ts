@@ -3,14 +3,16 @@ import { Digest, type DigestMessage, resolveDigestFunction } from '../reapi/dige
 import type { DigestFunction } from '../reapi/digest-function.js'
 import { type Instances, inInstance, instanceOf } from './instance.js'
 
-/** What the digests of a request may be made with. */
+/** The digest functions that a request may use. */
 export interface Functions {
-  /** The request's digest_function; 0 when unset. */
+  /** The request's digest_function; 0 if unset. */
   readonly value: number
   readonly served: readonly DigestFunction[]
 }
 
-/** How a handler begins: the instance that a request names, the call as its stores see it, what its digests are made with. */
+/**
+ * The first step of a handler: resolves the instance of the request, the call for its stores, and its digest functions.
+ */
 export const openRequest = <Instance extends { readonly digestFunctions: readonly DigestFunction[] }>(
   instances: Instances<Instance>,
   { instanceName, digestFunction }: { readonly instanceName: string; readonly digestFunction: number },
@@ -25,7 +27,9 @@ export const openRequest = <Instance extends { readonly digestFunctions: readonl
 export const requestDigest = (message: DigestMessage | null, { value, served }: Functions, what: string): Digest =>
   Digest.parse(message, resolveDigestFunction(value, message?.hash || undefined, served), what)
 
-/** Every digest of a request, all of one function (REAPI: a request mixes none); `what` names the repeated field. */
+/**
+ * All digests of a request, with one common function (REAPI: a request has only one). `what` names the repeated field.
+ */
 export const requestDigests = (
   messages: readonly (DigestMessage | null)[],
   { value, served }: Functions,

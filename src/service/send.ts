@@ -3,14 +3,17 @@ import type { Clock } from '../base/clock.js'
 import { StatusError } from '../base/status-error.js'
 import { LATE, within } from '../base/work/deadline.js'
 
-/** Writes one response and waits until the client has room for the next. Rejects with CANCELLED when it went away. */
+/**
+ * Writes one response and waits until the client has room for the next. Rejects with CANCELLED if the client is gone.
+ */
 export const send = async (responses: Writable, response: object): Promise<void> => {
   if (!responses.destroyed && responses.write(response)) return
   await new Promise<void>((resolve, reject) => whenRoom(responses, (error) => (error ? reject(error) : resolve())))
 }
 
 /**
- * As `send`, for who holds what others wait for: ABORTED when the client takes nothing for `patienceMs`.
+ * Like `send`, but rejects with ABORTED if the client reads nothing for `patienceMs`. For callers that hold a resource
+ * that other calls wait for.
  */
 export const sendSoon = async (
   responses: Writable,
@@ -21,7 +24,7 @@ export const sendSoon = async (
   throw new StatusError('ABORTED', `the client has not read the last response for ${patienceMs / 1000} s`)
 }
 
-/** Calls back once `responses` has room again, or with CANCELLED when nobody reads them any more. */
+/** Calls back once `responses` has room again, or with CANCELLED once the stream is destroyed. */
 export const whenRoom = (responses: Writable, callback: (error?: StatusError) => void): void => {
   const settle = (): void => {
     responses.off('drain', settle)
@@ -33,7 +36,7 @@ export const whenRoom = (responses: Writable, callback: (error?: StatusError) =>
     settle()
     return
   }
-  // A stream that dies has no 'drain' any more: waiting for that alone would wait for ever.
+  // A destroyed stream never emits 'drain', so 'close' has to end the wait too.
   responses.on('drain', settle)
   responses.on('close', settle)
 }

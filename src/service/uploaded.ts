@@ -4,7 +4,7 @@ import { Blob } from '../stream/blob/blob.js'
 import type { BlobFeed } from '../stream/blob/feed.js'
 import type { Encoding } from '../stream/blob/stage.js'
 
-/** A blob as a client sends it, compressed or not: its message, or what comes in many of them. */
+/** The blob of an upload, decompressed if necessary. `sent` is a single message, or a feed of the data of many. */
 export const uploaded = (sent: Buffer | BlobFeed, digest: Digest, compressor: Compressor | undefined): Blob => {
   const encoding: Encoding = compressor?.name ?? 'IDENTITY'
   const { sizeBytes } = digest

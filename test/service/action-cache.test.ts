@@ -23,7 +23,7 @@ const update = (client: TestClient, action: object | null, actionResult: ResultI
 const get = (client: TestClient, action: object | null, more: object = {}) =>
   client.unary(`${AC}/GetActionResult`, { actionDigest: action, ...more }).response
 
-/** A CAS and an action cache that a test can break, and their server. */
+/** A server with a CAS and an action cache that a test can make fail. */
 const served = async (t: Parameters<typeof serve>[0], setting: object = {}) => {
   const faultyCas = new FaultyStore(await memoryStore())
   const faultyAc = new FaultyStore(await memoryStore())
@@ -58,7 +58,7 @@ t.test('ACG-01, ACG-02, ACG-05, ACU-01, ACU-02, ACU-03, ACU-07, ACU-14, INS-06',
   t.equal(missingBlobDigests.length, 1, 'ACU-14: an entry is no blob')
 })
 
-t.test('ACG-06, DIG-04, DIG-06, INS-02: what no action is', async (t) => {
+t.test('ACG-06, DIG-04, DIG-06, INS-02: invalid or absent actions', async (t) => {
   const { client } = await serve(t)
   const bad = [null, {}, { hash: key.hash.slice(1), sizeBytes: 6 }, { ...key, sizeBytes: -1 }]
   for (const digest of bad) {
@@ -70,7 +70,7 @@ t.test('ACG-06, DIG-04, DIG-06, INS-02: what no action is', async (t) => {
   t.equal((await failure(update(client, key, {}, { instanceName: 'nope' }))).code, 'INVALID_ARGUMENT')
 })
 
-t.test('ACU-04: results that are none', async (t) => {
+t.test('ACU-04: invalid results', async (t) => {
   const { client } = await serve(t)
   const good = wire(blobOf('x').digest)
   const bad = { hash: 'zz', sizeBytes: 1 }
@@ -100,7 +100,7 @@ t.test('ACU-04: results that are none', async (t) => {
   t.equal((await failure(get(client, key))).code, 'NOT_FOUND', 'nothing was kept')
 })
 
-t.test('results whose outputs have no lawful place are refused by field, lawful ones are kept', async (t) => {
+t.test('results with invalid output paths are refused by field, valid ones are stored', async (t) => {
   const { client, cas } = await serve(t)
   const digest = wire(blobOf('x').digest)
   const command = blobOf(commandCodec.encode({ arguments: ['x'], workingDirectory: 'out/debug' }))
@@ -164,7 +164,7 @@ t.test('ACU-05, ACU-08: read-only, full', async (t) => {
   t.equal((await failure(update(full.client, key, { exitCode: 1 }))).code, 'RESOURCE_EXHAUSTED', 'ACU-08')
 })
 
-t.test('ACU-09, ACU-12, ACU-13: everything comes back', async (t) => {
+t.test('ACU-09, ACU-12, ACU-13: all fields are returned', async (t) => {
   const { client, cas } = await serve(t)
   const [file, stdout, stderr] = [blobOf('file'), blobOf('stdout'), blobOf('stderr')]
   const tree = blobOf(treeCodec.encode({ root: {} }))
@@ -198,7 +198,7 @@ t.test('ACU-09, ACU-12, ACU-13: everything comes back', async (t) => {
   t.equal(found.exitCode, 3, 'ACU-12')
 })
 
-t.test('ACU-10, ACU-11: raw outputs, and nothing at all', async (t) => {
+t.test('ACU-10, ACU-11: raw outputs, and an empty result', async (t) => {
   const { client, cas } = await serve(t)
   const [stdout, file] = [blobOf('stdout'), blobOf('contents')]
   await update(client, key, {
@@ -222,7 +222,7 @@ t.test('ACU-10, ACU-11: raw outputs, and nothing at all', async (t) => {
   t.equal((await get(client, key)).exitCode, 0)
 })
 
-/** A result with every kind of output, and the blobs it needs by what they are. */
+/** A result with every kind of output, and its blobs by kind. */
 const fullResult = () => {
   const blobs = {
     'output file': blobOf('output file'),
@@ -256,7 +256,7 @@ const fullResult = () => {
   return { result, blobs: { ...blobs, tree, 'root directory': rootDirectory, 'directory below it': subdirectory } }
 }
 
-t.test('ACG-03, ACU-06: a hit has every output, or it is none', async (t) => {
+t.test('ACG-03, ACU-06: an entry with a missing output is a miss', async (t) => {
   const { client, cas } = await served(t)
   const { result, blobs } = fullResult()
   await update(client, key, result)
@@ -275,7 +275,7 @@ t.test('ACG-03, ACU-06: a hit has every output, or it is none', async (t) => {
   t.equal((await failure(get(client, key))).code, 'OK', 'whole again')
 })
 
-t.test('ACG-04: a hit is a use of everything, asked in one question', async (t) => {
+t.test('ACG-04: a hit counts as a use of all its blobs, in one findMissing', async (t) => {
   const { client, cas, faultyCas } = await served(t)
   const { result, blobs } = fullResult()
   await put(cas, ...Object.values(blobs))
@@ -311,7 +311,7 @@ t.test('ACG-07, ACG-08, ACG-09, ACG-10: outputs inside the result', async (t) =>
   t.same(inlined, [5, 0, 2 * MIB, 0], 'ACG-10: as many as fit into a message')
 })
 
-t.test('ACG-03, ACG-07: an entry that is asked for again is the one that is there, and is checked again', async (t) => {
+t.test('ACG-03, ACG-07: a repeated request returns the current entry and checks it again', async (t) => {
   const cas = asCas(await memoryStore())
   const { client } = await serve(t, { instances: { '': { cas } } })
   const [first, second] = [randomBlob(100), randomBlob(100)]
@@ -331,7 +331,7 @@ t.test('ACG-03, ACG-07: an entry that is asked for again is the one that is ther
   t.equal((await failure(get(client, key))).code, 'NOT_FOUND', 'an output has left since')
 })
 
-t.test('ACG-11: faults are not misses', async (t) => {
+t.test('ACG-11: failures of a store are not misses', async (t) => {
   const { client, cas, faultyCas, faultyAc } = await served(t)
   const file = blobOf('file')
   await put(cas, file)
@@ -345,7 +345,7 @@ t.test('ACG-11: faults are not misses', async (t) => {
   t.equal((await failure(get(client, key))).code, 'OK')
 })
 
-t.test('a damaged entry is a miss, and is dropped', async (t) => {
+t.test('a damaged entry is a miss and is dropped', async (t) => {
   const { client, faultyAc } = await served(t)
   const damaged = [
     Buffer.from('\xff\xff no ActionResult'),
@@ -358,7 +358,7 @@ t.test('a damaged entry is a miss, and is dropped', async (t) => {
   }
 })
 
-t.test('a Tree of many files is asked for in parts, a file that is gone at its very end is noticed', async (t) => {
+t.test('the files of a large Tree are checked in parts, and a missing last file is noticed', async (t) => {
   const { client, cas, faultyCas } = await served(t)
   const content = (index: number): Blob => blobOf(`content ${index}`)
   const children = Array.from({ length: 20 }, (_, child) => ({
@@ -383,7 +383,7 @@ t.test('a Tree of many files is asked for in parts, a file that is gone at its v
   t.equal((await failure(get(client, key))).code, 'NOT_FOUND')
 })
 
-t.test('an output directory that is no Tree is no hit that anybody could use', async (t) => {
+t.test('an entry whose output directory is not a valid Tree is a miss', async (t) => {
   const { client, cas } = await served(t)
   for (const bytes of [Buffer.from([0x0a, 0x7f]), Buffer.from([0x12, 2, 0x0a, 0x7f]), Buffer.from([0x80])]) {
     const tree = blobOf(bytes)
@@ -393,7 +393,7 @@ t.test('an output directory that is no Tree is no hit that anybody could use', a
   }
 })
 
-t.test('an answer that is kept for the next time keeps no memory but its own', async (t) => {
+t.test("a cached answer does not keep the encoder's slab in memory", async (t) => {
   const ac = await memoryStore()
   await putBytes(ac, action.digest, resultCodec.encode({ stdoutRaw: Buffer.from('one') }), internalCall())
   const instance = { cas: asCas(await memoryStore()), ac, digestFunctions: [action.digest.function], isReadOnly: false }

@@ -11,14 +11,14 @@ export interface WriteMessage {
   readonly data?: Buffer
 }
 
-/** One Write under a test's control: messages go out one by one. */
+/** A Write whose messages a test sends one by one. */
 export const openWrite = (client: TestClient) => {
   const { call, response } = client.clientStream(`${BYTE_STREAM}/Write`)
-  // Some tests look at the response late; an error must not be unheard until then.
+  // Some tests await the response late, so an earlier rejection must not count as unhandled.
   response.catch(() => {})
   return {
     response: response as Promise<{ committedSize: number }>,
-    /** Resolves once the message has left. */
+    /** Resolves once the message has been sent. */
     send: (message: WriteMessage): Promise<void> => new Promise((resolve) => call.write(message, () => resolve())),
     end: () => call.end(),
     cancel: () => call.cancel(),
@@ -53,7 +53,7 @@ export const messagesOf = (resourceName: string, bytes: Buffer, chunkBytes = 64 
 
 let uploads = 0
 
-/** A name of its own for each upload. */
+/** A new upload name with its own uuid. */
 export const uploadName = (
   digest: Digest,
   { instanceName = '', compressor }: { instanceName?: string; compressor?: Compressor } = {},
@@ -65,7 +65,10 @@ export const uploadWhole = (
   chunkBytes?: number,
 ): Promise<{ committedSize: number }> => write(client, messagesOf(uploadName(digest), bytes, chunkBytes))
 
-/** Everything a Read gives, or the error it ends with. */
+/**
+ * All bytes and chunks of a Read. Rejects with the error of the call; `messages` of the error has the messages before
+ * it.
+ */
 export const read = async (
   client: TestClient,
   resourceName: string,

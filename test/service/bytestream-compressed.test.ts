@@ -14,7 +14,7 @@ const unpack = (compressor: Compressor, bytes: Buffer): Promise<Buffer> =>
     signal: new AbortController().signal,
   })
 
-/** Half text, half noise, so that it neither vanishes nor stays as it is. */
+/** Half text, half noise, so that compression has some effect, but not an extreme one. */
 const mixed = (sizeBytes: number): Blob =>
   blobOf(Buffer.concat([randomBytes(Math.ceil(sizeBytes / 2)), Buffer.alloc(Math.floor(sizeBytes / 2), 'some text ')]))
 
@@ -108,7 +108,7 @@ each('CMP-11, CMP-12, CMP-13, CMP-15, CMP-16: reading compressed', async (t, com
   t.equal((await unpack(compressor, await readBlob(client, blobOf('').digest, compressor))).length, 0, 'CMP-16')
 })
 
-t.test('CMP-09: compressors that are not served', async (t) => {
+t.test('CMP-09: unsupported compressors', async (t) => {
   const { client } = await serve(t)
   const { hash, sizeBytes } = randomBlob(10).digest
   for (const segment of ['xz', 'identity', 'ZSTD', 'gzip']) {
@@ -145,7 +145,7 @@ t.test('compressed BLAKE3 names, and zstd of several frames (CMP-06)', async (t)
   t.ok((await unpack(compressor, await readBlob(client, blob.digest, compressor))).equals(blob.bytes))
 })
 
-t.test('CMP-19: a broken compressed upload begins again', async (t) => {
+t.test('CMP-19: an interrupted compressed upload starts again', async (t) => {
   const { client, cas } = await serve(t)
   const [compressor] = compressors
   if (compressor === undefined) return
@@ -162,7 +162,7 @@ t.test('CMP-19: a broken compressed upload begins again', async (t) => {
   t.ok((await get(cas, blob.digest)).equals(blob.bytes))
 })
 
-t.test('CMP-20: compressed and uncompressed uploads of one blob together', async (t) => {
+t.test('CMP-20: concurrent compressed and uncompressed uploads of one blob', async (t) => {
   const { client, cas } = await serve(t)
   const blob = mixed(2 * MIB)
   const compressed = compressors.map(async (compressor) => {

@@ -19,7 +19,7 @@ import { type Blob, BYTE_STREAM, failure, MIB, put, randomBlob, serve } from './
 
 const readRequest = codec('google.bytestream.ReadRequest')
 
-/** A CAS whose blobs are files, behind the services. */
+/** The services over a CAS that stores blobs as files. */
 const serveFiles = async (t: Test, transport: TransportName = 'remexec') => {
   const folder = t.testdir()
   const files = await openFilesystem(folder)
@@ -35,7 +35,7 @@ const turns = async (count: number): Promise<void> => {
 
 const descriptors = (): number => readdirSync('/proc/self/fd').length
 
-/** Memory outside of the heap that is in use. */
+/** Memory of buffers outside of the heap, after garbage collection. */
 const heldBytes = (): number => {
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as () => void
@@ -74,7 +74,7 @@ t.test('a stalled read of 64 MiB holds less than 100 KiB', async (t) => {
   client.destroy()
 })
 
-t.test('a reader whose socket takes nothing holds no more than a mebibyte, however many blobs it reads', async (t) => {
+t.test('a connection whose client reads nothing holds less than 1 MiB, for any number of reads', async (t) => {
   const { listener, cas } = await serveFiles(t)
   const { digest, bytes } = randomBlob(64 * MIB)
   await put(cas, { digest, bytes })
@@ -100,34 +100,37 @@ t.test('a reader whose socket takes nothing holds no more than a mebibyte, howev
 
 for (const transport of ['remexec', 'grpc-js'] as const) {
   t.test(`files read over ${transport}`, async (t) => {
-    t.test('many at once, some given up: every other gets its own bytes, and no file stays open', async (t) => {
-      const { connect, cas } = await serveFiles(t, transport)
-      const blobs = [3 * MIB, MIB + 1, 700_000, 256 * 1024, 65_537].map(randomBlob)
-      for (const blob of blobs) await put(cas, blob)
-      const clients = [connect(), connect(), connect()]
-      const open = descriptors()
-      for (let round = 0; round < 8; round++) {
-        const reads = clients.flatMap((client) =>
-          blobs.map(async ({ digest, bytes }, index) => {
-            if ((round + index) % 3 > 0) {
-              t.ok((await readBlob(client, digest)).equals(bytes))
-              return
-            }
-            const call = client.serverStream(`${BYTE_STREAM}/Read`, { resourceName: formatReadName('', digest) })
-            call.on('error', () => {})
-            await new Promise((resolve) => call.once('data', resolve).once('end', resolve))
-            call.cancel()
-          }),
-        )
-        await Promise.all(reads)
-      }
-      // Sockets of the clients were opened meanwhile, one end of each here.
-      for (let turn = 0; turn < 1000 && descriptors() > open + 2 * clients.length; turn++) await turns(1)
-      t.ok(descriptors() <= open + 2 * clients.length, `${open} descriptors, then ${descriptors()}`)
-    })
+    t.test(
+      'many concurrent reads, some cancelled: all others get the right bytes, and no file stays open',
+      async (t) => {
+        const { connect, cas } = await serveFiles(t, transport)
+        const blobs = [3 * MIB, MIB + 1, 700_000, 256 * 1024, 65_537].map(randomBlob)
+        for (const blob of blobs) await put(cas, blob)
+        const clients = [connect(), connect(), connect()]
+        const open = descriptors()
+        for (let round = 0; round < 8; round++) {
+          const reads = clients.flatMap((client) =>
+            blobs.map(async ({ digest, bytes }, index) => {
+              if ((round + index) % 3 > 0) {
+                t.ok((await readBlob(client, digest)).equals(bytes))
+                return
+              }
+              const call = client.serverStream(`${BYTE_STREAM}/Read`, { resourceName: formatReadName('', digest) })
+              call.on('error', () => {})
+              await new Promise((resolve) => call.once('data', resolve).once('end', resolve))
+              call.cancel()
+            }),
+          )
+          await Promise.all(reads)
+        }
+        // The clients have opened sockets in the meantime; both ends are in this process.
+        for (let turn = 0; turn < 1000 && descriptors() > open + 2 * clients.length; turn++) await turns(1)
+        t.ok(descriptors() <= open + 2 * clients.length, `${open} descriptors, then ${descriptors()}`)
+      },
+    )
 
     t.test(
-      'many uploads at once, some given up: every other is kept as it was sent, in messages of any size',
+      'many concurrent uploads, some cancelled: all others are stored unchanged, for messages of any size',
       async (t) => {
         const { connect, cas } = await serveFiles(t, transport)
         const clients = [connect(), connect()]
@@ -158,7 +161,7 @@ for (const transport of ['remexec', 'grpc-js'] as const) {
       },
     )
 
-    t.test('an upload that is wrong at its end, or longer than it says, is refused and leaves no file', async (t) => {
+    t.test('an upload with a wrong last byte or with too many bytes is refused and leaves no file', async (t) => {
       const { client, folder } = await serveFiles(t, transport)
       const { digest, bytes } = randomBlob(MIB)
       const other = randomBlob(MIB)
@@ -170,7 +173,7 @@ for (const transport of ['remexec', 'grpc-js'] as const) {
       t.same(await readdir(join(folder, 'temp')), [])
     })
 
-    t.test('a part of one', async (t) => {
+    t.test('a part of a file', async (t) => {
       const { client, cas } = await serveFiles(t, transport)
       const { digest, bytes } = randomBlob(2 * MIB)
       await put(cas, { digest, bytes })
@@ -178,7 +181,7 @@ for (const transport of ['remexec', 'grpc-js'] as const) {
       t.ok(part.bytes.equals(bytes.subarray(777, 777 + MIB)))
     })
 
-    t.test('one that is cut short meanwhile is DATA_LOSS', async (t) => {
+    t.test('a file that is truncated during the read is DATA_LOSS', async (t) => {
       const { client, cas, folder } = await serveFiles(t, transport)
       const blob = randomBlob(32 * MIB)
       await put(cas, blob)

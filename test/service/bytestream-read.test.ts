@@ -54,7 +54,7 @@ t.test('BSR-03, BSR-04, BSR-05, BSR-06, BSR-07: offsets and limits', async (t) =
   }
 })
 
-t.test('BSR-02, BSR-10, BSR-11, INS-02: what cannot be read', async (t) => {
+t.test('BSR-02, BSR-10, BSR-11, INS-02: reads that fail', async (t) => {
   const { client, cas } = await serve(t)
   const blob = randomBlob(10)
   await put(cas, blob)
@@ -75,7 +75,7 @@ t.test('BSR-02, BSR-10, BSR-11, INS-02: what cannot be read', async (t) => {
   for (const name of names) t.equal((await failure(read(client, name))).code, 'INVALID_ARGUMENT', JSON.stringify(name))
 })
 
-t.test('BSR-08: a backend that breaks or ends early is never the end of the blob', async (t) => {
+t.test('BSR-08: a read from a backend that fails or ends early never succeeds', async (t) => {
   const faulty = new FaultyStore(await memoryStore())
   const cas = asCas(faulty)
   const { client } = await serve(t, { instances: { '': { cas } } })
@@ -93,7 +93,7 @@ t.test('BSR-08: a backend that breaks or ends early is never the end of the blob
   t.equal((await failure(readBlob(client, randomBlob(10).digest))).code, 'UNAVAILABLE', 'a fault is no miss')
 })
 
-t.test('BSR-14, BRB-08: bytes that rotted behind a verify store are never delivered as success', async (t) => {
+t.test('BSR-14, BRB-08: a damaged blob behind a verify store is never delivered as success', async (t) => {
   const faulty = new FaultyStore(await memoryStore())
   const cas = asCas(await verified(faulty))
   const { client } = await serve(t, { instances: { '': { cas } } })
@@ -124,7 +124,7 @@ t.test('BSR-13, GEN-08: a hundred readers that do not read', async (t) => {
   await Promise.all(stalled.map((stream) => once(stream, 'readable')))
   for (let turn = 0; turn < 100; turn++) await new Promise((resolve) => setImmediate(resolve))
   const grownBytes = process.memoryUsage().rss - before
-  // Both ends are in this process: the client's own window and buffers are part of it. Whole blobs would be 2 GiB.
+  // Includes the window and buffers of the client, which runs in the same process. The whole blobs would be 2 GiB.
   t.ok(grownBytes < 500 * MIB, `${Math.round(grownBytes / MIB)} MiB for both ends`)
   t.ok((await readBlob(client, blob.digest)).equals(blob.bytes), 'and others still read')
   for (const stream of stalled) {
@@ -184,7 +184,7 @@ t.test('RMD-01, RMD-02, RMD-03, GEN-11, GEN-12: metadata of every kind', async (
   }
 })
 
-t.test('what was written is what is read', async (t) => {
+t.test('a read returns the written bytes', async (t) => {
   const { client, connect } = await serve(t)
   const blobs = Array.from({ length: 20 }, (_, index) => randomBlob(index * 30_000))
   await Promise.all(blobs.map((blob) => uploadWhole(client, blob)))

@@ -22,7 +22,7 @@ import {
   wire,
 } from './harness.js'
 
-/** What has no event to wait for is asked for again and again; the test's own time limit ends it. */
+/** Polls a state that has no event. The time limit of the test ends the wait. */
 const until = async (holds: () => boolean | Promise<boolean>): Promise<void> => {
   while (!(await holds())) await new Promise((resolve) => setImmediate(resolve))
 }
@@ -106,7 +106,7 @@ t.test('BSW-04, BSW-05, BSW-16, BSW-17: names in later messages, one uuid for al
   t.equal((await write(client, keepAlive)).committedSize, 30, 'BSW-17')
 })
 
-t.test('BSW-06, BSW-24, BSW-25, INS-02, INS-05, DIG-01: names that lead nowhere', async (t) => {
+t.test('BSW-06, BSW-24, BSW-25, INS-02, INS-05, DIG-01: invalid names', async (t) => {
   const { client } = await serve(t)
   const { hash } = blobOf('x').digest
   const names = [
@@ -213,7 +213,7 @@ t.test('BSW-11: wrong, short and long bodies', async (t) => {
   }
 })
 
-t.test('BSW-13, BSW-14, CMP-03: a blob that is there is answered at once', async (t) => {
+t.test('BSW-13, BSW-14, CMP-03: an upload of an existing blob is answered immediately', async (t) => {
   const { client, cas } = await serve(t)
   const blob = randomBlob(8 * MIB)
   await put(cas, blob)
@@ -227,7 +227,7 @@ t.test('BSW-13, BSW-14, CMP-03: a blob that is there is answered at once', async
   }
 })
 
-t.test('BSW-15, CMP-20: another client finishes the blob in mid-upload', async (t) => {
+t.test('BSW-15, CMP-20: another client finishes the blob during the upload', async (t) => {
   const { client, connect, cas } = await serve(t)
   for (const [index, compressor] of [undefined, ...compressors].entries()) {
     const blob = randomBlob(100_000 + index)
@@ -259,7 +259,7 @@ t.test('BSW-15, CMP-20: another client finishes the blob in mid-upload', async (
   }
 })
 
-t.test('uploads of one blob at once, some with one name', async (t) => {
+t.test('concurrent uploads of one blob, some with the same name', async (t) => {
   const { client, cas } = await serve(t)
   const blob = randomBlob(2 * MIB)
   const same = uploadName(blob.digest)
@@ -283,7 +283,7 @@ t.test('BSW-22: no space', async (t) => {
   t.equal(faulty.openUploads, 0)
 })
 
-t.test('GEN-06, FMB-10, BSW-26: broken uploads leave nothing and block nothing', async (t) => {
+t.test('GEN-06, FMB-10, BSW-26: interrupted uploads leave nothing behind and block nothing', async (t) => {
   const faulty = new FaultyStore(await memoryStore())
   const cas = asCas(faulty)
   const { client, clock } = await serve(t, { instances: { '': { cas } }, bounds: { parked: 10 * 1.05 * PARKED_BYTES } })
@@ -311,7 +311,7 @@ t.test('GEN-06, FMB-10, BSW-26: broken uploads leave nothing and block nothing',
   t.equal((await write(client, messagesOf(name, blob.bytes))).committedSize, 400_000, 'the same name again')
 })
 
-t.test('a cancelled upload of all bytes is not committed', async (t) => {
+t.test('an upload that is cancelled after its last byte is not committed', async (t) => {
   const { client, cas, uploads } = await serve(t)
   const blob = randomBlob(100_000)
   const resourceName = uploadName(blob.digest)
@@ -339,7 +339,7 @@ t.test('BSQ-01, BSQ-02, BSQ-05, CMP-19: the status of uploads', async (t) => {
   }
 })
 
-t.test('BSQ-03, BSQ-04: a broken upload goes on where it was', async (t) => {
+t.test('BSQ-03, BSQ-04: an interrupted upload is resumed where it ended', async (t) => {
   for (const how of ['cancelled', 'half-closed', 'still open'] as const) {
     const { client, connect, cas } = await serve(t)
     const blob = randomBlob(10 * MIB)
@@ -367,8 +367,8 @@ t.test('BSQ-03, BSQ-04: a broken upload goes on where it was', async (t) => {
   }
 })
 
-t.test('what is kept of broken uploads is bounded', async (t) => {
-  // An instance has half of it.
+t.test('the memory held by interrupted uploads is bounded', async (t) => {
+  // One instance may use half of the bound.
   const { client, ledger } = await serve(t, { bounds: { parked: 2 * (2 * PARKED_BYTES + 250_000) } })
   const names: string[] = []
   for (const keptBytes of [100_000, 100_000, 100_000, 200_000]) {
@@ -382,7 +382,7 @@ t.test('what is kept of broken uploads is bounded', async (t) => {
   t.equal(ledger.kinds.parked.heldBytes, PARKED_BYTES + 200_000)
 })
 
-t.test('broken uploads of one instance leave room for those of another', async (t) => {
+t.test('interrupted uploads of one instance leave room for those of another', async (t) => {
   const cas = asCas(await memoryStore())
   const bounds = { parked: 4 * (PARKED_BYTES + 100_000) }
   const { client } = await serve(t, { instances: { a: { cas }, b: { cas } }, bounds })
@@ -397,7 +397,7 @@ t.test('broken uploads of one instance leave room for those of another', async (
   t.same(codes, ['OK', 'NOT_FOUND', 'OK', 'OK'])
 })
 
-t.test('a broken upload gives way to a live one that a memory store has no room for', async (t) => {
+t.test('an interrupted upload is dropped if a full memory store needs the room for a live one', async (t) => {
   const cas = asCas(await memoryStore(undefined, 8 * MIB))
   const { client } = await serve(t, { instances: { '': { cas } } })
   const blob = randomBlob(7 * MIB)
@@ -443,7 +443,7 @@ t.test('a fast client waits for a slow store', async (t) => {
   t.equal((await response).committedSize, 32 * MIB)
 })
 
-t.test('FMB-07 over ByteStream: missing turns into present with the answer', async (t) => {
+t.test('FMB-07 over ByteStream: a blob is present once its upload is answered', async (t) => {
   const { client, connect } = await serve(t)
   const blob = randomBlob(70_000)
   const ask = async () =>

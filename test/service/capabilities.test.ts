@@ -44,7 +44,7 @@ t.test('CAP-02, CAP-03, CAP-05, CAP-06, CAP-09 to CAP-19: what is announced', as
   t.equal(other.executionCapabilities, null, 'CAP-04')
 })
 
-t.test('CAP-08, CAP-13: what is announced is what happens', async (t) => {
+t.test('CAP-08, CAP-13: the server behaves as announced', async (t) => {
   const { client } = await serve(t, { instances })
   for (const instanceName of ['', 'cache']) {
     const { cacheCapabilities } = await client.unary(`${CAPABILITIES}/GetCapabilities`, { instanceName }).response

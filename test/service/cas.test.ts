@@ -113,7 +113,7 @@ t.test('DIG-01 to DIG-09: digests of requests', async (t) => {
   t.equal(await update({ instanceName: 'blake', requests: [entry] }), 0, 'a BLAKE3-only instance takes it bare')
 })
 
-t.test('FMB-01, FMB-02, FMB-03, FMB-04, FMB-11, DIG-02, DIG-12, DIG-13: what is missing', async (t) => {
+t.test('FMB-01, FMB-02, FMB-03, FMB-04, FMB-11, DIG-02, DIG-12, DIG-13: missing blobs', async (t) => {
   const { client, cas } = await serve(t)
   const here = [blobOf('one'), blobOf('two')]
   await put(cas, ...here)
@@ -129,7 +129,7 @@ t.test('FMB-01, FMB-02, FMB-03, FMB-04, FMB-11, DIG-02, DIG-12, DIG-13: what is 
   t.equal((await find({ hash: absent('x').hash, sizeBytes: 0 })).length, 1, 'DIG-13')
 })
 
-t.test('FMB-05: large questions', async (t) => {
+t.test('FMB-05: large requests', async (t) => {
   const { client } = await serve(t)
   const many = Array.from({ length: 14_000 }, (_, index) => absent(String(index)))
   const { missingBlobDigests } = await client.unary(`${CAS}/FindMissingBlobs`, { blobDigests: many }).response
@@ -163,7 +163,7 @@ t.test('FMB-07, BUB-01, BUB-07, BUB-08: uploads in batches', async (t) => {
   t.same((await client.unary(`${CAS}/BatchUpdateBlobs`, {}).response).responses, [], 'BUB-08')
 })
 
-t.test('BUB-02, BUB-03, BUB-06, BUB-09: an entry fails by itself', async (t) => {
+t.test('BUB-02, BUB-03, BUB-06, BUB-09: an entry fails on its own', async (t) => {
   const { client, cas } = await serve(t)
   const [good, wrong, short, long] = [blobOf('good'), blobOf('wrong'), blobOf('short'), blobOf('long!')]
   const requests = [
@@ -217,7 +217,7 @@ t.test('BUB-13: no space', async (t) => {
   t.equal(responses[0].status.code, 8)
 })
 
-t.test('BUB-16: fifty clients upload one blob at once', async (t) => {
+t.test('BUB-16: fifty clients upload the same blob concurrently', async (t) => {
   const { connect, cas } = await serve(t)
   const blob = randomBlob(100_000)
   const request = { requests: [{ digest: wire(blob.digest), data: blob.bytes }] }
@@ -250,7 +250,7 @@ t.test('BRB-01, BRB-02, BRB-05, BRB-06, BRB-10: reads in batches', async (t) => 
   t.same(await read(), [], 'BRB-10')
 })
 
-t.test('BRB-03: the status is on the wire, also of success', async (t) => {
+t.test('BRB-03: the status is on the wire, also for success', async (t) => {
   const { client, cas } = await serve(t)
   await put(cas, blobOf('a'))
   const { responses } = await client.unary(`${CAS}/BatchReadBlobs`, { digests: [wire(blobOf('a').digest)] }).response
@@ -317,7 +317,7 @@ t.test('BRB-07, BRB-11, BUB-10, BUB-11, BUB-12, CAP-12: compressed batches', asy
   }
 })
 
-t.test('BatchReadBlobs lets the event loop turn while it compresses 4 MiB', async (t) => {
+t.test('BatchReadBlobs does not block the event loop while it compresses 4 MiB', async (t) => {
   const cas = asCas(await memoryStore())
   const blob = blobOf(randomBytes(2 * MIB - 5_000).toString('hex'))
   await put(cas, blob)
@@ -359,7 +359,7 @@ t.test('BatchReadBlobs lets the event loop turn while it compresses 4 MiB', asyn
   }
 })
 
-t.test('BSR-08, BRB-08: a short or failing backend is never success', async (t) => {
+t.test('BSR-08, BRB-08: a read from a failing backend or of a truncated blob never succeeds', async (t) => {
   const faulty = new FaultyStore(await memoryStore())
   const { client } = await serve(t, { instances: { '': { cas: asCas(faulty) } } })
   const blob = randomBlob(1000)
@@ -385,7 +385,7 @@ t.test('SPL-01, CAP-14, GEN-02: SplitBlob and SpliceBlob are not served', async 
   }
 })
 
-t.test('FMB-08, BRB-11: questions and reads keep blobs alive', async (t) => {
+t.test('FMB-08, BRB-11: FindMissingBlobs and reads extend the lifetime of blobs', async (t) => {
   const cas = asCas(await memoryStore(undefined, 3000))
   const { client } = await serve(t, { instances: { '': { cas } } })
   const [first, second, third] = [randomBlob(900), randomBlob(900), randomBlob(900)]

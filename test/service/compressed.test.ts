@@ -24,7 +24,7 @@ const serveKept = async (t: Test) => {
   return { ...(await serve(t, { instances: { '': { cas } } })), backend, cas }
 }
 
-t.test('CMP-01, CMP-04, CMP-14: what came compressed goes compressed as it came', async (t) => {
+t.test('CMP-01, CMP-04, CMP-14: a blob that was uploaded compressed is sent in the same form', async (t) => {
   const { client, cas } = await serveKept(t)
   for (const sizeBytes of [10, 50_000, 3 * MIB]) {
     const blob = mixed(sizeBytes)
@@ -36,7 +36,7 @@ t.test('CMP-01, CMP-04, CMP-14: what came compressed goes compressed as it came'
   }
 })
 
-t.test('CMP-03: a blob that is there is answered at once, however it came', async (t) => {
+t.test('CMP-03: an upload of an existing blob is answered immediately, compressed or not', async (t) => {
   const { client } = await serveKept(t)
   for (const how of ['plain', 'compressed']) {
     const blob = mixed(MIB)
@@ -51,7 +51,7 @@ t.test('CMP-03: a blob that is there is answered at once, however it came', asyn
   }
 })
 
-t.test('CMP-19, BSW-26: a broken compressed upload leaves nothing and begins again', async (t) => {
+t.test('CMP-19, BSW-26: an interrupted compressed upload leaves nothing behind and starts again', async (t) => {
   for (const how of ['cancelled', 'half-closed'] as const) {
     const { client, connect, cas, backend } = await serveKept(t)
     const blob = mixed(4 * MIB)
@@ -71,7 +71,7 @@ t.test('CMP-19, BSW-26: a broken compressed upload leaves nothing and begins aga
   }
 })
 
-t.test('CMP-20: another client finishes the blob in mid-upload', async (t) => {
+t.test('CMP-20: another client finishes the blob during the upload', async (t) => {
   const { client, connect, cas } = await serveKept(t)
   for (const how of ['plain', 'compressed']) {
     const blob = randomBlob(400_000)
@@ -91,7 +91,7 @@ const damage = async (backend: Store, { digest }: Blob): Promise<void> => {
   await putBytes(backend, digest, stored, call)
 }
 
-t.test('a damaged blob is DATA_LOSS once, then missing, and heals by an upload', async (t) => {
+t.test('a damaged blob is DATA_LOSS once, then missing, until it is uploaded again', async (t) => {
   const { client, backend } = await serveKept(t)
   for (const [form, compressor] of Object.entries({ compressed: zstd, plain: undefined })) {
     for (const sizeBytes of [1000, 2 * MIB]) {

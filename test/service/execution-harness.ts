@@ -44,7 +44,7 @@ type Operation = Output<'google.longrunning.Operation'>
 type Start = Output<'remexec.worker.v1.Start'>
 type SchedulerMessage = Output<'remexec.worker.v1.SchedulerMessage'>
 
-/** Messages of a stream one by one. */
+/** Reads the messages of a stream one by one. */
 export class Reader<T> {
   readonly #messages: AsyncIterator<T>
 
@@ -80,12 +80,12 @@ export const stageOf = ({ metadata }: Operation): number =>
 export const responseOf = ({ response }: Operation): Output<'build.bazel.remote.execution.v2.ExecuteResponse'> =>
   unpack(responseCodec, response ?? { typeUrl: '', value: Buffer.alloc(0) })
 
-/** A worker that does what a test tells it, over the real protocol. */
+/** A worker controlled by a test, over the real protocol. */
 export class FakeWorker {
   readonly stream: ClientDuplexStream<Input<'remexec.worker.v1.WorkerMessage'>, SchedulerMessage>
   readonly messages: Reader<SchedulerMessage>
   id = ''
-  /** Shows in a Hello that the id is its own. */
+  /** Proves in a Hello that the worker owns its id. */
   key = ''
   readonly #clock: ManualClock
   readonly #acknowledged: string[] = []
@@ -116,14 +116,14 @@ export class FakeWorker {
     return start
   }
 
-  /** The attempt that is to be killed, or the next one whose result was acknowledged. */
+  /** The id of the next attempt to kill, or of the next acknowledged result. */
   async next(what: 'kill' | 'resultAck'): Promise<string> {
     if (what === 'kill') return (await this.messages.until(({ kill }) => kill !== null)).kill?.attemptId ?? ''
     if (this.#acknowledged.length === 0) this.#acknowledged.push(...(await this.#acknowledgement()))
     return this.#acknowledged.shift() ?? ''
   }
 
-  /** The service keeps acknowledgements for a moment of its clock: that moment passes once there is one to send. */
+  /** Advances the clock once an acknowledgement is due, because the service collects them for some time. */
   async #acknowledgement(): Promise<readonly string[]> {
     let hasCome = false
     const message = this.messages
@@ -156,7 +156,7 @@ export interface BuiltAction {
   readonly root: Blob
 }
 
-/** An action and what it refers to, not uploaded yet. */
+/** An action with all its blobs, not uploaded yet. */
 export const buildAction = (
   parts: {
     readonly command?: Input<'build.bazel.remote.execution.v2.Command'>
@@ -179,7 +179,7 @@ export interface ExecutionServer {
   readonly host: SchedulerHost
   readonly cas: Store
   readonly ac: Store
-  /** Of no instance, named OTHER. */
+  /** A store named OTHER that belongs to no instance. */
   readonly otherCache: Store
   readonly logged: string[]
   readonly connect: () => TestClient
@@ -190,19 +190,19 @@ export interface ExecutionServer {
   upload(action: BuiltAction): Promise<BuiltAction>
 }
 
-/** An instance, and where its results are. */
+/** An instance and the stores of its results. */
 type ServedInstance = ExecutionInstance & ResultsPlace
 
 export interface ExecutionServeOptions {
   readonly settings?: Partial<SimpleSettings>
-  /** Names of instances that share one scheduler; each has stores of its own but ''. */
+  /** Names of instances that share one scheduler. Each except '' has its own stores. */
   readonly instances?: readonly string[]
   readonly instance?: Partial<ServedInstance>
-  /** A scheduler in front of the one that queues. */
+  /** Creates a scheduler in front of the one that queues. */
   readonly before?: (host: SchedulerHost) => Scheduler
 }
 
-/** Execution, Operations, action cache and worker API on a real socket, with a clock that moves when told. */
+/** Execution, Operations, action cache and worker API on a real socket, with a manual clock. */
 export const serveExecution = async (t: Test, options: ExecutionServeOptions = {}): Promise<ExecutionServer> => {
   const clock = new ManualClock(1_700_000_000_000)
   const logged: string[] = []

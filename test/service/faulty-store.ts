@@ -12,15 +12,15 @@ import type { Store } from '../../src/store/store.js'
 import type { Blob } from '../../src/stream/blob/blob.js'
 import type { Range } from '../../src/stream/path.js'
 
-/** A store that fails where a test says, and counts what it is asked. */
+/** A store whose failures a test controls. Records its findMissing requests. */
 export class FaultyStore extends ForwardingStore {
   /** Fails the first byte of every upload. */
   failWrites: CodeName | undefined
-  /** Fails every question and download. */
+  /** Fails every findMissing and download. */
   failReads: CodeName | undefined
-  /** Breaks downloads after so many bytes; with 'end' they end there as if that were all. */
+  /** Breaks downloads after `afterBytes`: 'end' ends them there without an error. */
   breakReads: { readonly afterBytes: number; readonly how: 'fail' | 'end' | 'flip' } | undefined
-  /** Uploads stand still until this is resolved. */
+  /** Uploads wait until this is resolved. */
   writeGate: Promise<void> | undefined
   readonly questions: (readonly Digest[])[] = []
   openUploads = 0
@@ -76,7 +76,7 @@ const breaking = ({ afterBytes, how }: { afterBytes: number; how: 'fail' | 'end'
   })
 }
 
-/** `backend` behind a verify store, which checks what comes out of it. */
+/** `backend` behind a verify store, which checks all downloads. */
 export const verified = async (backend: Store): Promise<Store> => {
   const named = (): never => {
     throw new Error('nothing is named here')
@@ -86,7 +86,7 @@ export const verified = async (backend: Store): Promise<Store> => {
   return verify.build(options, { ...parts, child: async () => backend, named, watch: () => {}, holds: () => {} })
 }
 
-/** Bytes as a stream, in chunks as large as a test wants them. */
+/** A stream of `bytes` in chunks of `chunkBytes`. */
 export const inChunks = (bytes: Buffer, chunkBytes: number): Readable => {
   const chunks: Buffer[] = []
   for (let at = 0; at < bytes.length; at += chunkBytes) chunks.push(bytes.subarray(at, at + chunkBytes))

@@ -36,7 +36,7 @@ export const BYTE_STREAM = 'google.bytestream.ByteStream'
 export const { SHA256, BLAKE3, SHA1 } = digestFunctions
 export const MIB = 1024 * 1024
 
-/** A store of its own on the heap; `maxBytes` 0 for no limit. */
+/** A new store in memory; `maxBytes` 0 for no limit. */
 export const memoryStore = async (clock = new ManualClock(), maxBytes = 0): Promise<Store> => {
   const policy = { max_bytes: maxBytes, evict_bytes: 0, max_count: 0, max_seconds: 0 }
   const none = (): never => {
@@ -59,7 +59,7 @@ export interface Setting {
 }
 
 export interface ServeOptions {
-  /** By instance name; default are '' and 'main' over one CAS. */
+  /** By instance name. Default: '' and 'main' over one CAS. */
   readonly instances?: Readonly<Record<string, Setting>>
   /** Bounds of the ledger. */
   readonly bounds?: Partial<Readonly<Record<KindName, number>>>
@@ -69,7 +69,7 @@ export interface ServeOptions {
   readonly transport?: TransportName
 }
 
-/** The services on a real socket; everything is gone when the test ends. */
+/** Serves on a real socket until the test ends. */
 export const serve = async (t: Test, options: ServeOptions = {}) => {
   const clock = new ManualClock(1_000_000)
   const ledger = new Ledger(options.bounds)
@@ -116,7 +116,7 @@ export const serve = async (t: Test, options: ServeOptions = {}) => {
       capabilitiesService(capabilities),
     ],
   })
-  // Its own connection each, and the limit on responses that clients have by default.
+  // Each client has its own connection and the default limit on response sizes.
   const connect = (): TestClient => {
     const client = new TestClient(listener.address, {
       'grpc.use_local_subchannel_pool': 1,
@@ -132,7 +132,7 @@ export const serve = async (t: Test, options: ServeOptions = {}) => {
   return { client: connect(), connect, clock, uploads, listener, ledger, cas: shared }
 }
 
-/** The name of the code with which a call fails, and its message; 'OK' when it does not. */
+/** The code name and the message of a failed call; 'OK' if it succeeds. */
 export const failure = async (work: Promise<unknown>): Promise<{ code: CodeName | string; message: string }> => {
   try {
     await work

@@ -9,7 +9,7 @@ import { AC, CAPABILITIES, CAS, failure, has, memoryStore, randomBlob, serve, wi
 
 const stores = async () => ({ named: asCas(await memoryStore()), others: asCas(await memoryStore()) })
 
-t.test('a client whose instance name nobody wrote down is served by the entry for every other name', async (t) => {
+t.test('the catch-all entry serves instance names that are not configured', async (t) => {
   const { named, others } = await stores()
   const { client } = await serve(t, { instances: { '*': { cas: others, hasExecution: true }, main: { cas: named } } })
   for (const instanceName of ['', 'default_instance', 'projects/p/instances/moon-outputs', '*']) {
@@ -37,7 +37,7 @@ t.test('a client whose instance name nobody wrote down is served by the entry fo
   }
 })
 
-t.test('an entry for exactly that name wins over the one for every other name', async (t) => {
+t.test('an entry with the exact name takes precedence over the catch-all entry', async (t) => {
   const { named, others } = await stores()
   const { client } = await serve(t, { instances: { '*': { cas: others }, 'team/main': { cas: named } } })
   const blob = randomBlob(10)
@@ -45,7 +45,7 @@ t.test('an entry for exactly that name wins over the one for every other name', 
   t.same([await has(named, blob.digest), await has(others, blob.digest)], [true, false])
 })
 
-t.test('names that REAPI does not allow are refused all the same', async (t) => {
+t.test('names that REAPI does not allow are refused, also with a catch-all entry', async (t) => {
   const { client } = await serve(t, { instances: { '*': {} } })
   for (const [instanceName, why] of [
     ['a/uploads/b', /uploads is reserved in REAPI/],
@@ -76,7 +76,7 @@ t.test('operations of any instance name can be waited for, looked up and listed 
   t.equal((await failure(ask('GetOperation', { name: `${instanceName}/operations/none` }))).code, 'NOT_FOUND')
 })
 
-t.test('a name that every cache entry serves and no execution entry does cannot execute', async (t) => {
+t.test('an instance name that only cache entries serve cannot execute', async (t) => {
   const options = { instances: new Map(), served: new Map([['*', {}]]), newId: () => '', maxResponseBytes: 0 }
   t.throws(() => executionInstance(options, 'any/name'), { code: Code.UNIMPLEMENTED })
   t.throws(() => executionInstance(options, 'any//name'), { code: Code.INVALID_ARGUMENT })

@@ -26,7 +26,7 @@ const start = async () => {
   return { clock, lines, log, backend, cas: asCas(backend) }
 }
 
-/** Others upload half a store each half minute. */
+/** Uploads half the size of the store every half minute. */
 const flood = async ({ clock, cas }: Awaited<ReturnType<typeof start>>, halfMinutes: number): Promise<void> => {
   for (let i = 0; i < halfMinutes; i++) {
     await put(cas, randomBlob(HALF_A_STORE))
@@ -48,7 +48,7 @@ t.test('the chunks of a SplitBlob answer outlive a flood of ten minutes, and no 
   t.same(await missingOf(cas, [blob.digest], internalCall()), [blob.digest], 'the blob itself is evicted')
   t.equal(await gone(), 0)
   await flood(started, 5)
-  t.equal(await gone(), chunks.length, 'after ten minutes they are as all others')
+  t.equal(await gone(), chunks.length, 'after ten minutes they are evicted like other blobs')
 })
 
 t.test('without an answer the same flood evicts chunks: the flood is large enough', async (t) => {
@@ -60,7 +60,7 @@ t.test('without an answer the same flood evicts chunks: the flood is large enoug
   t.same(await missingOf(started.cas, digests, internalCall()), digests)
 })
 
-t.test('an answer given again is kept from then on', async (t) => {
+t.test('a repeated answer restarts the ten minutes', async (t) => {
   const started = await start()
   const { clock, cas, log } = started
   const kept = new KeptChunks({ clock, log })
@@ -73,7 +73,7 @@ t.test('an answer given again is kept from then on', async (t) => {
   t.same(await missingOf(cas, [chunk.digest], internalCall()), [])
 })
 
-t.test('the oldest answers are dropped where there are too many chunks, which the log tells', async (t) => {
+t.test('with too many chunks the oldest answers are dropped and logged', async (t) => {
   const { clock, cas, backend, log, lines } = await start()
   const kept = new KeptChunks({ clock, log, maxKept: 3 })
   const blobs = [randomBlob(10), randomBlob(11), randomBlob(12)]
@@ -87,7 +87,7 @@ t.test('the oldest answers are dropped where there are too many chunks, which th
   t.match(lines[0], /more chunks than are kept.*leftS=600/)
 })
 
-t.test('a store that cannot be asked is told in the log, and asked again', async (t) => {
+t.test('a failing store is logged and asked again', async (t) => {
   const { clock, log, lines, backend } = await start()
   class Failing extends ForwardingStore {
     asked = 0
@@ -107,7 +107,7 @@ t.test('a store that cannot be asked is told in the log, and asked again', async
   t.equal(clock.nextInMs, Number.POSITIVE_INFINITY, 'no timer is left when the ten minutes are over')
 })
 
-t.test('a store where asking extends no lifetime is not asked', async (t) => {
+t.test('a store whose findMissing extends no lifetime is not asked', async (t) => {
   const { clock, log, backend } = await start()
   class Bucket extends ForwardingStore {
     override get properties(): StoreProperties {

@@ -1,4 +1,4 @@
-/** Workers that say what is not so: their clients get what an honest worker makes of it, and the server goes on. */
+/** Workers that send false messages: clients get the result of an honest worker, and the server keeps working. */
 import t, { type Test } from 'tap'
 import { Code } from '../../src/base/status-error.js'
 import type { Input } from '../../src/proto/codec.js'
@@ -22,7 +22,7 @@ const fail = (): never => {
   throw new Error('nothing came')
 }
 
-/** One action that runs on `liar`, and an honest worker that came later. */
+/** One action that runs on `liar`, and an honest worker that connected later. */
 const begin = async (t: Test, settings = {}) => {
   const server = await serveExecution(t, { settings })
   const liar = await server.worker({ maxInflightAttempts: 1 })
@@ -36,17 +36,17 @@ const begin = async (t: Test, settings = {}) => {
 const outcomeOf = async ({ stream }: { readonly stream: Reader<Parameters<typeof responseOf>[0]> }) =>
   responseOf((await stream.rest()).at(-1) ?? fail())
 
-/** Another action is run, so it serves. */
+/** Checks that the server still works, by running another action. */
 const serves = async (t: Test, server: ExecutionServer, worker: FakeWorker): Promise<void> => {
   const built = await server.upload(buildAction({ action: { salt: Buffer.from('another') } }))
   const stream = new Reader(server.execute(built))
   worker.succeed(await worker.start(), { stdoutRaw: Buffer.from('fine') })
-  t.equal((await outcomeOf({ stream })).result?.stdoutRaw.toString(), 'fine', 'the server goes on')
+  t.equal((await outcomeOf({ stream })).result?.stdoutRaw.toString(), 'fine', 'the server still works')
 }
 
 t.setTimeout(60_000)
 
-/** Lets so many seconds pass, in which the worker is heard of. */
+/** Advances the clock by `seconds`, while the worker sends keepalives. */
 const pass = async ({ clock, client }: ExecutionServer, worker: FakeWorker, seconds: number): Promise<void> => {
   for (let second = 0; second < seconds; second++) {
     worker.send({ keepAlive: {} })
@@ -55,12 +55,12 @@ const pass = async ({ clock, client }: ExecutionServer, worker: FakeWorker, seco
   }
 }
 
-t.test('progress and results of attempts that never were, and of attempts of others', async (t) => {
+t.test('progress and results of unknown attempts, and of attempts of other workers', async (t) => {
   const { server, liar, honest, stream, start } = await begin(t)
   const forged = { executeResponse: { result: { stdoutRaw: Buffer.from('forged') } } }
   for (const attemptId of ['nothing', '', '\0', 'x'.repeat(100_000), start.attemptId]) {
     honest.send({ progress: { attemptId, stage: ProgressStage.RUNNING } })
-    t.equal(await honest.next('kill'), attemptId, 'it is told to stop what is not its own')
+    t.equal(await honest.next('kill'), attemptId, 'it is told to kill an attempt that is not its own')
     for (const outcome of [forged, { workerError: { code: Code.INTERNAL } }, { refused: { code: Code.UNAVAILABLE } }]) {
       honest.report({ ...start, attemptId }, outcome)
       t.equal(await honest.next('resultAck'), attemptId)
@@ -69,13 +69,17 @@ t.test('progress and results of attempts that never were, and of attempts of oth
   liar.send({ progress: { attemptId: start.attemptId, stage: 1_000_000 } })
   liar.send({ progress: { attemptId: start.attemptId, stage: -1 } })
   liar.succeed(start, { stdoutRaw: Buffer.from('true') })
-  t.equal((await outcomeOf({ stream })).result?.stdoutRaw.toString(), 'true', 'only its own worker is believed')
+  t.equal(
+    (await outcomeOf({ stream })).result?.stdoutRaw.toString(),
+    'true',
+    'only the result of the right worker counts',
+  )
   liar.succeed(start, { stdoutRaw: Buffer.from('once more') })
-  // It has been idle longest.
+  // The scheduler prefers the worker that has been idle longest.
   await serves(t, server, honest)
 })
 
-t.test('a worker that names itself as another one is another one, and gets nothing of its', async (t) => {
+t.test('a worker with the id of another, but without its key, gets a new id and none of its attempts', async (t) => {
   const { server, liar: victim, stream, start } = await begin(t)
   for (const workerKey of ['', 'guessed']) {
     const impostor = await server.worker({ workerId: victim.id, workerKey, attemptIds: [start.attemptId] })
@@ -88,7 +92,7 @@ t.test('a worker that names itself as another one is another one, and gets nothi
   t.equal((await outcomeOf({ stream })).result?.stdoutRaw.toString(), 'true')
 })
 
-t.test('a result that is none is a failure of its worker, and is neither shown nor kept', async (t) => {
+t.test('an invalid result counts as a failure of its worker, and is neither shown nor cached', async (t) => {
   const digest = { hash: 'a'.repeat(64), sizeBytes: 3 }
   for (const [lie, reason] of [
     [{ outputFiles: [{ path: 'out' }] }, /output_files\[0\]\.digest/],
@@ -104,7 +108,7 @@ t.test('a result that is none is a failure of its worker, and is neither shown n
     const { server, liar, honest, built, stream, start } = await begin(t)
     liar.succeed(start, lie)
     const again = await honest.start()
-    t.equal(again.operationName, start.operationName, `${reason}: it is tried elsewhere`)
+    t.equal(again.operationName, start.operationName, `${reason}: the action is retried on another worker`)
     t.ok(
       server.logged.some((line) => reason.test(line)),
       'and the log says why',
@@ -116,7 +120,7 @@ t.test('a result that is none is a failure of its worker, and is neither shown n
   }
 })
 
-t.test('outputs that are not there are no hit of the action cache', async (t) => {
+t.test('a result with outputs that are not in the CAS is a cache miss', async (t) => {
   const { server, liar, built, stream, start } = await begin(t)
   liar.succeed(start, { outputFiles: [{ path: 'out', digest: { hash: 'a'.repeat(64), sizeBytes: 3 } }] })
   await outcomeOf({ stream })
@@ -124,26 +128,26 @@ t.test('outputs that are not there are no hit of the action cache', async (t) =>
   t.match(await failure(response), { code: 'NOT_FOUND' })
 })
 
-t.test('bytes that are no message end the connection, and what its worker ran is run by another', async (t) => {
+t.test('bytes that are no valid message end the connection, and another worker runs the action', async (t) => {
   for (const [title, bytes, code] of [
     ['garbage', Buffer.alloc(1000, 0xff), /INTERNAL|INVALID_ARGUMENT/],
     ['cut short', Buffer.from([0x22, 0x7f, 0x0a]), /INTERNAL|INVALID_ARGUMENT/],
-    ['an attempt_id that is no UTF-8', Buffer.from([0x22, 0x03, 0x0a, 0x01, 0xff]), /INVALID_ARGUMENT/],
-    ['more than a message may have', Buffer.alloc(17 * MIB), /RESOURCE_EXHAUSTED/],
+    ['an attempt_id that is not UTF-8', Buffer.from([0x22, 0x03, 0x0a, 0x01, 0xff]), /INVALID_ARGUMENT/],
+    ['more than the maximum message size', Buffer.alloc(17 * MIB), /RESOURCE_EXHAUSTED/],
   ] as const) {
     const { server, liar, honest, stream, start } = await begin(t)
     const ended = failure(liar.messages.rest())
     liar.stream.write(bytes as unknown as Input<'remexec.worker.v1.WorkerMessage'>)
     t.match((await ended).code, code, title)
     const [again] = await Promise.all([honest.start(), pass(server, honest, 8)])
-    t.equal(again.operationName, start.operationName, `${title}: what it ran is run by another`)
+    t.equal(again.operationName, start.operationName, `${title}: another worker runs the action`)
     honest.succeed(again)
     t.match(await outcomeOf({ stream }), { status: null })
     await serves(t, server, honest)
   }
 })
 
-t.test('a field of another type says nothing of any attempt', async (t) => {
+t.test('a field of the wrong type affects no attempt', async (t) => {
   const { liar, stream, start } = await begin(t)
   // A Result (field 4) whose attempt_id (field 1) is a number.
   const bytes: unknown = Buffer.from([0x22, 0x02, 0x08, 0x07])
@@ -153,7 +157,7 @@ t.test('a field of another type says nothing of any attempt', async (t) => {
   t.match(await outcomeOf({ stream }), { status: null })
 })
 
-t.test('a Hello with more than there can be is refused', async (t) => {
+t.test('a Hello that exceeds the limits is refused', async (t) => {
   const server = await serveExecution(t)
   const ids = Array.from({ length: 10_001 }, (_, index) => `${index}`)
   for (const [hello, reason] of [

@@ -53,7 +53,7 @@ t.test('OPS-02: CancelOperation stops the run and ends the stream with CANCELLED
   const last = (await stream.rest()).at(-1)
   t.equal(last?.done, true)
   t.equal(responseOf(last ?? fail()).status?.code, Code.CANCELLED)
-  t.equal(await worker.next('kill'), start.attemptId, 'the worker is told')
+  t.equal(await worker.next('kill'), start.attemptId, 'the worker is told to kill the attempt')
   worker.report(start, { executeResponse: { status: { code: Code.CANCELLED } } })
   worker.report(start, { workerError: { code: Code.ABORTED, message: 'killed' } })
   t.equal(await worker.next('resultAck'), start.attemptId)
@@ -70,7 +70,7 @@ const fail = (): never => {
   throw new Error('nothing came')
 }
 
-t.test('cancelling a shared run ends one client only', async (t) => {
+t.test('cancelling a shared run ends it for one client only', async (t) => {
   const server = await serveExecution(t)
   const worker = await server.worker()
   const [one, two] = [await begin(server), await begin(server)]
@@ -125,7 +125,7 @@ t.test('OPS-04: WaitOperation', async (t) => {
   const server = await serveExecution(t)
   const { name } = await begin(server)
   const early = await call(server, 'WaitOperation', { name, timeout: durationOf(1) })
-  t.equal(early.done, false, 'as it is when the time is over')
+  t.equal(early.done, false, 'the state when the timeout expires')
   const waiting = call(server, 'WaitOperation', { name })
   const worker = await server.worker()
   worker.succeed(await worker.start())

@@ -9,14 +9,14 @@ const progressOf = ({ metadata }: Output<'google.longrunning.Operation'>) => {
   const { partialExecutionMetadata } = unpack(metadataCodec, metadata ?? { typeUrl: '', value: Buffer.alloc(0) })
   const [told] = partialExecutionMetadata?.auxiliaryMetadata ?? []
   if (told === undefined) return undefined
-  // Defaults are no properties of the message's own.
+  // Default values are on the prototype of a message, not on the message itself.
   const { waitsFor, queuePosition, queueLength, attempt, worker, ...times } = unpack(progressCodec, told)
   const { queuedTimestamp, attemptStartTimestamp } = times
   const parts = { waitsFor, queuePosition, queueLength, attempt, worker, queuedTimestamp, attemptStartTimestamp }
   return { ...parts, at: partialExecutionMetadata }
 }
 
-t.test('an operation that waits says why, and where it is once it runs', async (t) => {
+t.test('a queued operation reports why it waits, a running one its worker', async (t) => {
   const settings = { supportedPlatformProperties: new Map([['cpu', 'minimum'] as const]) }
   const server = await serveExecution(t, { settings })
   const actionOf = async (text: string, cpu: string) => {
@@ -52,7 +52,7 @@ t.test('an operation that waits says why, and where it is once it runs', async (
   const { operations } = await server.client.unary(`${OPERATIONS}/ListOperations`, { name: 'operations' }).response
   t.equal(progressOf(operations.find(({ name }: { name: string }) => name === second.name))?.queuePosition, 0)
   const each = await Promise.all([first, second, third].map(({ name }) => operationOf(name)))
-  t.same(operations, each, 'List shows of each what Get does')
+  t.same(operations, each, 'List shows the same as Get for each operation')
   worker.succeed(start)
   t.match(await new Reader(server.wait(second.name)).next(), { done: false })
 })

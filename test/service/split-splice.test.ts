@@ -47,7 +47,7 @@ const start = async (t: Test, { maxChunkCount = 50_000, keepsLists = true } = {}
   return { cas, backend, lists, ask: (method, request) => client.unary(`${CAS}/${method}`, request).response }
 }
 
-/** As a client would cut it. */
+/** Cuts a blob like a client. */
 const cut = ({ bytes, digest }: Blob): Blob[] => {
   const chunks: Blob[] = []
   for (let from = 0; from < bytes.length; ) {
@@ -60,7 +60,7 @@ const cut = ({ bytes, digest }: Blob): Blob[] => {
 
 const FAST_CDC_2020 = 1
 
-t.test('CAP-14, CAP-15, SPL-01: is announced where it is configured, and UNIMPLEMENTED elsewhere', async (t) => {
+t.test('CAP-14, CAP-15, SPL-01: splitting is announced if configured, else UNIMPLEMENTED', async (t) => {
   const chunked = new ChunkedBlobs({ lists: undefined, cdc, maxChunkCount: 10, ...timed })
   const { client } = await serve(t, { instances: { '': { chunked }, whole: {} } })
   const cacheOf = async (instanceName: string) =>
@@ -113,7 +113,7 @@ t.test('a blob is read once to be split, and again when a chunk is gone', async 
   t.ok(await has(cas, (chunk as Blob).digest))
 })
 
-t.test('without a store for the lists each question is answered anew', async (t) => {
+t.test('without a store for the lists, each request splits the blob anew', async (t) => {
   const { cas, ask } = await start(t, { keepsLists: false })
   const blob = randomBlob(100_000)
   await put(cas, blob)
@@ -122,7 +122,7 @@ t.test('without a store for the lists each question is answered anew', async (t)
   }
 })
 
-t.test('what cannot be cut is one chunk, and the empty blob none', async (t) => {
+t.test('a blob that is too small to cut is one chunk, the empty blob has none', async (t) => {
   const { cas, ask } = await start(t)
   const blob = randomBlob(100)
   await put(cas, blob)
@@ -140,7 +140,7 @@ t.test('SPL-03: an absent blob, and one of too many chunks, are NOT_FOUND', asyn
   t.match(message, /more than 3 chunks/)
 })
 
-t.test('a blob that a backend has changed is not split', async (t) => {
+t.test('a blob that the backend has damaged is not split', async (t) => {
   const { cas, backend, ask } = await start(t)
   const blob = randomBlob(100_000)
   const damaged = Buffer.from(blob.bytes)
@@ -156,7 +156,7 @@ const splice = (blob: Blob, chunks: readonly Blob[], more: object = {}) => ({
   ...more,
 })
 
-t.test('SPL-04, SPL-08, SPL-09: chunks become a blob, whose list is then known', async (t) => {
+t.test('SPL-04, SPL-08, SPL-09: chunks become a blob, and its chunk list is stored', async (t) => {
   const { cas, lists, ask } = await start(t)
   const blob = randomBlob(2_000_000)
   const chunks = [0, 700_000, 700_001].map((from, i) => blobOf(blob.bytes.subarray(from, [700_000, 700_001][i])))
@@ -174,7 +174,7 @@ t.test('SPL-04, SPL-08, SPL-09: chunks become a blob, whose list is then known',
   t.equal(chunkingFunction, 0)
 })
 
-t.test('a chunk may come many times, and be larger than memory is lent for', async (t) => {
+t.test('a chunk may occur many times and be larger than a lent buffer', async (t) => {
   const { cas, ask } = await start(t)
   const [large, small] = [randomBlob(6 * 1024 * 1024), randomBlob(10)]
   await put(cas, large, small)
@@ -184,7 +184,7 @@ t.test('a chunk may come many times, and be larger than memory is lent for', asy
   t.ok((await get(cas, blob.digest)).equals(blob.bytes))
 })
 
-t.test('SPL-05, SPL-06, SPL-07: what does not make the blob is refused', async (t) => {
+t.test('SPL-05, SPL-06, SPL-07: chunks that do not result in the blob are refused', async (t) => {
   const { cas, ask } = await start(t)
   const blob = randomBlob(100_000)
   const [first, second] = [blobOf(blob.bytes.subarray(0, 40_000)), blobOf(blob.bytes.subarray(40_000))]
@@ -204,7 +204,7 @@ t.test('SPL-05, SPL-06, SPL-07: what does not make the blob is refused', async (
   t.ok(await has(cas, blob.digest))
 })
 
-t.test('a chunk that a backend has changed is not the fault of the client, and is dropped', async (t) => {
+t.test("a chunk that the backend has damaged is not the client's fault, and is dropped", async (t) => {
   const { cas, backend, ask } = await start(t)
   const blob = randomBlob(100_000)
   const [first, second] = [blobOf(blob.bytes.subarray(0, 40_000)), blobOf(blob.bytes.subarray(40_000))]
@@ -215,7 +215,7 @@ t.test('a chunk that a backend has changed is not the fault of the client, and i
   t.notOk(await has(cas, second.digest))
 })
 
-t.test('more chunks than are allowed are refused', async (t) => {
+t.test('more chunks than the limit are refused', async (t) => {
   const { ask } = await start(t, { maxChunkCount: 2 })
   const blob = randomBlob(30)
   const { code, message } = await failure(ask('SpliceBlob', splice(blob, [blob, blob, blob])))

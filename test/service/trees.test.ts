@@ -18,7 +18,7 @@ type DirectoryInput = Input<'build.bazel.remote.execution.v2.Directory'>
 
 const directoryCodec = codec('build.bazel.remote.execution.v2.Directory')
 
-/** A store on the heap, which answers without a turn of the event loop, that lets a test see and delay each read. */
+/** A store in memory that answers without a turn of the event loop. A test can observe and delay each read. */
 class WatchedStore extends ForwardingStore {
   onRead: (digest: Digest, call: Call) => Promise<void> | void = () => {}
 
@@ -64,7 +64,9 @@ const chain = async (cas: Store, depth: number): Promise<Blob> => {
 const getTree = (client: TestClient, { digest }: Blob) =>
   client.serverStream(`${CAS}/GetTree`, { rootDigest: wire(digest) })
 
-/** What goes on at most once a call is over: a batch of directories, or the lanes of a batch of blobs. */
+/**
+ * The most reads that may still run after a call has ended: a batch of directories, or the lanes of a batch of blobs.
+ */
 const MAY_GO_ON = 64
 const READS_BEFORE_CANCEL = 200
 
@@ -151,54 +153,57 @@ const fail = (): never => {
   throw new Error('nothing came')
 }
 
-t.test('trees are looked into a few at a time, the next in the order they came, and only so many wait', async (t) => {
-  const store = await watchedStore()
-  const cas = asCas(store)
-  const roots = await Promise.all(['a', 'b', 'c', 'd', 'e'].map((salt) => wideTree(cas, 3, salt)))
-  const { client } = await serve(t, { instances: { '': { cas } }, trees: { atATime: 2, mayWait: 3 } })
-  let open = (): void => {}
-  const gate = new Promise<void>((resolve) => {
-    open = resolve
-  })
-  const begun: string[] = []
-  const keys = new Set(roots.map(({ digest }) => digest.key))
-  store.onRead = (digest) => {
-    if (keys.has(digest.key)) begun.push(digest.key)
-    return gate
-  }
-  const calls = roots.map((root) => getTree(client, root))
-  const outcomes = calls.map((call) => collect(call))
-  const { status: refused } = await collect(getTree(client, roots[0] as Blob))
-  t.match(refused, { code: 8, details: /3 wait for a turn to read a directory tree already/ })
-  t.same(
-    begun,
-    roots.slice(0, 2).map(({ digest }) => digest.key),
-  )
-  calls[2]?.cancel()
-  t.match((await outcomes[2])?.status, { code: 1 }, 'who waits may leave')
-  open()
-  for (const [index, outcome] of outcomes.entries()) {
-    if (index === 2) continue
-    const { status, messages } = await outcome
-    t.equal(status, undefined)
-    t.equal(messages[0].directories.length, 13)
-  }
-  // The server may hear of the cancel after the gate has opened.
-  const stayed = begun.filter((key) => key !== roots[2]?.digest.key)
-  t.same(
-    stayed,
-    [0, 1, 3, 4].map((index) => roots[index]?.digest.key),
-  )
-})
+t.test(
+  'few trees are read at a time; others wait in order of arrival, and the number of waiting calls is bounded',
+  async (t) => {
+    const store = await watchedStore()
+    const cas = asCas(store)
+    const roots = await Promise.all(['a', 'b', 'c', 'd', 'e'].map((salt) => wideTree(cas, 3, salt)))
+    const { client } = await serve(t, { instances: { '': { cas } }, trees: { atATime: 2, mayWait: 3 } })
+    let open = (): void => {}
+    const gate = new Promise<void>((resolve) => {
+      open = resolve
+    })
+    const begun: string[] = []
+    const keys = new Set(roots.map(({ digest }) => digest.key))
+    store.onRead = (digest) => {
+      if (keys.has(digest.key)) begun.push(digest.key)
+      return gate
+    }
+    const calls = roots.map((root) => getTree(client, root))
+    const outcomes = calls.map((call) => collect(call))
+    const { status: refused } = await collect(getTree(client, roots[0] as Blob))
+    t.match(refused, { code: 8, details: /3 wait for a turn to read a directory tree already/ })
+    t.same(
+      begun,
+      roots.slice(0, 2).map(({ digest }) => digest.key),
+    )
+    calls[2]?.cancel()
+    t.match((await outcomes[2])?.status, { code: 1 }, 'a waiting call can be cancelled')
+    open()
+    for (const [index, outcome] of outcomes.entries()) {
+      if (index === 2) continue
+      const { status, messages } = await outcome
+      t.equal(status, undefined)
+      t.equal(messages[0].directories.length, 13)
+    }
+    // The cancellation may reach the server after the gate has opened.
+    const stayed = begun.filter((key) => key !== roots[2]?.digest.key)
+    t.same(
+      stayed,
+      [0, 1, 3, 4].map((index) => roots[index]?.digest.key),
+    )
+  },
+)
 
-t.test('a tree of more directories than one may have is refused', async (t) => {
+t.test('a tree with more directories than the limit is refused', async (t) => {
   const { client, cas } = await serve(t, { trees: { maxDirectories: 13 } })
   t.equal((await collect(getTree(client, await wideTree(cas, 3)))).status, undefined, '13')
   const { status } = await collect(getTree(client, await wideTree(cas, 4)))
   t.match(status, { code: 8, details: /more than 13 different directories/ }, '21')
 })
 
-t.test('clients that do not read their trees hold up no other GetTree', async (t) => {
+t.test('clients that do not read their trees do not delay other GetTree calls', async (t) => {
   const { client, connect, cas, clock } = await serve(t, { trees: { atATime: 1 } })
   const leaves = Array.from({ length: 40 }, (_, index) =>
     directory({ symlinks: [{ name: 'l', target: `${index}${'x'.repeat(1_000_000)}` }] }),
@@ -208,7 +213,7 @@ t.test('clients that do not read their trees hold up no other GetTree', async (t
   const stalled = Array.from({ length: 8 }, () => getTree(client, root))
   for (const call of stalled) await once(call, 'readable')
   const { status, messages } = await collect(getTree(connect(), await wideTree(cas, 2)))
-  t.equal(status, undefined, 'without the clock having moved')
+  t.equal(status, undefined, 'without an advance of the clock')
   t.equal(messages[0].directories.length, 7)
   const outcomes = stalled.slice(1).map((call) => collect(call))
   t.same(
@@ -223,7 +228,7 @@ t.test('clients that do not read their trees hold up no other GetTree', async (t
   })
 })
 
-t.test('GetTree gives directories as they were uploaded, with what later protocols put into them', async (t) => {
+t.test('GetTree returns directories byte for byte, including fields of later protocol versions', async (t) => {
   const { client, cas } = await serve(t)
   const unknown = Buffer.concat([directoryCodec.encode({ files: [] }), Buffer.from([0xc2, 0x3e, 1, 7])])
   const leaf = blobOf(unknown)
@@ -239,7 +244,7 @@ t.test('GetTree gives directories as they were uploaded, with what later protoco
   t.same(found, [root.digest.key, leaf.digest.key])
 })
 
-t.test('an action that lacks more inputs than fit into an answer is told of as many as do', async (t) => {
+t.test('if more inputs are missing than fit into an answer, the answer lists as many as fit', async (t) => {
   const server = await serveExecution(t)
   const files = Array.from({ length: 30_000 }, (_, index) => ({
     name: `f${index}`,

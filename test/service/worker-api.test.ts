@@ -10,18 +10,13 @@ const fail = (): never => {
   throw new Error('nothing came')
 }
 
-t.test('what is no Hello, or a wrong one, ends the stream with a reason', async (t) => {
+t.test('a missing or invalid Hello ends the stream with a reason', async (t) => {
   const server = await serveExecution(t, {
     settings: { supportedPlatformProperties: new Map([['cpu', 'minimum'] as const]) },
   })
   const hello = (parts: Input<'remexec.worker.v1.Hello'>) => ({ hello: { protocolVersion: 1, name: 'w', ...parts } })
   const cases: [string, Input<'remexec.worker.v1.WorkerMessage'>, string, RegExp][] = [
-    [
-      'another version',
-      hello({ protocolVersion: 2 }),
-      'FAILED_PRECONDITION',
-      /version 2 is not spoken here, expected 1/,
-    ],
+    ['another version', hello({ protocolVersion: 2 }), 'FAILED_PRECONDITION', /version 2 is not supported, expected 1/],
     ['no name', hello({ name: '' }), 'INVALID_ARGUMENT', /name "" is not valid/],
     ['a control character', hello({ name: 'a\nb' }), 'INVALID_ARGUMENT', /name "a\\nb" is not valid/],
     ['a keepalive first', { keepAlive: {} }, 'INVALID_ARGUMENT', /is keepAlive, expected hello/],
@@ -57,7 +52,7 @@ const waitFor = async <T>(look: () => T, isThere: (seen: T) => boolean): Promise
 const health = async (server: Awaited<ReturnType<typeof serveExecution>>): Promise<string> =>
   (await server.host.probe.check(AbortSignal.timeout(1000))).message
 
-t.test('a worker that falls silent is given up, and hears why', async (t) => {
+t.test('a silent worker is disconnected, with the reason', async (t) => {
   const server = await serveExecution(t)
   const worker = await server.worker()
   t.match(await health(server), /1 workers connected/)
@@ -105,45 +100,48 @@ t.test('a worker that reconnects keeps its attempts and reports later', async (t
   t.equal(await back.next('resultAck'), start.attemptId, 'a repeated result is acknowledged and forgotten')
 })
 
-t.test('a worker goes on with what the scheduler before this one gave it, and its client finds that', async (t) => {
-  const server = await serveExecution(t, { instances: ['', 'other'] })
-  const built = await server.upload(buildAction())
-  const start = { attemptId: 'x-1', operationName: 'operations/main/x', actionDigest: wire(built.digest) }
-  const hello = { workerId: 'w-before', attemptIds: ['x-1'] }
-  for (const [lie, code, reason] of [
-    [{ operationName: 'no operation' }, 'INVALID_ARGUMENT', /attempts: operation_name "no operation" is not valid/],
-    [
-      { operationName: 'other/operations/main/x' },
-      'INVALID_ARGUMENT',
-      /expected the name of an operation of instance ""/,
-    ],
-    [{ actionDigest: { hash: 'beef', sizeBytes: 3 } }, 'INVALID_ARGUMENT', /hash "beef" is not valid/],
-    [{ attemptId: '\n' }, 'INVALID_ARGUMENT', /attempts: attempt_id/],
-  ] as const) {
-    const liar = new FakeWorker(server.connect(), server.clock)
-    liar.send({ hello: { protocolVersion: 1, name: 'w', ...hello, attempts: [{ ...start, ...lie }] } })
-    t.match(await failure(liar.messages.next()), { code, message: reason })
-  }
-  const elsewhere = await server.worker({
-    ...{ attemptIds: ['y-1'], workerId: 'v-before' },
-    attempts: [{ ...start, attemptId: 'y-1', operationName: 'operations/other/x' }],
-  })
-  t.equal(await elsewhere.next('kill'), 'y-1', 'an operation of another scheduler')
-  elsewhere.stream.cancel()
+t.test(
+  'a worker continues an attempt of an earlier scheduler process, and its client finds the operation',
+  async (t) => {
+    const server = await serveExecution(t, { instances: ['', 'other'] })
+    const built = await server.upload(buildAction())
+    const start = { attemptId: 'x-1', operationName: 'operations/main/x', actionDigest: wire(built.digest) }
+    const hello = { workerId: 'w-before', attemptIds: ['x-1'] }
+    for (const [lie, code, reason] of [
+      [{ operationName: 'no operation' }, 'INVALID_ARGUMENT', /attempts: operation_name "no operation" is not valid/],
+      [
+        { operationName: 'other/operations/main/x' },
+        'INVALID_ARGUMENT',
+        /expected the name of an operation of instance ""/,
+      ],
+      [{ actionDigest: { hash: 'beef', sizeBytes: 3 } }, 'INVALID_ARGUMENT', /hash "beef" is not valid/],
+      [{ attemptId: '\n' }, 'INVALID_ARGUMENT', /attempts: attempt_id/],
+    ] as const) {
+      const liar = new FakeWorker(server.connect(), server.clock)
+      liar.send({ hello: { protocolVersion: 1, name: 'w', ...hello, attempts: [{ ...start, ...lie }] } })
+      t.match(await failure(liar.messages.next()), { code, message: reason })
+    }
+    const elsewhere = await server.worker({
+      ...{ attemptIds: ['y-1'], workerId: 'v-before' },
+      attempts: [{ ...start, attemptId: 'y-1', operationName: 'operations/other/x' }],
+    })
+    t.equal(await elsewhere.next('kill'), 'y-1', 'an operation of another scheduler')
+    elsewhere.stream.cancel()
 
-  const worker = await server.worker({ ...hello, attempts: [start] })
-  t.equal(worker.id, 'w-before')
-  const stream = new Reader(server.wait('operations/main/x'))
-  t.match(await stream.next(), { name: 'operations/main/x', done: false })
-  const joined = new Reader(server.execute(built))
-  t.match(await joined.next(), { done: false })
-  worker.send({ result: { attemptId: 'x-1', executeResponse: { result: { stdoutRaw: Buffer.from('kept') } } } })
-  t.equal(await worker.next('resultAck'), 'x-1')
-  for (const reader of [stream, joined])
-    t.equal(responseOf((await reader.rest()).at(-1) ?? fail()).result?.stdoutRaw.toString(), 'kept')
-  const [cached] = await new Reader(server.execute(built)).rest()
-  t.equal(responseOf(cached ?? fail()).cachedResult, true, 'and its result is kept')
-})
+    const worker = await server.worker({ ...hello, attempts: [start] })
+    t.equal(worker.id, 'w-before')
+    const stream = new Reader(server.wait('operations/main/x'))
+    t.match(await stream.next(), { name: 'operations/main/x', done: false })
+    const joined = new Reader(server.execute(built))
+    t.match(await joined.next(), { done: false })
+    worker.send({ result: { attemptId: 'x-1', executeResponse: { result: { stdoutRaw: Buffer.from('kept') } } } })
+    t.equal(await worker.next('resultAck'), 'x-1')
+    for (const reader of [stream, joined])
+      t.equal(responseOf((await reader.rest()).at(-1) ?? fail()).result?.stdoutRaw.toString(), 'kept')
+    const [cached] = await new Reader(server.execute(built)).rest()
+    t.equal(responseOf(cached ?? fail()).cachedResult, true, 'and its result is kept')
+  },
+)
 
 t.test('a second connection of one worker replaces the first', async (t) => {
   const server = await serveExecution(t)
@@ -156,7 +154,7 @@ t.test('a second connection of one worker replaces the first', async (t) => {
   t.equal((await stream.rest()).at(-1)?.done, true)
 })
 
-t.test('a worker that comes back without an attempt has lost it', async (t) => {
+t.test('an attempt that a reconnecting worker does not report is retried', async (t) => {
   const server = await serveExecution(t)
   const worker = await server.worker()
   const stream = new Reader(server.execute(await server.upload(buildAction())))
@@ -180,7 +178,7 @@ t.test('broken results count as failures of the worker', async (t) => {
   t.match({ ...status }, { code: Code.INTERNAL, message: /status OK without a result/ })
 })
 
-t.test('results that come together are acknowledged in one message', async (t) => {
+t.test('results that arrive together are acknowledged in one message', async (t) => {
   const server = await serveExecution(t)
   const worker = await server.worker()
   const starts = []
@@ -200,7 +198,7 @@ t.test('results that come together are acknowledged in one message', async (t) =
   )
 })
 
-t.test('a refusal is no try, and the worker gets a pause', async (t) => {
+t.test('a refused attempt does not count as a retry, and the worker gets a pause', async (t) => {
   const server = await serveExecution(t, { settings: { maxJobRetries: 0 } })
   const worker = await server.worker()
   const stream = new Reader(server.execute(await server.upload(buildAction())))
@@ -214,29 +212,32 @@ t.test('a refusal is no try, and the worker gets a pause', async (t) => {
   t.equal(responseOf((await stream.rest()).at(-1) ?? fail()).status?.code ?? 0, Code.OK)
 })
 
-t.test('places: an attempt that uploads gives its place to the next; a worker going away gets none', async (t) => {
-  const server = await serveExecution(t)
-  const worker = await server.worker({ maxInflightAttempts: 1 })
-  const run = async (salt: string) =>
-    new Reader(server.execute(await server.upload(buildAction({ action: { salt: Buffer.from(salt) } }))))
-  const streams = [await run('1'), await run('2'), await run('3')]
-  const first = await worker.start()
-  for (const stage of [ProgressStage.FETCHING_INPUTS, ProgressStage.RUNNING, ProgressStage.UPLOADING_OUTPUTS]) {
-    worker.send({ progress: { attemptId: first.attemptId, stage } })
-  }
-  const second = await worker.start()
-  worker.send({ goingAway: {} })
-  worker.succeed(first)
-  worker.succeed(second)
-  await worker.next('resultAck')
-  await worker.next('resultAck')
-  t.match(await health(server), /0 attempts running, 1 actions queued/)
-  const other = await server.worker()
-  other.succeed(await other.start())
-  await Promise.all(streams.map((stream) => stream.rest()))
-})
+t.test(
+  'slots: an attempt that uploads outputs frees its slot; a worker that is going away gets no attempts',
+  async (t) => {
+    const server = await serveExecution(t)
+    const worker = await server.worker({ maxInflightAttempts: 1 })
+    const run = async (salt: string) =>
+      new Reader(server.execute(await server.upload(buildAction({ action: { salt: Buffer.from(salt) } }))))
+    const streams = [await run('1'), await run('2'), await run('3')]
+    const first = await worker.start()
+    for (const stage of [ProgressStage.FETCHING_INPUTS, ProgressStage.RUNNING, ProgressStage.UPLOADING_OUTPUTS]) {
+      worker.send({ progress: { attemptId: first.attemptId, stage } })
+    }
+    const second = await worker.start()
+    worker.send({ goingAway: {} })
+    worker.succeed(first)
+    worker.succeed(second)
+    await worker.next('resultAck')
+    await worker.next('resultAck')
+    t.match(await health(server), /0 attempts running, 1 actions queued/)
+    const other = await server.worker()
+    other.succeed(await other.start())
+    await Promise.all(streams.map((stream) => stream.rest()))
+  },
+)
 
-t.test('a scheduler that drains tells its workers, and a stopping one its clients', async (t) => {
+t.test('a draining scheduler notifies its workers, a stopping one its clients', async (t) => {
   const server = await serveExecution(t)
   const worker = await server.worker()
   const stream = new Reader(server.execute(await server.upload(buildAction())))
@@ -244,7 +245,7 @@ t.test('a scheduler that drains tells its workers, and a stopping one its client
   server.host.drain()
   await worker.messages.until((message) => message.drain !== null)
   worker.succeed(start)
-  t.equal((await stream.rest()).at(-1)?.done, true, 'what runs may end')
+  t.equal((await stream.rest()).at(-1)?.done, true, 'a running attempt may finish')
   const waiting = new Reader(server.execute(await server.upload(buildAction({ action: { salt: Buffer.from('2') } }))))
   t.equal(responseOf((await waiting.rest()).at(-1) ?? fail()).status?.code, Code.UNAVAILABLE)
   const end = failure(worker.messages.rest())

@@ -12,17 +12,22 @@ import type { ActionCacheOptions } from './options.js'
 
 const resultCodec = codec('build.bazel.remote.execution.v2.ActionResult')
 
-/** Entries of the action cache that were asked for lately, by their length; what is kept of them is some times that. */
+/**
+ * Size of the cache of encoded answers, counted in bytes of the entries. The memory in use is a few times as much.
+ */
 const KNOWN_BYTES = 2 * 1024 * 1024
 const OVERHEAD_BYTES = 400
 
 interface KnownAnswer {
   readonly bytes: Buffer
-  /** What is sent when no output is asked for. */
+  /** The answer to a request without inline hints. */
   readonly answer: EncodedMessage
 }
 
-/** A hit is what the action cache has; it has only what is complete. What is asked for often is encoded once. */
+/**
+ * Every entry of `ac` is a hit, because `ac` contains only complete results. Answers without inlined outputs are
+ * cached.
+ */
 export const getActionResult = ({ instances, maxResponseBytes: maxBytes }: ActionCacheOptions) => {
   const known = new LruCache<KnownAnswer>(KNOWN_BYTES)
   return async (request: GetActionResultRequest, rpc: RpcCall): Promise<ActionResult | EncodedMessage> => {
@@ -38,7 +43,7 @@ export const getActionResult = ({ instances, maxResponseBytes: maxBytes }: Actio
     if (asksForOutputs(request)) return read()
     const key = seesOrigin ? action.key : `${action.key} of nobody`
     const before = known.get(key)
-    // A store that keeps entries in memory gives the very same buffer until the entry changes.
+    // A store that keeps entries in memory returns the same buffer until the entry changes.
     if (before?.bytes === bytes) return before.answer
     const answer = new EncodedMessage(onItsOwn(resultCodec.encode(await read())))
     known.set(key, { bytes, answer }, bytes.length + OVERHEAD_BYTES)
@@ -46,7 +51,7 @@ export const getActionResult = ({ instances, maxResponseBytes: maxBytes }: Actio
   }
 }
 
-/** What is encoded lies in a slab with much else, all of which it would keep. */
+/** Copies the bytes out of the encoder's shared slab, because a cached slice would keep the whole slab in memory. */
 const onItsOwn = (bytes: Buffer): Buffer => {
   const copy = Buffer.allocUnsafeSlow(bytes.length)
   bytes.copy(copy)
@@ -57,7 +62,7 @@ interface Lookup extends InlineContext {
   readonly ac: Store
 }
 
-/** The result of an action, with the outputs that are asked for and without the others. NOT_FOUND when there is none. */
+/** The result of an action. Inlines only the outputs that `hints` name. NOT_FOUND if there is no result. */
 export const lookUp = async (action: Digest, hints: InlineHints, lookup: Lookup): Promise<ActionResult> =>
   resultOf(await entryOf(action, lookup), action, hints, lookup)
 
@@ -67,7 +72,7 @@ const entryOf = (action: Digest, { ac, maxBytes, call }: Lookup): Promise<Buffer
 const resultOf = (entry: Buffer, action: Digest, hints: InlineHints, context: InlineContext): Promise<ActionResult> =>
   orNoResult(action, withOutputs(entry, action.function, hints, context))
 
-/** What is absent, be it an output that has just left the CAS, makes the entry none. */
+/** An entry without all its outputs is a miss, also if an output has just left the CAS. */
 const orNoResult = async <T>(action: Digest, work: Promise<T>): Promise<T> => {
   try {
     return await work

@@ -8,11 +8,11 @@ import type { Store } from '../../store/store.js'
 
 const resultCodec = codec('build.bazel.remote.execution.v2.ActionResult')
 
-/** What a client would like to have in the result itself (hints of GetActionResult and Execute). */
+/** Outputs that a client wants inside the result (hints of GetActionResult and Execute). */
 export interface InlineHints {
   readonly inlineStdout: boolean
   readonly inlineStderr: boolean
-  /** Paths as they are in output_files. */
+  /** Paths as in output_files. */
   readonly inlineOutputFiles: readonly string[]
 }
 
@@ -20,16 +20,16 @@ export const asksForOutputs = ({ inlineStdout, inlineStderr, inlineOutputFiles }
   inlineStdout || inlineStderr || inlineOutputFiles.length > 0
 
 export interface InlineContext {
-  /** Undefined where outputs are not to be had. */
+  /** Undefined if outputs cannot be read. */
   readonly cas: Store | undefined
   readonly call: Call
-  /** As long as the result may get. */
+  /** Maximum size of the encoded result, inlined outputs included. */
   readonly maxBytes: number
 }
 
 /**
- * Decodes a result, takes out what was not asked for and has a digest, and fills in what was asked for while there is room.
- * Digests stay set either way.
+ * Decodes a result and inlines the requested outputs until `maxBytes` is reached. Removes inlined contents that were
+ * not requested and have a digest. Digests always stay set.
  */
 export const withOutputs = async (
   encoded: Buffer,
@@ -55,5 +55,5 @@ export const withOutputs = async (
 }
 
 const NOTHING = Buffer.alloc(0)
-// Tag and length of the field, and the growth of the length around it.
+// Tag and length of the field, and the growth of the enclosing length.
 const FIELD_OVERHEAD_BYTES = 12

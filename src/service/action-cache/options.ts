@@ -3,17 +3,17 @@ import type { Store } from '../../store/store.js'
 import type { Instances } from '../instance.js'
 
 export interface AcInstance {
-  /** Keeps encoded ActionResults under action digests, and has those whose outputs are all in `cas`. */
+  /** Encoded ActionResults by action digest. Contains only results whose outputs are all in `cas`. */
   readonly ac: Store
-  /** The CAS (`asCas`) that results refer to; undefined where the instance has none: then nobody can check them. */
+  /** The CAS (`asCas`) that results refer to. Undefined if the instance has none: outputs are then not checked. */
   readonly cas: Store | undefined
   readonly digestFunctions: readonly DigestFunction[]
-  /** Whether clients may not update. */
+  /** Whether updates by clients are refused. */
   readonly isReadOnly: boolean
 }
 
 export interface ActionCacheOptions {
   readonly instances: Instances<AcInstance>
-  /** No result is larger than this, inlined outputs included. */
+  /** Maximum size of a result, inlined outputs included. */
   readonly maxResponseBytes: number
 }

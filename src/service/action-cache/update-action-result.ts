@@ -18,8 +18,8 @@ import type { ActionCacheOptions } from './options.js'
 const resultCodec = codec('build.bazel.remote.execution.v2.ActionResult')
 
 /**
- * Keeps a result under its action digest, whatever that blob may be (moon uses the digest of a JSON file). Outputs may be
- * absent from the CAS: then the entry is simply no hit until they are there.
+ * Stores a result under its action digest. The digest need not be that of an Action (moon uses the digest of a JSON
+ * file). Outputs may be absent from the CAS: the entry is then a miss until they are uploaded.
  */
 export const updateActionResult =
   ({ instances, maxResponseBytes }: ActionCacheOptions) =>
@@ -47,7 +47,9 @@ export const updateActionResult =
     return result
   }
 
-/** As it is kept: the client that gives it is its origin, whatever it says itself. */
+/**
+ * The result as it is stored. Its origin is the identity of the uploading client; an origin in the request is replaced.
+ */
 const withOriginOf = ({ visitor }: RpcCall, result: ActionResult): ActionResult => {
   if (visitor === undefined) return result
   const { nameInResults: identity } = visitor
@@ -57,8 +59,8 @@ const withOriginOf = ({ visitor }: RpcCall, result: ActionResult): ActionResult 
 }
 
 /**
- * The working directory of the action, from which the paths of its outputs start. Where nobody can tell, because the key is
- * no Action or the CAS has not got it, they have to stay below.
+ * The working directory of the action; output paths are relative to it. Empty if it is unknown, because the digest is
+ * not that of an Action or the Action is not in the CAS. Output paths with `..` are then refused.
  */
 const startOfPaths = async (action: Digest, cas: Store | undefined, call: Call): Promise<string> => {
   if (cas === undefined) return ''
@@ -72,8 +74,8 @@ const startOfPaths = async (action: Digest, cas: Store | undefined, call: Call):
 }
 
 /**
- * Outputs that came inside the result and have a digest go to the CAS, where every client finds them; the result keeps
- * the digest. Bytes that are not those of their digest are refused there.
+ * Moves inlined outputs with a digest into the CAS, where every client finds them; the result keeps the digest. The CAS
+ * refuses bytes that do not match their digest.
  */
 const moveInlined = async (
   result: ActionResult,

@@ -2,14 +2,14 @@ import type { CasInstance, Instances } from '../instance.js'
 import type { Uploads } from './uploads.js'
 
 export interface ByteStreamInstance extends CasInstance {
-  /** Most bytes of a blob in one message of a read. */
+  /** Maximum number of blob bytes in one ReadResponse. */
   readonly maxReadChunkBytes: number
-  /** How long a broken upload can be resumed. */
+  /** How long an interrupted upload can be resumed, in ms. */
   readonly parkedForMs: number
 }
 
 export interface ByteStreamOptions {
   readonly instances: Instances<ByteStreamInstance>
-  /** Owned by the caller, who closes it when no more calls come. */
+  /** Owned by the caller, which closes it after the last call. */
   readonly uploads: Uploads
 }

@@ -6,7 +6,7 @@ import { inInstance } from '../instance.js'
 import type { ByteStreamOptions } from './options.js'
 import { writeTarget } from './write-target.js'
 
-/** How far an upload is: complete when the blob is there, else what a Write of that name may go on from. */
+/** The progress of an upload: complete if the blob is in the CAS, else the offset at which a Write may resume. */
 export const queryWriteStatus =
   ({ instances, uploads }: ByteStreamOptions) =>
   async ({ resourceName }: QueryWriteStatusRequest, call: ServedCall): Promise<QueryWriteStatusResponseInput> => {

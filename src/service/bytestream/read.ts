@@ -17,7 +17,7 @@ import type { ByteStreamOptions } from './options.js'
 import { ResponseSink } from './response-sink.js'
 import { type Sending, sendFile } from './send-file.js'
 
-/** Streams a blob, or the part of it asked for. NOT_FOUND comes before any byte. */
+/** Streams a blob or the requested part of it. NOT_FOUND is sent before the first byte. */
 export const read =
   ({ instances }: ByteStreamOptions) =>
   async (request: ReadRequest, rpc: ServedCall, responses: Responses): Promise<void> => {
@@ -47,7 +47,7 @@ const sendPlain = async (blob: Blob, digest: Digest, range: Range, sending: Send
   if (sentBytes < expectedBytes) throw shortened(digest, range.offset + sentBytes)
 }
 
-/** As it is kept where the CAS keeps it so, else compressed: at once where that is quick enough. */
+/** Sends the stored form if it has the requested encoding. Else compresses; a small blob is compressed in one step. */
 const sendCompressed = async (
   blob: Blob,
   digest: Digest,
@@ -67,7 +67,7 @@ const sendCompressed = async (
   }
 }
 
-/** What there is no room for must not stay open. */
+/** Closes the blob if there is no memory for a compressor. */
 const givenUp =
   (blob: Blob) =>
   (error: unknown): never => {
@@ -75,7 +75,7 @@ const givenUp =
     throw error
   }
 
-/** Answers how many bytes there were. */
+/** Returns the number of bytes sent. */
 const sendForm = async (form: BlobForm, sending: Sending): Promise<number> => {
   if (form.kind === 'file') return sendFile(form.file, sending)
   if (form.kind === 'bytes') return sendBytes(form.bytes, sending)
@@ -91,7 +91,10 @@ const sendBytes = async (bytes: Buffer, { responses, maxChunkBytes }: Sending): 
   return bytes.length
 }
 
-/** Offsets count bytes of the blob, also where it is sent compressed; a limit then has no meaning (REAPI, Read). */
+/**
+ * Offsets count uncompressed bytes, also in compressed reads. A limit is not allowed in a compressed read (REAPI,
+ * Read).
+ */
 const rangeOf = ({ readOffset, readLimit }: ReadRequest, { compressor }: BlobName, { sizeBytes }: Digest): Range => {
   if (readLimit < 0) {
     throw new StatusError('INVALID_ARGUMENT', `read_limit ${readLimit} is not valid, expected 0 (no limit) or more`)

@@ -3,14 +3,16 @@ import { whenRoom } from '../send.js'
 
 type Callback = (error?: Error | null) => void
 
-/** The end of a read path: bytes become ReadResponses of at most `maxChunkBytes`, no faster than the client takes them. */
+/**
+ * The end of a read path: sends bytes as ReadResponses of at most `maxChunkBytes`, with backpressure from the client.
+ */
 export class ResponseSink extends Writable {
   readonly #responses: Writable
   readonly #maxChunkBytes: number
   #sentBytes = 0
 
   constructor(responses: Writable, maxChunkBytes: number) {
-    // Nothing waits here: what a stalled client holds is in the stage before and in the transport.
+    // No buffer here: the bytes of a stalled client are held by the previous stage and by the transport.
     super({ highWaterMark: 1 })
     this.#responses = responses
     this.#maxChunkBytes = maxChunkBytes

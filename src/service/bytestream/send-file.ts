@@ -3,7 +3,7 @@ import { LARGE_BYTES, type LentBuffer, lendBuffer } from '../../base/lent-buffer
 import type { Responses } from '../../base/rpc.js'
 import type { BlobFile } from '../../stream/blob/file.js'
 
-/** Where a blob is sent, in messages of at most so many bytes. */
+/** The destination of a blob, and the maximum size of its messages. */
 export interface Sending {
   readonly responses: Responses
   readonly maxChunkBytes: number
@@ -11,8 +11,8 @@ export interface Sending {
 }
 
 /**
- * Sends a file and closes it. Bytes are read when the client has room for them, and leave from where they were read to; the
- * next are read meanwhile. Answers how many there were.
+ * Sends a file, closes it and returns the number of bytes. Reads the next part once the client has room for it, while
+ * the part before is still being sent. Messages lie in the read buffer; their bytes are not copied.
  */
 export const sendFile = async (file: BlobFile, sending: Sending): Promise<number> => {
   try {
@@ -32,7 +32,7 @@ export const sendFile = async (file: BlobFile, sending: Sending): Promise<number
   }
 }
 
-/** The buffer goes back when the last of the messages that lie in it has left, in whatever order they do. */
+/** Releases the buffer after all messages that lie in it have been sent, in any order. */
 const lendMessages = (buffer: LentBuffer, sizeBytes: number, { responses, maxChunkBytes }: Sending): void => {
   let left = Math.ceil(sizeBytes / maxChunkBytes)
   const sent = (): void => {

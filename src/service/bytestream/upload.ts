@@ -7,30 +7,33 @@ import { PushedFeed } from '../../stream/blob/pushed-feed.js'
 import { STAGE_BYTES } from '../../stream/path.js'
 import { uploaded } from '../uploaded.js'
 
-/** How an upload ended well: by its own bytes, or because another upload of the same blob was first. */
+/** How an upload succeeded: by its own bytes, or because another upload of the same blob finished first. */
 export type Outcome = 'committed' | 'elsewhere'
 
 export interface UploadTarget {
-  /** What makes two Writes the same upload: everything in the resource name that means something. */
+  /**
+   * Identifies the upload: two Writes with equal names continue the same one. Contains all that is significant in the
+   * resource name.
+   */
   readonly name: string
   readonly instanceName: string
   readonly cas: Store
   readonly digest: Digest
-  /** What the bytes are compressed with. */
+  /** Compression of the uploaded bytes. */
   readonly compressor: Compressor | undefined
-  /** Whether the bytes received so far may be continued by another Write. */
+  /** Whether another Write may continue after the bytes received so far. */
   readonly isResumable: boolean
-  /** How long the bytes of a broken upload are kept for a Write that resumes it. */
+  /** How long the bytes of an interrupted upload are kept for a Write that resumes it, in ms. */
   readonly parkedForMs: number
 }
 
 /**
- * One upload on its way into a CAS. It outlives the Write that feeds it: when the client vanishes its way stays open,
- * hash state and temporary file included, until another Write goes on or it is discarded.
+ * One upload into a CAS. It outlives the Write that feeds it: after the client disconnects, hash state and temporary
+ * file stay open until another Write continues or the upload is discarded.
  */
 export class Upload {
   readonly target: UploadTarget
-  /** Resolves when the blob is committed, rejects when it failed or the upload was discarded. */
+  /** Resolves when the blob is committed; rejects if the upload failed or was discarded. */
   readonly over: Promise<Outcome>
   readonly #feed = new PushedFeed()
   readonly #abort = new AbortController()
@@ -43,14 +46,14 @@ export class Upload {
   /** `giveWay`: see `Call.giveWay`. */
   constructor(target: UploadTarget, call: Call, giveWay: () => Promise<boolean>) {
     this.target = target
-    // May be parked for long: nothing of the connection it came by is to be kept with it.
+    // The upload may be parked for long, so it must not keep anything of its connection in memory.
     const { instanceName, log, metadata, span } = call
     this.over = this.#run({ signal: this.#abort.signal, instanceName, log, metadata, span, giveWay })
-    // A parked upload that is discarded has nobody who waits for it.
+    // No caller waits for a parked upload, so its rejection must not count as unhandled.
     this.over.catch(() => {})
   }
 
-  /** Bytes taken so far, compressed ones where the upload is compressed. */
+  /** Bytes received so far, before decompression. */
   get receivedBytes(): number {
     return this.#receivedBytes
   }
@@ -59,12 +62,12 @@ export class Upload {
     return this.#isLive
   }
 
-  /** Whether bytes of a message still wait to be taken: until then nobody else can go on. */
+  /** Whether a message is still being written. No other Write can continue before that ends. */
   get isBusy(): boolean {
     return this.#isBusy
   }
 
-  /** Makes the caller the one Write that feeds this upload; the promise rejects when another takes its place. */
+  /** Makes the caller the only Write that feeds this upload. The promise rejects when another Write takes over. */
   own(): Promise<never> {
     this.#revoke?.(new StatusError('ABORTED', 'another Write of the same resource_name has resumed this upload'))
     const revoked = new Promise<never>((_, reject) => {
@@ -74,7 +77,7 @@ export class Upload {
     return revoked
   }
 
-  /** Resolves when the bytes are no longer needed and there is room for more, at once if the upload is over. */
+  /** Resolves once the caller may reuse `bytes` and there is room for more; immediately if the upload is over. */
   async write(bytes: Buffer): Promise<void> {
     this.#isBusy = true
     for (let at = 0; at < bytes.length; at += STAGE_BYTES) {
@@ -85,12 +88,12 @@ export class Upload {
     this.#isBusy = false
   }
 
-  /** No more bytes follow; `over` tells how it ended. */
+  /** Marks the end of the bytes. `over` settles with the outcome. */
   finish(): void {
     this.#feed.finish()
   }
 
-  /** The blob is there by another upload: this one ends without its own bytes. */
+  /** Ends this upload with 'elsewhere', because another upload has committed the blob. */
   finishElsewhere(): void {
     this.#isElsewhere = true
     this.discard()

@@ -8,9 +8,9 @@ import type { Store } from '../../store/store.js'
 import { Upload, type UploadTarget } from './upload.js'
 
 /**
- * Every upload under way, and the broken ones that wait to be resumed (parked). One for all instances of a process: two
- * instances over one store learn of each other's uploads. Parked uploads give way to live ones: to newer parked ones of their
- * instance beyond the bound of the ledger, and to uploads that their store has no room for.
+ * All uploads in progress, and the interrupted ones that can be resumed (parked). Shared by all instances of a process,
+ * so that instances over one store see each other's uploads. A parked upload is dropped in two cases: newer parked
+ * uploads of its instance need its share of the ledger, or its store needs the room for a live upload.
  */
 export class Uploads {
   readonly clock: Clock
@@ -25,7 +25,7 @@ export class Uploads {
     this.#ledger = ledger
   }
 
-  /** Starts an upload. It goes on when `call`, in which it begins, is over. */
+  /** Starts an upload. It continues after `call` has ended. */
   begin(target: UploadTarget, call: Call): Upload {
     const upload = new Upload(target, call, () => this.#giveWay(target.cas))
     const same = this.#sameBlob(target.cas, target.digest)
@@ -42,12 +42,12 @@ export class Uploads {
     return upload
   }
 
-  /** The blob is in the CAS: whoever else uploads it is done. */
+  /** Ends all other uploads of a blob that is now in the CAS. */
   finished(cas: Store, digest: Digest): void {
     for (const other of this.#byStore.get(cas)?.get(digest.key) ?? []) other.finishElsewhere()
   }
 
-  /** The upload that a Write of this name can resume, the furthest one when there are several. */
+  /** The upload that a Write of this name can resume; of several, the one with the most bytes. */
   find({ name, cas, digest }: UploadTarget): Upload | undefined {
     let furthest: Upload | undefined
     for (const upload of this.#byStore.get(cas)?.get(digest.key) ?? []) {
@@ -57,12 +57,12 @@ export class Uploads {
     return furthest
   }
 
-  /** Takes an upload over from the list of the broken ones, or from a Write whose client has gone unnoticed. */
+  /** Takes over a parked upload, or one whose client has disconnected without notice. */
   resume(upload: Upload): void {
     this.#unpark(upload)
   }
 
-  /** Keeps a broken upload for a while, if it can be resumed at all. */
+  /** Keeps an interrupted upload for `parkedForMs`. Discards it if it cannot be resumed or the ledger has no room. */
   park(upload: Upload): void {
     if (!upload.isLive) return
     if (!upload.target.isResumable || upload.receivedBytes === 0) {
@@ -100,7 +100,9 @@ export class Uploads {
     upload.discard()
   }
 
-  /** Discards the oldest parked upload into a store; resolves once it has freed what it held. */
+  /**
+   * Discards the oldest parked upload into a store. Resolves to true once its room is free, to false if there is none.
+   */
   async #giveWay(cas: Store): Promise<boolean> {
     for (const upload of this.#parked.keys()) {
       if (upload.target.cas !== cas) continue

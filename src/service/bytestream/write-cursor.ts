@@ -1,7 +1,9 @@
 import { StatusError } from '../../base/status-error.js'
 import type { WriteRequest } from '../../proto/generated/google.bytestream.js'
 
-/** Where a Write is: what the next message must say, and whether the last one was the end (ByteStream.Write). */
+/**
+ * The position of a Write: the expected name and offset of the next message, and whether the last one had finish_write.
+ */
 export class WriteCursor {
   readonly #resourceName: string
   #offset: number
@@ -16,7 +18,7 @@ export class WriteCursor {
     return this.#isFinished
   }
 
-  /** Accepts the next message (the first one too), or throws INVALID_ARGUMENT. */
+  /** Accepts the next message, including the first one, or throws INVALID_ARGUMENT. */
   accept({ resourceName, writeOffset, finishWrite, data }: WriteRequest): void {
     if (this.#isFinished) throw invalid('a message follows the one with finish_write')
     if (resourceName !== '' && resourceName !== this.#resourceName) {

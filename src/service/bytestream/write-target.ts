@@ -7,7 +7,7 @@ export interface WriteTarget extends UploadTarget {
   readonly instanceName: string
 }
 
-/** Where the upload of this resource name goes. INVALID_ARGUMENT when it goes nowhere. */
+/** The instance, store and digest that a resource name refers to. INVALID_ARGUMENT if the name is not valid here. */
 export const writeTarget = (instances: Instances<ByteStreamInstance>, resourceName: string): WriteTarget => {
   const parsed = parseWriteName(resourceName)
   const { instanceName, uuid } = parsed
@@ -21,8 +21,8 @@ export const writeTarget = (instances: Instances<ByteStreamInstance>, resourceNa
     cas,
     digest,
     compressor,
-    // A compressed upload is resumed with a new compressed stream at an offset of the uncompressed blob (REAPI, Write):
-    // that would mean to keep it behind its decoder. Nobody is known to do it, so it starts again.
+    // A client resumes a compressed upload with a new compressed stream at an offset of the uncompressed blob (REAPI,
+    // Write). The state behind the decoder would have to be kept for that. No known client does it, so it starts again.
     isResumable: compressor === undefined,
     parkedForMs,
   }

@@ -17,8 +17,8 @@ import { WriteCursor } from './write-cursor.js'
 import { type WriteTarget, writeTarget } from './write-target.js'
 
 /**
- * Takes one upload. Answers at once when the blob is there, also when another upload brings it in the meantime. Bytes of
- * a client that vanished stay for a while, to be resumed; nothing is committed without finish_write.
+ * Receives one upload. Answers immediately if the blob exists, also if another upload commits it in the meantime. The
+ * bytes of an interrupted upload are kept for a while to be resumed. Nothing is committed without finish_write.
  */
 export const write =
   ({ instances, uploads }: ByteStreamOptions) =>
@@ -47,21 +47,24 @@ interface Transfer {
   readonly cursor: WriteCursor
 }
 
-/** The committed_size of a blob that was there already (REAPI: -1 where the upload is compressed). */
+/** The committed_size of a blob that already existed (REAPI: -1 if the upload is compressed). */
 const earlySize = ({ compressor, digest }: WriteTarget): number => (compressor === undefined ? digest.sizeBytes : -1)
 
-/** More than this of one message is moved piece by piece, as if it were many. */
+/** A larger message is moved in pieces, like a stream of messages. */
 const AT_ONCE_BYTES = 64 * 1024
 
-/** All of a blob, which needs no copy of its bytes that is large: a compressed one takes its room when it is unpacked. */
+/**
+ * Whether the first message contains the whole blob and is small or compressed. Compressed data may be large, because
+ * memory for it is reserved when it is unpacked.
+ */
 const isAtOnce = ({ finishWrite, writeOffset, data }: WriteRequest, { compressor }: WriteTarget): boolean =>
   finishWrite && writeOffset === 0 && (compressor !== undefined || data.length <= AT_ONCE_BYTES)
 
-/** Most blobs are one message: they need neither a pipeline nor a place in the list of uploads. */
+/** Fast path for most blobs: one message needs no pipeline and no entry in `Uploads`. */
 const writeAtOnce = async (transfer: Transfer, { message, release }: Message): Promise<WriteResponseInput> => {
   const { target, messages, call, uploads, cursor } = transfer
   cursor.accept(message)
-  // Stores keep what is small as it is.
+  // Stores may keep a small buffer without a copy, so it must not be the lent one.
   const data = Buffer.from(message.data)
   release()
   const isDecodedAtOnce = target.compressor === undefined || target.digest.sizeBytes <= STAGE_BYTES
@@ -77,7 +80,7 @@ const writeStreamed = async (transfer: Transfer, first: Message): Promise<WriteR
   const { held } = call
   const buffers = held?.ledger.kinds.uploads.reserveOrThrow(held.holder, bufferBytes(target))
   try {
-    // A compressed upload cannot be resumed: its window is not needed any more when this ends.
+    // A compressed upload cannot be resumed, so its window is free once this call ends.
     const window = target.compressor === undefined ? undefined : await windowFor(call)
     return await writeFed(transfer, first).finally(() => window?.release())
   } finally {
@@ -85,7 +88,7 @@ const writeStreamed = async (transfer: Transfer, first: Message): Promise<WriteR
   }
 }
 
-/** Buffers are no larger than the blob. */
+/** Memory that the buffers of an upload may take: bounded by the size of the blob. */
 const bufferBytes = ({ digest }: WriteTarget): number =>
   Math.min(STREAMED_UPLOAD_BYTES, AT_ONCE_BYTES + digest.sizeBytes)
 
@@ -93,7 +96,7 @@ const writeFed = async (transfer: Transfer, first: Message): Promise<WriteRespon
   const { target, uploads } = transfer
   const upload = await openUpload(transfer, first.message.writeOffset)
   const revoked = upload.own()
-  // Ends the feeding when something else has settled the call; its messages then are of no interest any more.
+  // Stops `feed` once the call is settled by another upload or another Write; further messages are ignored.
   const feeding = { isOver: false }
   try {
     const fed = feed(upload, transfer, first, feeding)
@@ -110,7 +113,7 @@ const writeFed = async (transfer: Transfer, first: Message): Promise<WriteRespon
   }
 }
 
-/** The upload to feed: a new one from offset 0, else the one that stands at the offset. */
+/** The upload to feed: a new one for offset 0, else the interrupted one at this offset. */
 const openUpload = async ({ target, call, uploads }: Transfer, offset: number): Promise<Upload> => {
   const broken = uploads.find(target)
   if (offset !== 0) {
@@ -125,7 +128,7 @@ const openUpload = async ({ target, call, uploads }: Transfer, offset: number): 
   return uploads.begin(target, call)
 }
 
-/** Moves messages into the upload, as fast as it takes them, until finish_write; then waits for the commit. */
+/** Moves messages into the upload, with backpressure, until finish_write. Then waits for the commit. */
 const feed = async (
   upload: Upload,
   { messages, cursor, uploads }: Transfer,
@@ -160,10 +163,10 @@ const committed = async <T>(messages: Messages, commit: Promise<T>, clock: Clock
   return result
 }
 
-// A client that half-closes only after the answer must get one: it waits this long in vain for the end of the stream.
+// How long to wait for the half-close after the commit. Some clients half-close only after they have the answer.
 const HALF_CLOSE_MS = 250
 
-/** Half-closed without finish_write: nothing is committed, but another Write may go on from here. */
+/** The client half-closed without finish_write: nothing is committed, but another Write may continue from here. */
 class Unfinished extends StatusError {
   constructor(receivedBytes: number) {
     super(
@@ -173,6 +176,6 @@ class Unfinished extends StatusError {
   }
 }
 
-/** The client stopped in the middle, by its own will or not: what came so far may be continued. */
+/** Whether the client stopped in the middle of the upload, on purpose or not. The upload may then be resumed. */
 const isInterruption = (error: unknown): boolean =>
   error instanceof Unfinished || isStatus(error, 'CANCELLED') || isStatus(error, 'DEADLINE_EXCEEDED')

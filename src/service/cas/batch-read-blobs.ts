@@ -22,7 +22,7 @@ import { entryBytes, ResponseBudget } from './response-budget.js'
 
 type Entry = BatchReadBlobsResponseResponseInput
 
-/** One entry for each digest asked for, duplicates once, each with a status of its own, also when that is OK. */
+/** One entry for each distinct digest of the request. Each entry has a status, also if it is OK. */
 export const batchReadBlobs =
   ({ instances, maxBatchBytes, maxResponseBytes }: CasOptions) =>
   async (request: BatchReadBlobsRequest, rpc: ServedCall): Promise<BatchReadBlobsResponseInput> => {
@@ -36,7 +36,7 @@ export const batchReadBlobs =
     return { responses: fitting(digests, entries, maxResponseBytes) }
   }
 
-/** An answer below this needs no reservation before it is made. */
+/** A smaller answer is built without a reservation of memory. */
 const SMALL_BYTES = 64 * 1024
 
 const totalOf = (digests: readonly Digest[], maxBatchBytes: number): number => {
@@ -47,7 +47,7 @@ const totalOf = (digests: readonly Digest[], maxBatchBytes: number): number => {
 }
 
 const read = async (cas: Store, digest: Digest, compressor: Compressor | undefined, call: Call): Promise<Entry> => {
-  // Blobs at hand are given without a check of the signal.
+  // Stores return blobs in memory without a check of the signal.
   if (call.signal.aborted) throw cancellation(call.signal)
   try {
     const isSmall = digest.sizeBytes < LEAST_WORTH_COMPRESSING_BYTES
@@ -58,7 +58,7 @@ const read = async (cas: Store, digest: Digest, compressor: Compressor | undefin
       if (data !== undefined) return { digest, data, status: {}, compressor: compressor.value }
     }
     const bytes = isKept ? await readBlob(cas, digest, call) : await allBytes(blob, digest, WHOLE, call)
-    // The status is there for success too: Pants takes an entry without one for a failure.
+    // The status is set on success too, because Pants treats an entry without one as a failure.
     const plain = { digest, data: bytes, status: {}, compressor: IDENTITY }
     if (compressor === undefined || bytes.length < LEAST_WORTH_COMPRESSING_BYTES) return plain
     const data = await compressedFor(bytes, compressor, call)
@@ -80,8 +80,8 @@ const compressedFor = async (bytes: Buffer, compressor: Compressor, call: Call):
 }
 
 /**
- * The blob in the form it is kept in. Undefined when that is no gain, or is other than one frame that tells its size: what
- * decodes bytes at hand wants to know how much to expect.
+ * The blob in its stored form. Undefined if that is not smaller, or is not a single frame with its content size:
+ * clients that decode in one step need the size.
  */
 const readKept = async (
   blob: Blob,
@@ -95,15 +95,16 @@ const readKept = async (
   return isWhole && data.length < sizeBytes ? data : undefined
 }
 
-// Frames that clients made may be longer than their content, by far less than this.
+// Frames made by clients may be longer than their content, but by far less than this.
 const KEPT_SLACK_BYTES = 1024 * 1024
 
-// Below this the frame and the compressor field eat what compression gains.
+// Below this size, the frame and the compressor field cost more than compression saves.
 const LEAST_WORTH_COMPRESSING_BYTES = 128
 
 /**
- * The limit on a batch is about blobs, the limit of clients about messages: a batch just below the first may be above the
- * second once every entry has its digest and status. What no longer fits is named, for the client to read by itself.
+ * The limit of a batch counts blobs, the limit of clients counts messages. A batch just below the first limit may
+ * exceed the second, because every entry has a digest and a status. Entries that do not fit get RESOURCE_EXHAUSTED, and
+ * the client reads those blobs with ByteStream.Read.
  */
 const fitting = (digests: readonly Digest[], entries: readonly Entry[], maxResponseBytes: number): Entry[] => {
   const fixedBytes = digests.reduce((sum, digest) => sum + entryBytes(digest), 0)

@@ -17,7 +17,7 @@ import { windowsFor } from '../windows.js'
 import type { CasOptions } from './options.js'
 import { entryBytes, ResponseBudget } from './response-budget.js'
 
-/** Every entry succeeds or fails by itself; only what makes the request as a whole impossible fails the call. */
+/** Each entry succeeds or fails on its own. The call fails only if the request as a whole is invalid or too large. */
 export const batchUpdateBlobs =
   ({ instances, maxBatchBytes, maxResponseBytes }: CasOptions) =>
   async (request: BatchUpdateBlobsRequest, rpc: RpcCall): Promise<BatchUpdateBlobsResponseInput> => {
@@ -33,7 +33,7 @@ export const batchUpdateBlobs =
     return {
       responses: digests.map((digest, index) => {
         const { code = 0, message = '' } = failures[index] ?? {}
-        // The code is what clients act on; the text goes first when a huge batch fails as a whole.
+        // Clients act on the code, so a response that is full drops texts first.
         return { digest, status: budget.take(Buffer.byteLength(message)) ? { code, message } : { code } }
       }),
     }
@@ -48,7 +48,7 @@ const checkTotal = (
   let answerBytes = 0
   for (const [index, digest] of digests.entries()) {
     const entry = entries[index]
-    // A size that lies about its bytes must not get them past the limit.
+    // The larger of both counts: a digest with a false size must not bypass the limit.
     totalBytes += Math.max(digest.sizeBytes, entry?.compressor === IDENTITY ? entry.data.length : 0)
     answerBytes += entryBytes(digest)
   }
@@ -62,7 +62,7 @@ const tooMuch = (what: string, maxBatchBytes: number): StatusError =>
     `${what} are too much for BatchUpdateBlobs, expected at most ${maxBatchBytes} bytes: use ByteStream.Write`,
   )
 
-/** Puts what may be put, together. Answers what failed. */
+/** Stores all valid entries in one batch. Returns the failures by index. */
 const updateAll = async (
   instance: CasInstance,
   digests: readonly Digest[],
@@ -92,7 +92,7 @@ const updateAll = async (
   return failures
 }
 
-/** Smaller blobs are decoded at once, without a window. */
+/** Smaller blobs are decoded in one step, without a window. */
 const isLarge = (digest: Digest | undefined): boolean => digest !== undefined && digest.sizeBytes > STAGE_BYTES
 
 const logFaults = (failures: readonly (StatusError | undefined)[], digests: readonly Digest[], call: Call): void => {

@@ -14,20 +14,23 @@ import { WHOLE } from '../../stream/path.js'
 import { KeptChunks } from './kept-chunks.js'
 
 export interface ChunkingOptions {
-  /** Where lists are kept, under the digests of their blobs as mere keys. Without it each question is answered anew. */
+  /**
+   * Stores chunk lists under the digests of their blobs. The digests are keys, not hashes of the lists. If undefined,
+   * each request splits anew.
+   */
   readonly lists: Store | undefined
   readonly cdc: FastCdc
-  /** A blob of more chunks is not split, nor put together. */
+  /** Blobs with more chunks are neither split nor spliced. */
   readonly maxChunkCount: number
   readonly clock: Clock
   readonly log: Log
 }
 
-/** A blob is read as a whole to be split, and some megabytes of it are in memory: few at a time. */
+/** Concurrent splits. Each one reads a whole blob and holds some megabytes of it in memory. */
 const SPLITS_AT_A_TIME = 4
 const SPLITS_WAITING = 1000
 
-/** How the blobs of an instance fall into chunks (REAPI, SplitBlob and SpliceBlob). */
+/** Splits blobs of an instance into chunks, and remembers the chunk lists (REAPI, SplitBlob and SpliceBlob). */
 export class ChunkedBlobs {
   readonly averageBytes: number
   readonly maxChunkCount: number
@@ -42,7 +45,7 @@ export class ChunkedBlobs {
     this.#kept = new KeptChunks(options)
   }
 
-  /** The chunks of a blob that is in the CAS. They are in the CAS afterwards, and are kept there for ten minutes. */
+  /** Splits a blob of the CAS. Its chunks are in the CAS afterwards, and are kept in use for ten minutes. */
   async listOf(digest: Digest, cas: Store, maxChunkCount: number, call: Call): Promise<ChunkList> {
     const list = await this.#presentList(digest, cas, maxChunkCount, call)
     this.#kept.keep(digest, list.chunks, cas)
@@ -62,7 +65,7 @@ export class ChunkedBlobs {
     }
   }
 
-  /** The list saves work and nothing depends on it: where it cannot be kept is a word in the log. */
+  /** Stores the list. Best effort, because the list only saves work: a failure is only logged. */
   async remember(digest: Digest, list: ChunkList, call: Call): Promise<void> {
     const { lists } = this.#options
     if (lists === undefined) return
@@ -101,6 +104,6 @@ export class ChunkedBlobs {
 
 const { FAST_CDC_2020 } = ChunkingFunction
 
-/** REAPI: there is no split information for it. */
+/** In REAPI, NOT_FOUND from SplitBlob means that there is no split information. */
 const tooManyChunks = ({ key }: Digest, maxChunkCount: number): StatusError =>
   new StatusError('NOT_FOUND', `blob ${key} has more than ${maxChunkCount} chunks, which are not listed: read it whole`)

@@ -11,7 +11,10 @@ import type { CasOptions } from './options.js'
 const requestCodec = codec('build.bazel.remote.execution.v2.FindMissingBlobsRequest')
 const responseCodec = codec('build.bazel.remote.execution.v2.FindMissingBlobsResponse')
 
-/** Absence is data, never an error. What is present counts as used, which is how clients extend its life. */
+/**
+ * Absent blobs are part of the answer, never an error. The request counts as a use of each present blob and extends its
+ * lifetime.
+ */
 export const findMissingBlobs =
   ({ instances, maxResponseBytes }: CasOptions) =>
   async (message: Buffer, rpc: ServedCall): Promise<Buffer> => {
@@ -28,13 +31,13 @@ export const findMissingBlobs =
     return responseCodec.encode({ missingBlobDigests: missing.digests() })
   }
 
-/** For its line in the log: what was asked for, of several the first. */
+/** Fields for the log line of the request: number of digests and the first one. */
 const noted = (request: PackedFindMissing | FindMissingBlobsRequest) =>
   'blobDigests' in request
     ? { blobs: request.blobDigests.length, digest: request.blobDigests[0]?.hash }
     : { blobs: request.count, digest: request.firstHash }
 
-/** Undefined of hashes that have another length than their function's: the codec's way says what is wrong. */
+/** Undefined if the length of the hashes does not fit the digest function; the slower codec then reports the error. */
 const batchOf = (
   { digestFunction, firstHash, words, count }: PackedFindMissing,
   functions: Functions,
@@ -51,5 +54,5 @@ const checkAnswer = (answerBytes: number, askedCount: number, maxResponseBytes: 
   )
 }
 
-// Tags and lengths of the digest and its fields, and the longest size.
+// Tags and lengths of the digest and its fields, and the longest encoded size_bytes.
 const DIGEST_OVERHEAD_BYTES = 14

@@ -12,18 +12,18 @@ import { formatPageToken, parsePageToken, unknownPageToken } from './page-token.
 
 const responseCodec = codec('build.bazel.remote.execution.v2.GetTreeResponse')
 
-/** `directories` of GetTreeResponse. */
+/** Field number of `directories` in GetTreeResponse. */
 const DIRECTORIES = 1
 
-/** Where the client names no size: what a call holds while it waits for its client. */
+/** Maximum size of a page. A call holds one page while it waits for its client. */
 const PAGE_BYTES = 1024 * 1024
 
-/** How long a client may take over a page. */
+/** How long a client may take to read a page. */
 const PATIENCE_MS = 60_000
 
 /**
- * Streams the whole tree, each directory once, in pages of at most `page_size` directories and one response message.
- * Directories that are absent are left out with what is below them; only an absent root is an error.
+ * Streams the whole tree, each distinct directory once, in pages of at most `page_size` directories. A page is one
+ * response message. Absent directories are left out together with their descendants; only an absent root is an error.
  */
 export const getTree =
   ({ instances, maxResponseBytes, trees, clock }: CasOptions) =>
@@ -58,7 +58,7 @@ export const getTree =
     await sendSoon(responses, page.takeLast(), reader)
   }
 
-/** The directories of a response, as they are in the CAS: decoded they would take many times as much. */
+/** The directories of a response, encoded as in the CAS, because decoded ones take many times the memory. */
 class Page {
   readonly #root: Digest
   readonly #maxDirectories: number
@@ -74,7 +74,7 @@ class Page {
     this.#maxBytes = limits.maxBytes
   }
 
-  /** A directory above the size of a page is one by itself. */
+  /** A directory larger than a page is sent alone in its own page. */
   hasRoomFor(digest: Digest): boolean {
     if (this.#directories.length === 0) return true
     const sizeBytes = this.#sizeBytes + digest.sizeBytes + DIRECTORY_OVERHEAD_BYTES
@@ -87,7 +87,7 @@ class Page {
     this.#last = digest
   }
 
-  /** A page that others follow: only those have a token. */
+  /** Takes a page that is not the last. Only such pages have a token. */
   take(): EncodedMessage {
     return this.#take(formatPageToken(this.#root, this.#last))
   }
@@ -104,6 +104,7 @@ class Page {
   }
 }
 
-// Tag and length of a directory; the token with both digests, and what else is not directories.
+// DIRECTORY_OVERHEAD_BYTES: tag and length of a directory. PAGE_OVERHEAD_BYTES: the token with two digests, and the
+// rest.
 const DIRECTORY_OVERHEAD_BYTES = 6
 const PAGE_OVERHEAD_BYTES = 1024

@@ -6,15 +6,15 @@ import { DigestBatch } from '../../reapi/digest-batch.js'
 import type { Store } from '../../store/store.js'
 
 /**
- * How long the chunks of a SplitBlob answer are kept. Bazel up to 9.2 appends the whole blob to a partly written file when
- * a later chunk is gone, so an answer has to hold for as long as a client takes to fetch its chunks.
+ * How long the chunks of a SplitBlob answer are kept. A client must be able to fetch all chunks of an answer: if a
+ * later chunk is missing, Bazel up to 9.2 appends the whole blob to the partly written file.
  */
 const KEPT_MS = 10 * 60_000
 
-/** How often the CAS is asked for kept chunks, which counts as a use of each. */
+/** How often the CAS is asked for kept chunks. Each request counts as a use of the chunks. */
 const TOUCH_PERIOD_MS = 30_000
 
-/** Most chunks that are kept at a time: 50 GB of blobs with the recommended average. Each costs some 200 bytes. */
+/** Maximum number of kept chunks: 50 GB of blobs with the recommended average size. Each costs about 200 bytes. */
 const MAX_KEPT = 100_000
 
 export interface KeptChunksOptions {
@@ -31,14 +31,14 @@ interface Answer {
 }
 
 /**
- * Keeps the chunks that SplitBlob answered from being evicted for ten minutes, as far as using them often does that: a
- * store that takes in more than its own size within half a minute can still evict them. Stores whose `findMissing`
- * extends no lifetime are not asked.
+ * Protects the chunks of SplitBlob answers from eviction for ten minutes. Best effort: it only marks the chunks as used
+ * every half minute, so a store that receives more than its own size in that time can still evict them. Stores whose
+ * `findMissing` does not extend lifetimes are skipped.
  */
 export class KeptChunks {
   readonly #options: KeptChunksOptions
   readonly #maxKept: number
-  /** By the key of the blob that was split, the oldest answer first. */
+  /** By digest key of the split blob, oldest answer first. */
   readonly #answers = new Map<string, Answer>()
   #keptCount = 0
   #stop: (() => void) | undefined
@@ -49,7 +49,7 @@ export class KeptChunks {
     this.#maxKept = options.maxKept ?? MAX_KEPT
   }
 
-  /** Starts the ten minutes of an answer, or starts them anew. */
+  /** Starts or restarts the ten minutes of an answer. */
   keep(blob: Digest, chunks: readonly Digest[], cas: Store): void {
     if (!cas.properties.extendsLifetimes || chunks.length === 0) return
     this.#forget(blob.key)
@@ -63,7 +63,7 @@ export class KeptChunks {
     this.#stop ??= this.#options.clock.every(TOUCH_PERIOD_MS, () => void this.#touch())
   }
 
-  /** The newest answer stays whatever its size, because `max_chunk_count` bounds it. */
+  /** The newest answer is kept whatever its size, because `max_chunk_count` bounds it. */
   #dropOldest(): void {
     for (const [key, { untilMs }] of this.#answers) {
       if (this.#keptCount <= this.#maxKept || this.#answers.size === 1) return
@@ -76,7 +76,7 @@ export class KeptChunks {
     }
   }
 
-  /** One answer after the other, so that a slow store is never asked twice at a time. */
+  /** Asks for one answer after another, so that a slow store never has two such requests at a time. */
   async #touch(): Promise<void> {
     if (this.#isTouching) return
     this.#isTouching = true

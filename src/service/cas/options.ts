@@ -4,11 +4,11 @@ import type { CasInstance, Instances } from '../instance.js'
 
 export interface CasOptions {
   readonly instances: Instances<CasInstance>
-  /** What the capabilities announce: the sum of the sizes of one batch. */
+  /** Maximum sum of blob sizes in one batch, as announced in the capabilities. */
   readonly maxBatchBytes: number
-  /** No response message is larger than this. */
+  /** Maximum size of a response message. */
   readonly maxResponseBytes: number
-  /** For GetTree alone. */
+  /** Used only by GetTree. */
   readonly trees: DirectoryTrees
   readonly clock: Clock
 }

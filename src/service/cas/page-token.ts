@@ -2,13 +2,13 @@ import { StatusError } from '../../base/status-error.js'
 import type { Digest } from '../../reapi/digest.js'
 
 /**
- * Where a GetTree page ended: after the directory `last` of the tree `root`. Trees never change, so that is all the next
- * request needs, whichever server it reaches.
+ * The end of a GetTree page: after the directory `last` of the tree `root`. Trees are immutable, so any server can
+ * continue from this token.
  */
 export const formatPageToken = (root: Digest, last: Digest): string =>
   Buffer.from(`${root.key} ${last.key}`).toString('base64url')
 
-/** The key of the directory after which to go on; undefined to begin. */
+/** The key of the directory after which to continue; undefined for the first page. */
 export const parsePageToken = (token: string, root: Digest): string | undefined => {
   if (token === '') return undefined
   const [rootKey, lastKey, ...more] = Buffer.from(token, 'base64url').toString().split(' ')

@@ -1,8 +1,8 @@
 import type { Digest } from '../../reapi/digest.js'
 
 /**
- * What still fits into one response message. gRPC clients refuse messages above 4 MiB unless told otherwise, whatever
- * the server announces, so no response exceeds the limit, envelope included.
+ * The remaining room of one response message. By default, gRPC clients refuse messages above 4 MiB, whatever the server
+ * announces. So no response may exceed the limit, envelope included.
  */
 export class ResponseBudget {
   #leftBytes: number
@@ -11,7 +11,7 @@ export class ResponseBudget {
     this.#leftBytes = maxBytes
   }
 
-  /** Takes `sizeBytes` if they are left. */
+  /** Takes `sizeBytes` and returns true, or returns false if less is left. */
   take(sizeBytes: number): boolean {
     if (sizeBytes > this.#leftBytes) return false
     this.#leftBytes -= sizeBytes
@@ -19,5 +19,5 @@ export class ResponseBudget {
   }
 }
 
-/** An upper bound of an encoded entry of a digest and a status code: their bytes and every tag and length around them. */
+/** Upper bound for the encoded size of an entry with a digest and a status code, all tags and lengths included. */
 export const entryBytes = (digest: Digest): number => digest.hash.length + 40

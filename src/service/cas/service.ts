@@ -7,7 +7,7 @@ import type { CasOptions } from './options.js'
 import { spliceBlob } from './splice-blob.js'
 import { splitBlob } from './split-blob.js'
 
-/** ContentAddressableStorage. Instances that do not split blobs say so to who asks, and in their capabilities. */
+/** ContentAddressableStorage. If an instance does not split blobs, SplitBlob and SpliceBlob are UNIMPLEMENTED there. */
 export const casService = (options: CasOptions): Service => ({
   name: 'build.bazel.remote.execution.v2.ContentAddressableStorage',
   instances: options.instances,

@@ -16,10 +16,10 @@ import { openRequest, requestDigest } from '../request.js'
 import type { CasOptions } from './options.js'
 import { chunkedBlobsOf } from './split-blob.js'
 
-/** Chunks fetched ahead while the blob is put together. */
+/** Number of chunks fetched ahead while the blob is concatenated. */
 const AHEAD_COUNT = 8
 
-/** Puts a blob together from chunks that are in the CAS. What that makes is compared with the digest like any upload. */
+/** Concatenates chunks of the CAS into a blob. The result is checked against its digest like any upload. */
 export const spliceBlob =
   ({ instances }: CasOptions) =>
   async (request: SpliceBlobRequest, rpc: RpcCall): Promise<SpliceBlobResponseInput> => {
@@ -55,7 +55,7 @@ const checkChunks = (digest: Digest, chunks: readonly Digest[], maxChunkCount: n
 const unique = (digests: readonly Digest[]): Iterable<Digest> =>
   new Map(digests.map((digest) => [digest.key, digest])).values()
 
-/** A chunk that a backend has changed is not the fault of the client who named it. */
+/** A chunk that is damaged in the store counts as a fault of the backend, not of the client. */
 const partOf = (chunk: Digest, cas: Store, call: Call): BlobPart => ({
   sizeBytes: chunk.sizeBytes,
   open: async (signal) => {

@@ -8,7 +8,10 @@ import type { ChunkedBlobs } from './chunked-blobs.js'
 import type { CasOptions } from './options.js'
 import { entryBytes } from './response-budget.js'
 
-/** How a blob falls into chunks, which are in the CAS then. What the client would rather have it cut by is a wish. */
+/**
+ * The chunks of a blob; they are in the CAS before the answer. The chunking function of the request is only a
+ * preference.
+ */
 export const splitBlob =
   ({ instances, maxResponseBytes }: CasOptions) =>
   async (request: SplitBlobRequest, rpc: RpcCall): Promise<SplitBlobResponseInput> => {

@@ -8,21 +8,21 @@ import type { DirectoryTrees } from '../../store/content/directory-trees.js'
 import type { Store } from '../../store/store.js'
 import { type Instances, instanceOf, servedInstance } from '../instance.js'
 
-/** What execution needs to know of an instance. */
+/** The properties of an instance that execution needs. */
 export interface ExecutionInstance {
   /** A CAS view (`asCas`). */
   readonly cas: Store
   readonly scheduler: Scheduler
   readonly digestFunctions: readonly DigestFunction[]
-  /** The longest an action may run, and what it gets when it names no timeout. */
+  /** Maximum timeout of an action in ms; also the default for actions without one. */
   readonly maxTimeoutMs: number
 }
 
 export interface ExecutionOptions {
   readonly instances: Instances<ExecutionInstance>
-  /** Every instance of the server, with execution or without. */
+  /** All instances of the server, with or without execution. */
   readonly served: Instances<unknown>
-  /** No message is made larger than this by inlining outputs. */
+  /** Outputs are inlined only while the message stays below this size. */
   readonly maxResponseBytes: number
   readonly trees: DirectoryTrees
   readonly clock: Clock
@@ -37,11 +37,11 @@ export const executionInstance = (
   const isServed = servedInstance(served, name) !== undefined
   if (!isServed || servedInstance(instances, name) !== undefined) return instanceOf(instances, name)
   const with_ = [...instances.keys()].slice(0, 20).map((known) => JSON.stringify(known))
-  const expected = with_.length === 0 ? 'no instance here does' : `those that do: ${with_.join(', ')}`
+  const expected = with_.length === 0 ? 'and neither does any other instance' : `expected one of ${with_.join(', ')}`
   throw new StatusError('UNIMPLEMENTED', `instance ${JSON.stringify(name)} does not execute actions, ${expected}`)
 }
 
-/** The scheduler that knows an operation, by its name. NOT_FOUND when none can. */
+/** The scheduler of an operation, by the instance in its name. NOT_FOUND if no scheduler serves that instance. */
 export const schedulerOf = ({ instances }: Pick<ExecutionOptions, 'instances'>, operationName: string): Scheduler => {
   const instance = servedInstance(instances, instanceOfOperation(operationName))
   if (instance === undefined) throw unknownOperation(operationName)

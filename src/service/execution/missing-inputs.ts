@@ -7,7 +7,7 @@ import { missingOf, type Store } from '../../store/store.js'
 
 const MAX_DIRECTORY_BYTES = 16 * 1024 * 1024
 const FILES_AT_A_TIME = 10_000
-/** As many as fit into the 4 MiB that gRPC clients take. Who uploads those is told of the next ones. */
+/** As many as fit into a message of 4 MiB, the limit of gRPC clients. The next Execute reports further ones. */
 const MAX_TOLD = 20_000
 
 interface Context {
@@ -17,8 +17,8 @@ interface Context {
 }
 
 /**
- * Everything that is missing, each blob once, as far as it can be told in one answer: what is known to be, and what the tree
- * below `inputRoot` lacks.
+ * The missing blobs of an action, each once: `known`, and those of the tree below `inputRoot`. At most MAX_TOLD,
+ * because they must fit into one answer.
  */
 export const missingInputs = async (
   known: readonly Digest[],
@@ -41,7 +41,7 @@ export const missingInputs = async (
       if (missing.size >= MAX_TOLD) break
     }
   } catch (error) {
-    // The root was there a moment ago.
+    // The root has been evicted since the check before.
     if (!isStatus(error, 'NOT_FOUND')) throw error
     missing.set(inputRoot.key, inputRoot)
   }

@@ -21,13 +21,15 @@ const resultCodec = codec('build.bazel.remote.execution.v2.ActionResult')
 
 export type OperationMessage = Input<'google.longrunning.Operation'>
 
-/** An operation as the wire shows it. Failures are in ExecuteResponse.status: Operation.error is never set (REAPI). */
+/**
+ * The protocol message of an operation. Failures are in ExecuteResponse.status; Operation.error is never set (REAPI).
+ */
 export const operationMessage = (state: OperationState, reader: Reader): OperationMessage =>
   messageOf(state, state.outcome && executeResponse(state.outcome, reader))
 
-/** To whom an operation is shown. */
+/** The permissions of the client that reads an operation. */
 export interface Reader {
-  /** Whether it is told where results come from. */
+  /** Whether the client may see the origins of results. */
   readonly seesOrigins: boolean
 }
 
@@ -39,7 +41,10 @@ export interface Inlining extends InlineContext {
   readonly hints: InlineHints
 }
 
-/** The same, with the outputs inlined that this client asked for. They are hints: what cannot be inlined is left out. */
+/**
+ * Like `operationMessage`, with the outputs that the client wants inlined. Best effort: outputs that cannot be inlined
+ * are left out.
+ */
 export const inlinedOperationMessage = async (
   state: OperationState,
   inlining: Inlining,
@@ -64,7 +69,7 @@ const messageOf = (state: OperationState, response: ExecuteResponseInput | undef
   return response === undefined ? message : { ...message, response: pack(responseCodec, response) }
 }
 
-/** REAPI's own field as far as it goes, and the rest beside it. */
+/** Queued time is in REAPI's own field; the other facts are in `auxiliary_metadata`. */
 const partial = (progress: Progress): Input<'build.bazel.remote.execution.v2.ExecutedActionMetadata'> => {
   const { waitsFor, position, queueLength, attempt, workerId, queuedMs, startedMs } = progress
   const queuedTimestamp = queuedMs === undefined ? null : timestampOf(queuedMs)
@@ -73,7 +78,8 @@ const partial = (progress: Progress): Input<'build.bazel.remote.execution.v2.Exe
     ...{ waitsFor, queuePosition: position, queueLength, attempt, worker: workerId },
     ...{ queuedTimestamp, attemptStartTimestamp },
   }
-  // `worker` is the name in results; what is told here is which of that name.
+  // The field `worker` is not set here: it is the worker's name in results, `workerId` identifies one worker of that
+  // name.
   return { queuedTimestamp, auxiliaryMetadata: [pack(progressCodec, told)] }
 }
 
@@ -83,7 +89,9 @@ const executeResponse = (outcome: Outcome, reader: Reader): ExecuteResponseInput
   return { result: result && shown(result, reader), cachedResult, status, serverLogs, message }
 }
 
-/** Buck2 fails on a result without execution_metadata, and entries that clients put into the action cache lack it. */
+/**
+ * Adds empty execution_metadata if it is absent, as in results uploaded by clients. Buck2 fails on results without it.
+ */
 const shown = (result: ActionResult, { seesOrigins }: Reader): ActionResultInput => {
   result.executionMetadata ??= metadataOfNobody
   return seesOrigins ? result : withoutOrigin(result)
@@ -91,7 +99,7 @@ const shown = (result: ActionResult, { seesOrigins }: Reader): ActionResultInput
 
 const metadataOfNobody = codec('build.bazel.remote.execution.v2.ExecutedActionMetadata').decode(Buffer.alloc(0))
 
-/** A copy: the result is shared by everyone who waited for it. */
+/** Returns a copy, because all clients of the operation share the result. */
 const inlined = async (
   shared: ActionResult,
   { name, actionDigest }: OperationState,

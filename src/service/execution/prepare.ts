@@ -14,24 +14,24 @@ import type { ExecutionInstance } from './instance.js'
 import { missingInputs } from './missing-inputs.js'
 
 export interface PreparedAction {
-  /** Its bytes, where they are few. */
+  /** The encoded Action, if it is small. */
   readonly actionBytes?: Buffer | undefined
   readonly doNotCache: boolean
   readonly properties: readonly PlatformProperty[]
-  /** Of its command. */
+  /** The working directory of its Command. */
   readonly workingDirectory?: string
 }
 
 const actionCodec = codec('build.bazel.remote.execution.v2.Action')
 
-/** Larger ones would take too much memory while many wait: their workers read them. */
+/** Larger Actions are read by the worker, because many queued ones would take too much memory. */
 const MAX_PASSED_ON_BYTES = 4096
 
 /**
- * Reads an action and checks everything that can be known without running it. INVALID_ARGUMENT says what is wrong with
- * it; FAILED_PRECONDITION lists the blobs found missing. The tree below the input root is looked into only when
- * something is missing anyway: otherwise that is the worker's, which has to read it all. `commands` are valid ones that
- * were read lately, by digest; the store is asked whether it still has them.
+ * Reads an action and validates it as far as possible without running it. INVALID_ARGUMENT describes what is wrong;
+ * FAILED_PRECONDITION lists missing blobs. The tree below the input root is read only if another blob is missing,
+ * because the worker reads the tree anyway. `commands` caches valid Commands by digest; the store is still asked
+ * whether it has them.
  */
 export const prepareAction = async (
   { cas, scheduler, maxTimeoutMs }: Pick<ExecutionInstance, 'cas' | 'scheduler' | 'maxTimeoutMs'>,
@@ -72,7 +72,7 @@ const part = (action: Action, field: 'commandDigest' | 'inputRootDigest', { func
     `Action ${key}: ${field === 'commandDigest' ? 'command_digest' : 'input_root_digest'}`,
   )
 
-/** `read`, where an absent blob is one that the client has to upload. */
+/** Turns NOT_FOUND of `read` into the error that asks the client to upload the blob. */
 const orMissing = async <T>(read: Promise<T>, digest: Digest): Promise<T> => {
   try {
     return await read

@@ -7,16 +7,16 @@ import type { ExecutionOptions } from './instance.js'
 
 const RATION = { lines: 60, periodMs: 60_000 }
 
-/** What the client wanted itself, and the timeout of an action, which is its result. */
+/** Cancellations by the client, and the timeout of an action, which is a regular result. */
 const NO_REFUSAL: ReadonlySet<number> = new Set([Code.OK, Code.CANCELLED, Code.DEADLINE_EXCEEDED])
-/** Calls that fail so have a line of the listener. */
+/** The listener already logs calls that fail with these codes. */
 const TOLD_BY_LISTENER: ReadonlySet<number> = new Set([Code.UNKNOWN, Code.INTERNAL, Code.DATA_LOSS])
 
 type Asked = Pick<ExecuteRequest, 'instanceName' | 'actionDigest'>
 
 /**
- * Tells operators of each Execute that came to nothing, in a line of its own. Clients fall back to building locally, many of
- * them silently: without it a whole team may think that it builds remotely.
+ * Logs each Execute that ended without a result, one line each. Many clients fall back to local builds silently, so a
+ * whole team might believe that it builds remotely.
  */
 export class Refusals {
   readonly #log: SparingLog
@@ -42,9 +42,9 @@ export class Refusals {
     if (NO_REFUSAL.has(code)) return
     const action = actionDigest === null ? 'none' : `${bounded(actionDigest.hash)}-${actionDigest.sizeBytes}`
     const fields = { instance: bounded(instanceName), action, code: codeName(code), reason: bounded(reason), peer }
-    this.#log.warn('Execute came to nothing', fields)
+    this.#log.warn('Execute ended without a result', fields)
   }
 }
 
-/** Clients choose these texts. */
+/** Shortens texts that clients choose. */
 const bounded = (text: string): string => (text.length > 500 ? `${text.slice(0, 500)}...` : text)

@@ -12,33 +12,35 @@ import { lookUp } from '../action-cache/get-action-result.js'
 
 const resultCodec = codec('build.bazel.remote.execution.v2.ActionResult')
 
-/** No operation waits for the action cache longer than this. */
+/** How long an operation waits for the action cache. */
 const PATIENCE_MS = 60_000
 
-/** Where the results of an instance are. */
+/** The stores of an instance's results. */
 export interface ResultsPlace {
-  /** The instance as the configuration names it. */
+  /** The instance name in the configuration. */
   readonly instance: string
   /** A CAS view (`asCas`). */
   readonly cas: Store
-  /** Has only results whose outputs are in that CAS. */
+  /** Contains only results whose outputs are in `cas`. */
   readonly ac: Store
-  /** False where workers write their results themselves. */
+  /** False if workers write their results themselves. */
   readonly isWrittenHere: boolean
 }
 
 export interface StoredResultsOptions {
-  /** Undefined for an instance that executes nothing. */
+  /** Undefined for an instance without execution. */
   readonly placeOf: (instanceName: string) => ResultsPlace | undefined
-  /** A named store as an action cache that has only results whose outputs are in the CAS of the instance. */
+  /**
+   * A view of a named store as an action cache. It contains only results whose outputs are in the CAS of the instance.
+   */
   readonly ac: (name: string, place: ResultsPlace) => Store
-  /** No result is made larger than this. */
+  /** Maximum size of a result, inlined outputs included. */
   readonly maxBytes: number
   readonly log: Log
   readonly tracer?: Tracer | undefined
 }
 
-/** The results that schedulers find and keep, in the action caches of the instances. */
+/** Finds and stores results for schedulers, in the action caches of the instances. */
 export class StoredResults implements ActionResults {
   readonly #options: StoredResultsOptions
 
@@ -58,11 +60,11 @@ export class StoredResults implements ActionResults {
     return undefined
   }
 
-  /** Only what succeeded, and only of actions that may be cached (REAPI, Action). */
+  /** Stores successful results of actions that may be cached (REAPI, Action). */
   async keep(request: ExecutionRequest, response: ExecuteResponse): Promise<ExecuteResponse> {
     response.cachedResult = false
     const { result } = response
-    // What there is of it already is of the worker, from where that connects.
+    // The origin already contains the worker's part, set by the service that the worker connects to.
     if (result !== null && request.identity !== undefined)
       setOrigin(result, { ...originOf(result), identity: request.identity })
     const place = this.#options.placeOf(request.instanceName)
@@ -94,7 +96,7 @@ export class StoredResults implements ActionResults {
     }
   }
 
-  /** Nobody interrupts it by hanging up. */
+  /** Runs `work` on its own, so that a client that disconnects does not cancel it. */
   async #inBackground<T>(request: ExecutionRequest, work: (call: Call) => Promise<T>): Promise<T> {
     const { instanceName, trace: parent } = request
     const span = parent && this.#options.tracer?.begin('action cache', { parent })

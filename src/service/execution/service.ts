@@ -19,10 +19,10 @@ import { inlinedOperationMessage, operationMessage, readerOf } from './operation
 import { type PreparedAction, prepareAction } from './prepare.js'
 import { Refusals } from './refusals.js'
 
-/** What an Operation has around the result: names, digests, a message, timestamps. */
+/** Room in an Operation for all fields except the result: names, digests, a message, timestamps. */
 const ENVELOPE_BYTES = 64 * 1024
 
-/** Commands that many actions share are decoded once; counted in bytes of the messages. */
+/** Size of the cache of decoded Commands, in bytes of the encoded messages. Many actions share a Command. */
 const KNOWN_COMMAND_BYTES = 4 * 1024 * 1024
 
 export const executionService = (options: ExecutionOptions): Service => ({
@@ -32,15 +32,16 @@ export const executionService = (options: ExecutionOptions): Service => ({
 })
 
 /**
- * What is wrong with the request itself fails the call. From the moment an operation has a name, everything is told in
- * it; so are missing blobs, because Pants drops the details of a failed call.
+ * An invalid request fails the call. Once an operation has a name, every failure is reported in the operation. So are
+ * missing blobs, because Pants drops the details of a failed call.
  */
 const execute = (options: ExecutionOptions) => {
   const commands = new LruCache<Command>(KNOWN_COMMAND_BYTES)
   const refusals = new Refusals(options)
   return async (request: ExecuteRequest, rpc: ServedCall, responses: Writable): Promise<void> => {
     const { name, instance, call } = await begin(request, rpc, { options, commands, refusals })
-    // A lookup in memory is over by then: the first message says what came of it, and a hit is told in one message.
+    // By then a lookup in memory has finished, so the first message already has its outcome and a hit takes one
+    // message.
     await setImmediate()
     const states = instance.scheduler.watch(name, call.signal)
     const maxBytes = options.maxResponseBytes - ENVELOPE_BYTES
@@ -62,7 +63,7 @@ interface Context {
   readonly refusals: Refusals
 }
 
-/** Begins the operation of a request that can have one. */
+/** Validates the request and starts its operation. */
 const begin = async (request: ExecuteRequest, rpc: ServedCall, { options, commands, refusals }: Context) => {
   try {
     const { instanceName } = request
@@ -90,7 +91,7 @@ const begin = async (request: ExecuteRequest, rpc: ServedCall, { options, comman
 
 const NOTHING_KNOWN: PreparedAction = { doNotCache: false, properties: [] }
 
-/** What the client says of the build that the action is for. */
+/** The client's description of the build that the action belongs to (RequestMetadata). */
 const askedBy = ({ metadata }: Call): Pick<ExecutionRequest, 'invocation' | 'target' | 'mnemonic' | 'metadata'> => {
   const asked = requestMetadata(metadata)
   if (asked === undefined || asked === 'undecodable') return { invocation: '' }
@@ -99,7 +100,7 @@ const askedBy = ({ metadata }: Call): Pick<ExecutionRequest, 'invocation' | 'tar
   return { invocation, target, mnemonic, metadata: Buffer.isBuffer(header) ? header : undefined }
 }
 
-/** First the operation as it is, then its updates. A WaitExecutionRequest has no inline hints. */
+/** Sends the current state of the operation, then its updates. A WaitExecutionRequest has no inline hints. */
 const waitExecution =
   (options: ExecutionOptions) =>
   async ({ name }: WaitExecutionRequest, rpc: RpcCall, responses: Writable): Promise<void> => {

@@ -8,12 +8,12 @@ import { instanceOf } from '../instance.js'
 
 const DEFAULT_PAGE_SIZE = 100
 const MAX_PAGE_SIZE = 1_000
-/** Clients refuse messages above 4 MiB: a page ends early instead. */
+/** A page ends early at this size, because clients refuse messages above 4 MiB. */
 const MAX_PAGE_BYTES = 3 * 1024 * 1024
 
 /**
- * The operations of one instance, oldest first. `name` is the instance name, with or without `/operations`. A page token
- * is a place in the order of creation, so that operations forgotten meanwhile do no harm.
+ * The operations of one instance, oldest first. `name` is the instance name, with or without `/operations`. A page
+ * token is a position in the order of creation, so it stays valid when operations are removed.
  */
 export const listOperations =
   ({ instances }: Pick<ExecutionOptions, 'instances'>) =>
@@ -42,7 +42,7 @@ export const listOperations =
     return { operations }
   }
 
-/** Name and metadata, roughly. */
+/** Approximate size of name and metadata. */
 const ENVELOPE_BYTES = 500
 
 const limitOf = (pageSize: number): number => {

@@ -13,7 +13,7 @@ import { type ExecutionOptions, schedulerOf } from '../execution/instance.js'
 import { type OperationMessage, operationMessage, readerOf } from '../execution/operation-message.js'
 import { listOperations } from './list-operations.js'
 
-/** The operations of Execute, for clients that do not hold a stream. Whoever knows a name may use it. */
+/** Access to operations of Execute without a stream. Any client that knows the name of an operation may use it. */
 export const operationsService = (options: Pick<ExecutionOptions, 'instances'>): Service => ({
   name: 'google.longrunning.Operations',
   instances: options.instances,
@@ -40,7 +40,10 @@ export const operationsService = (options: Pick<ExecutionOptions, 'instances'>):
   },
 })
 
-/** The operation when it is done, or as it is when the request's timeout has passed; without one only the call's counts. */
+/**
+ * The operation once it is done, or its state when the request's timeout expires. Without a timeout, the call's
+ * deadline applies.
+ */
 const finalState = async (
   { name, timeout }: WaitOperationRequest,
   options: Pick<ExecutionOptions, 'instances'>,
@@ -54,7 +57,7 @@ const finalState = async (
   return latest
 }
 
-/** Node's timers hold no more; a caller who waits for 24 days asks again. */
+/** The maximum of Node's timers, about 24 days. */
 const MAX_TIMER_MS = 2 ** 31 - 1
 
 const timeoutMs = (askedMs: number): number => {

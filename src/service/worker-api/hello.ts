@@ -17,7 +17,7 @@ export interface ParsedHello {
   readonly previous: WorkerPast
 }
 
-/** FAILED_PRECONDITION for another version of the protocol, INVALID_ARGUMENT for what makes no sense in this one. */
+/** FAILED_PRECONDITION for another protocol version, INVALID_ARGUMENT for invalid values. */
 export const parseHello = (hello: Hello): ParsedHello => {
   const { protocolVersion, name, properties, workerId, workerKey, attemptIds, attempts } = hello
   const { maxInflightAttempts, maxWaitingAttempts } = hello
@@ -25,7 +25,7 @@ export const parseHello = (hello: Hello): ParsedHello => {
     const expected = `expected ${PROTOCOL_VERSION}: run the same release as the scheduler`
     throw new StatusError(
       'FAILED_PRECONDITION',
-      `worker protocol version ${protocolVersion} is not spoken here, ${expected}`,
+      `worker protocol version ${protocolVersion} is not supported, ${expected}`,
     )
   }
   checkName('name', name)
@@ -46,7 +46,9 @@ export const parseHello = (hello: Hello): ParsedHello => {
   }
 }
 
-/** What a worker says it was started with. The identity of who asked is not its to tell. */
+/**
+ * An attempt that a reconnecting worker reports. Carries no client identity, because workers are not trusted with that.
+ */
 const broughtBy = (start: Start): BroughtAttempt => {
   const { attemptId, operationName, instanceName, properties, queuedTimestamp, doNotCache, priority } = start
   checkName('attempts: attempt_id', attemptId)

@@ -13,18 +13,21 @@ import { StreamLink } from './stream-link.js'
 
 export interface WorkerApiOptions {
   readonly scheduler: WorkerPool
-  /** Whether nothing of an instance is to be seen in others. */
+  /** Whether the blobs and results of an instance must stay invisible to other instances. */
   isIsolated?(instanceName: string): boolean
-  /** The stores lent to the worker that was given this key when this server started it. */
+  /** The stores for a worker process that this server started with this key. */
   readonly lentStores?: (key: string) => LentStores | undefined
   readonly clock: Clock
-  /** How long a connection may stay without a Hello. */
+  /** How long a connection may wait before its Hello, in ms. */
   readonly helloTimeoutMs?: number
 }
 
 const HELLO_TIMEOUT_MS = 10_000
 
-/** Where workers connect: one stream each. What they say is judged by the scheduler; garbage ends the stream. */
+/**
+ * The endpoint for workers, one stream each. The scheduler validates their messages; an invalid message ends the
+ * stream.
+ */
 export const workerApiService = (options: WorkerApiOptions): Service => ({
   name: 'remexec.worker.v1.WorkerApi',
   bidirectional: {
@@ -73,7 +76,7 @@ const connect = async (
   }
 }
 
-/** PERMISSION_DENIED for a key that nobody was given: what it opens is not for everybody who may connect. */
+/** PERMISSION_DENIED for an unknown key, because not every worker that may connect may use the stores directly. */
 const lentTo = ({ storeKey }: Hello, lentStores: WorkerApiOptions['lentStores']): LentStores | undefined => {
   if (storeKey === '') return undefined
   const lent = lentStores?.(storeKey)
@@ -106,7 +109,7 @@ const receive = (session: WorkerSession, message: WorkerMessage, call: RpcCall):
   if (progress !== null) session.progress(progress.attemptId, progress.stage)
   else if (result !== null) receiveResult(session, result, call)
   else if (goingAway !== null) session.goingAway()
-  // A message of a later protocol says at least that the worker lives.
+  // A message of a later protocol version at least shows that the worker is alive.
   else session.keepAlive()
 }
 
@@ -128,7 +131,7 @@ const receiveResult = (
   }
 }
 
-/** Where a result comes from as far as a connection of a worker tells: what it says of that itself is nothing. */
+/** The origin of a result by the identity of the worker's connection. The worker's own statement is ignored. */
 const originAt = (workerId: string, { nameInResults: workerIdentity }: Visitor): ResultOrigin | undefined =>
   workerIdentity === undefined ? undefined : { identity: '', workerId, workerIdentity }
 

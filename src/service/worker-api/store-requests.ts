@@ -20,13 +20,13 @@ import { type BlobFiles, type BlobLease, missingOf, type Store } from '../../sto
 import { keptApart } from '../../store/view/apart.js'
 import { Blob } from '../../stream/blob/blob.js'
 
-/** What a worker of this machine may use of its server. */
+/** The stores of the server that a worker on the same machine may use. */
 export interface LentStores {
   /** A CAS view. */
   readonly cas: Store
-  /** Where the worker writes results itself. */
+  /** The action cache, if the worker writes results itself. */
   readonly results: Store | undefined
-  /** A CAS view of where complete responses are kept. */
+  /** A CAS view of the store for complete responses. */
   readonly history: Store
   readonly tracer?: Tracer | undefined
 }
@@ -35,19 +35,19 @@ export type StoreAnswer = Omit<Input<'remexec.worker.v1.StoreResponse'>, 'id'>
 
 const AT_A_TIME = 32
 const LANES = 16
-/** A worker asks in pieces; more than this is a fault of it. */
+/** Maximum size of one read. Workers ask for less; a larger answer is cut. */
 const MAX_PART_BYTES = 4 * 1024 * 1024
 const MAX_LEASES = 100_000
 
 const functions = Object.values(digestFunctions)
 
-/** What one connection of a worker asks of the stores that are lent to it. What it holds goes with the connection. */
+/** Serves the store requests of one worker connection. Its leases and reserved files are freed with the connection. */
 export class StoreRequests {
   readonly #stores: LentStores
   readonly #call: Call
   readonly #turns = new Turns({ atATime: AT_A_TIME })
   readonly #leases = new Map<number, Promise<BlobLease>>()
-  /** Files at reserved places that are not adopted. */
+  /** Paths of reserved files that are not adopted yet. */
   readonly #reserved = new Set<string>()
   #isClosed = false
 
@@ -57,8 +57,8 @@ export class StoreRequests {
   }
 
   /**
-   * Answers when it is the request's turn, which ends when `send` resolves: so many answers are in memory at a time. What
-   * fails is told in the answer.
+   * Serves the request when it gets a turn. The turn ends when `send` resolves, which bounds the answers in memory.
+   * Failures are reported in the answer.
    */
   async receive(request: StoreRequest, send: (answer: StoreAnswer) => Promise<void>): Promise<void> {
     if (request.release !== null) {
@@ -77,7 +77,7 @@ export class StoreRequests {
     }
   }
 
-  /** Frees what the worker held. */
+  /** Releases the worker's leases and deletes its reserved files. */
   close(): void {
     this.#isClosed = true
     for (const leaseId of [...this.#leases.keys()]) this.#release(leaseId)
@@ -85,7 +85,7 @@ export class StoreRequests {
     this.#reserved.clear()
   }
 
-  /** As a piece of what asks. */
+  /** The call for a request, as a child of the worker's span. */
   #callOf({ traceparent, tracestate }: StoreRequest): Call {
     const { tracer } = this.#stores
     if (tracer === undefined || traceparent === '') return this.#call
@@ -142,7 +142,7 @@ export class StoreRequests {
     if (store === undefined) throw new StatusError('FAILED_PRECONDITION', 'this worker has no action cache to write to')
     const named = blobs.map(({ digest, data }) => ({ digest: digestOf(digest), data }))
     const digests = named.map(({ digest }) => digest)
-    // A worker does not ask for each blob whether it is here.
+    // Existing blobs are skipped here, because workers do not ask before a put.
     const absent = new Set((areResults ? digests : await missingOf(store, digests, call)).map(({ key }) => key))
     const entries = named.flatMap(({ digest, data }) =>
       absent.has(digest.key) ? [{ digest, blob: Blob.ofBytes(data) }] : [],
@@ -162,7 +162,7 @@ export class StoreRequests {
     }
     const lease = files.lease(digests, this.#call)
     this.#leases.set(leaseId, lease)
-    // One that comes when nobody is there any more to release it.
+    // The connection closed in the meantime, so nothing else would release this lease.
     if (this.#isClosed) this.#release(leaseId)
     return (await lease).missing
   }
@@ -198,13 +198,13 @@ export class StoreRequests {
     call: Call,
   ): Promise<void> {
     if (!this.#reserved.delete(path)) {
-      throw new StatusError('INVALID_ARGUMENT', 'the worker hands in a file at a place that was not reserved for it')
+      throw new StatusError('INVALID_ARGUMENT', 'the worker adopts a file at a path that was not reserved for it')
     }
     await files.adopt(digest, { path, sizeBytes, checksum, mtimeMs }, call)
   }
 }
 
-/** As an instance has them that is kept apart from the others, if the worker asks for it. */
+/** The stores as seen by the isolated instance `apart`; unchanged if undefined. */
 const lentAs = (stores: LentStores, apart: string | undefined): LentStores => {
   if (apart === undefined) return stores
   const { cas, results, history } = stores

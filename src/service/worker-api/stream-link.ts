@@ -9,23 +9,25 @@ import type { StoreAnswer } from './store-requests.js'
 
 type SchedulerMessage = Input<'remexec.worker.v1.SchedulerMessage'>
 
-/** Messages that may wait for a worker that does not read. A worker has at most a few for each of its attempts. */
+/** Maximum number of messages queued for a worker that does not read. Normally there are a few for each attempt. */
 const MAX_WAITING_MESSAGES = 10_000
 
 const NO_BYTES = Buffer.alloc(0)
 
-/** How long a result waits to be acknowledged together with others; its worker does nothing but keep it meanwhile. */
+/** How long acknowledgements of results are collected, in ms. Meanwhile the worker only keeps the result. */
 export const ACKNOWLEDGE_WITHIN_MS = 20
 
 export interface StreamLinkOptions {
   readonly keepAliveIntervalMs: number
   readonly isIsolated: (instanceName: string) => boolean
   readonly clock: Clock
-  /** As who the worker is known, where results are to say so. */
+  /** The worker's identity for results; undefined if results are to omit it. */
   readonly workerIdentity?: string | undefined
 }
 
-/** A worker's stream as the scheduler uses it. Writing never waits: what it sends is small, and bounded in number. */
+/**
+ * The scheduler's end of a worker's stream. Writes never block, because messages are small and their number is bounded.
+ */
 export class StreamLink implements WorkerLink {
   /** Why the scheduler closed the link. */
   failure: StatusError | undefined
@@ -101,7 +103,7 @@ export class StreamLink implements WorkerLink {
     this.#send({ drain: {} })
   }
 
-  /** Resolves when the worker has taken so much that more can be sent. */
+  /** Sends an answer. Resolves once the stream has room for more. */
   async answer(id: number, storeAnswer: StoreAnswer): Promise<void> {
     if (this.#hasEnded) return
     this.#send({ storeResponse: { id, ...storeAnswer } })
