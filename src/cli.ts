@@ -7,19 +7,21 @@ import type { Log } from './base/log.js'
 import { KnownSecrets } from './base/secrets.js'
 import { Code, StatusError } from './base/status-error.js'
 import { version } from './base/version.js'
+import { LATE, within } from './base/work/deadline.js'
 import type { Config } from './config/config.js'
 import { formatProblems } from './config/format.js'
 import { loadConfig } from './config/load.js'
 import { ConfigError } from './config/problem.js'
 import { validateCommand } from './config/validate-command.js'
 import { tellOfCrashes, traceOf } from './crash.js'
+import { stopMs, workMs } from './drain-time.js'
 import { GatheredOutput } from './gathered-output.js'
 import { LogDescriptor } from './log-descriptor.js'
 import type { Running } from './main.js'
 import { type OtlpSettings, otlpSettings } from './otlp/settings.js'
 import { processLog } from './process-log.js'
 import { tokenCommand } from './security/token-command.js'
-import { endBy, firstStopSignal } from './stop-signals.js'
+import { endBy, firstStopSignal, type StopSignal } from './stop-signals.js'
 import { keepObjectsYoung } from './young-objects.js'
 
 const USAGE = `remexec, a build cache and remote execution server
@@ -105,40 +107,42 @@ interface Surroundings {
   readonly log: Log
 }
 
-const run = async (
-  config: Config,
-  { otlp, log }: Surroundings,
-  stopSignal: Promise<NodeJS.Signals>,
-): Promise<number> => {
+const run = async (config: Config, { otlp, log }: Surroundings, stopSignal: Promise<StopSignal>): Promise<never> => {
   log.debug('starting')
+  const drainMs = config.global.drain_s * 1000
   // Loaded here, because checking a configuration needs none of what serves one and should be quick.
   const { assemble } = await import('./main.js')
   const starting = assemble(config, { clock: systemClock, log, otlp, logOutput: stderr })
   const early = await Promise.race([stopSignal, starting.then(() => undefined)])
-  if (early !== undefined) return stopEarly(early, starting, config.global.drain_s * 1000, log)
+  if (early !== undefined) return stopEarly(early, starting, drainMs, log)
   const server = await starting
   for (const { name, address, isSecure } of server.addresses) {
     log.info(`remexec serving ${isSecure ? 'grpcs' : 'grpc'}://${address}`, { server: name })
   }
-  const signal = await stopSignal
-  log.info('stopping', { signal })
-  await server.close()
-  // What is still on its way to a collector that does not take it must not keep the process alive.
-  process.exit(128 + constants.signals[signal])
+  const asked = await stopSignal
+  log.info('stopping', { signal: asked.signal })
+  return stop(server, asked, drainMs, log)
 }
 
-/** What has begun to start is stopped once it has started; a start that hangs is not waited for longer than a drain. */
-const stopEarly = async (
-  signal: NodeJS.Signals,
-  starting: Promise<Running>,
-  patienceMs: number,
-  log: Log,
-): Promise<number> => {
+/** What has begun to start is stopped once it has started; a start that hangs is not waited for longer than work in flight. */
+const stopEarly = async (asked: StopSignal, starting: Promise<Running>, drainMs: number, log: Log): Promise<never> => {
+  const { signal } = asked
   log.info('stopping before the start is complete', { signal })
-  const patience = setTimeout(() => endBy(signal), patienceMs)
+  const patience = setTimeout(() => endBy(signal), workMs(drainMs) - asked.agoMs())
   const server = await starting.finally(() => clearTimeout(patience))
-  await server.close()
-  return 128 + constants.signals[signal]
+  return stop(server, asked, drainMs, log)
+}
+
+/** Ends the process, at the latest when its time is over: whoever sent the signal kills it a little later. */
+const stop = async (server: Running, { signal, agoMs }: StopSignal, drainMs: number, log: Log): Promise<never> => {
+  const limitMs = Math.max(0, stopMs(drainMs) - agoMs())
+  if ((await within(limitMs, server.close(agoMs()))) === LATE) {
+    log.warn('the stop took too long: the process ends with what is still open', { drain_s: drainMs / 1000 })
+    endBy(signal)
+  }
+  log.info('stopped', { seconds: Math.round(agoMs() / 100) / 10 })
+  // What is still on its way to a collector that does not take it must not keep the process alive.
+  process.exit(128 + constants.signals[signal])
 }
 
 const readOtlp = (env: NodeJS.ProcessEnv, log: Log): OtlpSettings => {

@@ -34,8 +34,11 @@ import { Lending, leavesResultsTo, startWorker, type WorkerSurroundings } from '
 export interface Running {
   /** The bound addresses, in the order of the configuration. */
   readonly addresses: readonly ServedAddress[]
-  /** Stops accepting, lets what runs end within bounds, and stops every part in reverse order of its start. */
-  close(): Promise<void>
+  /**
+   * Stops accepting, lets work in flight end within bounds, and stops every part in reverse order of its start. `agoMs` is how
+   * long ago the process was asked to stop: `drain_s` counts from then.
+   */
+  close(agoMs?: number): Promise<void>
 }
 
 export interface ServedAddress {
@@ -49,12 +52,12 @@ export interface ServedAddress {
 /** Starts everything a configuration describes. When a part cannot start, those started before it are stopped again. */
 export const assemble = async (config: Config, surroundings: Surroundings): Promise<Running> => {
   const { clock, log } = surroundings
-  const resources = new Resources(log)
   const drainTime = new DrainTime(config.global.drain_s * 1000, clock)
+  const resources = new Resources(log, () => drainTime.partMs)
   try {
     const addresses = await start(config, resources, drainTime, surroundings)
-    const close = (): Promise<void> => {
-      drainTime.begin()
+    const close = (agoMs = 0): Promise<void> => {
+      drainTime.begin(agoMs)
       return resources.close()
     }
     return { addresses, close }
@@ -131,8 +134,10 @@ const start = async (
     const services = servicesOf(server, parts)
     const listener = existing(listeners, server.name)
     listener.serve(services, gateOf(server, security, services))
-    resources.add(`server ${server.name}`, () => listener.close(drainTime.leftMs))
   }
+  resources.add('servers', async () => {
+    await Promise.all([...listeners.values()].map((listener) => listener.close(drainTime.leftMs)))
+  })
   // The streams of workers and of clients that wait for an action never end by themselves: listeners would wait for them.
   resources.add('schedulers', () => closeAll(schedulers))
   const workerSurroundings: WorkerSurroundings = {

@@ -7,9 +7,10 @@ export type Stop = () => Promise<void> | void
 export class Resources {
   readonly #stops: { readonly name: string; readonly stop: Stop }[] = []
   readonly #log: Log
-  readonly #deadlineMs: number
+  readonly #deadlineMs: () => number
 
-  constructor(log: Log, deadlineMs = 30_000) {
+  /** `deadlineMs` is how long the next part may take to stop. */
+  constructor(log: Log, deadlineMs: () => number = () => 30_000) {
     this.#log = log
     this.#deadlineMs = deadlineMs
   }
@@ -21,9 +22,10 @@ export class Resources {
   /** Idempotent: what was closed is forgotten. A part that fails or hangs is logged and does not stop the rest. */
   async close(): Promise<void> {
     for (let part = this.#stops.pop(); part !== undefined; part = this.#stops.pop()) {
+      const deadlineMs = this.#deadlineMs()
       try {
-        const stopped = await within(this.#deadlineMs, Promise.resolve(part.stop()))
-        if (stopped === LATE) throw new Error(`not stopped after ${this.#deadlineMs} ms`)
+        const stopped = await within(deadlineMs, Promise.resolve(part.stop()))
+        if (stopped === LATE) throw new Error(`not stopped after ${Math.round(deadlineMs)} ms`)
       } catch (error) {
         this.#log.error('could not stop cleanly', { part: part.name, error })
       }

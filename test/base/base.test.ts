@@ -83,7 +83,7 @@ t.test('Resources stop in reverse, past failures and hangs, once', async (t) => 
   const lines: string[] = []
   const resources = new Resources(
     textLog('info', (line) => lines.push(line)),
-    20,
+    () => 20,
   )
   const stopped: string[] = []
   resources.add('first', () => void stopped.push('first'))

@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { setTimeout } from 'node:timers/promises'
 import t, { type Test } from 'tap'
+import { Code } from '../../src/base/status-error.js'
 import { collect, TestClient } from '../server/client.js'
 import { buildAction, EXECUTION, responseOf } from '../service/execution-harness.js'
 import { type Blob, CAS, wire } from '../service/harness.js'
@@ -85,6 +86,34 @@ t.test('a running action is given drain_s and then ended', async (t) => {
   t.same(await server.ended, { code: 143, signal: null })
   t.notMatch(server.said(), /could not stop cleanly/)
 })
+
+t.test(
+  'a stop ends within drain_s of the signal, though the server hears it late and a call and an action go on',
+  async (t) => {
+    const data = t.testdir()
+    const server = serve(t, configWith(data, 'drain_s: 5'), data)
+    const address = await addressOf(server, 'public')
+    await runUntil(t, address, `${data}/never`)
+    const client = new TestClient(address)
+    t.teardown(() => client.close())
+    const upload = client.clientStream('google.bytestream.ByteStream/Write')
+    const refused = t.rejects(upload.response, { code: Code.UNAVAILABLE }, 'the call is told')
+    upload.call.write({ resourceName: `uploads/u/blobs/${'0'.repeat(64)}/5`, data: Buffer.alloc(1) })
+    const { pid = 0 } = server.child
+    const sentMs = performance.now()
+    // As under thousands of clients: the event loop comes to the signal seconds after it was sent.
+    process.kill(pid, 'SIGSTOP')
+    process.kill(pid, 'SIGTERM')
+    await setTimeout(3000)
+    process.kill(pid, 'SIGCONT')
+    t.same(await server.ended, { code: 143, signal: null })
+    const tookMs = performance.now() - sentMs
+    t.ok(tookMs < 5000, `${Math.round(tookMs)} ms`)
+    await refused
+    t.notMatch(server.said(), /could not stop cleanly|took too long/)
+    t.ok(readFileSync(`${data}/cas/content/index`).length > 0, 'the index is saved')
+  },
+)
 
 t.test('an action that ends while the server stops still reaches its client', async (t) => {
   const data = t.testdir()
