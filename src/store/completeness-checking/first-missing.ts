@@ -13,9 +13,10 @@ const directoryCodec = codec('build.bazel.remote.execution.v2.Directory')
 /** `root` and `children` of a Tree. */
 const TREE_DIRECTORIES = [1, 2]
 
-// Half a million files. A larger Tree is looked for but not into: that would take more memory than a hit is worth.
+// Half a million files. For a larger Tree only its presence is checked: reading it would take more memory than a hit is
+// worth.
 const MAX_TREE_BYTES = 64 * 1024 * 1024
-/** What needs no turn of its own. */
+/** Trees up to this size are read without a turn. */
 const SMALL_TREE_BYTES = 1024 * 1024
 const MAX_DIRECTORY_BYTES = 16 * 1024 * 1024
 const ASKED_AT_A_TIME = 10_000
@@ -26,12 +27,12 @@ interface Context {
   readonly call: Call
 }
 
-/** Some of the blobs that a result refers to, or one that turned out to be absent. */
+/** Some of the blobs that a result refers to, or one found absent. */
 type Part = readonly Digest[] | { readonly absent: Digest }
 
 /**
- * The first blob found absent of all that a result refers to, files inside trees included; undefined when every one is
- * there. The CAS is asked for each of them, so that a hit also counts as a use of it (REAPI, GetActionResult).
+ * The first absent blob among all that a result refers to, files inside trees included; undefined when all are present.
+ * Asks the CAS for each of them, so that a hit counts as a use of all (REAPI, GetActionResult).
  */
 export const firstMissing = async (referenced: ReferencedBlobs, context: Context): Promise<Digest | undefined> => {
   const { cas, call } = context
@@ -73,7 +74,7 @@ async function* partsOf(
   for (const root of rootDirectories) yield* orAbsent(root, directoriesBelow(root, context))
 }
 
-/** The files of one Directory after the other: a Tree that is decoded as a whole takes ten times its size. */
+/** The files of one Directory after the other, because a fully decoded Tree takes ten times its size. */
 async function* filesOfTree(tree: Digest, { cas, trees, call }: Context): AsyncGenerator<Part> {
   const bytes = await readBlob(cas, tree, call)
   for (const directory of submessagesOf(bytes, TREE_DIRECTORIES, 'build.bazel.remote.execution.v2.Tree')) {
@@ -82,7 +83,7 @@ async function* filesOfTree(tree: Digest, { cas, trees, call }: Context): AsyncG
   }
 }
 
-/** Every directory from `root` down and every file in them. */
+/** Every directory from `root` down, and every file in them. */
 async function* directoriesBelow(root: Digest, { cas, trees, call }: Context): AsyncGenerator<Part> {
   let absent: Digest | undefined
   const onMissing = (digest: Digest): void => {
@@ -96,7 +97,7 @@ async function* directoriesBelow(root: Digest, { cas, trees, call }: Context): A
   if (absent !== undefined) yield { absent }
 }
 
-/** Where what is looked into is absent itself, that is an answer. */
+/** If the tree itself is absent, it is the answer. */
 async function* orAbsent(digest: Digest, parts: AsyncIterable<Part>): AsyncGenerator<Part> {
   try {
     yield* parts

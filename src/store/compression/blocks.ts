@@ -4,7 +4,7 @@ import { zstdCompress } from '../../stream/compression/zstd.js'
 import type { ContextPool } from '../../stream/compression/zstd-context.js'
 import { corrupt, type Header, LENGTH_PREFIX_BYTES } from './container.js'
 
-/** How one block becomes a record. */
+/** How a block becomes a record. */
 export interface BlockFormat {
   readonly header: Header
   compress(block: Buffer): { readonly kind: 'raw' | 'compressed'; readonly parts: readonly Buffer[] }
@@ -20,7 +20,7 @@ export const lz4Blocks = (blockBytes: number): BlockFormat => ({
   },
 })
 
-/** Noise stays as it is inside its frame: nobody has to make a frame of it when it is asked for. */
+/** Incompressible bytes are stored raw inside their frame, so that a zstd read needs no new frame. */
 export const zstdBlocks = (blockBytes: number, contexts: ContextPool<CompressContext>): BlockFormat => ({
   header: { algorithm: 'zstd', blockBytes },
   compress: (block) => {
@@ -30,7 +30,7 @@ export const zstdBlocks = (blockBytes: number, contexts: ContextPool<CompressCon
   },
 })
 
-/** The decoded length in front of the bytes must have been checked: it is what the library takes memory for. */
+/** The library allocates the decoded length at the start of the bytes: the caller must have checked it. */
 export const uncompressLz4 = (payload: Buffer): Buffer => {
   try {
     return uncompressSync(payload)

@@ -20,16 +20,16 @@ import { UploadEncoder } from './upload-encoder.js'
 
 interface CompressionParts {
   readonly format: BlockFormat
-  /** Blobs written with larger blocks are refused before memory is taken for them. */
+  /** Blobs with larger blocks are rejected before memory is allocated for them. */
   readonly maxBlockBytes: number
-  /** Longer frames of a zstd upload are not kept as they came. */
+  /** Longer frames of a zstd upload are compressed again. */
   readonly maxFrameBytes: number
 }
 
 /**
- * Keeps blobs compressed in its backend, in a container of its own. A damaged or torn blob is DATA_LOSS once and then a
- * miss: it is removed before the reader hears of it. Blobs in zstd come and go as they are kept where a client wants zstd.
- * For backends where bytes are dearer than CPU, and for clients that compress.
+ * Keeps blobs compressed in its backend, in a container format. A damaged or truncated blob is DATA_LOSS once and then
+ * a miss: it is removed before the reader gets the error. Clients that use zstd send and receive the stored frames
+ * unchanged. For backends where bytes are more expensive than CPU, and for clients that compress.
  */
 export class CompressionStore extends ForwardingStore {
   readonly #parts: CompressionParts
@@ -48,7 +48,7 @@ export class CompressionStore extends ForwardingStore {
     return this.#properties
   }
 
-  /** What the backend has of a blob is no file of it. */
+  /** A file of the backend does not contain the plain blob. */
   override get files(): undefined {
     return undefined
   }
@@ -69,7 +69,7 @@ export class CompressionStore extends ForwardingStore {
     return blob.as('ZSTD').through(keep)
   }
 
-  /** As zstd it is the frames that are kept, of the whole blob only. */
+  /** A zstd read returns the stored frames, for the whole blob only. */
   #unpacked(blob: Blob, digest: Digest, range: Range, call: Call): Blob {
     const repair = (): Promise<void> => this.remove(digest, 'wrong', call)
     const unpack =
@@ -85,7 +85,7 @@ export class CompressionStore extends ForwardingStore {
     })
   }
 
-  /** The index and the records are read one after the other: what was replaced in between must not pass for damaged. */
+  /** Index and records are read separately. A blob replaced in between must not be reported as damaged. */
   async #getFrom(start: Start, digest: Digest, range: Range, call: Call): Promise<Blob> {
     const { header, position, storedAt, storedEnd } = start
     const repair = async (): Promise<void> => {
@@ -98,14 +98,14 @@ export class CompressionStore extends ForwardingStore {
     return blob.through({ stream: () => new Unpack({ header, extract, repair }) })
   }
 
-  /** A range that counts from the end, counted from the start: the end of what is kept says how long the blob is. */
+  /** Converts a range that counts from the end. The length of the blob is at the end of its stored form. */
   async #fromStart(digest: Digest, { offset, limit, wantedAs }: Range, call: Call): Promise<Range> {
     const sizeBytes = await decodedLength(this.backend, digest, call)
     return { offset: Math.max(0, sizeBytes + offset), limit, wantedAs }
   }
 
   #accepted(header: Header): Header {
-    // Memory is taken for a whole block of LZ4 only.
+    // Only LZ4 allocates memory for a whole block.
     const maxBlockBytes = header.algorithm === 'lz4' ? this.#parts.maxBlockBytes : MAX_BLOCK_BYTES
     if (header.blockBytes > 0 && header.blockBytes <= maxBlockBytes) return header
     const setting = header.algorithm === 'lz4' ? 'max_decode_block_size allows' : 'the most is'

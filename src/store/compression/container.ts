@@ -6,30 +6,34 @@ import { StatusError } from '../../base/status-error.js'
 //   header   magic "rxl4", version, algorithm, two zero bytes, block size (u32), CRC-32 of the 12 bytes before it (u32)
 //   record*  word (u32: payload length, flags), CRC-32 of the payload (u32), payload
 //
-// Records of a blob in LZ4 are blocks: compressed ones start with their decoded length (u32), as lz4-napi writes and wants
-// it, one that does not get smaller is kept raw, and every one but the last decodes to exactly the block size. Records of a
-// blob in zstd are compressed blocks of at most the block size, each a frame behind its decoded length (u32), or raw
-// pieces of frames as a client made them. Frames need nothing else to be decoded: without heads and lengths, the payloads
-// one after the other are what `compressed-blobs/zstd` is to answer.
+// Records of an LZ4 blob are blocks. A compressed block starts with its decoded length (u32), as in the format of
+// lz4-napi. A block that does not get smaller is stored raw. Every block but the last decodes to exactly the block
+// size.
 //
-// A reader knows the position of a block without decoding what precedes it, and an INDEX record at the end of a larger
-// blob (seek-index.ts) says where blocks are, for those who read from the middle. The last record has the END flag, the
-// blob's length (u64) and where its index is (u64, 0 for none): without it the blob is torn. CRCs find damage before the
-// decoder sees it.
+// Records of a zstd blob are either compressed blocks of at most the block size, each a frame after its decoded length
+// (u32), or raw pieces of frames from a client. Frames can be decoded independently. The payloads in order, without
+// record heads and lengths, are the response to `compressed-blobs/zstd`.
+//
+// A reader can find a block without decoding those before it. For reads from the middle, an INDEX record at the end of
+// a larger blob (seek-index.ts) lists the positions of blocks. The last record has the END flag, the length of the blob
+// (u64) and the position of its index (u64, 0 for none). A blob without it is truncated. CRCs detect damage before the
+// decoder sees the bytes.
 
 export const HEADER_BYTES = 16
 export const RECORD_BYTES = 8
 export const END_BYTES = RECORD_BYTES + 16
 export const LENGTH_PREFIX_BYTES = 4
 
-/** Below this the records weigh more than compression saves. */
+/** With smaller blocks the records take more than compression saves. */
 export const MIN_BLOCK_BYTES = 1024
 export const MAX_BLOCK_BYTES = 4 * 1024 * 1024
 
-/** Most bytes of a client's frame in one record. */
+/** Maximum bytes of a client's frame in one record. */
 export const MAX_PIECE_BYTES = 256 * 1024
 
-/** A block of a frame decodes once it is whole: so much of one may be kept and nothing of it be decoded. */
+/**
+ * A block of a frame is decoded once it is complete. Up to this much of one may be stored before anything is decoded.
+ */
 export const UNDECODED_SLACK_BYTES = 512 * 1024
 
 export const MAX_INDEX_BYTES = 64 * 1024
@@ -56,7 +60,7 @@ export interface RecordHead {
 
 export interface End {
   readonly sizeBytes: number
-  /** Where its record begins; 0 for none. */
+  /** Position of the index record; 0 for none. */
   readonly indexAt: number
 }
 
@@ -82,7 +86,7 @@ export const decodeHeader = (header: Buffer): Header => {
   return { algorithm: algorithm === ALGORITHMS.zstd ? 'zstd' : 'lz4', blockBytes: header.readUInt32LE(8) }
 }
 
-/** The head of a record whose payload is `parts` one after the other. */
+/** The head of a record whose payload is the concatenation of `parts`. */
 export const encodeRecordHead = (kind: RecordHead['kind'], ...parts: readonly Buffer[]): Buffer => {
   const head = Buffer.allocUnsafe(RECORD_BYTES)
   let payloadBytes = 0
@@ -96,7 +100,7 @@ export const encodeRecordHead = (kind: RecordHead['kind'], ...parts: readonly Bu
   return head
 }
 
-/** Rejects a length that no record of such a blob has, so that a hostile one is never waited for. */
+/** Rejects an impossible length, so that a forged one is never waited for. */
 export const decodeRecordHead = (head: Buffer, header: Header): RecordHead => {
   const word = head.readUInt32LE(0)
   const payloadBytes = word & LENGTH_MASK
@@ -114,7 +118,7 @@ const maxPayloadBytes = (kind: RecordHead['kind'], { algorithm, blockBytes }: He
   return kind === 'raw' ? MAX_PIECE_BYTES : LENGTH_PREFIX_BYTES + maxFrameBytes(blockBytes)
 }
 
-/** At most how long a frame of so many bytes is that do not get smaller: a few bytes for each 128 KiB, and its ends. */
+/** Maximum length of a frame of this many incompressible bytes: a few bytes per 128 KiB, plus header and trailer. */
 const maxFrameBytes = (blockBytes: number): number => blockBytes + (blockBytes >> 7) + MAX_FRAME_OVERHEAD_BYTES
 
 const MAX_FRAME_OVERHEAD_BYTES = 1024
@@ -132,8 +136,8 @@ export const decodeEnd = (payload: Buffer): End => ({
 })
 
 /**
- * At most how many stored bytes hold `sizeBytes` of a blob from a record on, whatever block size it was written with. A
- * client's frames may be longer than their content (upload-encoder.ts says by how much).
+ * Maximum number of stored bytes that hold `sizeBytes` of a blob from a record on, for any block size. Frames of
+ * clients may be longer than their content (upload-encoder.ts gives the limit).
  */
 export const storedBound = (sizeBytes: number): number =>
   HEADER_BYTES +
@@ -145,7 +149,7 @@ export const storedBound = (sizeBytes: number): number =>
   END_BYTES
 
 export const checkCrc = (head: RecordHead, payload: Buffer): void => {
-  if (crc32(payload) !== head.crc) throw corrupt('a record differs from what was written')
+  if (crc32(payload) !== head.crc) throw corrupt('a record differs from the one written')
 }
 
 export const corrupt = (what: string, cause?: unknown): StatusError =>

@@ -4,23 +4,23 @@ import type { Range } from '../../stream/path.js'
 import { uncompressLz4 } from './blocks.js'
 import { checkCrc, corrupt, type Header, LENGTH_PREFIX_BYTES, type RecordHead } from './container.js'
 
-/** What a reader gets of the records of one blob. Its methods throw what is wrong with the blob. */
+/** Converts the records of one blob for a reader. Its methods throw when the blob is damaged. */
 export interface Extraction {
-  /** Nothing more is needed of the blob. */
+  /** Whether no more records are needed. */
   readonly isSatisfied: boolean
-  /** What to send for a record, made as it is asked for. */
+  /** The bytes to send for a record, produced lazily. */
   pieces(head: RecordHead, payload: Buffer): Iterable<Buffer>
-  /** The blob is over; it says to have so many bytes. */
+  /** Ends the blob, which claims this length. */
   end(sizeBytes: number): void
   close(): void
 }
 
-/** A range of the blob itself. Blocks in front of the range are passed over undecoded. */
+/** A range of the plain blob. Blocks before the range are skipped without decoding. */
 export class IdentityExtraction implements Extraction {
   readonly #header: Header
   readonly #range: Range
   readonly #frames: ZstdDecoder | undefined
-  /** Bytes of the blob decoded or passed over so far. */
+  /** Bytes of the blob decoded or skipped so far. */
   #position: number
   #lastBlockBytes: number | undefined
 
@@ -74,7 +74,7 @@ export class IdentityExtraction implements Extraction {
     return [head.kind === 'raw' ? payload : uncompressLz4(payload)]
   }
 
-  /** How long a block is decoded; undefined of a piece of a frame, which only decoding tells. */
+  /** The decoded length of a block; undefined for a piece of a frame, whose length only decoding shows. */
   #blockLength(head: RecordHead, payload: Buffer): number | undefined {
     if (head.kind === 'raw' && this.#header.algorithm === 'zstd') return undefined
     if (this.#frames?.isInside === true) throw corrupt('a block begins inside a frame')
@@ -88,7 +88,7 @@ export class IdentityExtraction implements Extraction {
   }
 }
 
-/** The whole blob as one zstd stream: the stored frames as they are, untouched. */
+/** The whole blob as one zstd stream: the stored frames unchanged. */
 export class ZstdExtraction implements Extraction {
   readonly isSatisfied = false
   readonly #header: Header
@@ -114,11 +114,11 @@ export class ZstdExtraction implements Extraction {
 
 const undecodable = (_reason: string, cause: unknown): StatusError => corrupt('a frame cannot be decoded', cause)
 
-/** The zstd of a record, without the length in front of a block. */
+/** The zstd bytes of a record, without the length before a block. */
 const frameBytes = (head: RecordHead, payload: Buffer): Buffer =>
   head.kind === 'raw' ? payload : payload.subarray(LENGTH_PREFIX_BYTES)
 
-/** A length that lies is not believed: memory is taken for it. */
+/** Validates the claimed length of a block, because memory is allocated for it. */
 const blockLength = (head: RecordHead, payload: Buffer, { algorithm, blockBytes }: Header): number => {
   if (head.kind === 'raw' && algorithm === 'lz4') return payload.length
   if (payload.length <= LENGTH_PREFIX_BYTES) throw corrupt('a block is too short to be one')

@@ -3,7 +3,7 @@ import { Loop, type LoopInput } from '../../stream/loop.js'
 import type { BlockFormat } from './blocks.js'
 import { RecordWriter } from './record-writer.js'
 
-/** Turns a blob into its stored form, a block at a time. */
+/** Encodes a blob into its stored form, one block at a time. */
 export class Pack extends Loop {
   constructor(format: BlockFormat) {
     super((input) => pack(input, format))

@@ -9,7 +9,7 @@ import {
 } from './container.js'
 import { INDEX_FROM_BYTES, SeekIndex } from './seek-index.js'
 
-/** Writes the stored form of one blob, record by record: each call answers the bytes to go on with. */
+/** Writes the stored form of one blob, record by record. Each call returns the bytes to write next. */
 export class RecordWriter {
   readonly #header: Buffer
   readonly #index = new SeekIndex()
@@ -23,7 +23,7 @@ export class RecordWriter {
     return [this.#header]
   }
 
-  /** Notes that decoding may begin with the next record, which is at `position` in the blob. */
+  /** Notes that decoding can start at the next record, which is at `position` of the blob. */
   mark(position: number): void {
     this.#index.add({ position, storedAt: this.#storedBytes })
   }
@@ -33,7 +33,7 @@ export class RecordWriter {
     return [encodeRecordHead(kind, ...parts), ...parts]
   }
 
-  /** A record at which decoding may begin. */
+  /** A record at which decoding can start. */
   markedRecord(position: number, kind: RecordHead['kind'], ...parts: readonly Buffer[]): readonly Buffer[] {
     this.mark(position)
     return this.record(kind, ...parts)

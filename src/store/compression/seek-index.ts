@@ -16,10 +16,10 @@ import {
   RECORD_BYTES,
 } from './container.js'
 
-// The payload of an index record: a copy of the header, then for each point its position in the blob and where its record
-// begins (u64 each).
+// The payload of an index record: a copy of the header, then for each point its position in the blob and the position
+// of its record (u64 each).
 
-/** A record at which decoding can begin. */
+/** A record at which decoding can start. */
 export interface SeekPoint {
   readonly position: number
   readonly storedAt: number
@@ -29,10 +29,10 @@ const POINT_BYTES = 16
 const MAX_POINTS = 2048
 const FIRST_STRIDE_BYTES = 256 * 1024
 
-/** Up to here into a blob it is cheaper to read what precedes a range than to read its index. */
+/** For ranges before this position, reading from the start is cheaper than reading the index. */
 export const INDEX_FROM_BYTES = 1024 * 1024
 
-/** Notes points while a blob is written: at most 2048, further and further apart as it grows. */
+/** Collects points while a blob is written: at most 2048, at growing distances. */
 export class SeekIndex {
   #points: SeekPoint[] = []
   #strideBytes = FIRST_STRIDE_BYTES
@@ -59,16 +59,16 @@ export class SeekIndex {
   }
 }
 
-/** Where to begin decoding for a range, and where what it needs is over. */
+/** Where decoding starts for a range, and where it can stop. */
 export interface Start extends SeekPoint {
   readonly header: Header
-  /** Behind the last stored byte the range needs. */
+  /** Position after the last stored byte that the range needs. */
   readonly storedEnd: number
 }
 
 /**
- * Looks a range up in a blob's index; undefined when the blob has no index that fits it: then it is read from its
- * beginning, which tells whether it is damaged.
+ * Looks up a range in the index of a blob. Undefined when the blob has no usable index; then the blob is read from the
+ * start, which shows whether it is damaged.
  */
 export const findStart = async (
   backend: Store,
@@ -81,13 +81,13 @@ export const findStart = async (
   try {
     return search(await blob.bytes(TAIL_BYTES, call), tailAt, range)
   } catch (error) {
-    // Damaged.
+    // The end or the index is damaged.
     if (isStatus(error, 'DATA_LOSS')) return undefined
     throw error
   }
 }
 
-/** How long a blob is, by what stands at the end of its stored form. What has no such end is reported as for any reader. */
+/** The length of a blob, from the end of its stored form. A missing end is reported as damage. */
 export const decodedLength = async (backend: Store, digest: Digest, call: Call): Promise<number> => {
   const blob = await backend.get(digest, { offset: -END_BYTES, limit: END_BYTES }, call)
   const end = await blob.bytes(END_BYTES, call)
@@ -112,7 +112,7 @@ const search = (tail: Buffer, tailAt: number, { offset, limit }: Range): Start |
   }
   const count = last
   if (count < 1) return undefined
-  // The last point that is not behind the offset.
+  // Find the last point that is not after the offset.
   while (last - first > 1) {
     const middle = (first + last) >> 1
     if (point(middle).position <= offset) first = middle
@@ -123,7 +123,7 @@ const search = (tail: Buffer, tailAt: number, { offset, limit }: Range): Start |
   return { ...point(first), header, storedEnd: next < count ? point(next).storedAt : tailAt + tail.length }
 }
 
-// Only what the index and the end record have in common with other records matters here.
+// The header fields do not matter for index and end records, whose layout is always the same.
 const ANY: Header = { algorithm: 'zstd', blockBytes: MAX_INDEX_BYTES }
 
 const checked = (tail: Buffer, at: number, kind: 'index' | 'end'): Buffer => {

@@ -15,15 +15,15 @@ import {
 import type { Extraction } from './extraction.js'
 
 export interface UnpackOptions {
-  /** What to make of a blob with that header. Throws when it is not to be read. */
+  /** Creates the extraction for a blob with this header. Throws when the blob cannot be read. */
   extract(header: Header): Extraction
-  /** The header, when the bytes begin with a record in the middle of a blob. */
+  /** The header, if the bytes start with a record in the middle of a blob. */
   readonly header?: Header | undefined
-  /** Takes a damaged blob away, so that who tries again finds a miss. Run before the error is told. */
+  /** Removes a damaged blob, so that a retry is a miss. Runs before the error is reported. */
   repair(): Promise<void>
 }
 
-/** Reads the stored form. Bytes after what is needed are read off. */
+/** Decodes the stored form. Bytes after the needed ones are read and ignored. */
 export class Unpack extends Loop {
   constructor(options: UnpackOptions) {
     super((input) => repairing(input, options))
@@ -64,7 +64,7 @@ async function* unpack(input: LoopInput, { extract, header: known }: UnpackOptio
   }
 }
 
-/** Stored bytes in the portions in which they are wanted. */
+/** Splits the stored bytes into the requested lengths. */
 class Stored {
   readonly #input: LoopInput
   readonly #arrived = new ByteQueue()

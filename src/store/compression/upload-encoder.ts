@@ -12,22 +12,22 @@ import type { BlockFormat } from './blocks.js'
 import { MAX_PIECE_BYTES, UNDECODED_SLACK_BYTES } from './container.js'
 import { RecordWriter } from './record-writer.js'
 
-/** How much longer than their content frames may be before they are not worth keeping. */
+/** How much longer than their content frames may be and still be stored unchanged. */
 const KEPT_SLACK_BYTES = 64 * 1024
-/** Pieces of a frame are gathered up to here. */
+/** Pieces of a frame are collected up to this size. */
 const LEAST_PIECE_BYTES = 192 * 1024
 const MOST_ADDED_BYTES = MAX_PIECE_BYTES - LEAST_PIECE_BYTES
 
 export interface UploadEncoderOptions {
   readonly format: BlockFormat
-  /** Longer frames are made into blocks. */
+  /** Longer frames are converted to blocks. */
   readonly maxFrameBytes: number
 }
 
 /**
- * Turns a blob that comes as zstd into the stored form. Everything is decoded, and compared with the digest where that is
- * still to be done; nothing decoded is kept unless a frame has to be made anew: because it is long, needs a large window,
- * or its like are more than their content. Skippable frames are left out.
+ * Converts a zstd upload to the stored form. Everything is decoded, and compared with the digest if that is still
+ * pending. Frames are stored unchanged where possible. A frame is compressed again if it is long, needs a large window,
+ * or if such frames are larger than their content. Skippable frames are dropped.
  */
 export class UploadEncoder extends Loop {
   constructor(digest: Digest, options: UploadEncoderOptions, check: PendingCheck | undefined) {
@@ -54,7 +54,7 @@ async function* encode(input: LoopInput, frames: Frames, pending: PendingCheck |
         yield* frames.add(rest.subarray(0, consumedBytes), content)
         rest = rest.subarray(consumedBytes)
         if (left === 0) yield* frames.close()
-        // Of what is decoded nothing may come out for long.
+        // Decoding may produce no output for a long time, so yield regularly.
         yield NOTHING
         hasMore = rest.length > 0 || producedBytes === scratch.length
       }
@@ -79,15 +79,15 @@ const fail = (error: StatusError | undefined): void => {
   if (error !== undefined) throw error
 }
 
-/** What becomes of the frames of one upload. Each step answers the bytes to go on with. */
+/** Handles the frames of one upload. Each step returns the bytes to write next. */
 class Frames {
   readonly #digest: Digest
   readonly #options: UploadEncoderOptions
   readonly #records: RecordWriter
-  /** Of the frame that is kept, as it came. */
+  /** Pieces of the current frame, to be stored unchanged. */
   #kept: Buffer[] = []
   #unwrittenBytes = 0
-  /** What was decoded and is to be a block. */
+  /** Decoded bytes for the next block. */
   readonly #waiting = new ByteQueue()
   #treatment: 'kept' | 'remade' | 'dropped' | undefined
   #isRemaking = false
@@ -112,7 +112,7 @@ class Frames {
     return this.#records.begin()
   }
 
-  /** A frame begins. Those behind one that was made anew are too: taking turns, small ones would leave blocks of their size. */
+  /** Starts a frame. Once a frame was converted, later ones are too, because alternating would create small blocks. */
   open(header: Buffer): void {
     const frame = parseZstdFrame(header)
     if (frame?.kind === 'skippable') {
@@ -124,7 +124,7 @@ class Frames {
     if (!this.#isRemaking) this.#records.mark(this.#decodedBytes)
   }
 
-  /** More of the frame, and what it decodes to, which is written over by the next step. */
+  /** Adds bytes of the frame and their decoded content. The content buffer is overwritten by the next step. */
   *add(encoded: Buffer, content: Buffer): Generator<Buffer> {
     this.#decodedBytes += content.length
     if (this.#treatment === 'remade') {
@@ -144,13 +144,13 @@ class Frames {
     }
   }
 
-  /** The frame is whole. */
+  /** Ends the frame. */
   close(): readonly Buffer[] {
     this.#treatment = undefined
     return this.#unwrittenBytes > 0 ? this.#piece() : []
   }
 
-  /** No more frames follow. */
+  /** Ends the blob. */
   *end(): Generator<Buffer> {
     if (this.#waiting.sizeBytes > 0) yield* this.#block(this.#waiting.sizeBytes)
     yield* this.#records.end(this.#decodedBytes)

@@ -13,24 +13,24 @@ import {
 } from '../content/chunk-list.js'
 import { getBytes, missingOf, putBytes, type Removal, type Store } from '../store.js'
 
-/** Lists that were read lately, by the number of their chunks: some 40 MB at most. */
+/** Bound on the chunks of recently read lists: at most 40 MB. */
 const KNOWN_CHUNKS = 250_000
 
-/** Blobs whose lists are in memory at a time while it is found out which of them are whole. */
+/** Blobs whose lists are in memory together during a check for missing chunks. */
 const GROUP_COUNT = 64
 const LANES = 16
 
-/** The lists of chunks of a dedup store, under the digests of their blobs. */
+/** The chunk lists of a dedup store, under the digests of their blobs. */
 export class ChunkIndex {
   readonly #store: Store
   readonly #known = new LruCache<readonly Digest[]>(KNOWN_CHUNKS)
 
-  /** `store` is told that digests are mere keys. */
+  /** Marks the digests of `store` as keys. */
   constructor(store: Store) {
     this.#store = store
   }
 
-  /** Those without a list, and those of whose chunks one is not in `content`. Each store is asked in batches. */
+  /** The blobs without a list, and those with a chunk missing in `content`. Each store is asked in batches. */
   async findMissing(digests: DigestBatch, content: Store, call: Call): Promise<DigestBatch> {
     const unlisted = await this.#store.findMissing(digests, call)
     const listed = digests.except(unlisted)
@@ -48,7 +48,7 @@ export class ChunkIndex {
     return DigestBatch.merge(unlisted, listed.select(broken))
   }
 
-  /** Rejects with NOT_FOUND when there is no list, and drops one that cannot be right. */
+  /** Rejects with NOT_FOUND when there is no list. An invalid list is dropped. */
   async chunksOf(digest: Digest, call: Call): Promise<readonly Digest[]> {
     const known = digest.describesContent ? this.#known.get(digest.key) : undefined
     if (known !== undefined) return known
@@ -71,7 +71,7 @@ export class ChunkIndex {
     return this.#store.remove(digest, why, call)
   }
 
-  /** For each blob whether all its chunks are there; asking counts as a use of them. */
+  /** For each blob whether all its chunks are present. Counts as a use of the chunks. */
   async #areWhole(digests: readonly Digest[], content: Store, call: Call): Promise<readonly boolean[]> {
     const lists = await boundedMap(digests, LANES, (digest) => this.#listedOf(digest, call))
     const chunks = new Map(lists.flatMap((list) => list ?? []).map((chunk) => [chunk.key, chunk]))

@@ -9,7 +9,7 @@ export interface ChunkPart extends BlobPart {
   readonly chunk: Digest
 }
 
-/** What has to be read of chunks for the bytes of their blob from `offset` up to `end`. */
+/** The parts of chunks that make up the bytes of a blob from `offset` to `end`. */
 export const partsBetween = (
   chunks: readonly Digest[],
   offset: number,
@@ -28,7 +28,7 @@ export const partsBetween = (
   return parts
 }
 
-/** A whole chunk is compared with its digest, and one that is wrong removed: it is then missing, and is uploaded again. */
+/** A chunk read as a whole is verified. A damaged one is removed, so that it is missing and uploaded again. */
 const partOf = (chunk: Digest, range: Range, content: Store, call: Call): ChunkPart => ({
   chunk,
   sizeBytes: range.limit,

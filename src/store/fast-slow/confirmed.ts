@@ -2,10 +2,10 @@ import type { Clock } from '../../base/clock.js'
 import { LruCache } from '../../base/lru-cache.js'
 import type { Digest } from '../../reapi/digest.js'
 
-/** Keys that are remembered; of any other one slow is asked. */
+/** Keys that are remembered. For any other key slow is asked. */
 const KEYS_MAX = 100_000
 
-/** For which keys slow said lately that fast has what it has. */
+/** The keys for which slow confirmed recently that fast has the current blob. */
 export class Confirmed {
   readonly #maxAgeMs: number
   readonly #clock: Clock
@@ -16,7 +16,7 @@ export class Confirmed {
     this.#clock = clock
   }
 
-  /** Whether fast may be read without asking slow. */
+  /** Whether fast may serve the key without asking slow. */
   has({ key }: Digest): boolean {
     const confirmedMs = this.#confirmedMs.get(key)
     return confirmedMs !== undefined && this.#clock.now() - confirmedMs < this.#maxAgeMs

@@ -5,17 +5,20 @@ import type { CompressorName } from '../../reapi/compressor.js'
 import type { Digest } from '../../reapi/digest.js'
 import { Copy, type CopyTiers } from './copy.js'
 
-/** Copies under way at a time: with what each keeps in memory at most 128 MiB, twice that where all are read compressed. */
+/** Concurrent copies. They hold at most 128 MiB together, twice that if all are read compressed. */
 export const COPIES_MAX = 32
 
-/** The copies under way from slow to fast, one a digest. */
+/** The copies in flight from slow to fast, one per digest. */
 export class Copies {
   readonly #tiers: CopyTiers
-  /** A list, which is short: a Map that is filled and emptied all the time leaves tables that keep what was in them from the collector. */
+  /**
+   * A list, because it is short. A Map with constant turnover leaves old tables that keep their entries from the
+   * collector.
+   */
   readonly #underWay: Copy[] = []
-  /** One for all copies: to make one costs more than to copy a small blob. */
+  /** Shared by all copies, because creating one costs more than copying a small blob. */
   readonly #closing = new AbortController()
-  /** Those who wait for one of the copies to be over. */
+  /** Callers that wait for any copy to end. */
   readonly #waiting: (() => void)[] = []
 
   constructor(tiers: CopyTiers) {
@@ -23,8 +26,8 @@ export class Copies {
   }
 
   /**
-   * The copy of a blob, begun if there is none. Undefined when as many as may be are under way, or when the one under way
-   * brings what was replaced meanwhile.
+   * The copy of a blob, started if there is none. Undefined when too many copies are in flight, or when the one in
+   * flight copies bytes that were replaced since.
    */
   of(digest: Digest, call: Call, wantedAs?: CompressorName): Copy | undefined {
     const underWay = this.#find(digest)
@@ -32,7 +35,10 @@ export class Copies {
     return this.#underWay.length < COPIES_MAX ? this.#begin(digest, call, wantedAs) : undefined
   }
 
-  /** Resolves once fast has the blob; rejects with NOT_FOUND when slow has not, and with why fast did not take it. */
+  /**
+   * Resolves once fast has the blob. Rejects with NOT_FOUND when slow lacks it, else with the reason why fast rejected
+   * it.
+   */
   async populate(digest: Digest, call: Call): Promise<void> {
     for (;;) {
       const copy = this.of(digest, call)
@@ -46,7 +52,7 @@ export class Copies {
     }
   }
 
-  /** Says that the blob was written anew or removed: a copy under way brings the bytes of before. */
+  /** Called when the blob was written or removed: a copy in flight then has old bytes. */
   outdate(digest: Digest): void {
     this.#find(digest)?.outdate()
   }
@@ -67,7 +73,7 @@ export class Copies {
     return copy
   }
 
-  /** Waits for the copy of that blob where there is one, else for any. */
+  /** Waits for the copy of that blob if there is one, else for any. */
   #room(digest: Digest): Promise<unknown> {
     return this.#find(digest)?.over ?? new Promise<void>((resolve) => this.#waiting.push(resolve))
   }
@@ -77,7 +83,7 @@ export class Copies {
   }
 }
 
-/** What fast did not take is a word in the log: no call fails for it. What slow has not got it says itself. */
+/** Logs why fast did not store a blob. The call does not fail. NOT_FOUND from slow is not logged. */
 export const notCached = (digest: Digest, error: StatusError, { signal, log }: Call): void => {
   const isNews = !signal.aborted && error.code !== Code.NOT_FOUND && error.code !== Code.CANCELLED
   if (isNews) log.warn('the fast store did not take a blob', { digest: digest.key, error })

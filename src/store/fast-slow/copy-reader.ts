@@ -5,12 +5,15 @@ import { join } from '../../stream/join.js'
 import { Loop, sourceOf } from '../../stream/loop.js'
 import type { Window } from './window.js'
 
-/** Opens the blob from a position on, past the copy. `mark` is what the copy noted there; undefined at the beginning. */
+/**
+ * Opens the blob at a position, independently of the copy. `mark` is the state of the copy there; undefined at the
+ * start.
+ */
 export type OpenRest<Mark> = (position: number, mark: Mark | undefined, signal: AbortSignal) => Promise<Blob>
 
 /**
- * One reader of a copy under way. While it keeps up it gets the copy's bytes; one that lags behind what the copy still has
- * goes on by itself from where it is.
+ * One reader of a copy in flight. While it keeps up, it gets the bytes of the copy. If it falls behind the window, it
+ * continues with a read of its own.
  */
 export const copyReader = <Mark>(window: Window<Mark>, openRest: OpenRest<Mark>): Loop =>
   sourceOf(async function* (signal) {
@@ -30,17 +33,17 @@ export const copyReader = <Mark>(window: Window<Mark>, openRest: OpenRest<Mark>)
     }
   })
 
-/** The bytes of a blob one after the other; who reads no further gives it up. */
+/** The bytes of a blob in order. Ending the iteration early discards the rest. */
 export async function* chunksOf(blob: Blob, signal: AbortSignal): AsyncGenerator<Buffer> {
   const path = blob.path()
   const done = join(path, signal)
-  // It is told below, or by the last stage as its reader.
+  // The failure is reported by `await done` below, or by the last stage to its reader.
   done.catch(() => {})
   yield* path[path.length - 1] as AsyncIterable<Buffer>
   await done
 }
 
-/** Leaves out what a reader has had, which must be the same bytes: an encoding of a blob may be another one by now. */
+/** Skips the bytes that a reader already has. They must be the same, because the stored encoding may have changed. */
 export const behind = (position: number, checksum: number): Loop =>
   new Loop(async function* (input) {
     let skippedBytes = 0

@@ -17,74 +17,74 @@ import { WINDOW_BYTES, Window } from './window.js'
 export interface CopyTiers {
   readonly fast: Store
   readonly slow: Store
-  /** Takes away what slow has of a blob and is wrong. */
+  /** Removes a damaged blob from slow. */
   repair(digest: Digest, call: Call): Promise<void>
 }
 
-/** Up to here a blob is copied as bytes: readers need no stream for it. */
+/** Blobs up to this size are copied as one buffer: readers need no stream. */
 const SMALL_BYTES = 64 * 1024
 
-/** How long a copy between two tiers that never wait may hold the event loop: its readers follow meanwhile. */
+/** How long a copy between two tiers that never wait may block the event loop. Its readers run after that. */
 const SLICE_MS = 1
 
-/** As fast gets them: marked with the CRC-32 of all up to there. */
+/** The bytes in the form that fast stores. Each mark is the CRC-32 of all bytes before it. */
 interface EncodedWindow {
   readonly encoding: CompressorName
   readonly window: Window<number>
 }
 
 /**
- * One blob on its way from slow to fast, at the pace of these two. It outlives the call that wanted it. Readers share its
- * bytes while they keep up; none of them is waited for.
+ * The copy of one blob from slow to fast, at the speed of these two. It continues after the call that started it has
+ * ended. Readers share its bytes while they keep up; the copy waits for none of them.
  */
 export class Copy {
-  /** Resolves when slow has answered; rejects when it has not got the blob, or failed. */
+  /** Resolves when slow has answered. Rejects when slow lacks the blob or failed. */
   readonly opened: Promise<unknown>
-  /** Resolves once the copy is over: with why fast did not get it, and undefined when it has. */
+  /** Resolves when the copy has ended: undefined if fast has the blob, else the reason why not. */
   readonly over: Promise<StatusError | undefined>
   readonly #digest: Digest
   readonly #tiers: CopyTiers
   readonly #call: Call
   readonly #window = new Window<BlobCheck>()
-  /** Where the reader who began the copy wants what fast gets. */
+  /** Set when the reader that started the copy wants the encoding that fast stores. */
   #encoded: EncodedWindow | undefined
   #bytes: Buffer | undefined
   #isOutdated = false
   #isShared = true
 
-  /** `call` is the copy's own: it ends when copies are to stop. */
+  /** `call` is the copy's own; it is aborted when the store closes. */
   constructor(digest: Digest, tiers: CopyTiers, call: Call, readAs: CompressorName | undefined) {
     this.#digest = digest
     this.#tiers = tiers
     this.#call = call
     const opening = this.#open(readAs)
     this.opened = opening
-    // Those who wait for it hear of it too.
+    // Callers that wait for `opened` see the failure too.
     this.over = this.#run(opening)
   }
 
-  /** Of its digest. */
+  /** The key of its digest. */
   get key(): string {
     return this.#digest.key
   }
 
-  /** The blob was written anew or removed: what this copy brings is not to stay. */
+  /** Called when the blob was written or removed: the bytes of this copy must not stay in fast. */
   outdate(): void {
     this.#isOutdated = true
   }
 
-  /** Whether somebody who wants the blob now may have what this copy brings. */
+  /** Whether a new reader may use the bytes of this copy. */
   get isCurrent(): boolean {
     return !this.#isOutdated
   }
 
-  /** For one who waited for `opened`. Undefined when there is nothing to share, and slow has to be asked. */
+  /** A read from this copy, to be called after `opened`. Undefined when the copy cannot be shared: ask slow. */
   read(call: Call, wantedAs: CompressorName | undefined): Blob | undefined {
     if (!this.#isShared) return undefined
     if (this.#bytes !== undefined) return this.#known(Blob.ofBytes(this.#bytes))
     if (this.#encoded !== undefined && this.#encoded.encoding === wantedAs)
       return this.#readEncoded(this.#encoded, call)
-    // Who goes on by itself gets bytes that the copy has not compared.
+    // A reader that leaves the copy gets bytes that the copy has not verified.
     const openRest: OpenRest<BlobCheck> = async (position, soFar, signal) => {
       const check = soFar?.copy() ?? new BlobCheck(this.#digest.content, { fault: 'backend' })
       const rest = await this.#openRest(position, callWith(call, { signal }))
@@ -93,7 +93,10 @@ export class Copy {
     return this.#known(Blob.ofPath([copyReader(this.#window, openRest)]))
   }
 
-  /** As it is kept. Of that nobody can ask for the middle: who goes on by itself reads what it has had once more. */
+  /**
+   * In the stored encoding, which cannot be read from the middle. A reader that leaves the copy reads from the start
+   * again.
+   */
   #readEncoded({ encoding, window }: EncodedWindow, call: Call): Blob {
     const openRest: OpenRest<number> = async (position, checksum, signal) => {
       const range = { ...WHOLE, wantedAs: encoding }
@@ -103,7 +106,7 @@ export class Copy {
     return Blob.ofPath([copyReader(window, openRest)], { encoding }).as('IDENTITY', this.#digest.sizeBytes)
   }
 
-  /** What goes to fast. */
+  /** Opens the blob in the form for fast. */
   async #open(readAs: CompressorName | undefined): Promise<Blob> {
     const [wantedAs] = this.#tiers.fast.properties.encodings
     const blob = await this.#tiers.slow.get(this.#digest, { ...WHOLE, wantedAs }, this.#call)
@@ -114,7 +117,7 @@ export class Copy {
     return opened.knownAs(this.#digest).lasting()
   }
 
-  /** Fast believes nothing that slow says without looking. */
+  /** Verifies the bytes from slow before fast stores them. */
   async #openPlain(blob: Blob): Promise<Blob> {
     const checked = blob.checkedAs(this.#digest, this.#check)
     if (this.#digest.sizeBytes <= SMALL_BYTES) {
@@ -126,7 +129,7 @@ export class Copy {
     return checked.through({ doesCheck: true, stream: (check = own) => shown(check) })
   }
 
-  /** Shows the readers what passes, compared up to there: none of them has to do that again while it keeps up. */
+  /** Passes the verified bytes to the readers, so that they need not verify again while they keep up. */
   get #witness(): Witness {
     const slices = new TimeSlices(SLICE_MS)
     return {
@@ -142,7 +145,10 @@ export class Copy {
     return { fault: 'backend', repair: () => this.#tiers.repair(this.#digest, internalCall({ log: this.#call.log })) }
   }
 
-  /** As both tiers keep it, so that nobody encodes it again. It is decoded for the readers, and to look. */
+  /**
+   * Copies the encoding that both tiers store, without encoding again. It is decoded only for readers and for the
+   * check.
+   */
   #openEncoded(blob: Blob, encoding: CompressorName, readAs: CompressorName | undefined): Blob {
     const check = new VerifyDecoded(this.#digest, encoding, this.#check, this.#witness)
     if (readAs === encoding) this.#encoded = { encoding, window: new Window<number>() }
@@ -152,8 +158,8 @@ export class Copy {
   }
 
   /**
-   * What is kept under a mere key may be replaced meanwhile: who has read a part of it could not go on elsewhere. So it is
-   * shared whole or not at all.
+   * A blob under a key may be replaced during the copy, and a reader with a part of it could not continue elsewhere. So
+   * it is shared as one buffer or not at all.
    */
   async #openKeyed(blob: Blob): Promise<Blob> {
     const { sizeBytes } = blob
@@ -186,7 +192,7 @@ export class Copy {
     return this.#digest.describesContent ? blob.knownAs(this.#digest) : blob
   }
 
-  /** From fast where it is there already; a broken cache is a miss. */
+  /** Continues from fast if the blob is there already. A failure of fast is a miss. */
   async #openRest(position: number, call: Call): Promise<Blob> {
     const { fast, slow } = this.#tiers
     const range = { offset: position, limit: Number.POSITIVE_INFINITY }
@@ -195,7 +201,7 @@ export class Copy {
   }
 }
 
-/** Shows what fast gets to those who want it so. */
+/** Passes the encoded bytes on to the readers that want them. */
 const observed = (window: Window<number>): Loop =>
   new Loop(async function* (input) {
     let checksum = 0

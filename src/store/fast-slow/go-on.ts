@@ -8,20 +8,20 @@ import { join } from '../../stream/join.js'
 import { discard, type ReadPath, STAGE_BYTES } from '../../stream/path.js'
 import { chunksOf } from './copy-reader.js'
 
-/** How a read of the fast tier goes on where that cannot. */
+/** How a read of the fast tier continues after fast has failed. */
 export interface Rest {
-  /** How many bytes there have to be; undefined of what is kept under a mere key. */
+  /** The expected length; undefined for a blob under a key. */
   readonly expectedBytes: number | undefined
   /**
-   * What is behind the first `handedOut` bytes of the part that is read, from elsewhere; `areRight` where nothing makes
-   * doubtful that these are the blob's. Rejects with what is to be told.
+   * Opens the rest of the range after `handedOut` bytes from another store. `areRight` is false if those bytes may be
+   * damaged. Rejects with the error for the reader.
    */
   open(failure: StatusError, handedOut: number, areRight: boolean, signal: AbortSignal): Promise<Blob>
 }
 
 /**
- * What the fast tier gave, and the rest of it from elsewhere where that breaks off. It keeps the form it has; what is small
- * and still to be compared with its digest is so now, and rejects with what is wrong.
+ * A blob from the fast tier whose rest comes from elsewhere if fast fails. Its form stays the same. A small blob that
+ * still has to be verified is verified at once, and rejects if it is damaged.
  */
 export const goingOn = async (blob: Blob, rest: Rest, call: Call): Promise<Blob> => {
   const { sizeBytes, offset } = blob
@@ -38,8 +38,8 @@ export const goingOn = async (blob: Blob, rest: Rest, call: Call): Promise<Blob>
 }
 
 /**
- * Streams, and others where they fail or end before their time. Bytes that were read off the first ones stay: they are not
- * held back to be compared.
+ * Streams, and their replacement when they fail or end early. Bytes already passed on stay passed on: they are not held
+ * back for verification.
  */
 class GoingOn extends Readable {
   readonly #rest: Rest
@@ -84,7 +84,7 @@ class GoingOn extends Readable {
     else throw new StatusError('UNAVAILABLE', `a blob ended after ${this.#handedOut} of ${expectedBytes} bytes`)
   }
 
-  /** Of bytes that turned out wrong nobody can say which of them were. */
+  /** After DATA_LOSS it is unknown which of the bytes were wrong. */
   async #failed(error: StatusError): Promise<void> {
     const { signal } = this.#controller
     if (this.#isRest || signal.aborted) throw error
@@ -97,7 +97,7 @@ class GoingOn extends Readable {
   }
 }
 
-/** A file whose bytes come from elsewhere from where it cannot be read. What was read of it before was the file's. */
+/** A file whose bytes come from elsewhere from the first failed read on. Earlier reads used the file. */
 class GoingOnFile implements BlobFile {
   readonly #file: BlobFile
   readonly #rest: Rest

@@ -6,13 +6,13 @@ import type { Digest } from '../../reapi/digest.js'
 import { DigestBatch } from '../../reapi/digest-batch.js'
 import type { Store } from '../store.js'
 
-/** How often slow hears of a blob at most. */
+/** Minimum time between two reports of the same blob to slow. */
 const PERIOD_MS = 5 * 60_000
 const FLUSH_MS = 10_000
 
-/** Blobs that are remembered as told within a period, and that may wait to be told. */
+/** Bound on the blobs remembered per period, and on those that wait for a report. */
 const BLOBS_MAX = 100_000
-/** Blobs in one question. */
+/** Blobs in one request. */
 const BATCH_MAX = 10_000
 
 const RATION = { lines: 1, periodMs: 60_000 }
@@ -21,7 +21,7 @@ export interface SlowTouchesParts {
   readonly slow: Store
   readonly clock: Clock
   readonly log: Log
-  /** Names the store in the log. */
+  /** The name of the store in the log. */
   readonly path: string
 }
 
@@ -31,16 +31,16 @@ interface Group {
 }
 
 /**
- * Tells slow which blobs fast served, by a FindMissing in the background: slow would otherwise evict the blobs that are used
- * most, and FindMissing asks slow alone. Slow hears of a blob at most once in five minutes. No read waits for it, and where
- * too many blobs wait, further ones are left out until they are read again.
+ * Reports to slow which blobs fast served, by FindMissing in the background. Otherwise slow would evict the most used
+ * blobs, because it never sees their reads. A blob is reported at most once in five minutes. No read waits for it. If
+ * too many blobs wait, further ones are dropped until they are read again.
  */
 export class SlowTouches {
   readonly #parts: SlowTouchesParts
   readonly #log: SparingLog
   readonly #abort = new AbortController()
   readonly #stopTimers: readonly (() => void)[]
-  /** Keys of this period and of the one before. */
+  /** Keys reported in this period, and in the one before. */
   #told = new Set<string>()
   #toldBefore = new Set<string>()
   /** By instance, digest function and kind of key. */
@@ -57,7 +57,7 @@ export class SlowTouches {
     ]
   }
 
-  /** Fast served a blob, or has it where a worker links to it. */
+  /** Called when fast served a blob, or has it for a worker to link. */
   served(digest: Digest, { instanceName }: Call): void {
     const key = instanceName === '' ? digest.key : `${instanceName}/${digest.key}`
     if (this.#told.has(key) || this.#toldBefore.has(key) || this.#waitingCount >= BLOBS_MAX) return

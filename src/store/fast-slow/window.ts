@@ -1,15 +1,15 @@
 import { isStatus, type StatusError } from '../../base/status-error.js'
 
-/** How far a reader may lag behind a copy before it has to leave it: what a copy keeps in memory at most, and a chunk. */
+/** How far a reader may lag behind a copy. A copy keeps at most this much, and one chunk, in memory. */
 export const WINDOW_BYTES = 4 * 1024 * 1024
 
-/** Bytes of a copy, and what has to be known of all up to their end by one who goes on behind them without it. */
+/** Bytes of a copy, and the state that a reader needs to continue after them on its own. */
 export interface Shown<Mark> {
   readonly bytes: Buffer
   readonly mark: Mark
 }
 
-/** The latest bytes of a copy, for readers who keep up with it. It waits for none of them. */
+/** The latest bytes of a copy, for readers that keep up. It waits for none of them. */
 export class Window<Mark> {
   readonly #chunks: Shown<Mark>[] = []
   #fromBytes = 0
@@ -31,8 +31,8 @@ export class Window<Mark> {
   }
 
   /**
-   * No more comes: that was the whole blob, or the copy failed. A blob that is wrong fails its readers too; whatever else
-   * happened to the copy, they may go on without it.
+   * Ends the window: the blob is complete, or the copy failed. Readers fail too if the blob is wrong. After any other
+   * failure they may continue on their own.
    */
   end(failure?: StatusError): void {
     if (this.#isOver) return
@@ -43,8 +43,8 @@ export class Window<Mark> {
   }
 
   /**
-   * The bytes at a position, where some of those that were added begin, or why there are none: they are gone, are still to come,
-   * the blob is over or wrong.
+   * The chunk that starts at a position, or why there is none: it was dropped, has not arrived, the blob has ended, or
+   * it is wrong.
    */
   at(position: number): Shown<Mark> | 'gone' | 'later' | 'over' | StatusError {
     if (position < this.#fromBytes) return 'gone'
@@ -57,12 +57,12 @@ export class Window<Mark> {
     return this.#isAbandoned ? 'gone' : (this.#failure ?? 'over')
   }
 
-  /** Resolves when something has changed. */
+  /** Resolves at the next change. */
   news(): Promise<void> {
     return new Promise((resolve) => this.#waiting.push(resolve))
   }
 
-  /** Lets all who wait look again. */
+  /** Makes all waiting readers check again. */
   wake(): void {
     const waiting = this.#waiting
     this.#waiting = []

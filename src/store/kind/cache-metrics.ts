@@ -2,7 +2,7 @@ import type { CacheMetricsOptions } from '../../config/config.js'
 import { ForwardingStore } from '../forwarding.js'
 import type { StoreKind } from '../kind.js'
 
-/** Gives a backend a label of its own in the cache metrics. It does nothing to blobs: every store is counted without it. */
+/** Gives a backend its own label in the cache metrics. Blobs pass unchanged. Every store has metrics without it too. */
 class CacheMetricsStore extends ForwardingStore {}
 
 export const cacheMetrics: StoreKind<CacheMetricsOptions> = {

@@ -19,10 +19,10 @@ import { asCas } from '../view/cas.js'
 
 const resultCodec = codec('build.bazel.remote.execution.v2.ActionResult')
 
-/** Results are read whole. Those that are larger are not worth what looking into them takes, nor does a message hold them. */
+/** Results are read into memory. A larger one does not fit in a message and is not worth checking. */
 const MAX_RESULT_BYTES = 64 * 1024 * 1024
 
-/** What is referred to by results that were asked for lately, by their length; what is kept of them is some times that. */
+/** Bound on the encoded length of the remembered results. The digests kept of them take a few times that. */
 const KNOWN_BYTES = 2 * 1024 * 1024
 const OVERHEAD_BYTES = 400
 
@@ -37,9 +37,9 @@ interface KnownResult {
 }
 
 /**
- * An action cache that has a result only while every blob it refers to is in a CAS; of anything less it says NOT_FOUND, so
- * that the client builds again. A hit counts as a use of each of these blobs (REAPI, GetActionResult). An entry that is
- * no ActionResult is dropped: nobody can use it, and as long as it is there nobody gets to replace it by asking.
+ * An action cache that returns a result only while every blob it refers to is in a CAS. Otherwise it reports NOT_FOUND,
+ * so that the client builds again. A hit counts as a use of each of these blobs (REAPI, GetActionResult). An entry that
+ * is not an ActionResult is dropped, because it is useless and its presence would prevent its replacement.
  */
 class CompletenessCheckingStore extends ForwardingStore {
   readonly #cas: Store | undefined
@@ -79,7 +79,7 @@ class CompletenessCheckingStore extends ForwardingStore {
     call: Call,
   ): Promise<Digest | undefined> | undefined {
     if (this.#cas === undefined) return undefined
-    // The outputs of an instance that is kept apart are where its results are.
+    // An instance with its own view has its outputs where its results are.
     const cas = instanceName === undefined ? this.#cas : keptApart(this.#cas, instanceName)
     return firstMissing(referenced, { cas, trees: this.#trees, call })
   }
@@ -95,8 +95,8 @@ class CompletenessCheckingStore extends ForwardingStore {
   }
 
   /**
-   * Answers what is wrong with what is no ActionResult. Remembered is what was asked for before: to keep the bytes of every result
-   * that comes by costs more than to look into it.
+   * Returns an error when the bytes are not an ActionResult. Only results asked for repeatedly are remembered, because
+   * keeping the bytes of every result costs more than decoding it.
    */
   #referencedBy(bytes: Buffer, action: Digest): ReferencedBlobs | StatusError {
     const isAskedAgain = this.#asked.note(action)
@@ -109,17 +109,17 @@ class CompletenessCheckingStore extends ForwardingStore {
   }
 
   async #drop(action: Digest, error: StatusError, call: Call): Promise<never> {
-    call.log.warn('dropped an action cache entry that is no ActionResult', { action: action.key, error })
+    call.log.warn('dropped an action cache entry that is not an ActionResult', { action: action.key, error })
     await this.remove(action, 'wrong', call)
     throw new StatusError('NOT_FOUND', 'the entry was damaged')
   }
 }
 
-/** Which digests were noted lately, more or less: one takes the place of another that begins with the same bits. */
+/** Which digests were noted recently, approximately: a digest replaces another one that begins with the same bits. */
 class LatelyAsked {
   readonly #words = new Int32Array(LATELY_PLACES)
 
-  /** Answers whether it was noted before. */
+  /** Returns whether the digest was noted before. */
   note(digest: Digest): boolean {
     const place = digest.hashWord(0) & (LATELY_PLACES - 1)
     const word = digest.hashWord(1)
@@ -139,8 +139,8 @@ const referencedIn = (bytes: Buffer, action: Digest): ReferencedBlobs | StatusEr
 }
 
 /**
- * An action cache that checks its results against `cas`, a CAS view (`asCas`), unless it does so already. Where there is no
- * CAS nobody can tell, and only what is no result at all is left out.
+ * An action cache that checks its results against `cas`, a CAS view (`asCas`), unless it already does. Without a CAS it
+ * only drops entries that are not results.
  */
 export const withCompleteness = (actionCache: Store, cas: Store | undefined, trees: DirectoryTrees): Store =>
   actionCache.properties.checksCompleteness ? actionCache : new CompletenessCheckingStore(actionCache, cas, trees)

@@ -2,7 +2,7 @@ import type { CompressionOptions } from '../../config/config.js'
 import { CompressionStore, lz4Parts, zstdParts } from '../compression/compressed-store.js'
 import type { StoreKind } from '../kind.js'
 
-/** Compresses blobs on the way into its backend: see CompressionStore. */
+/** Stores blobs compressed in its backend: see CompressionStore. */
 export const compression: StoreKind<CompressionOptions> = {
   build: async ({ backend, compression_algorithm: algorithm }, context) => {
     const parts = 'zstd' in algorithm ? zstdParts(algorithm.zstd) : lz4Parts(algorithm.lz4)

@@ -25,10 +25,10 @@ interface DedupParts {
 }
 
 /**
- * Keeps blobs as chunks that are cut where their content says, so that what similar blobs have in common is kept once. The
- * content store has the chunks under their own digests, the index store the list of them under the blob's; the list is
- * written last. A blob is there while all its chunks are: one that lost a chunk is missing, and whoever uploads it
- * again heals it. Chunks that nobody refers to any more go when the content store evicts them.
+ * Keeps blobs as chunks cut at content-defined boundaries, so that equal parts of similar blobs are stored once. The
+ * content store has the chunks under their own digests. The index store has the list of chunks under the digest of the
+ * blob; the list is written last. A blob is present while all its chunks are: a lost chunk makes it missing, and the
+ * next upload restores it. Unused chunks are evicted by the content store.
  */
 class DedupStore extends BaseStore {
   override readonly properties: StoreProperties
@@ -66,7 +66,7 @@ class DedupStore extends BaseStore {
     await this.#index.put(digest, { chunks: await writer.end(), chunkingFunction: UNKNOWN }, call)
   }
 
-  /** The list is what can be wrong of a blob: each chunk is compared with its digest when it is read. */
+  /** Removes the list only: each chunk is verified against its digest when it is read. */
   remove(digest: Digest, why: Removal, call: Call): Promise<void> {
     return this.#index.remove(digest, why, call)
   }
@@ -78,7 +78,7 @@ class DedupStore extends BaseStore {
     return { state: 'Ok', message: 'both stores work' }
   }
 
-  /** So that what is gone is said before there is a blob. */
+  /** Reports a missing chunk before the blob is returned. */
   async #checkPresent(digest: Digest, parts: readonly ChunkPart[], call: Call): Promise<void> {
     const [missing] = await missingOf(
       this.#parts.content,
@@ -92,7 +92,7 @@ class DedupStore extends BaseStore {
 
 const NO_BYTES = Buffer.alloc(0)
 
-/** In the sizes of a dedup store it is none of REAPI's chunking functions. */
+/** The chunk sizes of a dedup store match none of REAPI's chunking functions. */
 const UNKNOWN = 0
 
 export const dedup: StoreKind<DedupOptions> = {

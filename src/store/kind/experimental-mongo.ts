@@ -8,16 +8,16 @@ import { ObjectStore } from '../objects/object-store.js'
 import { connectionProbe } from '../remote/connection-health.js'
 import { Requests } from '../remote/requests.js'
 
-/** What a document may have beside the bytes of a chunk fits many times into the 16 MB that are its limit. */
+/** A document is limited to 16 MB. The fields beside the bytes of a chunk need far less than the difference. */
 const MAX_CHUNK_BYTES = 15 * 1024 * 1024
 
-/** A lost connection counts as a lost server until the driver has asked again, which it does twice a second at most. */
+/** After a lost connection the server counts as lost until the driver's next check, at most twice a second. */
 const RETRY = { max_retries: 2, delay: 0.2, jitter: 0.5, budget_s: 30 }
 
-/** Parts of all uploads on their way at a time, 4 MiB of chunks each. */
+/** Concurrent parts of all uploads, with 4 MiB of chunks each. */
 const PARTS_AT_A_TIME = 8
 
-/** Keeps blobs as documents: see MongoBucket. A server that is not there does not keep this one from starting. */
+/** Keeps blobs as documents: see MongoBucket. The server starts even if MongoDB cannot be reached. */
 export const experimentalMongo: StoreKind<ExperimentalMongoOptions> = {
   build: async (options, { path, watch, resources, clock, log }) => {
     const { read_chunk_size: chunkBytes, command_timeout_ms: timeoutMs } = options
@@ -58,11 +58,11 @@ const writeConcernOf = (options: ExperimentalMongoOptions) => {
   const { write_concern_w: w, write_concern_j: journal, write_concern_timeout_ms: wtimeoutMS } = options
   if (w === undefined) {
     if (journal === undefined && wtimeoutMS === undefined) return undefined
-    const message = 'write_concern_j and write_concern_timeout_ms say more about write_concern_w, which is not there'
+    const message = 'write_concern_j and write_concern_timeout_ms need write_concern_w, which is not set'
     throw new StatusError('INVALID_ARGUMENT', message)
   }
   return {
-    // The driver's type knows no names but one; a replica set may define its own.
+    // The driver's type knows only one name, but a replica set may define its own.
     w: /^\d+$/.test(w) ? Number(w) : (w as 'majority'),
     ...(journal === undefined ? {} : { journal }),
     ...(wtimeoutMS === undefined ? {} : { wtimeoutMS }),

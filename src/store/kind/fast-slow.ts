@@ -32,10 +32,10 @@ import {
 type FastSlowContext = Pick<BuildContext, 'clock' | 'log' | 'path'>
 
 /**
- * Two tiers: a quick store that may lose blobs in front of the one that counts. Uploads go to both, a read that misses in
- * fast begins a copy from slow and gets its bytes as they pass, and slow alone says what exists. Where slow takes no
- * uploads (`noop`, or a direction of `get` or `read_only`) fast is the only holder of what is uploaded: then it must take
- * it, and is asked too.
+ * Two tiers: a quick store that may lose blobs in front of the authoritative one. Uploads go to both. A read that
+ * misses in fast starts a copy from slow and gets its bytes as they arrive. Only slow decides what exists. If slow
+ * accepts no uploads (`noop`, or a direction of `get` or `read_only`), fast is authoritative: uploads must succeed
+ * there, and it is asked what exists.
  */
 class FastSlowStore extends BaseStore {
   override readonly files: BlobFiles | undefined
@@ -47,9 +47,9 @@ class FastSlowStore extends BaseStore {
   readonly #fillsFast: boolean
   readonly #bypassBytes: number
   readonly #copies: Copies
-  /** Undefined where asking slow for a blob does not keep it there. */
+  /** Undefined if asking slow for a blob does not extend its lifetime. */
   readonly #touches: SlowTouches | undefined
-  /** Undefined where fast is believed for ever. */
+  /** Undefined if blobs in fast never need to be confirmed. */
   readonly #confirmed: Confirmed | undefined
 
   constructor(fast: Store, slow: Store, options: FastSlowOptions, { clock, log, path }: FastSlowContext) {
@@ -96,7 +96,7 @@ class FastSlowStore extends BaseStore {
     return near ?? this.#fromSlow(digest, range, call)
   }
 
-  /** Slow decides, and fast gets a copy. While slow fails, what fast has is better than nothing. */
+  /** Slow decides, and fast gets a copy. While slow fails, fast is served unconfirmed. */
   async #getConfirmed(confirmed: Confirmed, digest: Digest, range: Range, call: Call): Promise<Blob> {
     try {
       const blob = await this.#fromSlow(digest, range, call)
@@ -119,19 +119,19 @@ class FastSlowStore extends BaseStore {
       if (isInFast) this.#confirmed?.add(digest)
       if (isInFast) return
     } finally {
-      // A copy that began before brings what was there before.
+      // A copy that began earlier has the old bytes.
       if (!digest.describesContent) this.#copies.outdate(digest)
     }
     await this.#outdateFast(digest, call)
   }
 
-  /** A fast tier that cannot even forget is one that fails: what it has is older, and the upload has been committed. */
+  /** Removes an old blob from fast. A failure is only logged, because the upload is committed in slow. */
   async #outdateFast(digest: Digest, call: Call): Promise<void> {
     const failure = await outcomeOf(this.#fast.remove(digest, 'unwanted', call))
     if (failure !== undefined) notCached(digest, failure, call)
   }
 
-  /** Answers whether fast has it too; where it has not, it may hold an older result. */
+  /** Returns whether fast has the blob too. If not, fast may still hold an older result. */
   async #putSlow(digest: Digest, blob: Blob, call: Call): Promise<boolean> {
     if (!this.#fastTakesUploads) {
       await this.#slow.put(digest, blob, call)
@@ -145,15 +145,16 @@ class FastSlowStore extends BaseStore {
     return failure === undefined
   }
 
-  /** Together where one tier takes all of them. */
+  /** Uses one call if one tier receives all blobs. */
   override putAll(entries: readonly BlobEntry[], call: Call): Promise<Outcomes> {
     const isForFast = !this.#slowTakesUploads && this.#fastTakesUploads
     return isForFast ? this.#fast.putAll(entries, call) : super.putAll(entries, call)
   }
 
   /**
-   * Where it is wrong, the one a read got it from is fast where that has it. Then slow is read, whose copies are compared. What is
-   * kept under a mere key cannot be compared: a copy of what is wrong in slow would be back in fast with the next read.
+   * A damaged blob is removed from fast if fast has it, else from slow. After that, reads use slow, whose copies are
+   * verified. A blob under a key cannot be verified, so it is removed from both: slow could copy a wrong one back to
+   * fast.
    */
   async remove(digest: Digest, why: Removal, call: Call): Promise<void> {
     this.#confirmed?.delete(digest)
@@ -174,17 +175,17 @@ class FastSlowStore extends BaseStore {
     const [fast, slow] = await Promise.all([this.#fast.health(call), this.#slow.health(call)])
     if (slow.state !== 'Ok') return { ...slow, message: `slow: ${slow.message}` }
     if (fast.state === 'Ok') return { state: 'Ok', message: 'both tiers work' }
-    // Without fast the store still answers, only slower, unless fast is what holds the blobs.
+    // Without fast the store still works, but slower, unless fast is authoritative.
     if (!this.#slowTakesUploads) return { ...fast, message: `fast: ${fast.message}` }
     return { state: 'Warning', message: `fast: ${fast.message}` }
   }
 
-  /** Stops what goes on behind the back of every call. */
+  /** Stops the background work. */
   async close(): Promise<void> {
     await Promise.all([this.#copies.close(), this.#touches?.close()])
   }
 
-  /** Where fast would have to encode and slow need not, slow is asked first: a file read is cheaper. */
+  /** If fast would have to encode the blob and slow would not, slow is asked first, because that is cheaper. */
   #isEncodedBySlow({ wantedAs }: Range): boolean {
     const hasSlow = wantedAs !== undefined && this.#slow.properties.encodings.includes(wantedAs)
     return hasSlow && !this.#fast.properties.encodings.includes(wantedAs)
@@ -205,12 +206,14 @@ class FastSlowStore extends BaseStore {
     return copy?.read(call, range.wantedAs) ?? this.#slow.get(digest, range, call)
   }
 
-  /** What fast has, or undefined when slow has to be asked: a broken cache is a miss, also when it breaks in the middle. */
+  /**
+   * Reads from fast. Undefined when slow must be asked: a failing cache is a miss, also when it fails in the middle.
+   */
   async #fromFast(digest: Digest, range: Range, call: Call): Promise<Blob | undefined> {
     try {
       const blob = await this.#fast.get(digest, range, call)
       if (blob.isAtHand) return blob
-      // Nobody has the middle of an encoding, and undone it would have to be made again.
+      // An encoded blob cannot continue in the middle, and decoding would mean encoding it again.
       if (range.wantedAs !== undefined && blob.isIn(range.wantedAs)) return blob
       return await goingOn(blob, this.#restOf(digest, range, blob.offset, call), call)
     } catch (error) {
@@ -220,7 +223,7 @@ class FastSlowStore extends BaseStore {
     }
   }
 
-  /** From slow. Of what is kept under a mere key it may have another version, and of bytes that were wrong no rest helps. */
+  /** Continues from slow. Impossible for a blob under a key, which may differ there, and after damaged bytes. */
   #restOf(digest: Digest, range: Range, offset: number, call: Call): Rest {
     const { describesContent, sizeBytes } = digest
     return {
@@ -243,41 +246,41 @@ class FastSlowStore extends BaseStore {
     }
   }
 
-  /** Whether a read copies the blob to fast. Of what is kept under a mere key nobody knows the length beforehand. */
+  /** Whether a read copies the blob to fast. The length of a blob under a key is not known beforehand. */
   #isCopied({ describesContent, sizeBytes }: Digest, range: Range): boolean {
     if (!describesContent) return this.#fillsFast && isWhole(range, Number.POSITIVE_INFINITY)
     return this.#fillsFast && sizeBytes < this.#bypassBytes && isWhole(range, sizeBytes)
   }
 
-  /** Where slow takes no uploads, fast has to. */
+  /** Writes to fast when slow accepts no uploads. */
   async #putFast(digest: Digest, blob: Blob, call: Call): Promise<void> {
     if (this.#fastTakesUploads) return this.#fast.put(digest, blob, call)
     blob.discard()
     throw takenByNeither(digest)
   }
 
-  /** The files of fast, with the way to get blobs into them from slow. */
+  /** The files of fast, with `populate` from slow. */
   #populated(files: BlobFiles): BlobFiles {
     return {
       lease: (digests, call) => this.#lease(files, digests, call),
       locate: (digest, isExecutable) => files.locate(digest, isExecutable),
       populate: (digest, call) => this.#populate(digest, call),
       drop: (digest, call) => files.drop(digest, call),
-      // A blob that fast cannot keep is only not cached if slow takes it.
+      // If slow accepts uploads, a blob too large for fast is just not cached.
       maxBlobBytes: async (call) => (this.#slowTakesUploads ? Number.POSITIVE_INFINITY : files.maxBlobBytes(call)),
       reserve: (call) => files.reserve(call),
       adopt: (digest, file, call) => this.#adopt(files, digest, file, call),
     }
   }
 
-  /** A worker links to what it leases without reading it here. */
+  /** Reports leased blobs to slow as used, because a worker links to them without a read. */
   async #lease(files: BlobFiles, digests: readonly Digest[], call: Call): Promise<BlobLease> {
     const lease = await files.lease(digests, call)
     for (const digest of digests) this.#touches?.served(digest, call)
     return lease
   }
 
-  /** Slow gets its copy from the file first: once fast has it, it may be evicted. */
+  /** Copies the file to slow first: once fast owns it, it may be evicted. */
   async #adopt(files: BlobFiles, digest: Digest, file: FinishedFile, call: Call): Promise<void> {
     const { path, sizeBytes } = file
     try {
@@ -298,7 +301,7 @@ class FastSlowStore extends BaseStore {
 
   async #populate(digest: Digest, call: Call): Promise<void> {
     if (this.#slow.properties.keepsNothing) {
-      throw new StatusError('NOT_FOUND', `blob ${digest.key} is not in the fast store, and there is none behind it`)
+      throw new StatusError('NOT_FOUND', `blob ${digest.key} is not in the fast store, and there is no slow one`)
     }
     if (!this.#fillsFast) {
       const found = `blob ${digest.key} is not in the fast store`
@@ -308,7 +311,7 @@ class FastSlowStore extends BaseStore {
   }
 }
 
-/** The caller left, or asked for what is beyond the end. */
+/** Errors caused by the caller: it left or read past the end. */
 const isCallers = (error: unknown): boolean => isStatus(error, 'OUT_OF_RANGE') || isStatus(error, 'CANCELLED')
 
 const takenByNeither = ({ key }: Digest): StatusError =>

@@ -15,8 +15,8 @@ import { Requests } from '../remote/requests.js'
 import type { Store } from '../store.js'
 
 /**
- * The CAS or the action cache of another server, as the slow tier of a machine's own folder above all. It is reached when it
- * is first asked: that it is not there keeps nobody from starting.
+ * The CAS or the action cache of another server, mainly as the slow tier behind a local folder. Connects at the first
+ * request, so the start does not depend on the other server.
  */
 export const grpc: StoreKind<GrpcOptions> = {
   build: async (options, context) => {
@@ -25,7 +25,7 @@ export const grpc: StoreKind<GrpcOptions> = {
     const parts = { of: `store ${path}`, clock, log, resources }
     const dialled = await Promise.all(endpoints.map((endpoint) => dial(endpoint, each, parts)))
     const perEndpoint = dialled.map((some) => some.channels)
-    // Neighbours in turn are different servers.
+    // Consecutive channels lead to different servers.
     const channels = Array.from({ length: each }, (_, at) =>
       perEndpoint.flatMap((some) => some.slice(at, at + 1)),
     ).flat()
@@ -72,7 +72,7 @@ export const grpc: StoreKind<GrpcOptions> = {
   },
 }
 
-/** So many connections to an endpoint, made anew when a file of their TLS changes. */
+/** Opens `count` connections to an endpoint, and renews them when one of its TLS files changes. */
 const dial = async (endpoint: GrpcEndpoint, count: number, parts: FollowParts) => {
   const address = await followAddress(endpoint, parts)
   const channels = Array.from({ length: count }, () => new Channel(address.current, endpoint))
@@ -85,7 +85,7 @@ const dial = async (endpoint: GrpcEndpoint, count: number, parts: FollowParts) =
 const inInstances = (server: RemoteServer, storeIn: (server: RemoteServer) => Store): Store =>
   new GrpcStore(storeIn(server), (instanceName) => storeIn(server.inInstance(instanceName)))
 
-/** What the keys of `experimental_read_batching` are when it is left out. */
+/** The defaults of `experimental_read_batching`. */
 const BATCHING: Batching = {
   maxBlobBytes: 128 * 1024,
   maxBatchBytes: 3 * 1024 * 1024,

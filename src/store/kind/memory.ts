@@ -17,16 +17,16 @@ import type { StoreUsage } from '../meter.js'
 import { BaseStore, PLAIN } from '../store.js'
 
 /**
- * Keeps blobs on the heap, least recently used first out. A blob that alone exceeds `max_bytes` is refused with
- * RESOURCE_EXHAUSTED as soon as it does, because `finish` means it can be read; as the fast side of a fast_slow that
- * costs nobody anything. Uploads under way may hold as much again as the blobs, and beyond that are refused likewise.
+ * Keeps blobs in memory and evicts the least recently used. A blob larger than `max_bytes` is rejected with
+ * RESOURCE_EXHAUSTED as soon as it exceeds the limit. In the fast tier of a fast_slow no client notices that. Uploads
+ * in flight may hold another `max_bytes`; further ones are rejected likewise.
  */
 class MemoryStore extends BaseStore {
   override readonly properties = { ...PLAIN, extendsLifetimes: true }
   readonly #index: BlobIndex
-  /** What each slot of the index holds. */
+  /** The content of each slot of the index. */
   readonly #blobs: (readonly Buffer[])[] = []
-  /** What uploads under way hold together. */
+  /** The memory of all uploads in flight. */
   readonly #uploads: Kind
 
   constructor(index: BlobIndex, maxBytes: number) {
@@ -75,8 +75,8 @@ class MemoryStore extends BaseStore {
   }
 
   /**
-   * Frees what the limits no longer allow, but not `kept`: a committed blob stays until the next one comes. Reads do not
-   * evict, so that it can be read however large `evict_bytes` is.
+   * Evicts blobs beyond the limits, but not `kept`: a committed blob stays until the next upload. Reads do not evict,
+   * so that a new blob can be read whatever `evict_bytes` is.
    */
   evict(kept: number = ABSENT): void {
     for (let slot = this.#index.victim(); slot !== ABSENT && slot !== kept; slot = this.#index.victim()) {
@@ -116,7 +116,7 @@ class MemoryStore extends BaseStore {
 
 const NOTHING: readonly Buffer[] = []
 const EMPTY = Buffer.alloc(0)
-/** Uploads into a store share what there is. */
+/** All uploads into a store share one bound. */
 const EVERYBODY = new Holder(1)
 
 const EXPIRY_PERIOD_MS = 10_000
@@ -125,7 +125,7 @@ export const memory: StoreKind<MemoryOptions> = {
   build: ({ eviction_policy: policy }, { clock, holds, resources, path }) => {
     const store = new MemoryStore(new BlobIndex({ policy, clock }), policy.max_bytes)
     holds(() => store.usage())
-    // An idle store gives its memory back as well.
+    // Frees memory while the store is idle, too.
     if (policy.max_seconds > 0)
       resources.add(
         `expiry of ${path}`,

@@ -9,7 +9,7 @@ import type { Range } from '../../stream/path.js'
 import type { StoreKind } from '../kind.js'
 import { BaseStore, PLAIN } from '../store.js'
 
-/** Takes every blob and keeps nothing. */
+/** Accepts every blob and stores none. */
 class NoopStore extends BaseStore {
   override readonly properties = { ...PLAIN, keepsNothing: true }
 

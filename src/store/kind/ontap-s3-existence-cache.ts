@@ -16,13 +16,13 @@ import {
 import { openS3 } from '../objects/s3.js'
 import { readKeys, writeKeys } from '../ontap-s3-existence-cache/key-file.js'
 
-/** How often is looked whether it is time to list. */
+/** Interval of the check whether a new listing is due. */
 const LOOK_MS = 1000
 
-/** All that is in the list, until the next one. */
+/** The list has no limits; each new listing replaces it. */
 const UNBOUNDED = { max_bytes: 0, evict_bytes: 0, max_seconds: 0, max_count: 0 }
 
-/** A list of what a bucket has, kept over restarts, and made anew from time to time. */
+/** A list of the keys in a bucket. It is kept across restarts and refreshed periodically. */
 class KeyList {
   readonly #objects: ObjectStore
   readonly #store: ExistenceCacheStore
@@ -42,17 +42,17 @@ class KeyList {
     this.#log = log
   }
 
-  /** What was there when the list was last made. A file that is not there or not right is made anew. */
+  /** Loads the list of the last listing. A missing or damaged file is replaced by the next listing. */
   async load(): Promise<void> {
     try {
       await this.#store.relearn(readKeys(this.#path, this.#bucket), this.#empty())
     } catch (error) {
       const isFirst = error instanceof Error && 'code' in error && error.code === 'ENOENT'
-      if (!isFirst) this.#log.warn('the list of keys cannot be used, and is made anew', { path: this.#path, error })
+      if (!isFirst) this.#log.warn('the list of keys cannot be used, listing again', { path: this.#path, error })
     }
   }
 
-  /** Makes the list anew, unless that is going on. Never fails: what it could not do it says in the log. */
+  /** Lists the bucket, unless a listing is in progress. Never rejects: failures are logged. */
   list(): Promise<void> {
     this.#listing ??= this.#list().finally(() => {
       this.#listing = undefined
@@ -103,8 +103,8 @@ const openOntap = async ({ backend }: OntapS3ExistenceCacheOptions, context: Bui
 }
 
 /**
- * An ONTAP object store behind a list of its keys: what is in the list is not asked for again, the rest is. What is
- * deleted there by others stays in the list until it is made anew.
+ * An ONTAP object store with a list of its keys. Keys in the list count as present without a request; all others are
+ * asked for. Keys deleted by other programs stay in the list until the next listing.
  */
 export const ontapS3ExistenceCache: StoreKind<OntapS3ExistenceCacheOptions> = {
   build: async (options, context) => {

@@ -9,8 +9,8 @@ import { connectionProbe } from '../remote/connection-health.js'
 import { Requests } from '../remote/requests.js'
 
 /**
- * Blobs in a Redis, for machines that share a cache: action results and small blobs above all. Redis decides what it evicts
- * (`maxmemory-policy`). A server that is not there does not keep this one from starting: its store fails until it is.
+ * Blobs in Redis, for machines that share a cache: mainly action results and small blobs. Redis decides what it evicts
+ * (`maxmemory-policy`). The server starts even if Redis cannot be reached; the store fails until it can.
  */
 export const redisStore: StoreKind<RedisStoreOptions> = {
   build: async (options, { path, watch, resources, log }) => {

@@ -6,16 +6,17 @@ import type { StoreKind } from '../kind.js'
 import { type Part, PartitionedStore } from '../partitioned.js'
 
 interface Share {
-  /** Where in the list the store stands, and so which numbers its lots are made of. */
+  /** Position in the list, which seeds the hash of the store. */
   readonly seed: number
   readonly weight: number
 }
 
 /**
- * Spreads blobs over stores by weighted rendezvous hashing: every store draws a lot for a digest, and the best lot, weighed,
- * gets it. So a store that is added at the end of the list takes its share evenly from the others, and nothing moves between
- * those; a weight that grows takes from the others too, and one that shrinks gives to them. A store that is to go gets
- * the weight 0 and keeps its place, as the lots go by that. What moved is a miss, and is fetched or built again.
+ * Spreads blobs over stores by weighted rendezvous hashing: each store gets a score for a digest, multiplied by its
+ * weight, and the highest wins. A store added at the end of the list takes its share evenly from the others, and no
+ * blob moves between those. A larger weight takes from the others, a smaller one gives to them. To retire a store, set
+ * its weight to 0 and keep its position, because positions seed the scores. Moved blobs are misses and are fetched or
+ * built again.
  */
 class ShardStore extends PartitionedStore {
   readonly #shares: readonly Share[]
@@ -49,11 +50,11 @@ class ShardStore extends PartitionedStore {
   }
 }
 
-/** A number above 0 and below 1, evenly spread over digests, and of its own for each seed. */
+/** A number between 0 and 1, exclusive, evenly distributed over digests and independent for each seed. */
 const lot = (upper: number, lower: number, seed: number): number =>
   ((mixed(mixed(upper ^ seed) ^ lower) >>> 0) + 0.5) / 0x1_0000_0000
 
-/** Every bit of the answer depends on every bit of the number: the finaliser of MurmurHash3. */
+/** Every bit of the result depends on every bit of the input: the finaliser of MurmurHash3. */
 const mixed = (number: number): number => {
   let hash = number
   hash = Math.imul(hash ^ (hash >>> 16), 0x85eb_ca6b)
@@ -64,7 +65,7 @@ const mixed = (number: number): number => {
 export const shard: StoreKind<ShardOptions> = {
   build: async ({ stores }, context) => {
     if (stores.every(({ weight }) => weight === 0)) {
-      throw new StatusError('INVALID_ARGUMENT', 'every store has the weight 0, expected one at least that may be used')
+      throw new StatusError('INVALID_ARGUMENT', 'every store has the weight 0, expected at least one above 0')
     }
     const parts: Part[] = []
     for (const [index, { store }] of stores.entries()) {

@@ -5,8 +5,8 @@ import type { StoreKind } from '../kind.js'
 import { type Part, PartitionedStore } from '../partitioned.js'
 
 /**
- * Small blobs in one store, large ones in another, for backends that are good at one of them: a key-value store in front of
- * an object store. It goes by the size that the digest says.
+ * Small blobs in one store, large ones in another, for backends suited to one of them, such as a key-value store and an
+ * object store. The size is that of the digest.
  */
 class SizePartitioningStore extends PartitionedStore {
   readonly #upperBytes: number

@@ -8,11 +8,12 @@ import type { StoreKind } from '../kind.js'
 import type { Store } from '../store.js'
 
 /**
- * Checks blobs against their digest on both ways. What the backend returns wrong is removed there before the reader
- * hears of it, so that the next reader finds a miss. A part of a blob cannot be checked and passes as it is.
+ * Verifies blobs against their digest when they are written and when they are read. A damaged blob is removed from the
+ * backend before the reader gets the error, so that the next read is a miss. Partial reads cannot be verified and pass
+ * unchanged.
  *
- * For a CAS on a backend that may be damaged or shared with others; never for an action cache, whose digests do not
- * describe the bytes.
+ * Use it for a CAS whose backend may be damaged or is shared with other programs. Never use it for an action cache,
+ * whose digests do not describe the bytes.
  */
 class VerifyStore extends ForwardingStore {
   readonly #checks: { readonly checksSize: boolean; readonly checksHash: boolean }

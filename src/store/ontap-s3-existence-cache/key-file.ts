@@ -7,7 +7,7 @@ import { Digest } from '../../reapi/digest.js'
 const FORMAT = 'remexec keys 1'
 const BATCH = 10_000
 
-/** Keys in a file, one a line behind the name of the bucket they are of, so that neither side ever holds all of them. */
+/** Writes keys to a file, one per line after the name of the bucket. It streams, so that no side holds all keys. */
 export const writeKeys = async (path: string, bucket: string, digests: Iterable<Digest>): Promise<void> => {
   const temporary = `${path}.new`
   await mkdir(dirname(path), { recursive: true })
@@ -30,13 +30,13 @@ export const writeKeys = async (path: string, bucket: string, digests: Iterable<
   await rename(temporary, path)
 }
 
-/** The keys of a file, piece by piece. Fails of one that is not whole, or of another bucket. */
+/** Reads the keys of a file in batches. Fails if the file is truncated or belongs to another bucket. */
 export async function* readKeys(path: string, bucket: string): AsyncGenerator<readonly Digest[]> {
   let digests: Digest[] = []
   let line = 0
   let isWhole = false
   for await (const text of createInterface({ input: createReadStream(path) })) {
-    if (line++ === 0 && text !== headOf(bucket)) throw new Error('it is no list of the keys of this bucket')
+    if (line++ === 0 && text !== headOf(bucket)) throw new Error('it is not a list of the keys of this bucket')
     isWhole = text === END
     const digest = Digest.ofKey(text)
     if (digest !== undefined) digests.push(digest)
