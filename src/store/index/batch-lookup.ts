@@ -35,7 +35,7 @@ export class BatchLookup {
       let slot = this.#guesses[at] as number
       if (slot !== NONE) {
         const sizeHigh = (words[first] as number) | functionWord
-        probe.loadWords(sizeHigh, words[first + 1] as number, words, first + DIGEST_HEAD_WORDS, wordCount)
+        probe.refer(sizeHigh, words[first + 1] as number, words, first + DIGEST_HEAD_WORDS, wordCount)
         slot = this.#table.findCode(probe, this.#codes[at] as number)
       }
       visit(position, slot)

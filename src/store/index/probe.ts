@@ -9,7 +9,10 @@ export const HASH_WORDS_MAX = 16
  * unsigned word of 2^31 or more becomes a heap number wherever a call is not inlined.
  */
 export class Probe {
-  readonly words = new Int32Array(HASH_WORDS_MAX)
+  readonly #own = new Int32Array(HASH_WORDS_MAX)
+  /** The hash, from `first` on. */
+  words: Int32Array = this.#own
+  first = 0
   wordCount = 0
   sizeLow = 0
   /** The upper 21 bits of the size, below the number of the digest function. */
@@ -21,6 +24,8 @@ export class Probe {
   /** Reads only the first two words, which usually prove that a digest is absent. `complete` reads the others. */
   load({ function: digestFunction, hash, sizeBytes }: Digest): void {
     this.#hash = hash
+    this.words = this.#own
+    this.first = 0
     this.wordCount = hash.length >>> 3
     this.sizeLow = sizeBytes | 0
     this.sizeHighAndFunction = Math.floor(sizeBytes / WORD) | (digestFunction.value << FUNCTION_SHIFT)
@@ -39,8 +44,20 @@ export class Probe {
   loadWords(sizeHighAndFunction: number, sizeLow: number, from: Int32Array, hashAt: number, wordCount: number): void {
     this.sizeHighAndFunction = sizeHighAndFunction
     this.sizeLow = sizeLow
+    this.words = this.#own
+    this.first = 0
     this.wordCount = wordCount
     for (let word = 0; word < wordCount; word++) this.words[word] = from[hashAt + word] as number
+    this.#loadedCount = wordCount
+  }
+
+  /** Like `loadWords` without a copy, for words that do not change while the probe refers to them. */
+  refer(sizeHighAndFunction: number, sizeLow: number, words: Int32Array, first: number, wordCount: number): void {
+    this.sizeHighAndFunction = sizeHighAndFunction
+    this.sizeLow = sizeLow
+    this.words = words
+    this.first = first
+    this.wordCount = wordCount
     this.#loadedCount = wordCount
   }
 }

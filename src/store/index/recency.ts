@@ -61,7 +61,14 @@ export class Recency {
 
   moveToEnd(slot: number): void {
     if (slot === this.#newest) return
-    this.unlink(slot)
-    this.append(slot)
+    const records = this.#records
+    const older = records.exchange(slot, OLDER, this.#newest)
+    // There is a newer one, because this one is not the newest.
+    const newer = records.exchange(slot, NEWER, NONE)
+    if (older === NONE) this.#oldest = newer
+    else records.set(older, NEWER, newer)
+    records.set(newer, OLDER, older)
+    records.set(this.#newest, NEWER, slot)
+    this.#newest = slot
   }
 }

@@ -68,12 +68,13 @@ export class Records {
     const chunk = this.#chunk(slot)
     const base = (slot & CHUNK_MASK) << RECORD_SHIFT
     chunk.fill(0, base, base + RECORD_WORDS)
-    for (let word = 0; word < HASH_WORDS && word < probe.wordCount; word++) {
-      chunk[base + word] = probe.words[word] as number
+    const { words, first, wordCount } = probe
+    for (let word = 0; word < HASH_WORDS && word < wordCount; word++) {
+      chunk[base + word] = words[first + word] as number
     }
     chunk[base + SIZE_LOW] = probe.sizeLow
     chunk[base + SIZE_HIGH] = probe.sizeHighAndFunction
-    for (let word = HASH_WORDS; word < probe.wordCount; word++) this.#setTail(slot, word, probe.words[word] as number)
+    for (let word = HASH_WORDS; word < wordCount; word++) this.#setTail(slot, word, words[first + word] as number)
     return slot
   }
 
@@ -91,15 +92,15 @@ export class Records {
   matches(slot: number, probe: Probe): boolean {
     const chunk = this.#chunk(slot)
     const base = (slot & CHUNK_MASK) << RECORD_SHIFT
-    const words = probe.words
+    const { words, first } = probe
     // This word includes the function, and the function gives the word count: if it matches, the counts match.
     if (chunk[base + SIZE_HIGH] !== probe.sizeHighAndFunction || chunk[base + SIZE_LOW] !== probe.sizeLow) return false
-    if (chunk[base] !== words[0] || chunk[base + 1] !== words[1]) return false
+    if (chunk[base] !== words[first] || chunk[base + 1] !== words[first + 1]) return false
     probe.complete()
     const inRecord = Math.min(probe.wordCount, HASH_WORDS)
-    for (let word = 2; word < inRecord; word++) if (chunk[base + word] !== words[word]) return false
+    for (let word = 2; word < inRecord; word++) if (chunk[base + word] !== words[first + word]) return false
     for (let word = HASH_WORDS; word < probe.wordCount; word++) {
-      if (this.hashWord(slot, word) !== words[word]) return false
+      if (this.hashWord(slot, word) !== words[first + word]) return false
     }
     return true
   }

@@ -26,7 +26,8 @@ export class SlotTable {
   }
 
   find(probe: Probe): number {
-    return this.findCode(probe, this.codeOf(probe.words[0] as number, probe.words[1] as number))
+    const { words, first } = probe
+    return this.findCode(probe, this.codeOf(words[first] as number, words[first + 1] as number))
   }
 
   /** `find` with the code of the probe's first two words. */
