@@ -1,42 +1,63 @@
+/** The rooms that most others stand on. */
+const common = ['work', 'rpc', 'ledger', 'log', 'base']
+
 // The arrows between the rooms of src/ point down this list only; docs/architecture.md says what each room is for.
 const mayImport = {
   base: [],
-  config: ['base'],
+  log: ['base'],
+  ledger: ['base'],
+  rpc: ['ledger', 'log', 'base'],
+  work: ['rpc', 'log', 'base'],
+  files: ['log', 'base'],
+  process: ['log', 'base'],
+  config: ['files', 'log', 'base'],
   proto: ['base'],
-  reapi: ['base', 'proto'],
-  stream: ['base', 'reapi'],
-  tls: ['base', 'config'],
-  security: ['reapi', 'proto', 'base', 'config'],
-  store: ['tls', 'stream', 'reapi', 'proto', 'base', 'config'],
-  scheduler: ['store/remote', 'store/grpc/channels', 'store/grpc/failure', 'tls', 'reapi', 'proto', 'base', 'config'],
-  worker: [
-    'store/store',
-    'store/view/apart',
-    'store/local-file',
-    'store/content',
+  reapi: ['proto', 'base'],
+  stream: ['reapi', 'work', 'rpc', 'base'],
+  tls: ['config', 'files', 'work', 'log', 'base'],
+  security: ['config', 'reapi', 'proto', 'files', 'work', 'rpc', 'log', 'base'],
+  content: ['store/contract', 'stream', 'reapi', 'proto', ...common],
+  store: ['content', 'tls', 'config', 'stream', 'reapi', 'proto', 'files', ...common],
+  scheduler: [
+    'store/remote',
+    'store/kinds/grpc/channels',
+    'store/kinds/grpc/failure',
     'tls',
+    'config',
+    'reapi',
+    'proto',
+    ...common,
+  ],
+  worker: [
+    'store/contract',
+    'store/view/apart',
+    'store/lent',
+    'content',
+    'tls',
+    'config',
     'stream',
     'reapi',
     'proto',
-    'base',
-    'config',
+    'files',
+    ...common,
   ],
   service: [
-    'store/store',
+    'store/contract',
     'store/view/apart',
-    'store/content',
+    'store/lent',
+    'content',
     'scheduler/scheduler',
     'stream',
     'reapi',
     'proto',
-    'base',
+    ...common,
   ],
-  server: ['base', 'proto'],
-  health: ['base'],
+  server: ['proto', ...common],
+  health: ['work', 'log', 'base'],
   admin: ['scheduler/scheduler', 'base'],
-  metrics: ['base', 'proto'],
-  otlp: ['tls', 'metrics', 'base'],
-  'status-page': ['metrics', 'health', 'base', 'config'],
+  metrics: ['store/contract/meter', 'proto', 'ledger', 'base'],
+  otlp: ['metrics', 'tls', 'files', 'work', 'rpc', 'log', 'base'],
+  'status-page': ['metrics', 'health', 'config', 'log', 'base'],
 }
 
 const roomRules = Object.entries(mayImport).map(([room, allowed]) => ({
@@ -51,7 +72,7 @@ const roomRules = Object.entries(mayImport).map(([room, allowed]) => ({
 
 /** Each dependency is imported by the rooms named here and by no other. */
 const importedBy = {
-  '@grpc/grpc-js': ['server/', 'worker/connection', 'store/grpc/', 'otlp/tls'],
+  '@grpc/grpc-js': ['server/', 'worker/connection', 'store/kinds/grpc/', 'otlp/tls'],
   '@grpc/reflection': ['server/'],
   protobufjs: ['proto/'],
   json5: ['config/read/'],
@@ -59,19 +80,19 @@ const importedBy = {
   'fastest-levenshtein': ['config/'],
   ajv: ['config/'],
   koffi: ['worker/command/', 'stream/compression/'],
-  'lz4-napi': ['store/compression/'],
+  'lz4-napi': ['store/kinds/compression/'],
   'hash-wasm': ['reapi/'],
   shlex: ['worker/'],
-  pino: ['json-log'],
+  pino: ['process/json-log'],
   jose: ['security/identity/jwt'],
   bcryptjs: ['security/identity/bcrypt-process'],
   // Clients of backends: peers that need not be there, each loaded by one file (src/store/remote/optional-package.ts).
-  '@azure/storage-blob': ['store/experimental-cloud-object-store/azure'],
-  '@azure/identity': ['store/experimental-cloud-object-store/azure'],
+  '@azure/storage-blob': ['store/kinds/experimental_cloud_object_store/azure'],
+  '@azure/identity': ['store/kinds/experimental_cloud_object_store/azure'],
   '@aws-sdk/client-s3': ['store/objects/s3'],
-  '@google-cloud/storage': ['store/experimental-cloud-object-store/gcs'],
-  '@redis/client': ['store/redis-store/connections'],
-  mongodb: ['store/experimental-mongo/'],
+  '@google-cloud/storage': ['store/kinds/experimental_cloud_object_store/gcs'],
+  '@redis/client': ['store/kinds/redis_store/connections'],
+  mongodb: ['store/kinds/experimental_mongo/'],
   '@opentelemetry/api': ['otlp/'],
   '@opentelemetry/core': ['otlp/'],
   '@opentelemetry/resources': ['otlp/'],
@@ -90,22 +111,32 @@ const packageRules = Object.entries(importedBy).map(([name, rooms]) => ({
   to: { path: `(^|/)node_modules/${name}(/|$)` },
 }))
 
-/** Rooms of src/store/ that any kind may use; each other one is the parts of the one kind that is named like it. */
-const sharedByKinds = ['kind', 'view', 'index', 'content', 'remote', 'objects', 'existence']
-
 const storeRules = [
   {
     name: 'only-the-list-knows-the-kinds',
-    comment: 'a kind gets its backends from the builder; what two kinds need is in a room they share',
+    comment: 'a kind gets its backends from the builder; what two kinds need is in a room beside store/kinds/',
     severity: 'error',
-    from: { path: '^src/store/', pathNot: '^src/store/kinds\\.ts$' },
-    to: { path: '^src/store/kind/' },
+    from: { path: '^src/', pathNot: '^src/store/kinds/kinds\\.ts$' },
+    to: { path: '^src/store/kinds/[^/]+/kind\\.ts$' },
   },
   {
     name: 'parts-belong-to-one-kind',
     severity: 'error',
-    from: { path: '^src/store/(?:kind/)?([^/]+?)(?:\\.ts$|/)' },
-    to: { path: '^src/store/[^/]+/', pathNot: ['^src/store/$1/', `^src/store/(${sharedByKinds.join('|')})/`] },
+    from: { path: '^src/store/(?:kinds/([^/]+)/|.*)', pathNot: '^src/store/kinds/kinds\\.ts$' },
+    to: { path: '^src/store/kinds/[^/]+/', pathNot: '^src/store/kinds/$1/' },
+  },
+  {
+    name: 'the-contract-knows-no-store',
+    severity: 'error',
+    from: { path: '^src/store/contract/' },
+    to: { path: '^src/store/', pathNot: '^src/store/contract/' },
+  },
+  {
+    name: 'content-is-below-the-stores-that-read-it',
+    comment: 'content/ knows the contract of a store only',
+    severity: 'error',
+    from: { path: '^src/content/' },
+    to: { path: '^src/store/', pathNot: '^src/store/contract/' },
   },
 ]
 

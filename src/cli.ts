@@ -2,27 +2,27 @@
 import { constants } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { stopMs, workMs } from './assembly/drain-time.js'
+import type { Running } from './assembly/main.js'
 import { systemClock } from './base/clock.js'
-import type { Log } from './base/log.js'
-import { KnownSecrets } from './base/secrets.js'
 import { Code, StatusError } from './base/status-error.js'
 import { version } from './base/version.js'
-import { LATE, within } from './base/work/deadline.js'
 import type { Config } from './config/config.js'
 import { formatProblems } from './config/format.js'
 import { loadConfig } from './config/load.js'
 import { ConfigError } from './config/problem.js'
 import { validateCommand } from './config/validate-command.js'
-import { tellOfCrashes, traceOf } from './crash.js'
-import { stopMs, workMs } from './drain-time.js'
-import { GatheredOutput } from './gathered-output.js'
-import { LogDescriptor } from './log-descriptor.js'
-import type { Running } from './main.js'
+import type { Log } from './log/log.js'
+import { KnownSecrets } from './log/secrets.js'
 import { type OtlpSettings, otlpSettings } from './otlp/settings.js'
-import { processLog } from './process-log.js'
+import { tellOfCrashes, traceOf } from './process/crash.js'
+import { GatheredOutput } from './process/gathered-output.js'
+import { LogDescriptor } from './process/log-descriptor.js'
+import { processLog } from './process/process-log.js'
+import { endBy, firstStopSignal, type StopSignal } from './process/stop-signals.js'
+import { keepObjectsYoung } from './process/young-objects.js'
 import { tokenCommand } from './security/token-command.js'
-import { endBy, firstStopSignal, type StopSignal } from './stop-signals.js'
-import { keepObjectsYoung } from './young-objects.js'
+import { LATE, within } from './work/deadline.js'
 
 const USAGE = `remexec, a build cache and remote execution server
 
@@ -111,7 +111,7 @@ const run = async (config: Config, { otlp, log }: Surroundings, stopSignal: Prom
   log.debug('starting')
   const drainMs = config.global.drain_s * 1000
   // Loaded here, because checking a configuration needs none of what serves one and should be quick.
-  const { assemble } = await import('./main.js')
+  const { assemble } = await import('./assembly/main.js')
   const starting = assemble(config, { clock: systemClock, log, otlp, logOutput: stderr })
   const early = await Promise.race([stopSignal, starting.then(() => undefined)])
   if (early !== undefined) return stopEarly(early, starting, drainMs, log)

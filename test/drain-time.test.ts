@@ -1,6 +1,6 @@
 import t from 'tap'
+import { DrainTime, stopMs, workMs } from '../src/assembly/drain-time.js'
 import { ManualClock } from '../src/base/clock.js'
-import { DrainTime, stopMs, workMs } from '../src/drain-time.js'
 
 t.test('the time of a stop counts from the signal, and what closes afterwards has its share of it', (t) => {
   const clock = new ManualClock(1_000_000)

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import t from 'tap'
-import { kinds } from '../src/store/kinds.js'
+import { kinds } from '../src/store/kinds/kinds.js'
 
 const read = (path: string): string => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8')
 

@@ -1,10 +1,10 @@
 import { once } from 'node:events'
 import { connect } from 'node:http2'
 import t from 'tap'
+import { assemble } from '../src/assembly/main.js'
 import { systemClock } from '../src/base/clock.js'
-import { silentLog } from '../src/base/log.js'
 import { loadConfig } from '../src/config/load.js'
-import { assemble } from '../src/main.js'
+import { silentLog } from '../src/log/log.js'
 import { collect, TestClient } from './server/client.js'
 import { failure } from './service/harness.js'
 

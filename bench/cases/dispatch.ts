@@ -1,6 +1,6 @@
 import { systemClock } from '../../src/base/clock.js'
-import { silentLog } from '../../src/base/log.js'
 import type { SimpleSchedulerOptions } from '../../src/config/config.js'
+import { silentLog } from '../../src/log/log.js'
 import { codec } from '../../src/proto/codec.js'
 import { Digest } from '../../src/reapi/digest.js'
 import { digestFunctions } from '../../src/reapi/digest-function.js'

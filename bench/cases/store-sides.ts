@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Digest } from '../../src/reapi/digest.js'
-import type { Store } from '../../src/store/store.js'
+import type { Store } from '../../src/store/contract/store.js'
 import type { Blob } from '../../src/stream/blob/blob.js'
 import type { BlobForm } from '../../src/stream/blob/form.js'
 import { built } from '../built.js'
@@ -11,11 +11,11 @@ import { MIB } from '../content.js'
 import type { RawClient } from './remote-backends.js'
 import { freshBlob } from './sizes.js'
 
-const { internalCall } = await built<typeof import('../../src/base/call.js')>('base/call.js')
+const { internalCall } = await built<typeof import('../../src/rpc/call.js')>('rpc/call.js')
 const { systemClock } = await built<typeof import('../../src/base/clock.js')>('base/clock.js')
 const { LARGE_BYTES } = await built<typeof import('../../src/base/lent-buffers.js')>('base/lent-buffers.js')
-const { silentLog } = await built<typeof import('../../src/base/log.js')>('base/log.js')
-const { Resources } = await built<typeof import('../../src/base/resources.js')>('base/resources.js')
+const { silentLog } = await built<typeof import('../../src/log/log.js')>('log/log.js')
+const { Resources } = await built<typeof import('../../src/work/resources.js')>('work/resources.js')
 const { parseConfig } = await built<typeof import('../../src/config/load.js')>('config/load.js')
 const { codec } = await built<typeof import('../../src/proto/codec.js')>('proto/codec.js')
 const digests = await built<typeof import('../../src/reapi/digest.js')>('reapi/digest.js')
@@ -24,7 +24,8 @@ const { buildStores } = await built<typeof import('../../src/store/builder.js')>
 const blobs = await built<typeof import('../../src/stream/blob/blob.js')>('stream/blob/blob.js')
 const { pour } = await built<typeof import('../../src/stream/blob/pour.js')>('stream/blob/pour.js')
 const { PushedFeed } = await built<typeof import('../../src/stream/blob/pushed-feed.js')>('stream/blob/pushed-feed.js')
-const { keepObjectsYoung } = await built<typeof import('../../src/young-objects.js')>('young-objects.js')
+const { keepObjectsYoung } =
+  await built<typeof import('../../src/process/young-objects.js')>('process/young-objects.js')
 const { WHOLE } = await built<typeof import('../../src/stream/path.js')>('stream/path.js')
 
 /** The configuration of a store; a memory store named `CAS` exists beside it. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { RpcCall, Service, Unary } from '../../src/base/rpc.js'
+import type { RpcCall, Service, Unary } from '../../src/rpc/rpc.js'
 import { built } from '../built.js'
 
 // Bare handlers on remexec's own transport: they decode the request, answer something of the same shape, and keep nothing.
@@ -9,7 +9,8 @@ const { StatusError } = await built<typeof import('../../src/base/status-error.j
 const { codec } = await built<typeof import('../../src/proto/codec.js')>('proto/codec.js')
 const { listen } = await built<typeof import('../../src/server/listener.js')>('server/listener.js')
 const { send } = await built<typeof import('../../src/service/send.js')>('service/send.js')
-const { keepObjectsYoung } = await built<typeof import('../../src/young-objects.js')>('young-objects.js')
+const { keepObjectsYoung } =
+  await built<typeof import('../../src/process/young-objects.js')>('process/young-objects.js')
 
 keepObjectsYoung()
 

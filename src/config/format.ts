@@ -1,4 +1,4 @@
-import { printable } from '../base/log.js'
+import { printable } from '../log/log.js'
 import { withoutSecretsIn, withSecretsStarred } from './hidden.js'
 import type { Problem } from './problem.js'
 

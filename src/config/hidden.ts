@@ -1,4 +1,4 @@
-import { withoutSecrets } from '../base/secrets.js'
+import { withoutSecrets } from '../log/secrets.js'
 import type { Problem } from './problem.js'
 
 /** Keys whose values, or whose members' values, are secret. */

@@ -1,4 +1,4 @@
-import { withoutSecrets } from '../base/secrets.js'
+import { withoutSecrets } from '../log/secrets.js'
 import type { JsonValue } from './read/document.js'
 import type { Environment } from './read/environment.js'
 

@@ -1,4 +1,4 @@
-import { printable } from '../base/log.js'
+import { printable } from '../log/log.js'
 import { explain } from './explain.js'
 import { formatProblems, type ProblemFormat } from './format.js'
 import { checkConfig, type LoadOptions } from './load.js'

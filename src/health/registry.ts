@@ -1,6 +1,6 @@
 import type { HealthProbe, HealthStatus } from '../base/health.js'
-import { type Log, silentLog } from '../base/log.js'
-import { LATE, within } from '../base/work/deadline.js'
+import { type Log, silentLog } from '../log/log.js'
+import { LATE, within } from '../work/deadline.js'
 
 /** One element of the health report (interface specification 2.6). `status` has exactly one key. */
 export interface HealthReport {

@@ -1,4 +1,4 @@
-import type { Ledger } from '../base/ledger/ledger.js'
+import type { Ledger } from '../ledger/ledger.js'
 import { type Description, type Instrument, observed } from './instrument.js'
 
 /** What the process holds in memory for clients, by kind. */

@@ -1,4 +1,4 @@
-import { Ledger } from '../base/ledger/ledger.js'
+import { Ledger } from '../ledger/ledger.js'
 import { CallMetrics } from './call-metrics.js'
 import { ExecutionMetrics } from './execution-metrics.js'
 import { type Instrument, observed } from './instrument.js'

@@ -1,3 +1,4 @@
+import type { MeteredStore, StoreUsage } from '../store/contract/meter.js'
 import {
   Count,
   type Description,
@@ -7,21 +8,6 @@ import {
   observed,
   type Reading,
 } from './instrument.js'
-
-/** What a store that keeps blobs itself says of itself when it is asked. */
-export interface CacheUsage {
-  readonly entryCount: number
-  readonly sizeBytes: number
-  readonly maxBytes: number | undefined
-  readonly evictedCount: number
-  readonly evictFailureCount: number
-  readonly lastEvictedIdleMs: number | undefined
-}
-
-interface CacheStore {
-  readonly cacheType: string
-  usage(): CacheUsage | undefined
-}
 
 const RESULTS = {
   read: ['hit', 'miss', 'error', 'cancelled'],
@@ -36,12 +22,12 @@ type Result = (typeof RESULTS)[Counted][number]
 
 type OperationSeries = Readonly<Record<Result, Count>> & { took(ms: number): void }
 
-type UsageReader = (usage: CacheUsage) => number | undefined
+type UsageReader = (usage: StoreUsage) => number | undefined
 
 /** The stores of one `cache_type`, counted together: a series for each thing that can happen, from the start. */
 export class CacheSeries {
   readonly cacheType: string
-  readonly stores: CacheStore[] = []
+  readonly stores: MeteredStore[] = []
   readonly operations = new Map<Counted, Map<Result, Count>>()
   readonly durations = new Map<Counted, Distribution>()
   readonly bytes: { readonly in: Count; readonly out: Count }
@@ -119,7 +105,7 @@ export class StoreMetrics {
   }
 
   /** What counts a store. */
-  of(store: CacheStore): CacheSeries {
+  of(store: MeteredStore): CacheSeries {
     const { cacheType } = store
     const series = this.#types.get(cacheType) ?? new CacheSeries(cacheType)
     series.stores.push(store)

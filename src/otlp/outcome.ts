@@ -1,4 +1,4 @@
-import type { Log } from '../base/log.js'
+import type { Log } from '../log/log.js'
 
 interface ExportResult {
   readonly code: number

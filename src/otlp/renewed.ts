@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.js'
 import { inWords } from '../base/errno.js'
-import type { Log } from '../base/log.js'
-import { ReloadedFiles } from '../base/reloaded-files.js'
+import { ReloadedFiles } from '../files/reloaded-files.js'
+import type { Log } from '../log/log.js'
 import type { TlsVariables } from './settings.js'
 import { type Pem, readPem, TRUSTS_NOBODY } from './tls.js'
 

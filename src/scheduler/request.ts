@@ -1,8 +1,8 @@
 import type { StatusError } from '../base/status-error.js'
-import type { TraceContext } from '../base/trace.js'
 import type { ExecuteResponse } from '../proto/generated/build.bazel.remote.execution.v2.js'
 import type { Digest } from '../reapi/digest.js'
 import type { PlatformProperty } from '../reapi/platform.js'
+import type { TraceContext } from '../rpc/trace.js'
 
 /** A client's request to run an action. Only data, because another process may run it. */
 export interface ExecutionRequest {

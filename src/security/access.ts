@@ -1,6 +1,6 @@
-import type { Permission } from '../base/gate.js'
 import type { AccessRule } from '../config/config.js'
 import { MAX_INSTANCE_NAME_LENGTH } from '../reapi/instance-name.js'
+import type { Permission } from '../rpc/gate.js'
 import type { Identity } from './identity/identity.js'
 import { anyOf, type Matches } from './pattern.js'
 

@@ -1,9 +1,9 @@
 import { type FileHandle, open, rename, stat } from 'node:fs/promises'
 import type { Clock } from '../base/clock.js'
 import { inWords, startFailure } from '../base/errno.js'
-import type { Log } from '../base/log.js'
-import { SparingLog } from '../base/sparing-log.js'
 import type { AuditLog as AuditLogOptions } from '../config/config.js'
+import type { Log } from '../log/log.js'
+import { SparingLog } from '../log/sparing-log.js'
 
 /** One line. What clients choose themselves is shortened. */
 export interface AuditEntry {

@@ -1,8 +1,8 @@
-import type { Permission } from '../base/gate.js'
 import type { StatusError } from '../base/status-error.js'
 import { instanceNameIn } from '../proto/instance-name-codec.js'
 import { instanceOfOperation, instanceOfOperations, unknownOperation } from '../reapi/operation-name.js'
 import { parseReadName, parseWriteName } from '../reapi/resource-name.js'
+import type { Permission } from '../rpc/gate.js'
 
 /** What a method asks of its callers. */
 export type MethodRule =

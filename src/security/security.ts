@@ -1,16 +1,16 @@
 import type { Clock } from '../base/clock.js'
 import { startFailure } from '../base/errno.js'
-import { warnOfModes } from '../base/file-modes.js'
-import type { Gate } from '../base/gate.js'
-import type { Log } from '../base/log.js'
-import { ReloadedFiles } from '../base/reloaded-files.js'
-import type { Resources } from '../base/resources.js'
 import type {
   AuditLog as AuditLogOptions,
   IdentitySources as IdentityOptions,
   JwtIssuer,
   SecurityOptions,
 } from '../config/config.js'
+import { warnOfModes } from '../files/file-modes.js'
+import { ReloadedFiles } from '../files/reloaded-files.js'
+import type { Log } from '../log/log.js'
+import type { Gate } from '../rpc/gate.js'
+import type { Resources } from '../work/resources.js'
 import { AccessRules } from './access.js'
 import { AuditLog } from './audit-log.js'
 import { type CallersInResults, type GateParts, SecurityGate } from './gate.js'

@@ -1,5 +1,4 @@
 import type { Writable } from 'node:stream'
-import type { RpcCall, Service } from '../base/rpc.js'
 import { StatusError } from '../base/status-error.js'
 import {
   type HealthCheckRequest,
@@ -7,6 +6,7 @@ import {
   type HealthListResponseInput,
   HealthCheckResponseServingStatus as Status,
 } from '../proto/generated/grpc.health.v1.js'
+import type { RpcCall, Service } from '../rpc/rpc.js'
 
 export const HEALTH = 'grpc.health.v1.Health'
 

@@ -1,6 +1,6 @@
-import { Account } from '../base/ledger/account.js'
-import type { Holder } from '../base/ledger/holder.js'
-import type { HeldFor, Ledger } from '../base/ledger/ledger.js'
+import { Account } from '../ledger/account.js'
+import type { Holder } from '../ledger/holder.js'
+import type { HeldFor, Ledger } from '../ledger/ledger.js'
 
 /** What the process holds for one connection. */
 export class Held implements HeldFor {

@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import type { Caller, Gate } from '../base/gate.js'
-import type { Log } from '../base/log.js'
 import { isStatus, StatusError } from '../base/status-error.js'
+import type { Log } from '../log/log.js'
+import type { Caller, Gate } from '../rpc/gate.js'
 import type { Activity } from './call/activity.js'
 import { type Client, clientOf } from './client.js'
 

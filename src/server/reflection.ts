@@ -3,8 +3,8 @@ import { createRequire } from 'node:module'
 import type { Readable, Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { ServiceDefinition, UntypedServiceImplementation } from '@grpc/grpc-js'
-import type { Service } from '../base/rpc.js'
 import { fileDescriptors } from '../proto/descriptors.js'
+import type { Service } from '../rpc/rpc.js'
 
 export const REFLECTION = ['grpc.reflection.v1.ServerReflection', 'grpc.reflection.v1alpha.ServerReflection']
 

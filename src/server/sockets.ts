@@ -2,8 +2,8 @@ import { createServer, type Server, type Socket } from 'node:net'
 import { createServer as createTlsServer, type TLSSocket, type TlsOptions, type Server as TlsServer } from 'node:tls'
 import type { Clock } from '../base/clock.js'
 import { errnoOf } from '../base/errno.js'
-import type { Log } from '../base/log.js'
-import { SparingLog } from '../base/sparing-log.js'
+import type { Log } from '../log/log.js'
+import { SparingLog } from '../log/sparing-log.js'
 import { Admission, type ConnectionBounds } from './admission.js'
 
 export interface SocketOptions {

@@ -1,5 +1,3 @@
-import type { Permission } from '../base/gate.js'
-import type { RpcCall, Service } from '../base/rpc.js'
 import type {
   GetCapabilitiesRequest,
   PriorityCapabilitiesInput,
@@ -11,6 +9,8 @@ import {
 } from '../proto/generated/build.bazel.remote.execution.v2.js'
 import type { Compressor } from '../reapi/compressor.js'
 import type { DigestFunction } from '../reapi/digest-function.js'
+import type { Permission } from '../rpc/gate.js'
+import type { RpcCall, Service } from '../rpc/rpc.js'
 import { type Instances, instanceOf } from './instance.js'
 
 export interface CapabilitiesInstance {

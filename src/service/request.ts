@@ -1,6 +1,6 @@
-import type { Call } from '../base/call.js'
 import { Digest, type DigestMessage, resolveDigestFunction } from '../reapi/digest.js'
 import type { DigestFunction } from '../reapi/digest-function.js'
+import type { Call } from '../rpc/call.js'
 import { type Instances, inInstance, instanceOf } from './instance.js'
 
 /** The digest functions that a request may use. */

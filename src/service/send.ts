@@ -1,7 +1,7 @@
 import type { Writable } from 'node:stream'
 import type { Clock } from '../base/clock.js'
 import { StatusError } from '../base/status-error.js'
-import { LATE, within } from '../base/work/deadline.js'
+import { LATE, within } from '../work/deadline.js'
 
 /**
  * Writes one response and waits until the client has room for the next. Rejects with CANCELLED if the client is gone.

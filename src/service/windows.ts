@@ -1,6 +1,6 @@
-import type { Call } from '../base/call.js'
-import { COMPRESSOR_BYTES, WINDOW_BYTES } from '../base/ledger/kinds.js'
-import type { Reservation } from '../base/ledger/reservation.js'
+import { COMPRESSOR_BYTES, WINDOW_BYTES } from '../ledger/kinds.js'
+import type { Reservation } from '../ledger/reservation.js'
+import type { Call } from '../rpc/call.js'
 
 /** Resolves once the ledger has room for one more decompressor window. Undefined if the call has no ledger. */
 export const windowFor = (call: Call): Promise<Reservation | undefined> => reserved(call, WINDOW_BYTES)

@@ -1,6 +1,6 @@
 import { Readable, Writable } from 'node:stream'
-import { cancellation, shareable } from '../base/call.js'
 import { StatusError } from '../base/status-error.js'
+import { cancellation, shareable } from '../rpc/call.js'
 
 export type Stage = Readable | Writable
 

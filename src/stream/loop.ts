@@ -1,6 +1,6 @@
 import { Duplex } from 'node:stream'
 import { StatusError } from '../base/status-error.js'
-import { TimeSlices } from '../base/work/time-slices.js'
+import { TimeSlices } from '../work/time-slices.js'
 import { STAGE_BYTES } from './path.js'
 
 /** The chunks that a loop reads. A second iteration continues where the first one stopped. */

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { rootCertificates } from 'node:tls'
-import { warnOfModes } from '../base/file-modes.js'
 import { StatusError } from '../base/status-error.js'
 import type { GrpcEndpoint } from '../config/config.js'
+import { warnOfModes } from '../files/file-modes.js'
 import { certificatesOf } from './pem.js'
 
 /** The address of a server, ready to connect to. */

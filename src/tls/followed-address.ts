@@ -1,10 +1,10 @@
 import { createSecureContext } from 'node:tls'
 import type { Clock } from '../base/clock.js'
-import type { Log } from '../base/log.js'
-import { ReloadedFiles } from '../base/reloaded-files.js'
-import type { Resources } from '../base/resources.js'
 import { StatusError } from '../base/status-error.js'
 import type { GrpcEndpoint } from '../config/config.js'
+import { ReloadedFiles } from '../files/reloaded-files.js'
+import type { Log } from '../log/log.js'
+import type { Resources } from '../work/resources.js'
 import { type Address, readAddress, warnOfKeyModes } from './endpoint.js'
 
 type Endpoint = Pick<GrpcEndpoint, 'address' | 'tls_config'>

@@ -1,15 +1,16 @@
 import { split } from 'shlex'
 import type { Clock } from '../base/clock.js'
-import { lockFolder } from '../base/folder-lock.js'
 import type { HealthStatus } from '../base/health.js'
-import type { Log } from '../base/log.js'
-import { Resources } from '../base/resources.js'
 import { StatusError } from '../base/status-error.js'
-import type { Tracer } from '../base/trace.js'
-import { within } from '../base/work/deadline.js'
 import type { LocalWorkerOptions } from '../config/config.js'
-import type { Store } from '../store/store.js'
+import { lockFolder } from '../files/folder-lock.js'
+import type { Log } from '../log/log.js'
+import type { Tracer } from '../rpc/trace.js'
+import type { Store } from '../store/contract/store.js'
+import { LentStoreClient } from '../store/lent/client.js'
 import { readAddress, warnOfKeyModes } from '../tls/endpoint.js'
+import { within } from '../work/deadline.js'
+import { Resources } from '../work/resources.js'
 import { type Processes, writesBesideRoot } from './attempt/execution.js'
 import type { ActionContext } from './attempt/request.js'
 import { ActionRunner } from './attempt/runner.js'
@@ -21,7 +22,6 @@ import { Sandbox } from './command/sandbox.js'
 import { Connection, type ConnectionOptions, type FromScheduler } from './connection.js'
 import { WorkDirectory } from './disk/work-directory.js'
 import { KeptRoots } from './input/kept-roots.js'
-import { LentStores } from './lent/lent-stores.js'
 import type { ActionLimits } from './limit/limits.js'
 import { OutOfMemory } from './limit/out-of-memory.js'
 import { offeredProperties } from './properties.js'
@@ -135,7 +135,7 @@ const start = async (parts: LocalWorkerParts, held: Resources): Promise<LocalWor
   if (parts.launcher === undefined) held.add('launcher', () => launcher.close())
   // A worker that was killed could not end what it ran.
   leftovers.sweep()
-  const lent = 'key' in parts.stores ? new LentStores((message) => connection.send(message)) : undefined
+  const lent = 'key' in parts.stores ? new LentStoreClient((message) => connection.send(message)) : undefined
   const runner = new ActionRunner(
     actionContext(parts, storesOf(parts.stores, lent), {
       launcher,
@@ -195,7 +195,7 @@ const start = async (parts: LocalWorkerParts, held: Resources): Promise<LocalWor
   }
 }
 
-const storesOf = (stores: LocalWorkerParts['stores'], lent: LentStores | undefined): OwnStores => {
+const storesOf = (stores: LocalWorkerParts['stores'], lent: LentStoreClient | undefined): OwnStores => {
   if (!('key' in stores)) return stores
   if (lent === undefined) throw new Error('the stores of the server were not opened')
   return { cas: lent.cas, results: stores.writesResults ? lent.results : undefined, history: lent.history }

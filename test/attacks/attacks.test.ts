@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
-import { KINDS } from '../../src/base/ledger/kinds.js'
+import { KINDS } from '../../src/ledger/kinds.js'
 import { attacks } from './attacks.js'
 import { run } from './run.js'
 

@@ -1,11 +1,11 @@
 import t from 'tap'
 import { ManualClock } from '../../src/base/clock.js'
 import { fileFailure } from '../../src/base/errno.js'
-import { textLog } from '../../src/base/log.js'
-import { Resources } from '../../src/base/resources.js'
 import { Code, codeName, isStatus, StatusError } from '../../src/base/status-error.js'
-import { boundedMap } from '../../src/base/work/bounded-map.js'
-import { SingleFlight } from '../../src/base/work/single-flight.js'
+import { textLog } from '../../src/log/log.js'
+import { boundedMap } from '../../src/work/bounded-map.js'
+import { Resources } from '../../src/work/resources.js'
+import { SingleFlight } from '../../src/work/single-flight.js'
 
 t.test('StatusError', async (t) => {
   t.test('keeps code and details when told with more context', async (t) => {

@@ -14,7 +14,7 @@ import {
 } from 'node:fs'
 import { setTimeout } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { LogDescriptor } from '../../src/log-descriptor.js'
+import { LogDescriptor } from '../../src/process/log-descriptor.js'
 import { program, root } from './program.js'
 
 // A server whose standard error takes nothing: a full disk, a reader that has gone, a reader that does not read.

@@ -1,9 +1,9 @@
 import t from 'tap'
 import { codec } from '../../src/proto/codec.js'
-import { getBytes, putBytes } from '../../src/store/store.js'
+import { getBytes, putBytes } from '../../src/store/contract/store.js'
 import { bytesOf, call, digestOf, get, isPresent, put } from '../store/blobs.js'
-import { endpoint, openGrpcStore, startRemexec } from '../store/grpc/remexec.js'
-import { startRedis, withoutRedis } from '../store/redis-store/redis.js'
+import { endpoint, openGrpcStore, startRemexec } from '../store/kinds/grpc/remexec.js'
+import { startRedis, withoutRedis } from '../store/kinds/redis_store/redis.js'
 
 const skip = withoutRedis
 

@@ -1,14 +1,14 @@
 /** The configurations of fixtures/configs, with their remote addresses replaced by the backends of the tests. */
 import type { Test } from 'tap'
+import { assemble } from '../../src/assembly/main.js'
 import { systemClock } from '../../src/base/clock.js'
-import { silentLog } from '../../src/base/log.js'
 import { parseConfig } from '../../src/config/load.js'
-import { assemble } from '../../src/main.js'
-import { startAzure, withoutAzure } from '../store/experimental-cloud-object-store/azure-server.js'
-import { startGcs, withoutGcs } from '../store/experimental-cloud-object-store/gcs-server.js'
-import { S3_KEYS, startS3, withoutS3 } from '../store/experimental-cloud-object-store/s3-server.js'
-import { startMongo, withoutMongo } from '../store/experimental-mongo/mongo-server.js'
-import { startRedis, withoutRedis } from '../store/redis-store/redis.js'
+import { silentLog } from '../../src/log/log.js'
+import { startAzure, withoutAzure } from '../store/kinds/experimental_cloud_object_store/azure-server.js'
+import { startGcs, withoutGcs } from '../store/kinds/experimental_cloud_object_store/gcs-server.js'
+import { S3_KEYS, startS3, withoutS3 } from '../store/kinds/experimental_cloud_object_store/s3-server.js'
+import { startMongo, withoutMongo } from '../store/kinds/experimental_mongo/mongo-server.js'
+import { startRedis, withoutRedis } from '../store/kinds/redis_store/redis.js'
 
 type Options = Record<string, unknown>
 

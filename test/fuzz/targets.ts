@@ -17,7 +17,12 @@ import { FrameReader } from '../../src/server/http2/frame/reader.js'
 import { CompressionError } from '../../src/server/http2/hpack/compression-error.js'
 import { HeaderDecoder } from '../../src/server/http2/hpack/decoder.js'
 import { encodeFields } from '../../src/server/http2/hpack/encoder.js'
-import { contentOf, encodeRecord, HEAD_BYTES_MAX, STAMP_BYTES } from '../../src/store/filesystem/records/record.js'
+import {
+  contentOf,
+  encodeRecord,
+  HEAD_BYTES_MAX,
+  STAMP_BYTES,
+} from '../../src/store/kinds/filesystem/records/record.js'
 
 /** What reads bytes of strangers. Throws where it does what it must not; what it refuses as it should is fine. */
 export interface FuzzTarget {

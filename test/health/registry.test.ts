@@ -1,7 +1,7 @@
 import t from 'tap'
 import type { HealthProbe, HealthStatus } from '../../src/base/health.js'
-import { silentLog, textLog } from '../../src/base/log.js'
 import { HealthRegistry, type HealthReport, isHealthy } from '../../src/health/registry.js'
+import { silentLog, textLog } from '../../src/log/log.js'
 
 const probe = (name: string, check: (signal: AbortSignal) => Promise<HealthStatus>): HealthProbe => ({
   namespace: `/stores/${name}`,

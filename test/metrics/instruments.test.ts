@@ -1,15 +1,15 @@
 import t from 'tap'
 import { systemClock } from '../../src/base/clock.js'
-import { silentLog } from '../../src/base/log.js'
-import { Resources } from '../../src/base/resources.js'
 import type { StoreConfig } from '../../src/config/config.js'
+import { silentLog } from '../../src/log/log.js'
 import { BoundedValues, OVERFLOW } from '../../src/metrics/bounded-values.js'
 import { ExecutionMetrics } from '../../src/metrics/execution-metrics.js'
 import { Distribution } from '../../src/metrics/instrument.js'
 import { LingeringSeries } from '../../src/metrics/lingering-series.js'
 import { StoreMetrics } from '../../src/metrics/store-metrics.js'
 import { buildStores } from '../../src/store/builder.js'
-import { putBytes } from '../../src/store/store.js'
+import { putBytes } from '../../src/store/contract/store.js'
+import { Resources } from '../../src/work/resources.js'
 import { call, digestOf } from '../store/blobs.js'
 
 const NO_LIMITS = { max_bytes: 0, evict_bytes: 0, max_count: 0, max_seconds: 0 }

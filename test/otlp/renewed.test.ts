@@ -1,7 +1,7 @@
 import { chmodSync, writeFileSync } from 'node:fs'
 import t from 'tap'
 import { ManualClock } from '../../src/base/clock.js'
-import { RELOAD_PERIOD_MS } from '../../src/base/reloaded-files.js'
+import { RELOAD_PERIOD_MS } from '../../src/files/reloaded-files.js'
 import { Metrics } from '../../src/metrics/metrics.js'
 import { startMetricExport } from '../../src/otlp/metric-export.js'
 import { otlpSettings } from '../../src/otlp/settings.js'

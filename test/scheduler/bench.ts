@@ -1,5 +1,5 @@
-import type { Ledger } from '../../src/base/ledger/ledger.js'
 import { StatusError } from '../../src/base/status-error.js'
+import type { Ledger } from '../../src/ledger/ledger.js'
 import { codec } from '../../src/proto/codec.js'
 import { Digest } from '../../src/reapi/digest.js'
 import { digestFunctions } from '../../src/reapi/digest-function.js'

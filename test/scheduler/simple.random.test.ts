@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { Ledger } from '../../src/base/ledger/ledger.js'
 import { StatusError } from '../../src/base/status-error.js'
+import { Ledger } from '../../src/ledger/ledger.js'
 import type { ExecuteResponse } from '../../src/proto/generated/build.bazel.remote.execution.v2.js'
 import { Digest } from '../../src/reapi/digest.js'
 import { digestFunctions } from '../../src/reapi/digest-function.js'

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { Ledger } from '../../src/base/ledger/ledger.js'
 import { Code, StatusError } from '../../src/base/status-error.js'
+import { Ledger } from '../../src/ledger/ledger.js'
 import { codec } from '../../src/proto/codec.js'
 import { overview } from '../../src/scheduler/simple/overview.js'
 import type { SimpleSettings } from '../../src/scheduler/simple/settings.js'

@@ -1,8 +1,8 @@
 import { Metadata } from '@grpc/grpc-js'
 import type { Test } from 'tap'
+import { assemble } from '../../src/assembly/main.js'
 import { ManualClock } from '../../src/base/clock.js'
 import { parseConfig } from '../../src/config/load.js'
-import { assemble } from '../../src/main.js'
 import { TestClient } from '../server/client.js'
 import { Lines } from '../tls/lines.js'
 

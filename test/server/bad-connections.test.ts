@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs'
 import { connect } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import type { Service } from '../../src/base/rpc.js'
+import type { Service } from '../../src/rpc/rpc.js'
 import { listen, type TransportName } from '../../src/server/listener.js'
 import { TestClient } from './client.js'
 

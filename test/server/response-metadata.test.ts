@@ -1,7 +1,7 @@
 import { Metadata, type ServiceError } from '@grpc/grpc-js'
 import t, { type Test } from 'tap'
-import type { ServedCall, Unary } from '../../src/base/rpc.js'
 import { StatusError } from '../../src/base/status-error.js'
+import type { ServedCall, Unary } from '../../src/rpc/rpc.js'
 import { listen, type TransportName } from '../../src/server/listener.js'
 import { TestClient } from './client.js'
 

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { PARKED_BYTES } from '../../src/base/ledger/kinds.js'
+import { PARKED_BYTES } from '../../src/ledger/kinds.js'
 import { compressors } from '../../src/reapi/compressor.js'
 import { formatReadName, formatWriteName } from '../../src/reapi/resource-name.js'
 import { asCas } from '../../src/store/view/cas.js'

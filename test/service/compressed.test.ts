@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { compressors } from '../../src/reapi/compressor.js'
-import { putBytes, type Store } from '../../src/store/store.js'
+import { putBytes, type Store } from '../../src/store/contract/store.js'
 import { asCas } from '../../src/store/view/cas.js'
 import { compressionOf } from '../../src/stream/compression/compression.js'
 import { call, get as getFrom } from '../store/blobs.js'
-import { zstdStore } from '../store/compression/zstd-store.js'
+import { zstdStore } from '../store/kinds/compression/zstd-store.js'
 import { messagesOf, openWrite, query, readBlob, uploadName, uploadWhole, write } from './bytestream-client.js'
 import { type Blob, blobOf, failure, get, has, MIB, memoryStore, randomBlob, serve } from './harness.js'
 

@@ -1,10 +1,10 @@
 import t from 'tap'
-import { internalCall } from '../../src/base/call.js'
 import { Code } from '../../src/base/status-error.js'
 import { unpack } from '../../src/proto/any.js'
 import { codec, type Output } from '../../src/proto/codec.js'
 import { durationOf } from '../../src/proto/time.js'
 import type { Digest } from '../../src/reapi/digest.js'
+import { internalCall } from '../../src/rpc/call.js'
 import {
   AC,
   type BuiltAction,

@@ -1,16 +1,16 @@
 import { Readable, Transform } from 'node:stream'
-import type { Call } from '../../src/base/call.js'
 import { ManualClock } from '../../src/base/clock.js'
-import { silentLog } from '../../src/base/log.js'
-import { Resources } from '../../src/base/resources.js'
 import { type CodeName, StatusError } from '../../src/base/status-error.js'
+import { silentLog } from '../../src/log/log.js'
 import type { Digest } from '../../src/reapi/digest.js'
 import type { DigestBatch } from '../../src/reapi/digest-batch.js'
-import { ForwardingStore } from '../../src/store/forwarding.js'
-import { verify } from '../../src/store/kind/verify.js'
-import type { Store } from '../../src/store/store.js'
+import type { Call } from '../../src/rpc/call.js'
+import { ForwardingStore } from '../../src/store/contract/forwarding.js'
+import type { Store } from '../../src/store/contract/store.js'
+import { verify } from '../../src/store/kinds/verify/kind.js'
 import type { Blob } from '../../src/stream/blob/blob.js'
 import type { Range } from '../../src/stream/path.js'
+import { Resources } from '../../src/work/resources.js'
 
 /** A store whose failures a test controls. Records its findMissing requests. */
 export class FaultyStore extends ForwardingStore {

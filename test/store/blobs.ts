@@ -1,14 +1,14 @@
 import { createCipheriv, createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
-import { type Call, internalCall } from '../../src/base/call.js'
-import { LATE, within } from '../../src/base/work/deadline.js'
 import { Digest } from '../../src/reapi/digest.js'
 import { digestFunctions } from '../../src/reapi/digest-function.js'
-import { missingOf, type Outcomes, type Store } from '../../src/store/store.js'
+import { type Call, internalCall } from '../../src/rpc/call.js'
+import { missingOf, type Outcomes, type Store } from '../../src/store/contract/store.js'
 import { Blob } from '../../src/stream/blob/blob.js'
 import type { BlobFeed, FeedTaker } from '../../src/stream/blob/feed.js'
 import { type Range, WHOLE } from '../../src/stream/path.js'
+import { LATE, within } from '../../src/work/deadline.js'
 
 export const call: Call = internalCall()
 

@@ -1,11 +1,11 @@
 import { type Clock, systemClock } from '../../src/base/clock.js'
 import type { HealthProbe } from '../../src/base/health.js'
-import { silentLog } from '../../src/base/log.js'
-import { Resources } from '../../src/base/resources.js'
 import type { EvictionPolicy, StoreConfig } from '../../src/config/config.js'
-import { memory } from '../../src/store/kind/memory.js'
-import type { StoreKind } from '../../src/store/kind.js'
-import type { Store } from '../../src/store/store.js'
+import { silentLog } from '../../src/log/log.js'
+import type { StoreKind } from '../../src/store/contract/kind.js'
+import type { Store } from '../../src/store/contract/store.js'
+import { memory } from '../../src/store/kinds/memory/kind.js'
+import { Resources } from '../../src/work/resources.js'
 
 /** Stands in options for a store that `buildStore` was given built. */
 export const given: StoreConfig = { kind: 'noop', options: {} }

@@ -1,9 +1,9 @@
 import type { Clock } from '../../src/base/clock.js'
-import { dedup } from '../../src/store/kind/dedup.js'
-import { existenceCache } from '../../src/store/kind/existence-cache.js'
-import { shard } from '../../src/store/kind/shard.js'
-import { sizePartitioning } from '../../src/store/kind/size-partitioning.js'
-import type { Store } from '../../src/store/store.js'
+import type { Store } from '../../src/store/contract/store.js'
+import { dedup } from '../../src/store/kinds/dedup/kind.js'
+import { existenceCache } from '../../src/store/kinds/existence_cache/kind.js'
+import { shard } from '../../src/store/kinds/shard/kind.js'
+import { sizePartitioning } from '../../src/store/kinds/size_partitioning/kind.js'
 import { buildStore, given } from './build.js'
 
 /** Stores of the composing kinds on stores at hand. */

@@ -7,7 +7,7 @@ import { Code, isStatus, StatusError } from '../../src/base/status-error.js'
 import { Digest } from '../../src/reapi/digest.js'
 import { DigestBatch } from '../../src/reapi/digest-batch.js'
 import { digestFunctions } from '../../src/reapi/digest-function.js'
-import { getBytes, missingOf, putBytes, type Store } from '../../src/store/store.js'
+import { getBytes, missingOf, putBytes, type Store } from '../../src/store/contract/store.js'
 import type { BlobFeed } from '../../src/stream/blob/feed.js'
 import { join } from '../../src/stream/join.js'
 import { WHOLE } from '../../src/stream/path.js'
@@ -69,7 +69,7 @@ const SIZES = [
   3 * MIB + 17,
 ] as const
 
-/** What every kind of store has to do (src/store/store.ts). A kind's test begins with it. */
+/** What every kind of store has to do (src/store/contract/store.ts). A kind's test begins with it. */
 export const storeSuite = (t: Test, options: SuiteOptions): void => {
   const withStore = (name: string, work: (t: Test, open: OpenStore) => Promise<void>): void => {
     void t.test(`${options.name}: ${name}`, async (t) => {

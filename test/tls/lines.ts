@@ -1,4 +1,4 @@
-import { type Log, type LogLevel, textLog } from '../../src/base/log.js'
+import { type Log, type LogLevel, textLog } from '../../src/log/log.js'
 
 /** A log whose lines a test can wait for. */
 export class Lines {

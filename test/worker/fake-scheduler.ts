@@ -1,7 +1,7 @@
 import type { Readable, Writable } from 'node:stream'
-import type { Service } from '../../src/base/rpc.js'
 import { StatusError } from '../../src/base/status-error.js'
 import type { SchedulerMessageInput, WorkerMessage } from '../../src/proto/generated/remexec.worker.v1.js'
+import type { Service } from '../../src/rpc/rpc.js'
 import { type Listener, listen } from '../../src/server/listener.js'
 
 type Kind = NonNullable<WorkerMessage['message']>

@@ -1,4 +1,4 @@
-import { modeTrouble } from '../../base/file-modes.js'
+import { modeTrouble } from '../../files/file-modes.js'
 import type { Findings } from '../findings.js'
 
 interface ConfigFile {

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { cancellation, internalCall } from '../../base/call.js'
 import { isStatus, StatusError } from '../../base/status-error.js'
 import { codec, type Output } from '../../proto/codec.js'
 import { errorOf } from '../../proto/error-details.js'
 import { type MethodDefinition, serviceDefinition } from '../../proto/service-definition.js'
-import type { Channel } from '../../store/grpc/channels.js'
-import { grpcFailure } from '../../store/grpc/failure.js'
+import { cancellation, internalCall } from '../../rpc/call.js'
+import type { Channel } from '../../store/kinds/grpc/channels.js'
+import { grpcFailure } from '../../store/kinds/grpc/failure.js'
 import type { Requests } from '../../store/remote/requests.js'
 
 export type Operation = Output<'google.longrunning.Operation'>

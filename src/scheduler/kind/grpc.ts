@@ -1,6 +1,6 @@
 import type { GrpcSchedulerOptions } from '../../config/config.js'
-import { Channel } from '../../store/grpc/channels.js'
-import { isLostCall } from '../../store/grpc/failure.js'
+import { Channel } from '../../store/kinds/grpc/channels.js'
+import { isLostCall } from '../../store/kinds/grpc/failure.js'
 import { Requests } from '../../store/remote/requests.js'
 import { followAddress } from '../../tls/followed-address.js'
 import { GrpcScheduler } from '../grpc/grpc-scheduler.js'

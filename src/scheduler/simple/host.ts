@@ -1,13 +1,13 @@
 import type { Clock } from '../../base/clock.js'
 import type { HealthProbe, HealthStatus } from '../../base/health.js'
-import type { Ledger } from '../../base/ledger/ledger.js'
-import type { Log } from '../../base/log.js'
 import { StatusError } from '../../base/status-error.js'
-import type { Tracer } from '../../base/trace.js'
-import { within } from '../../base/work/deadline.js'
+import type { Ledger } from '../../ledger/ledger.js'
+import type { Log } from '../../log/log.js'
 import { codec } from '../../proto/codec.js'
 import { operationName, unknownOperation } from '../../reapi/operation-name.js'
 import type { PlatformProperty } from '../../reapi/platform.js'
+import type { Tracer } from '../../rpc/trace.js'
+import { within } from '../../work/deadline.js'
 import type {
   ActionResults,
   BroughtAttempt,

@@ -1,5 +1,5 @@
-import type { Log } from '../../base/log.js'
 import { StatusError } from '../../base/status-error.js'
+import type { Log } from '../../log/log.js'
 import type { WorkerLink, WorkerOffer, WorkerPast } from '../scheduler.js'
 import type { Command } from './state/state.js'
 

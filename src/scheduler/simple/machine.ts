@@ -1,5 +1,5 @@
-import { Ledger } from '../../base/ledger/ledger.js'
 import { StatusError } from '../../base/status-error.js'
+import { Ledger } from '../../ledger/ledger.js'
 import { retryInfo } from '../../proto/error-details.js'
 import type { ExecuteResponse } from '../../proto/generated/build.bazel.remote.execution.v2.js'
 import type { Digest } from '../../reapi/digest.js'

@@ -1,8 +1,8 @@
 import { BlockList, isIP } from 'node:net'
-import type { Caller } from '../../base/gate.js'
 import { LruCache } from '../../base/lru-cache.js'
 import { StatusError } from '../../base/status-error.js'
 import type { IdentityHeader } from '../../config/config.js'
+import type { Caller } from '../../rpc/gate.js'
 import { severalHeaders } from './credential.js'
 import type { Identity } from './identity.js'
 

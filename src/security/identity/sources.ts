@@ -1,6 +1,6 @@
-import type { Caller } from '../../base/gate.js'
 import { LruCache } from '../../base/lru-cache.js'
 import { StatusError } from '../../base/status-error.js'
+import type { Caller } from '../../rpc/gate.js'
 import type { Certificates } from './certificate.js'
 import { type Credential, readCredential, severalHeaders, unknownKind } from './credential.js'
 import { ANONYMOUS, type Identity } from './identity.js'

@@ -1,6 +1,6 @@
-import type { Bidirectional, ClientStreaming, ServerStreaming, Service, Unary } from '../../base/rpc.js'
 import type { StatusError } from '../../base/status-error.js'
 import { type MethodDefinition, serviceDefinition } from '../../proto/service-definition.js'
+import type { Bidirectional, ClientStreaming, ServerStreaming, Service, Unary } from '../../rpc/rpc.js'
 import type { ServerCall } from './call.js'
 
 /** One method of a service: what the protocol says about it and what runs for it. */

@@ -1,4 +1,4 @@
-import type { LentMessage, RequestMessages } from '../../base/rpc.js'
+import type { LentMessage, RequestMessages } from '../../rpc/rpc.js'
 import type { Receiver } from './wire.js'
 
 /** How long a half-closed request is not believed. Measured: a reset by a Node client on the same machine comes within two turns. */

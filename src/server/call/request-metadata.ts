@@ -1,6 +1,6 @@
-import type { LogFields } from '../../base/log.js'
-import type { Metadata } from '../../base/rpc.js'
+import type { LogFields } from '../../log/log.js'
 import { requestMetadata } from '../../proto/request-metadata.js'
+import type { Metadata } from '../../rpc/rpc.js'
 
 /** Who asks and for what, by the REAPI RequestMetadata header, for the line of the call in the log. */
 export const requestFields = (metadata: Metadata): LogFields => {

@@ -1,4 +1,4 @@
-import type { LogFields } from '../../base/log.js'
+import type { LogFields } from '../../log/log.js'
 
 /** What a request is about, for the line of its call in the log: the digest, resource or operation that it names. */
 export const subjectFields = (request: object | undefined): LogFields => {

@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream'
-import type { Responses } from '../../base/rpc.js'
 import { StatusError } from '../../base/status-error.js'
+import type { Responses } from '../../rpc/rpc.js'
 
 /** Bytes of one call that may wait in the transport before it takes no further message, of usually 256 KiB. */
 const MAX_BYTES_IN_FLIGHT = 128 * 1024

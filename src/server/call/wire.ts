@@ -1,8 +1,8 @@
 import type { X509Certificate } from 'node:crypto'
-import type { HeldFor } from '../../base/ledger/ledger.js'
-import type { Metadata } from '../../base/rpc.js'
 import type { StatusError } from '../../base/status-error.js'
+import type { HeldFor } from '../../ledger/ledger.js'
 import type { Encoded } from '../../proto/codec.js'
+import type { Metadata } from '../../rpc/rpc.js'
 
 /** One RPC as a transport brings it: below the call that services see, and the same for every transport. */
 export interface Wire {

@@ -1,7 +1,7 @@
-import type { Kind } from '../../base/ledger/kind.js'
-import type { Reservation } from '../../base/ledger/reservation.js'
 import { LARGE_BYTES, lendBuffer } from '../../base/lent-buffers.js'
 import { StatusError } from '../../base/status-error.js'
+import type { Kind } from '../../ledger/kind.js'
+import type { Reservation } from '../../ledger/reservation.js'
 import type { Held } from '../held.js'
 import { MAX_RATIO, tooLarge, unpacked } from './encoding.js'
 

@@ -1,4 +1,4 @@
-import type { Metadata } from '../../base/rpc.js'
+import type { Metadata } from '../../rpc/rpc.js'
 import type { FieldLines } from '../http2/hpack/decoder.js'
 
 /** Fields of the protocols below, which are no metadata. */

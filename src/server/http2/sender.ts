@@ -1,4 +1,4 @@
-import type { Account } from '../../base/ledger/account.js'
+import type { Account } from '../../ledger/account.js'
 import { DEFAULT_FRAME_BYTES, DEFAULT_WINDOW_BYTES, Flag, FrameType } from './frame/frame.js'
 import type { Output } from './output.js'
 

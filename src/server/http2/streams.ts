@@ -1,4 +1,4 @@
-import type { Account } from '../../base/ledger/account.js'
+import type { Account } from '../../ledger/account.js'
 import { ConnectionError } from './frame/frame.js'
 import type { Http2Stream } from './stream.js'
 

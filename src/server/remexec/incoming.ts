@@ -1,6 +1,6 @@
 import type { Server as HttpServer } from 'node:http'
 import type { Socket } from 'node:net'
-import type { Log } from '../../base/log.js'
+import type { Log } from '../../log/log.js'
 import type { Client } from '../client.js'
 import type { Held } from '../held.js'
 import { Http2Connection } from '../http2/connection.js'

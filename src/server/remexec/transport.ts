@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
-import { UPLOAD_BYTES } from '../../base/ledger/kinds.js'
 import { StatusError } from '../../base/status-error.js'
+import { UPLOAD_BYTES } from '../../ledger/kinds.js'
 import type { Handler } from '../call/handlers.js'
 import type { Client } from '../client.js'
 import { Connections } from '../connections.js'

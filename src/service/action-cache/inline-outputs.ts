@@ -1,10 +1,10 @@
-import type { Call } from '../../base/call.js'
+import { readBlob } from '../../content/read-blob.js'
 import { codec } from '../../proto/codec.js'
 import type { ActionResult } from '../../proto/generated/build.bazel.remote.execution.v2.js'
 import { Digest, type DigestMessage } from '../../reapi/digest.js'
 import type { DigestFunction } from '../../reapi/digest-function.js'
-import { readBlob } from '../../store/content/read-blob.js'
-import type { Store } from '../../store/store.js'
+import type { Call } from '../../rpc/call.js'
+import type { Store } from '../../store/contract/store.js'
 
 const resultCodec = codec('build.bazel.remote.execution.v2.ActionResult')
 

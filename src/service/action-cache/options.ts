@@ -1,5 +1,5 @@
 import type { DigestFunction } from '../../reapi/digest-function.js'
-import type { Store } from '../../store/store.js'
+import type { Store } from '../../store/contract/store.js'
 import type { Instances } from '../instance.js'
 
 export interface AcInstance {

@@ -1,4 +1,4 @@
-import type { Service } from '../../base/rpc.js'
+import type { Service } from '../../rpc/rpc.js'
 import { getActionResult } from './get-action-result.js'
 import type { ActionCacheOptions } from './options.js'
 import { updateActionResult } from './update-action-result.js'

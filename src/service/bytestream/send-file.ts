@@ -1,6 +1,6 @@
-import type { Call } from '../../base/call.js'
 import { LARGE_BYTES, type LentBuffer, lendBuffer } from '../../base/lent-buffers.js'
-import type { Responses } from '../../base/rpc.js'
+import type { Call } from '../../rpc/call.js'
+import type { Responses } from '../../rpc/rpc.js'
 import type { BlobFile } from '../../stream/blob/file.js'
 
 /** The destination of a blob, and the maximum size of its messages. */

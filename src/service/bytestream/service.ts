@@ -1,4 +1,4 @@
-import type { Service } from '../../base/rpc.js'
+import type { Service } from '../../rpc/rpc.js'
 import type { ByteStreamOptions } from './options.js'
 import { queryWriteStatus } from './query-write-status.js'
 import { read } from './read.js'

@@ -1,10 +1,10 @@
-import type { Call } from '../../base/call.js'
 import type { Clock } from '../../base/clock.js'
-import { PARKED_BYTES } from '../../base/ledger/kinds.js'
-import { Ledger } from '../../base/ledger/ledger.js'
-import type { Reservation } from '../../base/ledger/reservation.js'
+import { PARKED_BYTES } from '../../ledger/kinds.js'
+import { Ledger } from '../../ledger/ledger.js'
+import type { Reservation } from '../../ledger/reservation.js'
 import type { Digest } from '../../reapi/digest.js'
-import type { Store } from '../../store/store.js'
+import type { Call } from '../../rpc/call.js'
+import type { Store } from '../../store/contract/store.js'
 import { Upload, type UploadTarget } from './upload.js'
 
 /**

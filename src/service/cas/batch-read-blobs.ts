@@ -1,7 +1,5 @@
-import { type Call, cancellation } from '../../base/call.js'
-import type { ServedCall } from '../../base/rpc.js'
 import { codeName, isStatus, StatusError } from '../../base/status-error.js'
-import { boundedMap } from '../../base/work/bounded-map.js'
+import { allBytes, BLOB_LANES, readBlob } from '../../content/read-blob.js'
 import type {
   BatchReadBlobsRequest,
   BatchReadBlobsResponseInput,
@@ -9,12 +7,14 @@ import type {
 } from '../../proto/generated/build.bazel.remote.execution.v2.js'
 import { type Compressor, IDENTITY } from '../../reapi/compressor.js'
 import type { Digest } from '../../reapi/digest.js'
-import { allBytes, BLOB_LANES, readBlob } from '../../store/content/read-blob.js'
-import type { Store } from '../../store/store.js'
+import { type Call, cancellation } from '../../rpc/call.js'
+import type { ServedCall } from '../../rpc/rpc.js'
+import type { Store } from '../../store/contract/store.js'
 import type { Blob } from '../../stream/blob/blob.js'
 import { compressed, compressionOf } from '../../stream/compression/compression.js'
 import { parseZstdFrame } from '../../stream/compression/zstd-frame.js'
 import { WHOLE } from '../../stream/path.js'
+import { boundedMap } from '../../work/bounded-map.js'
 import { openRequest, requestDigests } from '../request.js'
 import { compressorFor } from '../windows.js'
 import type { CasOptions } from './options.js'

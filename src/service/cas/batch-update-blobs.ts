@@ -1,5 +1,3 @@
-import { type Call, cancellation } from '../../base/call.js'
-import type { RpcCall } from '../../base/rpc.js'
 import { Code, codeName, StatusError } from '../../base/status-error.js'
 import type {
   BatchUpdateBlobsRequest,
@@ -8,7 +6,9 @@ import type {
 } from '../../proto/generated/build.bazel.remote.execution.v2.js'
 import { compressorOfValue, IDENTITY } from '../../reapi/compressor.js'
 import type { Digest } from '../../reapi/digest.js'
-import type { BlobEntry } from '../../store/store.js'
+import { type Call, cancellation } from '../../rpc/call.js'
+import type { RpcCall } from '../../rpc/rpc.js'
+import type { BlobEntry } from '../../store/contract/store.js'
 import { STAGE_BYTES } from '../../stream/path.js'
 import { type CasInstance, servedCompressor } from '../instance.js'
 import { openRequest, requestDigests } from '../request.js'

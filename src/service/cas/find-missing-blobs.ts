@@ -1,10 +1,10 @@
-import type { ServedCall } from '../../base/rpc.js'
 import { StatusError } from '../../base/status-error.js'
 import { codec } from '../../proto/codec.js'
 import { type PackedFindMissing, packMissing, unpackFindMissing } from '../../proto/find-missing-codec.js'
 import type { FindMissingBlobsRequest } from '../../proto/generated/build.bazel.remote.execution.v2.js'
 import { resolveDigestFunction } from '../../reapi/digest.js'
 import { DigestBatch } from '../../reapi/digest-batch.js'
+import type { ServedCall } from '../../rpc/rpc.js'
 import { type Functions, openRequest, requestDigests } from '../request.js'
 import type { CasOptions } from './options.js'
 

@@ -1,5 +1,5 @@
 import type { Clock } from '../../base/clock.js'
-import type { DirectoryTrees } from '../../store/content/directory-trees.js'
+import type { DirectoryTrees } from '../../content/directory-trees.js'
 import type { CasInstance, Instances } from '../instance.js'
 
 export interface CasOptions {

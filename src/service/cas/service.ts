@@ -1,4 +1,4 @@
-import type { Service } from '../../base/rpc.js'
+import type { Service } from '../../rpc/rpc.js'
 import { batchReadBlobs } from './batch-read-blobs.js'
 import { batchUpdateBlobs } from './batch-update-blobs.js'
 import { findMissingBlobs } from './find-missing-blobs.js'

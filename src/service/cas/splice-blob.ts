@@ -1,14 +1,14 @@
-import type { Call } from '../../base/call.js'
-import { callWith } from '../../base/call.js'
-import type { RpcCall } from '../../base/rpc.js'
 import { StatusError } from '../../base/status-error.js'
+import { sizeOfChunks } from '../../content/chunk-list.js'
 import type {
   SpliceBlobRequest,
   SpliceBlobResponseInput,
 } from '../../proto/generated/build.bazel.remote.execution.v2.js'
 import { Digest } from '../../reapi/digest.js'
-import { sizeOfChunks } from '../../store/content/chunk-list.js'
-import { missingOf, type Store } from '../../store/store.js'
+import type { Call } from '../../rpc/call.js'
+import { callWith } from '../../rpc/call.js'
+import type { RpcCall } from '../../rpc/rpc.js'
+import { missingOf, type Store } from '../../store/contract/store.js'
 import { Blob } from '../../stream/blob/blob.js'
 import { type BlobPart, Concatenation } from '../../stream/chunking/concatenate.js'
 import { WHOLE } from '../../stream/path.js'

@@ -1,9 +1,9 @@
-import type { Call } from '../../base/call.js'
 import { isStatus } from '../../base/status-error.js'
+import type { DirectoryTrees } from '../../content/directory-trees.js'
 import { directoryFiles } from '../../reapi/action-result.js'
 import type { Digest } from '../../reapi/digest.js'
-import type { DirectoryTrees } from '../../store/content/directory-trees.js'
-import { missingOf, type Store } from '../../store/store.js'
+import type { Call } from '../../rpc/call.js'
+import { missingOf, type Store } from '../../store/contract/store.js'
 
 const MAX_DIRECTORY_BYTES = 16 * 1024 * 1024
 const FILES_AT_A_TIME = 10_000

@@ -1,4 +1,3 @@
-import type { RpcCall } from '../../base/rpc.js'
 import { StatusError } from '../../base/status-error.js'
 import { pack } from '../../proto/any.js'
 import { codec, type Input } from '../../proto/codec.js'
@@ -11,6 +10,7 @@ import {
 } from '../../proto/generated/build.bazel.remote.execution.v2.js'
 import { timestampOf } from '../../proto/time.js'
 import { withoutOrigin } from '../../reapi/result-origin.js'
+import type { RpcCall } from '../../rpc/rpc.js'
 import type { OperationState, Outcome, Progress } from '../../scheduler/scheduler.js'
 import { asksForOutputs, type InlineContext, type InlineHints, withOutputs } from '../action-cache/inline-outputs.js'
 

@@ -1,7 +1,7 @@
-import type { RpcCall } from '../../base/rpc.js'
-import { SparingLog } from '../../base/sparing-log.js'
 import { Code, codeName, StatusError } from '../../base/status-error.js'
+import { SparingLog } from '../../log/sparing-log.js'
 import type { ExecuteRequest } from '../../proto/generated/build.bazel.remote.execution.v2.js'
+import type { RpcCall } from '../../rpc/rpc.js'
 import type { OperationState } from '../../scheduler/scheduler.js'
 import type { ExecutionOptions } from './instance.js'
 

@@ -1,13 +1,13 @@
-import { type Call, internalCall } from '../../base/call.js'
-import { type Log, withFields } from '../../base/log.js'
 import { isStatus, StatusError } from '../../base/status-error.js'
-import type { Tracer } from '../../base/trace.js'
-import { before } from '../../base/work/deadline.js'
+import { type Log, withFields } from '../../log/log.js'
 import { codec } from '../../proto/codec.js'
 import type { ActionResult, ExecuteResponse } from '../../proto/generated/build.bazel.remote.execution.v2.js'
 import { originOf, setOrigin } from '../../reapi/result-origin.js'
+import { type Call, internalCall } from '../../rpc/call.js'
+import type { Tracer } from '../../rpc/trace.js'
 import type { ActionResults, ExecutionRequest } from '../../scheduler/scheduler.js'
-import { putBytes, type Store } from '../../store/store.js'
+import { putBytes, type Store } from '../../store/contract/store.js'
+import { before } from '../../work/deadline.js'
 import { lookUp } from '../action-cache/get-action-result.js'
 
 const resultCodec = codec('build.bazel.remote.execution.v2.ActionResult')

@@ -1,8 +1,6 @@
 import type { Writable } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
-import type { Call } from '../../base/call.js'
 import { LruCache } from '../../base/lru-cache.js'
-import type { RpcCall, ServedCall, Service } from '../../base/rpc.js'
 import { isStatus, StatusError } from '../../base/status-error.js'
 import type {
   Command,
@@ -10,6 +8,8 @@ import type {
   WaitExecutionRequest,
 } from '../../proto/generated/build.bazel.remote.execution.v2.js'
 import { REQUEST_METADATA, requestMetadata } from '../../proto/request-metadata.js'
+import type { Call } from '../../rpc/call.js'
+import type { RpcCall, ServedCall, Service } from '../../rpc/rpc.js'
 import type { ExecutionRequest } from '../../scheduler/scheduler.js'
 import { inInstance } from '../instance.js'
 import { requestDigest } from '../request.js'

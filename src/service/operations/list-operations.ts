@@ -1,7 +1,7 @@
-import type { RpcCall } from '../../base/rpc.js'
 import { StatusError } from '../../base/status-error.js'
 import type { ListOperationsRequest, ListOperationsResponseInput } from '../../proto/generated/google.longrunning.js'
 import { instanceOfOperations } from '../../reapi/operation-name.js'
+import type { RpcCall } from '../../rpc/rpc.js'
 import type { ExecutionOptions } from '../execution/instance.js'
 import { type OperationMessage, operationMessage, readerOf } from '../execution/operation-message.js'
 import { instanceOf } from '../instance.js'

@@ -1,4 +1,3 @@
-import type { RpcCall, Service } from '../../base/rpc.js'
 import { StatusError } from '../../base/status-error.js'
 import type {
   CancelOperationRequest,
@@ -8,6 +7,7 @@ import type {
 } from '../../proto/generated/google.longrunning.js'
 import { toMs } from '../../proto/time.js'
 import { unknownOperation } from '../../reapi/operation-name.js'
+import type { RpcCall, Service } from '../../rpc/rpc.js'
 import type { OperationState } from '../../scheduler/scheduler.js'
 import { type ExecutionOptions, schedulerOf } from '../execution/instance.js'
 import { type OperationMessage, operationMessage, readerOf } from '../execution/operation-message.js'

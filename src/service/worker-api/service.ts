@@ -1,14 +1,14 @@
 import type { Readable, Writable } from 'node:stream'
 import type { Clock } from '../../base/clock.js'
-import type { Visitor } from '../../base/gate.js'
-import type { RpcCall, Service } from '../../base/rpc.js'
 import { StatusError } from '../../base/status-error.js'
 import { errorOf } from '../../proto/error-details.js'
 import type { Hello, Result, StoreRequest, WorkerMessage } from '../../proto/generated/remexec.worker.v1.js'
 import { type ResultOrigin, setOrigin } from '../../reapi/result-origin.js'
+import type { Visitor } from '../../rpc/gate.js'
+import type { RpcCall, Service } from '../../rpc/rpc.js'
 import type { WorkerPool, WorkerSession } from '../../scheduler/scheduler.js'
+import { LentStoreServer, type LentStores } from '../../store/lent/server.js'
 import { parseHello } from './hello.js'
-import { type LentStores, StoreRequests } from './store-requests.js'
 import { StreamLink } from './stream-link.js'
 
 export interface WorkerApiOptions {
@@ -52,7 +52,7 @@ const connect = async (
     link.close(new StatusError('DEADLINE_EXCEEDED', `no Hello within ${helloTimeoutMs / 1000} s`))
   })
   let session: WorkerSession | undefined
-  let stores: StoreRequests | undefined
+  let stores: LentStoreServer | undefined
   const disconnect = (): void => session?.disconnected()
   signal.addEventListener('abort', disconnect)
   try {
@@ -60,7 +60,7 @@ const connect = async (
       if (session === undefined) {
         const hello = helloOf(message)
         const lent = lentTo(hello, lentStores)
-        stores = lent && new StoreRequests(lent, call)
+        stores = lent && new LentStoreServer(lent, call)
         session = greet(scheduler, hello, link)
         stopWaiting()
       } else if (message.storeRequest !== null) answer(message.storeRequest, stores, link)
@@ -84,7 +84,7 @@ const lentTo = ({ storeKey }: Hello, lentStores: WorkerApiOptions['lentStores'])
   return lent
 }
 
-const answer = (request: StoreRequest, stores: StoreRequests | undefined, link: StreamLink): void => {
+const answer = (request: StoreRequest, stores: LentStoreServer | undefined, link: StreamLink): void => {
   if (stores === undefined) {
     const expected = 'expected one from a worker that this server started'
     throw new StatusError('PERMISSION_DENIED', `a store request of a worker without store_key, ${expected}`)

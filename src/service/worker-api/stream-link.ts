@@ -5,7 +5,7 @@ import type { Input } from '../../proto/codec.js'
 import { timestampOf } from '../../proto/time.js'
 import { packedOrigin } from '../../reapi/result-origin.js'
 import type { ExecutionRequest, StartAttempt, WorkerLink } from '../../scheduler/scheduler.js'
-import type { StoreAnswer } from './store-requests.js'
+import type { LentStoreResponse } from '../../store/lent/server.js'
 
 type SchedulerMessage = Input<'remexec.worker.v1.SchedulerMessage'>
 
@@ -104,9 +104,9 @@ export class StreamLink implements WorkerLink {
   }
 
   /** Sends an answer. Resolves once the stream has room for more. */
-  async answer(id: number, storeAnswer: StoreAnswer): Promise<void> {
+  async answer(id: number, response: LentStoreResponse): Promise<void> {
     if (this.#hasEnded) return
-    this.#send({ storeResponse: { id, ...storeAnswer } })
+    this.#send({ storeResponse: { id, ...response } })
     const responses = this.#responses
     if (!responses.writableNeedDrain || responses.destroyed) return
     this.#draining ??= new Promise((resolve) => {

@@ -1,12 +1,12 @@
-import type { Call } from '../../base/call.js'
 import { isStatus } from '../../base/status-error.js'
 import type { Digest } from '../../reapi/digest.js'
 import type { DigestBatch } from '../../reapi/digest-batch.js'
+import type { Call } from '../../rpc/call.js'
 import type { Blob } from '../../stream/blob/blob.js'
 import type { Range } from '../../stream/path.js'
-import { ForwardingStore } from '../forwarding.js'
+import { ForwardingStore } from '../contract/forwarding.js'
+import type { BlobEntry, Outcomes, Removal, Store, StoreProperties } from '../contract/store.js'
 import { ABSENT, type BlobIndex } from '../index/blob-index.js'
-import type { BlobEntry, Outcomes, Removal, Store, StoreProperties } from '../store.js'
 
 /**
  * Remembers which blobs its backend has, and asks it only about the others. The cache learns only from the backend's

@@ -1,4 +1,4 @@
-import { cancellation, shareable } from '../../base/call.js'
+import { cancellation, shareable } from '../../rpc/call.js'
 import type { BlobForm } from '../../stream/blob/form.js'
 import { pour } from '../../stream/blob/pour.js'
 import type { ObjectChunk, PartedUpload } from './bucket.js'

@@ -1,6 +1,6 @@
 import type { HealthProbe, HealthStatus } from '../../base/health.js'
 import { codeName, type StatusError } from '../../base/status-error.js'
-import { before } from '../../base/work/deadline.js'
+import { before } from '../../work/deadline.js'
 
 export interface Connection {
   /** Where it leads, for operators: `127.0.0.1:6379`, `s3 bucket builds`. No secrets. */

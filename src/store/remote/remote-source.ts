@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream'
-import { shareable } from '../../base/call.js'
 import { StatusError } from '../../base/status-error.js'
-import type { StepDeadline } from '../../base/work/deadline.js'
+import { shareable } from '../../rpc/call.js'
 import { STAGE_BYTES } from '../../stream/path.js'
+import type { StepDeadline } from '../../work/deadline.js'
 import type { Attempts, Retry } from './retry.js'
 
 /** What a backend gives of a blob. */

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { cancellation } from '../../base/call.js'
 import { Code, codeName, StatusError } from '../../base/status-error.js'
+import { cancellation } from '../../rpc/call.js'
 
 /** `retry` of a store, as the configuration has it (schema/shared/retry.json): delays in seconds. */
 export interface RetryOptions {

@@ -1,11 +1,11 @@
-import type { Call } from '../../base/call.js'
 import { StatusError } from '../../base/status-error.js'
 import type { Digest } from '../../reapi/digest.js'
 import { DigestBatch } from '../../reapi/digest-batch.js'
+import type { Call } from '../../rpc/call.js'
 import type { Blob } from '../../stream/blob/blob.js'
 import type { Range } from '../../stream/path.js'
-import { ForwardingStore } from '../forwarding.js'
-import type { BlobFiles, BlobLease, FinishedFile, LocatedBlob, ReservedPlace, Store } from '../store.js'
+import { ForwardingStore } from '../contract/forwarding.js'
+import type { BlobFiles, BlobLease, FinishedFile, LocatedBlob, ReservedPlace, Store } from '../contract/store.js'
 
 /**
  * The view of one instance on a store that it shares with others. The instance finds only blobs that it wrote itself,

@@ -1,6 +1,6 @@
-import type { Call } from '../../base/call.js'
 import type { Digest } from '../../reapi/digest.js'
-import type { BlobFiles, BlobLease, FinishedFile, LocatedBlob, ReservedPlace } from '../store.js'
+import type { Call } from '../../rpc/call.js'
+import type { BlobFiles, BlobLease, FinishedFile, LocatedBlob, ReservedPlace } from '../contract/store.js'
 
 /** Blobs as files, including the empty blob, which no store keeps. */
 export class CasFiles implements BlobFiles {

@@ -1,11 +1,18 @@
-import type { Call } from '../../base/call.js'
 import type { Digest } from '../../reapi/digest.js'
 import type { DigestBatch } from '../../reapi/digest-batch.js'
+import type { Call } from '../../rpc/call.js'
 import { Blob } from '../../stream/blob/blob.js'
 import { extentOf, type Range } from '../../stream/path.js'
-import { ForwardingStore } from '../forwarding.js'
-import { putApart } from '../put-apart.js'
-import { type BlobEntry, type BlobFiles, type Outcomes, outcomeOf, type Removal, type Store } from '../store.js'
+import { ForwardingStore } from '../contract/forwarding.js'
+import {
+  type BlobEntry,
+  type BlobFiles,
+  type Outcomes,
+  outcomeOf,
+  type Removal,
+  type Store,
+} from '../contract/store.js'
+import { putApart } from '../partition/put-apart.js'
 import { CasFiles } from './cas-files.js'
 
 /**

@@ -1,6 +1,6 @@
-import { cancellation } from '../../base/call.js'
 import { StatusError } from '../../base/status-error.js'
 import type { Digest } from '../../reapi/digest.js'
+import { cancellation } from '../../rpc/call.js'
 import { collect, deliver } from '../collect.js'
 import { Drain } from '../drain.js'
 import { join } from '../join.js'

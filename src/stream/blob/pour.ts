@@ -1,5 +1,5 @@
 import { Writable } from 'node:stream'
-import { cancellation, shareable } from '../../base/call.js'
+import { cancellation, shareable } from '../../rpc/call.js'
 import { join } from '../join.js'
 import { STAGE_BYTES } from '../path.js'
 import type { BlobFeed, FeedTaker } from './feed.js'

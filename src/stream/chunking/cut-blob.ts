@@ -1,5 +1,5 @@
-import { cancellation } from '../../base/call.js'
 import type { FastCdc } from '../../reapi/fast-cdc.js'
+import { cancellation } from '../../rpc/call.js'
 import type { Blob } from '../blob/blob.js'
 import { pour } from '../blob/pour.js'
 import { STAGE_BYTES } from '../path.js'

@@ -1,5 +1,5 @@
 import { lendBuffer, SMALL_BYTES } from '../../base/lent-buffers.js'
-import { TimeSlices } from '../../base/work/time-slices.js'
+import { TimeSlices } from '../../work/time-slices.js'
 import type { BlobFeed, FeedTaker } from '../blob/feed.js'
 import { invalidZstd, ZstdDecoder } from './zstd.js'
 

@@ -1,14 +1,14 @@
-import type { Call } from '../../base/call.js'
 import { LruCache } from '../../base/lru-cache.js'
 import { isStatus } from '../../base/status-error.js'
+import { readAction, readCommand } from '../../content/action.js'
 import { codec } from '../../proto/codec.js'
 import type { Action, Command } from '../../proto/generated/build.bazel.remote.execution.v2.js'
 import { missingBlobs } from '../../reapi/action.js'
 import { validateCommand } from '../../reapi/command.js'
 import { Digest } from '../../reapi/digest.js'
 import type { Directory } from '../../reapi/directory.js'
-import { readAction, readCommand } from '../../store/content/action.js'
-import { missingOf, type Store } from '../../store/store.js'
+import type { Call } from '../../rpc/call.js'
+import { missingOf, type Store } from '../../store/contract/store.js'
 import { type InputTree, readInputTree } from '../input/tree.js'
 
 const actionCodec = codec('build.bazel.remote.execution.v2.Action')

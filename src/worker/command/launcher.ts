@@ -1,5 +1,5 @@
-import type { Log } from '../../base/log.js'
 import { StatusError } from '../../base/status-error.js'
+import type { Log } from '../../log/log.js'
 import { forkStarter } from './fork-starter.js'
 import { killGroup } from './kill-group.js'
 import { type Libc, loadLibc } from './libc.js'

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readlinkSync } from 'node:fs'
 import type { Clock } from '../../base/clock.js'
 import { errnoOf, inWords } from '../../base/errno.js'
-import type { Log } from '../../base/log.js'
+import type { Log } from '../../log/log.js'
 import type { Commands, Orphans } from './orphans.js'
 import { processFacts, unlessGone } from './process-facts.js'
 

@@ -1,13 +1,13 @@
 import { chmodSync, createReadStream, lstatSync, type Stats, utimesSync } from 'node:fs'
 import { Writable } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
-import type { Call } from '../../base/call.js'
 import { isStatus } from '../../base/status-error.js'
-import { boundedMap } from '../../base/work/bounded-map.js'
 import type { Digest } from '../../reapi/digest.js'
-import type { Store } from '../../store/store.js'
+import type { Call } from '../../rpc/call.js'
+import type { Store } from '../../store/contract/store.js'
 import { Blob } from '../../stream/blob/blob.js'
 import { STAGE_BYTES, WHOLE } from '../../stream/path.js'
+import { boundedMap } from '../../work/bounded-map.js'
 import type { InputLink } from './root.js'
 
 /** File times come from the kernel's coarse clock, which lags behind ours by up to a tick. */

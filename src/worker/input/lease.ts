@@ -1,9 +1,9 @@
-import type { Call } from '../../base/call.js'
 import { isStatus, StatusError } from '../../base/status-error.js'
-import { boundedMap } from '../../base/work/bounded-map.js'
 import { missingBlobs } from '../../reapi/action.js'
 import type { Digest } from '../../reapi/digest.js'
-import { type BlobFiles, type BlobLease, missingOf, type Store } from '../../store/store.js'
+import type { Call } from '../../rpc/call.js'
+import { type BlobFiles, type BlobLease, missingOf, type Store } from '../../store/contract/store.js'
+import { boundedMap } from '../../work/bounded-map.js'
 import type { InputTree } from './tree.js'
 
 const PARALLEL_FETCHES = 16

@@ -1,9 +1,9 @@
 import { constants, lstatSync, realpathSync } from 'node:fs'
 import { chmod, copyFile, rename } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { boundedMap } from '../../base/work/bounded-map.js'
 import type { Command } from '../../proto/generated/build.bazel.remote.execution.v2.js'
 import { requestedOutputs, workingDirectory } from '../../reapi/command.js'
+import { boundedMap } from '../../work/bounded-map.js'
 import { newName } from '../disk/session.js'
 import type { InputTree } from './tree.js'
 

@@ -1,10 +1,10 @@
-import { type Call, cancellation } from '../../base/call.js'
 import type { LruCache } from '../../base/lru-cache.js'
 import { isStatus, StatusError } from '../../base/status-error.js'
+import { walk } from '../../content/walk.js'
 import type { Digest } from '../../reapi/digest.js'
 import { type Directory, EMPTY_DIRECTORY, type FileEntry, parseDirectory } from '../../reapi/directory.js'
-import { walk } from '../../store/content/walk.js'
-import { getBytes, type Store } from '../../store/store.js'
+import { type Call, cancellation } from '../../rpc/call.js'
+import { getBytes, type Store } from '../../store/contract/store.js'
 import { isLongerThan, NAME_MAX_BYTES, PATH_MAX_BYTES } from '../disk/limits.js'
 
 export interface InputFile {

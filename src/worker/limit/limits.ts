@@ -1,6 +1,6 @@
 import { fstatSync } from 'node:fs'
 import { inWords } from '../../base/errno.js'
-import type { Log } from '../../base/log.js'
+import type { Log } from '../../log/log.js'
 import { diskUsage } from './disk-usage.js'
 import { groupUsage } from './group-usage.js'
 

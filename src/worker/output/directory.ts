@@ -1,7 +1,5 @@
 import { lstatSync, type Stats } from 'node:fs'
 import { readdir, readlink } from 'node:fs/promises'
-import { cancellation } from '../../base/call.js'
-import { boundedMap } from '../../base/work/bounded-map.js'
 import type {
   DirectoryNodeInput,
   FileNodeInput,
@@ -9,6 +7,8 @@ import type {
   SymlinkNodeInput,
 } from '../../proto/generated/build.bazel.remote.execution.v2.js'
 import { TreeBuilder } from '../../reapi/tree.js'
+import { cancellation } from '../../rpc/call.js'
+import { boundedMap } from '../../work/bounded-map.js'
 import { OpenDirectory } from '../disk/open-directory.js'
 import { type HashOptions, hashFile, nodePropertiesOf, type OutputBlob } from './file.js'
 import { textOf } from './utf8.js'

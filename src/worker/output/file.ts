@@ -1,13 +1,13 @@
 import { constants, fstatSync, type Stats } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { crc32 } from 'node:zlib'
-import { cancellation } from '../../base/call.js'
 import { errnoOf } from '../../base/errno.js'
 import { StatusError } from '../../base/status-error.js'
 import type { NodePropertiesInput } from '../../proto/generated/build.bazel.remote.execution.v2.js'
 import { timestampOf } from '../../proto/time.js'
 import { Digest } from '../../reapi/digest.js'
 import type { DigestFunction } from '../../reapi/digest-function.js'
+import { cancellation } from '../../rpc/call.js'
 import type { OutputSizes } from './sizes.js'
 
 /** A blob that was made here: its bytes, or the file they are in. */

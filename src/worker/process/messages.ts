@@ -1,7 +1,7 @@
 import type { HealthStatus } from '../../base/health.js'
-import type { LogLevel } from '../../base/log.js'
 import type { CodeName } from '../../base/status-error.js'
 import type { LocalWorkerOptions } from '../../config/config.js'
+import type { LogLevel } from '../../log/log.js'
 
 /**
  * What a server and the process of one of its workers say to each other over the channel between parent and child, beside

@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
-import { textLog } from '../../../src/base/log.js'
 import { StatusError } from '../../../src/base/status-error.js'
+import { textLog } from '../../../src/log/log.js'
 import { listen } from '../../../src/server/listener.js'
 import { TestClient } from '../client.js'
 

@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap'
-import type { Responses, ServedCall } from '../../../src/base/rpc.js'
 import { StatusError } from '../../../src/base/status-error.js'
 import { codec } from '../../../src/proto/codec.js'
+import type { Responses, ServedCall } from '../../../src/rpc/rpc.js'
 import { ErrorCode, FrameType } from '../../../src/server/http2/frame/frame.js'
 import { listen } from '../../../src/server/listener.js'
 import { frame, message, RawClient, requestBlock, uint32 } from './raw-client.js'

@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs'
 import type { Writable } from 'node:stream'
 import { setTimeout } from 'node:timers/promises'
 import protobuf from 'protobufjs'
-import type { RequestMessages, ServedCall, Service } from '../../../src/base/rpc.js'
 import { Code, StatusError } from '../../../src/base/status-error.js'
 import { root } from '../../../src/proto/root.js'
+import type { RequestMessages, ServedCall, Service } from '../../../src/rpc/rpc.js'
 
 const definition = readFileSync(new URL('../../../fixtures/test/interop.proto', import.meta.url), 'utf8')
 protobuf.parse(definition, root as protobuf.Root)

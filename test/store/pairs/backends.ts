@@ -1,17 +1,17 @@
 /** The backends on other machines, each as the tests run it. */
 import type { Test } from 'tap'
-import type { Store } from '../../../src/store/store.js'
+import type { Store } from '../../../src/store/contract/store.js'
 import { asCas } from '../../../src/store/view/cas.js'
 import { serve } from '../../service/harness.js'
 import { memoryStore } from '../build.js'
-import { startAzure, withoutAzure } from '../experimental-cloud-object-store/azure-server.js'
-import { startGcs, withoutGcs } from '../experimental-cloud-object-store/gcs-server.js'
-import { openObjectStore } from '../experimental-cloud-object-store/open.js'
-import { S3_KEYS, startS3, withoutS3 } from '../experimental-cloud-object-store/s3-server.js'
-import { startMongo, withoutMongo } from '../experimental-mongo/mongo-server.js'
-import { openMongoStore } from '../experimental-mongo/open.js'
-import { endpoint, openGrpcStore } from '../grpc/remexec.js'
-import { openRedisStore, startRedis, withoutRedis } from '../redis-store/redis.js'
+import { startAzure, withoutAzure } from '../kinds/experimental_cloud_object_store/azure-server.js'
+import { startGcs, withoutGcs } from '../kinds/experimental_cloud_object_store/gcs-server.js'
+import { openObjectStore } from '../kinds/experimental_cloud_object_store/open.js'
+import { S3_KEYS, startS3, withoutS3 } from '../kinds/experimental_cloud_object_store/s3-server.js'
+import { startMongo, withoutMongo } from '../kinds/experimental_mongo/mongo-server.js'
+import { openMongoStore } from '../kinds/experimental_mongo/open.js'
+import { endpoint, openGrpcStore } from '../kinds/grpc/remexec.js'
+import { openRedisStore, startRedis, withoutRedis } from '../kinds/redis_store/redis.js'
 
 export interface RemoteBackend {
   readonly skip: string | false

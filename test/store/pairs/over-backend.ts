@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import { missingOf, putBytes, type Store } from '../../../src/store/store.js'
+import { missingOf, putBytes, type Store } from '../../../src/store/contract/store.js'
 import { Blob } from '../../../src/stream/blob/blob.js'
 import { bytesOf, call, cut, digestOf, get, isPresent, put, putAll, source } from '../blobs.js'
 import { CHANGING, wrappers } from '../pairs.js'

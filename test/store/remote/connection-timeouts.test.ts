@@ -2,9 +2,9 @@
 import t from 'tap'
 import { Code } from '../../../src/base/status-error.js'
 import { bytesOf, call, digestOf, get, isPresent, put, putStream, source } from '../blobs.js'
-import { openObjectStore } from '../experimental-cloud-object-store/open.js'
-import { openMongoStore } from '../experimental-mongo/open.js'
-import { openRedisStore } from '../redis-store/redis.js'
+import { openObjectStore } from '../kinds/experimental_cloud_object_store/open.js'
+import { openMongoStore } from '../kinds/experimental_mongo/open.js'
+import { openRedisStore } from '../kinds/redis_store/redis.js'
 import { startFullHost } from './full-host.js'
 
 t.setTimeout(60_000)

@@ -1,9 +1,9 @@
 /** What the metrics say of each fault of a backend: as many errors as there were blobs asked for in vain, and what is left open. */
 import { readdir } from 'node:fs/promises'
 import t from 'tap'
-import { callWith } from '../../../src/base/call.js'
 import { StatusError } from '../../../src/base/status-error.js'
-import { missingOf } from '../../../src/store/store.js'
+import { callWith } from '../../../src/rpc/call.js'
+import { missingOf } from '../../../src/store/contract/store.js'
 import { WHOLE } from '../../../src/stream/path.js'
 import { bytesOf, call, digestOf, get, put } from '../blobs.js'
 import { untilSo } from './backend.js'

@@ -1,6 +1,6 @@
 /** Connections that are kept for the next request, and closed by the other side as it likes; and such that are slow. */
 import t from 'tap'
-import { missingOf } from '../../../src/store/store.js'
+import { missingOf } from '../../../src/store/contract/store.js'
 import { bytesOf, call, digestOf, get, put } from '../blobs.js'
 import { BACKENDS } from './every-backend.js'
 

@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { systemClock } from '../../../src/base/clock.js'
-import { type LogFields, silentLog } from '../../../src/base/log.js'
+import { type LogFields, silentLog } from '../../../src/log/log.js'
 import { codec } from '../../../src/proto/codec.js'
 import type {
   ActionInput,

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, rmdirSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { silentLog } from '../../../src/base/log.js'
+import { silentLog } from '../../../src/log/log.js'
 import { loadLibc } from '../../../src/worker/command/libc.js'
 import type { RunDirectory } from '../../../src/worker/disk/session.js'
 import { WorkDirectory } from '../../../src/worker/disk/work-directory.js'

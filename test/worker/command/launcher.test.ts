@@ -2,7 +2,7 @@ import { closeSync, openSync, readFileSync, watch } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { silentLog } from '../../../src/base/log.js'
+import { silentLog } from '../../../src/log/log.js'
 import { Launcher } from '../../../src/worker/command/launcher.js'
 import { loadLibc } from '../../../src/worker/command/libc.js'
 

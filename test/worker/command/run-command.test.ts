@@ -13,7 +13,7 @@ import {
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { silentLog } from '../../../src/base/log.js'
+import { silentLog } from '../../../src/log/log.js'
 import { commandEnvironment, type EnvironmentSource } from '../../../src/worker/command/environment.js'
 import { Launcher } from '../../../src/worker/command/launcher.js'
 import { type CommandRun, runCommand } from '../../../src/worker/command/run-command.js'

@@ -11,7 +11,7 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import t, { type Test } from 'tap'
-import { type LogFields, silentLog } from '../../../src/base/log.js'
+import { type LogFields, silentLog } from '../../../src/log/log.js'
 import { WorkDirectory } from '../../../src/worker/disk/work-directory.js'
 import { nestDeep } from './deep.js'
 

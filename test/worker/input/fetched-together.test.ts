@@ -1,11 +1,11 @@
 /** How the small inputs of an action come to a worker whose store has another server behind it. */
 import t from 'tap'
-import { fastSlow } from '../../../src/store/kind/fast-slow.js'
+import { fastSlow } from '../../../src/store/kinds/fast_slow/kind.js'
 import { leaseInputs } from '../../../src/worker/input/lease.js'
 import { bytesOf, call, digestOf, get, putAll, until } from '../../store/blobs.js'
 import { buildStore, given } from '../../store/build.js'
-import { openFilesystem } from '../../store/filesystem/open.js'
-import { endpoint, openGrpcStore, startRemexec } from '../../store/grpc/remexec.js'
+import { openFilesystem } from '../../store/kinds/filesystem/open.js'
+import { endpoint, openGrpcStore, startRemexec } from '../../store/kinds/grpc/remexec.js'
 import { folderOf } from '../../store/remote/backend.js'
 
 const INPUTS = 200

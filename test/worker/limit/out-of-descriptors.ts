@@ -1,7 +1,7 @@
 /** Watches a directory beyond its limit while the process has no descriptor left, and prints what the watch says. */
 import { closeSync, openSync, writeSync } from 'node:fs'
-import type { LogFields } from '../../../src/base/log.js'
-import { silentLog } from '../../../src/base/log.js'
+import type { LogFields } from '../../../src/log/log.js'
+import { silentLog } from '../../../src/log/log.js'
 import { watchLimits } from '../../../src/worker/limit/limits.js'
 
 const [, , root = ''] = process.argv

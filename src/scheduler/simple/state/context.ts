@@ -1,4 +1,4 @@
-import type { Ledger } from '../../../base/ledger/ledger.js'
+import type { Ledger } from '../../../ledger/ledger.js'
 import { type SchedulerMeter, unmetered } from '../meter.js'
 import type { SimpleSettings } from '../settings.js'
 import { Deadlines } from './deadlines.js'

@@ -1,5 +1,5 @@
-import type { Reservation } from '../../../base/ledger/reservation.js'
 import { Code, StatusError } from '../../../base/status-error.js'
+import type { Reservation } from '../../../ledger/reservation.js'
 import type { Digest } from '../../../reapi/digest.js'
 import type { OperationState, Outcome, Stage } from '../../request.js'
 import type { ExecutionResult } from '../meter.js'

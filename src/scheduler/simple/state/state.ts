@@ -1,7 +1,7 @@
 import type { StatusError } from '../../../base/status-error.js'
-import type { TraceContext } from '../../../base/trace.js'
 import type { ExecuteResponse } from '../../../proto/generated/build.bazel.remote.execution.v2.js'
 import type { Digest } from '../../../reapi/digest.js'
+import type { TraceContext } from '../../../rpc/trace.js'
 import type { ExecutionRequest, OperationState, Outcome, Stage, StartAttempt, WorkerOffer } from '../../request.js'
 import type { Seat } from '../queue/tenants.js'
 import { Deadline } from './deadlines.js'

@@ -1,0 +1,18 @@
+import type { ListenerOptions } from '../config/config.js'
+import { DEFAULT_LIMITS } from '../server/http2/limits.js'
+import type { TransportLimits } from '../server/remexec/transport.js'
+
+/** What the configuration of a listener says of HTTP/2, as bounds of our own transport; `validate` refuses it for the other one. */
+export const limitsOf = ({ advanced_http: http2, request_timeout_s }: ListenerOptions): Partial<TransportLimits> => ({
+  requestMs: msOrNever(request_timeout_s),
+  keepAliveMs: msOrNever(http2.http2_keep_alive_interval),
+  keepAliveTimeoutMs: http2.experimental_http2_keep_alive_timeout_s * 1000,
+  resets: { ...DEFAULT_LIMITS.resets, burst: http2.experimental_http2_max_pending_accept_reset_streams },
+  streamWindowBytes: http2.experimental_http2_initial_stream_window_size,
+  connectionWindowBytes: http2.experimental_http2_initial_connection_window_size,
+  maxConcurrentStreams: http2.experimental_http2_max_concurrent_streams,
+  outputBytes: http2.experimental_http2_max_send_buf_size,
+  maxHeaderListBytes: http2.experimental_http2_max_header_list_size,
+})
+
+const msOrNever = (seconds: number): number => (seconds === 0 ? Number.POSITIVE_INFINITY : seconds * 1000)

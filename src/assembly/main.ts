@@ -1,0 +1,272 @@
+import { randomUUID } from 'node:crypto'
+import type { TlsOptions } from 'node:tls'
+import { Admin } from '../admin/admin.js'
+import type { Clock } from '../base/clock.js'
+import type { Config, ServerConfig } from '../config/config.js'
+import { defaultNumber } from '../config/schema/schema.js'
+import { DirectoryTrees } from '../content/directory-trees.js'
+import type { ReloadedFiles } from '../files/reloaded-files.js'
+import { Ledger } from '../ledger/ledger.js'
+import type { Log } from '../log/log.js'
+import type { OtlpSettings } from '../otlp/settings.js'
+import type { Gate } from '../rpc/gate.js'
+import type { Service } from '../rpc/rpc.js'
+import { buildSchedulers } from '../scheduler/kinds.js'
+import type { Scheduler } from '../scheduler/scheduler.js'
+import { Security } from '../security/security.js'
+import type { HttpHandler } from '../server/http.js'
+import { type Listener, listen } from '../server/listener.js'
+import { Uploads } from '../service/bytestream/uploads.js'
+import { buildStores } from '../store/builder.js'
+import type { Store } from '../store/contract/store.js'
+import { asCas } from '../store/view/cas.js'
+import { asKeyed } from '../store/view/keyed.js'
+import { zstdFailure } from '../stream/compression/libzstd.js'
+import { openListenerTls } from '../tls/listener-tls.js'
+import { Resources } from '../work/resources.js'
+import { DrainTime } from './drain-time.js'
+import { Instances } from './instances.js'
+import { limitsOf } from './listener-limits.js'
+import { type LogOutput, Observation } from './observation.js'
+import { type Parts, resultsOf, serviceNamesOf, servicesOf, type WorkerFacts } from './services.js'
+import { LentStoresByKey, leavesResultsTo, startWorker, type WorkerSurroundings } from './workers.js'
+
+export interface Running {
+  /** The bound addresses, in the order of the configuration. */
+  readonly addresses: readonly ServedAddress[]
+  /**
+   * Stops accepting, lets work in flight end within bounds, and stops every part in reverse order of its start. `agoMs` is how
+   * long ago the process was asked to stop: `drain_s` counts from then.
+   */
+  close(agoMs?: number): Promise<void>
+}
+
+export interface ServedAddress {
+  /** Of the server. */
+  readonly name: string
+  /** `host:port`. */
+  readonly address: string
+  readonly isSecure: boolean
+}
+
+/** Starts everything a configuration describes. When a part cannot start, those started before it are stopped again. */
+export const assemble = async (config: Config, surroundings: Surroundings): Promise<Running> => {
+  const { clock, log } = surroundings
+  const drainTime = new DrainTime(config.global.drain_s * 1000, clock)
+  const resources = new Resources(log, () => drainTime.partMs)
+  try {
+    const addresses = await start(config, resources, drainTime, surroundings)
+    const close = (agoMs = 0): Promise<void> => {
+      drainTime.begin(agoMs)
+      return resources.close()
+    }
+    return { addresses, close }
+  } catch (error) {
+    await resources.close()
+    throw error
+  }
+}
+
+export interface Surroundings {
+  readonly clock: Clock
+  readonly log: Log
+  /** Where the log is written, if that may fail. */
+  readonly logOutput?: LogOutput
+  /** Where metrics go; nowhere when absent. */
+  readonly otlp?: OtlpSettings
+  /** Workers of a server run in this process too: for tests that look into it. */
+  readonly workersAreHere?: boolean
+}
+
+const start = async (
+  config: Config,
+  resources: Resources,
+  drainTime: DrainTime,
+  surroundings: Surroundings,
+): Promise<Running['addresses']> => {
+  const { clock, otlp, logOutput } = surroundings
+  const isStopping = (): boolean => drainTime.hasBegun
+  const ledger = new Ledger()
+  const observed = { config, resources, clock, ledger, log: surroundings.log, logOutput, otlp, isStopping }
+  const observation = await Observation.start(observed)
+  const { health, meters, log } = observation
+  const withoutZstd = zstdFailure()
+  if (withoutZstd !== undefined) log.warn('clients are offered no zstd', { reason: withoutZstd })
+  const security = config.security && (await Security.open(config.security, { clock, log, resources }))
+  const listeners = new Map<string, Listener>()
+  const admin = new Admin()
+  for (const server of config.servers) {
+    const gate = gateOf(server, security, [])
+    const surrounding = { gate, admin, resources, drainTime, ledger, clock, shownShare: config.global.log_call_share }
+    listeners.set(server.name, await openListener(server, surrounding, observation))
+  }
+  const stores = await buildStores(config.stores, {
+    ...{ resources, clock, log },
+    watch: (probe) => health.register(probe),
+    ...(meters && { meter: (store) => meters.stores.of(store) }),
+  })
+  const lentStores = new LentStoresByKey()
+  const uploads = new Uploads(clock, ledger)
+  resources.add('uploads', () => uploads.close())
+  const instances = new Instances(config.instances, clock)
+  const shared = {
+    global: config.global,
+    isIsolated: (instanceName: string) => instances.isIsolated(instanceName),
+    ownOf: (instanceName: string, store: Store) => instances.ownOf(instanceName, store),
+    ac: viewsOf(stores, asKeyed),
+    cas: viewsOf(stores, asCas),
+    workersOf: (scheduler: string) => workerFacts(config, scheduler),
+    lentStores: (key: string) => lentStores.of(key),
+    trees: { ofGetTree: new DirectoryTrees(), ofActions: new DirectoryTrees() },
+    ...{ uploads, clock, log },
+  }
+  const schedulers = await buildSchedulers(config.schedulers, {
+    ...{ resources, clock, log, ledger, newId: randomUUID, tracer: observation.tracer },
+    ...(meters && { meter: meters.executions }),
+    results: resultsOf(config.servers, shared, observation.tracer),
+    watch: (probe) => health.register(probe),
+    observe: (activity) => observation.metrics.executions.watch(activity),
+  })
+
+  admin.schedulers = schedulers
+  const parts: Parts = { ...shared, scheduler: (name) => existing(schedulers, name) }
+  for (const server of config.servers) {
+    const services = servicesOf(server, parts)
+    const listener = existing(listeners, server.name)
+    listener.serve(services, gateOf(server, security, services))
+  }
+  resources.add('servers', async () => {
+    await Promise.all([...listeners.values()].map((listener) => listener.close(drainTime.leftMs)))
+  })
+  // The streams of workers and of clients that wait for an action never end by themselves: listeners would wait for them.
+  resources.add('schedulers', () => closeAll(schedulers))
+  const workerSurroundings: WorkerSurroundings = {
+    ...{ servers: config.servers, hidden: config.paths, listeners, lentStores, parts, observation },
+    isAlone: config.workers.length === 1 && config.workers[0]?.server === undefined,
+    token: security?.ownWorkerToken,
+    workersAreHere: surroundings.workersAreHere ?? false,
+  }
+  for (const placed of config.workers) {
+    const worker = await startWorker(placed, workerSurroundings)
+    resources.add(`worker ${worker.name}`, () => worker.close(drainTime.leftMs))
+  }
+  observation.watchHealth((isHealthy) => {
+    for (const listener of listeners.values()) listener.setServing(isHealthy && !isStopping())
+  })
+  resources.add('actions under way', async () => {
+    for (const listener of listeners.values()) listener.setServing(false)
+    for (const scheduler of schedulers.values()) scheduler.drain()
+    const { leftMs } = drainTime
+    await Promise.all([...schedulers.values()].map((scheduler) => scheduler.idle(leftMs)))
+  })
+  return config.servers.map(({ name, listener: { tls } }) => {
+    return { name, address: existing(listeners, name).address, isSecure: tls !== undefined }
+  })
+}
+
+const closeAll = (schedulers: ReadonlyMap<string, Scheduler>): void => {
+  for (const scheduler of schedulers.values()) scheduler.close()
+}
+
+/** What a server serves TLS with, if it does. */
+const tlsOf = async (
+  { name, listener: { tls } }: ServerConfig,
+  resources: Resources,
+  { clock, log }: Pick<Parts, 'clock' | 'log'>,
+): Promise<ReloadedFiles<TlsOptions> | undefined> => {
+  if (tls === undefined) return undefined
+  const files = await openListenerTls({ of: `server ${name}`, tls, clock, log })
+  resources.add(`certificates of server ${name}`, () => files.close())
+  return files
+}
+
+/** Who judges the calls of a server, where somebody does. */
+const gateOf = (server: ServerConfig, security: Security | undefined, services: readonly Service[]): Gate | undefined =>
+  security?.gateOf({ services, scheduler: server.services.worker_api?.scheduler })
+
+interface Surrounding {
+  readonly gate: Gate | undefined
+  readonly admin: Admin
+  readonly resources: Resources
+  readonly drainTime: DrainTime
+  readonly ledger: Ledger
+  readonly clock: Clock
+  readonly shownShare: number
+}
+
+/** The page for people shows what goes on in all instances. */
+const OPERATOR_PATHS: ReadonlySet<string> = new Set(['/'])
+
+/**
+ * Listens before there is anything to serve, so that health can be asked while stores open: until then calls are
+ * UNAVAILABLE. What it is to serve is closed after it, so who brings that registers its end once more.
+ */
+const openListener = async (
+  server: ServerConfig,
+  { gate, admin, resources, drainTime, ledger, clock, shownShare }: Surrounding,
+  observation: Observation,
+): Promise<Listener> => {
+  const { log, meters } = observation
+  const operators: ReadonlyMap<string, HttpHandler> =
+    server.services.admin === undefined ? new Map() : admin.pages(server.services.admin.path)
+  const tls = await tlsOf(server, resources, { clock, log })
+  const { host, port, max_decoding_message_size, transport, compression } = server.listener
+  const { max_connections: maxConnections, max_connections_per_address: maxConnectionsPerAddress } = server.listener
+  const { send_compression_algorithm, accepted_compression_algorithms } = compression
+  const listener = await listen({
+    address: `${host.includes(':') ? `[${host}]` : host}:${port}`,
+    services: [],
+    awaited: serviceNamesOf(server),
+    http: new Map([...observation.pagesOf(server), ...operators]),
+    transport,
+    ...(tls && { tls: tls.current }),
+    gate,
+    operatorPaths: new Set([...OPERATOR_PATHS, ...operators.keys()]),
+    maxMessageBytes: max_decoding_message_size,
+    connections: { maxConnections, maxConnectionsPerAddress },
+    limits: limitsOf(server.listener),
+    ledger,
+    compression: {
+      sendsGzip: send_compression_algorithm === 'gzip',
+      accepted: accepted_compression_algorithms.filter((name) => name !== 'none'),
+    },
+    meters: meters && ((path) => meters.calls.of(path)),
+    tracer: observation.tracer,
+    shownShare,
+    log,
+  })
+  tls?.onChange((now) => listener.renewTls(now))
+  resources.add(`listener of server ${server.name}`, () => listener.close(drainTime.leftMs))
+  log.debug('listening; what comes is refused until the start is complete', {
+    server: server.name,
+    at: listener.address,
+  })
+  return listener
+}
+
+/** What the configured workers of a scheduler promise together. Workers of other processes promise nothing. */
+const workerFacts = (config: Config, scheduler: string): WorkerFacts => {
+  const serving = config.servers.filter(({ services }) => services.worker_api?.scheduler === scheduler)
+  const names = new Set(serving.map(({ name }) => name))
+  const workers = config.workers.filter(({ server }) => server !== undefined && names.has(server))
+  return {
+    writeResults: workers.some(({ options }) => !leavesResultsTo(config.servers, options.upload_action_result)),
+    maxTimeoutMs: Math.max(...workers.map(({ options }) => options.max_action_timeout_s * 1000), MIN_ACTION_TIMEOUT_MS),
+  }
+}
+
+/** Where no worker of this process says more: what a worker allows when its configuration says nothing. */
+const MIN_ACTION_TIMEOUT_MS = defaultNumber('worker/local.json', 'max_action_timeout_s') * 1000
+
+/** Every named store as what it serves as. */
+const viewsOf = (stores: ReadonlyMap<string, Store>, asView: (store: Store) => Store): ((name: string) => Store) => {
+  const views = new Map([...stores].map(([name, store]) => [name, asView(store)]))
+  return (name) => existing(views, name)
+}
+
+/** The configuration was checked: a name that does not resolve here is a mistake of ours. */
+const existing = <T>(parts: ReadonlyMap<string, T>, name: string): T => {
+  const part = parts.get(name)
+  if (part === undefined) throw new Error(`nothing named ${name} was built`)
+  return part
+}

@@ -1,0 +1,142 @@
+import type { Clock } from '../base/clock.js'
+import type { HealthProbe } from '../base/health.js'
+import { version } from '../base/version.js'
+import type { Config, ServerConfig } from '../config/config.js'
+import { healthPages } from '../health/page.js'
+import { HealthRegistry } from '../health/registry.js'
+import type { Ledger } from '../ledger/ledger.js'
+import type { Log } from '../log/log.js'
+import { Metrics } from '../metrics/metrics.js'
+import type { OtlpSettings } from '../otlp/settings.js'
+import type { Tracer } from '../rpc/trace.js'
+import type { HttpHandler } from '../server/http.js'
+import { RecentLines } from '../status-page/recent-lines.js'
+import { statusPage } from '../status-page/status-page.js'
+import type { Resources } from '../work/resources.js'
+
+/** Where the log is written: it loses lines while it cannot be written, and says how many. */
+export interface LogOutput {
+  readonly lostLines: number
+  readonly probe: HealthProbe
+  /** Called once, when the first line is lost. */
+  onFirstLoss: () => void
+}
+
+export interface ObservationParts {
+  readonly config: Config
+  readonly resources: Resources
+  readonly clock: Clock
+  /** What the process holds for clients. */
+  readonly ledger: Ledger
+  readonly log: Log
+  readonly logOutput: LogOutput | undefined
+  readonly otlp: OtlpSettings | undefined
+  readonly isStopping: () => boolean
+}
+
+/** So that a full disk is in the log even where nobody asks for the health page. */
+const HEALTH_PERIOD_MS = 10_000
+const HEALTH_PATIENCE_MS = 5_000
+
+/** Everything by which operators see what the process does: begun before its parts, and ended after them. */
+export class Observation {
+  readonly metrics: Metrics
+  readonly health: HealthRegistry
+  /** What the parts say: where it was to go, and the newest trouble also on the status page. */
+  readonly log: Log
+  readonly #parts: ObservationParts
+  readonly #recent: RecentLines
+  #tracer: Tracer | undefined
+
+  private constructor(parts: ObservationParts) {
+    const { config, clock, logOutput } = parts
+    this.#parts = parts
+    this.#recent = new RecentLines(parts.log, clock)
+    this.log = this.#recent
+    this.health = new HealthRegistry(this.log)
+    this.metrics = new Metrics({ labelsActionDigests: config.global.metrics_action_digests }, clock.now(), parts.ledger)
+    this.metrics.watchHealth(() => this.health.counts())
+    this.metrics.watchLog(() => logOutput?.lostLines ?? 0)
+    if (logOutput !== undefined) this.#watchLog(logOutput)
+    this.#expectParts(config)
+  }
+
+  static async start(parts: ObservationParts): Promise<Observation> {
+    const observation = new Observation(parts)
+    const { resources } = parts
+    resources.add('metrics', () => observation.metrics.stop())
+    resources.add('metrics export', await observation.#export())
+    resources.add('trace export', await observation.#trace())
+    return observation
+  }
+
+  /** What counts; undefined where the configuration wants nothing counted. */
+  get meters(): Metrics | undefined {
+    return this.#parts.config.global.disable_metrics ? undefined : this.metrics
+  }
+
+  /** Undefined unless traces are sent somewhere. */
+  get tracer(): Tracer | undefined {
+    return this.#tracer
+  }
+
+  /** Asks every component from now on, whether or not somebody asks for the health page. */
+  watchHealth(onReport: (isHealthy: boolean) => void): void {
+    const { clock, resources } = this.#parts
+    this.health.onReport(onReport)
+    const ask = (): void => void this.health.report(HEALTH_PATIENCE_MS)
+    resources.add('health watch', clock.every(HEALTH_PERIOD_MS, ask))
+    ask()
+  }
+
+  /** The pages of a server that has the health service: its paths, and at `/` the page for people. */
+  pagesOf({ services }: ServerConfig): ReadonlyMap<string, HttpHandler> {
+    const { health, metrics } = this
+    const { config, clock, isStopping } = this.#parts
+    if (services.health === undefined) return new Map()
+    const { path, timeout_seconds } = services.health
+    const timeoutMs = timeout_seconds * 1000
+    const people = statusPage({ config, health, metrics, recent: this.#recent, clock, timeoutMs, healthPath: path })
+    return new Map<string, HttpHandler>([
+      ['/', people],
+      ...healthPages(path, { registry: health, timeoutMs, isStopping }),
+    ])
+  }
+
+  /** A log that has lost nothing is no component of the report. */
+  #watchLog(logOutput: LogOutput): void {
+    const register = (): void => this.health.register(logOutput.probe)
+    if (logOutput.lostLines > 0) register()
+    else logOutput.onFirstLoss = register
+  }
+
+  /** So that whoever asks while the process starts hears of every part of the configuration. */
+  #expectParts({ stores, schedulers, workers }: Config): void {
+    const expect = (namespace: string, component: string, structName: string): void =>
+      this.health.expect({ namespace, component, structName })
+    for (const [name, { kind }] of stores) expect(`/stores/${name}`, `stores/${name}`, kind)
+    for (const [name, { kind }] of schedulers) expect(`/schedulers/${name}`, `scheduler/${name}`, kind)
+    for (const { options } of workers) expect(`/workers/${options.name}`, `workers/${options.name}`, 'LocalWorker')
+  }
+
+  /** What exports is loaded only where something is exported: that takes longer than the rest of a start. */
+  async #export(): Promise<() => Promise<void>> {
+    const { otlp: settings, clock } = this.#parts
+    if (settings?.metrics === undefined || this.meters === undefined) return async () => {}
+    const { startMetricExport } = await import('../otlp/metric-export.js')
+    return startMetricExport(this.metrics, { settings, version: version(), clock, log: this.log })
+  }
+
+  async #trace(): Promise<() => Promise<void>> {
+    const { otlp: settings, clock } = this.#parts
+    if (settings?.traces === undefined) return async () => {}
+    const { startTraceExport } = await import('../otlp/trace-export.js')
+    const { tracer, stop } = await startTraceExport(settings.traces, settings.resourceAttributes, {
+      version: version(),
+      clock,
+      log: this.log,
+    })
+    this.#tracer = tracer
+    return stop
+  }
+}

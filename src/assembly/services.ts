@@ -1,0 +1,265 @@
+import { entryFor } from '../base/catch-all.js'
+import type { Clock } from '../base/clock.js'
+import type { Chunking, ExecutionServiceConfig, GlobalOptions, ServerConfig } from '../config/config.js'
+import type { DirectoryTrees } from '../content/directory-trees.js'
+import type { Log } from '../log/log.js'
+import { SUPPORTED_NODE_PROPERTIES } from '../reapi/command.js'
+import { type Compressor, compressors } from '../reapi/compressor.js'
+import { type DigestFunction, digestFunctions } from '../reapi/digest-function.js'
+import { chunkSizesOf, FastCdc } from '../reapi/fast-cdc.js'
+import type { Service } from '../rpc/rpc.js'
+import type { Tracer } from '../rpc/trace.js'
+import type { Scheduler } from '../scheduler/scheduler.js'
+import type { AcInstance } from '../service/action-cache/options.js'
+import { actionCacheService } from '../service/action-cache/service.js'
+import type { ByteStreamInstance } from '../service/bytestream/options.js'
+import { byteStreamService } from '../service/bytestream/service.js'
+import type { Uploads } from '../service/bytestream/uploads.js'
+import {
+  type CacheCapabilities,
+  type CapabilitiesInstance,
+  capabilitiesService,
+  type ExecutionCapabilities,
+} from '../service/capabilities.js'
+import { ChunkedBlobs } from '../service/cas/chunked-blobs.js'
+import type { CasOptions } from '../service/cas/options.js'
+import { casService } from '../service/cas/service.js'
+import type { ExecutionInstance, ExecutionOptions } from '../service/execution/instance.js'
+import { type ResultsPlace, StoredResults } from '../service/execution/results.js'
+import { executionService } from '../service/execution/service.js'
+import type { CasInstance } from '../service/instance.js'
+import { operationsService } from '../service/operations/service.js'
+import { workerApiService } from '../service/worker-api/service.js'
+import type { Store } from '../store/contract/store.js'
+import { withCompleteness } from '../store/kinds/completeness_checking/checking-store.js'
+import type { LentStores } from '../store/lent/server.js'
+import { zstdFailure } from '../stream/compression/libzstd.js'
+
+/** What the services of every server of the process share. */
+export interface Parts {
+  readonly global: GlobalOptions
+  /** Whether nothing of an instance is to be seen in others. */
+  isIsolated(instanceName: string): boolean
+  /** A store, or a view of one, as an instance has it: the same object for the same both. */
+  ownOf(instanceName: string, store: Store): Store
+  /** A named store as an action cache. */
+  ac(name: string): Store
+  /** A named store as a CAS. Always the same object for the same name, so that uploads to it know of each other. */
+  cas(name: string): Store
+  scheduler(name: string): Scheduler
+  workersOf(scheduler: string): WorkerFacts
+  /** What is lent to the worker of this machine that has this key. */
+  lentStores(key: string): LentStores | undefined
+  readonly uploads: Uploads
+  /** Two: actions do not wait for the trees that clients read. */
+  readonly trees: { readonly ofGetTree: DirectoryTrees; readonly ofActions: DirectoryTrees }
+  readonly clock: Clock
+  readonly log: Log
+}
+
+/** What execution must know of the workers that this process starts for a scheduler. */
+export interface WorkerFacts {
+  /** They write results to the action cache themselves. */
+  readonly writeResults: boolean
+  /** The longest any of them lets an action run. */
+  readonly maxTimeoutMs: number
+}
+
+/** Announced and enforced (decisions: no batch and no response above the 4 MiB that gRPC clients accept by default). */
+const MAX_BATCH_BYTES = 4 * 1024 * 1024
+const MAX_RESPONSE_BYTES = 4 * 1024 * 1024
+
+/** The functions clients may use, the default one first. */
+export const servedFunctions = ({
+  digest_functions,
+  default_digest_hash_function,
+}: GlobalOptions): DigestFunction[] => [
+  digestFunctions[default_digest_hash_function],
+  ...digest_functions.filter((name) => name !== default_digest_hash_function).map((name) => digestFunctions[name]),
+]
+
+/** zstd needs a library of this machine. */
+const servedCompressors = (): readonly Compressor[] =>
+  zstdFailure() === undefined ? compressors : compressors.filter(({ name }) => name !== 'ZSTD')
+
+/**
+ * The gRPC services one server of the configuration offers: those it has an instance for. What it cannot answer it does
+ * not have, so that reflection, health and a refusal say the same.
+ */
+export const servicesOf = (server: ServerConfig, parts: Parts): Service[] => {
+  const { cas, ac, byteStream, execution, capabilities } = instancesOf(server, parts)
+  const executionOptions: ExecutionOptions = {
+    instances: execution,
+    served: capabilities,
+    maxResponseBytes: MAX_RESPONSE_BYTES,
+    trees: parts.trees.ofActions,
+    clock: parts.clock,
+    log: parts.log,
+  }
+  const casOptions: CasOptions = {
+    instances: cas,
+    maxBatchBytes: MAX_BATCH_BYTES,
+    maxResponseBytes: MAX_RESPONSE_BYTES,
+    trees: parts.trees.ofGetTree,
+    clock: parts.clock,
+  }
+  const where = (instances: ReadonlyMap<string, unknown>, ...services: Service[]): Service[] =>
+    instances.size === 0 ? [] : services
+  return [
+    ...where(capabilities, capabilitiesService(capabilities)),
+    ...where(cas, casService(casOptions)),
+    ...where(ac, actionCacheService({ instances: ac, maxResponseBytes: MAX_RESPONSE_BYTES })),
+    ...where(byteStream, byteStreamService({ instances: byteStream, uploads: parts.uploads })),
+    ...where(execution, executionService(executionOptions), operationsService(executionOptions)),
+    ...workerApi(server.services, parts),
+  ]
+}
+
+/** The names of the services that `servicesOf` answers, which can be told before there is anything behind them. */
+export const serviceNamesOf = ({ services }: ServerConfig): string[] => {
+  const where = (isServed: boolean, ...names: string[]): string[] => (isServed ? names : [])
+  return [
+    ...where(services.capabilities.size > 0, `${REAPI}.Capabilities`),
+    ...where(services.cas.size > 0, `${REAPI}.ContentAddressableStorage`),
+    ...where(services.ac.size > 0, `${REAPI}.ActionCache`),
+    ...where(services.bytestream.size > 0, 'google.bytestream.ByteStream'),
+    ...where(services.execution.size > 0, `${REAPI}.Execution`, 'google.longrunning.Operations'),
+    ...where(services.worker_api !== undefined, 'remexec.worker.v1.WorkerApi'),
+  ]
+}
+
+const REAPI = 'build.bazel.remote.execution.v2'
+
+/** What each service knows of each instance of a server. */
+const instancesOf = ({ services }: ServerConfig, parts: Parts) => {
+  const digestFunctions = servedFunctions(parts.global)
+  const compressorsOf = (instance: string): readonly Compressor[] =>
+    entryFor(services.capabilities, instance)?.remote_cache_compression === false ? [] : servedCompressors()
+  const casInstance = (cas_store: string, instance: string): CasInstance => ({
+    cas: casOf(cas_store, instance, parts),
+    digestFunctions,
+    compressors: compressorsOf(instance),
+  })
+  const cas = mapValues(services.cas, ({ cas_store, experimental_chunking: chunking }, instance) => ({
+    ...casInstance(cas_store, instance),
+    chunked: chunking && chunkedBlobs(chunking, instance, parts),
+  }))
+  const ac = mapValues(services.ac, ({ ac_store, read_only }, instance): AcInstance => {
+    const { cas: outputs } = entryFor(cas, instance) ?? {}
+    return { ac: actionCache(ac_store, instance, outputs, parts), cas: outputs, digestFunctions, isReadOnly: read_only }
+  })
+  const byteStream = mapValues(services.bytestream, (options, instance): ByteStreamInstance => {
+    const { max_bytes_per_stream: maxReadChunkBytes, persist_stream_on_disconnect_timeout_s: parkedForS } = options
+    return { ...casInstance(options.cas_store, instance), maxReadChunkBytes, parkedForMs: parkedForS * 1000 }
+  })
+  const execution = mapValues(services.execution, (options, instance) =>
+    executionInstance(options, instance, parts, digestFunctions),
+  )
+  const capabilities = mapValues(services.capabilities, ({ remote_execution }, instance): CapabilitiesInstance => {
+    const results = entryFor(ac, instance)
+    const isCached = results !== undefined || entryFor(cas, instance) !== undefined
+    // Where another server executes for this instance, the configuration says so here.
+    const isExecuted = entryFor(execution, instance) !== undefined || remote_execution !== undefined
+    return {
+      digestFunctions,
+      cache: isCached ? cacheCapabilities(results, entryFor(cas, instance), compressorsOf(instance)) : undefined,
+      execution: isExecuted ? EXECUTION_CAPABILITIES : undefined,
+    }
+  })
+  return { cas, ac, byteStream, execution, capabilities }
+}
+
+const chunkedBlobs = (
+  { index_store, avg_chunk_size_bytes, max_chunk_count: maxChunkCount }: Chunking,
+  instance: string,
+  parts: Parts,
+): ChunkedBlobs =>
+  new ChunkedBlobs({
+    lists: index_store === undefined ? undefined : parts.ownOf(instance, parts.ac(index_store)),
+    cdc: new FastCdc(chunkSizesOf(avg_chunk_size_bytes)),
+    maxChunkCount,
+    clock: parts.clock,
+    log: parts.log,
+  })
+
+const executionInstance = (
+  { cas_store, scheduler }: ExecutionServiceConfig,
+  instance: string,
+  parts: Parts,
+  digestFunctions: readonly DigestFunction[],
+): ExecutionInstance => {
+  const { maxTimeoutMs } = parts.workersOf(scheduler)
+  return {
+    cas: casOf(cas_store, instance, parts),
+    scheduler: parts.scheduler(scheduler),
+    digestFunctions,
+    maxTimeoutMs,
+  }
+}
+
+type Places = Pick<Parts, 'ac' | 'cas' | 'trees' | 'ownOf'>
+
+/** A named store as what an instance has for an action cache: only results whose outputs are in its CAS. */
+const actionCache = (name: string, instance: string, cas: Store | undefined, parts: Places): Store =>
+  withCompleteness(parts.ownOf(instance, parts.ac(name)), cas, parts.trees.ofActions)
+
+const casOf = (name: string, instance: string, parts: Places): Store => parts.ownOf(instance, parts.cas(name))
+
+const cacheCapabilities = (
+  ac: AcInstance | undefined,
+  cas: CasInstance | undefined,
+  served: readonly Compressor[],
+): CacheCapabilities => ({
+  averageChunkBytes: cas?.chunked?.averageBytes,
+  compressors: served,
+  isUpdateEnabled: ac?.isReadOnly === false,
+  maxBatchBytes: MAX_BATCH_BYTES,
+})
+
+/** Every priority REAPI can express; lower runs sooner. */
+const EXECUTION_CAPABILITIES: ExecutionCapabilities = {
+  minPriority: -(2 ** 31),
+  maxPriority: 2 ** 31 - 1,
+  nodeProperties: SUPPORTED_NODE_PROPERTIES,
+}
+
+/** The configuration was checked: workers connect to a scheduler that has some. */
+const workerApi = (
+  { worker_api }: ServerConfig['services'],
+  { scheduler, isIsolated, lentStores, clock }: Parts,
+): Service[] => {
+  const pool = worker_api && scheduler(worker_api.scheduler).workers
+  return pool === undefined ? [] : [workerApiService({ scheduler: pool, isIsolated, lentStores, clock })]
+}
+
+/** The results of actions of every instance that executes, wherever in the configuration that is. */
+export const resultsOf = (
+  servers: readonly ServerConfig[],
+  parts: Places & Pick<Parts, 'workersOf' | 'log'>,
+  tracer: Tracer | undefined,
+): StoredResults => {
+  const all = servers.map(({ services }) => services.execution)
+  const place = ({ cas_store, ac_store, scheduler }: ExecutionServiceConfig, instance: string): ResultsPlace => {
+    const cas = casOf(cas_store, instance, parts)
+    return {
+      instance,
+      cas,
+      ac: actionCache(ac_store, instance, cas, parts),
+      isWrittenHere: !parts.workersOf(scheduler).writeResults,
+    }
+  }
+  const places = all.map((instances) => mapValues(instances, place))
+  return new StoredResults({
+    // An instance of its own in one server goes before one for all names in another.
+    placeOf: (name) =>
+      places.find((instances) => instances.has(name))?.get(name) ??
+      places.map((instances) => entryFor(instances, name)).find((one) => one !== undefined),
+    ac: (name, { instance, cas }) => actionCache(name, instance, cas, parts),
+    maxBytes: MAX_RESPONSE_BYTES,
+    log: parts.log,
+    tracer,
+  })
+}
+
+const mapValues = <V, W>(map: ReadonlyMap<string, V>, change: (value: V, key: string) => W): Map<string, W> =>
+  new Map([...map].map(([key, value]) => [key, change(value, key)]))

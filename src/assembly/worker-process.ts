@@ -1,0 +1,125 @@
+import { writeSync } from 'node:fs'
+import { systemClock } from '../base/clock.js'
+import { Code, StatusError } from '../base/status-error.js'
+import { version } from '../base/version.js'
+import { secretsOf } from '../config/secrets.js'
+import { isWritten, type Log, type LogFields, type LogLevel } from '../log/log.js'
+import { KnownSecrets } from '../log/secrets.js'
+import { otlpSettings } from '../otlp/settings.js'
+import { tellOfCrashes } from '../process/crash.js'
+import type { Tracer } from '../rpc/trace.js'
+import { type LocalWorker, startLocalWorker } from '../worker/local-worker.js'
+import type { FromWorkerProcess, StartWorker, ToWorkerProcess } from '../worker/process/messages.js'
+
+// The process of a worker that a server started (worker/process/worker-process.ts). What it is to be comes over the channel
+// between the two; when that closes, the server is gone, and so is this at once, with everything it started.
+
+const secrets = new KnownSecrets()
+tellOfCrashes({ write: (text) => writeSync(2, text), secrets })
+
+const HEALTH_PERIOD_MS = 500
+
+const tell = (message: FromWorkerProcess): void => {
+  process.send?.(message, undefined, undefined, () => {})
+}
+
+/** Known once it is said what this is to be. */
+let logLevel: LogLevel = 'debug'
+
+/** Lines go to the log of the server. */
+const log: Log = (() => {
+  const at =
+    (level: LogLevel) =>
+    (message: string, fields: LogFields | (() => LogFields) = {}): void => {
+      if (!isWritten(level, logLevel)) return
+      const found = typeof fields === 'function' ? fields() : fields
+      tell({ kind: 'log', level, message, fields: Object.fromEntries(Object.entries(found).map(told)) })
+    }
+  return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') }
+})()
+
+/** What the channel can carry and the log of the server shows as this one would. */
+const told = ([name, value]: [string, unknown]): [string, unknown] => {
+  if (value instanceof Error) return [name, value.cause instanceof Error ? value.cause.stack : value.stack]
+  return [name, typeof value === 'object' && value !== null ? JSON.parse(JSON.stringify(value)) : value]
+}
+
+const start = async (request: StartWorker): Promise<LocalWorker> => {
+  const { name, options, address, token, storeKey, writesResults, hidden } = request
+  const stores = { key: storeKey, writesResults }
+  const about = { name, options, address, token, stores, hidden, isAlone: true }
+  return startLocalWorker({ ...about, clock: systemClock, log, tracer: await tracer() })
+}
+
+const tracer = async (): Promise<Tracer | undefined> => {
+  const { settings } = otlpSettings(process.env)
+  if (settings.traces === undefined) return undefined
+  const { startTraceExport } = await import('../otlp/trace-export.js')
+  const started = await startTraceExport(settings.traces, settings.resourceAttributes, {
+    ...{ version: version(), clock: systemClock, log },
+  })
+  stopTraces = started.stop
+  return started.tracer
+}
+
+/** What it was told and nobody else may know. */
+const secretsIn = ({ token, storeKey, options }: StartWorker): readonly string[] => {
+  const headers = [...options.worker_api_endpoint.headers].map(([, value]) => value)
+  return [token ?? '', storeKey ?? '', ...headers, ...secretsOf(null, process.env)].sort((a, b) => b.length - a.length)
+}
+
+let stopTraces = async (): Promise<void> => {}
+let starting: Promise<LocalWorker> | undefined
+let isStopping = false
+
+const begin = async (request: StartWorker): Promise<void> => {
+  secrets.learn(secretsIn(request))
+  starting = start(request)
+  try {
+    const worker = await starting
+    tell({ kind: 'started' })
+    let last = ''
+    systemClock.every(HEALTH_PERIOD_MS, () => {
+      const status = worker.health()
+      const text = JSON.stringify(status)
+      if (text !== last) tell({ kind: 'health', status })
+      last = text
+    })
+  } catch (thrown) {
+    const error = StatusError.from(thrown)
+    const cause = error.code === Code.INTERNAL && error.cause instanceof Error ? error.cause.message : error.message
+    tell({ kind: 'failed', code: error.code, message: cause })
+    process.exitCode = 1
+    process.disconnect()
+  }
+}
+
+const stop = async (drainMs: number): Promise<void> => {
+  if (isStopping) return
+  isStopping = true
+  const worker = await starting?.catch(() => undefined)
+  await worker?.close(drainMs)
+  await stopTraces()
+  process.exit(0)
+}
+
+process.on('message', (message: ToWorkerProcess) => {
+  if (message.kind === 'start') {
+    logLevel = message.logLevel
+    void begin(message)
+  } else void stop(message.drainMs)
+})
+
+/** As the server would be asked to: what runs may end. The server starts another one unless it stops too. */
+const DRAIN_MS = 30_000
+process.on('SIGTERM', () => void stop(DRAIN_MS))
+
+process.once('disconnect', () => {
+  if (process.exitCode === 1) return
+  isStopping = true
+  const end = async (): Promise<void> => {
+    const worker = await starting?.catch(() => undefined)
+    await worker?.close(0)
+  }
+  void end().finally(() => process.exit(1))
+})

@@ -1,0 +1,92 @@
+import { type FileHandle, open, stat, unlink } from 'node:fs/promises'
+import { connect, createServer, type Server } from 'node:net'
+import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import { errnoOf } from '../base/errno.js'
+import { StatusError } from '../base/status-error.js'
+
+const ATTEMPTS_MAX = 5
+/** Longer than another process needs to mistake our fresh socket for the stale one it saw before. */
+const SETTLE_MS = 50
+const RETRY_MS = 100
+
+/**
+ * Keeps other processes from using the same folder: a Unix socket in it that this process listens on. The kernel says whether
+ * its owner lives, so a crash leaves nothing that blocks, and process numbers of other containers do not matter.
+ * Rejects with FAILED_PRECONDITION when another process still listens after `waitMs`, and says who uses the folder (`by`).
+ * Answers how to let go.
+ */
+export const lockFolder = async (folder: string, by: string, waitMs = 0): Promise<() => Promise<void>> => {
+  const handle = await open(folder)
+  // The name of a socket has at most 107 bytes; through the open folder it is short however deep the folder lies.
+  const path = process.platform === 'linux' ? `/proc/self/fd/${handle.fd}/lock` : join(folder, 'lock')
+  try {
+    const untilMs = performance.now() + waitMs
+    let server = await take(path)
+    while (server === undefined && performance.now() < untilMs) {
+      await setTimeout(RETRY_MS)
+      server = await take(path)
+    }
+    if (server === undefined) throw new StatusError('FAILED_PRECONDITION', `${folder} is in use by ${by}`)
+    return release(server, handle)
+  } catch (error) {
+    await handle.close()
+    throw error
+  }
+}
+
+/** Undefined while another process has it. */
+const take = async (path: string): Promise<Server | undefined> => {
+  let hasRemovedStale = false
+  for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
+    const server = await listen(path)
+    if (server !== undefined) {
+      if (!hasRemovedStale || (await isStillOurs(path))) return server
+      await closed(server)
+      break
+    }
+    if (await answers(path)) break
+    hasRemovedStale = true
+    await unlink(path).catch((error: unknown) => {
+      if (errnoOf(error) !== 'ENOENT') throw error
+    })
+  }
+  return undefined
+}
+
+const listen = (path: string): Promise<Server | undefined> =>
+  new Promise((resolve, reject) => {
+    const server = createServer((socket) => socket.destroy()).unref()
+    server.once('error', (error) => (errnoOf(error) === 'EADDRINUSE' ? resolve(undefined) : reject(error)))
+    server.listen(path, () => resolve(server))
+  })
+
+const answers = (path: string): Promise<boolean> =>
+  new Promise((resolve, reject) => {
+    const socket = connect(path)
+    socket.once('connect', () => {
+      socket.destroy()
+      resolve(true)
+    })
+    socket.once('error', (error) => {
+      if (['ECONNREFUSED', 'ENOENT'].includes(errnoOf(error) ?? '')) resolve(false)
+      else reject(error)
+    })
+  })
+
+/** Two that start at a time may both remove what they saw as stale: the later one wins, the earlier one notices here. */
+const isStillOurs = async (path: string): Promise<boolean> => {
+  const inode = async (): Promise<number> => (await stat(path)).ino
+  const before = await inode()
+  await setTimeout(SETTLE_MS)
+  return (await inode()) === before
+}
+
+const release =
+  (server: Server, handle: FileHandle): (() => Promise<void>) =>
+  async () => {
+    await closed(server)
+    await handle.close()
+  }
+
+const closed = (server: Server): Promise<void> => new Promise((resolve) => server.close(() => resolve()))

@@ -1,0 +1,162 @@
+import { cancellation, shareable } from '../base/cancellation.js'
+import { StatusError } from '../base/status-error.js'
+import type { Holder } from './holder.js'
+import type { KindFacts, Rule } from './kinds.js'
+import { type Counter, Reservation } from './reservation.js'
+
+/** More reservations than these do not wait: the last ones would not be served in time. */
+const MAX_WAITING = 10_000
+
+interface Waiting {
+  readonly holder: Holder
+  readonly sizeBytes: number
+  readonly begin: (reservation: Reservation) => void
+}
+
+let kindCount = 0
+
+/** One kind of memory that the process holds for others: how much of it, for which holders, and its bounds. */
+export class Kind implements Counter {
+  readonly name: string
+  readonly maxBytes: number
+  readonly rule: Rule
+  /** How often a bound was met: a reservation was refused, had to wait, or something older was dropped for it. */
+  limitedCount = 0
+  readonly #number = kindCount++
+  #heldBytes = 0
+  /** Of a kind that drops, oldest first. */
+  readonly #droppable = new Map<Reservation, () => void>()
+  readonly #waiting = new Set<Waiting>()
+  #isServing = false
+
+  constructor(name: string, { maxBytes, rule }: KindFacts) {
+    this.name = name
+    this.maxBytes = maxBytes
+    this.rule = rule
+  }
+
+  get heldBytes(): number {
+    return this.#heldBytes
+  }
+
+  /** Undefined, with nothing reserved, beyond a bound. `drop` has to free the bytes at once: it is called at most once. */
+  reserve(holder: Holder, sizeBytes: number, drop?: () => void): Reservation | undefined {
+    if (!this.take(holder, sizeBytes)) return undefined
+    const reservation = new Reservation(this, holder, sizeBytes)
+    if (drop !== undefined) this.#droppable.set(reservation, drop)
+    return reservation
+  }
+
+  /** As `reserve`, or the RESOURCE_EXHAUSTED that says what there is too much of. */
+  reserveOrThrow(holder: Holder, sizeBytes: number): Reservation {
+    const reservation = this.reserve(holder, sizeBytes)
+    if (reservation === undefined) throw this.exhausted()
+    return reservation
+  }
+
+  /**
+   * Resolves once there is room. Holders at their own bound hold up nobody else. Rejects with CANCELLED when the signal aborts,
+   * and with RESOURCE_EXHAUSTED when the bytes never fit or too many wait already.
+   */
+  async whenRoom(holder: Holder, sizeBytes: number, signal: AbortSignal): Promise<Reservation> {
+    if (signal.aborted) throw cancellation(signal)
+    if (sizeBytes > this.boundOf(holder) || this.#waiting.size >= MAX_WAITING) throw this.exhausted()
+    if (this.#waiting.size === 0 && this.#fits(holder, sizeBytes)) {
+      this.#count(holder, sizeBytes)
+      return new Reservation(this, holder, sizeBytes)
+    }
+    this.limitedCount += 1
+    return new Promise((resolve, reject) => {
+      const giveUp = (): void => {
+        this.#waiting.delete(waiting)
+        reject(cancellation(signal))
+        this.#serve()
+      }
+      const begin = (reservation: Reservation): void => {
+        signal.removeEventListener('abort', giveUp)
+        resolve(reservation)
+      }
+      const waiting = { holder, sizeBytes, begin }
+      shareable(signal)
+      signal.addEventListener('abort', giveUp, { once: true })
+      this.#waiting.add(waiting)
+      this.#serve()
+    })
+  }
+
+  /** Counts bytes that the caller gives back by `give`: false, with nothing counted, beyond a bound. */
+  take(holder: Holder, sizeBytes: number): boolean {
+    while (!this.#fits(holder, sizeBytes)) {
+      this.limitedCount += 1
+      if (!this.#dropOldest(holder, sizeBytes)) return false
+    }
+    this.#count(holder, sizeBytes)
+    return true
+  }
+
+  give(holder: Holder, sizeBytes: number): void {
+    this.#count(holder, -sizeBytes)
+    if (this.#waiting.size > 0) this.#serve()
+  }
+
+  /** For `Reservation` alone. */
+  released(reservation: Reservation): void {
+    this.#droppable.delete(reservation)
+  }
+
+  exhausted(): StatusError {
+    const reason = `the server holds as much as it may of what it counts as ${this.name}`
+    return new StatusError('RESOURCE_EXHAUSTED', `${reason}: try again later`)
+  }
+
+  #fits(holder: Holder, sizeBytes: number): boolean {
+    return this.#heldBytes + sizeBytes <= this.maxBytes && this.#fitsHolder(holder, sizeBytes)
+  }
+
+  #fitsHolder(holder: Holder, sizeBytes: number): boolean {
+    for (let at: Holder | undefined = holder; at !== undefined; at = at.parent) {
+      if (at.heldBytes(this.#number) + sizeBytes > at.share * this.maxBytes) return false
+    }
+    return true
+  }
+
+  /** The most that a holder may ever have. */
+  boundOf(holder: Holder): number {
+    let share = 1
+    for (let at: Holder | undefined = holder; at !== undefined; at = at.parent) share = Math.min(share, at.share)
+    return share * this.maxBytes
+  }
+
+  #count(holder: Holder, byBytes: number): void {
+    this.#heldBytes += byBytes
+    for (let at: Holder | undefined = holder; at !== undefined; at = at.parent) at.count(this.#number, byBytes)
+  }
+
+  /** Of the holder's own where that has too much. */
+  #dropOldest(holder: Holder, sizeBytes: number): boolean {
+    if (sizeBytes > this.boundOf(holder)) return false
+    const isOwn = !this.#fitsHolder(holder, sizeBytes)
+    for (const [reservation, drop] of this.#droppable) {
+      if (isOwn && !reservation.isOf(holder)) continue
+      reservation.release()
+      drop()
+      return true
+    }
+    return false
+  }
+
+  /** Serves those that wait in their order, but for holders that are at their own bound. */
+  #serve(): void {
+    if (this.#isServing) return
+    this.#isServing = true
+    for (const waiting of this.#waiting) {
+      const { holder, sizeBytes, begin } = waiting
+      if (this.#heldBytes + sizeBytes > this.maxBytes) break
+      if (!this.#fitsHolder(holder, sizeBytes)) continue
+      this.#waiting.delete(waiting)
+      this.#count(holder, sizeBytes)
+      begin(new Reservation(this, holder, sizeBytes))
+    }
+    this.#isServing = false
+  }
+}

@@ -1,0 +1,134 @@
+import { writeSync } from 'node:fs'
+import { errnoOf, inWords } from '../base/errno.js'
+import type { HealthProbe, HealthStatus } from '../base/health.js'
+import type { Output } from './gathered-output.js'
+
+/** Bytes that wait for the reader of a pipe. Further lines are dropped. */
+const MAX_WAITING_BYTES = 1024 * 1024
+/** Between two tries to write what waits. */
+const RETRY_MS = 100
+/** Between two tries to write to what has failed. */
+const RECOVERY_MS = 1000
+/** How long the exit of the process waits for the reader of a pipe. */
+const FAREWELL_MS = 1000
+const FAREWELL_STEP_MS = 10
+
+const LINE_FEED = 0x0a
+const NOTHING = Buffer.alloc(0)
+
+const SLOW_READER = 'nobody reads it as fast as it is written'
+
+/**
+ * Standard error as an output that never fails and never waits: lines that cannot be written are dropped and counted, and a
+ * line with their number stands in their place once the log can be written again.
+ *
+ * It is not `process.stderr`: that stream throws or emits 'error' when a write fails, writes nothing behind a failure of a
+ * file, and keeps without a bound what a pipe does not take.
+ */
+export class LogDescriptor implements Output {
+  readonly isTTY: boolean
+  /** Makes the line that stands for lost ones. */
+  noticeOf = (lines: number, reason: string): string => `${lines} lines of the log were lost: ${reason}\n`
+  /** A component of the health report from then on. */
+  onFirstLoss = (): void => {}
+  readonly #descriptor: number
+  #waiting: Buffer = NOTHING
+  /** Why lines were lost lately; undefined once all that waited was written. */
+  #failure: string | undefined
+  #lostLines = 0
+  /** Lost lines without a notice. */
+  #untoldLines = 0
+  /** Of the notice that waits: its bytes, which stand first, and the lines it stands for. */
+  #noticeBytes = 0
+  #noticeLines = 0
+  /** The last line that was written has no end. */
+  #isTorn = false
+  #retry: NodeJS.Timeout | undefined
+
+  /** `stream` is that of Node on the descriptor: Node makes a pipe non-blocking when it makes the stream. */
+  constructor(stream: { readonly fd: number; readonly isTTY?: boolean }) {
+    this.#descriptor = stream.fd
+    this.isTTY = stream.isTTY === true
+  }
+
+  /** Since the start. */
+  get lostLines(): number {
+    return this.#lostLines
+  }
+
+  write(text: string): void {
+    const bytes = Buffer.from(text)
+    if (this.#waiting.length === 0) this.#beginNotice()
+    // Behind a lost line all are lost until the notice can stand between.
+    if (this.#untoldLines > 0 || this.#waiting.length + bytes.length > MAX_WAITING_BYTES) this.#lose(bytes, SLOW_READER)
+    else this.#waiting = this.#waiting.length === 0 ? bytes : Buffer.concat([this.#waiting, bytes])
+    this.#drain()
+  }
+
+  /** Before the process exits: gives the reader of a pipe a moment to take what waits. */
+  close(): void {
+    for (let waitedMs = 0; this.#waiting.length > 0 && waitedMs < FAREWELL_MS; waitedMs += FAREWELL_STEP_MS) {
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, FAREWELL_STEP_MS)
+      this.#drain()
+    }
+  }
+
+  get probe(): HealthProbe {
+    return { namespace: '/log', component: 'log', structName: 'LogDescriptor', check: async () => this.#health() }
+  }
+
+  #health(): HealthStatus {
+    const lost = `lines lost since the start: ${this.#lostLines}`
+    if (this.#failure === undefined) return { state: 'Ok', message: lost }
+    return { state: 'Warning', message: `the log cannot be written, ${this.#failure}; ${lost}` }
+  }
+
+  /** Writes what can be written now. */
+  #drain(): void {
+    clearTimeout(this.#retry)
+    try {
+      do {
+        while (this.#waiting.length > 0) this.#took(writeSync(this.#descriptor, this.#waiting))
+        this.#beginNotice()
+      } while (this.#waiting.length > 0)
+      this.#failure = undefined
+    } catch (error) {
+      const isFull = errnoOf(error) === 'EAGAIN'
+      if (!isFull) this.#failed(error)
+      this.#retry = setTimeout(() => this.#drain(), isFull ? RETRY_MS : RECOVERY_MS).unref()
+    }
+  }
+
+  #took(sizeBytes: number): void {
+    this.#isTorn = this.#waiting[sizeBytes - 1] !== LINE_FEED
+    this.#noticeBytes = Math.max(0, this.#noticeBytes - sizeBytes)
+    this.#waiting = this.#waiting.subarray(sizeBytes)
+  }
+
+  #beginNotice(): void {
+    if (this.#untoldLines === 0) return
+    const notice = this.noticeOf(this.#untoldLines, this.#failure ?? SLOW_READER)
+    this.#waiting = Buffer.from(this.#isTorn ? `\n${notice}` : notice)
+    this.#noticeBytes = this.#waiting.length
+    this.#noticeLines = this.#untoldLines
+    this.#untoldLines = 0
+  }
+
+  /** Nothing of what waits can be written. */
+  #failed(error: unknown): void {
+    const lines = this.#waiting.subarray(this.#noticeBytes)
+    if (this.#noticeBytes > 0) this.#untoldLines += this.#noticeLines
+    this.#noticeBytes = 0
+    this.#waiting = NOTHING
+    this.#lose(lines, inWords(error))
+  }
+
+  #lose(bytes: Buffer, reason: string): void {
+    let lines = 0
+    for (let at = bytes.indexOf(LINE_FEED); at >= 0; at = bytes.indexOf(LINE_FEED, at + 1)) lines += 1
+    if (lines > 0 && this.#lostLines === 0) this.onFirstLoss()
+    this.#untoldLines += lines
+    this.#lostLines += lines
+    this.#failure = reason
+  }
+}

@@ -1,0 +1,52 @@
+import { StatusError } from '../base/status-error.js'
+import { type Log, type LogLevel, textLog } from '../log/log.js'
+import { withoutSecrets } from '../log/secrets.js'
+import type { GatheredOutput } from './gathered-output.js'
+import { jsonLog } from './json-log.js'
+
+const LEVELS: readonly LogLevel[] = ['debug', 'info', 'warn', 'error']
+const FORMATS = ['text', 'json'] as const
+
+/**
+ * The log of the process: lines for people on a terminal, JSON for whatever collects logs otherwise. `REMEXEC_LOG_FORMAT`
+ * (`text`, `json`) and `REMEXEC_LOG_LEVEL` win over that and over the configuration. INVALID_ARGUMENT when one of them is
+ * something else. Trouble is written at once, the rest soon.
+ */
+export const processLog = (configured: LogLevel, env: NodeJS.ProcessEnv, output: GatheredOutput): Log => {
+  const level = oneOf(env, 'REMEXEC_LOG_LEVEL', LEVELS) ?? configured
+  const format = oneOf(env, 'REMEXEC_LOG_FORMAT', FORMATS) ?? (output.isTTY ? 'text' : 'json')
+  const logTo = format === 'text' ? textLog : jsonLog
+  output.noticeOf = (count, reason) => {
+    let notice = ''
+    const log = logTo('warn', (line) => {
+      notice = line
+    })
+    log.warn('lines of the log were lost', { count, reason })
+    return notice
+  }
+  const write = (line: string): void => output.write(withoutSecrets(line))
+  return written(logTo(level, write), output)
+}
+
+const written = (log: Log, { flush }: GatheredOutput): Log => ({
+  ...log,
+  warn: (message, fields) => {
+    log.warn(message, fields)
+    flush()
+  },
+  error: (message, fields) => {
+    log.error(message, fields)
+    flush()
+  },
+})
+
+const oneOf = <Word extends string>(
+  env: NodeJS.ProcessEnv,
+  variable: string,
+  words: readonly Word[],
+): Word | undefined => {
+  const text = env[variable] ?? ''
+  const word = words.find((known) => known === text.toLowerCase())
+  if (text === '' || word !== undefined) return word
+  throw new StatusError('INVALID_ARGUMENT', `${variable} is ${JSON.stringify(text)}, expected ${words.join(', ')}`)
+}

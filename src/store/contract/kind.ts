@@ -1,0 +1,30 @@
+import type { Clock } from '../../base/clock.js'
+import type { HealthProbe } from '../../base/health.js'
+import type { StoreConfig } from '../../config/config.js'
+import type { Log } from '../../log/log.js'
+import type { Resources } from '../../work/resources.js'
+import type { StoreUsage } from './meter.js'
+import type { Store } from './store.js'
+
+/** One kind of store: the implementation behind one key of the configuration. */
+export interface StoreKind<Options> {
+  build(options: Options, context: BuildContext): Promise<Store> | Store
+}
+
+/** What a kind receives to build one store. It gets nested stores from here and knows no other kind. */
+export interface BuildContext {
+  /** Path of the store in the configuration, for logs and errors: `CAS`, `CAS/fast`. */
+  readonly path: string
+  /** Builds a nested store; `key` is its key in the options (`backend`, `fast`). */
+  child(config: StoreConfig, key: string): Promise<Store>
+  /** Another named store, defined before or after this one. All callers get the same object. */
+  named(name: string): Promise<Store>
+  /** Registers the health probe of a connection to a backend, which is reported beside the store. */
+  watch(probe: HealthProbe): void
+  /** For a kind that keeps blobs itself: registers a function that returns how much it holds. */
+  holds(usage: () => StoreUsage): void
+  /** Collects functions that stop what was started. Those of nested stores run later. */
+  readonly resources: Resources
+  readonly clock: Clock
+  readonly log: Log
+}

@@ -1,0 +1,188 @@
+import { Code, isStatus, StatusError } from '../../base/status-error.js'
+import { freshMs, turnMs } from '../../base/turn-clock.js'
+import type { Digest } from '../../reapi/digest.js'
+import type { DigestBatch } from '../../reapi/digest-batch.js'
+import type { Call } from '../../rpc/call.js'
+import { inSpan } from '../../rpc/in-span.js'
+import type { Blob } from '../../stream/blob/blob.js'
+import { type Range, WHOLE } from '../../stream/path.js'
+import { ForwardingStore } from './forwarding.js'
+import type { OperationMeter, StoreMeter, StoreOperation, StoreResult } from './meter.js'
+import type { BlobEntry, Outcomes, Removal, Store } from './store.js'
+
+/**
+ * A store at its path in the configuration. The builder wraps every store in one, so that no kind repeats what all
+ * need: metrics, spans, and errors of the store prefixed with its path.
+ */
+export class StoreNode extends ForwardingStore {
+  readonly structName: string
+  readonly #place: string
+  readonly #meter: Meters | undefined
+
+  constructor(store: Store, { place, meter }: NodeOptions) {
+    super(store)
+    this.structName = store.constructor.name
+    this.#place = place
+    this.#meter = meter && metersOf(meter)
+  }
+
+  override findMissing(digests: DigestBatch, call: Call): Promise<DigestBatch> {
+    const blobs = digests.count
+    const sinceMs = blobs > FEW ? freshMs() : turnMs()
+    const asked = this.#ask('find_missing', blobs, call, (inner) => this.backend.findMissing(digests, inner))
+    const meter = this.#meter?.findMissing
+    return this.#watch({ meter, blobs, sinceMs, call }, asked, (missing) => {
+      meter?.hit.add(blobs - missing.count)
+      meter?.miss.add(missing.count)
+      return missing
+    })
+  }
+
+  override get(digest: Digest, range: Range, call: Call): Promise<Blob> {
+    const sinceMs = turnMs()
+    const asked = this.#ask('read', digest, call, (inner) => this.backend.get(digest, range, inner))
+    const meter = this.#meter?.read
+    return this.#watch({ meter, blobs: 1, sinceMs, call }, asked, (blob) => {
+      if (meter === undefined) return blob
+      meter.hit.add(1)
+      this.#meter?.bytes.out.add(blob.sizeBytes ?? expectedBytes(digest, range))
+      return blob.onFailure((error) => this.#brokeOff(error, call))
+    })
+  }
+
+  override put(digest: Digest, blob: Blob, call: Call): Promise<void> {
+    const sizeBytes = blob.sizeBytes ?? expectedBytes(digest, WHOLE)
+    const sinceMs = turnMs()
+    const asked = this.#ask('write', digest, call, (inner) => this.backend.put(digest, blob, inner))
+    const meter = this.#meter?.write
+    return this.#watch({ meter, blobs: 1, sinceMs, call }, asked, () => this.#wrote(sizeBytes))
+  }
+
+  /** Counts each blob by its outcome in the answer. */
+  override putAll(entries: readonly BlobEntry[], call: Call): Promise<Outcomes> {
+    const sizes = entries.map(({ digest, blob }) => blob.sizeBytes ?? expectedBytes(digest, WHOLE))
+    const sinceMs = turnMs()
+    const asked = this.#ask('write', entries.length, call, (inner) => this.backend.putAll(entries, inner))
+    const meter = this.#meter?.write
+    return this.#watch({ meter, blobs: entries.length, sinceMs, call }, asked, (outcomes) => {
+      for (const [at, sizeBytes] of sizes.entries()) {
+        const failure = outcomes[at]
+        if (failure === undefined) this.#wrote(sizeBytes)
+        else meter?.[resultOf(failure, call)].add(1)
+      }
+      return outcomes
+    })
+  }
+
+  override remove(digest: Digest, why: Removal, call: Call): Promise<void> {
+    const sinceMs = turnMs()
+    const asked = this.#ask('delete', digest, call, (inner) => this.backend.remove(digest, why, inner))
+    const meter = this.#meter?.delete
+    return this.#watch({ meter, blobs: 1, sinceMs, call }, asked, () => meter?.success.add(1))
+  }
+
+  /**
+   * For a read, the duration and the span end when the blob is available, because the reader decides how fast it reads.
+   * Uses `then` because `await` would double the overhead for small calls.
+   */
+  #watch<Answer>(
+    { meter, blobs, sinceMs, call }: Watched,
+    asked: Promise<Answer>,
+    done: (answer: Answer) => Answer,
+  ): Promise<Answer> {
+    return asked.then(
+      (answer) => {
+        meter?.took((blobs > FEW ? freshMs() : turnMs()) - sinceMs)
+        return done(answer)
+      },
+      (error: unknown) => {
+        meter?.took(turnMs() - sinceMs)
+        const isMiss = meter === this.#meter?.read && isStatus(error, 'NOT_FOUND')
+        meter?.[isMiss ? 'miss' : resultOf(error, call)].add(blobs)
+        throw this.#placed(error, call)
+      },
+    )
+  }
+
+  /** `about` is the digest or the number of blobs. An untraced call allocates nothing. */
+  #ask<Answer>(
+    operation: StoreOperation,
+    about: Digest | number,
+    call: Call,
+    ask: (call: Call) => Promise<Answer>,
+  ): Promise<Answer> {
+    if (call.span === undefined) return ask(call)
+    const said = typeof about === 'number' ? { 'remexec.blobs': about } : { 'remexec.digest': about.key }
+    return inSpan(call, `${operation} ${this.#place}`, ask, { 'remexec.store': this.#place, ...said })
+  }
+
+  #brokeOff(error: unknown, call: Call): void {
+    if (resultOf(error, call) === 'error') this.#meter?.read.error.add(1)
+  }
+
+  #wrote(sizeBytes: number): void {
+    this.#meter?.write.success.add(1)
+    this.#meter?.bytes.in.add(sizeBytes)
+  }
+
+  /** Prefixes an error with the path of the store it occurred in, once. */
+  #placed(thrown: unknown, { log }: Call): StatusError {
+    const error = StatusError.from(thrown)
+    if (error.code < Code.INTERNAL || placed.has(error)) return error
+    const told = error.withPrefix(`store ${this.#place}`)
+    log.debug('a store failed', { store: this.#place, error: told })
+    placed.add(told)
+    return told
+  }
+}
+
+/** Up to this many blobs, the time of the current turn is precise enough; a larger batch reads the clock again. */
+const FEW = 32
+
+export interface NodeOptions {
+  /** Path in the configuration, `CAS/fast`. */
+  readonly place: string
+  readonly meter?: StoreMeter
+}
+
+interface Watched {
+  readonly meter: OperationMeter | undefined
+  readonly blobs: number
+  readonly sinceMs: number
+  readonly call: Call
+}
+
+/** The meters of a store, looked up once. */
+interface Meters extends Pick<StoreMeter, 'bytes'> {
+  readonly read: OperationMeter
+  readonly findMissing: OperationMeter
+  readonly write: OperationMeter
+  readonly delete: OperationMeter
+}
+
+const metersOf = (meter: StoreMeter): Meters => ({
+  read: meter.of('read'),
+  findMissing: meter.of('find_missing'),
+  write: meter.of('write'),
+  delete: meter.of('delete'),
+  bytes: meter.bytes,
+})
+
+/** Errors caused by the caller: it left, sent bytes that do not match the digest, or read past the end. */
+const CALLERS = new Set<number>([Code.CANCELLED, Code.INVALID_ARGUMENT, Code.OUT_OF_RANGE])
+
+/** DEADLINE_EXCEEDED is the caller's when its call has ended, else it comes from a backend that did not answer. */
+const resultOf = (thrown: unknown, { signal }: Call): StoreResult => {
+  const { code } = StatusError.from(thrown)
+  const isCallers = code === Code.DEADLINE_EXCEEDED ? signal.aborted : CALLERS.has(code)
+  return isCallers ? 'cancelled' : 'error'
+}
+
+/** The length of a blob that does not know its own: from the digest if that describes the content, else 0. */
+const expectedBytes = ({ describesContent, sizeBytes }: Digest, { offset, limit }: Range): number => {
+  if (!describesContent) return 0
+  const from = offset < 0 ? Math.max(0, sizeBytes + offset) : Math.min(offset, sizeBytes)
+  return Math.min(limit, sizeBytes - from)
+}
+
+const placed = new WeakSet<StatusError>()

@@ -1,0 +1,189 @@
+import type { HealthStatus } from '../../base/health.js'
+import { StatusError } from '../../base/status-error.js'
+import type { CompressorName } from '../../reapi/compressor.js'
+import type { Digest } from '../../reapi/digest.js'
+import { DigestBatch } from '../../reapi/digest-batch.js'
+import type { Call } from '../../rpc/call.js'
+import { Blob } from '../../stream/blob/blob.js'
+import { type Range, WHOLE } from '../../stream/path.js'
+import { boundedMap } from '../../work/bounded-map.js'
+
+/**
+ * Keeps blobs under digests. The same contract serves the CAS, whose keys describe the bytes, and the action cache,
+ * whose keys are action digests: a store never assumes that `digest.sizeBytes` is the length of the stored bytes.
+ *
+ * 1. `get` rejects with NOT_FOUND before it returns a blob. Later failures are reported by the blob.
+ * 2. When `put` resolves, the blob is committed and visible to readers. When it rejects or is aborted, nothing remains.
+ * 3. Callers and stores exchange plain blobs (`Blob.encoding` is IDENTITY), whatever encoding the bytes arrived in. A
+ *    receiver that can use the encoding takes the blob with `as`. The receiver must use a blob once or discard it, even
+ *    when it rejects the blob.
+ * 4. Stages are single-use, keep order, call back exactly once and never throw. Bytes are immutable once pushed: those
+ *    from `get` forever, those given to `put` until it settles.
+ * 5. Only `Blob.checkedAs` checks lengths and hashes. Each uploaded byte is hashed once.
+ *
+ * A put under a present digest replaces the blob. Reads in flight finish with the old bytes.
+ */
+export interface Store {
+  /** Returns the absent digests in the order given. Present blobs count as used. Absence is never an error. */
+  findMissing(digests: DigestBatch, call: Call): Promise<DigestBatch>
+
+  /** An offset past the end is OUT_OF_RANGE. A limit past the end returns what there is. */
+  get(digest: Digest, range: Range, call: Call): Promise<Blob>
+
+  put(digest: Digest, blob: Blob, call: Call): Promise<void>
+
+  /**
+   * `put` for many blobs. Returns one outcome per entry, in order: an error, or `undefined` for a stored blob. Rejects
+   * only when the outcomes are unknown. The same digest may occur twice.
+   */
+  putAll(entries: readonly BlobEntry[], call: Call): Promise<Outcomes>
+
+  /** Removes a blob. Succeeds if it is absent. */
+  remove(digest: Digest, why: Removal, call: Call): Promise<void>
+
+  /** Whether this component works now. A probe leaves nothing behind in a cache. */
+  health(call: Call): Promise<HealthStatus>
+
+  readonly properties: StoreProperties
+
+  /** Present when blobs are local files that the input root of an action can link to. */
+  readonly files: BlobFiles | undefined
+}
+
+/**
+ * Why a blob is removed. `unwanted`: from all stores below. `wrong`: a read found it damaged, and it is removed only
+ * from the store that the read used. A good copy in another store below then serves reads until it is found wrong too.
+ */
+export type Removal = 'unwanted' | 'wrong'
+
+/** Facts about a store for its callers. Wrappers pass them on. */
+export interface StoreProperties {
+  /** Accepts every blob and stores none; its `findMissing` answer carries no information. */
+  readonly keepsNothing: boolean
+  /** Encodings in which blobs can be stored and read without a conversion. */
+  readonly encodings: readonly CompressorName[]
+  /** Returns an action result only while every blob it refers to is in a CAS. */
+  readonly checksCompleteness: boolean
+  /** `findMissing` delays the eviction of the blobs it finds (REAPI: it extends their lifetimes). */
+  readonly extendsLifetimes: boolean
+}
+
+export const PLAIN: StoreProperties = {
+  keepsNothing: false,
+  encodings: [],
+  checksCompleteness: false,
+  extendsLifetimes: false,
+}
+
+export interface BlobEntry {
+  readonly digest: Digest
+  readonly blob: Blob
+}
+
+/** One outcome per blob of `putAll`: an error, or undefined for a stored blob. */
+export type Outcomes = readonly (StatusError | undefined)[]
+
+/** Concurrent `put` calls of a store without its own `putAll`. */
+const PUT_LANES = 16
+
+/** Defaults for stores that do not override them. */
+export abstract class BaseStore implements Store {
+  readonly properties: StoreProperties = PLAIN
+  readonly files: BlobFiles | undefined = undefined
+
+  abstract findMissing(digests: DigestBatch, call: Call): Promise<DigestBatch>
+  abstract get(digest: Digest, range: Range, call: Call): Promise<Blob>
+  abstract put(digest: Digest, blob: Blob, call: Call): Promise<void>
+  abstract remove(digest: Digest, why: Removal, call: Call): Promise<void>
+  abstract health(call: Call): Promise<HealthStatus>
+
+  putAll(entries: readonly BlobEntry[], call: Call): Promise<Outcomes> {
+    return boundedMap(entries, PUT_LANES, ({ digest, blob }) => outcomeOf(this.put(digest, blob, call)))
+  }
+}
+
+export const outcomeOf = (work: Promise<void>): Promise<StatusError | undefined> =>
+  work.then(
+    () => undefined,
+    (error: unknown) => StatusError.from(error),
+  )
+
+/** Reads a whole blob that should be small: more than `maxBytes` is RESOURCE_EXHAUSTED. */
+export const getBytes = async (store: Store, digest: Digest, maxBytes: number, call: Call): Promise<Buffer> => {
+  const blob = await store.get(digest, WHOLE, call)
+  return blob.bytes(maxBytes, call)
+}
+
+export const putBytes = (store: Store, digest: Digest, bytes: Buffer, call: Call): Promise<void> =>
+  store.put(digest, Blob.ofBytes(bytes), call)
+
+/** The absent ones among `digests`, in their order. */
+export const missingOf = async (store: Store, digests: readonly Digest[], call: Call): Promise<readonly Digest[]> =>
+  digests.length === 0 ? [] : (await store.findMissing(DigestBatch.of(digests), call)).digests()
+
+/** Blobs as local files. Workers build input roots from them and hand in outputs without copying bytes. */
+export interface BlobFiles {
+  /**
+   * Protects these blobs from eviction until the lease is released, whatever the eviction policy says. The lease lists
+   * those that are absent now. Leased blobs cannot become missing while the lease is held.
+   */
+  lease(digests: readonly Digest[], call: Call): Promise<BlobLease>
+
+  /**
+   * The file that a local process links to or copies (`linkBlob`), executable or not. Rejects with NOT_FOUND when the
+   * blob is absent.
+   */
+  locate(digest: Digest, isExecutable: boolean): Promise<LocatedBlob>
+
+  /**
+   * Fetches an absent blob from the store behind, without passing its bytes to the caller. Concurrent callers share one
+   * fetch. Rejects with NOT_FOUND when no store has it; a store with none behind rejects for every absent blob. Extend
+   * the lease afterwards: until then the blob may be evicted again.
+   */
+  populate(digest: Digest, call: Call): Promise<void>
+
+  /**
+   * Removes the local file of a blob because a process changed its bytes. A store behind keeps its own copy. A lease
+   * remains: the blob is absent until it is populated or written again. Succeeds if the blob is absent.
+   */
+  drop(digest: Digest, call: Call): Promise<void>
+
+  /** Length of the largest file that `adopt` takes; infinite if there is no limit or it is unknown. */
+  maxBlobBytes(call: Call): Promise<number>
+
+  /** Reserves a path for a new file that may become a blob. The caller must remove a file that is never adopted. */
+  reserve(call: Call): Promise<ReservedPlace>
+
+  /**
+   * `put` of a finished file at a reserved path. The store owns the file from then on. The caller guarantees that the
+   * bytes match the digest; INVALID_ARGUMENT when the file differs from `file`. After a rejection the file may be gone.
+   */
+  adopt(digest: Digest, file: FinishedFile, call: Call): Promise<void>
+}
+
+export interface BlobLease {
+  readonly missing: readonly Digest[]
+  /** Adds blobs that arrived since. Returns those still absent. */
+  extend(digests: readonly Digest[]): Promise<readonly Digest[]>
+  release(): void
+}
+
+/** The bytes of a small blob without a file, or its current file. Never write to either. */
+export type LocatedBlob =
+  | { readonly bytes: Buffer }
+  | { readonly path: string; readonly sizeBytes: number; readonly mtimeMs: number }
+
+export interface ReservedPlace {
+  readonly path: string
+  /** Whether the bytes must be on disk before the file is adopted. */
+  readonly isSynced: boolean
+}
+
+/** A file at a reserved path that has no writer any more. */
+export interface FinishedFile {
+  readonly path: string
+  readonly sizeBytes: number
+  /** CRC-32 of its bytes. */
+  readonly checksum: number
+  readonly mtimeMs: number
+}

@@ -1,7 +1,0 @@
-import type { RefStoreOptions } from '../../config/config.js'
-import type { StoreKind } from '../kind.js'
-
-/** A reference to a named store. It is the same object, so that all references share one index and one cache. */
-export const refStore: StoreKind<RefStoreOptions> = {
-  build: ({ name }, context) => context.named(name),
-}

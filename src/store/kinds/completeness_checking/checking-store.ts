@@ -1,0 +1,143 @@
+import { LruCache } from '../../../base/lru-cache.js'
+import { isStatus, StatusError } from '../../../base/status-error.js'
+import type { DirectoryTrees } from '../../../content/directory-trees.js'
+import { codec } from '../../../proto/codec.js'
+import { type ReferencedBlobs, referencedBlobs } from '../../../reapi/action-result.js'
+import type { Digest } from '../../../reapi/digest.js'
+import type { DigestBatch } from '../../../reapi/digest-batch.js'
+import type { Call } from '../../../rpc/call.js'
+import { Blob } from '../../../stream/blob/blob.js'
+import { type Range, WHOLE } from '../../../stream/path.js'
+import { boundedMap } from '../../../work/bounded-map.js'
+import { ForwardingStore } from '../../contract/forwarding.js'
+import type { Store, StoreProperties } from '../../contract/store.js'
+import { keptApart } from '../../view/apart.js'
+import { firstMissing } from './first-missing.js'
+
+const resultCodec = codec('build.bazel.remote.execution.v2.ActionResult')
+
+/** Results are read into memory. A larger one does not fit in a message and is not worth checking. */
+const MAX_RESULT_BYTES = 64 * 1024 * 1024
+
+/** Bound on the encoded length of the remembered results. The digests kept of them take a few times that. */
+const KNOWN_BYTES = 2 * 1024 * 1024
+const OVERHEAD_BYTES = 400
+
+/** A power of two. */
+const LATELY_PLACES = 8192
+
+const LANES = 16
+
+interface KnownResult {
+  readonly bytes: Buffer
+  readonly referenced: ReferencedBlobs
+}
+
+/**
+ * An action cache that returns a result only while every blob it refers to is in a CAS. Otherwise it reports NOT_FOUND,
+ * so that the client builds again. A hit counts as a use of each of these blobs (REAPI, GetActionResult). An entry that
+ * is not an ActionResult is dropped, because it is useless and its presence would prevent its replacement.
+ */
+export class CompletenessCheckingStore extends ForwardingStore {
+  readonly #cas: Store | undefined
+  readonly #trees: DirectoryTrees
+  readonly #known = new LruCache<KnownResult>(KNOWN_BYTES)
+  readonly #asked = new LatelyAsked()
+
+  constructor(backend: Store, cas: Store | undefined, trees: DirectoryTrees) {
+    super(backend)
+    this.#cas = cas
+    this.#trees = trees
+  }
+
+  override get properties(): StoreProperties {
+    return { ...this.backend.properties, checksCompleteness: true }
+  }
+
+  override async findMissing(digests: DigestBatch, call: Call): Promise<DigestBatch> {
+    const indexes = Array.from({ length: digests.count }, (_, index) => index)
+    const found = await boundedMap(indexes, LANES, (index) => this.#has(digests.at(index).asKey(), call))
+    return digests.select(indexes.filter((index) => found[index] !== true))
+  }
+
+  override async get(action: Digest, range: Range, call: Call): Promise<Blob> {
+    const blob = await this.backend.get(action, WHOLE, call)
+    const bytes = await blob.bytes(MAX_RESULT_BYTES, call)
+    const referenced = this.#referencedBy(bytes, action)
+    if (referenced instanceof StatusError) return this.#drop(action, referenced, call)
+    const missing = await this.#firstMissing(referenced, action, call)
+    if (missing !== undefined) throw new StatusError('NOT_FOUND', `output ${missing.key} is no longer in the CAS`)
+    return Blob.ofPart(bytes, range, action.key)
+  }
+
+  #firstMissing(
+    referenced: ReferencedBlobs,
+    { instanceName }: Digest,
+    call: Call,
+  ): Promise<Digest | undefined> | undefined {
+    if (this.#cas === undefined) return undefined
+    // An instance with its own view has its outputs where its results are.
+    const cas = instanceName === undefined ? this.#cas : keptApart(this.#cas, instanceName)
+    return firstMissing(referenced, { cas, trees: this.#trees, call })
+  }
+
+  async #has(action: Digest, call: Call): Promise<boolean> {
+    try {
+      ;(await this.get(action, WHOLE, call)).discard()
+      return true
+    } catch (error) {
+      if (isStatus(error, 'NOT_FOUND')) return false
+      throw error
+    }
+  }
+
+  /**
+   * Returns an error when the bytes are not an ActionResult. Only results asked for repeatedly are remembered, because
+   * keeping the bytes of every result costs more than decoding it.
+   */
+  #referencedBy(bytes: Buffer, action: Digest): ReferencedBlobs | StatusError {
+    const isAskedAgain = this.#asked.note(action)
+    const before = isAskedAgain ? this.#known.get(action.key) : undefined
+    if (before?.bytes.equals(bytes) === true) return before.referenced
+    const referenced = referencedIn(bytes, action)
+    if (isAskedAgain && !(referenced instanceof StatusError))
+      this.#known.set(action.key, { bytes, referenced }, bytes.length + OVERHEAD_BYTES)
+    return referenced
+  }
+
+  async #drop(action: Digest, error: StatusError, call: Call): Promise<never> {
+    call.log.warn('dropped an action cache entry that is not an ActionResult', { action: action.key, error })
+    await this.remove(action, 'wrong', call)
+    throw new StatusError('NOT_FOUND', 'the entry was damaged')
+  }
+}
+
+/** Which digests were noted recently, approximately: a digest replaces another one that begins with the same bits. */
+class LatelyAsked {
+  readonly #words = new Int32Array(LATELY_PLACES)
+
+  /** Returns whether the digest was noted before. */
+  note(digest: Digest): boolean {
+    const place = digest.hashWord(0) & (LATELY_PLACES - 1)
+    const word = digest.hashWord(1)
+    if (this.#words[place] === word) return true
+    this.#words[place] = word
+    return false
+  }
+}
+
+const referencedIn = (bytes: Buffer, action: Digest): ReferencedBlobs | StatusError => {
+  try {
+    return referencedBlobs(resultCodec.decode(bytes), action.function)
+  } catch (error) {
+    if (isStatus(error, 'INVALID_ARGUMENT')) return error
+    throw error
+  }
+}
+
+/**
+ * An action cache that checks its results against `cas`, a CAS view (`asCas`), unless it already does. Without a CAS it
+ * only drops entries that are not results.
+ */
+export const withCompleteness = (actionCache: Store, cas: Store | undefined, trees: DirectoryTrees): Store =>
+  actionCache.properties.checksCompleteness ? actionCache : new CompletenessCheckingStore(actionCache, cas, trees)

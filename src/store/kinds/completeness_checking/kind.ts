@@ -1,0 +1,13 @@
+import type { CompletenessCheckingOptions } from '../../../config/config.js'
+import { DirectoryTrees } from '../../../content/directory-trees.js'
+import type { StoreKind } from '../../contract/kind.js'
+import { asCas } from '../../view/cas.js'
+import { CompletenessCheckingStore } from './checking-store.js'
+
+export const completenessChecking: StoreKind<CompletenessCheckingOptions> = {
+  build: async ({ backend, cas_store }, context) => {
+    const actionCache = await context.child(backend, 'backend')
+    const cas = asCas(await context.child(cas_store, 'cas_store'))
+    return new CompletenessCheckingStore(actionCache, cas, new DirectoryTrees())
+  },
+}

@@ -1,0 +1,170 @@
+import { randomBytes } from 'node:crypto'
+import type { Readable } from 'node:stream'
+import type { BlockBlobClient, ContainerClient, StoragePipelineOptions } from '@azure/storage-blob'
+import { StatusError } from '../../../base/status-error.js'
+import {
+  type Bucket,
+  type BucketLimits,
+  codeOfRefusal,
+  type ObjectChunk,
+  type ObjectFacts,
+  type ObjectPart,
+  type OpenObject,
+  type PartedUpload,
+} from '../../objects/bucket.js'
+import { networkFailure } from '../../remote/failure.js'
+import { optionalPackage } from '../../remote/optional-package.js'
+
+export interface AzureOptions {
+  readonly name: string
+  readonly container: string
+  /** Of the account: `https://ACCOUNT.blob.core.windows.net`. Signed, which is the credential then, also of the container. */
+  readonly address: string
+  readonly isSigned: boolean
+  readonly partBytes: number
+}
+
+const MAX_PARTS = 50_000
+
+export const openAzure = async (options: AzureOptions): Promise<Bucket> => {
+  const { container, address, isSigned } = options
+  const sdk = await optionalPackage('@azure/storage-blob', () => import('@azure/storage-blob'))
+  // Requests are tried again by the store, once for all providers.
+  const pipeline: StoragePipelineOptions = { retryOptions: { maxTries: 1 } }
+  const isOfContainer = isSigned && new URL(address).pathname.split('/').at(-1) === container
+  if (isOfContainer) return new AzureContainer(new sdk.ContainerClient(address, undefined, pipeline), options)
+  const credential = isSigned ? undefined : await ownCredential()
+  const service = new sdk.BlobServiceClient(address, credential, pipeline)
+  return new AzureContainer(service.getContainerClient(container), options)
+}
+
+/** The chain of Azure's library: environment, workload and managed identity, the tools of a developer. */
+const ownCredential = async () => {
+  const { DefaultAzureCredential } = await optionalPackage('@azure/identity', () => import('@azure/identity'))
+  return new DefaultAzureCredential()
+}
+
+/** A container of Azure Blob Storage. */
+class AzureContainer implements Bucket {
+  readonly name: string
+  readonly limits: BucketLimits
+  readonly #container: ContainerClient
+
+  constructor(container: ContainerClient, { name, partBytes }: AzureOptions) {
+    this.name = name
+    this.limits = { partBytes, wholeBytes: partBytes, maxParts: MAX_PARTS, isSequential: false }
+    this.#container = container
+  }
+
+  async stat(key: string, abortSignal: AbortSignal): Promise<ObjectFacts | undefined> {
+    const answer = await this.#blob(key).getProperties({ abortSignal }).catch(undefinedIfAbsent)
+    return answer && factsOf(answer, answer.contentLength)
+  }
+
+  async read(key: string, part: ObjectPart, abortSignal: AbortSignal): Promise<OpenObject | undefined> {
+    const { offset, end, version } = part
+    const count = Number.isFinite(end) ? end - offset : undefined
+    const options = {
+      abortSignal,
+      maxRetryRequests: 0,
+      ...(version === undefined ? {} : { conditions: { ifMatch: version } }),
+    }
+    const answer = await this.#blob(key).download(offset, count, options).catch(undefinedIfAbsent)
+    if (answer === undefined) return undefined
+    const { readableStreamBody, contentRange, contentLength = 0 } = answer
+    const wholeBytes = Number(/\/(\d+)$/.exec(contentRange ?? '')?.[1] ?? contentLength)
+    return { ...factsOf(answer, wholeBytes), body: readableStreamBody as Readable, end: offset + contentLength }
+  }
+
+  async write(key: string, bytes: Buffer, isNew: boolean, abortSignal: AbortSignal): Promise<boolean> {
+    const options = { abortSignal, ...(isNew ? { conditions: { ifNoneMatch: '*' } } : {}) }
+    try {
+      await this.#blob(key).upload(bytes, bytes.length, options)
+      return true
+    } catch (error) {
+      const status = statusOf(error)
+      if (isNew && (status === 409 || status === 412)) return false
+      throw error
+    }
+  }
+
+  async begin(key: string): Promise<PartedUpload> {
+    return new AzureUpload(this.#blob(key))
+  }
+
+  async remove(key: string, abortSignal: AbortSignal): Promise<void> {
+    await this.#blob(key).deleteIfExists({ abortSignal })
+  }
+
+  async ping(abortSignal: AbortSignal): Promise<void> {
+    await this.#container.getProperties({ abortSignal })
+  }
+
+  failureOf(thrown: unknown): StatusError {
+    const known = networkFailure(this.name, thrown)
+    if (known !== undefined) return known
+    if (!(thrown instanceof Error)) return StatusError.from(thrown)
+    const status = statusOf(thrown)
+    const { code } = thrown as { readonly code?: unknown }
+    const word = typeof code === 'string' ? code : status === undefined ? thrown.name : `HTTP ${status}`
+    // Who gave up a request asks no more what became of it: then it is the connection that was.
+    if (word === 'REQUEST_SEND_ERROR' || word === 'AbortError')
+      return new StatusError('UNAVAILABLE', `${this.name}: the connection was lost`, { cause: thrown })
+    return new StatusError(codeOfRefusal({ status, word }), `${this.name} refused: ${word}`, { cause: thrown })
+  }
+
+  /** The library shares its connections between all that use it; they end when they are idle. */
+  close(): void {}
+
+  #blob(key: string): BlockBlobClient {
+    return this.#container.getBlockBlobClient(key)
+  }
+}
+
+/**
+ * Blocks of a blob that nobody sees before they are listed. Who lists his drops those of everybody else who writes the
+ * blob at that time; what others then would have listed counts as written before, and written over. Blocks that are never
+ * listed Azure drops after a week: it has no request for that.
+ */
+class AzureUpload implements PartedUpload {
+  readonly #blob: BlockBlobClient
+  /** Names of blocks are as long as each other, and those of two uploads never the same. */
+  readonly #id = randomBytes(12).toString('hex')
+  readonly #names: string[] = []
+
+  constructor(blob: BlockBlobClient) {
+    this.#blob = blob
+  }
+
+  async send({ index, bytes }: ObjectChunk, abortSignal: AbortSignal): Promise<void> {
+    const name = Buffer.from(`${this.#id}-${String(index).padStart(8, '0')}`).toString('base64')
+    await this.#blob.stageBlock(name, bytes, bytes.length, { abortSignal })
+    this.#names[index] = name
+  }
+
+  async complete(abortSignal: AbortSignal): Promise<void> {
+    try {
+      await this.#blob.commitBlockList(this.#names, { abortSignal })
+    } catch (error) {
+      const { code } = error as { readonly code?: unknown }
+      if (code !== 'InvalidBlockList' || !(await this.#blob.exists({ abortSignal }))) throw error
+    }
+  }
+
+  async abort(): Promise<void> {}
+}
+
+const factsOf = ({ lastModified, etag = '' }: { lastModified?: Date; etag?: string }, sizeBytes = 0): ObjectFacts => ({
+  sizeBytes,
+  writtenAtMs: lastModified?.getTime() ?? 0,
+  version: etag,
+})
+
+const statusOf = (thrown: unknown): number | undefined =>
+  (thrown as { readonly statusCode?: number } | undefined)?.statusCode
+
+/** A container that is not there is no missing object. */
+const undefinedIfAbsent = (thrown: unknown): undefined => {
+  const { code } = thrown as { readonly code?: unknown }
+  if (statusOf(thrown) !== 404 || code === 'ContainerNotFound') throw thrown
+}

@@ -1,0 +1,53 @@
+import type { Collection, FindCursor } from 'mongodb'
+import { StatusError } from '../../../base/status-error.js'
+import type { Extent } from '../../remote/in-order.js'
+import { bufferOf, type ChunkDocument, chunkName, chunksBetween } from './documents.js'
+
+/**
+ * What one answer brings at most: a reader holds that much, and asks for more when it is used up. Of 1 to 4 MiB none costs less
+ * than the others.
+ */
+const ANSWER_BYTES = 2 * 1024 * 1024
+
+export interface ChunkedBlob {
+  readonly version: string
+  /** The length of every chunk but the last. */
+  readonly chunkBytes: number
+}
+
+export interface ChunkReaderParts {
+  readonly chunks: Collection<ChunkDocument>
+  /** Runs what asks the server, or fails while there is none. */
+  use<T>(work: () => Promise<T>): Promise<T>
+  readonly signal: AbortSignal
+}
+
+/**
+ * The bytes of a part of a blob that is in chunks, by one question for all of them: a server that looks at every document of
+ * the collection for each question does that once.
+ */
+export async function* readChunks(
+  { version, chunkBytes }: ChunkedBlob,
+  { offset, end }: Extent,
+  { chunks, use, signal }: ChunkReaderParts,
+): AsyncGenerator<Buffer> {
+  const [first, last] = [Math.floor(offset / chunkBytes), Math.ceil(end / chunkBytes)]
+  const batchSize = Math.max(1, Math.floor(ANSWER_BYTES / chunkBytes))
+  const cursor = chunks.find(chunksBetween(version, first, last), { sort: { _id: 1 }, batchSize, signal })
+  try {
+    for (let index = first; index < last; index++) {
+      const found = await use(() => cursor.next())
+      if (found?._id !== chunkName(version, index))
+        throw new StatusError('DATA_LOSS', `chunk ${index} of a blob is lost`)
+      const startsAt = index * chunkBytes
+      yield bufferOf(found.data).subarray(Math.max(0, offset - startsAt), end - startsAt)
+    }
+  } finally {
+    giveUp(cursor)
+  }
+}
+
+/** What the server says to that is nobody's interest. */
+const giveUp = (cursor: FindCursor<ChunkDocument>): void => {
+  cursor.close().catch(() => {})
+}

@@ -1,0 +1,68 @@
+import { randomUUID } from 'node:crypto'
+import { StatusError } from '../../../base/status-error.js'
+import type { ObjectChunk, PartedUpload } from '../../objects/bucket.js'
+import { type BlobDocument, type ChunkDocument, chunkName } from './documents.js'
+import { DUPLICATE_KEY, numberOf } from './failure.js'
+import { type Orphans, UPLOAD_TTL_MS } from './orphans.js'
+
+/** Makes the chunks of an upload a blob. */
+export type CommitChunks = (facts: Pick<BlobDocument, 'size' | 'version' | 'chunk'>) => Promise<void>
+
+export interface MongoUploadParts {
+  readonly orphans: Orphans
+  /** The length of every chunk but the last, and how many of them every part but the last has. */
+  readonly chunkBytes: number
+  readonly chunksPerPart: number
+  readonly commit: CommitChunks
+}
+
+/** Chunks of a blob, under names of their own until a document names them. Those of one part are inserted by one command. */
+export class MongoUpload implements PartedUpload {
+  readonly #parts: MongoUploadParts
+  readonly #version: string
+  readonly #beganMs = performance.now()
+  readonly #sizes: number[] = []
+
+  static async begin(parts: MongoUploadParts, key: string): Promise<MongoUpload> {
+    const version = randomUUID()
+    await parts.orphans.add('begun', key, version)
+    return new MongoUpload(parts, version)
+  }
+
+  private constructor(parts: MongoUploadParts, version: string) {
+    this.#parts = parts
+    this.#version = version
+  }
+
+  async send({ index, bytes }: ObjectChunk): Promise<void> {
+    const { orphans, chunkBytes, chunksPerPart } = this.#parts
+    const chunks: ChunkDocument[] = []
+    for (let at = 0; at < bytes.length; at += chunkBytes) {
+      const _id = chunkName(this.#version, index * chunksPerPart + chunks.length)
+      chunks.push({ _id, data: bytes.subarray(at, at + chunkBytes) })
+    }
+    try {
+      // In any order: of a part that is sent again those are inserted that did not come the first time.
+      await orphans.chunks.insertMany(chunks, { ordered: false })
+    } catch (error) {
+      // They came though the answer did not: a chunk that is sent again is the same one.
+      if (numberOf(error) !== DUPLICATE_KEY) throw error
+    }
+    this.#sizes[index] = bytes.length
+  }
+
+  /** In this order: a process that is killed in between leaves chunks that are deleted, or a blob with all of them. */
+  async complete(): Promise<void> {
+    if (performance.now() - this.#beganMs > UPLOAD_TTL_MS) {
+      throw new StatusError('ABORTED', 'the upload took more than a day: its first chunks may be deleted already')
+    }
+    const { orphans, chunkBytes, commit } = this.#parts
+    const size = this.#sizes.reduce((sum, bytes) => sum + bytes, 0)
+    await commit({ size, version: this.#version, chunk: chunkBytes })
+    await orphans.found(this.#version)
+  }
+
+  abort(): Promise<void> {
+    return this.#parts.orphans.delete(this.#version)
+  }
+}

@@ -1,0 +1,90 @@
+import { Code, type StatusError } from '../../../base/status-error.js'
+import type { CompressorName } from '../../../reapi/compressor.js'
+import type { Digest } from '../../../reapi/digest.js'
+import { type Call, callWith } from '../../../rpc/call.js'
+import { unlessAborted } from '../../../work/deadline.js'
+import { Copy, type CopyTiers } from './copy.js'
+
+/** Concurrent copies. They hold at most 128 MiB together, twice that if all are read compressed. */
+export const COPIES_MAX = 32
+
+/** The copies in flight from slow to fast, one per digest. */
+export class Copies {
+  readonly #tiers: CopyTiers
+  /**
+   * A list, because it is short. A Map with constant turnover leaves old tables that keep their entries from the
+   * collector.
+   */
+  readonly #underWay: Copy[] = []
+  /** Shared by all copies, because creating one costs more than copying a small blob. */
+  readonly #closing = new AbortController()
+  /** Callers that wait for any copy to end. */
+  readonly #waiting: (() => void)[] = []
+
+  constructor(tiers: CopyTiers) {
+    this.#tiers = tiers
+  }
+
+  /**
+   * The copy of a blob, started if there is none. Undefined when too many copies are in flight, or when the one in
+   * flight copies bytes that were replaced since.
+   */
+  of(digest: Digest, call: Call, wantedAs?: CompressorName): Copy | undefined {
+    const underWay = this.#find(digest)
+    if (underWay !== undefined) return underWay.isCurrent ? underWay : undefined
+    return this.#underWay.length < COPIES_MAX ? this.#begin(digest, call, wantedAs) : undefined
+  }
+
+  /**
+   * Resolves once fast has the blob. Rejects with NOT_FOUND when slow lacks it, else with the reason why fast rejected
+   * it.
+   */
+  async populate(digest: Digest, call: Call): Promise<void> {
+    for (;;) {
+      const copy = this.of(digest, call)
+      if (copy !== undefined) {
+        await unlessAborted(copy.opened, call.signal)
+        const failure = await unlessAborted(copy.over, call.signal)
+        if (failure !== undefined) throw failure
+        if (copy.isCurrent) return
+      }
+      await unlessAborted(this.#room(digest), call.signal)
+    }
+  }
+
+  /** Called when the blob was written or removed: a copy in flight then has old bytes. */
+  outdate(digest: Digest): void {
+    this.#find(digest)?.outdate()
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort()
+    await Promise.all(this.#underWay.map(({ over }) => over))
+  }
+
+  #begin(digest: Digest, call: Call, wantedAs: CompressorName | undefined): Copy {
+    const copy = new Copy(digest, this.#tiers, callWith(call, { signal: this.#closing.signal }), wantedAs)
+    this.#underWay.push(copy)
+    void copy.over.then((failure) => {
+      this.#underWay.splice(this.#underWay.indexOf(copy), 1)
+      for (const wake of this.#waiting.splice(0)) wake()
+      if (failure !== undefined) notCached(digest, failure, call)
+    })
+    return copy
+  }
+
+  /** Waits for the copy of that blob if there is one, else for any. */
+  #room(digest: Digest): Promise<unknown> {
+    return this.#find(digest)?.over ?? new Promise<void>((resolve) => this.#waiting.push(resolve))
+  }
+
+  #find({ key }: Digest): Copy | undefined {
+    return this.#underWay.find((copy) => copy.key === key)
+  }
+}
+
+/** Logs why fast did not store a blob. The call does not fail. NOT_FOUND from slow is not logged. */
+export const notCached = (digest: Digest, error: StatusError, { signal, log }: Call): void => {
+  const isNews = !signal.aborted && error.code !== Code.NOT_FOUND && error.code !== Code.CANCELLED
+  if (isNews) log.warn('the fast store did not take a blob', { digest: digest.key, error })
+}

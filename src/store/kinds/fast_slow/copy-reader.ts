@@ -1,0 +1,60 @@
+import { crc32 } from 'node:zlib'
+import { StatusError } from '../../../base/status-error.js'
+import type { Blob } from '../../../stream/blob/blob.js'
+import { join } from '../../../stream/join.js'
+import { Loop, sourceOf } from '../../../stream/loop.js'
+import type { Window } from './window.js'
+
+/**
+ * Opens the blob at a position, independently of the copy. `mark` is the state of the copy there; undefined at the
+ * start.
+ */
+export type OpenRest<Mark> = (position: number, mark: Mark | undefined, signal: AbortSignal) => Promise<Blob>
+
+/**
+ * One reader of a copy in flight. While it keeps up, it gets the bytes of the copy. If it falls behind the window, it
+ * continues with a read of its own.
+ */
+export const copyReader = <Mark>(window: Window<Mark>, openRest: OpenRest<Mark>): Loop =>
+  sourceOf(async function* (signal) {
+    signal.addEventListener('abort', () => window.wake(), { once: true })
+    let mark: Mark | undefined
+    for (let position = 0; !signal.aborted; ) {
+      const found = window.at(position)
+      if (found === 'over') return
+      if (found instanceof StatusError) throw found
+      if (found === 'gone') return yield* chunksOf(await openRest(position, mark, signal), signal)
+      if (found === 'later') await window.news()
+      else {
+        position += found.bytes.length
+        mark = found.mark
+        yield found.bytes
+      }
+    }
+  })
+
+/** The bytes of a blob in order. Ending the iteration early discards the rest. */
+export async function* chunksOf(blob: Blob, signal: AbortSignal): AsyncGenerator<Buffer> {
+  const path = blob.path()
+  const done = join(path, signal)
+  // The failure is reported by `await done` below, or by the last stage to its reader.
+  done.catch(() => {})
+  yield* path[path.length - 1] as AsyncIterable<Buffer>
+  await done
+}
+
+/** Skips the bytes that a reader already has. They must be the same, because the stored encoding may have changed. */
+export const behind = (position: number, checksum: number): Loop =>
+  new Loop(async function* (input) {
+    let skippedBytes = 0
+    let found = 0
+    for await (const chunk of input) {
+      const skipped = chunk.subarray(0, position - skippedBytes)
+      skippedBytes += skipped.length
+      found = crc32(skipped, found)
+      if (skippedBytes === position && found !== checksum) throw new StatusError('UNAVAILABLE', REPLACED)
+      yield chunk.subarray(skipped.length)
+    }
+  })
+
+const REPLACED = 'the blob was uploaded again, compressed otherwise, while it was read: read it again'

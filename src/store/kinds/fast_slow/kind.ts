@@ -1,0 +1,331 @@
+import { createReadStream } from 'node:fs'
+import { unlink } from 'node:fs/promises'
+import type { HealthStatus } from '../../../base/health.js'
+import { isStatus, StatusError } from '../../../base/status-error.js'
+import type { FastSlowOptions } from '../../../config/config.js'
+import type { Digest } from '../../../reapi/digest.js'
+import { DigestBatch } from '../../../reapi/digest-batch.js'
+import { type Call, callWith } from '../../../rpc/call.js'
+import { Blob } from '../../../stream/blob/blob.js'
+import { putBoth } from '../../../stream/blob/put-both.js'
+import { isWhole, type Range, STAGE_BYTES } from '../../../stream/path.js'
+import { unlessAborted } from '../../../work/deadline.js'
+import type { BuildContext, StoreKind } from '../../contract/kind.js'
+import {
+  BaseStore,
+  type BlobEntry,
+  type BlobFiles,
+  type BlobLease,
+  type FinishedFile,
+  type Outcomes,
+  outcomeOf,
+  PLAIN,
+  type Removal,
+  type Store,
+  type StoreProperties,
+} from '../../contract/store.js'
+import { Confirmed } from './confirmed.js'
+import { Copies, notCached } from './copies.js'
+import { goingOn, type Rest } from './go-on.js'
+import { SlowTouches } from './slow-touches.js'
+
+type FastSlowContext = Pick<BuildContext, 'clock' | 'log' | 'path'>
+
+/**
+ * Two tiers: a quick store that may lose blobs in front of the authoritative one. Uploads go to both. A read that
+ * misses in fast starts a copy from slow and gets its bytes as they arrive. Only slow decides what exists. If slow
+ * accepts no uploads (`noop`, or a direction of `get` or `read_only`), fast is authoritative: uploads must succeed
+ * there, and it is asked what exists.
+ */
+class FastSlowStore extends BaseStore {
+  override readonly files: BlobFiles | undefined
+  override readonly properties: StoreProperties
+  readonly #fast: Store
+  readonly #slow: Store
+  readonly #slowTakesUploads: boolean
+  readonly #fastTakesUploads: boolean
+  readonly #fillsFast: boolean
+  readonly #bypassBytes: number
+  readonly #copies: Copies
+  /** Undefined if asking slow for a blob does not extend its lifetime. */
+  readonly #touches: SlowTouches | undefined
+  /** Undefined if blobs in fast never need to be confirmed. */
+  readonly #confirmed: Confirmed | undefined
+
+  constructor(fast: Store, slow: Store, options: FastSlowOptions, { clock, log, path }: FastSlowContext) {
+    super()
+    this.#fast = fast
+    this.#slow = slow
+    this.#slowTakesUploads = !slow.properties.keepsNothing && takesUploads(options.slow_direction)
+    this.#fastTakesUploads = takesUploads(options.fast_direction)
+    this.#fillsFast = options.fast_direction === 'both' || options.fast_direction === 'get'
+    this.#bypassBytes = options.bypass_dedup_threshold_bytes || Number.POSITIVE_INFINITY
+    const repair = async (digest: Digest, call: Call): Promise<void> => {
+      if (this.#slowTakesUploads) await slow.remove(digest, 'wrong', call)
+    }
+    this.#copies = new Copies({ fast, slow, repair })
+    if (slow.properties.extendsLifetimes && !slow.properties.keepsNothing)
+      this.#touches = new SlowTouches({ slow, clock, log, path })
+    if (this.#slowTakesUploads && options.action_result_max_age_s > 0)
+      this.#confirmed = new Confirmed(options.action_result_max_age_s * 1000, clock)
+    this.files = fast.files && this.#populated(fast.files)
+    const { encodings, extendsLifetimes } = (slow.properties.keepsNothing ? fast : slow).properties
+    const keepsNothing = fast.properties.keepsNothing && slow.properties.keepsNothing
+    this.properties = { ...PLAIN, keepsNothing, encodings, extendsLifetimes }
+  }
+
+  async findMissing(digests: DigestBatch, call: Call): Promise<DigestBatch> {
+    if (this.#slow.properties.keepsNothing) return this.#fast.findMissing(digests, call)
+    const missing = await this.#slow.findMissing(digests, call)
+    if (this.#slowTakesUploads || missing.count === 0) return missing
+    return this.#fast.findMissing(missing, call)
+  }
+
+  get(digest: Digest, range: Range, call: Call): Promise<Blob> {
+    const isAlone = this.#slow.properties.keepsNothing
+    return isAlone ? this.#fast.get(digest, range, call) : this.#getOfEither(digest, range, call)
+  }
+
+  async #getOfEither(digest: Digest, range: Range, call: Call): Promise<Blob> {
+    if (this.#confirmed !== undefined && !digest.describesContent && !this.#confirmed.has(digest))
+      return this.#getConfirmed(this.#confirmed, digest, range, call)
+    const encoded = this.#isEncodedBySlow(range) ? await this.#fromSlowEncoded(digest, range, call) : undefined
+    if (encoded !== undefined) return encoded
+    const near = await this.#fromFast(digest, range, call)
+    if (near !== undefined) this.#touches?.served(digest, call)
+    return near ?? this.#fromSlow(digest, range, call)
+  }
+
+  /** Slow decides, and fast gets a copy. While slow fails, fast is served unconfirmed. */
+  async #getConfirmed(confirmed: Confirmed, digest: Digest, range: Range, call: Call): Promise<Blob> {
+    try {
+      const blob = await this.#fromSlow(digest, range, call)
+      if (this.#isCopied(digest, range)) confirmed.add(digest)
+      return blob
+    } catch (error) {
+      if (isStatus(error, 'NOT_FOUND')) await this.#outdateFast(digest, call)
+      if (isStatus(error, 'NOT_FOUND') || isCallers(error)) throw error
+      const near = await this.#fromFast(digest, range, call)
+      if (near === undefined) throw error
+      call.log.warn('the slow store failed: the fast one is served unconfirmed', { digest: digest.key, error })
+      return near
+    }
+  }
+
+  async put(digest: Digest, blob: Blob, call: Call): Promise<void> {
+    if (!this.#slowTakesUploads) return this.#putFast(digest, blob, call)
+    try {
+      const isInFast = await this.#putSlow(digest, blob, call)
+      if (isInFast) this.#confirmed?.add(digest)
+      if (isInFast) return
+    } finally {
+      // A copy that began earlier has the old bytes.
+      if (!digest.describesContent) this.#copies.outdate(digest)
+    }
+    await this.#outdateFast(digest, call)
+  }
+
+  /** Removes an old blob from fast. A failure is only logged, because the upload is committed in slow. */
+  async #outdateFast(digest: Digest, call: Call): Promise<void> {
+    const failure = await outcomeOf(this.#fast.remove(digest, 'unwanted', call))
+    if (failure !== undefined) notCached(digest, failure, call)
+  }
+
+  /** Returns whether fast has the blob too. If not, fast may still hold an older result. */
+  async #putSlow(digest: Digest, blob: Blob, call: Call): Promise<boolean> {
+    if (!this.#fastTakesUploads) {
+      await this.#slow.put(digest, blob, call)
+      return false
+    }
+    const encoding = this.#slow.properties.encodings.find((candidate) => blob.isIn(candidate)) ?? 'IDENTITY'
+    const into = (tier: Store) => (half: Blob) => tier.put(digest, half.as('IDENTITY', blob.sizeBytes), call)
+    const tiers = { required: into(this.#slow), optional: into(this.#fast) }
+    const failure = await putBoth(digest, blob.as(encoding), tiers, call.signal)
+    if (failure !== undefined) notCached(digest, failure, call)
+    return failure === undefined
+  }
+
+  /** Uses one call if one tier receives all blobs. */
+  override putAll(entries: readonly BlobEntry[], call: Call): Promise<Outcomes> {
+    const isForFast = !this.#slowTakesUploads && this.#fastTakesUploads
+    return isForFast ? this.#fast.putAll(entries, call) : super.putAll(entries, call)
+  }
+
+  /**
+   * A damaged blob is removed from fast if fast has it, else from slow. After that, reads use slow, whose copies are
+   * verified. A blob under a key cannot be verified, so it is removed from both: slow could copy a wrong one back to
+   * fast.
+   */
+  async remove(digest: Digest, why: Removal, call: Call): Promise<void> {
+    this.#confirmed?.delete(digest)
+    this.#copies.outdate(digest)
+    if (why === 'unwanted' || !digest.describesContent) {
+      await Promise.all([this.#fast.remove(digest, why, call), this.#slow.remove(digest, why, call)])
+      return
+    }
+    const isAbsent = await this.#fast.findMissing(DigestBatch.of([digest]), call).then(
+      ({ count }) => count > 0,
+      () => true,
+    )
+    const tier = !isAbsent || this.#slow.properties.keepsNothing ? this.#fast : this.#slow
+    await tier.remove(digest, why, call)
+  }
+
+  async health(call: Call): Promise<HealthStatus> {
+    const [fast, slow] = await Promise.all([this.#fast.health(call), this.#slow.health(call)])
+    if (slow.state !== 'Ok') return { ...slow, message: `slow: ${slow.message}` }
+    if (fast.state === 'Ok') return { state: 'Ok', message: 'both tiers work' }
+    // Without fast the store still works, but slower, unless fast is authoritative.
+    if (!this.#slowTakesUploads) return { ...fast, message: `fast: ${fast.message}` }
+    return { state: 'Warning', message: `fast: ${fast.message}` }
+  }
+
+  /** Stops the background work. */
+  async close(): Promise<void> {
+    await Promise.all([this.#copies.close(), this.#touches?.close()])
+  }
+
+  /** If fast would have to encode the blob and slow would not, slow is asked first, because that is cheaper. */
+  #isEncodedBySlow({ wantedAs }: Range): boolean {
+    const hasSlow = wantedAs !== undefined && this.#slow.properties.encodings.includes(wantedAs)
+    return hasSlow && !this.#fast.properties.encodings.includes(wantedAs)
+  }
+
+  async #fromSlowEncoded(digest: Digest, range: Range, call: Call): Promise<Blob | undefined> {
+    try {
+      return await this.#slow.get(digest, range, call)
+    } catch (error) {
+      if (isStatus(error, 'NOT_FOUND')) return undefined
+      throw error
+    }
+  }
+
+  async #fromSlow(digest: Digest, range: Range, call: Call): Promise<Blob> {
+    const copy = this.#isCopied(digest, range) ? this.#copies.of(digest, call, range.wantedAs) : undefined
+    if (copy !== undefined) await unlessAborted(copy.opened, call.signal)
+    return copy?.read(call, range.wantedAs) ?? this.#slow.get(digest, range, call)
+  }
+
+  /**
+   * Reads from fast. Undefined when slow must be asked: a failing cache is a miss, also when it fails in the middle.
+   */
+  async #fromFast(digest: Digest, range: Range, call: Call): Promise<Blob | undefined> {
+    try {
+      const blob = await this.#fast.get(digest, range, call)
+      if (blob.isAtHand) return blob
+      // An encoded blob cannot continue in the middle, and decoding would mean encoding it again.
+      if (range.wantedAs !== undefined && blob.isIn(range.wantedAs)) return blob
+      return await goingOn(blob, this.#restOf(digest, range, blob.offset, call), call)
+    } catch (error) {
+      if (isCallers(error)) throw error
+      if (!isStatus(error, 'NOT_FOUND')) call.log.warn('the fast store failed to read', { digest: digest.key, error })
+      return undefined
+    }
+  }
+
+  /** Continues from slow. Impossible for a blob under a key, which may differ there, and after damaged bytes. */
+  #restOf(digest: Digest, range: Range, offset: number, call: Call): Rest {
+    const { describesContent, sizeBytes } = digest
+    return {
+      expectedBytes: describesContent ? Math.min(sizeBytes - offset, range.limit) : undefined,
+      open: async (failure, handedOut, areRight, signal) => {
+        if (isCallers(failure)) throw failure
+        call.log.warn('the fast store failed in the middle of a blob', {
+          digest: digest.key,
+          handedOut,
+          error: failure,
+        })
+        if (isStatus(failure, 'DATA_LOSS') && this.#slowTakesUploads) await this.#outdateFast(digest, call)
+        if (!areRight || (handedOut > 0 && !describesContent)) throw failure
+        const inner = callWith(call, { signal })
+        const rest = { ...range, offset: offset + handedOut, limit: range.limit - handedOut }
+        return this.#fromSlow(digest, handedOut === 0 ? range : rest, inner).catch((error: unknown) => {
+          throw isStatus(error, 'NOT_FOUND') ? failure : error
+        })
+      },
+    }
+  }
+
+  /** Whether a read copies the blob to fast. The length of a blob under a key is not known beforehand. */
+  #isCopied({ describesContent, sizeBytes }: Digest, range: Range): boolean {
+    if (!describesContent) return this.#fillsFast && isWhole(range, Number.POSITIVE_INFINITY)
+    return this.#fillsFast && sizeBytes < this.#bypassBytes && isWhole(range, sizeBytes)
+  }
+
+  /** Writes to fast when slow accepts no uploads. */
+  async #putFast(digest: Digest, blob: Blob, call: Call): Promise<void> {
+    if (this.#fastTakesUploads) return this.#fast.put(digest, blob, call)
+    blob.discard()
+    throw takenByNeither(digest)
+  }
+
+  /** The files of fast, with `populate` from slow. */
+  #populated(files: BlobFiles): BlobFiles {
+    return {
+      lease: (digests, call) => this.#lease(files, digests, call),
+      locate: (digest, isExecutable) => files.locate(digest, isExecutable),
+      populate: (digest, call) => this.#populate(digest, call),
+      drop: (digest, call) => files.drop(digest, call),
+      // If slow accepts uploads, a blob too large for fast is just not cached.
+      maxBlobBytes: async (call) => (this.#slowTakesUploads ? Number.POSITIVE_INFINITY : files.maxBlobBytes(call)),
+      reserve: (call) => files.reserve(call),
+      adopt: (digest, file, call) => this.#adopt(files, digest, file, call),
+    }
+  }
+
+  /** Reports leased blobs to slow as used, because a worker links to them without a read. */
+  async #lease(files: BlobFiles, digests: readonly Digest[], call: Call): Promise<BlobLease> {
+    const lease = await files.lease(digests, call)
+    for (const digest of digests) this.#touches?.served(digest, call)
+    return lease
+  }
+
+  /** Copies the file to slow first: once fast owns it, it may be evicted. */
+  async #adopt(files: BlobFiles, digest: Digest, file: FinishedFile, call: Call): Promise<void> {
+    const { path, sizeBytes } = file
+    try {
+      if (this.#slowTakesUploads) {
+        const blob = Blob.ofPath([createReadStream(path, { highWaterMark: STAGE_BYTES })], { sizeBytes })
+        await this.#slow.put(digest, blob.checkedAs(digest, { fault: 'client' }), call)
+      } else if (!this.#fastTakesUploads) throw takenByNeither(digest)
+    } catch (error) {
+      await unlink(path).catch(() => {})
+      throw error
+    }
+    if (!this.#fastTakesUploads) return unlink(path)
+    const failure = await outcomeOf(files.adopt(digest, file, call))
+    if (failure === undefined) return
+    if (!this.#slowTakesUploads) throw failure
+    notCached(digest, failure, call)
+  }
+
+  async #populate(digest: Digest, call: Call): Promise<void> {
+    if (this.#slow.properties.keepsNothing) {
+      throw new StatusError('NOT_FOUND', `blob ${digest.key} is not in the fast store, and there is no slow one`)
+    }
+    if (!this.#fillsFast) {
+      const found = `blob ${digest.key} is not in the fast store`
+      throw new StatusError('FAILED_PRECONDITION', `${found}, and its fast_direction does not let reads fill it`)
+    }
+    await this.#copies.populate(digest, call)
+  }
+}
+
+/** Errors caused by the caller: it left or read past the end. */
+const isCallers = (error: unknown): boolean => isStatus(error, 'OUT_OF_RANGE') || isStatus(error, 'CANCELLED')
+
+const takenByNeither = ({ key }: Digest): StatusError =>
+  new StatusError('PERMISSION_DENIED', `blob ${key} cannot be written: neither tier takes uploads`)
+
+const takesUploads = (direction: FastSlowOptions['fast_direction']): boolean =>
+  direction === 'both' || direction === 'update'
+
+export const fastSlow: StoreKind<FastSlowOptions> = {
+  build: async (options, context) => {
+    const fast = await context.child(options.fast, 'fast')
+    const slow = await context.child(options.slow, 'slow')
+    const store = new FastSlowStore(fast, slow, options, context)
+    context.resources.add(`copies of ${context.path}`, () => store.close())
+    return store
+  },
+}

@@ -1,0 +1,77 @@
+import { setImmediate } from 'node:timers/promises'
+import type { Clock } from '../../../base/clock.js'
+import { ABSENT, type BlobIndex } from '../../index/blob-index.js'
+import type { Located } from './located.js'
+
+/** What eviction needs from the shelf. */
+export interface Evictable {
+  readonly index: BlobIndex
+  at(slot: number): Located
+  isCommitting(digest: Located['digest']): boolean
+  /** Evicts a blob that has only a log record: takes effect at once and deletes nothing. */
+  leave(located: Located): void
+  /** Removes a blob and its file, permanently. Never rejects. */
+  remove(located: Located): Promise<void>
+}
+
+/** Concurrent deletions: enough to keep the disk busy, few enough to leave the thread pool to calls. */
+const UNLINKS_MAX = 16
+
+/** Blobs evicted before yielding to the event loop: below a millisecond. */
+const SLICE = 500
+
+/** Deletes blobs beyond the limits in the background. No call waits for it. */
+export class Eviction {
+  readonly #shelf: Evictable
+  readonly #clock: Clock
+  #round = Promise.resolve()
+  #isUnderWay = false
+  #unlinkCount = 0
+
+  constructor(shelf: Evictable, clock: Clock) {
+    this.#shelf = shelf
+    this.#clock = clock
+  }
+
+  start(): void {
+    if (this.#isUnderWay) return
+    this.#isUnderWay = true
+    this.#round = this.#goOn()
+  }
+
+  async idle(): Promise<void> {
+    await this.#round
+  }
+
+  async #goOn(): Promise<void> {
+    try {
+      for (let count = 1; this.#unlinkCount < UNLINKS_MAX && this.#evictNext(); count++) {
+        if (count % SLICE === 0) await setImmediate()
+      }
+    } finally {
+      this.#isUnderWay = false
+    }
+  }
+
+  /** False when nothing must be evicted now. */
+  #evictNext(): boolean {
+    const { index } = this.#shelf
+    const slot = index.victim()
+    if (slot === ABSENT) return false
+    const located = this.#shelf.at(slot)
+    if (this.#shelf.isCommitting(located.digest)) {
+      index.touch(slot, Math.ceil(this.#clock.now() / 1000))
+      return false
+    }
+    index.noteEviction(slot)
+    if (located.isInline) this.#shelf.leave(located)
+    else {
+      this.#unlinkCount++
+      void this.#shelf.remove(located).finally(() => {
+        this.#unlinkCount--
+        this.start()
+      })
+    }
+    return true
+  }
+}

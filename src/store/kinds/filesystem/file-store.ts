@@ -1,0 +1,230 @@
+import { access, constants, open, unlink } from 'node:fs/promises'
+import { errnoOf, fileFailure } from '../../../base/errno.js'
+import type { HealthStatus } from '../../../base/health.js'
+import type { Digest } from '../../../reapi/digest.js'
+import type { DigestBatch } from '../../../reapi/digest-batch.js'
+import { type Call, cancellation } from '../../../rpc/call.js'
+import { Blob } from '../../../stream/blob/blob.js'
+import { FileSource, readFile } from '../../../stream/blob/file.js'
+import type { BlobForm } from '../../../stream/blob/form.js'
+import { pour } from '../../../stream/blob/pour.js'
+import { extentOf, isWhole, type Range } from '../../../stream/path.js'
+import type { Turns } from '../../../work/turns.js'
+import type { StoreUsage } from '../../contract/meter.js'
+import { BaseStore, type BlobEntry, type Outcomes, outcomeOf, PLAIN, type Removal } from '../../contract/store.js'
+import { putApart } from '../../partition/put-apart.js'
+import { FilePart } from './files/file-part.js'
+import { FileWriter, type Written } from './files/file-writer.js'
+import { LinkedFiles } from './files/linked-files.js'
+import type { OpenFile } from './files/open-file.js'
+import type { Inspection } from './inspection.js'
+import { ATTEMPTS_MAX, type Located, notFound } from './located.js'
+import type { Shelf } from './shelf.js'
+import type { Patrol } from './upkeep/patrol.js'
+import type { Shortages } from './upkeep/shortages.js'
+
+/** Ranges up to this length are read during `get`: open, read, close, without a stream that holds a descriptor. */
+const READ_AT_ONCE_BYTES = 64 * 1024
+
+const WRITE_FRESH_MS = 1000
+
+export interface FilesystemStoreParts {
+  readonly inspection: Inspection
+  /** Limits concurrent file writers. */
+  readonly turns: Turns
+  /** Bytes per read from a file. */
+  readonly bufferBytes: number
+  /** Largest blob kept in the log. */
+  readonly smallBytes: number
+  readonly patrol: Patrol
+  readonly shortages: Shortages
+}
+
+/**
+ * Keeps small blobs as records of a log and larger ones as files. `get` itself opens the file, because only the disk
+ * knows whether the blob still exists, and NOT_FOUND must come before the blob. The blob holds the descriptor until it
+ * is read or discarded.
+ *
+ * Guarantees: a `put` that resolved survives any end of the process, kill -9 included. With `durability: power_loss` it
+ * also survives a power loss. Without it, a power loss may lose the last seconds of writes; a file truncated by it is
+ * noticed and is a miss. A damaged record is never returned. A damaged file can be returned at most once, if it was not
+ * verified since the start, and that read ends with an error.
+ */
+export class FilesystemStore extends BaseStore {
+  override readonly files: LinkedFiles
+  override readonly properties = { ...PLAIN, extendsLifetimes: true }
+  readonly #shelf: Shelf
+  readonly #parts: FilesystemStoreParts
+  #checking: Promise<HealthStatus> | undefined
+  /** When a test file was last written and deleted. Reset by a later failure. */
+  #couldWriteMs = Number.NEGATIVE_INFINITY
+
+  constructor(shelf: Shelf, parts: FilesystemStoreParts) {
+    super()
+    this.#shelf = shelf
+    this.#parts = parts
+    this.files = new LinkedFiles(shelf, parts.inspection)
+  }
+
+  async findMissing(digests: DigestBatch, _call: Call): Promise<DigestBatch> {
+    return this.#shelf.index.missing(digests)
+  }
+
+  async get(digest: Digest, range: Range, _call: Call): Promise<Blob> {
+    for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
+      const located = this.#shelf.locate(digest)
+      extentOf(range, located.storedBytes, digest.key)
+      if (located.isInline) {
+        const bytes = await this.#parts.inspection.readInline(located).catch((error: unknown) => {
+          throw fileFailure(error, `could not read blob ${digest.key}`)
+        })
+        if (bytes !== undefined) return Blob.ofPart(bytes, range, digest.key)
+      } else {
+        const file = await this.#parts.inspection.openFile(located)
+        const blob = file && (await this.#blobOf(file, located, range))
+        if (blob !== undefined) return blob
+      }
+    }
+    throw notFound(digest)
+  }
+
+  async put(digest: Digest, blob: Blob, { signal }: Call): Promise<void> {
+    if (signal.aborted) {
+      blob.discard()
+      throw cancellation(signal)
+    }
+    const form = await blob.take()
+    try {
+      const written = await this.#write(digest, form, signal)
+      if (Buffer.isBuffer(written)) await this.#shelf.commitBytes(digest, written, signal)
+      else await this.#shelf.commitFile(digest, written)
+    } catch (thrown) {
+      const error = fileFailure(thrown, `could not write blob ${digest.key}`)
+      this.#parts.shortages.met(digest, error)
+      this.#couldWriteMs = Number.NEGATIVE_INFINITY
+      throw error
+    }
+  }
+
+  /** Appends small blobs together, so that one write covers all of them. */
+  override putAll(entries: readonly BlobEntry[], call: Call): Promise<Outcomes> {
+    const isSmall = ({ blob: { sizeBytes } }: BlobEntry): boolean =>
+      sizeBytes !== undefined && sizeBytes <= this.#parts.smallBytes
+    return putApart(entries, isSmall, (areSmall, some) =>
+      areSmall
+        ? Promise.all(some.map(({ digest, blob }) => outcomeOf(this.put(digest, blob, call))))
+        : super.putAll(some, call),
+    )
+  }
+
+  remove(digest: Digest, _why: Removal, _call: Call): Promise<void> {
+    return this.#shelf.drop(digest)
+  }
+
+  /** Concurrent callers share one check, so that a disk that hangs does not collect requests. */
+  health(): Promise<HealthStatus> {
+    this.#checking ??= this.#check().finally(() => {
+      this.#checking = undefined
+    })
+    return this.#checking
+  }
+
+  async #check(): Promise<HealthStatus> {
+    const { layout, index } = this.#shelf
+    const { damagedCount } = this.#parts.inspection
+    try {
+      const folders = [layout.contentPath, layout.tempPath]
+      await Promise.all([...folders.map((folder) => access(folder, constants.W_OK)), this.#tryToWrite()])
+    } catch (error) {
+      const reason = errnoOf(error) === 'ENOENT' ? 'its folder is gone' : fileFailure(error, 'could not write').message
+      return { state: 'Failed', message: 'cannot write and delete a file', error: reason }
+    }
+    const { failure, hasGoneRound } = this.#parts.patrol
+    if (failure !== undefined) {
+      return { state: 'Failed', message: 'cannot read a folder of its files', error: failure }
+    }
+    const damage = damagedCount > 0 ? `, found ${damagedCount} damaged ones since the start` : ''
+    const state = hasGoneRound ? 'Ok' : 'Initializing'
+    return { state, message: `keeps ${index.count} blobs of ${index.bytes} bytes${damage}` }
+  }
+
+  /**
+   * Caches a success for WRITE_FRESH_MS: any client may ask, and creating and deleting a file waits for the disk's
+   * journal.
+   */
+  async #tryToWrite(): Promise<void> {
+    const nowMs = performance.now()
+    if (nowMs - this.#couldWriteMs < WRITE_FRESH_MS) return
+    await writeAndDelete(this.#shelf.layout.nextTempPath())
+    this.#couldWriteMs = nowMs
+  }
+
+  usage(): StoreUsage {
+    const { index, unlinker } = this.#shelf
+    return { ...index.usage, evictFailureCount: unlinker.failureCount }
+  }
+
+  /** Undefined when the blob changed, or proved damaged, while it was opened. */
+  async #blobOf(file: OpenFile, located: Located, range: Range): Promise<Blob | undefined> {
+    const { inspection } = this.#parts
+    const { digest, storedBytes } = located
+    const { offset, end } = extentOf(range, storedBytes, digest.key)
+    const sizeBytes = end - offset
+    const stats = file.stat()
+    const part = new FilePart({
+      ...{ file, key: digest.key, offset, end, bufferBytes: this.#parts.bufferBytes },
+      onTorn: () => void this.#shelf.heal(located),
+    })
+    const isAtOnce = sizeBytes <= READ_AT_ONCE_BYTES
+    const isUnchecked = isWhole(range, storedBytes) && !inspection.trusts(located, stats)
+    if (inspection.suspects(located, stats) || (isUnchecked && isAtOnce)) {
+      await part.close()
+      await inspection.check(located)
+      return undefined
+    }
+    if (!isUnchecked) {
+      return isAtOnce ? Blob.ofBytes(await readFile(part), { offset }) : Blob.ofFile(part, { offset })
+    }
+    const checksum = await inspection.checksumOf(located)
+    if (checksum === undefined) {
+      await part.close()
+      return undefined
+    }
+    const done = async (isRight: boolean): Promise<void> => {
+      if (isRight) inspection.vouch(located, stats)
+      else await inspection.damaged(located)
+    }
+    return Blob.ofPath([new FileSource(part.checked(checksum, done))], { sizeBytes, offset })
+  }
+
+  /** Returns small bytes as they are. Everything else goes through a FileWriter. */
+  async #write(digest: Digest, form: BlobForm, signal: AbortSignal): Promise<Written> {
+    const { layout, index, syncs } = this.#shelf
+    const { turns, smallBytes } = this.#parts
+    if (form.kind === 'bytes' && form.bytes.length <= smallBytes && index.fits(form.bytes.length)) return form.bytes
+    const writer = new FileWriter({
+      key: digest.key,
+      turns,
+      smallBytes,
+      nextTempPath: () => layout.nextTempPath(),
+      isSynced: syncs !== undefined,
+      fits: (storedBytes) => index.fits(storedBytes),
+    })
+    try {
+      await pour(form, (bytes) => writer.take(bytes), signal)
+      return await writer.finish()
+    } catch (error) {
+      await writer.discard()
+      throw error
+    }
+  }
+}
+
+/** Uses as few thread pool operations as possible, because the probe waits for each. */
+const writeAndDelete = async (path: string): Promise<void> => {
+  const file = await open(path, 'wx')
+  const written = file.write(new Uint8Array(1)).finally(() => file.close())
+  const [deleted] = await Promise.allSettled([unlink(path), written])
+  await written
+  if (deleted.status === 'rejected') throw deleted.reason
+}

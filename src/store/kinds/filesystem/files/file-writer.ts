@@ -1,0 +1,155 @@
+import { unlink } from 'node:fs/promises'
+import { crc32 } from 'node:zlib'
+import { fileFailure } from '../../../../base/errno.js'
+import { LARGE_BYTES, type LentBuffer, lendBuffer, SMALL_BYTES } from '../../../../base/lent-buffers.js'
+import { StatusError } from '../../../../base/status-error.js'
+import type { Turns } from '../../../../work/turns.js'
+import type { FinishedFile } from '../../../contract/store.js'
+import { OpenFile } from './open-file.js'
+
+export interface FileWriterParts {
+  readonly key: string
+  readonly turns: Turns
+  /** Largest blob that does not become a file. */
+  readonly smallBytes: number
+  nextTempPath(): string
+  /** Whether the bytes must be on disk before the file is committed. */
+  readonly isSynced: boolean
+  fits(storedBytes: number): boolean
+}
+
+/** The result: the bytes of a small blob, else a file that the caller must move or delete. */
+export type Written = Buffer | FinishedFile
+
+/**
+ * Receives a blob of unknown length. A small blob stays in memory. A larger one is written to a temporary file through
+ * reused buffers: one is filled while another is written. The writer holds a write turn only while it writes, so an
+ * upload whose client is idle blocks no other.
+ */
+export class FileWriter {
+  readonly #parts: FileWriterParts
+  readonly #abort = new AbortController()
+  /** The write in flight, or the last one. */
+  #work = Promise.resolve()
+  /** Writes that were begun and have not succeeded yet. */
+  #pendingCount = 0
+  #full: LentBuffer[] = []
+  #last: LentBuffer | undefined
+  /** Bytes used in the last buffer. */
+  #filledBytes = 0
+  #file: OpenFile | undefined
+  #tempPath = ''
+  #storedBytes = 0
+  #checksum = 0
+
+  constructor(parts: FileWriterParts) {
+    this.#parts = parts
+  }
+
+  /** A `FeedTaker`. */
+  take(bytes: Buffer): Promise<void> | undefined {
+    this.#storedBytes += bytes.length
+    this.#checksum = crc32(bytes, this.#checksum)
+    if (!this.#parts.fits(this.#storedBytes)) return Promise.reject(tooLargeToKeep(this.#parts.key, this.#storedBytes))
+    for (let at = 0; at < bytes.length; ) {
+      this.#last ??= this.#lend()
+      const copied = bytes.copy(this.#last.bytes, this.#filledBytes, at)
+      at += copied
+      this.#filledBytes += copied
+      if (this.#filledBytes === this.#last.bytes.length) this.#fill(this.#last)
+    }
+    return this.#full.length > 0 && !this.#isSmall ? this.#write() : undefined
+  }
+
+  /**
+   * Ends the blob. Rejects with the first failure. After a rejection, or when the result is not needed, call `discard`.
+   */
+  async finish(): Promise<Written> {
+    if (this.#last !== undefined) this.#fill(this.#last)
+    if (this.#isSmall) {
+      const bytes = Buffer.concat(this.#full.map((buffer) => buffer.bytes))
+      for (const buffer of this.#full.splice(0)) buffer.release()
+      return bytes
+    }
+    if (this.#full.length > 0) await this.#write()
+    await this.#work
+    const file = this.#file as OpenFile
+    const { mtimeMs } = file.stat()
+    await this.#inTurn(async () => {
+      if (this.#parts.isSynced) await file.sync()
+      await file.close()
+    })
+    return { path: this.#tempPath, sizeBytes: this.#storedBytes, checksum: this.#checksum, mtimeMs }
+  }
+
+  /** Discards an unfinished blob. Never rejects: a file left behind is deleted at the next start. */
+  async discard(): Promise<void> {
+    this.#abort.abort()
+    await this.#work.catch(() => {})
+    await this.#file?.close().catch(() => {})
+    if (this.#file !== undefined) await unlink(this.#tempPath).catch(() => {})
+  }
+
+  get #isSmall(): boolean {
+    return this.#storedBytes <= this.#parts.smallBytes
+  }
+
+  /**
+   * Starts with a small buffer, in case the upload stalls. One write of the thread pool costs as much as writing 64
+   * KiB.
+   */
+  #lend(): LentBuffer {
+    return lendBuffer(this.#isSmall ? SMALL_BYTES : LARGE_BYTES)
+  }
+
+  #fill({ bytes, release }: LentBuffer): void {
+    this.#full.push({ bytes: bytes.subarray(0, this.#filledBytes), release })
+    this.#last = undefined
+    this.#filledBytes = 0
+  }
+
+  /** Starts to write the full buffers. Resolves when there is room for more: once the earlier write is done. */
+  #write(): Promise<void> | undefined {
+    const before = this.#pendingCount > 0 ? this.#work : undefined
+    const full = this.#full.splice(0)
+    this.#pendingCount += 1
+    this.#work = this.#work
+      .then(() => this.#inTurn(() => this.#append(full)))
+      .catch((error: unknown) => {
+        throw fileFailure(error, `could not write blob ${this.#parts.key}`)
+      })
+    // The next `take` or `finish` reports the failure.
+    this.#work.catch(() => {})
+    return before
+  }
+
+  async #append(full: readonly LentBuffer[]): Promise<void> {
+    this.#file ??= await this.#create()
+    await this.#file.append(full.map(({ bytes }) => bytes))
+    // Only after success: after a failure the buffers may still be in use by a write.
+    for (const buffer of full) buffer.release()
+    this.#pendingCount -= 1
+  }
+
+  async #create(): Promise<OpenFile> {
+    const tempPath = this.#parts.nextTempPath()
+    const file = await OpenFile.create(tempPath)
+    this.#tempPath = tempPath
+    return file
+  }
+
+  async #inTurn(work: () => Promise<void>): Promise<void> {
+    const end = await this.#parts.turns.take('a turn to write', this.#abort.signal)
+    try {
+      await work()
+    } finally {
+      end()
+    }
+  }
+}
+
+export const tooLargeToKeep = (key: string, sizeBytes: number): StatusError =>
+  new StatusError(
+    'RESOURCE_EXHAUSTED',
+    `blob ${key} has ${sizeBytes} bytes or more, which exceeds max_bytes of this store`,
+  )

@@ -1,0 +1,172 @@
+import type { Stats } from 'node:fs'
+import { stat } from 'node:fs/promises'
+import { crc32 } from 'node:zlib'
+import { fileFailure } from '../../../base/errno.js'
+import type { Log } from '../../../log/log.js'
+import { STAGE_BYTES } from '../../../stream/path.js'
+import { boundedMap } from '../../../work/bounded-map.js'
+import { OpenFile } from './files/open-file.js'
+import { isGone } from './files/unlinker.js'
+import type { Located } from './located.js'
+import type { Shelf } from './shelf.js'
+
+const STATS_AT_A_TIME = 16
+
+/**
+ * Larger records would evict many small ones from memory. A read of 1 KiB from memory takes less than half of the CPU.
+ */
+const LARGEST_RECENT_BYTES = 16 * 1024
+/** Memory of an entry besides its bytes: buffer, key and map entry. */
+const RECENT_OVERHEAD_BYTES = 400
+
+/** `changed`: the blob was replaced or removed during the check, or its file is gone, so nothing is known about it. */
+export type CheckOutcome = 'right' | 'damaged' | 'changed'
+
+/**
+ * Checks blobs while they are read or listed. A blob whose file is gone, truncated or damaged is removed from the
+ * shelf, so that it becomes a miss.
+ */
+export class Inspection {
+  readonly #shelf: Shelf
+  readonly #log: Log
+  #damagedCount = 0
+
+  constructor(shelf: Shelf, log: Log) {
+    this.#shelf = shelf
+    this.#log = log
+  }
+
+  /** Blobs found damaged since the start. */
+  get damagedCount(): number {
+    return this.#damagedCount
+  }
+
+  /** Checks the length of every file, because a power loss may have truncated those written last. */
+  async lookAtAll(): Promise<void> {
+    const { index } = this.#shelf
+    const files = [...index.slots()].filter((slot) => !index.isInline(slot))
+    await boundedMap(files, STATS_AT_A_TIME, (slot) => this.look(this.#shelf.at(slot)))
+  }
+
+  /** Drops a blob whose file is gone or has another length. A file whose `stat` fails stays. */
+  async look(located: Located): Promise<void> {
+    try {
+      const { size } = await stat(located.path)
+      if (size !== located.storedBytes) await this.#shelf.heal(located)
+    } catch (error) {
+      if (isGone(error)) await this.#shelf.heal(located)
+    }
+  }
+
+  /** The bytes of a small blob. A damaged record is dropped and becomes a miss. */
+  async readInline(located: Located): Promise<Buffer | undefined> {
+    const { digest, location } = located
+    const recent = this.#shelf.recent.get(digest.key)
+    // Must be the same buffer as last time: callers recognise its content by the buffer object.
+    if (recent?.location === location) return recent.bytes
+    const bytes = await this.checkInline(located)
+    if (bytes !== undefined && bytes.length <= LARGEST_RECENT_BYTES && this.#shelf.isThere(located)) {
+      this.#shelf.recent.set(digest.key, { location, bytes }, bytes.length + RECENT_OVERHEAD_BYTES)
+    }
+    return bytes
+  }
+
+  /** `readInline` that always reads from the disk. */
+  async checkInline(located: Located): Promise<Buffer | undefined> {
+    const { digest, location, storedBytes } = located
+    const bytes = await this.#shelf.records.read(location, digest, storedBytes)
+    if (bytes === undefined && this.#shelf.isAsLocated(located)) await this.damaged(located)
+    return bytes
+  }
+
+  /**
+   * Opens the file of a blob. A missing or truncated file is dropped. Undefined then, and when the blob changed
+   * meanwhile.
+   */
+  async openFile(located: Located): Promise<OpenFile | undefined> {
+    const file = await OpenFile.open(located.path, located.digest.key)
+    if (file !== undefined) {
+      if (file.stat().size === located.storedBytes) return file
+      await file.close().catch(() => {})
+    }
+    await this.#shelf.heal(located)
+    return undefined
+  }
+
+  /**
+   * The checksum of a file from when it was written. Undefined when the record is damaged; then the blob is dropped.
+   */
+  async checksumOf(located: Located): Promise<number | undefined> {
+    const head = await this.#shelf.records.readHead(located.location, located.digest)
+    if (head === undefined && this.#shelf.isAsLocated(located)) await this.damaged(located)
+    return head?.checksum
+  }
+
+  /**
+   * Whether the bytes of a file with this modification time are known to be intact. While the blob is uploaded again,
+   * the file may already be the new one; both are complete.
+   */
+  trusts({ digest, slot }: Located, { mtimeMs }: Pick<Stats, 'mtimeMs'>): boolean {
+    return this.#shelf.marks.vouchesFor(slot, mtimeMs) || this.#shelf.isCommitting(digest)
+  }
+
+  /** Whether a file was written to or touched since its bytes were known to be intact. */
+  suspects({ digest, slot }: Located, { mtimeMs }: Pick<Stats, 'mtimeMs'>): boolean {
+    return this.#shelf.marks.suspects(slot, mtimeMs) && !this.#shelf.isCommitting(digest)
+  }
+
+  /** Records that a file with this modification time was read completely and was intact. */
+  vouch(located: Located, { mtimeMs }: Pick<Stats, 'mtimeMs'>): void {
+    if (this.#shelf.isAsLocated(located)) this.#shelf.marks.set(located.slot, mtimeMs)
+  }
+
+  /** Drops a damaged blob: no reader gets it again, and the next upload restores it. */
+  async damaged(located: Located): Promise<void> {
+    if (!this.#shelf.isAsLocated(located)) return
+    this.#damagedCount++
+    this.#log.warn('a blob of the store is damaged: dropped until a client uploads it again', {
+      blob: located.digest.key,
+    })
+    await this.#shelf.heal(located)
+  }
+
+  /**
+   * Compares the file of a blob with its checksum and drops a damaged one. Before each read it waits for `pace`, called
+   * with the number of bytes.
+   */
+  async check(located: Located, pace: (bytes: number) => Promise<void> = async () => {}): Promise<CheckOutcome> {
+    const file = await this.openFile(located)
+    if (file === undefined) return 'changed'
+    try {
+      const { mtimeMs } = file.stat()
+      const checksum = await this.checksumOf(located)
+      if (checksum === undefined) return this.#shelf.isAsLocated(located) ? 'damaged' : 'changed'
+      const isRight = (await fileChecksum(file, located, pace)) === checksum
+      if (!this.#shelf.isAsLocated(located)) return 'changed'
+      if (isRight) this.vouch(located, { mtimeMs })
+      else await this.damaged(located)
+      return isRight ? 'right' : 'damaged'
+    } finally {
+      await file.close().catch(() => {})
+    }
+  }
+}
+
+const fileChecksum = async (
+  file: OpenFile,
+  { storedBytes, digest }: Located,
+  pace: (bytes: number) => Promise<void>,
+): Promise<number> => {
+  const buffer = Buffer.allocUnsafeSlow(Math.min(STAGE_BYTES, storedBytes))
+  let checksum = 0
+  for (let at = 0; at < storedBytes; ) {
+    await pace(Math.min(buffer.length, storedBytes - at))
+    const bytesRead = await file.read(buffer, at).catch((error: unknown) => {
+      throw fileFailure(error, `could not read blob ${digest.key}`)
+    })
+    if (bytesRead === 0) break
+    checksum = crc32(buffer.subarray(0, bytesRead), checksum)
+    at += bytesRead
+  }
+  return checksum
+}

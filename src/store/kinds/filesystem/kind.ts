@@ -1,0 +1,8 @@
+import type { FilesystemOptions } from '../../../config/config.js'
+import type { StoreKind } from '../../contract/kind.js'
+import { openFileStore } from './open-file-store.js'
+import { segmentBytesFor } from './records/room.js'
+
+export const filesystem: StoreKind<FilesystemOptions> = {
+  build: (options, context) => openFileStore(options, context, segmentBytesFor(options.eviction_policy.max_bytes)),
+}

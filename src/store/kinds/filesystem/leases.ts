@@ -1,0 +1,58 @@
+import type { Digest } from '../../../reapi/digest.js'
+import type { BlobLease } from '../../contract/store.js'
+import { ABSENT, type BlobIndex } from '../../index/blob-index.js'
+
+/** What leases need from the shelf. */
+interface Leasable {
+  readonly index: BlobIndex
+  readonly eviction: { start(): void }
+}
+
+/** Counts the leases of each blob. A blob that arrives while it is leased is pinned from then on. */
+export class Leases {
+  readonly #shelf: Leasable
+  readonly #counts = new Map<string, number>()
+
+  constructor(shelf: Leasable) {
+    this.#shelf = shelf
+  }
+
+  lease(digests: readonly Digest[]): BlobLease {
+    const held = new Map<string, Digest>()
+    const extend = (more: readonly Digest[]): Digest[] => more.filter((digest) => !this.#take(digest, held))
+    const missing = extend(digests)
+    const release = (): void => {
+      for (const digest of held.values()) this.#release(digest)
+      held.clear()
+      this.#shelf.eviction.start()
+    }
+    return { missing, extend: async (more) => extend(more), release }
+  }
+
+  /** Called when a blob was committed. */
+  arrived(digest: Digest, slot: number): void {
+    if (this.#counts.has(digest.key)) this.#shelf.index.pin(slot)
+  }
+
+  /** Returns whether the blob is present. */
+  #take(digest: Digest, held: Map<string, Digest>): boolean {
+    if (!held.has(digest.key)) {
+      held.set(digest.key, digest)
+      this.#counts.set(digest.key, (this.#counts.get(digest.key) ?? 0) + 1)
+    }
+    const slot = this.#shelf.index.find(digest)
+    if (slot !== ABSENT) this.#shelf.index.pin(slot)
+    return slot !== ABSENT
+  }
+
+  #release(digest: Digest): void {
+    const count = this.#counts.get(digest.key) ?? 0
+    if (count > 1) {
+      this.#counts.set(digest.key, count - 1)
+      return
+    }
+    this.#counts.delete(digest.key)
+    const slot = this.#shelf.index.find(digest)
+    if (slot !== ABSENT) this.#shelf.index.unpin(slot)
+  }
+}

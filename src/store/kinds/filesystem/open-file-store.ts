@@ -1,0 +1,112 @@
+import { mkdir, readdir, realpath, stat, unlink } from 'node:fs/promises'
+import { join } from 'node:path'
+import { StatusError } from '../../../base/status-error.js'
+import type { FilesystemOptions } from '../../../config/config.js'
+import { lockFolder } from '../../../files/folder-lock.js'
+import { Turns } from '../../../work/turns.js'
+import type { BuildContext } from '../../contract/kind.js'
+import { BlobIndex } from '../../index/blob-index.js'
+import { FilesystemStore } from './file-store.js'
+import { FolderSyncs } from './files/folder-syncs.js'
+import { Inspection } from './inspection.js'
+import { Layout } from './layout.js'
+import { RecordLog } from './records/record-log.js'
+import { inlineCharge } from './records/room.js'
+import { Checkpoints } from './recover/checkpoints.js'
+import { recover } from './recover/recover.js'
+import { Shelf } from './shelf.js'
+import { Touches } from './touches.js'
+import { Cleaner } from './upkeep/cleaner.js'
+import { Patrol } from './upkeep/patrol.js'
+import { Scrub } from './upkeep/scrub.js'
+import { Shortages } from './upkeep/shortages.js'
+
+const EXPIRY_PERIOD_MS = 1000
+
+/** Waiting writers allowed per active writer. Beyond that, clients should retry later. */
+const WAITING_EACH = 256
+
+/** Opens the store in its folders and locks them until the store is closed. */
+export const openFileStore = async (
+  options: FilesystemOptions,
+  context: BuildContext,
+  segmentBytes: number,
+): Promise<FilesystemStore> => {
+  const layout = await prepare(options)
+  const release = await lockFolder(layout.contentPath, 'another store or another running server')
+  try {
+    return await start(layout, options, context, { segmentBytes, release })
+  } catch (error) {
+    await release()
+    throw error
+  }
+}
+
+const prepare = async ({ content_path, temp_path }: FilesystemOptions): Promise<Layout> => {
+  for (const path of [content_path, temp_path]) await mkdir(path, { recursive: true })
+  const layout = new Layout(await realpath(content_path), await realpath(temp_path))
+  const [content, temp] = [await stat(layout.contentPath), await stat(layout.tempPath)]
+  if (content.dev !== temp.dev) {
+    const text = `content_path ${content_path} and temp_path ${temp_path} are on different file systems, expected one`
+    throw new StatusError('FAILED_PRECONDITION', `${text}: a finished blob is moved from the one to the other`)
+  }
+  await layout.refuseOlder()
+  return layout
+}
+
+const start = async (
+  layout: Layout,
+  options: FilesystemOptions,
+  { clock, holds, log, path, resources }: BuildContext,
+  { segmentBytes, release }: { readonly segmentBytes: number; readonly release: () => Promise<void> },
+): Promise<FilesystemStore> => {
+  const policy = options.eviction_policy
+  const isSynced = options.durability === 'power_loss'
+  const concurrent = options.max_concurrent_writes
+  const index = new BlobIndex({ policy, clock, blockSizeBytes: options.block_size, inlineCharge })
+  const records = await RecordLog.open({ folder: layout.recordsPath, segmentBytes, isSynced, log })
+  await sweep(layout)
+  const { checkpointPath } = layout
+  const { mayBeTorn, firstReplayed } = await recover({ index, records, checkpointPath, log, path })
+  const syncs = isSynced ? new FolderSyncs() : undefined
+  const recentBytes = options.small_blob_cache_size
+  const shelf = new Shelf({ layout, index, records, recentBytes, syncs, clock, log })
+  const touches = new Touches({ index, records, clock, log })
+  const inspection = new Inspection(shelf, log)
+  if (mayBeTorn) await inspection.lookAtAll()
+  const checkpoints = new Checkpoints({ index, records, firstReplayed, path: checkpointPath, clock, log })
+  const parts = { shelf, inspection, clock, log }
+  const cleaner = new Cleaner(parts, () => checkpoints.firstReplayed)
+  const patrol = new Patrol(parts)
+  const scrub = options.scrub_bytes_per_s > 0 ? new Scrub(parts, options.scrub_bytes_per_s) : undefined
+  const store = new FilesystemStore(shelf, {
+    inspection,
+    turns: new Turns({ atATime: concurrent, mayWait: WAITING_EACH * concurrent }),
+    bufferBytes: options.read_buffer_size,
+    smallBytes: options.small_blob_size,
+    patrol,
+    shortages: new Shortages(path, { clock, log }),
+  })
+  holds(() => store.usage())
+  shelf.eviction.start()
+  patrol.look()
+  scrub?.look()
+  const stopExpiry = policy.max_seconds > 0 ? clock.every(EXPIRY_PERIOD_MS, () => shelf.eviction.start()) : () => {}
+  resources.add(`files of ${path}`, async () => {
+    stopExpiry()
+    touches.stop()
+    try {
+      await Promise.all([cleaner.stop(), patrol.stop(), scrub?.stop(), shelf.close()])
+      await checkpoints.close()
+    } finally {
+      await records.close()
+      await release()
+    }
+  })
+  return store
+}
+
+/** Deletes incomplete uploads of an earlier run. */
+const sweep = async (layout: Layout): Promise<void> => {
+  for (const name of await readdir(layout.tempPath)) if (layout.isTemp(name)) await unlink(join(layout.tempPath, name))
+}

@@ -1,0 +1,161 @@
+import { crc32 } from 'node:zlib'
+import { Digest } from '../../../../reapi/digest.js'
+import { functionsByValue } from '../../../../reapi/digest-function.js'
+
+/** Records are aligned to this, so that 32 bits can hold a location. */
+export const UNIT_BYTES = 64
+
+/**
+ * `bytes` contains a blob. `file` gives the checksum of a blob kept as a file. `removal` ends the validity of earlier
+ * records of the digest. `touches` lists which blobs were used, and when (`touches.ts`); its digest has no meaning.
+ */
+export type RecordKind = 'bytes' | 'file' | 'removal' | 'touches'
+
+/** Whether records of this kind have bytes after the head. */
+const hasBytes = (kind: RecordKind): boolean => kind === 'bytes' || kind === 'touches'
+
+export interface RecordHead {
+  readonly kind: RecordKind
+  readonly digest: Digest
+  /**
+   * Length of the stored bytes. Below a store that encodes, it differs from the size in the digest. 0 for a removal.
+   */
+  readonly storedBytes: number
+  /** Milliseconds since the epoch. */
+  readonly writtenMs: number
+  /** CRC-32 of the stored bytes. */
+  readonly checksum: number
+  /** Of two records for one digest, the higher number is newer, wherever they are. Copies keep their number. */
+  readonly sequence: number
+}
+
+/** The values that determine the length of a record. */
+export interface RecordSize {
+  readonly kind: RecordKind
+  readonly hashBytes: number
+  readonly storedBytes: number
+}
+
+/**
+ * The record layout of a segment. Format 1 has no sequence numbers and is only read. There the position serves as the
+ * sequence number, also for a copy.
+ */
+export type RecordFormat = 1 | 2
+
+export const CURRENT_FORMAT: RecordFormat = 2
+
+/** How to read the records of a segment. */
+export interface RecordReading {
+  /** The secret at the beginning of each record. */
+  readonly stamp: Buffer
+  readonly format: RecordFormat
+}
+
+const kinds: readonly RecordKind[] = ['bytes', 'file', 'removal', 'touches']
+
+/** The stamp of the segment, then the checksum of the rest of the head. */
+export const STAMP_BYTES = 8
+const HEAD_CHECKSUM_AT = 8
+const CHECKSUM_AT = 12
+const KIND_AT = 16
+const FUNCTION_AT = 20
+const SIZE_AT = 24
+const STORED_AT = 32
+const WRITTEN_AT = 40
+const SEQUENCE_AT = 48
+const hashAt = (format: RecordFormat): number => (format === 1 ? 48 : 56)
+export const HEAD_BYTES_MAX = hashAt(CURRENT_FORMAT) + 64
+
+export const headBytesOf = (digest: Digest, format: RecordFormat): number => hashAt(format) + hashBytesOf(digest)
+
+const hashBytesOf = ({ function: { hexLength } }: Digest): number => hexLength / 2
+
+export const sizeOf = ({
+  kind,
+  digest,
+  storedBytes,
+}: Pick<RecordHead, 'kind' | 'digest' | 'storedBytes'>): RecordSize => ({
+  kind,
+  hashBytes: hashBytesOf(digest),
+  storedBytes,
+})
+
+/** The bytes that a record takes in a segment. */
+export const recordBytes = (
+  { kind, hashBytes, storedBytes }: RecordSize,
+  format: RecordFormat = CURRENT_FORMAT,
+): number => {
+  const bytes = hashAt(format) + hashBytes + (hasBytes(kind) ? storedBytes : 0)
+  return Math.ceil(bytes / UNIT_BYTES) * UNIT_BYTES
+}
+
+/**
+ * Writes a record of the current format at `at`, with its bytes if it has any. The padding up to the next unit is
+ * zeroed. Returns the length.
+ */
+export const encodeRecord = (
+  into: Buffer,
+  at: number,
+  stamp: Buffer,
+  head: Omit<RecordHead, 'sequence'>,
+  sequence: number,
+  bytes: Buffer | undefined,
+): number => {
+  const { kind, digest, storedBytes, writtenMs, checksum } = head
+  const headEnd = at + headBytesOf(digest, CURRENT_FORMAT)
+  stamp.copy(into, at)
+  into.writeUInt32LE(checksum, at + CHECKSUM_AT)
+  into.writeUInt32LE(kinds.indexOf(kind), at + KIND_AT)
+  into.writeUInt32LE(digest.function.value, at + FUNCTION_AT)
+  into.writeDoubleLE(digest.sizeBytes, at + SIZE_AT)
+  into.writeDoubleLE(storedBytes, at + STORED_AT)
+  into.writeDoubleLE(writtenMs, at + WRITTEN_AT)
+  into.writeDoubleLE(sequence, at + SEQUENCE_AT)
+  into.write(digest.hash, at + hashAt(CURRENT_FORMAT), 'hex')
+  into.writeUInt32LE(crc32(into.subarray(at + CHECKSUM_AT, headEnd)), at + HEAD_CHECKSUM_AT)
+  const length = recordBytes(sizeOf(head))
+  const end = bytes === undefined ? headEnd : headEnd + bytes.copy(into, headEnd)
+  into.fill(0, end, at + length)
+  return length
+}
+
+/**
+ * Reads a head; undefined where there is none or it is damaged. The stamp is a secret of the segment, so a client
+ * cannot upload bytes that pass for a record. In format 1 the sequence number is 0.
+ */
+const decodeHead = (from: Buffer, at: number, { stamp, format }: RecordReading): RecordHead | undefined => {
+  const hashBegin = at + hashAt(format)
+  if (from.length < hashBegin || from.compare(stamp, 0, STAMP_BYTES, at, at + STAMP_BYTES) !== 0) return undefined
+  const kind = kinds[from.readUInt32LE(at + KIND_AT)]
+  const digestFunction = functionsByValue.get(from.readUInt32LE(at + FUNCTION_AT))
+  if (kind === undefined || digestFunction === undefined) return undefined
+  const headEnd = hashBegin + digestFunction.hexLength / 2
+  if (from.length < headEnd) return undefined
+  if (crc32(from.subarray(at + CHECKSUM_AT, headEnd)) !== from.readUInt32LE(at + HEAD_CHECKSUM_AT)) return undefined
+  const hash = from.toString('hex', hashBegin, headEnd)
+  return {
+    kind,
+    digest: Digest.parse({ hash, sizeBytes: from.readDoubleLE(at + SIZE_AT) }, digestFunction),
+    storedBytes: from.readDoubleLE(at + STORED_AT),
+    writtenMs: from.readDoubleLE(at + WRITTEN_AT),
+    checksum: from.readUInt32LE(at + CHECKSUM_AT),
+    sequence: format === 1 ? 0 : from.readDoubleLE(at + SEQUENCE_AT),
+  }
+}
+
+/** A record with its bytes. */
+export interface Content {
+  readonly head: RecordHead
+  /** The bytes after the head, as far as `from` has them. */
+  readonly bytes: Buffer
+  /** Whether the bytes match the checksum. */
+  readonly isWhole: boolean
+}
+
+export const contentOf = (from: Buffer, at: number, reading: RecordReading): Content | undefined => {
+  const head = decodeHead(from, at, reading)
+  if (head === undefined) return undefined
+  const begin = at + headBytesOf(head.digest, reading.format)
+  const bytes = from.subarray(begin, begin + (hasBytes(head.kind) ? head.storedBytes : 0))
+  return { head, bytes, isWhole: !hasBytes(head.kind) || crc32(bytes) === head.checksum }
+}

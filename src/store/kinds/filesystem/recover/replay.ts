@@ -1,0 +1,108 @@
+import { ABSENT, type BlobIndex } from '../../../index/blob-index.js'
+import type { RecordHead } from '../records/record.js'
+import type { WalkedRecord } from '../records/walk-records.js'
+import { applyTouches } from '../touches.js'
+
+/**
+ * Updates an index filled by a checkpoint with the records of the log after that checkpoint. Sequence numbers alone
+ * decide, so records may come in any order and more than once.
+ *
+ * The checkpoint includes every record with a number below `unknownFrom`. Such a record appears here only as a copy
+ * that the cleaner made later. A copy of a blob was made because the index had exactly that blob, so its location is
+ * adopted. A copy of a removal carries nothing new.
+ */
+export class Replay {
+  readonly #index: BlobIndex
+  readonly #unknownFrom: number
+  /**
+   * Slots of the checkpoint whose record is gone or after the checkpoint. Without a replayed record they are removed.
+   */
+  readonly #stale: Set<number>
+  /** Slots of removed blobs, kept until `finish`. */
+  readonly #removed = new Set<number>()
+  /** By slot: the highest sequence number replayed; NaN if none. */
+  #sequences = new Float64Array(0)
+  readonly #touches: Buffer[] = []
+  #count = 0
+  #copyCount = 0
+
+  constructor(index: BlobIndex, unknownFrom: number, stale: Set<number>) {
+    this.#index = index
+    this.#unknownFrom = unknownFrom
+    this.#stale = stale
+  }
+
+  get count(): number {
+    return this.#count
+  }
+
+  /** How many of the records were copies. */
+  get copyCount(): number {
+    return this.#copyCount
+  }
+
+  /** Applies a record. Its bytes may change as soon as this returns. */
+  apply(record: WalkedRecord): void {
+    const { head, location, bytes, isWhole, isCopy } = record
+    this.#count++
+    if (isCopy) this.#copyCount++
+    if (head.kind === 'touches') {
+      // Applied at the end, because copies of its blobs may follow.
+      if (isWhole) this.#touches.push(Buffer.from(bytes))
+      return
+    }
+    const known = this.#index.find(head.digest)
+    const isBlob = head.kind !== 'removal' && isWhole
+    if (known !== ABSENT && !this.#isNewer(known, head.sequence, isBlob)) return
+    const slot = isBlob ? this.#hold(head, known) : this.#remove(head, known)
+    if (isBlob) this.#index.setExtra(slot, location)
+    this.#note(slot, head.sequence)
+  }
+
+  /** Ends the replay. */
+  finish(): void {
+    for (const slots of [this.#removed, this.#stale]) for (const slot of slots) this.#index.remove(slot)
+    for (const bytes of this.#touches) applyTouches(this.#index, bytes)
+    if (this.#touches.length > 0 || this.#copyCount > 0) this.#index.sortByAccess()
+  }
+
+  #isNewer(slot: number, sequence: number, isBlob: boolean): boolean {
+    const known = this.#sequences[slot] ?? Number.NaN
+    if (Number.isNaN(known)) return isBlob || sequence >= this.#unknownFrom
+    return sequence > known || (sequence === known && isBlob)
+  }
+
+  /** Returns the slot, now the most recently used one unless the record is a copy of the one in the index. */
+  #hold({ kind, digest, storedBytes, writtenMs }: RecordHead, known: number): number {
+    const index = this.#index
+    const writtenS = Math.ceil(writtenMs / 1000)
+    const isInline = kind === 'bytes'
+    const isKnown =
+      known !== ABSENT &&
+      !this.#removed.has(known) &&
+      writtenS <= index.accessedOf(known) &&
+      index.storedBytesOf(known) === storedBytes &&
+      index.isInline(known) === isInline
+    const slot = isKnown ? known : index.insert(digest, storedBytes, isInline)
+    if (!isKnown) index.touch(slot, writtenS)
+    this.#removed.delete(slot)
+    this.#stale.delete(slot)
+    return slot
+  }
+
+  #remove({ digest }: RecordHead, known: number): number {
+    const slot = known === ABSENT ? this.#index.insert(digest, 0, true) : known
+    this.#removed.add(slot)
+    this.#stale.delete(slot)
+    return slot
+  }
+
+  #note(slot: number, sequence: number): void {
+    if (slot >= this.#sequences.length) {
+      const larger = new Float64Array(2 * slot + 1024).fill(Number.NaN)
+      larger.set(this.#sequences)
+      this.#sequences = larger
+    }
+    this.#sequences[slot] = sequence
+  }
+}

@@ -1,0 +1,262 @@
+import { unlink } from 'node:fs/promises'
+import { crc32 } from 'node:zlib'
+import type { Clock } from '../../../base/clock.js'
+import { LruCache } from '../../../base/lru-cache.js'
+import { StatusError } from '../../../base/status-error.js'
+import type { Log } from '../../../log/log.js'
+import type { Digest } from '../../../reapi/digest.js'
+import type { FinishedFile } from '../../contract/store.js'
+import { ABSENT, type BlobIndex } from '../../index/blob-index.js'
+import { Commits } from './commits.js'
+import { Eviction } from './eviction.js'
+import type { FolderSyncs } from './files/folder-syncs.js'
+import { Marks } from './files/marks.js'
+import { placeFile } from './files/place-file.js'
+import { Unlinker } from './files/unlinker.js'
+import type { Layout } from './layout.js'
+import { Leases } from './leases.js'
+import { type Located, notFound } from './located.js'
+import { offsetIn } from './records/location.js'
+import { type RecordKind, recordBytes, sizeOf } from './records/record.js'
+import type { RecordLog } from './records/record-log.js'
+import type { Segment } from './records/segment.js'
+
+/** A small blob in memory. Records are immutable, so it is valid as long as the index has the same location. */
+interface RecentRecord {
+  readonly location: number
+  readonly bytes: Buffer
+}
+
+export interface ShelfParts {
+  readonly layout: Layout
+  readonly index: BlobIndex
+  readonly records: RecordLog
+  /** Memory for small blobs that were read recently. */
+  readonly recentBytes: number
+  /** Set when a finished write must survive a power loss. */
+  readonly syncs: FolderSyncs | undefined
+  readonly clock: Clock
+  readonly log: Log
+}
+
+/**
+ * The blobs on disk, and the index of them, kept consistent. Every blob has a record in the log: the record of a small
+ * blob contains it, the record of a large one refers to its file. Replaying the log from its beginning gives the
+ * content of the index, except that evicted small blobs have no removal in the log.
+ */
+export class Shelf {
+  readonly layout: Layout
+  readonly index: BlobIndex
+  readonly records: RecordLog
+  readonly leases: Leases
+  readonly unlinker: Unlinker
+  readonly marks = new Marks()
+  /** Small blobs read recently, by digest key. */
+  readonly recent: LruCache<RecentRecord>
+  readonly commits = new Commits()
+  readonly eviction: Eviction
+  readonly syncs: FolderSyncs | undefined
+  readonly #clock: Clock
+  readonly #log: Log
+  #isClosed = false
+  /** Set when blobs were evicted without a removal: the log may still hold a blob that the index lacks. */
+  #hasLeft = false
+
+  constructor({ layout, index, records, recentBytes, syncs, clock, log }: ShelfParts) {
+    this.layout = layout
+    this.index = index
+    this.records = records
+    this.syncs = syncs
+    this.#clock = clock
+    this.#log = log
+    this.eviction = new Eviction(this, clock)
+    this.leases = new Leases(this)
+    this.unlinker = new Unlinker(log)
+    this.recent = new LruCache(recentBytes)
+    records.onCut = (segment) => this.#dropCut(segment)
+  }
+
+  /** Locates a blob, which counts as a use. Throws NOT_FOUND. */
+  locate(digest: Digest): Located {
+    const located = this.find(digest)
+    if (located === undefined) throw notFound(digest)
+    this.index.use(digest)
+    return located
+  }
+
+  /**
+   * Drops a blob whose file or record turned out to be wrong. A commit or a removal may have happened since it was
+   * located. A commit in flight is waited for, and the blob is dropped only if the index still has that location.
+   */
+  async heal(located: Located): Promise<void> {
+    if (this.isCommitting(located.digest)) await this.commits.settled(located.digest)
+    else if (this.isAsLocated(located)) await this.remove(located)
+  }
+
+  /** Whether a located blob was neither replaced nor removed since, and no commit of it is in flight. */
+  isAsLocated(located: Located): boolean {
+    return this.isThere(located) && !this.isCommitting(located.digest)
+  }
+
+  /** Whether a located blob was neither replaced nor removed since. */
+  isThere({ digest, slot, location }: Located): boolean {
+    return this.index.find(digest) === slot && this.index.extraOf(slot) === location
+  }
+
+  /** Stores a small blob. Resolves once it is committed and visible. */
+  commitBytes(digest: Digest, bytes: Buffer, signal: AbortSignal): Promise<void> {
+    const content = { storedBytes: bytes.length, checksum: crc32(bytes), bytes, signal }
+    return this.#commit(digest, () => this.#append('bytes', digest, content))
+  }
+
+  /**
+   * Stores a finished file: moves it to its path and makes the blob visible. On failure the file is gone. If the file
+   * replaces one of the same length, a kill -9 between the two steps leaves bytes that do not match the record: a miss.
+   */
+  async commitFile(digest: Digest, { path, sizeBytes: storedBytes, checksum, mtimeMs }: FinishedFile): Promise<void> {
+    const place = this.layout.blobPath(digest, storedBytes)
+    const run = async (): Promise<void> => {
+      await this.unlinker.settled(place)
+      try {
+        await placeFile(place, path, this.syncs)
+        await this.#append('file', digest, { storedBytes, checksum })
+      } catch (error) {
+        this.#distrust(digest, place)
+        throw error
+      }
+      const slot = this.index.find(digest)
+      if (slot !== ABSENT) this.marks.set(slot, mtimeMs)
+    }
+    try {
+      await this.#commit(digest, run)
+    } catch (error) {
+      // The file may have been moved already.
+      await unlink(path).catch(() => {})
+      throw error
+    }
+  }
+
+  /** Marks a file as unverified after a failed commit, which may have replaced it. */
+  #distrust(digest: Digest, path: string): void {
+    const located = this.find(digest)
+    if (located?.path === path) this.marks.clear(located.slot)
+    else void this.unlinker.unlink(path)
+  }
+
+  isCommitting(digest: Digest): boolean {
+    return this.commits.has(digest)
+  }
+
+  /** Removes a blob permanently. Succeeds if it is absent. */
+  async drop(digest: Digest): Promise<void> {
+    while (this.isCommitting(digest)) await this.commits.settled(digest)
+    const located = this.find(digest)
+    if (located !== undefined) await this.remove(located)
+    else if (this.#hasLeft) await this.#append('removal', digest, { storedBytes: 0, checksum: 0 })
+  }
+
+  /** Resolves when no commit or deletion is in flight. No commit begins afterwards, so a checkpoint stays accurate. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    await this.commits.idle()
+    await this.eviction.idle()
+    await this.records.idle()
+    await this.unlinker.idle()
+  }
+
+  /** The location of the blob in a slot. */
+  at(slot: number, digest = this.index.digestOf(slot)): Located {
+    const storedBytes = this.index.storedBytesOf(slot)
+    const isInline = this.index.isInline(slot)
+    const path = isInline ? '' : this.layout.blobPath(digest, storedBytes)
+    return { digest, slot, storedBytes, location: this.index.extraOf(slot), isInline, path }
+  }
+
+  /** Locates a blob; undefined when it is absent. Does not count as a use. */
+  find(digest: Digest): Located | undefined {
+    const slot = this.index.find(digest)
+    return slot === ABSENT ? undefined : this.at(slot, digest)
+  }
+
+  /** Runs a commit after earlier ones of the same digest. */
+  async #commit(digest: Digest, run: () => Promise<void>): Promise<void> {
+    while (this.isCommitting(digest)) await this.commits.settled(digest)
+    if (this.#isClosed) throw new StatusError('UNAVAILABLE', `could not keep blob ${digest.key}: the store is closed`)
+    const work = run().finally(() => this.commits.end(digest))
+    this.commits.begin(digest, work)
+    await work
+    this.eviction.start()
+  }
+
+  #append(
+    kind: Exclude<RecordKind, 'touches'>,
+    digest: Digest,
+    content: { storedBytes: number; checksum: number; bytes?: Buffer; signal?: AbortSignal },
+  ): Promise<void> {
+    const placed = (location: number): void => {
+      if (kind !== 'removal') this.#arrive(digest, kind, content.storedBytes, location)
+    }
+    return this.records.append({ kind, digest, ...content, writtenMs: this.#clock.now(), placed })
+  }
+
+  /** Makes a blob visible after its record was written. */
+  #arrive(digest: Digest, kind: 'bytes' | 'file', storedBytes: number, location: number): void {
+    const replaced = this.find(digest)
+    if (replaced !== undefined) this.#forget(replaced, kind === 'file' && storedBytes === replaced.storedBytes)
+    const slot = this.index.insert(digest, storedBytes, kind === 'bytes')
+    this.index.setExtra(slot, location)
+    this.records.need(location, sizeOf({ kind, digest, storedBytes }))
+    this.leases.arrived(digest, slot)
+  }
+
+  /** Releases everything a blob has, except its slot in the index. */
+  #forget(
+    { digest, slot, storedBytes, location, isInline, path }: Located,
+    keepsFile: boolean,
+    after?: Promise<void>,
+  ): void {
+    this.records.release(location, sizeOf({ kind: isInline ? 'bytes' : 'file', digest, storedBytes }))
+    if (isInline) {
+      this.recent.delete(digest.key)
+      return
+    }
+    this.marks.clear(slot)
+    if (this.index.hasTwin(slot)) void this.unlinker.unlink(this.layout.twinPath(digest, storedBytes), after)
+    if (!keepsFile) void this.unlinker.unlink(path, after)
+  }
+
+  /** Drops the blobs whose records a segment lost, so that clients upload them again. */
+  #dropCut(segment: Segment): void {
+    for (const slot of this.index.slots()) {
+      const location = this.index.extraOf(slot)
+      if (this.records.segmentAt(location) !== segment) continue
+      const located = this.at(slot)
+      const kind = located.isInline ? 'bytes' : 'file'
+      const bytes = recordBytes(sizeOf({ ...located, kind }), segment.format)
+      if (offsetIn(location) + bytes <= segment.endBytes) continue
+      this.#forget(located, false)
+      this.index.remove(slot)
+    }
+  }
+
+  /** Evicts a blob that has only a log record. The log gets no removal, so the blob may be back after kill -9. */
+  leave(located: Located): void {
+    this.#hasLeft = true
+    this.#forget(located, false)
+    this.index.remove(located.slot)
+  }
+
+  /**
+   * Removes a blob permanently. Visible at once. The removal is in the log before the file is deleted. Never rejects.
+   */
+  async remove(located: Located): Promise<void> {
+    const removal = this.#append('removal', located.digest, { storedBytes: 0, checksum: 0 })
+    // Without the removal record, a kill -9 restores the blob from the log, or leaves a record without its file: a
+    // miss.
+    const told = removal.catch((error: unknown) => this.#log.warn('could not record a removal', { error }))
+    this.#forget(located, false, told)
+    this.index.remove(located.slot)
+    await told
+    if (!located.isInline) await this.unlinker.settled(located.path)
+  }
+}

@@ -1,0 +1,143 @@
+import { ABSENT } from '../../../index/blob-index.js'
+import { sequenceAt } from '../records/location.js'
+import { sizeOf } from '../records/record.js'
+import { DEAD_SHARE_MAX } from '../records/room.js'
+import type { Segment } from '../records/segment.js'
+import { type WalkedRecord, walkRecords } from '../records/walk-records.js'
+import { Rounds, type UpkeepParts } from '../rounds.js'
+
+const LOOK_MS = 1000
+
+/**
+ * Frees disk space of blobs that were evicted or replaced. The cleaner takes the segment with the most dead bytes,
+ * copies the needed records to the end of the log, and deletes the segment. Copies keep their sequence number, so that
+ * a start can distinguish them from newer records.
+ */
+export class Cleaner extends Rounds {
+  readonly #parts: UpkeepParts
+  readonly #firstReplayed: () => number
+
+  /** `firstReplayed` returns the number of the first segment that a start replays. */
+  constructor(parts: UpkeepParts, firstReplayed: () => number) {
+    super(parts, LOOK_MS, 'could not free disk space of the store')
+    this.#parts = parts
+    this.#firstReplayed = firstReplayed
+  }
+
+  protected override async round(): Promise<void> {
+    for (let next = this.#next(); next !== undefined && !this.isStopped; next = this.#next()) {
+      if (!(await this.#empty(next))) return
+    }
+  }
+
+  /** The segment whose cleaning frees the most; undefined if none is worth it now. */
+  #next(): Segment | undefined {
+    const { records } = this.#parts.shelf
+    const full = records.segments
+      .filter((segment) => segment !== records.active)
+      .map((segment) => ({ segment, deadBytes: this.#deadBytes(segment), bytes: segment.endBytes }))
+    const most = full.reduce((best, each) => (each.deadBytes > (best?.deadBytes ?? 0) ? each : best), full[0])
+    const empty = full.find(({ segment, deadBytes }) => deadBytes === segment.endBytes - segment.firstOffset)
+    if (empty !== undefined) return empty.segment
+    const sum = (of: 'deadBytes' | 'bytes'): number => full.reduce((total, each) => total + each[of], 0)
+    return sum('deadBytes') > DEAD_SHARE_MAX * sum('bytes') ? most?.segment : undefined
+  }
+
+  /**
+   * Bytes of records that cleaning would drop. Needed removals and touches do not count, because they would be copied.
+   */
+  #deadBytes(segment: Segment): number {
+    const removalBytes = segment.removals.bytesSince(this.#oldestReplayed(segment))
+    const touchBytes = segment.touches.bytesSince(this.#oldestTouch)
+    return segment.endBytes - segment.firstOffset - segment.liveBytes - removalBytes - touchBytes
+  }
+
+  /** The checkpoint includes the uses in older records. */
+  get #oldestTouch(): number {
+    return sequenceAt(this.#firstReplayed(), 0)
+  }
+
+  /**
+   * The lowest sequence number that a start may find in another segment in a record that is not a copy. A removal with
+   * a lower number is obsolete: the records that it removed were in older segments.
+   */
+  #oldestReplayed(except: Segment): number {
+    const first = this.#firstReplayed()
+    const oldest = this.#parts.shelf.records.segments.find((segment) => segment !== except && segment.number >= first)
+    return oldest?.firstSequence ?? Number.POSITIVE_INFINITY
+  }
+
+  /** False when the segment could not be emptied now. */
+  async #empty(segment: Segment): Promise<boolean> {
+    const { shelf, log } = this.#parts
+    const { records } = shelf
+    const oldestReplayed = this.#oldestReplayed(segment)
+    const copied = { blobs: 0, removals: 0 }
+    let isDone = true
+    await walkRecords(segment, 0, async (found) => {
+      const copies: Promise<void>[] = []
+      for (const record of found) {
+        if (!record.isWhole) await this.#dropDamaged(record)
+        // Check the index in the same step in which the copy is queued: everything queued later is newer.
+        if (record.head.kind === 'touches') {
+          if (record.isWhole && record.head.sequence >= this.#oldestTouch) copies.push(this.#copyAsIs(record))
+        } else if (this.#isLive(record)) {
+          copied.blobs++
+          copies.push(this.#copy(record))
+        } else if (this.#isRemovalNeeded(record, oldestReplayed)) {
+          copied.removals++
+          copies.push(this.#copyRemoval(record))
+        }
+      }
+      for (const { status } of await Promise.allSettled(copies)) isDone &&= status === 'fulfilled'
+    })
+    if (!isDone) return false
+    await records.sync()
+    await records.retire(segment)
+    log.debug('emptied a file of records', { number: segment.number, ...copied })
+    return true
+  }
+
+  async #dropDamaged({ head, location }: WalkedRecord): Promise<void> {
+    const { shelf, inspection } = this.#parts
+    const located = shelf.find(head.digest)
+    if (located?.location === location) await inspection.damaged(located)
+  }
+
+  #isLive({ head, location, isWhole }: WalkedRecord): boolean {
+    const { index } = this.#parts.shelf
+    const slot = index.find(head.digest)
+    return isWhole && slot !== ABSENT && index.extraOf(slot) === location
+  }
+
+  /**
+   * Whether a start could restore an older blob of the digest without this record. A removal prevents that, and so does
+   * the record of an evicted small blob, because the log has no removal of it. While the index has the digest, its
+   * newer record prevents it.
+   */
+  #isRemovalNeeded({ head }: WalkedRecord, oldestReplayed: number): boolean {
+    if (head.kind === 'file' || head.sequence < oldestReplayed) return false
+    return this.#parts.shelf.index.find(head.digest) === ABSENT
+  }
+
+  #copy({ head, bytes, location }: WalkedRecord): Promise<void> {
+    const { index, records } = this.#parts.shelf
+    const placed = (copyLocation: number): void => {
+      const slot = index.find(head.digest)
+      if (slot === ABSENT || index.extraOf(slot) !== location) return
+      records.release(location, sizeOf(head))
+      records.need(copyLocation, sizeOf(head))
+      index.setExtra(slot, copyLocation)
+    }
+    return records.append({ ...head, bytes, placed })
+  }
+
+  #copyAsIs({ head, bytes }: WalkedRecord): Promise<void> {
+    return this.#parts.shelf.records.append({ ...head, bytes, placed: () => {} })
+  }
+
+  #copyRemoval({ head: { digest, writtenMs, sequence } }: WalkedRecord): Promise<void> {
+    const removal = { kind: 'removal', digest, storedBytes: 0, checksum: 0, writtenMs, sequence } as const
+    return this.#parts.shelf.records.append({ ...removal, placed: () => {} })
+  }
+}

@@ -1,0 +1,204 @@
+import {
+  Client,
+  type ClientReadableStream,
+  type ClientWritableStream,
+  credentials,
+  Metadata,
+  connectivityState as State,
+} from '@grpc/grpc-js'
+import { StatusError } from '../../../base/status-error.js'
+import type { GrpcEndpoint } from '../../../config/config.js'
+import type { MethodDefinition } from '../../../proto/service-definition.js'
+import type { Address } from '../../../tls/endpoint.js'
+import { Turns } from '../../../work/turns.js'
+
+/** A message as it is on the wire, or as its codec takes it. */
+type Message = object | Buffer
+
+/** What a call to the other server is. */
+export interface Outgoing {
+  readonly method: MethodDefinition
+  readonly headers: ReadonlyMap<string, string | Buffer>
+  /** Ends the call. */
+  readonly signal: AbortSignal
+}
+
+/** One HTTP/2 connection, made when it is first needed and again after it was lost. */
+export class Channel {
+  readonly #endpoint: GrpcEndpoint
+  readonly #turns: Turns
+  readonly #connectTimeoutMs: number
+  readonly target: string
+  #current: Connected
+
+  constructor(address: Address, endpoint: GrpcEndpoint) {
+    this.target = address.target
+    this.#endpoint = endpoint
+    this.#connectTimeoutMs = endpoint.connect_timeout_s * 1000
+    this.#turns = new Turns({ atATime: endpoint.concurrency_limit })
+    this.#current = { client: clientOf(address, endpoint), calls: 0 }
+  }
+
+  /** One that is not begins to connect, so that it is when its turn comes again. */
+  get isReady(): boolean {
+    return this.#current.client.getChannel().getConnectivityState(true) === State.READY
+  }
+
+  /** Calls from now on go over a connection with these files; those under way end on theirs. */
+  renew(address: Address): void {
+    const before = this.#current
+    this.#current = { client: clientOf(address, this.#endpoint), calls: 0 }
+    if (before.calls === 0) before.client.close()
+  }
+
+  close(): void {
+    this.#current.client.close()
+  }
+
+  /** Messages go and come as they are on the wire where `isRaw`. */
+  async unary<Response>(request: Message, { method, headers, signal }: Outgoing, isRaw: boolean): Promise<Response> {
+    const { client, giveBack } = await this.#open(signal)
+    try {
+      return await new Promise<Response>((resolve, reject) => {
+        const decode = (bytes: Buffer): unknown => (isRaw ? bytes : method.response.decode(bytes))
+        const call = client.makeUnaryRequest(
+          method.path,
+          (message: Message) => encoded(message, method),
+          decode,
+          request,
+          metadataOf(headers),
+          (error, response) => (error === null ? resolve(response as Response) : reject(error)),
+        )
+        untilEnded(call, signal)
+      })
+    } finally {
+      giveBack()
+    }
+  }
+
+  /** Messages of the answer. Given up by destroying it. */
+  async serverStream(request: Message, { method, headers, signal }: Outgoing): Promise<ClientReadableStream<unknown>> {
+    const { client, giveBack } = await this.#open(signal)
+    const stream = client.makeServerStreamRequest(
+      method.path,
+      (message: Message) => encoded(message, method),
+      (bytes) => method.response.decode(bytes),
+      request,
+      metadataOf(headers),
+    )
+    stream.once('status', giveBack)
+    untilEnded(stream, signal)
+    return stream
+  }
+
+  /** A stream for messages, and the one answer to them, which may come before they have all been written. */
+  async clientStream<Response>({ method, headers, signal }: Outgoing): Promise<Upstream<Response>> {
+    const { client, giveBack } = await this.#open(signal)
+    let settle: { resolve: (response: Response) => void; reject: (error: Error) => void } | undefined
+    const answer = new Promise<Response>((resolve, reject) => {
+      settle = { resolve, reject }
+    })
+    // Who writes hears of it when the next message fails, or asks for the answer.
+    answer.catch(() => {})
+    const stream = client.makeClientStreamRequest(
+      method.path,
+      (message: Message) => encoded(message, method),
+      (bytes) => method.response.decode(bytes),
+      metadataOf(headers),
+      (error, response) => (error === null ? settle?.resolve(response as Response) : settle?.reject(error)),
+    )
+    stream.on('error', () => {})
+    stream.once('status', giveBack)
+    untilEnded(stream, signal)
+    return { stream, answer }
+  }
+
+  /** Takes a slot and waits for a connection that is being made; a lost one fails the call at once, by grpc-js. */
+  async #open(signal: AbortSignal): Promise<Lent> {
+    const leave = await this.#turns.take('the connection', signal)
+    const connected = this.#current
+    connected.calls++
+    const giveBack = (): void => {
+      leave()
+      connected.calls--
+      if (connected.calls === 0 && connected !== this.#current) connected.client.close()
+    }
+    try {
+      await this.#connected(connected.client)
+      return { client: connected.client, giveBack }
+    } catch (error) {
+      giveBack()
+      throw error
+    }
+  }
+
+  #connected(client: Client): Promise<void> {
+    const channel = client.getChannel()
+    const deadlineMs = Date.now() + this.#connectTimeoutMs
+    return new Promise((resolve, reject) => {
+      const look = (error?: Error): void => {
+        const state = channel.getConnectivityState(true)
+        const isUnderWay = state === State.IDLE || state === State.CONNECTING
+        if (!isUnderWay) resolve()
+        else if (error === undefined) channel.watchConnectivityState(state, deadlineMs, look)
+        else reject(new StatusError('UNAVAILABLE', `${this.target}: no connection after ${this.#connectTimeoutMs} ms`))
+      }
+      look()
+    })
+  }
+}
+
+interface Connected {
+  readonly client: Client
+  /** Under way. */
+  calls: number
+}
+
+interface Lent {
+  readonly client: Client
+  readonly giveBack: () => void
+}
+
+const clientOf = ({ target, tls }: Address, endpoint: GrpcEndpoint): Client => {
+  const secured = tls === undefined ? credentials.createInsecure() : credentials.createSsl(tls.ca, tls.key, tls.cert)
+  return new Client(target, secured, {
+    // Otherwise grpc-js shares one connection among all clients of an address.
+    'grpc.use_local_subchannel_pool': 1,
+    'grpc.enable_http_proxy': 0,
+    'grpc.enable_retries': 0,
+    ...(tls?.serverName !== undefined && { 'grpc.ssl_target_name_override': tls.serverName }),
+    'grpc.keepalive_time_ms': endpoint.http2_keepalive_interval_s * 1000,
+    'grpc.keepalive_timeout_ms': endpoint.http2_keepalive_timeout_s * 1000,
+    'grpc.initial_reconnect_backoff_ms': 100,
+    'grpc.max_reconnect_backoff_ms': 2000,
+    'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
+    'grpc.max_send_message_length': -1,
+  })
+}
+
+export interface Upstream<Response> {
+  readonly stream: ClientWritableStream<Message>
+  readonly answer: Promise<Response>
+}
+
+/** More than any server sends in a batch or as a result, and few enough to be held. */
+const MAX_MESSAGE_BYTES = 64 * 1024 * 1024
+
+const encoded = (message: Message, { request }: MethodDefinition): Buffer =>
+  Buffer.isBuffer(message) ? message : request.encode(message)
+
+const untilEnded = (
+  call: { cancel(): void; once(event: 'status', heard: () => void): unknown },
+  signal: AbortSignal,
+) => {
+  const cancel = (): void => call.cancel()
+  if (signal.aborted) cancel()
+  signal.addEventListener('abort', cancel, { once: true })
+  call.once('status', () => signal.removeEventListener('abort', cancel))
+}
+
+const metadataOf = (headers: ReadonlyMap<string, string | Buffer>): Metadata => {
+  const metadata = new Metadata()
+  for (const [name, value] of headers) metadata.set(name, value)
+  return metadata
+}

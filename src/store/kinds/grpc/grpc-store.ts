@@ -1,0 +1,81 @@
+import type { HealthStatus } from '../../../base/health.js'
+import { LruCache } from '../../../base/lru-cache.js'
+import type { Digest } from '../../../reapi/digest.js'
+import type { DigestBatch } from '../../../reapi/digest-batch.js'
+import type { Call } from '../../../rpc/call.js'
+import type { Blob } from '../../../stream/blob/blob.js'
+import type { Range } from '../../../stream/path.js'
+import {
+  BaseStore,
+  type BlobEntry,
+  type Outcomes,
+  type Removal,
+  type Store,
+  type StoreProperties,
+} from '../../contract/store.js'
+import { askedAs } from '../../view/apart.js'
+
+/** Instances that are spoken to at a time; of one more the connection is the same, and its batches begin anew. */
+const MAX_KNOWN = 1000
+
+/**
+ * The store of another server, which looks at what it is sent and knows no keys but digests: what an instance keeps apart
+ * here is asked for there in the instance of that name, by its digest. Keeping it apart from others is then up to that server.
+ */
+export class GrpcStore extends BaseStore {
+  override readonly properties: StoreProperties
+  readonly #configured: Store
+  readonly #open: (instanceName: string) => Store
+  readonly #others = new LruCache<Store>(MAX_KNOWN)
+
+  constructor(configured: Store, open: (instanceName: string) => Store) {
+    super()
+    this.properties = configured.properties
+    this.#configured = configured
+    this.#open = open
+  }
+
+  override findMissing(digests: DigestBatch, call: Call): Promise<DigestBatch> {
+    if (digests.count === 0) return Promise.resolve(digests)
+    const first = digests.at(0)
+    if (first.instanceName === undefined) return this.#configured.findMissing(digests, call)
+    return askedAs(
+      digests,
+      ({ content }) => content,
+      (named) => this.#storeOf(first).findMissing(named, call),
+    )
+  }
+
+  override get(digest: Digest, range: Range, call: Call): Promise<Blob> {
+    return this.#storeOf(digest).get(digest.content, range, call)
+  }
+
+  override put(digest: Digest, blob: Blob, call: Call): Promise<void> {
+    return this.#storeOf(digest).put(digest.content, blob, call)
+  }
+
+  /** Those that are put together are all of one instance. */
+  override async putAll(entries: readonly BlobEntry[], call: Call): Promise<Outcomes> {
+    const [first] = entries
+    if (first === undefined) return []
+    const named = entries.map(({ digest, blob }) => ({ digest: digest.content, blob }))
+    return this.#storeOf(first.digest).putAll(named, call)
+  }
+
+  override remove(digest: Digest, why: Removal, call: Call): Promise<void> {
+    return this.#storeOf(digest).remove(digest.content, why, call)
+  }
+
+  override health(call: Call): Promise<HealthStatus> {
+    return this.#configured.health(call)
+  }
+
+  #storeOf({ instanceName }: Digest): Store {
+    if (instanceName === undefined) return this.#configured
+    const known = this.#others.get(instanceName)
+    if (known !== undefined) return known
+    const store = this.#open(instanceName)
+    this.#others.set(instanceName, store, 1)
+    return store
+  }
+}

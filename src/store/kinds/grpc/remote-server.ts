@@ -1,0 +1,177 @@
+import type { ClientReadableStream } from '@grpc/grpc-js'
+import { isStatus, type StatusError } from '../../../base/status-error.js'
+import type { Output } from '../../../proto/codec.js'
+import { type MethodDefinition, serviceDefinition } from '../../../proto/service-definition.js'
+import { compressors } from '../../../reapi/compressor.js'
+import { type Call, callWith, internalCall } from '../../../rpc/call.js'
+import { unlessAborted } from '../../../work/deadline.js'
+import type { Connection } from '../../remote/connection-health.js'
+import type { Requests } from '../../remote/requests.js'
+import type { Channel, Upstream } from './channels.js'
+
+export interface RemoteServerOptions {
+  /** How messages name it. */
+  readonly backend: string
+  readonly channels: readonly Channel[]
+  readonly instanceName: string
+  readonly requests: Requests
+  /** Metadata of every call. */
+  readonly headers: ReadonlyMap<string, string>
+  /** Names of the client's metadata that is passed on. */
+  readonly forwarded: readonly string[]
+  readonly failureOf: Connection['failureOf']
+}
+
+/** What the other server says of itself. */
+export interface Announced {
+  /** Most bytes of blobs in a batch. */
+  readonly maxBatchBytes: number
+  readonly takesZstd: boolean
+}
+
+/** What gRPC servers receive unless they say otherwise, less what a batch has beside its blobs. */
+const MESSAGE_BYTES = 4 * 1024 * 1024
+/** How long an announcement is believed: the server may be another one after a restart. */
+const ANNOUNCEMENT_MS = 5 * 60_000
+const ANNOUNCEMENT_PATIENCE_MS = 10_000
+
+const ZSTD = compressors.find(({ name }) => name === 'ZSTD')?.value
+
+/** Another server that speaks REAPI, behind several connections that calls take in turn. */
+export class RemoteServer {
+  readonly #options: RemoteServerOptions
+  #next = 0
+  #announced: { readonly untilMs: number; readonly answer: Promise<Announced> } | undefined
+
+  constructor(options: RemoteServerOptions) {
+    this.#options = options
+  }
+
+  get instanceName(): string {
+    return this.#options.instanceName
+  }
+
+  /** The same server and connections, for another of its instances. */
+  inInstance(instanceName: string): RemoteServer {
+    return new RemoteServer({ ...this.#options, instanceName })
+  }
+
+  /** What an attempt fails with, as a status. */
+  failureOf(thrown: unknown): StatusError {
+    return this.#options.failureOf(thrown)
+  }
+
+  get requests(): Requests {
+    return this.#options.requests
+  }
+
+  unary<Response>(method: MethodDefinition, request: object, call: Call, isRaw = false): Promise<Response> {
+    return this.requests.run(call, (signal) =>
+      this.attempt<Response>(method, request, callWith(call, { signal }), isRaw),
+    )
+  }
+
+  /** One attempt, as those below: trying again is for who knows where it got to. */
+  attempt<Response>(method: MethodDefinition, request: object, call: Call, isRaw = false): Promise<Response> {
+    return this.#channel().unary<Response>(
+      request,
+      { method, headers: this.#headers(call), signal: call.signal },
+      isRaw,
+    )
+  }
+
+  serverStream(method: MethodDefinition, request: object, call: Call): Promise<ClientReadableStream<unknown>> {
+    return this.#channel().serverStream(request, { method, headers: this.#headers(call), signal: call.signal })
+  }
+
+  clientStream<Response>(method: MethodDefinition, call: Call): Promise<Upstream<Response>> {
+    return this.#channel().clientStream<Response>({ method, headers: this.#headers(call), signal: call.signal })
+  }
+
+  /** Asked once and believed for a while. A server that has no capabilities has the least anybody has. */
+  announced(call: Call): Promise<Announced> {
+    const nowMs = performance.now()
+    if (this.#announced === undefined || this.#announced.untilMs < nowMs) {
+      const answer = this.#ask(call)
+      const asked = { untilMs: nowMs + ANNOUNCEMENT_MS, answer }
+      this.#announced = asked
+      answer.catch(() => {
+        if (this.#announced === asked) this.#announced = undefined
+      })
+    }
+    const { answer } = this.#announced
+    return unlessAborted(answer, call.signal)
+  }
+
+  /** Whether it answers on one of its connections. */
+  async ping(channel: Channel, signal: AbortSignal): Promise<void> {
+    const request = { instanceName: this.instanceName }
+    const outgoing = { method: METHODS.getCapabilities, headers: this.#options.headers, signal }
+    await channel.unary(request, outgoing, false)
+  }
+
+  async #ask(call: Call): Promise<Announced> {
+    try {
+      const request = { instanceName: this.instanceName }
+      // Not ended by the call that happened to be the first.
+      const answer = await this.requests.run(
+        internalCall(),
+        (signal) =>
+          this.attempt<Output<ServerCapabilities>>(METHODS.getCapabilities, request, callWith(call, { signal })),
+        { timeoutMs: ANNOUNCEMENT_PATIENCE_MS },
+      )
+      const cache = answer.cacheCapabilities
+      return {
+        maxBatchBytes: cache?.maxBatchTotalSizeBytes || MESSAGE_BYTES - ROOM_BYTES,
+        takesZstd: cache?.supportedCompressors.includes(ZSTD ?? -1) ?? false,
+      }
+    } catch (error) {
+      if (!isStatus(error, 'UNIMPLEMENTED')) throw error
+      return { maxBatchBytes: MESSAGE_BYTES - ROOM_BYTES, takesZstd: false }
+    }
+  }
+
+  /** The next connection in turn that stands; where none does, the next one. */
+  #channel(): Channel {
+    const { channels } = this.#options
+    const turn = this.#next++
+    const inTurn = channels.map((_, at) => channels[(turn + at) % channels.length] as Channel)
+    return inTurn.find(({ isReady }) => isReady) ?? (inTurn[0] as Channel)
+  }
+
+  /** What is configured, what is passed on, and, where the call is traced, what the other server's spans are below. */
+  #headers({ metadata, span }: Call): ReadonlyMap<string, string | Buffer> {
+    const { headers, forwarded } = this.#options
+    const passed = forwarded.flatMap((name): [string, string | Buffer][] => {
+      const value = metadata?.get(name.toLowerCase())
+      return value === undefined ? [] : [[name.toLowerCase(), value]]
+    })
+    const trace = Object.entries(span?.context ?? {}).filter(([, value]) => value !== '')
+    return passed.length + trace.length === 0 ? headers : new Map([...headers, ...passed, ...trace])
+  }
+}
+
+type ServerCapabilities = 'build.bazel.remote.execution.v2.ServerCapabilities'
+
+/** For what a batch has beside the bytes of its blobs. */
+const ROOM_BYTES = 64 * 1024
+
+const methodOf = (service: string, name: string): MethodDefinition => {
+  const found = serviceDefinition(service).methods.find((method) => method.name === name)
+  if (found === undefined) throw new Error(`protos/ has no ${service}.${name}`)
+  return found
+}
+
+const REAPI = 'build.bazel.remote.execution.v2'
+
+export const METHODS = {
+  getCapabilities: methodOf(`${REAPI}.Capabilities`, 'GetCapabilities'),
+  findMissingBlobs: methodOf(`${REAPI}.ContentAddressableStorage`, 'FindMissingBlobs'),
+  batchReadBlobs: methodOf(`${REAPI}.ContentAddressableStorage`, 'BatchReadBlobs'),
+  batchUpdateBlobs: methodOf(`${REAPI}.ContentAddressableStorage`, 'BatchUpdateBlobs'),
+  getActionResult: methodOf(`${REAPI}.ActionCache`, 'GetActionResult'),
+  updateActionResult: methodOf(`${REAPI}.ActionCache`, 'UpdateActionResult'),
+  read: methodOf('google.bytestream.ByteStream', 'Read'),
+  write: methodOf('google.bytestream.ByteStream', 'Write'),
+  queryWriteStatus: methodOf('google.bytestream.ByteStream', 'QueryWriteStatus'),
+}

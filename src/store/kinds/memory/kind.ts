@@ -1,0 +1,136 @@
+import type { HealthStatus } from '../../../base/health.js'
+import { StatusError } from '../../../base/status-error.js'
+import type { MemoryOptions } from '../../../config/config.js'
+import { Holder } from '../../../ledger/holder.js'
+import { Kind } from '../../../ledger/kind.js'
+import type { Digest } from '../../../reapi/digest.js'
+import type { DigestBatch } from '../../../reapi/digest-batch.js'
+import { type Call, cancellation } from '../../../rpc/call.js'
+import { Blob } from '../../../stream/blob/blob.js'
+import type { BlobForm } from '../../../stream/blob/form.js'
+import { pour } from '../../../stream/blob/pour.js'
+import { extentOf, type Range } from '../../../stream/path.js'
+import type { StoreKind } from '../../contract/kind.js'
+import type { StoreUsage } from '../../contract/meter.js'
+import { BaseStore, PLAIN } from '../../contract/store.js'
+import { ABSENT, BlobIndex } from '../../index/blob-index.js'
+import { own, Pieces, readPieces, tooLargeToKeep } from './pieces.js'
+
+/**
+ * Keeps blobs in memory and evicts the least recently used. A blob larger than `max_bytes` is rejected with
+ * RESOURCE_EXHAUSTED as soon as it exceeds the limit. In the fast tier of a fast_slow no client notices that. Uploads
+ * in flight may hold another `max_bytes`; further ones are rejected likewise.
+ */
+class MemoryStore extends BaseStore {
+  override readonly properties = { ...PLAIN, extendsLifetimes: true }
+  readonly #index: BlobIndex
+  /** The content of each slot of the index. */
+  readonly #blobs: (readonly Buffer[])[] = []
+  /** The memory of all uploads in flight. */
+  readonly #uploads: Kind
+
+  constructor(index: BlobIndex, maxBytes: number) {
+    super()
+    this.#index = index
+    this.#uploads = new Kind('memory_uploads', { maxBytes: maxBytes || Number.POSITIVE_INFINITY, rule: 'refuse' })
+  }
+
+  usage(): StoreUsage {
+    return { ...this.#index.usage, evictFailureCount: 0 }
+  }
+
+  async findMissing(digests: DigestBatch): Promise<DigestBatch> {
+    return this.#index.missing(digests)
+  }
+
+  async get(digest: Digest, range: Range, _call: Call): Promise<Blob> {
+    const slot = this.#index.use(digest)
+    const pieces = slot === ABSENT ? undefined : this.#blobs[slot]
+    if (pieces === undefined) throw new StatusError('NOT_FOUND', `blob ${digest.key} is not in memory`)
+    const [first = EMPTY] = pieces
+    if (pieces.length <= 1) return Blob.ofPart(first, range, digest.key)
+    const { offset, end } = extentOf(range, this.#index.storedBytesOf(slot), digest.key)
+    return Blob.ofPath([readPieces(pieces, offset, end)], { sizeBytes: end - offset, offset })
+  }
+
+  async put(digest: Digest, blob: Blob, call: Call): Promise<void> {
+    const { signal } = call
+    if (signal.aborted) {
+      blob.discard()
+      throw cancellation(signal)
+    }
+    const form = await blob.take()
+    if (form.kind === 'bytes') this.#putBytes(digest, form.bytes)
+    else await this.#putPieces(digest, form, call)
+  }
+
+  async remove(digest: Digest): Promise<void> {
+    const slot = this.#index.find(digest)
+    if (slot !== ABSENT) this.#free(slot)
+  }
+
+  async health(): Promise<HealthStatus> {
+    const message = `keeps ${this.#index.count} blobs of ${this.#index.bytes} bytes`
+    return { state: 'Ok', message }
+  }
+
+  /**
+   * Evicts blobs beyond the limits, but not `kept`: a committed blob stays until the next upload. Reads do not evict,
+   * so that a new blob can be read whatever `evict_bytes` is.
+   */
+  evict(kept: number = ABSENT): void {
+    for (let slot = this.#index.victim(); slot !== ABSENT && slot !== kept; slot = this.#index.victim()) {
+      this.#index.noteEviction(slot)
+      this.#free(slot)
+    }
+  }
+
+  #putBytes(digest: Digest, bytes: Buffer): void {
+    if (!this.#index.fits(bytes.length)) throw tooLargeToKeep(bytes.length)
+    this.#insert(digest, bytes.length === 0 ? NOTHING : [own(bytes)], bytes.length)
+  }
+
+  async #putPieces(digest: Digest, form: BlobForm, { signal, giveWay }: Call): Promise<void> {
+    const reservation = this.#uploads.reserveOrThrow(EVERYBODY, 0)
+    const pieces = new Pieces({ reservation, fits: (sizeBytes) => this.#index.fits(sizeBytes), giveWay })
+    try {
+      const lasts = form.kind === 'path' && form.lasts
+      await pour(form, (bytes) => (lasts ? pieces.keep(bytes) : pieces.take(bytes)), signal)
+      this.#insert(digest, pieces.end(), pieces.sizeBytes)
+    } finally {
+      pieces.close()
+    }
+  }
+
+  #insert(digest: Digest, pieces: readonly Buffer[], sizeBytes: number): void {
+    const slot = this.#index.insert(digest, sizeBytes)
+    this.#blobs[slot] = pieces
+    this.evict(slot)
+  }
+
+  #free(slot: number): void {
+    this.#blobs[slot] = NOTHING
+    this.#index.remove(slot)
+  }
+}
+
+const NOTHING: readonly Buffer[] = []
+const EMPTY = Buffer.alloc(0)
+/** All uploads into a store share one bound. */
+const EVERYBODY = new Holder(1)
+
+const EXPIRY_PERIOD_MS = 10_000
+
+export const memory: StoreKind<MemoryOptions> = {
+  build: ({ eviction_policy: policy }, { clock, holds, resources, path }) => {
+    const store = new MemoryStore(new BlobIndex({ policy, clock }), policy.max_bytes)
+    holds(() => store.usage())
+    // Frees memory while the store is idle, too.
+    if (policy.max_seconds > 0)
+      resources.add(
+        `expiry of ${path}`,
+        clock.every(EXPIRY_PERIOD_MS, () => store.evict()),
+      )
+    return store
+  },
+}

@@ -1,0 +1,194 @@
+import { randomUUID } from 'node:crypto'
+import { Writable } from 'node:stream'
+import type { Call } from '../../../rpc/call.js'
+import { STAGE_BYTES } from '../../../stream/path.js'
+import { type BlobKeys, type Commands, LAYOUT_FIELDS } from './commands.js'
+import type { RedisArgument } from './connections.js'
+
+export interface UploadOptions {
+  readonly commands: Commands
+  readonly keys: BlobKeys
+  readonly chunkBytes: number
+  /** Chunks on their way to Redis at one time. */
+  readonly maxChunks: number
+  /** How long the blob is kept, in milliseconds; 0 is until it is removed. */
+  readonly ttlMs: number
+  readonly call: Call
+}
+
+/** What is left of an upload by a process that was killed is gone after this; asked for anew well before that. */
+const UPLOAD_TTL_MS = 60 * 60 * 1000
+const REFRESH_MS = UPLOAD_TTL_MS / 6
+/** How long readers under way still find what was replaced. */
+const REPLACED_TTL_MS = 10 * 60 * 1000
+
+/**
+ * Makes what was uploaded the blob, at once and only if it is whole: Redis may have evicted it meanwhile. A second time, for
+ * who did not hear the answer, it does nothing.
+ */
+const COMMIT = `
+local blob, upload, replaced = KEYS[1], KEYS[2], KEYS[3]
+local fields, id, ttl, grace = tonumber(ARGV[1]), ARGV[2], tonumber(ARGV[3]), ARGV[4]
+local isHash = redis.call('TYPE', blob).ok == 'hash'
+if isHash and id ~= '' and redis.call('HGET', blob, 'id') == id then return 1 end
+local isWhole
+if fields > 0 then isWhole = redis.call('HLEN', upload) == fields else isWhole = redis.call('EXISTS', upload) == 1 end
+if not isWhole then
+  redis.call('UNLINK', upload)
+  return redis.error_reply('GONE parts of the upload were evicted before it was complete')
+end
+if isHash then
+  redis.call('RENAME', blob, replaced)
+  redis.call('PEXPIRE', replaced, grace)
+end
+redis.call('RENAME', upload, blob)
+if ttl > 0 then redis.call('PEXPIRE', blob, ttl) else redis.call('PERSIST', blob) end
+return 1
+`
+
+/** A blob in one string. Replaces whatever is there, and keeps that for who reads it when it is of a kind that changes. */
+export const putString = async (
+  bytes: Buffer,
+  describesContent: boolean,
+  { commands, keys, ttlMs, call }: UploadOptions,
+): Promise<void> => {
+  if (describesContent) {
+    const expiry = ttlMs > 0 ? ['PX', String(ttlMs)] : []
+    await commands.one(keys.blob, ['SET', keys.blob, bytes, ...expiry], call)
+    return
+  }
+  const upload = keys.upload(randomUUID())
+  await commands.all(
+    [
+      [keys.blob, ['SET', upload, bytes, 'PX', String(UPLOAD_TTL_MS)]],
+      [keys.blob, commitOf(keys, upload, { fields: 0, id: '', ttlMs })],
+    ],
+    call,
+  )
+}
+
+const commitOf = (
+  { blob, replaced }: BlobKeys,
+  upload: string,
+  { fields, id, ttlMs }: { readonly fields: number; readonly id: string; readonly ttlMs: number },
+): RedisArgument[] => [
+  'EVAL',
+  COMMIT,
+  '3',
+  blob,
+  upload,
+  replaced,
+  String(fields),
+  id,
+  String(ttlMs),
+  String(REPLACED_TTL_MS),
+]
+
+/**
+ * A blob on its way into a hash, chunk by chunk, under a key of its own until it is whole. What fits into one chunk becomes a
+ * string. `finish` means that readers see it; destroyed before that, nothing of it stays.
+ */
+export class Upload extends Writable {
+  readonly #options: UploadOptions
+  readonly #describesContent: boolean
+  readonly #id = randomUUID()
+  readonly #key: string
+  readonly #underWay = new Set<Promise<void>>()
+  /** Chunks that Redis has, to be filled again: fresh memory for each of them costs more than to send it. */
+  readonly #free: Buffer[] = []
+  #chunk: Buffer
+  #filled = 0
+  #count = 0
+  #sizeBytes = 0
+  #refreshedMs = 0
+  #failure: Error | undefined
+
+  constructor(describesContent: boolean, options: UploadOptions) {
+    super({ highWaterMark: STAGE_BYTES })
+    this.#options = options
+    this.#describesContent = describesContent
+    this.#key = options.keys.upload(this.#id)
+    this.#chunk = Buffer.allocUnsafeSlow(options.chunkBytes)
+  }
+
+  override _write(bytes: Buffer, _encoding: BufferEncoding, callback: (error?: Error | null) => void): void {
+    this.#take(bytes).then(() => callback(), callback)
+  }
+
+  override _final(callback: (error?: Error | null) => void): void {
+    this.#commit().then(() => callback(), callback)
+  }
+
+  /** Waits for what is on its way, so that no part is written after the others were removed. */
+  override _destroy(error: Error | null, callback: (error: Error | null) => void): void {
+    if (error === null || this.#count === 0) {
+      callback(error)
+      return
+    }
+    const { commands } = this.#options
+    const signal = new AbortController().signal
+    Promise.allSettled(this.#underWay)
+      .then(() => commands.one(this.#key, ['UNLINK', this.#key], { signal }))
+      // Redis forgets it by itself then.
+      .catch(() => {})
+      .finally(() => callback(error))
+  }
+
+  async #take(bytes: Buffer): Promise<void> {
+    for (let at = 0; at < bytes.length; ) {
+      if (this.#filled === this.#chunk.length) await this.#sendChunk()
+      const copied = bytes.copy(this.#chunk, this.#filled, at)
+      at += copied
+      this.#filled += copied
+    }
+  }
+
+  async #sendChunk(): Promise<void> {
+    const { commands, keys, maxChunks, call, chunkBytes } = this.#options
+    while (this.#underWay.size >= maxChunks) await Promise.race(this.#underWay)
+    if (this.#failure !== undefined) throw this.#failure
+    const buffer = this.#chunk
+    const chunk = buffer.subarray(0, this.#filled)
+    const sent: (readonly [string, RedisArgument[]])[] = [
+      [keys.blob, ['HSET', this.#key, String(this.#count), chunk]],
+      ...this.#refresh(),
+    ]
+    this.#count += 1
+    this.#sizeBytes += this.#filled
+    this.#chunk = this.#free.pop() ?? Buffer.allocUnsafeSlow(chunkBytes)
+    this.#filled = 0
+    // Told only when Redis has answered: `_destroy` has to come behind it, on whatever connection.
+    const sending = commands.all(sent, call, { outlivesCall: true }).then(
+      // Of one that failed some may still be on its way.
+      () => void this.#free.push(buffer),
+      (error: Error) => {
+        this.#failure ??= error
+      },
+    )
+    this.#underWay.add(sending)
+    void sending.then(() => this.#underWay.delete(sending))
+  }
+
+  #refresh(): (readonly [string, RedisArgument[]])[] {
+    const nowMs = performance.now()
+    if (this.#count > 0 && nowMs - this.#refreshedMs < REFRESH_MS) return []
+    this.#refreshedMs = nowMs
+    return [[this.#options.keys.blob, ['PEXPIRE', this.#key, String(UPLOAD_TTL_MS)]]]
+  }
+
+  async #commit(): Promise<void> {
+    if (this.#count === 0) {
+      await putString(this.#chunk.subarray(0, this.#filled), this.#describesContent, this.#options)
+      return
+    }
+    if (this.#filled > 0) await this.#sendChunk()
+    await Promise.all(this.#underWay)
+    if (this.#failure !== undefined) throw this.#failure
+    const { commands, keys, chunkBytes, ttlMs, call } = this.#options
+    const values = { size: this.#sizeBytes, chunk: chunkBytes, id: this.#id }
+    const layout = LAYOUT_FIELDS.flatMap((field) => [field, String(values[field])])
+    await commands.one(keys.blob, ['HSET', this.#key, ...layout], call)
+    const fields = this.#count + LAYOUT_FIELDS.length
+    await commands.one(keys.blob, commitOf(keys, this.#key, { fields, id: this.#id, ttlMs }), call)
+  }
+}

@@ -1,0 +1,41 @@
+import type { VerifyOptions } from '../../../config/config.js'
+import type { Digest } from '../../../reapi/digest.js'
+import type { Call } from '../../../rpc/call.js'
+import type { Blob } from '../../../stream/blob/blob.js'
+import { isWhole, type Range } from '../../../stream/path.js'
+import { ForwardingStore } from '../../contract/forwarding.js'
+import type { StoreKind } from '../../contract/kind.js'
+import type { Store } from '../../contract/store.js'
+
+/**
+ * Verifies blobs against their digest when they are written and when they are read. A damaged blob is removed from the
+ * backend before the reader gets the error, so that the next read is a miss. Partial reads cannot be verified and pass
+ * unchanged.
+ *
+ * Use it for a CAS whose backend may be damaged or is shared with other programs. Never use it for an action cache,
+ * whose digests do not describe the bytes.
+ */
+class VerifyStore extends ForwardingStore {
+  readonly #checks: { readonly checksSize: boolean; readonly checksHash: boolean }
+
+  constructor(backend: Store, { verify_size: checksSize, verify_hash: checksHash }: VerifyOptions) {
+    super(backend)
+    this.#checks = { checksSize, checksHash }
+  }
+
+  protected override incoming(blob: Blob, digest: Digest): Blob {
+    const { checksSize, checksHash } = this.#checks
+    return blob.checkedAs(digest, { checksSize, checksHash, fault: 'client' })
+  }
+
+  protected override outgoing(blob: Blob, digest: Digest, range: Range, call: Call): Blob {
+    if (!isWhole(range, digest.sizeBytes)) return blob
+    const { checksSize, checksHash } = this.#checks
+    const repair = (): Promise<void> => this.remove(digest, 'wrong', call)
+    return blob.checkedAs(digest, { checksSize, checksHash, fault: 'backend', repair })
+  }
+}
+
+export const verify: StoreKind<VerifyOptions> = {
+  build: async (options, context) => new VerifyStore(await context.child(options.backend, 'backend'), options),
+}

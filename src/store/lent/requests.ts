@@ -1,0 +1,113 @@
+import { StatusError } from '../../base/status-error.js'
+import type { Input } from '../../proto/codec.js'
+import { errorOf } from '../../proto/error-details.js'
+import type { StoreRequestInput, StoreResponse } from '../../proto/generated/remexec.worker.v1.js'
+import type { Digest } from '../../reapi/digest.js'
+import { type Call, cancellation } from '../../rpc/call.js'
+import { Turns } from '../../work/turns.js'
+
+/** A message from a worker to its server; requests for the lent stores travel among the others. */
+export type WorkerMessage = Input<'remexec.worker.v1.WorkerMessage'>
+
+export type LentStoreRequest = Omit<StoreRequestInput, 'id' | 'digestFunction' | 'apart' | 'traceparent' | 'tracestate'>
+
+/** The call that asks. Without a signal, whatever becomes of it. */
+type Asker = Partial<Pick<Call, 'signal' | 'span'>>
+
+/** What all digests of a request have in common. */
+export type Scope = Pick<Digest, 'function' | 'instanceName'>
+
+const AT_A_TIME = 64
+const MAX_ID = 0xffff_ffff
+
+interface Pending {
+  readonly resolve: (response: StoreResponse) => void
+  readonly reject: (error: StatusError) => void
+}
+
+/** What this worker asks of its server's stores, over the connection it has with the scheduler there. */
+export class LentStoreRequests {
+  readonly #send: (message: WorkerMessage) => boolean
+  readonly #pending = new Map<number, Pending>()
+  readonly #turns = new Turns({ atATime: AT_A_TIME, mayWait: Number.POSITIVE_INFINITY })
+  #lastId = 0
+
+  /** `send` answers whether there is a connection. */
+  constructor(send: (message: WorkerMessage) => boolean) {
+    this.#send = send
+  }
+
+  /** Rejects as the store does, and with UNAVAILABLE when the connection is lost before the answer. */
+  async ask(scope: Scope, request: LentStoreRequest, { signal, span }: Asker = {}): Promise<StoreResponse> {
+    const end = await this.#turns.take('a turn to ask the server', signal ?? NEVER)
+    try {
+      return await this.#answer(scope, { ...request, ...span?.context }, signal)
+    } finally {
+      end()
+    }
+  }
+
+  /** Asks for what needs no answer. */
+  tell(request: LentStoreRequest): void {
+    this.#send({ storeRequest: { ...request, id: this.#nextId() } })
+  }
+
+  receive(response: StoreResponse): void {
+    const pending = this.#pending.get(response.id)
+    this.#pending.delete(response.id)
+    if (response.failure === null) pending?.resolve(response)
+    else pending?.reject(errorOf(response.failure))
+  }
+
+  /** The connection is gone, and with it every answer. */
+  lost(): void {
+    const pending = [...this.#pending.values()]
+    this.#pending.clear()
+    for (const { reject } of pending) reject(unavailable())
+  }
+
+  #answer(
+    { function: digestFunction, instanceName }: Scope,
+    request: LentStoreRequest,
+    signal: AbortSignal | undefined,
+  ): Promise<StoreResponse> {
+    return new Promise((resolve, reject) => {
+      const id = this.#nextId()
+      const giveUp = (): void => {
+        this.#pending.delete(id)
+        reject(cancellation(signal))
+      }
+      const settled =
+        <Value>(settle: (value: Value) => void) =>
+        (value: Value): void => {
+          signal?.removeEventListener('abort', giveUp)
+          settle(value)
+        }
+      this.#pending.set(id, { resolve: settled(resolve), reject: settled(reject) })
+      signal?.addEventListener('abort', giveUp, { once: true })
+      const apart = instanceName === undefined ? null : { name: instanceName }
+      if (this.#send({ storeRequest: { ...request, id, digestFunction: digestFunction.value, apart } })) return
+      this.#pending.delete(id)
+      settled(reject)(unavailable())
+    })
+  }
+
+  #nextId(): number {
+    this.#lastId = this.#lastId === MAX_ID ? 1 : this.#lastId + 1
+    return this.#lastId
+  }
+}
+
+const NEVER = new AbortController().signal
+
+const unavailable = (): StatusError => new StatusError('UNAVAILABLE', 'the server whose store this worker uses is gone')
+
+/** In their order, in pieces of at most `count`. */
+export const inPieces = function* <Item>(items: readonly Item[], count: number): Generator<readonly Item[]> {
+  for (let at = 0; at < items.length; at += count) yield items.slice(at, at + count)
+}
+
+/** What is kept apart is called what clients call it: the server has the same names for it. */
+export const messageOf = ({ content }: Digest) => content.toMessage()
+
+export const messagesOf = (digests: readonly Digest[]) => digests.map(messageOf)

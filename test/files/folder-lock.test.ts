@@ -1,0 +1,31 @@
+import { createServer } from 'node:net'
+import { chdir, cwd } from 'node:process'
+import t from 'tap'
+import { lockFolder } from '../../src/files/folder-lock.js'
+
+/** Has the lock of a folder, and lets go of it when another process asks for the first time. */
+const predecessor = async (folder: string): Promise<void> => {
+  const before = cwd()
+  const server = createServer((socket) => {
+    socket.destroy()
+    server.close()
+  })
+  // The path of a socket has at most 107 bytes.
+  chdir(folder)
+  await new Promise<void>((resolve) => server.listen('lock', resolve))
+  chdir(before)
+}
+
+t.test('a lock whose owner is about to end is waited for', async (t) => {
+  const folder = t.testdir({})
+  await predecessor(folder)
+  const release = await lockFolder(folder, 'another', 10_000)
+  await t.rejects(lockFolder(folder, 'another', 150), { code: 9, message: /is in use by another/ }, 'but not for ever')
+  await release()
+})
+
+t.test('without patience a lock that is taken is refused at once', async (t) => {
+  const folder = t.testdir({})
+  await predecessor(folder)
+  await t.rejects(lockFolder(folder, 'another'), { code: 9, message: /is in use by another/ })
+})

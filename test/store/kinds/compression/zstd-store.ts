@@ -1,0 +1,36 @@
+import type { Zstd } from '../../../../src/config/config.js'
+import type { Digest } from '../../../../src/reapi/digest.js'
+import type { Store } from '../../../../src/store/contract/store.js'
+import { compression } from '../../../../src/store/kinds/compression/kind.js'
+import { Blob } from '../../../../src/stream/blob/blob.js'
+import { WHOLE } from '../../../../src/stream/path.js'
+import { call, cut, source } from '../../blobs.js'
+import { buildStore, given } from '../../build.js'
+
+const KIB = 1024
+
+/** Blobs in zstd over a store at hand, in blocks of 64 KiB. */
+export const zstdStore = (backend: Store, settings: Partial<Zstd> = {}): Promise<Store> => {
+  const zstd = { block_size: 64 * KIB, level: 1, max_uploaded_frame_size: 8 * KIB * KIB, ...settings }
+  return buildStore(compression, { backend: given, compression_algorithm: { zstd } }, { children: { backend } })
+}
+
+/** What a client that reads zstd gets. */
+export const wire = async (store: Store, digest: Digest): Promise<Buffer> =>
+  (await store.get(digest, { ...WHOLE, wantedAs: 'ZSTD' }, call)).as('ZSTD').bytes(1e9, call)
+
+export const unpack = (bytes: Buffer): Promise<Buffer> =>
+  Blob.ofPath([source(cut(bytes))], { encoding: 'ZSTD' })
+    .as('IDENTITY')
+    .bytes(1e9, call)
+
+/** Uploads zstd, `bytes` as they are, as a CAS does. */
+export const upload = async (
+  store: Store,
+  digest: Digest,
+  bytes: Buffer,
+  { sizes = [64 * KIB], signal = call.signal }: { sizes?: readonly number[]; signal?: AbortSignal } = {},
+): Promise<void> => {
+  const blob = Blob.ofPath([source(cut(bytes, sizes))], { encoding: 'ZSTD' }).as('IDENTITY', digest.sizeBytes)
+  await store.put(digest, blob.checkedAs(digest, { fault: 'client' }), { ...call, signal })
+}

@@ -1,0 +1,200 @@
+import { type Long, MongoClient, MongoServerError } from 'mongodb'
+import t from 'tap'
+import { mongoFailure } from '../../../../src/store/kinds/experimental_mongo/failure.js'
+import { pour } from '../../../../src/stream/blob/pour.js'
+import { WHOLE } from '../../../../src/stream/path.js'
+import { bytesOf, call, digestOf, get, isPresent, put } from '../../blobs.js'
+import { untilSo } from '../../remote/backend.js'
+import { counted } from '../../remote/counted.js'
+import { TcpProxy } from '../../remote/proxy.js'
+import { rejects } from '../../suite.js'
+import { startGuardedMongo, startMongo, withoutMongo } from './mongo-server.js'
+import { openMongoStore } from './open.js'
+
+const MIB = 1024 * 1024
+
+t.setTimeout(120_000)
+
+void t.test(
+  'a MongoDB that is killed is UNAVAILABLE at once, and well when it is back',
+  { skip: withoutMongo },
+  async (t) => {
+    const server = await startMongo(t)
+    const { store, probes, close } = await openMongoStore(server.port, { connection_timeout_ms: 1000 })
+    t.teardown(close)
+    const bytes = bytesOf(1000)
+    await put(store, digestOf(bytes), bytes)
+    await server.kill()
+    await rejects(t, get(store, digestOf(bytes)), 'UNAVAILABLE')
+    await rejects(t, put(store, digestOf(bytes), bytes), 'UNAVAILABLE')
+    await rejects(t, isPresent(store, digestOf(bytes)), 'UNAVAILABLE')
+    t.equal(probes[0]?.structName, 'MongoBucket')
+    t.match(await probes[0]?.check(call.signal), { state: 'Failed', error: /^UNAVAILABLE: / })
+    await server.restart()
+    await untilSo(async () => (await store.health(call)).state === 'Ok')
+    t.ok((await get(store, digestOf(bytes))).equals(bytes), 'what was acknowledged is still there')
+  },
+)
+
+void t.test(
+  'a connection to MongoDB that is cut costs no byte and shows no part',
+  { skip: withoutMongo },
+  async (t) => {
+    const server = await startMongo(t)
+    const proxy = await TcpProxy.start(t, server.port)
+    const { store, close } = await openMongoStore(proxy.port)
+    t.teardown(close)
+    const bytes = bytesOf(2 * MIB)
+    for (const at of [100_000, MIB]) {
+      proxy.cutAfter(at)
+      await untilSo(async () => {
+        await put(store, digestOf(bytes), bytes)
+        return true
+      })
+      proxy.cutAfter(at)
+      await untilSo(async () => (await get(store, digestOf(bytes))).equals(bytes))
+    }
+    const other = bytesOf(2 * MIB, 'never whole')
+    proxy.cutAfter(MIB)
+    await put(store, digestOf(other), other).catch(() => {})
+    await untilSo(async () => (await store.health(call)).state === 'Ok')
+    const isWhole = await get(store, digestOf(other)).then(
+      (found) => found.equals(other),
+      (error: { code: number }) => error.code === 5,
+    )
+    t.ok(isWhole, 'all of it or nothing')
+  },
+)
+
+void t.test(
+  'a MongoDB that is not there at start keeps nobody from starting, and is well when it comes',
+  { skip: withoutMongo },
+  async (t) => {
+    const server = await startMongo(t)
+    const proxy = await TcpProxy.start(t, server.port)
+    proxy.refuses = true
+    const { store, close } = await openMongoStore(proxy.port, { connection_timeout_ms: 3000 })
+    t.teardown(close)
+    const bytes = bytesOf(1000)
+    await rejects(t, put(store, digestOf(bytes), bytes), 'UNAVAILABLE')
+    await rejects(t, isPresent(store, digestOf(bytes)), 'UNAVAILABLE')
+    proxy.refuses = false
+    await untilSo(async () => (await store.health(call)).state === 'Ok')
+    await put(store, digestOf(bytes), bytes)
+    t.ok((await get(store, digestOf(bytes))).equals(bytes))
+  },
+)
+
+void t.test(
+  'a MongoDB that does not answer is DEADLINE_EXCEEDED in time, and well again afterwards',
+  { skip: withoutMongo },
+  async (t) => {
+    const server = await startMongo(t)
+    const proxy = await TcpProxy.start(t, server.port)
+    const { store, close } = await openMongoStore(proxy.port, { command_timeout_ms: 2000 })
+    t.teardown(close)
+    const bytes = bytesOf(1000)
+    await put(store, digestOf(bytes), bytes)
+    proxy.isStalled = true
+    await rejects(t, get(store, digestOf(bytes)), 'DEADLINE_EXCEEDED')
+    await rejects(t, isPresent(store, digestOf(bytes)), 'DEADLINE_EXCEEDED')
+    proxy.isStalled = false
+    await untilSo(async () => (await get(store, digestOf(bytes))).equals(bytes))
+    t.pass('read when it answers again')
+  },
+)
+
+void t.test(
+  'a password of MongoDB that is changed while it is used is UNAUTHENTICATED, and good again when it is changed back',
+  { skip: withoutMongo },
+  async (t) => {
+    const server = await startGuardedMongo(t)
+    const proxy = await TcpProxy.start(t, server.port)
+    const at = (who: string, port: number): string => `mongodb://${who}@127.0.0.1:${port}/?authSource=builds`
+    const root = new MongoClient(at('root:secret', server.port))
+    t.teardown(() => root.close())
+    await root.db('builds').command({ createUser: 'builder', pwd: 'first', roles: [] })
+    const {
+      store: backend,
+      probes,
+      close,
+    } = await openMongoStore(proxy.port, { connection_string: at('builder:first', proxy.port) })
+    t.teardown(close)
+    const { store, failures } = counted(backend)
+    const bytes = bytesOf(200_000)
+    await put(store, digestOf(bytes), bytes)
+    await root.db('builds').command({ updateUser: 'builder', pwd: 'second' })
+    // Connections that stand go on; new ones have to say who they are.
+    proxy.cut()
+    await untilSo(async () => (await get(store, digestOf(bytes)).catch((error: { code: number }) => error.code)) === 16)
+    failures()
+    await rejects(t, put(store, digestOf(bytes), bytes), 'UNAUTHENTICATED')
+    t.same(failures(), ['write error: 1'])
+    const health = JSON.stringify(await probes[0]?.check(call.signal))
+    t.match(health, /Failed.*UNAUTHENTICATED/)
+    t.notMatch(health, /first/)
+    await root.db('builds').command({ updateUser: 'builder', pwd: 'first' })
+    await untilSo(async () => (await store.health(call)).state === 'Ok')
+    t.ok((await get(store, digestOf(bytes))).equals(bytes))
+  },
+)
+
+void t.test('a read whose cursor the server forgot goes on where it was', { skip: withoutMongo }, async (t) => {
+  const { port } = await startMongo(t)
+  const { store, close } = await openMongoStore(port)
+  t.teardown(close)
+  const bytes = bytesOf(8 * MIB)
+  const digest = digestOf(bytes)
+  await put(store, digest, bytes)
+  const client = new MongoClient(`mongodb://127.0.0.1:${port}/`)
+  t.teardown(() => client.close())
+  const found: Buffer[] = []
+  let killed = 0
+  const form = await (await store.get(digest, WHOLE, call)).take()
+  const take = async (chunk: Buffer): Promise<void> => {
+    if (found.push(Buffer.from(chunk)) > 1) return
+    const other = client.db('builds').collection('cas.chunks').find({}, { batchSize: 1 })
+    await other.next()
+    // This server numbers them one after the other.
+    const cursors = [1, 2, 3].map((before) => (other.id as Long).subtract(before))
+    const answer = await client.db('builds').command({ killCursors: 'cas.chunks', cursors })
+    killed = answer['cursorsKilled'].length
+    await other.close()
+  }
+  await pour(form, take, call.signal)
+  t.equal(killed, 1)
+  t.ok(Buffer.concat(found).equals(bytes))
+})
+
+void t.test('a blob in many chunks is read by one question', { skip: withoutMongo }, async (t) => {
+  const { port } = await startMongo(t)
+  const { store, close } = await openMongoStore(port)
+  t.teardown(close)
+  const client = new MongoClient(`mongodb://127.0.0.1:${port}/`)
+  t.teardown(() => client.close())
+  const questions = async (): Promise<number> => {
+    const { metrics } = await client.db('builds').command({ serverStatus: 1 })
+    return metrics.commands.find?.total ?? 0
+  }
+  const bytes = bytesOf(2 * MIB)
+  await put(store, digestOf(bytes), bytes)
+  const before = await questions()
+  t.ok((await get(store, digestOf(bytes))).equals(bytes))
+  t.equal((await questions()) - before, 2, 'for the blob, and for all of its chunks')
+})
+
+void t.test(
+  'what a member of a replica set says while another becomes the primary, or of cursors it forgot, is UNAVAILABLE',
+  async (t) => {
+    for (const code of [43, 91, 237, 189, 10107, 11600, 11602, 13435, 13436]) {
+      const said = new MongoServerError({ code, errmsg: 'not primary' })
+      t.match(mongoFailure('MongoDB at a set', said), { code: 14, message: new RegExp(`MongoServerError ${code}`) })
+    }
+  },
+)
+
+void t.test('what a configuration of MongoDB contradicts is refused at start', async (t) => {
+  await rejects(t, openMongoStore(1, { connection_string: 'http://127.0.0.1' }), 'INVALID_ARGUMENT')
+  await rejects(t, openMongoStore(1, { write_concern_j: true }), 'INVALID_ARGUMENT')
+  await rejects(t, openMongoStore(1, { read_chunk_size: 16_000_000 }), 'INVALID_ARGUMENT')
+})

@@ -1,0 +1,16 @@
+import { putBytes } from '../../../../src/store/contract/store.js'
+import { bytesOf, call, digestOf, put } from '../../blobs.js'
+import { openFilesystem } from './open.js'
+
+/** A process of its own whose system calls somebody watches: writes three blobs by either way with that durability. */
+const [folder = '', durability = ''] = process.argv.slice(2)
+if (durability !== 'process_exit' && durability !== 'power_loss') throw new Error(`${durability} is no durability`)
+
+const { store, close } = await openFilesystem(folder, { durability })
+for (const number of [0, 1, 2]) {
+  const small = bytesOf(1000, `small ${number}`)
+  await putBytes(store, digestOf(small), small, call)
+  const large = bytesOf(200_000, `large ${number}`)
+  await put(store, digestOf(large), large)
+}
+await close()

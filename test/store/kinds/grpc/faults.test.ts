@@ -1,0 +1,310 @@
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { readdir, writeFile } from 'node:fs/promises'
+import { createServer, type IncomingHttpHeaders } from 'node:http2'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import t from 'tap'
+import { Code } from '../../../../src/base/status-error.js'
+import { HealthRegistry } from '../../../../src/health/registry.js'
+import { codec } from '../../../../src/proto/codec.js'
+import { Digest } from '../../../../src/reapi/digest.js'
+import { DigestBatch } from '../../../../src/reapi/digest-batch.js'
+import { digestFunctions } from '../../../../src/reapi/digest-function.js'
+import { getBytes, putBytes } from '../../../../src/store/contract/store.js'
+import { asCas } from '../../../../src/store/view/cas.js'
+import { WHOLE } from '../../../../src/stream/path.js'
+import { serve } from '../../../service/harness.js'
+import { bytesOf, call, digestOf, get, isPresent, put } from '../../blobs.js'
+import { memoryStore } from '../../build.js'
+import { folderOf, freePorts, portOf, untilSo } from '../../remote/backend.js'
+import { counted } from '../../remote/counted.js'
+import { TcpProxy } from '../../remote/proxy.js'
+import { rejects } from '../../suite.js'
+import { endpoint, openGrpcStore, startRemexec } from './remexec.js'
+
+const KIB = 1024
+const MIB = 1024 * KIB
+const PATIENT = { max_retries: 8, delay: 0.05, jitter: 0, budget_s: 30 }
+const PLAIN = { experimental_remote_cache_compression: false } as const
+const blob = (sizeBytes: number, seed: string) => {
+  const bytes = bytesOf(sizeBytes, seed)
+  return { bytes, digest: digestOf(bytes) }
+}
+
+void t.test('a server that is not there at start is UNAVAILABLE, and well when it comes', async (t) => {
+  const first = await startRemexec(t)
+  await first.kill()
+  const { store, probes } = await openGrpcStore(t, { endpoints: [endpoint(first.port)] })
+  const registry = new HealthRegistry()
+  for (const probe of probes) registry.register(probe)
+  const { bytes, digest } = blob(100, 'early')
+  await rejects(t, put(store, digest, bytes), 'UNAVAILABLE')
+  const told = JSON.stringify(await registry.report(5000))
+  t.match(told, new RegExp(`/connections/TEST/127.0.0.1:${first.port}.*"Failed"`))
+  await first.restart()
+  await untilWell(store)
+  await put(store, digest, bytes)
+  t.ok((await get(store, digest)).equals(bytes))
+  // What it answered last is told for a moment more.
+  await untilSo(async () => /"Ok"/.test(JSON.stringify(await registry.report(5000))))
+})
+
+void t.test('a connection lost in the middle costs no byte, and a given up upload shows no part', async (t) => {
+  const server = await startRemexec(t)
+  const proxy = await TcpProxy.start(t, server.port)
+  const { store } = await openGrpcStore(t, { endpoints: [endpoint(proxy.port)], retry: PATIENT, ...PLAIN })
+  for (const [i, at] of [100 * KIB, MIB, 5 * MIB].entries()) {
+    const { bytes, digest } = blob(7 * MIB, `held ${i}`)
+    proxy.cutAfter(at)
+    await putBytes(store, digest, bytes, call)
+    proxy.cutAfter(at)
+    t.ok((await get(store, digest)).equals(bytes), `cut after ${at} bytes, and gone on`)
+    proxy.cutAfter(at)
+    const part = { offset: 1000, limit: 6 * MIB }
+    t.ok((await get(store, digest, part)).equals(bytes.subarray(1000, 1000 + 6 * MIB)), 'a part of it')
+    // Of a stream only its latest bytes are kept: a cut that loses no more costs nothing.
+    const streamed = blob(3 * MIB, `streamed ${i}`)
+    proxy.cutAfter(Math.min(at, 2 * MIB))
+    await put(store, streamed.digest, streamed.bytes)
+    proxy.cutAfter(Number.POSITIVE_INFINITY)
+    t.ok((await get(store, streamed.digest)).equals(streamed.bytes), 'and streamed')
+  }
+  const hasty = await openGrpcStore(t, { endpoints: [endpoint(proxy.port)] })
+  const other = blob(7 * MIB, 'never whole')
+  await untilWell(hasty.store)
+  // The first time it is sent again at once, whatever the configuration says.
+  proxy.cutAfter(MIB, MIB)
+  await rejects(t, put(hasty.store, other.digest, other.bytes), 'UNAVAILABLE')
+  await untilWell(hasty.store)
+  t.notOk(await isPresent(hasty.store, other.digest))
+})
+
+void t.test(
+  'a zstd read that is lost in the middle fails: it is never begun again behind its first bytes',
+  async (t) => {
+    const server = await startRemexec(t)
+    const proxy = await TcpProxy.start(t, server.port)
+    const { store } = await openGrpcStore(t, { endpoints: [endpoint(proxy.port)], retry: PATIENT })
+    const { bytes, digest } = blob(20 * MIB, 'zstd')
+    await put(store, digest, bytes)
+    proxy.cutAfter(5 * MIB)
+    await rejects(t, get(store, digest), 'UNAVAILABLE')
+    await untilWell(store)
+    t.ok((await get(store, digest)).equals(bytes))
+  },
+)
+
+void t.test('a server that does not answer is DEADLINE_EXCEEDED in time, and well again afterwards', async (t) => {
+  const server = await startRemexec(t)
+  const { store } = await openGrpcStore(t, { endpoints: [endpoint(server.port)], rpc_timeout_s: 1 })
+  const small = blob(100, 'slow')
+  const large = blob(3 * MIB, 'slow and large')
+  await put(store, small.digest, small.bytes)
+  await put(store, large.digest, large.bytes)
+  server.pause()
+  await Promise.all([
+    rejects(t, get(store, small.digest), 'DEADLINE_EXCEEDED'),
+    rejects(t, get(store, large.digest), 'DEADLINE_EXCEEDED'),
+    rejects(t, isPresent(store, small.digest), 'DEADLINE_EXCEEDED'),
+  ])
+  server.resume()
+  await untilWell(store)
+  t.ok((await get(store, large.digest)).equals(large.bytes))
+})
+
+void t.test(
+  'a server that is killed and started again under traffic loses no confirmed blob',
+  { timeout: 90_000 },
+  async (t) => {
+    const first = await startRemexec(t)
+    const { store } = await openGrpcStore(t, {
+      endpoints: [endpoint(first.port)],
+      retry: { max_retries: 12, delay: 0.05, jitter: 0.5, budget_s: 30 },
+      connections_per_endpoint: 2,
+      max_concurrent_requests: 16,
+    })
+    await untilWell(store)
+    const before = await descriptors()
+    const lane = async (name: string) => {
+      const kept = []
+      for (let i = 0; i < 25; i++) {
+        const one = blob(i % 5 === 0 ? 2 * MIB : 3000, `${name} ${i}`)
+        await put(store, one.digest, one.bytes)
+        kept.push(one)
+      }
+      return kept
+    }
+    const running = Promise.all(['a', 'b', 'c', 'd'].map(lane))
+    await sleep(150)
+    await first.kill()
+    const second = await first.restart()
+    await sleep(150)
+    await second.kill()
+    await second.restart()
+    const all = (await running).flat()
+    for (const { digest, bytes } of all) t.ok((await get(store, digest)).equals(bytes), digest.key)
+    t.ok((await descriptors()) <= before + 4, 'and no connection is left behind')
+  },
+)
+
+void t.test('a server without room is RESOURCE_EXHAUSTED, and has no part of what it did not take', async (t) => {
+  const cas = asCas(await memoryStore({ max_bytes: 500_000 }))
+  const { listener } = await serve(t, { instances: { main: { cas } } })
+  const port = Number(listener.address.split(':').at(-1))
+  const { store, close } = await openGrpcStore(t, { endpoints: [endpoint(port)] })
+  for (const sizeBytes of [600_000, 5_000_000]) {
+    const { bytes, digest } = blob(sizeBytes, 'too much')
+    await rejects(t, put(store, digest, bytes), 'RESOURCE_EXHAUSTED')
+    t.notOk(await isPresent(store, digest))
+  }
+  const { bytes, digest } = blob(100_000, 'not too much')
+  await put(store, digest, bytes)
+  t.ok((await get(store, digest)).equals(bytes))
+  await close()
+  await listener.close(0)
+})
+
+void t.test('a token that is taken away is UNAUTHENTICATED, and good again when it is given back', async (t) => {
+  const file = join(await folderOf(t), 'tokens')
+  const line = (token: string): string => `builders ${createHash('sha256').update(token).digest('hex')}\n`
+  const give = (token: string): Promise<void> => writeFile(file, line(token), { mode: 0o600 })
+  await give('good')
+  const server = await startRemexec(t, { security: { identity: { tokens_file: file } } })
+  const headers = new Map([['authorization', 'Bearer good']])
+  const { store: backend, probes } = await openGrpcStore(t, { endpoints: [endpoint(server.port)], headers })
+  const { store, failures } = counted(backend)
+  const [before, after] = [blob(100_000, 'before'), blob(5 * MIB, 'after')]
+  await put(store, before.digest, before.bytes)
+  await give('another')
+  await untilSo(async () => (await codeOf(get(store, before.digest))) === Code.UNAUTHENTICATED)
+  failures()
+  await rejects(t, put(store, after.digest, after.bytes), 'UNAUTHENTICATED')
+  await rejects(t, isPresent(store, before.digest), 'UNAUTHENTICATED')
+  t.same(failures(), ['find_missing error: 1', 'write error: 1'])
+  await untilSo(async () => (await probes[0]?.check(call.signal))?.state === 'Failed')
+  await give('good')
+  await untilSo(async () => (await get(store, before.digest)).equals(before.bytes))
+  t.notOk(await isPresent(store, after.digest), 'no part of what was refused')
+  await put(store, after.digest, after.bytes)
+  t.ok((await get(store, after.digest)).equals(after.bytes))
+})
+
+const codeOf = (work: Promise<unknown>): Promise<number | undefined> =>
+  work.then(
+    () => undefined,
+    (error: { readonly code: number }) => error.code,
+  )
+
+void t.test('of two servers one may be gone', async (t) => {
+  const here = await startRemexec(t)
+  const gone = await startRemexec(t)
+  await gone.kill()
+  const { store, probes } = await openGrpcStore(t, {
+    endpoints: [endpoint(gone.port), endpoint(here.port)],
+    retry: PATIENT,
+  })
+  for (let i = 0; i < 6; i++) {
+    const { bytes, digest } = blob(500, `one of two ${i}`)
+    await put(store, digest, bytes)
+    t.ok((await get(store, digest)).equals(bytes))
+  }
+  t.match(await store.health(call), { state: 'Warning', message: /^1 of 2 servers cannot be reached/ })
+  t.equal(probes.length, 2)
+})
+
+void t.test('an action cache of another server keeps results, and says NOT_FOUND of what it lacks', async (t) => {
+  const { port } = await startRemexec(t)
+  const { store } = await openGrpcStore(t, { endpoints: [endpoint(port)], store_type: 'ac' })
+  const results = codec('build.bazel.remote.execution.v2.ActionResult')
+  const action = Digest.of(Buffer.from('an action'), digestFunctions.SHA256).asKey()
+  const other = Digest.of(Buffer.from('another'), digestFunctions.SHA256).asKey()
+  await rejects(t, getBytes(store, action, MIB, call), 'NOT_FOUND')
+  const bytes = results.encode({ exitCode: 3, stdoutRaw: Buffer.from('said') })
+  await putBytes(store, action, bytes, call)
+  const found = results.decode(await getBytes(store, action, MIB, call))
+  t.equal(found.exitCode, 3)
+  t.equal(found.stdoutRaw.toString(), 'said')
+  const missing = await store.findMissing(DigestBatch.of([other, action]), call)
+  t.same(
+    missing.digests().map(({ key }) => key),
+    [other.key],
+  )
+  await rejects(t, store.remove(action, 'unwanted', call), 'UNIMPLEMENTED')
+  await rejects(t, putBytes(store, other, Buffer.from('\x0f no result'), call), 'INVALID_ARGUMENT')
+})
+
+void t.test('bytes of another server that are not those of the digest are never served', async (t) => {
+  const wrong = await memoryStore()
+  const { listener } = await serve(t, { instances: { main: { cas: wrong } } })
+  const at = [endpoint(Number(listener.address.split(':').at(-1)))]
+  for (const options of [{}, PLAIN]) {
+    const { store } = await openGrpcStore(t, { endpoints: at, ...options })
+    for (const sizeBytes of [1000, 3 * MIB]) {
+      const { bytes, digest } = blob(sizeBytes, 'right')
+      await put(wrong, digest, blob(sizeBytes, 'wrong').bytes)
+      await rejects(t, get(store, digest), 'DATA_LOSS')
+      await put(wrong, digest, bytes)
+      t.ok((await get(store, digest)).equals(bytes), `${sizeBytes} bytes`)
+    }
+  }
+  await listener.close(0)
+})
+
+void t.test(
+  'every call has the headers of the configuration, and those of the client that are passed on',
+  async (t) => {
+    const seen: IncomingHttpHeaders[] = []
+    const server = createServer().on('stream', (stream, headers) => {
+      seen.push(headers)
+      stream.respond({ ':status': 200, 'content-type': 'application/grpc', 'grpc-status': '12' }, { endStream: true })
+    })
+    await once(server.listen(0, '127.0.0.1'), 'listening')
+    t.teardown(() => server.close())
+    const { store, close } = await openGrpcStore(t, {
+      endpoints: [endpoint(portOf(server.address()))],
+      headers: new Map([['authorization', 'Bearer of-this-machine']]),
+      forward_headers: ['X-Team'],
+    })
+    const metadata = new Map([
+      ['x-team', 'compilers'],
+      ['x-other', 'not for others'],
+    ])
+    const { digest } = blob(1000, 'headers')
+    await rejects(t, store.get(digest, WHOLE, { ...call, metadata }), 'UNIMPLEMENTED')
+    await rejects(t, store.findMissing(DigestBatch.of([digest]), { ...call, metadata }), 'UNIMPLEMENTED')
+    t.ok(seen.length >= 2)
+    for (const headers of seen) t.match(headers, { authorization: 'Bearer of-this-machine', 'x-team': 'compilers' })
+    t.notOk(seen.some((headers) => 'x-other' in headers))
+    await close()
+  },
+)
+
+void t.test('what a configuration contradicts is refused at start', async (t) => {
+  const [port = 0] = await freePorts(1)
+  const at = endpoint(port)
+  const tls = { use_native_roots: false }
+  const wrong = [
+    { ...at, address: 'nonsense' },
+    { ...at, address: `ftp://127.0.0.1:${port}` },
+    { ...at, address: `grpcs://127.0.0.1:${port}` },
+    { ...at, tls_config: { ...tls, ca_file: '/etc/hosts' } },
+    { ...at, address: `grpcs://127.0.0.1:${port}`, tls_config: tls },
+    // A file without a certificate: nobody would be trusted.
+    { ...at, address: `grpcs://127.0.0.1:${port}`, tls_config: { ...tls, ca_file: '/etc/hosts' } },
+    {
+      ...at,
+      address: `grpcs://127.0.0.1:${port}`,
+      tls_config: { ...tls, ca_file: '/etc/hosts', cert_file: '/etc/hosts' },
+    },
+  ]
+  for (const endpoint of wrong) await rejects(t, openGrpcStore(t, { endpoints: [endpoint] }), 'INVALID_ARGUMENT')
+  const batching = { max_blob_size_bytes: 1000, max_batch_bytes: 1000, dispatch_slots: 1, max_queued_bytes: 1000 }
+  const both = { endpoints: [at], forward_headers: ['authorization'], experimental_read_batching: batching }
+  await rejects(t, openGrpcStore(t, both), 'INVALID_ARGUMENT')
+})
+
+const untilWell = (store: { health: (c: typeof call) => Promise<{ state: string }> }): Promise<void> =>
+  untilSo(async () => (await store.health(call)).state === 'Ok')
+
+const descriptors = async (): Promise<number> => (await readdir('/proc/self/fd')).length
