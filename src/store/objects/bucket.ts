@@ -2,37 +2,39 @@ import type { Readable } from 'node:stream'
 import type { CodeName, StatusError } from '../../base/status-error.js'
 
 /**
- * What a provider's library offers of one bucket (a container, a collection), each method one request to it: neither tried
- * again nor bounded here. They end when their signal aborts. What the library throws passes as it is; `failureOf` tells what
- * it means.
+ * One bucket (or container, or collection) of a provider. Each method sends one request, without retries or a bound on
+ * concurrency, and ends when its signal aborts. Errors of the client library pass unchanged; `failureOf` converts them.
  */
 export interface Bucket {
   /** For operators: `S3 bucket builds`. */
   readonly name: string
   readonly limits: BucketLimits
 
-  /** Undefined when there is no such object. */
+  /** Undefined when the object does not exist. */
   stat(key: string, signal: AbortSignal): Promise<ObjectFacts | undefined>
 
-  /** `stat` of up to some hundred objects by one request, in their order, where the backend knows such a thing. */
+  /** `stat` of up to a few hundred objects in one request, in order. Absent if the backend has no such request. */
   statAll?(keys: readonly string[], signal: AbortSignal): Promise<readonly (ObjectFacts | undefined)[]>
 
-  /** Some of the objects whose keys begin so, where the provider is asked for such a thing; `next` is where to go on. */
+  /**
+   * A page of the objects with this key prefix; `next` is where to continue. Absent if the provider has no such
+   * request.
+   */
   list?(prefix: string, from: string | undefined, signal: AbortSignal): Promise<ObjectList>
 
-  /** Undefined when there is no such object; an offset at or behind its end fails with OUT_OF_RANGE. */
+  /** Undefined when the object does not exist. An offset at or after its end fails with OUT_OF_RANGE. */
   read(key: string, part: ObjectPart, signal: AbortSignal): Promise<OpenObject | undefined>
 
   /**
-   * Writes a whole object. With `isNew` it is written only where there is none, and the answer is whether it was: what is there
-   * or on its way already stays.
+   * Writes a whole object. With `isNew` an existing object, or one being written, stays, and the result is whether this
+   * request wrote it.
    */
   write(key: string, bytes: Buffer, isNew: boolean, signal: AbortSignal): Promise<boolean>
 
-  /** Begins an object that comes in parts: nobody sees it before it is complete. */
+  /** Begins an object that is uploaded in parts. It is invisible until complete. */
   begin(key: string, signal: AbortSignal): Promise<PartedUpload>
 
-  /** Absent is fine. */
+  /** Succeeds if the object does not exist. */
   remove(key: string, signal: AbortSignal): Promise<void>
 
   /** Resolves when the bucket can be reached with these credentials. */
@@ -40,24 +42,24 @@ export interface Bucket {
 
   failureOf(thrown: unknown): StatusError
 
-  /** Ends every connection. */
+  /** Closes all connections. */
   close(): void
 }
 
 export interface BucketLimits {
   /** The length of every part but the last one. */
   readonly partBytes: number
-  /** Objects of up to so many bytes are written whole; that is one part at most. */
+  /** Objects up to this size are written in one request. At most one part. */
   readonly wholeBytes: number
   readonly maxParts: number
-  /** Each part has to be there before the next one is sent. */
+  /** Each part must have arrived before the next one is sent. */
   readonly isSequential: boolean
 }
 
 export interface ObjectFacts {
   readonly sizeBytes: number
   readonly writtenAtMs: number
-  /** Changes whenever the object is written. */
+  /** Changes with every write of the object. */
   readonly version: string
 }
 
@@ -68,19 +70,19 @@ export interface ObjectList {
 
 export interface ObjectPart {
   readonly offset: number
-  /** Where it ends, at most: Infinity for all there is. */
+  /** The end of the range; Infinity for the end of the object. */
   readonly end: number
-  /** Only bytes of this version are wanted: those of another one fail with ABORTED. */
+  /** If given, another version of the object fails with ABORTED. */
   readonly version: string | undefined
 }
 
-/** The bytes from the offset asked for up to `end`. */
+/** The bytes from the requested offset to `end`. */
 export interface OpenObject extends ObjectFacts {
   readonly body: Readable
   readonly end: number
 }
 
-/** A part on its way into a bucket; `index` counts from 0. */
+/** A part of an upload; `index` counts from 0. */
 export interface ObjectChunk {
   readonly index: number
   readonly bytes: Buffer
@@ -88,15 +90,15 @@ export interface ObjectChunk {
 }
 
 export interface PartedUpload {
-  /** A part that is sent again takes the place of what came of it before. */
+  /** Sends a part. A repeated part replaces the earlier attempt. */
   send(part: ObjectChunk, signal: AbortSignal): Promise<void>
-  /** The object is there once this resolved. */
+  /** Resolves when the object is visible. */
   complete(signal: AbortSignal): Promise<void>
-  /** Gives up what was sent. Nothing to give up is fine. */
+  /** Discards the upload. Succeeds if there is nothing to discard. */
   abort(signal: AbortSignal): Promise<void>
 }
 
-/** What a provider said no with: the HTTP status and its own word for why. */
+/** The error response of a provider: HTTP status and error name. */
 export interface Refusal {
   readonly status: number | undefined
   readonly word: string
@@ -124,7 +126,7 @@ const BY_WORD: Readonly<Record<string, CodeName>> = {
   AggregateAuthenticationError: 'UNAUTHENTICATED',
 }
 
-/** What an answer means for who asked; nothing of it is a client's fault. */
+/** Converts an error response into a status code. None of these errors is caused by the client. */
 export const codeOfRefusal = ({ status = 0, word }: Refusal): CodeName => {
   const named = BY_WORD[word]
   if (named !== undefined) return named
@@ -134,7 +136,7 @@ export const codeOfRefusal = ({ status = 0, word }: Refusal): CodeName => {
   if (status === 409 || status === 412) return 'ABORTED'
   if (status === 416) return 'OUT_OF_RANGE'
   if (status === 507) return 'RESOURCE_EXHAUSTED'
-  // What is asked too much of says so by 429 or 503: later it has room again.
+  // 429 and 503 mean overload, which passes.
   if (status === 408 || status === 429 || status >= 500) return 'UNAVAILABLE'
   return status === 0 ? 'UNKNOWN' : 'FAILED_PRECONDITION'
 }

@@ -22,37 +22,37 @@ import { PartSink } from './part-sink.js'
 export interface ObjectStoreParts {
   readonly bucket: Bucket
   readonly requests: Requests
-  /** Bounds the parts of all uploads that are being sent. */
+  /** Limits the parts of all uploads that are sent concurrently. */
   readonly partTurns: Turns
   readonly keyPrefix: string
-  /** Older objects count as missing; 0 is never. */
+  /** Older objects count as missing; 0 means never. */
   readonly expiresAfterMs: number
   readonly clock: Clock
   readonly log: Log
 }
 
-/** How many digests of one question are asked for at a time where there is no request for many. */
+/** Concurrent `stat` requests if the backend has no batch request. */
 const STAT_LANES = 64
 
-/** How many are asked for by one request where there is. */
+/** Objects in one batch request. */
 const STAT_BATCH = 500
 
-/** What a request may take that sends a part: minutes on a slow line, yet not for ever. */
+/** Timeout of a request that sends a part: minutes, for slow connections. */
 const SEND = { timeoutMs: 120_000 }
 
-/** Once it was sent nobody could tell whether it was heeded: it is not given up when its call is. */
+/** The outcome of a commit would be unknown, so it continues after its call has ended. */
 const COMMIT = { ...SEND, outlivesCall: true }
-/** A part whose request is cut may arrive behind the one that gives its upload up, and is then kept by nobody's wish. */
+/** A part whose request was aborted may arrive after the upload was discarded, and would then be kept forever. */
 const PART = COMMIT
 
 const NEVER = new AbortController().signal
 
-/** What giving up an upload may take: whoever put the blob waits for it. */
+/** Timeout for discarding an upload. The caller of `put` waits for it. */
 const ABORT_TIMEOUT_MS = 10_000
 
 /**
- * Keeps each blob as one object, `{key_prefix}{key of the digest}`. An object whose length is not that of the digest it is kept
- * under, where that describes its bytes, was not written by this store: it counts as missing and is written over.
+ * Keeps each blob as one object, `{key_prefix}{key of the digest}`. If the digest describes the content and an object
+ * has another length, this store did not write it. Such an object counts as missing and is overwritten.
  */
 export class ObjectStore extends BaseStore {
   readonly #parts: ObjectStoreParts
@@ -82,7 +82,7 @@ export class ObjectStore extends BaseStore {
     return digests.select(indexes.filter((index) => facts[index] === undefined))
   }
 
-  /** Everything of this store in the bucket that may be used, piece by piece. Fails where the provider is not asked such a thing. */
+  /** Lists the usable objects of this store, page by page. Fails if the provider has no such request. */
   async *list(call: Pick<Call, 'signal'>): AsyncGenerator<readonly Digest[]> {
     const { bucket, requests, keyPrefix } = this.#parts
     for (let from: string | undefined, isFirst = true; isFirst || from !== undefined; isFirst = false) {
@@ -105,7 +105,7 @@ export class ObjectStore extends BaseStore {
     const { signal } = call
     try {
       if (signal.aborted) throw cancellation(signal)
-      // What comes in parts is worth the question whether it is here: only small blobs can be written on that condition.
+      // For an upload in parts it pays to check first whether the blob exists. Only small writes can be conditional.
       const isLarge = digest.describesContent && digest.sizeBytes > this.#parts.bucket.limits.wholeBytes
       if (isLarge && (await this.#stat(digest, call)) !== undefined) return await blob.drain(signal)
       const form = await blob.take()
@@ -146,7 +146,7 @@ export class ObjectStore extends BaseStore {
     return this.#parts.keyPrefix + key
   }
 
-  /** Undefined of what is absent or may not be used. */
+  /** Undefined for an absent or unusable object. */
   async #stat(digest: Digest, call: Pick<Call, 'signal'>): Promise<ObjectFacts | undefined> {
     const { bucket, requests } = this.#parts
     const facts = await requests.run(call, (signal) => bucket.stat(this.#keyOf(digest), signal))
@@ -176,7 +176,7 @@ export class ObjectStore extends BaseStore {
     try {
       return await this.#read(digest, offset, offset + limit, call)
     } catch (error) {
-      // Nothing is no part of an object for its provider: where the object ends has to be known to tell what it is.
+      // Providers reject empty ranges. The length of the object decides whether the range is valid.
       if (isStatus(error, 'OUT_OF_RANGE')) return this.#openKnown(digest, range, call)
       throw error
     }
@@ -208,7 +208,7 @@ export class ObjectStore extends BaseStore {
     return Blob.ofBytes(await collect([source], { maxBytes: STAGE_BYTES, signal: call.signal }), { offset })
   }
 
-  /** Bytes that describe themselves are not sent twice, unless that costs less than to be refused. */
+  /** Writes bytes that match their digest conditionally, unless an unconditional write is cheaper than a refusal. */
   async #write(digest: Digest, bytes: Buffer, signal: AbortSignal): Promise<void> {
     const { bucket, requests } = this.#parts
     const key = this.#keyOf(digest)
@@ -219,7 +219,7 @@ export class ObjectStore extends BaseStore {
     await requests.run({ signal }, (inTime) => bucket.write(key, bytes, false, inTime), COMMIT)
   }
 
-  /** Whether a blob is there now, by this request or by an earlier one. */
+  /** Resolves with true if the blob exists now, written by this request or an earlier one. */
   async #writeNew(digest: Digest, bytes: Buffer, signal: AbortSignal): Promise<boolean> {
     const { bucket } = this.#parts
     const key = this.#keyOf(digest)
@@ -230,7 +230,7 @@ export class ObjectStore extends BaseStore {
     try {
       return (await bucket.write(key, bytes, true, signal)) || (await isThere())
     } catch (error) {
-      // A server that has the object may hang up on who still sends it, and its answer is lost with the connection.
+      // If the object exists, a server may close the connection during the upload, and its answer is lost.
       const isLost = bucket.failureOf(error).code === Code.UNAVAILABLE
       if (isLost && (await isThere().catch(() => false))) return true
       throw error
@@ -240,7 +240,7 @@ export class ObjectStore extends BaseStore {
   #sink(digest: Digest, knownBytes: number | undefined): PartSink {
     const { bucket, requests, partTurns } = this.#parts
     const { partBytes, wholeBytes, maxParts, isSequential } = bucket.limits
-    // What it is in the form it comes in nobody may know; that is seldom much more than the blob itself.
+    // The encoded length may be unknown. It is rarely much more than that of the blob.
     const expectedBytes = knownBytes ?? 2 * digest.sizeBytes
     return new PartSink({
       partBytes: Math.max(partBytes, Math.ceil(expectedBytes / maxParts)),
@@ -269,9 +269,9 @@ export class ObjectStore extends BaseStore {
 
 const NO_BYTES = Buffer.alloc(0)
 
-/** A body that ends when nobody wants it any more, whatever it waits for. */
+/** Destroys the body when the signal aborts, whatever it waits for. */
 const whileWanted = (body: Readable, signal: AbortSignal): Readable => {
-  // What happens to it before somebody reads it is told to who then does.
+  // An early error is reported to the later reader.
   body.on('error', () => {})
   if (signal.aborted) body.destroy()
   else signal.addEventListener('abort', () => body.destroy(), { once: true })

@@ -9,22 +9,22 @@ import { Requests } from '../remote/requests.js'
 import type { Bucket } from './bucket.js'
 import { ObjectStore } from './object-store.js'
 
-/** Connections to one provider, and so requests under way: some hundred reach the bandwidth of a machine. */
+/** Connections to one provider, which is also the number of concurrent requests. A few hundred saturate the network. */
 export const MAX_CONNECTIONS = 256
 
-/** How long the object stores of most providers may be silent. */
+/** Response timeout for most providers. */
 export const ANSWER_TIMEOUT_MS = 30_000
 
-/** The length of a part with ONTAP unless the configuration says otherwise. */
+/** Default part size for ONTAP. */
 export const ONTAP_PART_BYTES = 20_000_000
 
-/** What the configuration says of any bucket. */
+/** The options common to all buckets. */
 type BucketOptions = Pick<
   ExperimentalCloudObjectStoreOptions,
   'key_prefix' | 'retry' | 'consider_expired_after_s' | 'multipart_max_concurrent_uploads'
 >
 
-/** The store over a bucket, which it closes at the end, and whose connection is watched. */
+/** Creates the store over a bucket, closes the bucket at the end, and registers its health probe. */
 export const storeOver = (
   bucket: Bucket,
   options: BucketOptions,
@@ -52,7 +52,7 @@ export const storeOver = (
   return store
 }
 
-/** An address, unless it is one that goes without TLS unasked. Of what is refused only what is no secret is told. */
+/** Checks that an address uses TLS unless HTTP is allowed. The error contains no secrets of the address. */
 export const allowedAddress = (address: string, allowsHttp: boolean): string => {
   const url = URL.canParse(address) ? new URL(address) : undefined
   if (url?.protocol === 'https:' || (url?.protocol === 'http:' && allowsHttp)) return address
@@ -60,7 +60,9 @@ export const allowedAddress = (address: string, allowsHttp: boolean): string => 
   throw new StatusError('FAILED_PRECONDITION', `the address ${url?.origin ?? ''} is not allowed, expected ${expected}`)
 }
 
-/** The PEM of `root_certificates`. INVALID_ARGUMENT where no certificate is in it: then nobody would be trusted. */
+/**
+ * Reads the PEM of `root_certificates`. INVALID_ARGUMENT if it has no certificate, because no server would be trusted.
+ */
 export const authorities = async (path: string | undefined): Promise<string | undefined> => {
   if (path === undefined) return undefined
   const pem = await readFile(path)

@@ -1,10 +1,9 @@
-/** What is kept for the next upload at most, and for how long: the parts that leave at a time by default are that much. */
+/** Bounds on the memory kept for later uploads, and on how long. By default this holds all concurrent parts. */
 const MAX_IDLE_BYTES = 64 * 1024 * 1024
 const IDLE_MS = 10_000
 
 /**
- * Memory for the parts of uploads, used again: fresh pages for each part, and the collections they bring, cost more than to
- * send it.
+ * Reuses the memory of upload parts, because allocating and collecting fresh memory costs more than sending a part.
  */
 export class PartBuffers {
   readonly #partBytes: number
@@ -20,7 +19,7 @@ export class PartBuffers {
     return idle ?? Buffer.allocUnsafeSlow(sizeBytes)
   }
 
-  /** Nobody reads or writes it any more. */
+  /** Returns a buffer that is no longer in use. */
   giveBack(buffer: Buffer): void {
     if (buffer.length !== this.#partBytes || (this.#idle.length + 1) * buffer.length > MAX_IDLE_BYTES) return
     this.#idle.push(buffer)

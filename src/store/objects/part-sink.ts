@@ -7,32 +7,32 @@ import type { PartBuffers } from './part-buffers.js'
 export interface PartSinkOptions {
   /** The length of every part but the last. */
   readonly partBytes: number
-  /** What has no more bytes is written whole. */
+  /** Objects up to this size are written in one request. */
   readonly wholeBytes: number
   readonly isSequential: boolean
-  /** How many bytes there will be, or more; fewer only where nobody could know. */
+  /** Expected length: at least the real one, unless that is unknown. */
   readonly expectedBytes: number
   readonly buffers: PartBuffers
   /** Writes a whole object. */
   write(bytes: Buffer): Promise<void>
   begin(): Promise<PartedUpload>
-  /** Waits until one more part may be sent; the answer is called once it was. */
+  /** Waits until a part may be sent. Call the result afterwards. */
   takeTurn(signal: AbortSignal): Promise<() => void>
-  /** Sends a part, again where that may help. */
+  /** Sends a part, with retries. */
   send(upload: PartedUpload, part: ObjectChunk, signal: AbortSignal): Promise<void>
   complete(upload: PartedUpload): Promise<void>
-  /** Gives up an upload. Never fails. */
+  /** Discards an upload. Never rejects. */
   abort(upload: PartedUpload): Promise<void>
 }
 
 /**
- * Collects an object on its way into a bucket: each byte is copied once, into the part that is being filled. It keeps at most
- * that one besides those that are being sent: the source waits while none may be sent. Nothing is there before all of it is.
+ * Uploads an object in parts. Each byte is copied once, into the part being filled. Besides that part it holds only
+ * those being sent; while none may be sent, the source waits. The object becomes visible as a whole.
  */
 export class PartSink {
   readonly #options: PartSinkOptions
   readonly #controller = new AbortController()
-  /** The part that is being filled, no longer than is needed. */
+  /** The part being filled. Released as soon as possible. */
   #part: Buffer
   #filled = 0
   readonly #sending = new Set<Promise<unknown>>()
@@ -46,7 +46,7 @@ export class PartSink {
     this.#part = options.buffers.take(Math.min(options.partBytes, options.expectedBytes))
   }
 
-  /** Takes all of a blob and makes the object visible, once. Rejects once nothing is left of it. */
+  /** Uploads the whole blob once and makes it visible. Rejects after everything sent was discarded. */
   async put(form: BlobForm, signal: AbortSignal): Promise<void> {
     const abort = (): void => this.#controller.abort(cancellation(signal))
     if (signal.aborted) abort()
@@ -73,7 +73,7 @@ export class PartSink {
     return this.#taking
   }
 
-  /** Sends the parts of which is known that they are not the last one. */
+  /** Sends full parts that are known not to be the last one. */
   async #sendFull(chunk: Buffer): Promise<void> {
     const { partBytes } = this.#options
     for (let at = 0; at < chunk.length; ) {
@@ -109,7 +109,7 @@ export class PartSink {
     this.#options.buffers.giveBack(last)
   }
 
-  /** Resolves once the part is on its way; where they go one by one the next one is filled meanwhile. */
+  /** Resolves once the sending has started. If parts are sequential, the next one is filled meanwhile. */
   async #send(isLast: boolean): Promise<PartedUpload> {
     const { begin, takeTurn, send, isSequential, buffers } = this.#options
     const { signal } = this.#controller
@@ -120,7 +120,7 @@ export class PartSink {
     const buffer = this.#part
     const part = { index: this.#partCount++, bytes: this.#takeRest(), isLast }
     const sending = send(upload, part, signal)
-      // Of one that failed some may still be on its way, and the last one may leave only with what completes the upload.
+      // Do not reuse the buffer of a failed part, which may still be in use, or of the last part, sent by the commit.
       .then(() => isLast || buffers.giveBack(buffer))
       .finally(() => {
         giveBack()
@@ -138,7 +138,7 @@ export class PartSink {
     return bytes
   }
 
-  /** A part that failed ends the transfer, or the commit behind it. */
+  /** Ends the transfer, or the commit after it, with this failure. */
   #fail(error: Error): void {
     this.#failure ??= error
     this.#controller.abort(error)
@@ -147,10 +147,10 @@ export class PartSink {
   async #giveUp(): Promise<void> {
     this.#controller.abort()
     this.#part = NO_BYTES
-    // It may be about to send one more.
+    // A part may be waiting for its turn to be sent.
     await this.#taking?.catch(() => {})
     await Promise.allSettled(this.#sending)
-    // Begun by a request that nobody aborted, so that there is no upload that nobody knows of.
+    // `begin` cannot be aborted, so that no unknown upload remains.
     const upload = await this.#beginning?.catch(() => undefined)
     if (upload !== undefined) await this.#options.abort(upload)
   }

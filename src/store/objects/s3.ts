@@ -19,32 +19,32 @@ import {
 export interface S3Options {
   readonly name: string
   readonly bucket: string
-  /** Left out: what the SDK finds in its own places (AWS_REGION, the profile). */
+  /** Default: what the SDK finds (AWS_REGION, profile). */
   readonly region: string | undefined
-  /** Left out: the provider of that region, or what the SDK finds in its own places (AWS_ENDPOINT_URL_S3). */
+  /** Default: the provider's endpoint of the region, or what the SDK finds (AWS_ENDPOINT_URL_S3). */
   readonly endpoint: string | undefined
-  /** Left out: the chain of the SDK (environment, profile, role of the machine). */
+  /** Default: the credential chain of the SDK (environment, profile, role of the machine). */
   readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string } | undefined
-  /** PEM of the authorities to trust instead of the system's. */
+  /** PEM of the authorities to trust instead of those of the system. */
   readonly certificates: string | undefined
-  /** The server is another than Amazon's: it may know less of the protocol. */
+  /** The server is not Amazon's and may support less of the protocol. */
   readonly isCompatible: boolean
   readonly partBytes: number
   readonly maxConnections: number
 }
 
-/** What S3 takes of a part that is not the last one, and of an upload. */
+/** S3's limits: minimum size of a part other than the last, and parts per upload. */
 const MIN_PART_BYTES = 5 * 1024 * 1024
 const MAX_PARTS = 10_000
 
 const CONNECT_TIMEOUT_MS = 5000
 
-/** How long connections that nobody uses stay open. */
+/** How long idle connections stay open. */
 const IDLE_CONNECTION_MS = 30_000
 
 export const openS3 = async (options: S3Options): Promise<Bucket> => {
   const sdk = await optionalPackage('@aws-sdk/client-s3', () => import('@aws-sdk/client-s3'))
-  // Which Node later versions of it need is nothing for the log of who cannot choose that version.
+  // Suppresses the SDK's warning about future Node versions, which is of no use to operators.
   process.env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] ??= 'true'
   const client = new sdk.S3Client(configOf(options))
   await client.config.region().catch((error: unknown) => {
@@ -67,13 +67,13 @@ const configOf = ({
     ...(region === undefined ? {} : { region }),
     ...(endpoint === undefined ? {} : { endpoint }),
     ...(credentials === undefined ? {} : { credentials }),
-    // Names of buckets in front of the host need a wildcard in DNS, which servers of one's own seldom have.
+    // Bucket names in host names need wildcard DNS, which self-hosted servers seldom have.
     forcePathStyle: isCompatible,
-    // Requests are tried again by this store, once for all providers.
+    // The store retries requests, in the same way for all providers.
     maxAttempts: 1,
-    // A checksum besides the one of the signature, which Amazon keeps with the object; others may not know it.
+    // A checksum that Amazon stores with the object. Other servers may not support it.
     requestChecksumCalculation: isCompatible ? 'WHEN_REQUIRED' : 'WHEN_SUPPORTED',
-    // What comes back is compared with its digest.
+    // Responses are verified against the digest instead.
     responseChecksumValidation: 'WHEN_REQUIRED',
     requestHandler: {
       connectionTimeout: CONNECT_TIMEOUT_MS,
@@ -85,14 +85,14 @@ const configOf = ({
 
 type Sdk = typeof import('@aws-sdk/client-s3')
 
-/** A bucket of Amazon S3, or of a server that speaks its protocol. */
+/** A bucket of Amazon S3 or of a compatible server. */
 class S3Bucket implements Bucket {
   readonly name: string
   readonly limits: BucketLimits
   readonly #sdk: Sdk
   readonly #client: S3Client
   readonly #bucket: string
-  /** Whether the server knows writes on a condition; not every one that speaks S3 does. */
+  /** Whether the server supports conditional writes; some compatible servers do not. */
   #knowsConditions = true
 
   constructor(sdk: Sdk, client: S3Client, { name, bucket, partBytes }: S3Options) {
@@ -152,7 +152,7 @@ class S3Bucket implements Bucket {
       return true
     } catch (error) {
       const status = statusOf(error)
-      // 409: somebody else is writing it at this moment.
+      // 409: another client is writing the object right now.
       if (isConditional && (status === 412 || status === 409)) return false
       if (!isConditional || status !== 501) throw error
       this.#knowsConditions = false
@@ -180,11 +180,11 @@ class S3Bucket implements Bucket {
     const known = networkFailure(this.name, thrown)
     if (known !== undefined) return known
     if (!(thrown instanceof Error)) return StatusError.from(thrown)
-    // Who gave up a request asks no more what became of it: then it is the connection that was.
+    // If the caller aborted the request, it ignores this error. So it means that the connection failed.
     if (thrown.name === 'TimeoutError' || thrown.name === 'AbortError')
       return new StatusError('UNAVAILABLE', `${this.name} did not answer`, { cause: thrown })
     const status = statusOf(thrown)
-    // An answer to HEAD has no body, so no word.
+    // A response to HEAD has no body, so no error name.
     const word = thrown.name === 'Unknown' ? `HTTP ${status}` : thrown.name
     return new StatusError(codeOfRefusal({ status, word }), `${this.name} refused: ${word}`, { cause: thrown })
   }
@@ -199,7 +199,7 @@ class S3Upload implements PartedUpload {
   readonly #sdk: Sdk
   readonly #client: S3Client
   readonly #place: { readonly Bucket: string; readonly Key: string; readonly UploadId: string | undefined }
-  /** The tags of the parts by their index. */
+  /** ETags of the parts, by index. */
   readonly #tags: (string | undefined)[] = []
 
   constructor(sdk: Sdk, client: S3Client, place: { Bucket: string; Key: string; UploadId: string | undefined }) {
@@ -224,7 +224,7 @@ class S3Upload implements PartedUpload {
     try {
       await this.#client.send(command, { abortSignal })
     } catch (error) {
-      // Asked a second time, because the first answer was lost: then the object is there.
+      // A retry after a lost response: if the object exists, the first attempt succeeded.
       if (!(error instanceof Error && error.name === 'NoSuchUpload')) throw error
       const { Bucket, Key } = this.#place
       await this.#client.send(new this.#sdk.HeadObjectCommand({ Bucket, Key }), { abortSignal }).catch(() => {
@@ -247,7 +247,7 @@ const factsOf = (
 const statusOf = (thrown: unknown): number | undefined =>
   (thrown as { readonly $metadata?: { readonly httpStatusCode?: number } } | undefined)?.$metadata?.httpStatusCode
 
-/** A bucket that is not there is no missing object. */
+/** A missing bucket is an error, a missing object is not. */
 const undefinedIfAbsent = (thrown: unknown): undefined => {
   if (statusOf(thrown) !== 404 || (thrown instanceof Error && thrown.name === 'NoSuchBucket')) throw thrown
 }

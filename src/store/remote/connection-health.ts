@@ -3,19 +3,19 @@ import { codeName, type StatusError } from '../../base/status-error.js'
 import { before } from '../../work/deadline.js'
 
 export interface Connection {
-  /** Where it leads, for operators: `127.0.0.1:6379`, `s3 bucket builds`. No secrets. */
+  /** The name for operators: `127.0.0.1:6379`, `s3 bucket builds`. No secrets. */
   readonly name: string
-  /** The class that keeps the connection. */
+  /** The class that owns the connection. */
   readonly structName: string
-  /** Answers whether the backend does: a question that leaves nothing behind there. */
+  /** Resolves when the backend answers. The request leaves nothing behind. */
   ping(signal: AbortSignal): Promise<void>
-  /** What `ping` throws, as a status. */
+  /** Converts what `ping` throws into a status. */
   failureOf(thrown: unknown): StatusError
-  /** How long it may take; 0 is as long as whoever asks waits. */
+  /** Timeout of `ping`; 0 means the deadline of the caller only. */
   readonly timeoutMs: number
 }
 
-/** The state of a connection to a backend, asked anew each time: one that came back is well without a restart. */
+/** The health of a connection, checked at each call, so that a recovery needs no restart. */
 export const connectionHealth = async (connection: Connection, signal: AbortSignal): Promise<HealthStatus> => {
   const { name, timeoutMs, ping, failureOf } = connection
   try {
@@ -27,7 +27,9 @@ export const connectionHealth = async (connection: Connection, signal: AbortSign
   }
 }
 
-/** A connection as a component of the health report: `/connections/CAS/slow/127.0.0.1:6379` of the store CAS/slow. */
+/**
+ * A connection as a component of the health report, e.g. `/connections/CAS/slow/127.0.0.1:6379` of the store CAS/slow.
+ */
 export const connectionProbe = (storePath: string, connection: Connection): HealthProbe => ({
   namespace: `/connections/${storePath}/${connection.name}`,
   component: `connections/${storePath}/${connection.name}`,

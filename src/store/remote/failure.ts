@@ -1,7 +1,7 @@
 import { errnoOf, inWords } from '../../base/errno.js'
 import { type CodeName, StatusError } from '../../base/status-error.js'
 
-/** What the network says, as the status it means for who asked: nothing of it is the client's fault. */
+/** Status codes for network errors. None of these errors is caused by the client. */
 const CODES: Readonly<Record<string, CodeName>> = {
   EACCES: 'PERMISSION_DENIED',
   EPERM: 'PERMISSION_DENIED',
@@ -12,15 +12,15 @@ const CODES: Readonly<Record<string, CodeName>> = {
   ETIMEDOUT: 'DEADLINE_EXCEEDED',
 }
 
-/** A connection that could not be made or was lost is UNAVAILABLE; Node has an errno for each way that happens. */
+/** Errno names for a connection that could not be opened or was lost: UNAVAILABLE. */
 const NETWORK = /^E(AI_AGAIN|ADDR.*|CONN.*|HOST.*|NET.*|NOTFOUND|PIPE|PROTO)$/
 
-/** What Node says of a certificate that it does not take: who is there is not who was meant. */
+/** Node's errors for a certificate that is not accepted. */
 const CERTIFICATE = /^(CERT_|ERR_TLS_CERT|DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT|UNABLE_TO_(GET|VERIFY))/
 
 /**
- * A failure of a connection to `backend` as a status, undefined of what is none. Looks behind errors that name no errno of
- * their own (`AggregateError` of a host with several addresses, `cause`).
+ * Converts a failed connection to `backend` into a status; undefined for other errors. Also searches the errors inside
+ * one without an errno (`AggregateError` for a host with several addresses, `cause`).
  */
 export const networkFailure = (backend: string, thrown: unknown): StatusError | undefined => {
   if (thrown instanceof StatusError) return thrown
@@ -35,10 +35,10 @@ export const networkFailure = (backend: string, thrown: unknown): StatusError | 
   return code && new StatusError(code, `${backend}: ${inWords(found)}`, { cause: thrown })
 }
 
-/** A connection that stood: nobody knows whether what was sent by it was read. */
+/** Errors of an established connection. It is unknown whether the server read what was sent. */
 const LOST = new Set<string | undefined>(['ECONNABORTED', 'ECONNRESET', 'EPIPE'])
 
-/** Whether a connection was lost that had been made. */
+/** Whether an established connection was lost. */
 export const isLostConnection = (thrown: unknown): boolean => LOST.has(errnoOf(failedCall(thrown)))
 
 const failedCall = (thrown: unknown): unknown => {

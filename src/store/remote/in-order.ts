@@ -1,4 +1,4 @@
-/** Part of a blob, from byte `offset` to byte `end`. */
+/** A range of a blob, from byte `offset` to byte `end`. */
 export interface Extent {
   readonly offset: number
   readonly end: number
@@ -7,13 +7,13 @@ export interface Extent {
 export interface InOrderOptions {
   /** The length of every chunk but the last. */
   readonly chunkBytes: number
-  /** Chunks asked for before the first of them is needed. */
+  /** Chunks requested before they are needed. */
   readonly ahead: number
-  /** Asks for chunk `index`, of which it answers all bytes. */
+  /** Requests chunk `index` and resolves with all its bytes. */
   readonly fetch: (index: number) => Promise<Buffer>
 }
 
-/** The bytes of a part that lies in chunks of one size, a few of which are on their way at a time. */
+/** The bytes of a range of a blob stored in chunks of one size. Requests several chunks ahead. */
 export async function* inOrder({ offset, end }: Extent, options: InOrderOptions): AsyncGenerator<Buffer> {
   const { chunkBytes, ahead, fetch } = options
   const last = Math.ceil(end / chunkBytes)
@@ -27,7 +27,7 @@ export async function* inOrder({ offset, end }: Extent, options: InOrderOptions)
   }
 }
 
-/** Who reads no further does not hear what becomes of what was asked for ahead. */
+/** Prevents unhandled rejections of prefetched chunks when the reader stops early. */
 const heard = <T>(work: Promise<T>): Promise<T> => {
   work.catch(() => {})
   return work

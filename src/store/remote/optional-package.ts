@@ -4,8 +4,8 @@ import { StatusError } from '../../base/status-error.js'
 const manifest = new URL('../../../package.json', import.meta.url)
 
 /**
- * The client library of a backend, which only configurations with that backend need: loaded when one is built, by the one
- * file that imports it. Not installed, it is a start error that says what to install.
+ * Loads the client library of a backend. Only configurations with that backend need it, so it is loaded when one is
+ * built, by the single file that imports it. If it is not installed, the start fails with the command to install it.
  */
 export const optionalPackage = async <Module>(name: string, load: () => Promise<Module>): Promise<Module> => {
   try {
@@ -18,7 +18,7 @@ export const optionalPackage = async <Module>(name: string, load: () => Promise<
   }
 }
 
-/** A package that is there and lacks one of its own is broken, which is another matter. */
+/** Distinguishes a missing package from an installed one whose own dependency is missing. */
 const isMissing = (error: unknown, name: string): boolean =>
   error instanceof Error &&
   'code' in error &&

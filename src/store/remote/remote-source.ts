@@ -5,38 +5,40 @@ import { STAGE_BYTES } from '../../stream/path.js'
 import type { StepDeadline } from '../../work/deadline.js'
 import type { Attempts, Retry } from './retry.js'
 
-/** What a backend gives of a blob. */
+/** A range of a blob from a backend. */
 export interface Part {
-  /** Its bytes in order, each chunk unchanged from then on; given up by `return()`. */
+  /** The bytes in order. Chunks are immutable. Call `return()` to cancel. */
   readonly chunks: AsyncIterable<Uint8Array>
-  /** Where in the whole they end, where the backend says so. Fewer are a failure, more are one too. */
+  /** Where the bytes should end, if the backend says so. Fewer or more bytes are an error. */
   readonly end?: number | undefined
 }
 
-/** Asks for the bytes from `position` on. Heeds its signal until the part has ended. */
+/** Requests the bytes from `position` on. The signal cancels the transfer until it has ended. */
 export type OpenPart = (position: number, signal: AbortSignal) => Promise<Part>
 
 export interface RemoteSourceOptions {
   readonly position: number
   readonly open: OpenPart
-  /** False of bytes that cannot be had from their middle on: what is lost after the first of them stays lost. */
+  /**
+   * False if the bytes cannot be requested from the middle. Then a connection lost after the first byte is an error.
+   */
   readonly isResumable: boolean
   readonly retry: Retry
   readonly failureOf: (thrown: unknown) => StatusError
-  /** Runs work within the deadline of the backend. */
+  /** Runs work with the deadline of the backend. */
   readonly within: <T>(signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>) => Promise<T>
-  /** The same for each chunk. */
+  /** The deadline for each chunk. */
   readonly deadline: StepDeadline
 }
 
 /**
- * The bytes of a blob as a backend gives them. What is lost on the way is asked for again from the byte after the last one
- * that was handed out; each byte comes once. A part that ends early is a loss like any other.
+ * The bytes of a blob from a backend. After a loss they are requested again from the byte after the last one returned,
+ * so each byte comes once. A response that ends early counts as a loss.
  */
 export class RemoteSource extends Readable {
   readonly #options: RemoteSourceOptions
   readonly #controller = new AbortController()
-  /** Aborts what was asked for last. */
+  /** Aborts the latest request. */
   #part: AbortController | undefined
   #chunks: AsyncIterator<Uint8Array> | undefined
   #attempts: Attempts | undefined
@@ -49,12 +51,12 @@ export class RemoteSource extends Readable {
     this.#position = options.position
   }
 
-  /** Where in the whole the bytes end, where the backend said so. */
+  /** The end of the bytes in the blob, if the backend said so. */
   get end(): number | undefined {
     return this.#end
   }
 
-  /** The first attempts, while the caller can still be told that there is no blob. */
+  /** Makes the first attempts, while the caller can still get NOT_FOUND instead of a blob. */
   async start(signal: AbortSignal): Promise<void> {
     const abort = (): void => this.#controller.abort(signal.reason)
     shareable(signal)
@@ -94,7 +96,7 @@ export class RemoteSource extends Readable {
     }
   }
 
-  /** Undefined after a failure that was waited out. */
+  /** Undefined after a failure and the wait for a retry. */
   async #try<T>(work: () => Promise<T>): Promise<T | undefined> {
     try {
       return await work()
@@ -117,7 +119,7 @@ export class RemoteSource extends Readable {
       const { chunks, end } = await open(this.#position, signal)
       this.#end ??= end
       const iterator = chunks[Symbol.asyncIterator]()
-      // Nobody waits for it any longer.
+      // The reader has left meanwhile.
       if (signal.aborted) giveUp(iterator)
       return iterator
     })
@@ -143,10 +145,10 @@ export class RemoteSource extends Readable {
   }
 }
 
-/** One for all: without a reason each end of a read makes an error with a trace. */
+/** Shared, because without a reason each ended read would create an error with a stack trace. */
 const OVER = new StatusError('CANCELLED', 'nobody wants more of it')
 
-/** What a connection says that is being given up is of no interest. */
+/** Cancels a request. Errors of its connection no longer matter. */
 const giveUp = (chunks: AsyncIterator<unknown> | undefined): void => {
   chunks?.return?.().catch(() => {})
 }

@@ -8,31 +8,31 @@ import { type OpenPart, RemoteSource } from './remote-source.js'
 import { Retry, type RetryOptions, type RetryParts } from './retry.js'
 
 export interface RequestsOptions extends RetryParts {
-  /** How messages name the backend: `Redis at 10.0.0.5:6379`. No secrets. */
+  /** The name of the backend in errors: `Redis at 10.0.0.5:6379`. No secrets. */
   readonly backend: string
   readonly retry: RetryOptions
-  /** Most requests under way, reads until their last byte; 0 is no bound. */
+  /** Maximum concurrent requests; a read counts until its last byte. 0 means no bound. */
   readonly maxConcurrent: number
-  /** How long an answer may take, and each further part of one; 0 is any time. */
+  /** Timeout for a response, and for each further part of one. 0 means none. */
   readonly timeoutMs: number
-  /** What the client library throws, as a status. */
+  /** Converts errors of the client library into a status. */
   failureOf(thrown: unknown): StatusError
-  /** Whether that is the end of a connection that stood; where it is left out its errno says so. */
+  /** Whether the error means that an established connection was lost. By default the errno decides. */
   isLost?(thrown: unknown): boolean
 }
 
 export interface AttemptOptions {
-  /** Whether to try it again at all: false once something was used up that cannot be had again. */
+  /** Whether a retry is possible: false once the source of the request was consumed. */
   readonly isRepeatable?: () => boolean
-  /** In place of that of the backend. */
+  /** Replaces the timeout of the backend. */
   readonly timeoutMs?: number
-  /** An attempt that has begun goes on though its call ends: what became of it could not be told otherwise. */
+  /** The attempt continues after its call has ended, because its outcome would otherwise be unknown. */
   readonly outlivesCall?: boolean
 }
 
 /**
- * All requests to one backend: so many at a time, each attempt within its deadline, again where that may help, and failing
- * with a StatusError, the last one, in any case.
+ * All requests to one backend: with bounded concurrency, a deadline per attempt, and retries. A failed request rejects
+ * with a StatusError, that of the last attempt.
  */
 export class Requests {
   readonly #options: RequestsOptions
@@ -45,14 +45,14 @@ export class Requests {
     this.#turns = new Turns({ atATime: options.maxConcurrent })
   }
 
-  /** How many are under way. */
+  /** Requests in flight. */
   get underWay(): number {
     return this.#turns.taken
   }
 
   /**
-   * `attempt` has to end when its signal aborts; what it answers later than that is nobody's. A request that moves bytes
-   * for as long as they come sets no deadline: `timeoutMs: 0`.
+   * Runs `attempt`, which must end when its signal aborts; a later result is ignored. Requests that transfer bytes set
+   * no deadline: `timeoutMs: 0`.
    */
   async run<T>(
     { signal }: Pick<Call, 'signal'>,
@@ -77,8 +77,9 @@ export class Requests {
   }
 
   /**
-   * Bytes of a blob from `position` on. Rejects before there is a stream when there are none; a connection that is lost
-   * later is opened again where the last byte was handed out, so that none comes twice, or fails where it is not `isResumable`. Holds a slot until it is over.
+   * Reads a blob from `position` on. Rejects before it returns a stream when there are no bytes. After a lost
+   * connection it continues at the last byte, so no byte comes twice; if not `isResumable`, it fails instead. Holds a
+   * slot until the stream ends.
    */
   async read(
     call: Pick<Call, 'signal'>,
@@ -109,8 +110,8 @@ export class Requests {
   }
 
   /**
-   * Once more, at once, when the connection was lost before there was an answer. Connections are kept, and backends close those
-   * that nobody uses for a while: of one that was just closed nobody hears before it is used.
+   * Tries once more, at once, if the connection was lost before the response. Backends close kept connections that are
+   * idle, which is often noticed only at the next use.
    */
   async #attempt<T>(
     attempt: (signal: AbortSignal) => Promise<T>,
@@ -122,7 +123,7 @@ export class Requests {
       return await attempt(signal)
     } catch (error) {
       if (signal.aborted || !isLost(error) || !isRepeatable()) throw error
-      // As a rule others were closed at the same time, which is heard by then.
+      // Other idle connections were often closed at the same time; by the next turn this has been noticed.
       await setImmediate()
       return attempt(signal)
     }

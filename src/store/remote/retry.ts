@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Code, codeName, StatusError } from '../../base/status-error.js'
 import { cancellation } from '../../rpc/call.js'
 
-/** `retry` of a store, as the configuration has it (schema/shared/retry.json): delays in seconds. */
+/** `retry` in the configuration of a store (schema/shared/retry.json): delays in seconds. */
 export interface RetryOptions {
   readonly max_retries: number
   readonly delay: number
@@ -14,12 +14,12 @@ export interface RetryOptions {
 export interface RetryParts {
   /** 0 to 1. */
   readonly random?: () => number
-  /** Milliseconds that only ever grow. */
+  /** Monotonic milliseconds. */
   readonly now?: () => number
   readonly wait?: (ms: number, signal: AbortSignal) => Promise<void>
 }
 
-/** What is tried again unless the configuration says so: what may be otherwise a moment later. */
+/** Codes retried by default: the failure may be gone a moment later. */
 const TRANSIENT: ReadonlySet<number> = new Set([
   Code.UNKNOWN,
   Code.CANCELLED,
@@ -32,9 +32,9 @@ const TRANSIENT: ReadonlySet<number> = new Set([
 ])
 
 /**
- * How requests to one backend are tried again. `max_retries` further attempts, the first after twice `delay`, each later
- * one after twice as long, `jitter` being the part of each wait that is random; none begins later than `budget_s` after the
- * first attempt (0: no such limit).
+ * How requests to a backend are retried: up to `max_retries` more attempts. The first waits twice `delay`, each later
+ * one twice as long as the one before; `jitter` is the random share of each wait. No attempt begins later than
+ * `budget_s` after the first one (0: no limit).
  */
 export class Retry {
   readonly #options: RetryOptions
@@ -51,7 +51,7 @@ export class Retry {
     this.#wait = parts.wait ?? waitReal
   }
 
-  /** The attempts at one request: each failure is told here, which waits until it is time for the next or gives up. */
+  /** The attempts of one request. Report each failure to `failed`, which waits for the next attempt or gives up. */
   attempts(): Attempts {
     const startedMs = this.#now()
     let failed = 0
@@ -78,18 +78,20 @@ export class Retry {
 }
 
 export interface Attempts {
-  /** Resolves when it is time to try again; rejects with why nobody should: the last failure, or the end of the call. */
+  /**
+   * Resolves when it is time for a retry. Rejects when there is none: with the last failure, or because the call ended.
+   */
   failed(error: StatusError, signal: AbortSignal): Promise<void>
 }
 
-/** No wait is longer than a timer of Node can be. */
+/** The longest timer of Node. */
 const MAX_WAIT_MS = 2 ** 31 - 1
 
 const waitReal = (ms: number, signal: AbortSignal): Promise<void> =>
-  // Whose call ended is told by who waits.
+  // The caller of `wait` reports an ended call.
   sleep(ms, undefined, { signal }).catch(() => {})
 
-/** The last failure is the one to tell; that there were others before says why it took so long. */
+/** The last failure. If there were others before, the number of attempts explains the delay. */
 const told = (error: StatusError, attempts: number): StatusError =>
   attempts === 1
     ? error
@@ -98,7 +100,7 @@ const told = (error: StatusError, attempts: number): StatusError =>
         cause: error,
       })
 
-/** `DeadlineExceeded` is written for DEADLINE_EXCEEDED. */
+/** Configured as `DeadlineExceeded` for DEADLINE_EXCEEDED. */
 const codesOf = (names: readonly string[]): ReadonlySet<number> => {
   const wanted = new Set(names.map((name) => name.toLowerCase()))
   return new Set(Object.values(Code).filter((code) => wanted.has(codeName(code).replaceAll('_', '').toLowerCase())))

@@ -18,7 +18,10 @@ import { optionalPackage } from '../../remote/optional-package.js'
 export interface AzureOptions {
   readonly name: string
   readonly container: string
-  /** Of the account: `https://ACCOUNT.blob.core.windows.net`. Signed, which is the credential then, also of the container. */
+  /**
+   * The account, `https://ACCOUNT.blob.core.windows.net`, or a signed URL. That is the credential, and may include the
+   * container.
+   */
   readonly address: string
   readonly isSigned: boolean
   readonly partBytes: number
@@ -29,7 +32,7 @@ const MAX_PARTS = 50_000
 export const openAzure = async (options: AzureOptions): Promise<Bucket> => {
   const { container, address, isSigned } = options
   const sdk = await optionalPackage('@azure/storage-blob', () => import('@azure/storage-blob'))
-  // Requests are tried again by the store, once for all providers.
+  // The store retries requests, in the same way for all providers.
   const pipeline: StoragePipelineOptions = { retryOptions: { maxTries: 1 } }
   const isOfContainer = isSigned && new URL(address).pathname.split('/').at(-1) === container
   if (isOfContainer) return new AzureContainer(new sdk.ContainerClient(address, undefined, pipeline), options)
@@ -38,7 +41,7 @@ export const openAzure = async (options: AzureOptions): Promise<Bucket> => {
   return new AzureContainer(service.getContainerClient(container), options)
 }
 
-/** The chain of Azure's library: environment, workload and managed identity, the tools of a developer. */
+/** The credential chain of Azure's library: environment, workload and managed identity, developer tools. */
 const ownCredential = async () => {
   const { DefaultAzureCredential } = await optionalPackage('@azure/identity', () => import('@azure/identity'))
   return new DefaultAzureCredential()
@@ -107,13 +110,13 @@ class AzureContainer implements Bucket {
     const status = statusOf(thrown)
     const { code } = thrown as { readonly code?: unknown }
     const word = typeof code === 'string' ? code : status === undefined ? thrown.name : `HTTP ${status}`
-    // Who gave up a request asks no more what became of it: then it is the connection that was.
+    // If the caller aborted the request, it ignores this error. So it means that the connection was lost.
     if (word === 'REQUEST_SEND_ERROR' || word === 'AbortError')
       return new StatusError('UNAVAILABLE', `${this.name}: the connection was lost`, { cause: thrown })
     return new StatusError(codeOfRefusal({ status, word }), `${this.name} refused: ${word}`, { cause: thrown })
   }
 
-  /** The library shares its connections between all that use it; they end when they are idle. */
+  /** Does nothing: the library shares its connections among all clients and closes idle ones. */
   close(): void {}
 
   #blob(key: string): BlockBlobClient {
@@ -122,13 +125,13 @@ class AzureContainer implements Bucket {
 }
 
 /**
- * Blocks of a blob that nobody sees before they are listed. Who lists his drops those of everybody else who writes the
- * blob at that time; what others then would have listed counts as written before, and written over. Blocks that are never
- * listed Azure drops after a week: it has no request for that.
+ * Uploads uncommitted blocks, which become visible when they are committed as a list. A commit drops uncommitted blocks
+ * of concurrent uploads of the same blob; those uploads then count as written and overwritten. Azure drops blocks that
+ * are never committed after a week: there is no request to delete them.
  */
 class AzureUpload implements PartedUpload {
   readonly #blob: BlockBlobClient
-  /** Names of blocks are as long as each other, and those of two uploads never the same. */
+  /** Block names have equal length. The random part keeps those of concurrent uploads apart. */
   readonly #id = randomBytes(12).toString('hex')
   readonly #names: string[] = []
 
@@ -163,7 +166,7 @@ const factsOf = ({ lastModified, etag = '' }: { lastModified?: Date; etag?: stri
 const statusOf = (thrown: unknown): number | undefined =>
   (thrown as { readonly statusCode?: number } | undefined)?.statusCode
 
-/** A container that is not there is no missing object. */
+/** A missing container is an error, a missing object is not. */
 const undefinedIfAbsent = (thrown: unknown): undefined => {
   const { code } = thrown as { readonly code?: unknown }
   if (statusOf(thrown) !== 404 || code === 'ContainerNotFound') throw thrown

@@ -19,11 +19,11 @@ export interface GcsRequestsOptions {
 export interface GcsAnswer {
   readonly status: number
   readonly headers: IncomingHttpHeaders
-  /** Has to be read to its end or destroyed. */
+  /** The caller must read it to its end or destroy it. */
   readonly body: IncomingMessage
 }
 
-/** A request was refused. */
+/** The server refused a request. */
 export class GcsRefusal extends Error {
   readonly code: number
   readonly errors: readonly { readonly reason: string }[]
@@ -35,12 +35,12 @@ export class GcsRefusal extends Error {
   }
 }
 
-/** No refusal takes more room to say why. */
+/** Bound on the error body that is read. */
 const MAX_REFUSAL_BYTES = 64 * 1024
 
 /**
- * The requests to a bucket. Google's library, which finds the credentials, knows no time for connecting, and makes streams of bytes
- * that cannot be given up by a signal, and some of whose failures nobody can catch.
+ * Sends the requests to a bucket. Google's library only provides the credentials: it has no connect timeout, its
+ * streams ignore abort signals, and some of their failures cannot be caught.
  */
 export class GcsRequests {
   readonly #plain: HttpAgent
@@ -55,7 +55,9 @@ export class GcsRequests {
     this.#secure = new HttpsAgent(options)
   }
 
-  /** Answers statuses below 400, once the head has come; rejects with a GcsRefusal of others. Nothing is followed. */
+  /**
+   * Resolves with the response head for a status below 400, else rejects with a GcsRefusal. Redirects are not followed.
+   */
   async send(url: string, { method, headers = {}, body, signal }: GcsRequest): Promise<GcsAnswer> {
     const isSecure = url.startsWith('https:')
     const options = { method, signal, headers: { ...headers, ...(body && { 'content-length': body.length }) } }
@@ -65,7 +67,7 @@ export class GcsRequests {
     const answered = once(request, 'response')
     request
       .once('socket', (socket) => this.#expectConnection(socket))
-      // What happens to it later is told by the answer.
+      // Later errors are reported by the response.
       .on('error', () => {})
     request.end(body)
     const [answer] = (await answered) as [IncomingMessage]
@@ -76,7 +78,7 @@ export class GcsRequests {
 
   #expectConnection(socket: Socket): void {
     if (!socket.connecting) return
-    const late = Object.assign(new Error('nobody took the connection'), { code: 'ETIMEDOUT' })
+    const late = Object.assign(new Error('the server did not accept the connection'), { code: 'ETIMEDOUT' })
     const timer = setTimeout(() => socket.destroy(late), this.#connectTimeoutMs)
     socket.once('connect', () => clearTimeout(timer)).once('close', () => clearTimeout(timer))
   }

@@ -2,15 +2,15 @@ import type { ObjectChunk, PartedUpload } from '../../objects/bucket.js'
 import type { GcsRequests } from './gcs-request.js'
 
 /**
- * A resumable upload of Google Cloud Storage: one part after the other goes to the address of its session, which is the
- * only credential. A part that is sent again is dropped there as far as it arrived before. The last part says how long
- * the object is and makes it visible: it waits for `complete`.
+ * A resumable upload of Google Cloud Storage. Parts are sent one after the other to the session address, which is the
+ * only credential. The server ignores bytes of a repeated part that it already has. The last part gives the length of
+ * the object and makes it visible, so it waits for `complete`.
  */
 export class GcsUpload implements PartedUpload {
   readonly #requests: GcsRequests
   readonly #session: string
   #sentBytes = 0
-  /** By its index, so that a part sent again takes the place it had. */
+  /** Offset of each part by index, so that a repeated part keeps its offset. */
   #sending: { readonly index: number; readonly offset: number } | undefined
   #last: Buffer = NO_BYTES
 
@@ -34,7 +34,7 @@ export class GcsUpload implements PartedUpload {
   }
 
   async abort(signal: AbortSignal): Promise<void> {
-    // 499 is what it answers to that.
+    // A successful deletion is answered with status 499.
     const { body } = await this.#requests.send(this.#session, { method: 'DELETE', signal }).catch(() => GONE)
     body?.resume()
   }

@@ -20,7 +20,7 @@ import { GcsUpload } from './gcs-upload.js'
 export interface GcsOptions extends GcsRequestsOptions {
   readonly name: string
   readonly bucket: string
-  /** Left out: Google's. Requests to another server carry credentials only where they are required. */
+  /** Default: Google's. Requests to another server carry credentials only if `needsCredentials`. */
   readonly endpoint: string | undefined
   readonly needsCredentials: boolean
   readonly partBytes: number
@@ -28,7 +28,7 @@ export interface GcsOptions extends GcsRequestsOptions {
 
 const OWN_ENDPOINT = 'https://storage.googleapis.com'
 
-/** What a part of a resumable upload has to be a multiple of. */
+/** Parts of a resumable upload must be multiples of this. */
 const PART_UNIT_BYTES = 256 * 1024
 
 export const openGcs = async (options: GcsOptions): Promise<Bucket> => {
@@ -42,7 +42,7 @@ export const openGcs = async (options: GcsOptions): Promise<Bucket> => {
   const isElsewhere = storage.apiEndpoint !== new Storage().apiEndpoint || process.env['STORAGE_EMULATOR_HOST']
   const usesCredentials = (needsCredentials || !isElsewhere) && (await hasCredentials(storage, needsCredentials))
   if (usesCredentials || isElsewhere) return new GcsBucket(storage, usesCredentials, options)
-  // Named as another server would be, Google's is asked without credentials.
+  // Setting the endpoint explicitly makes the library send no credentials.
   return new GcsBucket(new Storage({ ...given, apiEndpoint: OWN_ENDPOINT }), false, options)
 }
 
@@ -96,7 +96,7 @@ class GcsBucket implements Bucket {
       const { headers, body } = await this.#ask('GET', url, signal, { headers: wanted })
       return openObjectOf(headers, body, offset)
     } catch (error) {
-      // A version that is gone was written over or removed.
+      // The version was replaced or removed.
       if (statusOf(error) === 404 && version !== undefined) {
         throw new StatusError('ABORTED', `${this.name}: an object was replaced while it was read`, { cause: error })
       }
@@ -142,7 +142,7 @@ class GcsBucket implements Bucket {
     if (known !== undefined) return known
     const status = statusOf(thrown)
     if (!(thrown instanceof Error)) return StatusError.from(thrown)
-    // Of the library below Google's; what became of a connection it says by a code, which is told above.
+    // From the HTTP library below Google's. Connection errors have a code, handled above.
     if (thrown.name === 'FetchError' || thrown.name === 'AbortError')
       return new StatusError('UNAVAILABLE', `${this.name} did not answer`, { cause: thrown })
     if (status === undefined) return StatusError.from(thrown)
@@ -176,7 +176,7 @@ class GcsBucket implements Bucket {
   }
 }
 
-/** What is asked of an object's metadata; numbers come as text. */
+/** The requested metadata fields of an object; numbers arrive as text. */
 interface StoredObject {
   readonly size?: string
   readonly updated?: string
@@ -200,7 +200,7 @@ const openObjectOf = (headers: IncomingHttpHeaders, body: Readable, offset: numb
   }
 }
 
-/** The library says it of what it asks for credentials. */
+/** The HTTP status. Google's library reports it differently for its own credential requests. */
 const statusOf = (thrown: unknown): number | undefined => {
   const { code, response } = Object(thrown) as { code?: unknown; response?: { readonly status?: unknown } }
   const status = typeof code === 'string' && /^\d+$/.test(code) ? Number(code) : code
@@ -210,7 +210,7 @@ const statusOf = (thrown: unknown): number | undefined => {
 const wordOf = (thrown: Error): string =>
   (thrown as { readonly errors?: readonly { readonly reason?: string }[] }).errors?.[0]?.reason ?? ''
 
-/** Only its words tell a bucket that is not there from an object that is not. */
+/** Whether the bucket is missing, not only the object. Only the error text shows the difference. */
 const isWithoutBucket = (thrown: unknown): boolean =>
   statusOf(thrown) === 404 && thrown instanceof Error && /bucket does not exist/i.test(thrown.message)
 

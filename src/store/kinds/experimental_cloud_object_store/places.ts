@@ -10,7 +10,7 @@ type Provider = Options['provider']
 
 const PART_BYTES = 5_000_000
 
-/** Opens the bucket of a configuration: where it is, by whose library, with which credentials. Nothing is asked of it yet. */
+/** Opens the bucket of a configuration with the client library of its provider. Sends no request yet. */
 export const openBucket = (options: Options): Promise<Bucket> => openers[options.provider](options)
 
 const openers: Readonly<Record<Provider, (options: Options) => Promise<Bucket>>> = {
@@ -94,7 +94,10 @@ const keysOf = ({
 }: Options): S3Options['credentials'] => {
   if (accessKeyId === undefined && secretAccessKey === undefined) return undefined
   if (accessKeyId !== undefined && secretAccessKey !== undefined) return { accessKeyId, secretAccessKey }
-  throw new StatusError('FAILED_PRECONDITION', 'access_key_id and secret_access_key go together, expected both or none')
+  throw new StatusError(
+    'FAILED_PRECONDITION',
+    'found one of access_key_id and secret_access_key, expected both or none',
+  )
 }
 
 const needed = (

@@ -4,8 +4,8 @@ import type { Extent } from '../../remote/in-order.js'
 import { bufferOf, type ChunkDocument, chunkName, chunksBetween } from './documents.js'
 
 /**
- * What one answer brings at most: a reader holds that much, and asks for more when it is used up. Of 1 to 4 MiB none costs less
- * than the others.
+ * Bytes in one response. A reader holds that much and asks for more when it is used up. Between 1 and 4 MiB the cost is
+ * the same.
  */
 const ANSWER_BYTES = 2 * 1024 * 1024
 
@@ -17,14 +17,14 @@ export interface ChunkedBlob {
 
 export interface ChunkReaderParts {
   readonly chunks: Collection<ChunkDocument>
-  /** Runs what asks the server, or fails while there is none. */
+  /** Runs a request, or rejects while there is no server. */
   use<T>(work: () => Promise<T>): Promise<T>
   readonly signal: AbortSignal
 }
 
 /**
- * The bytes of a part of a blob that is in chunks, by one question for all of them: a server that looks at every document of
- * the collection for each question does that once.
+ * Reads a range of a blob that is stored in chunks, with one query for all chunks. A server that scans the whole
+ * collection for each query then does so only once.
  */
 export async function* readChunks(
   { version, chunkBytes }: ChunkedBlob,
@@ -47,7 +47,7 @@ export async function* readChunks(
   }
 }
 
-/** What the server says to that is nobody's interest. */
+/** Cancels a cursor. The server's answer does not matter. */
 const giveUp = (cursor: FindCursor<ChunkDocument>): void => {
   cursor.close().catch(() => {})
 }

@@ -9,19 +9,19 @@ export interface MongoOptions {
   readonly writeConcern: MongoClientOptions['writeConcern']
 }
 
-/** How often servers are asked whether they are there. */
+/** Interval of the driver's server checks. */
 const HEARTBEAT_MS = 2000
 
 /**
- * The connections to a MongoDB. They are made when they are first needed and again after every loss, by the driver, which
- * would let each request wait for a server: while there is none, requests fail at once with why that is.
+ * The connections to MongoDB. The driver opens them at the first request and again after every loss. The driver would
+ * let requests wait for a server; here they fail at once with the reason while there is none.
  */
 export class MongoConnection {
   readonly client: MongoClient
-  /** Where it leads, without secrets. */
+  /** The address, without secrets. */
   readonly name: string
   #lost: Error | undefined
-  /** The driver gives up for good when it finds nobody at first, and looks again by itself only afterwards. */
+  /** Whether the first connection succeeded. Before that, the driver does not reconnect by itself. */
   #isConnected = false
   #connecting: Promise<void> | undefined
   #looking: Promise<unknown> | undefined
@@ -35,17 +35,17 @@ export class MongoConnection {
         new driver.MongoClient(options.connectionString, {
           connectTimeoutMS: connectTimeoutMs,
           serverSelectionTimeoutMS: connectTimeoutMs,
-          // A server that is silent for so long is lost, though its connection may still stand.
+          // A server that is silent for this long counts as lost, even if its connection still exists.
           socketTimeoutMS: commandTimeoutMs,
           heartbeatFrequencyMS: HEARTBEAT_MS,
-          // Requests are tried again by the store.
+          // The store retries requests.
           retryReads: false,
           retryWrites: false,
           ...(writeConcern === undefined ? {} : { writeConcern }),
         }),
       )
     } catch (error) {
-      const message = 'connection_string is nothing the driver of MongoDB understands, expected mongodb://host[:port]'
+      const message = 'the MongoDB driver cannot parse connection_string, expected mongodb://host[:port]'
       throw new StatusError('INVALID_ARGUMENT', message, { cause: error })
     }
   }
@@ -69,7 +69,7 @@ export class MongoConnection {
     return work(this.client)
   }
 
-  /** One attempt for all who ask, and not one after the other. */
+  /** Callers share one attempt. After a failure there is none for HEARTBEAT_MS. */
   #connect(): Promise<void> {
     const isTooSoon = performance.now() - this.#failedMs < HEARTBEAT_MS
     if (this.#lost !== undefined && isTooSoon) return Promise.reject(this.#lost)
@@ -92,7 +92,9 @@ export class MongoConnection {
     return this.#connecting
   }
 
-  /** The driver looks for a server twice a second while somebody waits for one, and else only with its next heartbeat. */
+  /**
+   * Sends a ping, because while a request waits the driver looks for servers twice a second, else only at heartbeats.
+   */
   #look(): void {
     this.#looking ??= this.client
       .db()

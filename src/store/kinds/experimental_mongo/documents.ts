@@ -1,44 +1,44 @@
-/** A blob: its bytes, or where they are. */
+/** A blob: its bytes, or a reference to its chunks. */
 export interface BlobDocument {
   /** The key of the blob. */
   readonly _id: string
   readonly size: number
   readonly at: Date
-  /** Changes whenever it is written; the start of the names of its chunks. */
+  /** Changes with every write; prefix of the names of its chunks. */
   readonly version: string
   readonly data?: Uint8Array
-  /** Bytes of each chunk but the last, of a blob that is in chunks. */
+  /** Bytes of each chunk but the last, if the blob is stored in chunks. */
   readonly chunk?: number
 }
 
-/** A chunk of a large blob; nobody sees it before its blob names it. It is written once and never changed. */
+/** A chunk of a large blob. Invisible until its blob refers to it; written once and immutable. */
 export interface ChunkDocument {
   readonly _id: string
   readonly data: Uint8Array
 }
 
-/** Chunks that their blob does not name: not yet, or no longer. */
+/** Chunks without a blob that refers to them: not yet, or no longer. */
 export interface OrphansDocument {
-  /** The version whose chunks they are. */
+  /** The version that the chunks belong to. */
   readonly _id: string
   /** The key of their blob. */
   readonly key: string
-  /** From when on nobody needs them, unless the blob names them by then. */
+  /** When the chunks may be deleted, unless the blob refers to them by then. */
   readonly until: Date
 }
 
-/** In the order of their indexes. */
+/** Names sort in the order of the indexes. */
 export const chunkName = (version: string, index: number): string => `${version}:${String(index).padStart(8, '0')}`
 
-/** The chunks of one upload, and no others. */
+/** Selects all chunks of one upload. */
 export const chunksOf = (version: string) => ({ _id: { $gte: `${version}:`, $lt: `${version};` } })
 
-/** Some of them, up to but not chunk `end`. */
+/** Selects the chunks from `first` up to, not including, `end`. */
 export const chunksBetween = (version: string, first: number, end: number) => ({
   _id: { $gte: chunkName(version, first), $lt: chunkName(version, end) },
 })
 
-/** The driver gives a Buffer, which its types do not know. */
+/** The driver returns a Buffer, although its types say otherwise. */
 export const bufferOf = (data: Uint8Array = NO_BYTES): Buffer =>
   Buffer.isBuffer(data) ? data : Buffer.from(data.buffer, data.byteOffset, data.length)
 

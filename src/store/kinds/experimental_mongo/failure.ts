@@ -2,7 +2,7 @@ import type { MongoBulkWriteError } from 'mongodb'
 import { type CodeName, StatusError } from '../../../base/status-error.js'
 import { networkFailure } from '../../remote/failure.js'
 
-/** What the driver fails with when it has no connection or no answer, by the names of its classes. */
+/** Errors of the driver without a connection or an answer, by class name. */
 const BY_NAME: Readonly<Record<string, CodeName>> = {
   MongoNetworkError: 'UNAVAILABLE',
   MongoNetworkTimeoutError: 'DEADLINE_EXCEEDED',
@@ -16,12 +16,12 @@ const BY_NAME: Readonly<Record<string, CodeName>> = {
   MongoClientClosedError: 'UNAVAILABLE',
 }
 
-/** Numbers of the server's own errors (error_codes.yml of MongoDB). */
+/** Error numbers of the server (error_codes.yml of MongoDB). */
 const BY_NUMBER: Readonly<Record<number, CodeName>> = {
   1: 'UNAVAILABLE', // InternalError: a fault of the server, such as a disk it cannot write to
   13: 'PERMISSION_DENIED', // Unauthorized
   18: 'UNAUTHENTICATED', // AuthenticationFailed
-  43: 'UNAVAILABLE', // CursorNotFound: it forgets one that nobody asked for ten minutes
+  43: 'UNAVAILABLE', // CursorNotFound: the server drops a cursor after ten idle minutes
   50: 'DEADLINE_EXCEEDED', // MaxTimeMSExpired
   64: 'UNAVAILABLE', // WriteConcernTimeout
   91: 'UNAVAILABLE', // ShutdownInProgress
@@ -31,7 +31,7 @@ const BY_NUMBER: Readonly<Record<number, CodeName>> = {
   237: 'UNAVAILABLE', // CursorKilled
   391: 'UNAUTHENTICATED', // ReauthenticationRequired
   10107: 'UNAVAILABLE', // NotWritablePrimary
-  11000: 'ABORTED', // DuplicateKey: two began to write it at a time
+  11000: 'ABORTED', // DuplicateKey: two clients began to write it at the same time
   11600: 'UNAVAILABLE', // InterruptedAtShutdown
   11602: 'UNAVAILABLE', // InterruptedDueToReplStateChange
   13435: 'UNAVAILABLE', // NotPrimaryNoSecondaryOk
@@ -41,7 +41,7 @@ const BY_NUMBER: Readonly<Record<number, CodeName>> = {
 
 export const DUPLICATE_KEY = 11000
 
-/** What MongoDB or its driver fails with, as a status. `backend` names it. What nobody knows is our mistake. */
+/** Converts an error of MongoDB or its driver into a status, prefixed with `backend`. Unknown errors are INTERNAL. */
 export const mongoFailure = (backend: string, thrown: unknown): StatusError => {
   if (thrown instanceof StatusError || !(thrown instanceof Error)) return StatusError.from(thrown)
   if (thrown.name === 'AbortError') return StatusError.from(thrown)
@@ -54,8 +54,8 @@ export const mongoFailure = (backend: string, thrown: unknown): StatusError => {
 }
 
 /**
- * Of many documents at a time DUPLICATE_KEY only where nothing else was wrong with any of them; where the command failed as a
- * whole, its own.
+ * The error number. For a bulk write it is DUPLICATE_KEY only if no document had another error. If the whole command
+ * failed, it is the number of the command.
  */
 export const numberOf = (thrown: unknown): number | undefined => {
   const { code, writeErrors, result } = (thrown ?? {}) as Partial<MongoBulkWriteError>
@@ -66,7 +66,7 @@ export const numberOf = (thrown: unknown): number | undefined => {
   )
 }
 
-/** No server was found: why that is says the first of them. */
+/** No server was found: the error of the first server says why. */
 const causeOf = (thrown: Error): unknown => {
   const servers = (thrown as { readonly reason?: { readonly servers?: Map<string, { error: unknown }> } }).reason
     ?.servers

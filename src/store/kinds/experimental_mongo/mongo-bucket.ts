@@ -18,17 +18,15 @@ export interface MongoBucketOptions {
   readonly connection: MongoConnection
   readonly database: string
   readonly collection: string
-  /** Blobs of up to so many bytes are one document, larger ones documents of so many. */
+  /** Blobs up to this size are one document, larger ones are split into documents of this size. */
   readonly chunkBytes: number
   readonly log: Log
 }
 
-/** Chunks of so many bytes are inserted by one command: one each costs 2.6 times the CPU. */
+/** Chunks of this total size are inserted with one command, because one command each costs 2.6 times the CPU. */
 const COMMAND_BYTES = 4 * 1024 * 1024
 
-/**
- * Blobs as documents of a collection, `{collection}`, and the chunks of large ones in `{collection}.chunks`.
- */
+/** Blobs as documents of the collection `{collection}`, and the chunks of large ones in `{collection}.chunks`. */
 export class MongoBucket implements Bucket {
   readonly name: string
   readonly limits: BucketLimits
@@ -53,7 +51,7 @@ export class MongoBucket implements Bucket {
 
   async statAll(keys: readonly string[], signal: AbortSignal): Promise<readonly (ObjectFacts | undefined)[]> {
     const options = { projection: { data: 0 }, batchSize: keys.length, signal }
-    // A question for one key is said as such: some servers look at every document otherwise.
+    // A query for one key must not use `$in`, because some servers would scan all documents.
     const [key = ''] = keys
     const _id = keys.length === 1 ? key : { $in: [...keys] }
     const found = await this.#use(() => this.#blobs.find({ _id }, options).toArray())
@@ -131,7 +129,7 @@ export class MongoBucket implements Bucket {
     })
   }
 
-  /** What it replaces stays a while for who is reading it. */
+  /** The replaced chunks stay for a while for reads in flight. */
   async #replace(document: BlobDocument): Promise<void> {
     const { _id, ...rest } = document
     const before = await this.#use(() => this.#blobs.findOneAndReplace({ _id }, rest, { upsert: true }))

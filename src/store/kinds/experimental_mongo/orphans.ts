@@ -2,21 +2,21 @@ import type { Collection, Db } from 'mongodb'
 import type { Log } from '../../../log/log.js'
 import { type BlobDocument, type ChunkDocument, chunksOf, type OrphansDocument } from './documents.js'
 
-/** How long an upload may take; the chunks of a killed one stay that long. */
+/** Maximum duration of an upload. The chunks of an interrupted one stay that long. */
 export const UPLOAD_TTL_MS = 24 * 60 * 60 * 1000
 
-/** How long readers under way still find what was replaced. */
+/** How long reads in flight can still use replaced chunks. */
 const REPLACED_TTL_MS = 10 * 60 * 1000
 
-/** How often is looked for what can go, and how much later than said it goes: clocks differ, and commits take time. */
+/** Interval of sweeps, and extra time before a deletion, because clocks differ and commits take time. */
 const SWEEP_MS = 10 * 60 * 1000
 
-/** Versions of one sweep; the next one finds the others. */
+/** Versions deleted in one sweep. */
 const SWEPT = 1000
 
 /**
- * Knows, in `{collection}.orphans`, of chunks that no blob names, and deletes them in time, whoever left them there. To mark
- * the chunks themselves would write all their bytes a second time: the server stores a changed document anew.
+ * Records in `{collection}.orphans` which chunks have no blob, and deletes them in time, whichever process left them.
+ * Marking the chunks themselves would write all their bytes again, because the server rewrites changed documents.
  */
 export class Orphans {
   readonly chunks: Collection<ChunkDocument>
@@ -32,14 +32,14 @@ export class Orphans {
     this.#log = log
   }
 
-  /** Of an upload that begins; of a blob that was replaced or removed. */
+  /** Registers the chunks of an upload that begins, or of a blob that was replaced or removed. */
   async add(why: 'begun' | 'replaced', key: string, version: string): Promise<void> {
     this.#sweepNowAndThen()
     const until = new Date(Date.now() + (why === 'begun' ? UPLOAD_TTL_MS : REPLACED_TTL_MS))
     await this.#orphans.replaceOne({ _id: version }, { key, until }, { upsert: true })
   }
 
-  /** A blob names them now. */
+  /** Removes the registration: a blob refers to the chunks now. */
   async found(version: string): Promise<void> {
     await this.#orphans.deleteOne({ _id: version })
   }
@@ -57,7 +57,7 @@ export class Orphans {
     })
   }
 
-  /** Deletes what nobody needs at that time. A blob that was killed between its commit and `found` keeps its chunks. */
+  /** Deletes expired chunks. If a process was killed between its commit and `found`, the blob keeps its chunks. */
   async sweep(nowMs: number): Promise<void> {
     const isOver = { until: { $lt: new Date(nowMs - SWEEP_MS) } }
     for (const { _id: version, key } of await this.#orphans.find(isOver, { limit: SWEPT }).toArray()) {

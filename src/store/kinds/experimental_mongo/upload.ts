@@ -5,18 +5,18 @@ import { type BlobDocument, type ChunkDocument, chunkName } from './documents.js
 import { DUPLICATE_KEY, numberOf } from './failure.js'
 import { type Orphans, UPLOAD_TTL_MS } from './orphans.js'
 
-/** Makes the chunks of an upload a blob. */
+/** Turns the chunks of an upload into a blob. */
 export type CommitChunks = (facts: Pick<BlobDocument, 'size' | 'version' | 'chunk'>) => Promise<void>
 
 export interface MongoUploadParts {
   readonly orphans: Orphans
-  /** The length of every chunk but the last, and how many of them every part but the last has. */
+  /** The length of every chunk but the last, and the chunks in every part but the last. */
   readonly chunkBytes: number
   readonly chunksPerPart: number
   readonly commit: CommitChunks
 }
 
-/** Chunks of a blob, under names of their own until a document names them. Those of one part are inserted by one command. */
+/** Uploads chunks under unique names until a document refers to them. One command inserts the chunks of a part. */
 export class MongoUpload implements PartedUpload {
   readonly #parts: MongoUploadParts
   readonly #version: string
@@ -42,16 +42,18 @@ export class MongoUpload implements PartedUpload {
       chunks.push({ _id, data: bytes.subarray(at, at + chunkBytes) })
     }
     try {
-      // In any order: of a part that is sent again those are inserted that did not come the first time.
+      // Unordered, so that a repeated part inserts only the chunks that are missing.
       await orphans.chunks.insertMany(chunks, { ordered: false })
     } catch (error) {
-      // They came though the answer did not: a chunk that is sent again is the same one.
+      // They arrived although the response was lost. A repeated chunk has the same content.
       if (numberOf(error) !== DUPLICATE_KEY) throw error
     }
     this.#sizes[index] = bytes.length
   }
 
-  /** In this order: a process that is killed in between leaves chunks that are deleted, or a blob with all of them. */
+  /**
+   * The order matters: if the process is killed in between, the chunks are deleted later, or the blob has all of them.
+   */
   async complete(): Promise<void> {
     if (performance.now() - this.#beganMs > UPLOAD_TTL_MS) {
       throw new StatusError('ABORTED', 'the upload took more than a day: its first chunks may be deleted already')

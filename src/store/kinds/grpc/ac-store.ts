@@ -13,12 +13,12 @@ import { METHODS, type RemoteServer } from './remote-server.js'
 
 const resultCodec = codec('build.bazel.remote.execution.v2.ActionResult')
 
-/** Results asked for at one time where it is only asked whether they are there: REAPI has no question for that. */
+/** Concurrent requests to find out which results exist: REAPI has no batch request for results. */
 const QUESTIONS = 16
-/** More than any result that a server takes. */
+/** Larger than any result that servers accept. */
 const MAX_RESULT_BYTES = 64 * 1024 * 1024
 
-/** The action cache of another server: each blob is an ActionResult, under the digest of its Action. */
+/** The action cache of another server. Each blob is an ActionResult under the digest of its Action. */
 export class GrpcActionCacheStore extends BaseStore {
   readonly #server: RemoteServer
   readonly #health: Health
@@ -61,7 +61,7 @@ export class GrpcActionCacheStore extends BaseStore {
     return this.#health(signal)
   }
 
-  /** The result as it is on the wire. */
+  /** The encoded result, as it was received. */
   #ask(digest: Digest, call: Call): Promise<Buffer> {
     return this.#server.unary<Buffer>(METHODS.getActionResult, this.#named(digest), call, true)
   }

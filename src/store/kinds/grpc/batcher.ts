@@ -2,12 +2,12 @@ import { StatusError } from '../../../base/status-error.js'
 import { cancellation, shareable } from '../../../rpc/call.js'
 
 export interface BatcherOptions<Item, Answer> {
-  /** Most bytes of a batch, and most that wait. */
+  /** Bound on the bytes of a batch, and on the bytes that wait. */
   readonly maxBytes: () => number
   readonly maxQueuedBytes: number
-  /** Batches under way at one time. */
+  /** Concurrent batches. */
   readonly slots: number
-  /** One answer for each item, in their order. */
+  /** Sends a batch. Resolves with one answer per item, in order. */
   send(items: readonly Item[], signal: AbortSignal): Promise<readonly Answer[]>
 }
 
@@ -16,16 +16,16 @@ interface Waiting<Item, Answer> {
   readonly sizeBytes: number
   resolve(answer: Answer): void
   reject(error: StatusError): void
-  /** Run when who asked gives up. */
+  /** Called when the caller gives up. */
   gaveUp: () => void
 }
 
-/** What one digest takes in a message beside its blob. */
+/** Bytes of one item in a message besides its blob. */
 const ITEM_BYTES = 256
 
 /**
- * Joins small calls that come at the same time into one. The first leaves in the same turn of the event loop: nobody waits
- * for company. Those that come while all slots are taken make the next batches.
+ * Joins small concurrent calls into batches. A batch is sent in the same turn of the event loop while a slot is free,
+ * so no call waits for others. Calls that arrive while all slots are taken form the next batches.
  */
 export class Batcher<Item, Answer> {
   readonly #options: BatcherOptions<Item, Answer>
@@ -38,12 +38,12 @@ export class Batcher<Item, Answer> {
     this.#options = options
   }
 
-  /** Whether another item may wait. */
+  /** Whether another item of this size may wait. */
   hasRoom(sizeBytes: number): boolean {
     return this.#queuedBytes + sizeBytes <= this.#options.maxQueuedBytes
   }
 
-  /** Rejects with the failure of the batch, and as soon as `signal` aborts. */
+  /** Rejects when the batch fails, and as soon as `signal` aborts. */
   add(item: Item, sizeBytes: number, signal: AbortSignal): Promise<Answer> {
     if (signal.aborted) return Promise.reject(cancellation(signal))
     shareable(signal)
@@ -89,7 +89,7 @@ export class Batcher<Item, Answer> {
     const batch = this.#nextBatch()
     const controller = new AbortController()
     let wanted = batch.length
-    // A batch that nobody wants any longer ends.
+    // A batch that no caller waits for is cancelled.
     for (const waiting of batch) {
       waiting.gaveUp = () => {
         wanted -= 1

@@ -33,9 +33,9 @@ export interface CasStoreOptions {
   readonly server: RemoteServer
   readonly health: Health
   readonly isLegacy: boolean
-  /** Undefined where each blob has a call of its own. */
+  /** Undefined if each blob is sent in a call of its own. */
   readonly batching: Batching | undefined
-  /** Whether zstd is used where the server announces it. */
+  /** Whether zstd is used when the server announces it. */
   readonly usesZstd: boolean
 }
 
@@ -43,7 +43,7 @@ type FindMissing = Output<'build.bazel.remote.execution.v2.FindMissingBlobsRespo
 type BatchRead = Output<'build.bazel.remote.execution.v2.BatchReadBlobsResponse'>
 type BatchUpdate = Output<'build.bazel.remote.execution.v2.BatchUpdateBlobsResponse'>
 
-/** More than anybody announces; whose bytes are more than its digest says is told by the check. */
+/** Larger than any announced limit. The check reports a blob with more bytes than its digest says. */
 const MOST_BATCHED_BYTES = 64 * 1024 * 1024
 
 interface WholeBlob {
@@ -53,9 +53,9 @@ interface WholeBlob {
 
 type WriteBatcher = Batcher<WholeBlob, StatusError | undefined>
 
-/** Digests in one question: some 80 bytes each, of the 4 MiB that servers take. */
+/** Digests in one request: about 80 bytes each, within the usual message limit of 4 MiB. */
 const QUESTION_DIGESTS = 30_000
-/** Less is not worth the frames around it. */
+/** Smaller blobs are not worth a zstd frame. */
 const ZSTD_LEAST_BYTES = 1024
 
 /** The CAS of another server. */
@@ -83,7 +83,7 @@ export class GrpcCasStore extends BaseStore {
     this.#writes = new Batcher({ ...common, send: (blobs, signal) => this.#writeTogether(blobs, signal) })
   }
 
-  /** One question, as long as it fits into a message. */
+  /** One request, as long as the digests fit in a message. */
   override async findMissing(digests: DigestBatch, call: Call): Promise<DigestBatch> {
     const missing: number[] = []
     for (let first = 0; first < digests.count; first += QUESTION_DIGESTS) {
@@ -106,7 +106,7 @@ export class GrpcCasStore extends BaseStore {
   async #read(digest: Digest, range: Range, call: Call): Promise<Blob> {
     const { offset, end } = extentOf(range, digest.sizeBytes, digest.key)
     const batcher = await this.#batcherFor(digest, this.#reads, call)
-    // Of those that were asked for at the same time, others may have taken the room.
+    // Concurrent reads may have taken the room meanwhile.
     if (batcher?.hasRoom(digest.sizeBytes)) {
       const answer = await batcher.add(digest, digest.sizeBytes, call.signal)
       if (!Buffer.isBuffer(answer)) throw answer
@@ -117,7 +117,7 @@ export class GrpcCasStore extends BaseStore {
     return this.#stream(digest, offset, end, isZstd, call)
   }
 
-  /** Compared with its digest here: the other server may answer that it has the blob before it looked at these bytes. */
+  /** Verifies the bytes here, because the other server may report the blob as present before it checked them. */
   override async put(digest: Digest, given: Blob, call: Call): Promise<void> {
     const blob = given.checkedAs(digest, { fault: 'client' })
     try {
@@ -137,7 +137,7 @@ export class GrpcCasStore extends BaseStore {
     }
   }
 
-  /** Small ones together, whatever their number: they make batches. */
+  /** Starts all small blobs together, so that they form batches. */
   override async putAll(entries: readonly BlobEntry[], call: Call): Promise<Outcomes> {
     const outcomes: (StatusError | undefined)[] = []
     const small: Promise<unknown>[] = []
@@ -174,14 +174,14 @@ export class GrpcCasStore extends BaseStore {
     return Blob.ofPath([source], { encoding: 'ZSTD' }).as('IDENTITY', digest.sizeBytes)
   }
 
-  /** A part without bytes: whether there is a blob still has to be found out. */
+  /** An empty range of a blob. Asks the server whether the blob exists. */
   async #emptyPart(digest: Digest, offset: number, call: Call): Promise<Blob> {
     const missing = await this.findMissing(DigestBatch.of([digest]), call)
     if (missing.count > 0) throw notFound(digest)
     return Blob.ofBytes(Buffer.alloc(0), { offset })
   }
 
-  /** The batcher that takes a blob, undefined of one that has a call of its own. */
+  /** The batcher for a blob of this size; undefined if the blob needs a call of its own. */
   async #batcherFor<Joined extends { hasRoom(sizeBytes: number): boolean }>(
     { sizeBytes }: Digest,
     batcher: Joined | undefined,
@@ -234,7 +234,7 @@ export class GrpcCasStore extends BaseStore {
       const key = `${hash}/${sizeBytes}`
       return failures.has(key)
         ? failures.get(key)
-        : new StatusError('INTERNAL', `the server says nothing of blob ${key}`)
+        : new StatusError('INTERNAL', `the server sent no answer for blob ${key}`)
     })
   }
 

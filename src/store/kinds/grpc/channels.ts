@@ -12,18 +12,18 @@ import type { MethodDefinition } from '../../../proto/service-definition.js'
 import type { Address } from '../../../tls/endpoint.js'
 import { Turns } from '../../../work/turns.js'
 
-/** A message as it is on the wire, or as its codec takes it. */
+/** An encoded message, or one for the codec. */
 type Message = object | Buffer
 
-/** What a call to the other server is. */
+/** A call to the other server. */
 export interface Outgoing {
   readonly method: MethodDefinition
   readonly headers: ReadonlyMap<string, string | Buffer>
-  /** Ends the call. */
+  /** Cancels the call. */
   readonly signal: AbortSignal
 }
 
-/** One HTTP/2 connection, made when it is first needed and again after it was lost. */
+/** One HTTP/2 connection, opened at the first call and again after a loss. */
 export class Channel {
   readonly #endpoint: GrpcEndpoint
   readonly #turns: Turns
@@ -39,12 +39,12 @@ export class Channel {
     this.#current = { client: clientOf(address, endpoint), calls: 0 }
   }
 
-  /** One that is not begins to connect, so that it is when its turn comes again. */
+  /** An idle connection starts to connect, so that it is ready at a later turn. */
   get isReady(): boolean {
     return this.#current.client.getChannel().getConnectivityState(true) === State.READY
   }
 
-  /** Calls from now on go over a connection with these files; those under way end on theirs. */
+  /** Opens a new connection with these files for later calls. Calls in flight finish on the old one. */
   renew(address: Address): void {
     const before = this.#current
     this.#current = { client: clientOf(address, this.#endpoint), calls: 0 }
@@ -55,7 +55,7 @@ export class Channel {
     this.#current.client.close()
   }
 
-  /** Messages go and come as they are on the wire where `isRaw`. */
+  /** With `isRaw`, request and response are encoded messages. */
   async unary<Response>(request: Message, { method, headers, signal }: Outgoing, isRaw: boolean): Promise<Response> {
     const { client, giveBack } = await this.#open(signal)
     try {
@@ -76,7 +76,7 @@ export class Channel {
     }
   }
 
-  /** Messages of the answer. Given up by destroying it. */
+  /** The messages of the response. Destroy the stream to cancel the call. */
   async serverStream(request: Message, { method, headers, signal }: Outgoing): Promise<ClientReadableStream<unknown>> {
     const { client, giveBack } = await this.#open(signal)
     const stream = client.makeServerStreamRequest(
@@ -91,14 +91,14 @@ export class Channel {
     return stream
   }
 
-  /** A stream for messages, and the one answer to them, which may come before they have all been written. */
+  /** A stream for requests, and the one response, which may arrive before all requests are written. */
   async clientStream<Response>({ method, headers, signal }: Outgoing): Promise<Upstream<Response>> {
     const { client, giveBack } = await this.#open(signal)
     let settle: { resolve: (response: Response) => void; reject: (error: Error) => void } | undefined
     const answer = new Promise<Response>((resolve, reject) => {
       settle = { resolve, reject }
     })
-    // Who writes hears of it when the next message fails, or asks for the answer.
+    // The writer sees the failure with its next message, or when it asks for the answer.
     answer.catch(() => {})
     const stream = client.makeClientStreamRequest(
       method.path,
@@ -113,7 +113,7 @@ export class Channel {
     return { stream, answer }
   }
 
-  /** Takes a slot and waits for a connection that is being made; a lost one fails the call at once, by grpc-js. */
+  /** Takes a slot and waits for a pending connection. If the connection is lost, grpc-js fails the call at once. */
   async #open(signal: AbortSignal): Promise<Lent> {
     const leave = await this.#turns.take('the connection', signal)
     const connected = this.#current
@@ -150,7 +150,7 @@ export class Channel {
 
 interface Connected {
   readonly client: Client
-  /** Under way. */
+  /** Calls in flight. */
   calls: number
 }
 
@@ -162,7 +162,7 @@ interface Lent {
 const clientOf = ({ target, tls }: Address, endpoint: GrpcEndpoint): Client => {
   const secured = tls === undefined ? credentials.createInsecure() : credentials.createSsl(tls.ca, tls.key, tls.cert)
   return new Client(target, secured, {
-    // Otherwise grpc-js shares one connection among all clients of an address.
+    // By default grpc-js shares one connection among all clients of an address.
     'grpc.use_local_subchannel_pool': 1,
     'grpc.enable_http_proxy': 0,
     'grpc.enable_retries': 0,
@@ -181,7 +181,7 @@ export interface Upstream<Response> {
   readonly answer: Promise<Response>
 }
 
-/** More than any server sends in a batch or as a result, and few enough to be held. */
+/** Larger than any batch or result of a server, and small enough for memory. */
 const MAX_MESSAGE_BYTES = 64 * 1024 * 1024
 
 const encoded = (message: Message, { request }: MethodDefinition): Buffer =>

@@ -1,15 +1,15 @@
 import { Code, StatusError } from '../../../base/status-error.js'
 import { networkFailure } from '../../remote/failure.js'
 
-/** What a call to another server fails with: its status, told as that server's. `backend` names it. */
+/** Converts a failed call to another server into a status, prefixed with `backend`. */
 export const grpcFailure = (backend: string, thrown: unknown): StatusError => {
   if (!isServiceError(thrown)) return networkFailure(backend, thrown) ?? StatusError.from(thrown)
-  // A server must not answer with a code of its own making.
+  // Codes that gRPC does not define become UNKNOWN.
   const code = CODES.has(thrown.code) ? (thrown.code as Code) : Code.UNKNOWN
   return new StatusError(code, `${backend}: ${thrown.details}`, { cause: thrown })
 }
 
-/** Whether a connection that stood was lost under a call: grpc-js says so in the words of its status. */
+/** Whether an established connection was lost during a call. grpc-js shows that only in the text of its status. */
 export const isLostCall = (thrown: unknown): boolean =>
   isServiceError(thrown) &&
   thrown.code === Code.UNAVAILABLE &&

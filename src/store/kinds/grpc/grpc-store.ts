@@ -15,12 +15,12 @@ import {
 } from '../../contract/store.js'
 import { askedAs } from '../../view/apart.js'
 
-/** Instances that are spoken to at a time; of one more the connection is the same, and its batches begin anew. */
+/** Instances that are remembered. A forgotten one keeps the connections and only gets new batchers. */
 const MAX_KNOWN = 1000
 
 /**
- * The store of another server, which looks at what it is sent and knows no keys but digests: what an instance keeps apart
- * here is asked for there in the instance of that name, by its digest. Keeping it apart from others is then up to that server.
+ * The store of another server, which verifies uploads and knows digests only. An instance with a view of its own is
+ * sent to the instance of the same name, with plain digests. That server then has to keep the instances separate.
  */
 export class GrpcStore extends BaseStore {
   override readonly properties: StoreProperties
@@ -54,7 +54,7 @@ export class GrpcStore extends BaseStore {
     return this.#storeOf(digest).put(digest.content, blob, call)
   }
 
-  /** Those that are put together are all of one instance. */
+  /** All entries of a call belong to the same instance. */
   override async putAll(entries: readonly BlobEntry[], call: Call): Promise<Outcomes> {
     const [first] = entries
     if (first === undefined) return []

@@ -1,7 +1,7 @@
 import type { HealthStatus } from '../../../base/health.js'
 import { type Connection, connectionHealth } from '../../remote/connection-health.js'
 
-/** How a store on another server is: well while one of its connections is. */
+/** The health of a store on another server: Ok while at least one connection works. */
 export type Health = (signal: AbortSignal) => Promise<HealthStatus>
 
 export const healthOf =

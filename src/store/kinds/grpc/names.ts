@@ -3,10 +3,10 @@ import { type Compressor, compressors } from '../../../reapi/compressor.js'
 import type { Digest } from '../../../reapi/digest.js'
 import { formatReadName, formatWriteName } from '../../../reapi/resource-name.js'
 
-/** How blobs are named towards one server. */
+/** How resource names for a server are formed. */
 export interface Naming {
   readonly instanceName: string
-  /** The server does not know the part that names the digest function. */
+  /** The server does not accept the digest function in resource names. */
   readonly isLegacy: boolean
 }
 
@@ -15,7 +15,7 @@ export const ZSTD = compressors.find(({ name }) => name === 'ZSTD') as Compresso
 export const readName = ({ instanceName, isLegacy }: Naming, digest: Digest, isZstd: boolean): string =>
   withoutFunction(formatReadName(instanceName, digest, isZstd ? ZSTD : undefined), digest, isLegacy)
 
-/** Another one for each upload. */
+/** A unique name for each upload. */
 export const writeName = ({ instanceName, isLegacy }: Naming, digest: Digest, isZstd: boolean): string =>
   withoutFunction(formatWriteName(instanceName, randomUUID(), digest, isZstd ? ZSTD : undefined), digest, isLegacy)
 

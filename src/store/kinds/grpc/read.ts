@@ -7,22 +7,22 @@ type ReadResponse = Output<'google.bytestream.ReadResponse'>
 
 export interface ReadOptions {
   readonly name: string
-  /** Of the blob itself, whatever it is encoded as. */
+  /** Position in the plain blob, whatever the encoding. */
   readonly offset: number
-  /** 0 is all there is. */
+  /** 0 means no limit. */
   readonly limit: number
-  /** Where the bytes that come end; undefined where they are encoded. */
+  /** The expected end of the bytes; undefined if they are encoded. */
   readonly end: number | undefined
 }
 
-/** Opens a ByteStream.Read. Rejects before there are bytes with what the server says; NOT_FOUND above all. */
+/** Opens a ByteStream.Read. Rejects before it returns bytes if the server fails, mostly with NOT_FOUND. */
 export const openRead = async (server: RemoteServer, options: ReadOptions, call: Call): Promise<Part> => {
-  // A limit of 0 would be none.
+  // An empty range would need a limit of 0, which means no limit.
   if (options.offset === options.end && options.offset > 0) return { end: options.end, chunks: nothing() }
   const request = { resourceName: options.name, readOffset: options.offset, readLimit: options.limit }
   const stream = await server.serverStream(METHODS.read, request, call)
   const messages = stream[Symbol.asyncIterator]() as AsyncIterator<ReadResponse>
-  // Only the first message tells that the server has the blob.
+  // Only the first message shows that the server has the blob.
   const first = await messages.next()
   return { end: options.end, chunks: bytesOf(first, messages) }
 }

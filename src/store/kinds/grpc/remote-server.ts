@@ -10,34 +10,34 @@ import type { Requests } from '../../remote/requests.js'
 import type { Channel, Upstream } from './channels.js'
 
 export interface RemoteServerOptions {
-  /** How messages name it. */
+  /** The name of the server in errors and logs. */
   readonly backend: string
   readonly channels: readonly Channel[]
   readonly instanceName: string
   readonly requests: Requests
-  /** Metadata of every call. */
+  /** Metadata sent with every call. */
   readonly headers: ReadonlyMap<string, string>
-  /** Names of the client's metadata that is passed on. */
+  /** Names of client metadata that is forwarded. */
   readonly forwarded: readonly string[]
   readonly failureOf: Connection['failureOf']
 }
 
-/** What the other server says of itself. */
+/** The capabilities of the other server. */
 export interface Announced {
-  /** Most bytes of blobs in a batch. */
+  /** Maximum total size of the blobs in a batch. */
   readonly maxBatchBytes: number
   readonly takesZstd: boolean
 }
 
-/** What gRPC servers receive unless they say otherwise, less what a batch has beside its blobs. */
+/** The default message limit of gRPC servers. */
 const MESSAGE_BYTES = 4 * 1024 * 1024
-/** How long an announcement is believed: the server may be another one after a restart. */
+/** How long capabilities are cached: a restart may change the server. */
 const ANNOUNCEMENT_MS = 5 * 60_000
 const ANNOUNCEMENT_PATIENCE_MS = 10_000
 
 const ZSTD = compressors.find(({ name }) => name === 'ZSTD')?.value
 
-/** Another server that speaks REAPI, behind several connections that calls take in turn. */
+/** Another REAPI server, with several connections used in turn. */
 export class RemoteServer {
   readonly #options: RemoteServerOptions
   #next = 0
@@ -51,12 +51,12 @@ export class RemoteServer {
     return this.#options.instanceName
   }
 
-  /** The same server and connections, for another of its instances. */
+  /** The same server and connections for another instance. */
   inInstance(instanceName: string): RemoteServer {
     return new RemoteServer({ ...this.#options, instanceName })
   }
 
-  /** What an attempt fails with, as a status. */
+  /** Converts the failure of an attempt into a status. */
   failureOf(thrown: unknown): StatusError {
     return this.#options.failureOf(thrown)
   }
@@ -71,7 +71,9 @@ export class RemoteServer {
     )
   }
 
-  /** One attempt, as those below: trying again is for who knows where it got to. */
+  /**
+   * A single attempt, like the stream methods below. The caller retries, because it knows what was already transferred.
+   */
   attempt<Response>(method: MethodDefinition, request: object, call: Call, isRaw = false): Promise<Response> {
     return this.#channel().unary<Response>(
       request,
@@ -88,7 +90,7 @@ export class RemoteServer {
     return this.#channel().clientStream<Response>({ method, headers: this.#headers(call), signal: call.signal })
   }
 
-  /** Asked once and believed for a while. A server that has no capabilities has the least anybody has. */
+  /** The capabilities of the server, cached. A server without the Capabilities service gets the minimum. */
   announced(call: Call): Promise<Announced> {
     const nowMs = performance.now()
     if (this.#announced === undefined || this.#announced.untilMs < nowMs) {
@@ -103,7 +105,7 @@ export class RemoteServer {
     return unlessAborted(answer, call.signal)
   }
 
-  /** Whether it answers on one of its connections. */
+  /** Resolves when the server answers on this connection. */
   async ping(channel: Channel, signal: AbortSignal): Promise<void> {
     const request = { instanceName: this.instanceName }
     const outgoing = { method: METHODS.getCapabilities, headers: this.#options.headers, signal }
@@ -113,7 +115,7 @@ export class RemoteServer {
   async #ask(call: Call): Promise<Announced> {
     try {
       const request = { instanceName: this.instanceName }
-      // Not ended by the call that happened to be the first.
+      // Concurrent callers share the request, so the call of the first one must not cancel it.
       const answer = await this.requests.run(
         internalCall(),
         (signal) =>
@@ -131,7 +133,7 @@ export class RemoteServer {
     }
   }
 
-  /** The next connection in turn that stands; where none does, the next one. */
+  /** The next ready connection in turn; if none is ready, the next one. */
   #channel(): Channel {
     const { channels } = this.#options
     const turn = this.#next++
@@ -139,7 +141,7 @@ export class RemoteServer {
     return inTurn.find(({ isReady }) => isReady) ?? (inTurn[0] as Channel)
   }
 
-  /** What is configured, what is passed on, and, where the call is traced, what the other server's spans are below. */
+  /** The configured headers, the forwarded ones, and the trace context if the call is traced. */
   #headers({ metadata, span }: Call): ReadonlyMap<string, string | Buffer> {
     const { headers, forwarded } = this.#options
     const passed = forwarded.flatMap((name): [string, string | Buffer][] => {
@@ -153,7 +155,7 @@ export class RemoteServer {
 
 type ServerCapabilities = 'build.bazel.remote.execution.v2.ServerCapabilities'
 
-/** For what a batch has beside the bytes of its blobs. */
+/** Room in a message for what a batch has besides the blobs. */
 const ROOM_BYTES = 64 * 1024
 
 const methodOf = (service: string, name: string): MethodDefinition => {

@@ -5,17 +5,20 @@ import { streamsOf } from '../../../stream/blob/form.js'
 import { join } from '../../../stream/join.js'
 import type { ReadPath } from '../../../stream/path.js'
 
-/** What an upload sends, some of it perhaps again. */
+/** The bytes of an upload, which may be read again after a lost connection. */
 export interface UploadSource {
-  /** The next bytes from `position` on, empty at the end. UNAVAILABLE when those were given and are not kept. */
+  /**
+   * Returns the next bytes from `position`, empty at the end. UNAVAILABLE when they were returned before and are not
+   * kept.
+   */
   read(position: number): Promise<Buffer>
-  /** Reads off what nobody wanted, so that the blob is checked as a whole. */
+  /** Reads the rest, so that the blob is verified as a whole. */
   drain(): Promise<void>
   close(): Promise<void>
 }
 
 const MESSAGE_BYTES = 256 * 1024
-/** How much of a stream is kept for the case that its end is lost on the way: what sockets on both sides hold. */
+/** How much of a stream is kept, in case sent bytes are lost: as much as the sockets on both sides hold. */
 const WINDOW_BYTES = 4 * 1024 * 1024
 
 export const uploadSource = async (blob: Blob, signal: AbortSignal): Promise<UploadSource> => {
@@ -39,7 +42,7 @@ const ofFile = (file: BlobFile): UploadSource => ({
   close: () => file.close(),
 })
 
-/** Streams give their bytes once: the latest of them are kept. */
+/** A stream can be read only once, so the latest bytes are kept. */
 class StreamedSource implements UploadSource {
   readonly #chunks: AsyncIterator<Buffer>
   readonly #done: Promise<void>
@@ -49,14 +52,17 @@ class StreamedSource implements UploadSource {
 
   constructor(path: ReadPath, signal: AbortSignal) {
     this.#done = join(path, signal)
-    // Told by the read that meets it.
+    // The next `read` reports the failure.
     this.#done.catch(() => {})
     this.#chunks = (path.at(-1) ?? path[0])[Symbol.asyncIterator]()
   }
 
   async read(position: number): Promise<Buffer> {
     if (position < this.#keptFrom) {
-      throw new StatusError('UNAVAILABLE', `the connection was lost, and byte ${position} of the upload is gone by now`)
+      throw new StatusError(
+        'UNAVAILABLE',
+        `the connection was lost, and byte ${position} of the upload is no longer kept`,
+      )
     }
     if (position < this.#end) return this.#keptAt(position)
     return this.#next()
@@ -73,7 +79,7 @@ class StreamedSource implements UploadSource {
 
   async #next(): Promise<Buffer> {
     const step = await this.#chunks.next().catch(async (error: unknown) => {
-      // The whole transfer knows why; a stage only that it was ended.
+      // `#done` has the cause; the stage only knows that it was destroyed.
       await this.#done
       throw error
     })

@@ -11,20 +11,20 @@ import { type UploadSource, uploadSource } from './upload-source.js'
 type WriteResponse = Output<'google.bytestream.WriteResponse'>
 type WriteStatus = Output<'google.bytestream.QueryWriteStatusResponse'>
 
-/** An upload as far as it has come. */
+/** The state of an upload. */
 interface Progress {
   readonly name: string
-  /** Undefined of an encoded blob. */
+  /** Undefined for an encoded blob. */
   readonly sizeBytes: number | undefined
   readonly source: UploadSource
   isStarted: boolean
-  /** What is to be sent cannot be had (any longer): another attempt would fail too. */
+  /** The source has failed, so another attempt would fail too. */
   isOver: boolean
 }
 
 /**
- * One ByteStream.Write, of a blob in the encoding it has. A connection that is lost is made again and the upload goes on
- * where the server is, as long as what it lacks is still at hand.
+ * One ByteStream.Write of a blob in its encoding. After a lost connection the upload resumes where the server is, as
+ * long as the missing bytes are still kept.
  */
 export const writeBlob = async (
   server: RemoteServer,
@@ -55,7 +55,7 @@ export const writeBlob = async (
   }
 }
 
-/** In place of a position: the server has everything. */
+/** Instead of a position: the server has the whole blob. */
 const DONE = -1
 
 const committedBytes = async (server: RemoteServer, { name }: Progress, call: Call): Promise<number> => {
@@ -65,7 +65,7 @@ const committedBytes = async (server: RemoteServer, { name }: Progress, call: Ca
     return status.complete ? DONE : status.committedSize
   } catch (thrown) {
     const error = server.failureOf(thrown)
-    // A server that was started anew knows nothing of it.
+    // The server was restarted and does not know the upload.
     if (isStatus(error, 'NOT_FOUND') || isStatus(error, 'UNIMPLEMENTED')) return 0
     throw error
   }
@@ -104,7 +104,7 @@ const readAt = async (progress: Progress, position: number): Promise<Buffer> => 
   }
 }
 
-/** An answer before the end says that the server has the blob; of an encoded one it says -1 or what it received. */
+/** An early response means that the server has the blob. For an encoded blob the committed size may be -1. */
 const checkAnswer = ({ committedSize }: WriteResponse, { sizeBytes }: Progress): void => {
   if (sizeBytes === undefined || committedSize === sizeBytes) return
   throw new StatusError('DATA_LOSS', `the server has ${committedSize} of ${sizeBytes} bytes of the upload`)

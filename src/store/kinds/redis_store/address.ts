@@ -2,20 +2,20 @@ import { StatusError } from '../../../base/status-error.js'
 
 export type RedisMode = 'standard' | 'sentinel' | 'cluster'
 
-/** Where Redis is and as whom to go there. */
+/** The Redis servers to connect to, and the credentials. */
 export interface RedisTarget {
   readonly mode: RedisMode
-  /** One server, or the sentinels or nodes of a cluster that are asked for the others. */
+  /** One server, or the sentinels or cluster nodes that know the others. */
   readonly nodes: readonly RedisNode[]
   readonly usesTls: boolean
   readonly username: string | undefined
   readonly password: string | undefined
-  /** The number of the database; always 0 in a cluster. */
+  /** The database number; always 0 in a cluster. */
   readonly database: number
   readonly sentinel: SentinelTarget
-  /** For operators and the health report: `127.0.0.1:6379`, without secrets. */
+  /** The name for operators and the health report: `127.0.0.1:6379`, without secrets. */
   readonly name: string
-  /** Names of what stands behind the `?` of an address and means nothing there. */
+  /** Names of query parameters in an address that have no effect. */
   readonly unusedOptions: readonly string[]
 }
 
@@ -24,7 +24,7 @@ export interface RedisNode {
   readonly port: number
 }
 
-/** What the sentinels call the servers they watch, and as whom to ask them. */
+/** The service name at the sentinels, and the credentials for them. */
 export interface SentinelTarget {
   readonly serviceName: string
   readonly username: string | undefined
@@ -40,7 +40,7 @@ const FORMS: Readonly<Record<RedisMode, string>> = {
 
 const PORTS: Readonly<Record<RedisMode, number>> = { standard: 6379, sentinel: 26379, cluster: 6379 }
 
-/** Makes one target of the configured addresses. What is wrong with one is INVALID_ARGUMENT, without its password. */
+/** Combines the configured addresses into one target. Errors are INVALID_ARGUMENT and never contain passwords. */
 export const parseAddresses = (mode: RedisMode, addresses: readonly string[]): RedisTarget => {
   const all = addresses.map((address) => parseAddress(mode, address))
   const [first] = all
@@ -58,7 +58,7 @@ export const parseAddresses = (mode: RedisMode, addresses: readonly string[]): R
   return { ...first, nodes, name: nodes.map(({ host, port }) => `${host}:${port}`).join(','), unusedOptions }
 }
 
-/** What is said once for all servers, and of which that of other addresses would change nothing. */
+/** A setting that must be the same for all addresses, because only that of the first one is used. */
 const differenceOf = (first: RedisTarget, other: RedisTarget): string | undefined => {
   if (other.usesTls !== first.usesTls) return 'scheme'
   if (other.username !== first.username || other.password !== first.password) return 'name or password'
@@ -82,7 +82,7 @@ const parseAddress = (mode: RedisMode, address: string): RedisTarget => {
   const [scheme, suffix] = (url?.protocol.slice(0, -1) ?? '').split('+')
   const isFit = suffix === (mode === 'sentinel' ? 'sentinel' : undefined)
   if (url === undefined || !isFit || (scheme !== 'redis' && scheme !== 'rediss') || url.hostname === '') {
-    throw refused(mode, url, 'is no address of that mode')
+    throw refused(mode, url, 'is not an address for this mode')
   }
   const database = url.pathname.replace(/^\//, '')
   if (!/^\d*$/.test(database) || (mode === 'cluster' && Number(database) !== 0)) {

@@ -3,10 +3,10 @@ import type { Call } from '../../../rpc/call.js'
 import { type Extent, inOrder } from '../../remote/in-order.js'
 import type { BlobKeys, Commands, Layout } from './commands.js'
 
-/** Chunks asked for before the first of them is needed. */
+/** Chunks requested before they are needed. */
 const AHEAD = 4
 
-/** From a hash of chunks. Those of an upload that was replaced meanwhile are where that was moved to. */
+/** Reads from a hash of chunks. If the blob was replaced meanwhile, its chunks are under the `replaced` key. */
 export const chunksOfHash = (
   commands: Commands,
   { blob, replaced }: BlobKeys,
@@ -26,7 +26,7 @@ export const chunksOfHash = (
     },
   })
 
-/** From one long string, as others write them. */
+/** Reads ranges of one long string, as written by other programs. */
 export const chunksOfString = (
   commands: Commands,
   { blob }: BlobKeys,

@@ -5,19 +5,19 @@ import type { AttemptOptions, Requests } from '../../remote/requests.js'
 import type { RedisArgument, RedisConnections, RedisReply } from './connections.js'
 import { isWrongType } from './failure.js'
 
-/** The keys under which one blob is kept, all in one slot of a cluster. */
+/** The keys of one blob, all in the same slot of a cluster. */
 export interface BlobKeys {
-  /** What readers look for. */
+  /** The key that readers use. */
   readonly blob: string
-  /** What a large blob was until it was replaced, for those who are still reading it. */
+  /** The previous content of a large blob, for reads in flight. */
   readonly replaced: string
-  /** Where one upload is put together. */
+  /** The temporary key of one upload. */
   upload(id: string): string
 }
 
 /**
- * A blob is under `{prefix}{digest}`. Redis takes what stands in the first braces of a key to choose its slot: the name of the
- * blob itself, unless the prefix has braces, which then decide for all.
+ * A blob is under `{prefix}{digest}`. Redis chooses the slot by the text in the first braces of a key. That is the name
+ * of the blob here, unless the prefix has braces, which then decide for all keys.
  */
 export const keysOf = (prefix: string, { key }: Digest): BlobKeys => {
   const blob = `${prefix}${key}`
@@ -28,7 +28,7 @@ export const keysOf = (prefix: string, { key }: Digest): BlobKeys => {
   }
 }
 
-/** A prefix with half a brace would put a blob and its parts into different slots. */
+/** Rejects a prefix with unbalanced braces, which would put a blob and its parts into different slots. */
 export const checkPrefix = (prefix: string): void => {
   if (/^[^{}]*(\{[^{}]+\}.*)?$/s.test(prefix)) return
   throw new StatusError(
@@ -37,18 +37,18 @@ export const checkPrefix = (prefix: string): void => {
   )
 }
 
-/** How a large blob lies in the hash under its key: chunks of one size, under their numbers. */
+/** How a large blob is stored in the hash under its key: chunks of one size, with their index as field name. */
 export interface Layout {
   readonly sizeBytes: number
   readonly chunkBytes: number
-  /** Of the upload: another one under the same key is another blob. */
+  /** Id of the upload: another id under the same key means another blob. */
   readonly id: string
 }
 
-/** What is under a key: a string, or chunks in a hash. */
+/** The value under a key: a string, or chunks in a hash. */
 export type Value = { readonly bytes: Buffer } | { readonly layout: Layout } | { readonly stringBytes: number }
 
-/** The commands that a store is made of, each tried again where that may help. */
+/** The commands that the store uses, each with retries. */
 export class Commands {
   readonly #connections: RedisConnections
   readonly #requests: Requests
@@ -62,7 +62,7 @@ export class Commands {
     return this.#requests.run(call, (signal) => this.#connections.send(key, args, signal))
   }
 
-  /** Commands that leave together, and count as one request. The keys may be in any slot. */
+  /** Sends commands together, as one request. The keys may be in different slots. */
   all(
     commands: readonly (readonly [key: string, args: RedisArgument[]])[],
     call: Pick<Call, 'signal'>,
@@ -73,7 +73,9 @@ export class Commands {
     return this.#requests.run(call, send, options)
   }
 
-  /** What is under a key, undefined when nothing is. A string that is expected to be large is not fetched as a whole. */
+  /**
+   * The value under a key; undefined when there is none. A string expected to be large is not fetched, only its length.
+   */
   async look(key: string, isLarge: boolean, call: Pick<Call, 'signal'>): Promise<Value | undefined> {
     const steps = isLarge ? [this.#layout, this.#length] : [this.#string, this.#layout]
     for (const step of steps) {
@@ -83,7 +85,7 @@ export class Commands {
     throw new StatusError('UNAVAILABLE', `blob ${key} changed its form while it was looked at`)
   }
 
-  /** One chunk of an upload, undefined where it is not (any longer) under that key. */
+  /** One chunk of an upload; undefined if it is not, or no longer, under that key. */
   async chunk(key: string, id: string, index: number, call: Pick<Call, 'signal'>): Promise<Buffer | undefined> {
     const args = ['HMGET', key, 'id', String(index)]
     const reply = await this.#requests.run(call, (signal) => unlessOther(this.#connections.send(key, args, signal)))
@@ -110,12 +112,12 @@ export class Commands {
   }
 }
 
-/** Beside the numbers of the chunks; as many as a complete blob has more fields than chunks. */
+/** The hash fields besides the chunks. A complete hash has this many more fields than chunks. */
 export const LAYOUT_FIELDS = ['size', 'chunk', 'id'] as const
 
 const OTHER_FORM = Symbol('other form')
 
-/** What is under the key may be of either form: that is an answer, not a failure. */
+/** Turns a WRONGTYPE error into a value, because both forms are valid. */
 const unlessOther = <T>(work: Promise<T>): Promise<T | typeof OTHER_FORM> =>
   work.catch((error: unknown) => {
     if (isWrongType(error)) return OTHER_FORM

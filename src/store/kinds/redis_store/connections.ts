@@ -11,14 +11,14 @@ export type RedisReply = Buffer | string | number | null | readonly RedisReply[]
 
 export interface ConnectionsOptions {
   readonly target: RedisTarget
-  /** Connections kept, in a cluster to each node; commands take them in turn and many share one at a time. */
+  /** Number of connections, in a cluster per node. Commands use them in turn, and many share one at a time. */
   readonly poolSize: number
   readonly connectTimeoutMs: number
   readonly commandTimeoutMs: number
   readonly log: Log
 }
 
-/** One way to Redis: the client of the mode. */
+/** A connection, or pool of connections, of the client for the mode. */
 interface Link {
   connect(): Promise<unknown>
   send(key: string | undefined, args: RedisArgument[], signal: AbortSignal): Promise<unknown>
@@ -29,17 +29,17 @@ const MIN_WAIT_MS = 50
 const MAX_WAIT_MS = 2_000
 
 /**
- * The connections to a Redis. They are made in the background and again after every loss, by the client library; while there
- * is none, commands fail at once with why that is, rather than wait in a queue. After `close` there are none.
+ * The connections to Redis. The client library opens them in the background and again after every loss. While there is
+ * none, commands fail at once with the reason instead of waiting in a queue. After `close` there are none.
  */
 export class RedisConnections {
   readonly #links: readonly Link[]
   readonly #closing = new AbortController()
   readonly #connecting: Promise<unknown>
-  /** Why there is no connection. */
+  /** Why the last connection was lost. */
   #lost: Error | undefined
   #next = 0
-  /** A connection was chosen for this turn. */
+  /** Whether a connection was already chosen for this turn. */
   #isChosen = false
 
   static async open(options: ConnectionsOptions): Promise<RedisConnections> {
@@ -51,20 +51,20 @@ export class RedisConnections {
       this.#lost = error
       options.log.debug('a connection to Redis failed', { redis: options.target.name, reason: error.message })
     }
-    // A sentinel's client has a pool of its own.
+    // The sentinel client has its own pool.
     const count = options.target.mode === 'sentinel' ? 1 : options.poolSize
     this.#links = Array.from({ length: count }, () => DIALS[options.target.mode](redis, options, heard))
     this.#connecting = Promise.all(this.#links.map((link) => this.#connect(link, heard)))
   }
 
-  /** Resolves once every connection stood for the first time, or after `patienceMs`. */
+  /** Resolves once every connection was established for the first time, or after `patienceMs`. */
   async ready(patienceMs: number): Promise<void> {
     await Promise.race([this.#connecting, sleep(patienceMs, undefined, { ref: false })])
   }
 
   /**
-   * One command about `key`, or none in particular, on the connection in turn: those of one turn of the event loop leave
-   * together, by one system call.
+   * Sends a command for `key`, or for no particular key, on the next connection. Commands of one turn of the event loop
+   * use the same connection and are sent with one system call.
    */
   async send(key: string | undefined, args: RedisArgument[], signal: AbortSignal): Promise<RedisReply> {
     shareable(signal)
@@ -81,10 +81,10 @@ export class RedisConnections {
       try {
         return (await link.send(key, args, signal)) as RedisReply
       } catch (error) {
-        // Nothing was sent. Another one may stand again already.
+        // Nothing was sent. Another connection may work.
         const isOffline = error instanceof Error && error.constructor.name === 'ClientOfflineError'
         if (!isOffline) throw error
-        // Why it is offline says more than that it is.
+        // The reason of the loss says more than "offline".
         if (left <= 1) throw this.#lost ?? error
       }
     }
@@ -95,7 +95,7 @@ export class RedisConnections {
     await Promise.allSettled(this.#links.map(async (link) => link.destroy()))
   }
 
-  /** A single server's client never gives up; those that first have to ask where the servers are do. */
+  /** Connects, with retries: sentinel and cluster clients give up if they cannot find their servers at first. */
   async #connect(link: Link, heard: (error: Error) => void): Promise<void> {
     for (let waitMs = MIN_WAIT_MS; !this.#closing.signal.aborted; waitMs = Math.min(MAX_WAIT_MS, waitMs * 2)) {
       try {
@@ -111,15 +111,15 @@ export class RedisConnections {
 
 type Dial = (redis: Client, options: ConnectionsOptions, heard: (error: Error) => void) => Link
 
-/** A time of its own, which it would make a signal for with each command, is not the client's to set: the store has one. */
+/** Disables the client's timeout, which would create a signal for each command. The store has its own. */
 const commandOptions = (redis: Client) => ({ typeMapping: { [redis.RESP_TYPES.BLOB_STRING]: Buffer }, timeout: 0 })
 
-/** What every connection has, to whichever server. */
+/** Options for every connection. */
 const nodeOptions = ({ target, connectTimeoutMs, commandTimeoutMs }: ConnectionsOptions) => ({
   ...(target.username === undefined ? {} : { username: target.username }),
   ...(target.password === undefined ? {} : { password: target.password }),
   disableOfflineQueue: true,
-  // A server that is silent for so long is lost, though its connection may still stand.
+  // A server that is silent for this long counts as lost, even if its connection still exists.
   pingInterval: Math.max(1, Math.floor(commandTimeoutMs / 2)),
   socket: {
     connectTimeout: connectTimeoutMs,
@@ -142,7 +142,7 @@ const standard: Dial = (redis, options, heard) => {
   }
 }
 
-/** How long after a node was lost the others are asked who has its slots now. */
+/** How long after the loss of a node the others are asked for the new owner of its slots. */
 const REFRESH_MS = 1000
 
 const cluster: Dial = (redis, options, heard) => {
@@ -164,7 +164,7 @@ const cluster: Dial = (redis, options, heard) => {
   }
 }
 
-/** How often a command asks the sentinels anew for the server that takes it; once a second. */
+/** How often a command asks the sentinels for the current primary, once a second. */
 const MAX_REDISCOVERIES = 5
 
 const sentinel: Dial = (redis, options, heard) => {
@@ -189,7 +189,7 @@ const sentinel: Dial = (redis, options, heard) => {
     })
     .on('error', heard)
   const common = commandOptions(redis)
-  // Without a lease each command would have a connection to itself for as long as it takes.
+  // Without a lease each command would occupy a connection until its answer.
   let leases: Awaited<ReturnType<typeof client.acquire>>[] = []
   let next = 0
   return {

@@ -1,7 +1,7 @@
 import { type CodeName, StatusError } from '../../../base/status-error.js'
 import { networkFailure } from '../../remote/failure.js'
 
-/** The word a reply of failure begins with, as the status it means. Everything else that Redis refuses is our mistake. */
+/** Status codes by the first word of an error reply. Other replies mean a bug of this server. */
 const REPLIES: Readonly<Record<string, CodeName>> = {
   ASK: 'UNAVAILABLE',
   BUSY: 'UNAVAILABLE',
@@ -9,7 +9,7 @@ const REPLIES: Readonly<Record<string, CodeName>> = {
   GONE: 'UNAVAILABLE',
   LOADING: 'UNAVAILABLE',
   MASTERDOWN: 'UNAVAILABLE',
-  // It cannot write its snapshots: as a rule the disk is full.
+  // Redis cannot write its snapshots, mostly because its disk is full.
   MISCONF: 'RESOURCE_EXHAUSTED',
   MOVED: 'UNAVAILABLE',
   NOAUTH: 'UNAUTHENTICATED',
@@ -22,13 +22,13 @@ const REPLIES: Readonly<Record<string, CodeName>> = {
   WRONGPASS: 'UNAUTHENTICATED',
 }
 
-/** Replies without a word of their own, by how they go on. */
+/** Error replies without a word of their own, by their text. */
 const UNNAMED: readonly (readonly [RegExp, CodeName])[] = [
   [/max number of clients/, 'RESOURCE_EXHAUSTED'],
   [/AUTH|invalid password/i, 'UNAUTHENTICATED'],
 ]
 
-/** What the client library fails with when it has no connection, by the names of its classes. */
+/** Errors of the client library without a connection, by class name. */
 const CONNECTION: Readonly<Record<string, CodeName>> = {
   ClientClosedError: 'UNAVAILABLE',
   ClientOfflineError: 'UNAVAILABLE',
@@ -41,19 +41,19 @@ const CONNECTION: Readonly<Record<string, CodeName>> = {
   TimeoutError: 'DEADLINE_EXCEEDED',
 }
 
-/** What Redis or its client fails with, as a status. `backend` names it: `Redis at 127.0.0.1:6379`. */
+/** Converts an error of Redis or its client into a status, prefixed with `backend`: `Redis at 127.0.0.1:6379`. */
 export const redisFailure = (backend: string, thrown: unknown): StatusError => {
   const network = networkFailure(backend, thrown)
   if (network !== undefined) return network
   if (!(thrown instanceof Error)) return StatusError.from(thrown)
   const code = CONNECTION[thrown.constructor.name] ?? replyCode(thrown.message)
-  // Of a server that sentinels named the client tells in words of its own what that one said.
+  // For a server named by sentinels, the client wraps the original error.
   if (code === undefined && thrown.cause instanceof Error) return redisFailure(backend, thrown.cause)
   if (code === undefined) return StatusError.from(thrown)
   return new StatusError(code, `${backend}: ${thrown.message || 'there is no connection'}`, { cause: thrown })
 }
 
-/** Whether a reply says that what is under the key has another form. */
+/** Whether a reply means that the value has another form. */
 export const isWrongType = (thrown: unknown): boolean =>
   thrown instanceof Error && thrown.message.startsWith('WRONGTYPE')
 

@@ -19,17 +19,17 @@ export interface RedisStoreOptions {
   readonly commands: Commands
   readonly connection: Connection
   readonly keyPrefix: string
-  /** Blobs of up to so many bytes are strings, larger ones hashes of chunks of so many. */
+  /** Blobs up to this size are strings, larger ones hashes of chunks of this size. */
   readonly chunkBytes: number
   readonly maxChunkUploads: number
-  /** How long after an upload or the last question for it a blob is kept, in milliseconds; 0 is for ever. */
+  /** How long a blob is kept after its upload or its last existence check, in milliseconds; 0 means forever. */
   readonly ttlMs: number
 }
 
-/** How many keys are asked for in one pipeline. */
+/** Keys in one pipeline. */
 const BATCH_KEYS = 500
 
-/** Keeps blobs in Redis. What it answers about one key it answers at once: no part of a blob is ever visible. */
+/** Keeps blobs in Redis. Each key changes atomically, so an incomplete blob is never visible. */
 export class RedisStore extends BaseStore {
   override readonly properties = { ...PLAIN, extendsLifetimes: true }
   readonly #options: RedisStoreOptions
@@ -39,7 +39,7 @@ export class RedisStore extends BaseStore {
     this.#options = options
   }
 
-  /** Asks in pipelines, and prolongs the life of what is there. */
+  /** Asks in pipelines, and extends the lifetime of present blobs. */
   override async findMissing(digests: DigestBatch, call: Call): Promise<DigestBatch> {
     const missing: number[] = []
     for (let first = 0; first < digests.count; first += BATCH_KEYS) {
@@ -94,7 +94,7 @@ export class RedisStore extends BaseStore {
     return connectionHealth(this.#options.connection, signal)
   }
 
-  /** Answers 1 of what is there, which counts as used from then on. */
+  /** The reply is 1 if the blob exists; its lifetime is extended. */
   #touch(digest: Digest): readonly [key: string, args: RedisArgument[]] {
     const { ttlMs } = this.#options
     const { blob } = this.#keys(digest)

@@ -9,22 +9,22 @@ export interface UploadOptions {
   readonly commands: Commands
   readonly keys: BlobKeys
   readonly chunkBytes: number
-  /** Chunks on their way to Redis at one time. */
+  /** Concurrent chunks on the way to Redis. */
   readonly maxChunks: number
-  /** How long the blob is kept, in milliseconds; 0 is until it is removed. */
+  /** How long the blob is kept, in milliseconds; 0 means until it is removed. */
   readonly ttlMs: number
   readonly call: Call
 }
 
-/** What is left of an upload by a process that was killed is gone after this; asked for anew well before that. */
+/** The leftovers of an interrupted upload expire after this. An active upload renews it well before. */
 const UPLOAD_TTL_MS = 60 * 60 * 1000
 const REFRESH_MS = UPLOAD_TTL_MS / 6
-/** How long readers under way still find what was replaced. */
+/** How long reads in flight can still use replaced content. */
 const REPLACED_TTL_MS = 10 * 60 * 1000
 
 /**
- * Makes what was uploaded the blob, at once and only if it is whole: Redis may have evicted it meanwhile. A second time, for
- * who did not hear the answer, it does nothing.
+ * Makes an upload the current blob, atomically and only if it is complete: Redis may have evicted parts of it.
+ * Idempotent, for a retry after a lost reply.
  */
 const COMMIT = `
 local blob, upload, replaced = KEYS[1], KEYS[2], KEYS[3]
@@ -46,7 +46,9 @@ if ttl > 0 then redis.call('PEXPIRE', blob, ttl) else redis.call('PERSIST', blob
 return 1
 `
 
-/** A blob in one string. Replaces whatever is there, and keeps that for who reads it when it is of a kind that changes. */
+/**
+ * Stores a blob as one string. If the key does not describe the content, the replaced value stays for reads in flight.
+ */
 export const putString = async (
   bytes: Buffer,
   describesContent: boolean,
@@ -85,8 +87,8 @@ const commitOf = (
 ]
 
 /**
- * A blob on its way into a hash, chunk by chunk, under a key of its own until it is whole. What fits into one chunk becomes a
- * string. `finish` means that readers see it; destroyed before that, nothing of it stays.
+ * Uploads a blob as a hash, chunk by chunk, under a temporary key until it is complete. A blob of one chunk becomes a
+ * string. After `finish` readers see it. If destroyed earlier, nothing remains.
  */
 export class Upload extends Writable {
   readonly #options: UploadOptions
@@ -94,7 +96,7 @@ export class Upload extends Writable {
   readonly #id = randomUUID()
   readonly #key: string
   readonly #underWay = new Set<Promise<void>>()
-  /** Chunks that Redis has, to be filled again: fresh memory for each of them costs more than to send it. */
+  /** Buffers of sent chunks, for reuse, because allocating each one costs more than sending it. */
   readonly #free: Buffer[] = []
   #chunk: Buffer
   #filled = 0
@@ -119,7 +121,7 @@ export class Upload extends Writable {
     this.#commit().then(() => callback(), callback)
   }
 
-  /** Waits for what is on its way, so that no part is written after the others were removed. */
+  /** Waits for chunks in flight, so that none is written after the key was removed. */
   override _destroy(error: Error | null, callback: (error: Error | null) => void): void {
     if (error === null || this.#count === 0) {
       callback(error)
@@ -129,7 +131,7 @@ export class Upload extends Writable {
     const signal = new AbortController().signal
     Promise.allSettled(this.#underWay)
       .then(() => commands.one(this.#key, ['UNLINK', this.#key], { signal }))
-      // Redis forgets it by itself then.
+      // On failure the key expires.
       .catch(() => {})
       .finally(() => callback(error))
   }
@@ -157,9 +159,9 @@ export class Upload extends Writable {
     this.#sizeBytes += this.#filled
     this.#chunk = this.#free.pop() ?? Buffer.allocUnsafeSlow(chunkBytes)
     this.#filled = 0
-    // Told only when Redis has answered: `_destroy` has to come behind it, on whatever connection.
+    // Settles only when Redis has answered: `_destroy` must come after it, on any connection.
     const sending = commands.all(sent, call, { outlivesCall: true }).then(
-      // Of one that failed some may still be on its way.
+      // The buffer of a failed chunk may still be in use, so only successful ones are reused.
       () => void this.#free.push(buffer),
       (error: Error) => {
         this.#failure ??= error
