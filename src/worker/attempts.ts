@@ -7,34 +7,40 @@ import { digestFunctions } from '../reapi/digest-function.js'
 import type { AttemptOutcome, AttemptRequest } from './attempt/request.js'
 import type { ToScheduler } from './connection.js'
 
-/** What a worker has been given and has not been relieved of yet. */
+/** An attempt whose result is not acknowledged yet. */
 interface Held {
   readonly start: Start
   readonly controller: AbortController
   stage: number
-  /** Whether it counts against the limit: until its outputs are on their way, when the scheduler gives its place away. */
+  /**
+   * Whether the attempt occupies a slot. It does until its outputs are being uploaded, when the scheduler gives its
+   * slot to another.
+   */
   hasPlace: boolean
   outcome: AttemptOutcome | undefined
-  /** Tells that it runs. */
+  /** Delays the report that the command runs. */
   timer?: NodeJS.Timeout
 }
 
-/** An attempt for which there is no place yet. */
+/** An attempt that waits for a slot. */
 interface Waiting {
   readonly attemptId: string
-  /** Ends the waiting, with a place or without. */
+  /** Ends the wait, with or without a slot. */
   readonly end: (hasPlace: boolean) => void
 }
 
-/** What ends sooner is not worth the word that it runs: the scheduler reckons in seconds. */
+/** Shorter runs are not reported as running, because the scheduler works with seconds. */
 const SHORT_RUN_MS = 100
 
-/** So long an attempt waits for a place: another worker may have one. The scheduler sends none to where it takes half of that. */
+/**
+ * How long an attempt waits for a slot, before another worker may take it. The scheduler avoids workers whose wait
+ * exceeds half of this.
+ */
 const PATIENCE_MS = 50
 
 /**
- * Where others wait for a place, results are told some at a time: each that comes alone costs the server a turn of its event loop, and so
- * does what is sent for it, and its client.
+ * While attempts wait for slots, results are sent in groups. A single result costs the server a turn of its event loop,
+ * and so do the messages that follow from it, also at the client.
  */
 const TOLD_TOGETHER = 4
 const TOLD_WITHIN_MS = 2
@@ -43,14 +49,14 @@ export interface AttemptsOptions {
   readonly run: (request: AttemptRequest) => Promise<AttemptOutcome>
   /** 0 sets no limit. */
   readonly maxInflight: number
-  /** How many more are taken, to begin at once when a place is free. */
+  /** Number of further attempts that are accepted and wait for a slot. */
   readonly maxWaiting: number
   readonly send: (message: ToScheduler) => void
 }
 
 /**
- * The attempts of one worker, by id, from their start until their result is acknowledged: a lost connection ends none of
- * them, and their results are told again until the scheduler has them.
+ * The attempts of one worker by id, from their start until their result is acknowledged. A lost connection ends none of
+ * them, and results are sent again until the scheduler acknowledges them.
  */
 export class Attempts {
   readonly #options: AttemptsOptions
@@ -58,7 +64,7 @@ export class Attempts {
   #running = 0
   #placed = 0
   readonly #line: Waiting[] = []
-  /** Results that wait to be told together. */
+  /** Results that wait to be sent together. */
   readonly #results: ToScheduler[] = []
   #telling: NodeJS.Timeout | undefined
   #isDraining = false
@@ -73,7 +79,7 @@ export class Attempts {
     return [...this.#held.keys()]
   }
 
-  /** What they were started with. */
+  /** The Start messages of all attempts. */
   get starts(): readonly Start[] {
     return [...this.#held.values()].map(({ start }) => start)
   }
@@ -103,7 +109,7 @@ export class Attempts {
     else send({ result: { attemptId, refused: statusOf(refusal) } })
   }
 
-  /** The attempt ends soon with an outcome of its own; one that has ended keeps what it has. */
+  /** The attempt ends soon with its own outcome. One that has ended keeps its outcome. */
   kill(attemptId: string): void {
     this.#held.get(attemptId)?.controller.abort(new StatusError('ABORTED', 'the attempt was killed'))
     this.#line.find((waiting) => waiting.attemptId === attemptId)?.end(false)
@@ -119,23 +125,23 @@ export class Attempts {
     this.#announceIdle()
   }
 
-  /** A scheduler, which may be another than before, hands out attempts: it is told everything it may not know. */
+  /** Sends the state of all attempts, because the scheduler may have restarted. */
   welcomed(): void {
     this.#isDraining = false
     for (const [attemptId, held] of this.#held) this.#tell(attemptId, held)
   }
 
-  /** Refuses what comes until the next welcome: a scheduler that says this is about to end. */
+  /** Refuses new attempts until the next welcome, because the scheduler is about to stop. */
   drain(): void {
     this.#isDraining = true
   }
 
-  /** Refuses what comes from now on. */
+  /** Refuses new attempts from now on. */
   close(): void {
     this.#isClosed = true
   }
 
-  /** Resolves when nothing runs, and with `acknowledged` when the scheduler has every result too. */
+  /** Resolves when nothing runs; with `acknowledged`, when the scheduler has also acknowledged every result. */
   idle({ acknowledged }: { readonly acknowledged: boolean }): Promise<void> {
     const isIdle = () => this.#running === 0 && (!acknowledged || this.#held.size === 0)
     return isIdle() ? Promise.resolve() : new Promise((resolve) => this.#waiting.push({ isIdle, resolve }))
@@ -168,7 +174,7 @@ export class Attempts {
     return maxInflight > 0 && this.#placed >= maxInflight
   }
 
-  /** Waits for its turn to have a place; false when there was none in time, or it is killed. */
+  /** Waits in order of arrival for a slot. False if none was free in time or the attempt was killed. */
   #place(attemptId: string): Promise<boolean> {
     return new Promise((resolve) => {
       const timer = setTimeout(() => waiting.end(false), PATIENCE_MS)

@@ -18,22 +18,22 @@ type Stream = ClientDuplexStream<ToScheduler, FromScheduler>
 export interface ConnectionOptions {
   /** `host:port` of the worker API. */
   readonly address: string
-  /** What to connect with over TLS, asked before each connection; absent without TLS. */
+  /** Reads the TLS files before each connection; absent without TLS. */
   readonly tls?: (() => Promise<TlsFiles>) | undefined
   /** Metadata of the stream. */
   readonly headers: ReadonlyMap<string, string>
-  /** A connection that takes longer to be welcomed is given up; the scheduler hears something twice in this time. */
+  /** A connection attempt without a welcome ends after this time. Keepalives are sent at least twice in it. */
   readonly timeoutMs: number
-  /** What the worker is and offers; asked before each connection. */
+  /** The worker's name and properties; called before each connection. */
   readonly describe: () => Promise<
     Pick<Hello, 'name' | 'properties' | 'maxInflightAttempts' | 'maxWaitingAttempts' | 'storeKey'>
   >
-  /** What still runs or was not acknowledged; asked when the Hello is sent. */
+  /** Attempts that run or are not acknowledged; called when the Hello is sent. */
   readonly attempts: () => readonly Start[]
-  /** The scheduler knows this worker (again). */
+  /** Called when the scheduler has accepted this worker, after each connection. */
   readonly onWelcome: () => void
   readonly onMessage: (message: FromScheduler) => void
-  /** What was sent and not answered will not be. */
+  /** Called when the connection is lost: pending requests get no answers. */
   readonly onLost?: () => void
   readonly clock: Clock
   readonly log: Log
@@ -41,16 +41,16 @@ export interface ConnectionOptions {
   readonly random?: () => number
 }
 
-/** Why there is no connection, in words for operators. */
+/** Why there is no connection, for operators. */
 type Trouble =
-  | 'this worker cannot say what it offers'
+  | 'the properties of this worker are not known'
   | 'this worker cannot connect with the files of its tls_config'
   | 'the scheduler refuses this worker'
   | typeof LOST
 
 const LOST = 'no connection to the scheduler'
 
-/** Answers that stay the same until somebody changes something, and what that may be. */
+/** Errors that last until an operator changes something, and the likely remedy. */
 const REFUSALS: ReadonlyMap<number, string> = new Map([
   [
     Code.INVALID_ARGUMENT,
@@ -58,8 +58,8 @@ const REFUSALS: ReadonlyMap<number, string> = new Map([
   ],
   [Code.FAILED_PRECONDITION, 'the worker and the scheduler have to be of the same release'],
   [Code.UNIMPLEMENTED, 'nothing serves the worker API there: worker_api_endpoint.uri may be wrong'],
-  [Code.UNAUTHENTICATED, 'headers or tls_config of worker_api_endpoint have to say who this worker is'],
-  [Code.PERMISSION_DENIED, 'security.access there has to let this worker do "work"'],
+  [Code.UNAUTHENTICATED, 'headers or tls_config of worker_api_endpoint have to authenticate this worker'],
+  [Code.PERMISSION_DENIED, 'security.access of the scheduler has to grant this worker "work"'],
 ])
 
 const PROTOCOL_VERSION = 1
@@ -72,7 +72,7 @@ const toScheduler = codec('remexec.worker.v1.WorkerMessage')
 const fromScheduler: Codec<object, FromScheduler> = codec('remexec.worker.v1.SchedulerMessage')
 
 const CHANNEL_OPTIONS = {
-  // A worker has one connection of its own: its failures are its own too.
+  // Each worker has its own connection, so that a failure of one does not affect others.
   'grpc.use_local_subchannel_pool': 1,
   'grpc.enable_http_proxy': 0,
   'grpc.keepalive_time_ms': 10_000,
@@ -82,8 +82,8 @@ const CHANNEL_OPTIONS = {
 }
 
 /**
- * The worker's side of remexec.worker.v1: one stream, opened again after every loss, with backoff. What is sent while
- * there is no connection is forgotten; whoever sends tells again what still matters when welcomed.
+ * The worker's side of remexec.worker.v1: one stream, reopened with backoff after every loss. Messages sent without a
+ * connection are dropped; after the next welcome the caller must send again what is still relevant.
  */
 export class Connection {
   readonly #options: ConnectionOptions
@@ -102,7 +102,7 @@ export class Connection {
     this.#lostMs = options.clock.now()
   }
 
-  /** The id the scheduler gave; empty before the first welcome. */
+  /** The id assigned by the scheduler; empty before the first welcome. */
   get workerId(): string {
     return this.#workerId
   }
@@ -115,13 +115,13 @@ export class Connection {
     void this.#connect()
   }
 
-  /** Answers whether there is a connection. */
+  /** Returns whether there is a connection. */
   send(message: ToScheduler): boolean {
     if (this.#isWelcome) this.#stream?.write(message)
     return this.#isWelcome
   }
 
-  /** Ends the connection after what was sent has left. */
+  /** Ends the connection after all sent messages have left. */
   async close(): Promise<void> {
     this.#isClosed = true
     clearTimeout(this.#timer)
@@ -172,12 +172,12 @@ export class Connection {
     try {
       return await this.#options.describe()
     } catch (error) {
-      this.#lost(StatusError.from(error), 'this worker cannot say what it offers')
+      this.#lost(StatusError.from(error), 'the properties of this worker are not known')
       return undefined
     }
   }
 
-  /** Null without TLS, undefined where it cannot be had. */
+  /** Null without TLS, undefined if the files cannot be read. */
   async #secured(): Promise<TlsFiles | null | undefined> {
     try {
       return (await this.#options.tls?.()) ?? null
@@ -201,7 +201,7 @@ export class Connection {
     )
     this.#stream = stream
     stream.on('data', (message: FromScheduler) => this.#receive(message))
-    // 'status' follows and tells the same; unheard, the error would end the process.
+    // 'status' follows with the same error. Without a listener, 'error' would end the process.
     stream.on('error', () => {})
     stream.once('status', ({ code, details }) => {
       client.close()
@@ -247,7 +247,7 @@ export class Connection {
     this.#timer = setTimeout(() => void this.#connect(), delayMs)
   }
 
-  /** What only a person can change is an error, told once. */
+  /** Logs connection losses as warnings. Problems that an operator must solve are errors, logged once. */
   #tell(kind: Trouble, error: StatusError, retryMs: number): void {
     const { log, address } = this.#options
     const remedy = kind === 'the scheduler refuses this worker' ? ` (${REFUSALS.get(error.code)})` : ''

@@ -27,36 +27,42 @@ import { OutOfMemory } from './limit/out-of-memory.js'
 import { offeredProperties } from './properties.js'
 
 export interface LocalWorkerParts {
-  /** As configured, e.g. `worker_0`; names the worker in results and in the health report. */
+  /** The configured name, e.g. `worker_0`. Names the worker in results and in the health report. */
   readonly name: string
   readonly options: LocalWorkerOptions
   readonly stores: OwnStores | StoresOfServer
-  /** `host:port` where the worker API really is, when that is not what the configured uri says. */
+  /** The actual `host:port` of the worker API, if it differs from the configured uri. */
   readonly address?: string | undefined
-  /** Says who the worker is, where the configuration does not. */
+  /** Authenticates the worker, if the configuration has no credentials. */
   readonly token?: string | undefined
   readonly clock: Clock
   readonly log: Log
   readonly tracer?: Tracer | undefined
   /** Absolute paths that confined actions do not see. */
   readonly hidden?: readonly string[]
-  /** Nothing else in this process starts programs that stay. */
+  /** Whether nothing else in this process starts long-lived programs. */
   readonly isAlone?: boolean
-  /** What starts the commands, of whoever gives it and may share it between workers. Absent: one of the worker's own. */
+  /**
+   * Starts the commands. Owned by the caller, which may share it between workers. If absent, the worker creates its
+   * own.
+   */
   readonly launcher?: Launcher
 }
 
 /** Stores of this process. */
 export interface OwnStores {
-  /** The CAS of the worker: checks uploads, knows the empty blob, and has files to link to if anything has. */
+  /**
+   * The CAS of the worker. It checks uploads and contains the empty blob. It has `files` to link to if its backend
+   * does.
+   */
   readonly cas: Store
-  /** The store named by `upload_action_result.ac_store`, if one is. */
+  /** The store named by `upload_action_result.ac_store`, if set. */
   readonly results: Store | undefined
   /** The store named by `upload_action_result.historical_results_store`, or else the CAS. */
   readonly history: Store
 }
 
-/** Those that the server lends to the worker whose process it started. */
+/** Stores that the server lends to a worker process that it started. */
 export interface StoresOfServer {
   readonly key: string
   readonly writesResults: boolean
@@ -65,20 +71,26 @@ export interface StoresOfServer {
 export interface LocalWorker {
   readonly name: string
   health(): HealthStatus
-  /** Takes no more actions, lets the running ones end, and kills what has not ended within `drainMs`. */
+  /** Accepts no more actions, waits for the running ones, and kills those that have not ended within `drainMs`. */
   close(drainMs: number): Promise<void>
 }
 
 const FAREWELL_MS = 2_000
-/** A worker whose server was killed ends the actions it ran and cleans up for `FAREWELL_MS`: the next one waits for that. */
+/**
+ * How long to wait for a predecessor. A worker whose server was killed ends its actions and cleans up for up to
+ * `FAREWELL_MS`.
+ */
 const PREDECESSOR_MS = 5_000
 
-/** So many attempts may wait for a place, to begin without asking for them: with two places six are what more give nothing beyond. */
+/**
+ * Attempts that may wait for a slot, to start without a round trip. Measured with two slots: more than six brought
+ * nothing.
+ */
 const MAX_WAITING = 6
 
 /**
- * Starts a worker of this process. Rejects with FAILED_PRECONDITION when it cannot say what it offers or has no place to run
- * actions; connecting goes on in the background.
+ * Starts a worker in this process. Rejects with FAILED_PRECONDITION if its properties cannot be determined or its work
+ * directory cannot be used. Connects in the background.
  */
 export const startLocalWorker = async (parts: LocalWorkerParts): Promise<LocalWorker> => {
   const held = new Resources(parts.log)
@@ -90,7 +102,7 @@ export const startLocalWorker = async (parts: LocalWorkerParts): Promise<LocalWo
   }
 }
 
-/** What it holds beside its connection it adds to `held`. */
+/** Adds its resources, except for the connection, to `held`. */
 const start = async (parts: LocalWorkerParts, held: Resources): Promise<LocalWorker> => {
   const { name, options, clock, log } = parts
   const endpoint = await endpointOf(parts)
@@ -115,7 +127,7 @@ const start = async (parts: LocalWorkerParts, held: Resources): Promise<LocalWor
   const launcher = parts.launcher ?? new Launcher(log)
   const orphans = parts.isAlone === true ? Orphans.adopted(launcher.libc) : undefined
   if (keptRoots !== undefined && orphans === undefined && sandbox === undefined) {
-    const need = 'Linux, and koffi or use_namespaces: nobody knows else whether a command left a process behind'
+    const need = 'Linux with koffi, or use_namespaces: otherwise processes left behind by a command cannot be detected'
     log.warn('directory_cache keeps no input root here', { expected: need })
   }
   const leftovers = new Leftovers(workDirectory.path, clock, log, orphans)
@@ -123,7 +135,7 @@ const start = async (parts: LocalWorkerParts, held: Resources): Promise<LocalWor
     leftovers.close()
     leftovers.sweep()
   })
-  // A second signal ends the process at once, with all that runs.
+  // A second signal ends the process immediately, with all running commands.
   const endAll = (): void => {
     launcher.close()
     leftovers.sweepAll()
@@ -133,7 +145,7 @@ const start = async (parts: LocalWorkerParts, held: Resources): Promise<LocalWor
   const outOfMemory = new OutOfMemory(clock)
   held.add('watch of the memory', () => outOfMemory.close())
   if (parts.launcher === undefined) held.add('launcher', () => launcher.close())
-  // A worker that was killed could not end what it ran.
+  // A worker that was killed could not end its commands.
   leftovers.sweep()
   const lent = 'key' in parts.stores ? new LentStoreClient((message) => connection.send(message)) : undefined
   const runner = new ActionRunner(
@@ -187,7 +199,7 @@ const start = async (parts: LocalWorkerParts, held: Resources): Promise<LocalWor
       connection.send({ goingAway: {} })
       await within(drainMs, attempts.idle({ acknowledged: false }))
       attempts.killAll()
-      // Where nobody is connected nobody acknowledges.
+      // Without a connection there are no acknowledgements to wait for.
       await within(FAREWELL_MS, attempts.idle({ acknowledged: connection.isWelcome }))
       await connection.close()
       await held.close()
@@ -243,7 +255,7 @@ const actionContext = (
   }
 }
 
-/** None where commands write beside their input roots: then more than the root would have to be as it was. */
+/** Undefined if commands write beside their input roots, because then more than the root would have to be unchanged. */
 const keptRootsOf = (options: LocalWorkerOptions, workDirectory: WorkDirectory): KeptRoots | undefined => {
   const { directory_cache: kept, additional_environment: additionalEnvironment } = options
   const preconditionScript = options.experimental_precondition_script
@@ -280,7 +292,7 @@ const words = (commandLine: string, key: string): string[] => {
   }
 }
 
-/** The additional variables whose value is written in the configuration: all a query command gets. */
+/** The additional variables with a fixed value in the configuration. Query commands get only these. */
 const fixedVariables = ({ additional_environment }: LocalWorkerOptions): Record<string, string> => {
   const variables: Record<string, string> = {}
   for (const [name, source] of additional_environment) {
@@ -289,7 +301,7 @@ const fixedVariables = ({ additional_environment }: LocalWorkerOptions): Record<
   return variables
 }
 
-/** Where the scheduler is and how it is spoken to. */
+/** The address of the scheduler, and how to connect to it. */
 const endpointOf = async ({ options, address, token, log }: LocalWorkerParts): Promise<Endpoint> => {
   const { uri, tls_config, headers: written } = options.worker_api_endpoint
   const own: [string, string][] = token === undefined ? [] : [['authorization', `Bearer ${token}`]]
@@ -299,7 +311,7 @@ const endpointOf = async ({ options, address, token, log }: LocalWorkerParts): P
   const { target, tls } = await readAddress(endpoint)
   await warnOfKeyModes(endpoint, (message) => log.warn(message, { of: 'worker_api_endpoint' }))
   if (tls === undefined) return { address: address ?? target, headers }
-  // A certificate is for the host that is configured, even if only the port is known to be this process's own listener.
+  // The certificate is for the configured host. Only the port is taken from this process's own listener.
   const ownPort = address === undefined ? port : address.slice(address.lastIndexOf(':'))
   return { address: `${host}${ownPort}`, headers, tls: async () => (await readAddress(endpoint)).tls ?? tls }
 }

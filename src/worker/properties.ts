@@ -5,14 +5,15 @@ import { inWords } from '../base/errno.js'
 import { StatusError } from '../base/status-error.js'
 import type { OfferedPropertyInput } from '../proto/generated/remexec.worker.v1.js'
 
-/** Where the values of an offered property come from, as configured. */
+/** The source of the values of an offered property, as configured. */
 export type PropertySource = { readonly values: readonly string[] } | { readonly query_cmd: string }
 
 const QUERY_TIMEOUT_MS = 30_000
 
 /**
- * What a worker offers now. A query command runs without a shell and with `environment` only; each line it prints is a
- * value. Rejects with FAILED_PRECONDITION when a query fails: a worker must not offer what it could not find out.
+ * The properties that a worker offers now. A query command runs without a shell and only with `environment`; each line
+ * it prints is a value. Rejects with FAILED_PRECONDITION if a query fails, because a worker must not offer unknown
+ * properties.
  */
 export const offeredProperties = async (
   sources: ReadonlyMap<string, PropertySource>,

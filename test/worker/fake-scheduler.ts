@@ -6,7 +6,7 @@ import { type Listener, listen } from '../../src/server/listener.js'
 
 type Kind = NonNullable<WorkerMessage['message']>
 
-/** The scheduler's side of the worker API on a real listener, played by a test: it says what the test says. */
+/** The scheduler's side of the worker API on a real listener, controlled by a test. */
 export class FakeScheduler {
   /** Set to answer the next Hellos with a failure. */
   refusal: StatusError | undefined
@@ -30,7 +30,7 @@ export class FakeScheduler {
     this.#responses?.write(message)
   }
 
-  /** The next message of a kind that was not asked for yet; others stay. */
+  /** The next unread message of a kind; others stay queued. */
   async next<K extends Kind>(kind: K): Promise<NonNullable<WorkerMessage[K]>> {
     for (;;) {
       const index = this.#heard.findIndex((message) => message.message === kind)

@@ -22,9 +22,9 @@ import { asCas } from '../../src/store/view/cas.js'
 import { Blob } from '../../src/stream/blob/blob.js'
 import type { Range } from '../../src/stream/path.js'
 
-/** A store on disk with a tier behind it that a test can look into and damage. `cas` is what a worker is given. */
+/** A store on disk with a slow tier behind it. A test can inspect and damage it. The worker gets `cas`. */
 export class FileStore extends BaseStore {
-  /** Blobs that are not here yet, by key. */
+  /** Blobs that are only in the slow tier, by key. */
   readonly behind = new Map<string, Buffer>()
   readonly written: string[] = []
   readonly leased = new Map<string, number>()
@@ -61,7 +61,7 @@ export class FileStore extends BaseStore {
     this.cas = asCas(this)
   }
 
-  /** Puts bytes here and tells their digest. */
+  /** Stores bytes here and returns their digest. */
   keep(bytes: Uint8Array | string, digestFunction: DigestFunction = digestFunctions.SHA256): Digest {
     const digest = Digest.of(Buffer.from(bytes), digestFunction)
     this.#write(digest, Buffer.from(bytes))

@@ -1,4 +1,4 @@
-/** A worker of the test's own process, with stores on a disk and a scheduler that says what the test says. */
+/** A worker in the test process, with stores on disk and a scheduler controlled by the test. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -95,7 +95,7 @@ interface SetUpOptions {
   readonly isAlone?: boolean
 }
 
-/** Here a launcher takes seconds to start, because it loads TypeScript: only one test pays for a worker's own. */
+/** A launcher takes seconds to start here, because it loads TypeScript, so only one test uses a worker's own. */
 export const launcher = new Launcher(silentLog)
 t.teardown(() => launcher.close())
 
@@ -113,7 +113,7 @@ export const setUp = async (
 ) => {
   const directory = mkdtempSync(join(tmpdir(), 'worker-'))
   const resources = new Resources(silentLog)
-  // tap would remove a testdir while the stores in it are being closed.
+  // tap would remove a testdir while its stores are still being closed.
   t.teardown(async () => {
     await resources.close()
     rmSync(directory, { recursive: true })
@@ -150,7 +150,7 @@ export const setUp = async (
     read: async (message: Parameters<typeof Digest.parse>[0]) => {
       return (await getBytes(store, Digest.parse(message, SHA256), 1 << 20, call)).toString()
     },
-    /** Asks the worker for a run and answers the attempt's id. */
+    /** Asks the worker for a run and returns the attempt's id. */
     start: async (
       command: CommandInput,
       root: DirectoryInput = {},

@@ -23,7 +23,7 @@ import { call, launcher, setUp, sh, workerOptions } from './local-worker-set-up.
 
 const startCodec = codec('remexec.worker.v1.Start')
 
-t.test('a worker says what it is and runs what it is given', async (t) => {
+t.test('a worker reports its properties and runs the attempts it gets', async (t) => {
   const platform_properties = new Map<string, { values: string[] } | { query_cmd: string }>([
     ['OSFamily', { values: ['Linux', 'linux'] }],
     ['cpu_count', { query_cmd: '/bin/sh -c \'echo 2; echo " $FIXED "; echo; echo $HOME\'' }],
@@ -53,7 +53,7 @@ t.test('a worker says what it is and runs what it is given', async (t) => {
   await scheduler.next('keepAlive')
 })
 
-t.test('attempts go on across a lost connection, results are told until acknowledged', async (t) => {
+t.test('attempts survive a lost connection, and results are sent again until acknowledged', async (t) => {
   const { scheduler, start, directory } = await setUp(t)
   await scheduler.next('hello')
   scheduler.acknowledges = false
@@ -76,7 +76,7 @@ t.test('attempts go on across a lost connection, results are told until acknowle
   t.same((await scheduler.next('hello')).attemptIds, ['attempt-2'], 'what was acknowledged is forgotten')
 })
 
-t.test('a start that comes twice runs once', async (t) => {
+t.test('a repeated start runs once', async (t) => {
   const { scheduler, start, directory } = await setUp(t)
   await scheduler.next('hello')
   scheduler.acknowledges = false
@@ -97,7 +97,7 @@ t.test('a kill ends the attempt', async (t) => {
   t.match(await scheduler.next('result'), { attemptId, workerError: { code: 10 } })
 })
 
-t.test('a kill ends the hashing of an output of 1 TB that takes no room', async (t) => {
+t.test('a kill ends the hashing of an output of 1 TB that is sparse', async (t) => {
   const { scheduler, start, directory } = await setUp(t)
   await scheduler.next('hello')
   const ended = join(directory, 'ended')
@@ -109,14 +109,14 @@ t.test('a kill ends the hashing of an output of 1 TB that takes no room', async 
   t.match(await scheduler.next('result'), { attemptId, workerError: { code: 10 } })
 })
 
-t.test('a start that makes no sense is an error of the worker', async (t) => {
+t.test('an invalid start is reported as an error of the worker', async (t) => {
   const { scheduler } = await setUp(t)
   await scheduler.next('hello')
   scheduler.say({ start: { attemptId: 'a', actionDigest: { hash: 'zz', sizeBytes: 1 } } })
   t.match(await scheduler.next('result'), { attemptId: 'a', workerError: { code: 3 } })
 })
 
-t.test('more than the limit, or after a drain, is refused', async (t) => {
+t.test('attempts beyond the limit or after a drain are refused', async (t) => {
   const { scheduler, start } = await setUp(t, { max_inflight_tasks: 1 })
   const { maxWaitingAttempts } = await scheduler.next('hello')
   const first = await start(sh('sleep 1000'))
@@ -133,7 +133,7 @@ t.test('more than the limit, or after a drain, is refused', async (t) => {
   t.match(await scheduler.next('result'), { attemptId: third, refused: { code: 14 } })
 })
 
-t.test('a worker that was told to drain serves again when a scheduler welcomes it again', async (t) => {
+t.test('a drained worker accepts attempts again after the next welcome', async (t) => {
   const { scheduler, start } = await setUp(t)
   await scheduler.next('hello')
   scheduler.say({ drain: {} })
@@ -143,7 +143,7 @@ t.test('a worker that was told to drain serves again when a scheduler welcomes i
   t.match(await scheduler.next('result'), { attemptId, executeResponse: { result: { exitCode: 0 } } })
 })
 
-t.test('a worker that is closing stays so when it is welcomed again', async (t) => {
+t.test('a closing worker refuses attempts also after another welcome', async (t) => {
   const { scheduler, start, worker, directory } = await setUp(t)
   await scheduler.next('hello')
   const flag = join(directory, 'go')
@@ -160,7 +160,7 @@ t.test('a worker that is closing stays so when it is welcomed again', async (t) 
   await closed
 })
 
-t.test('an attempt whose outputs are on their way leaves its place to the next', async (t) => {
+t.test('an attempt that uploads its outputs frees its slot', async (t) => {
   const said: string[] = []
   const attempts = new Attempts({
     ...{ maxInflight: 1, maxWaiting: 0 },
@@ -178,7 +178,7 @@ t.test('an attempt whose outputs are on their way leaves its place to the next',
   t.same(said, ['a 3', 'c'], 'only c is refused; that b runs is told if it goes on')
 })
 
-t.test('what waits for a place begins in turn as places get free, and is killed without one', async (t) => {
+t.test('waiting attempts start in order as slots get free, and can be killed while they wait', async (t) => {
   const said: string[] = []
   const ends = new Map<string, () => void>()
   let heard: () => void = () => {}
@@ -222,7 +222,7 @@ t.test('what waits for a place begins in turn as places get free, and is killed 
   t.ok(ends.has('e'), 'the place is free again')
 })
 
-t.test('a run that is over soon is told by its result alone', async (t) => {
+t.test('a short run sends only its result', async (t) => {
   const said: string[] = []
   let finish: () => void = () => {}
   const over = new Promise<void>((resolve) => {
@@ -260,7 +260,7 @@ t.test('the entrypoint and the precondition script are split into words', async 
   await t.rejects(setUp(t, { entrypoint: "env 'A" }), { code: 3, message: /^entrypoint "env 'A" cannot be split/ })
 })
 
-t.test('closing waits for what runs, and kills what takes too long', async (t) => {
+t.test('closing waits for running attempts, and kills those that take too long', async (t) => {
   const patient = await setUp(t)
   await patient.scheduler.next('hello')
   const flag = join(patient.directory, 'go')
@@ -295,7 +295,7 @@ t.test('without a scheduler the worker is initializing, then failed, and keeps t
   t.match(worker.health(), { state: 'Failed', error: /UNAVAILABLE/ })
 })
 
-t.test('a scheduler that refuses is asked again', async (t) => {
+t.test('a refused worker connects again', async (t) => {
   const { scheduler, worker } = await setUp(t)
   await scheduler.next('hello')
   scheduler.refusal = new StatusError('FAILED_PRECONDITION', 'protocol version 1 is not spoken here')
@@ -313,7 +313,7 @@ t.test('a scheduler that refuses is asked again', async (t) => {
   t.ok(scheduler.connections >= 4)
 })
 
-t.test('a worker whose query fails does not start and says what to correct', async (t) => {
+t.test('a worker whose query fails does not start, and the error says what to correct', async (t) => {
   for (const [query_cmd, reason] of [
     ["/bin/sh -c 'echo no such thing >&2; exit 3'", 'ended with exit code 3 and said "no such thing"'],
     ['/no/such/program', 'cannot be run: there is no such file or directory \\(ENOENT\\)'],
@@ -327,7 +327,7 @@ t.test('a worker whose query fails does not start and says what to correct', asy
   }
 })
 
-t.test('a query that fails later is told once and is no offer', async (t) => {
+t.test('a query that fails later is logged once, and the worker does not connect', async (t) => {
   const flag = join(mkdtempSync(join(tmpdir(), 'query-')), 'works')
   writeFileSync(flag, '')
   const platform_properties = new Map([['p', { query_cmd: `/bin/cat ${flag}` }]])
@@ -337,7 +337,7 @@ t.test('a query that fails later is told once and is no offer', async (t) => {
   await scheduler.next('hello')
   rmSync(dirname(flag), { recursive: true })
   scheduler.drop()
-  while (worker.health().message !== 'this worker cannot say what it offers') await setImmediate()
+  while (worker.health().message !== 'the properties of this worker are not known') await setImmediate()
   t.match(worker.health(), {
     state: 'Failed',
     error: /^FAILED_PRECONDITION: query_cmd of platform property "p" failed/,
@@ -347,12 +347,12 @@ t.test('a query that fails later is told once and is no offer', async (t) => {
   t.match(await scheduler.next('hello'), { properties: [{ name: 'p', values: ['back'] }] })
   t.same(
     said.map(([message]) => message),
-    ['this worker cannot say what it offers'],
+    ['the properties of this worker are not known'],
   )
   rmSync(dirname(flag), { recursive: true })
 })
 
-t.test('CMD-15 a spoilt input is fetched again from behind the real store', async (t) => {
+t.test('CMD-15 a damaged input is fetched again from the slow tier of the real store', async (t) => {
   const { scheduler, start, read, put } = await setUp(t)
   await scheduler.next('hello')
   const input = await put(Buffer.from('precious'))
@@ -364,28 +364,31 @@ t.test('CMD-15 a spoilt input is fetched again from behind the real store', asyn
   t.equal(await read(input), 'precious')
 })
 
-t.test('CMD-15 an input that was touched can be read afterwards, and so can the output that is its copy', async (t) => {
-  // With nothing behind it that would heal a file.
-  const { scheduler, start, read, put } = await setUp(t, {}, { slow: { kind: 'noop', options: {} } })
-  await scheduler.next('hello')
-  for (const [index, touch] of ['touch in', 'touch -d @1000000000.123456789 in', 'touch tool'].entries()) {
-    const digest = (await put(Buffer.from(`precious ${index}`))).toMessage()
-    const root = {
-      files: [
-        { name: 'in', digest },
-        { name: 'tool', digest, isExecutable: true },
-      ],
+t.test(
+  'CMD-15 an input with a changed mtime can be read afterwards, and so can an output that is its copy',
+  async (t) => {
+    // Without a slow tier that could replace the file.
+    const { scheduler, start, read, put } = await setUp(t, {}, { slow: { kind: 'noop', options: {} } })
+    await scheduler.next('hello')
+    for (const [index, touch] of ['touch in', 'touch -d @1000000000.123456789 in', 'touch tool'].entries()) {
+      const digest = (await put(Buffer.from(`precious ${index}`))).toMessage()
+      const root = {
+        files: [
+          { name: 'in', digest },
+          { name: 'tool', digest, isExecutable: true },
+        ],
+      }
+      await start({ ...sh(`${touch}; cp in out`), outputPaths: ['in', 'out'] }, root)
+      const { executeResponse } = await scheduler.next('result')
+      t.equal(executeResponse?.result?.outputFiles.length, 2, touch)
+      for (const { digest } of executeResponse?.result?.outputFiles ?? [])
+        t.equal(await read(digest), `precious ${index}`)
+      await start(sh('cat in tool'), root)
+      const { result } = (await scheduler.next('result')).executeResponse ?? {}
+      t.equal(await read(result?.stdoutDigest), `precious ${index}`.repeat(2), 'the next action finds its inputs')
     }
-    await start({ ...sh(`${touch}; cp in out`), outputPaths: ['in', 'out'] }, root)
-    const { executeResponse } = await scheduler.next('result')
-    t.equal(executeResponse?.result?.outputFiles.length, 2, touch)
-    for (const { digest } of executeResponse?.result?.outputFiles ?? [])
-      t.equal(await read(digest), `precious ${index}`)
-    await start(sh('cat in tool'), root)
-    const { result } = (await scheduler.next('result')).executeResponse ?? {}
-    t.equal(await read(result?.stdoutDigest), `precious ${index}`.repeat(2), 'the next action finds its inputs')
-  }
-})
+  },
+)
 
 t.test('EXE-12 with the real store', async (t) => {
   const { scheduler, start, put, store } = await setUp(t)
@@ -396,7 +399,7 @@ t.test('EXE-12 with the real store', async (t) => {
   t.match(await scheduler.next('result'), { executeResponse: { status: { code: 9, message: new RegExp(input.hash) } } })
 })
 
-t.test('a work directory that cannot be one stops the start and says why', async (t) => {
+t.test('a worker with an unusable work directory does not start, with the reason', async (t) => {
   const place = mkdtempSync(join(tmpdir(), 'place-'))
   t.teardown(() => rmSync(place, { recursive: true }))
   writeFileSync(join(place, 'file'), 'precious')
@@ -420,7 +423,7 @@ t.test('an action that removes the folder of all actions does not stop the next 
   })
   t.match(worker.health(), { state: 'Ok' })
 
-  // Gone at once: the worker may still be removing what is in it.
+  // Removed immediately: the worker may still be removing its contents.
   renameSync(join(directory, 'work'), join(directory, 'gone'))
   writeFileSync(join(directory, 'work'), 'in the way')
   await start(sh('exit 0'))
@@ -433,7 +436,7 @@ t.test('an action that removes the folder of all actions does not stop the next 
 })
 
 t.test(
-  'an action that fills the disk ends as it would, those beside it are for other workers, and this one goes on',
+  'an action that fills the disk fails, concurrent ones go to other workers, and this worker continues',
   async (t) => {
     const disk = await smallDisk(t, '4m')
     if (disk === undefined) return t.comment('this user cannot mount')
@@ -461,7 +464,7 @@ t.test(
   },
 )
 
-t.test('two workers on one work_directory: the second is refused, and what the first runs stays', async (t) => {
+t.test('two workers on one work_directory: the second is refused, and attempts of the first continue', async (t) => {
   const first = await setUp(t)
   await first.scheduler.next('hello')
   const attemptId = await first.start(sh('sleep 0.5; echo alive'))
@@ -478,7 +481,7 @@ t.test('two workers on one work_directory: the second is refused, and what the f
   t.match(await first.scheduler.next('result'), { attemptId, executeResponse: { result: { exitCode: 0 } } })
 })
 
-t.test('a worker that does not start leaves its work_directory to the next', async (t) => {
+t.test('a worker that does not start releases its work_directory for the next', async (t) => {
   const { directory, store, scheduler } = await setUp(t)
   const starting = (entrypoint: string) =>
     startLocalWorker({

@@ -1,4 +1,4 @@
-/** What single keys of a worker change, from the configuration to what becomes of an action. */
+/** The effect of single configuration keys of a worker on the result of an action. */
 import { existsSync, readlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
@@ -18,7 +18,7 @@ interface Wishes {
   readonly isAlone?: boolean
 }
 
-/** Runs one command after the other and answers what became of each. */
+/** Runs commands one after another and returns their outcomes. */
 const runAll = async (
   t: Test,
   options: Partial<LocalWorkerOptions>,
@@ -71,7 +71,7 @@ t.test('max_upload_timeout_s', async (t) => {
     const go = join(directory, 'go')
     await start(sh(`while ! test -e ${go}; do sleep 0.05; done; echo printed`))
     await scheduler.next('progress')
-    // From here on the store takes half a second for everything, or until nobody waits for it.
+    // From here on, each call of the store takes half a second, or until it is cancelled.
     const { putAll } = store
     store.putAll = async (blobs, call) => {
       await setTimeout(500, undefined, { signal: call.signal })
@@ -111,7 +111,7 @@ t.test('default_path, additional_environment', async (t) => {
 
 const noProcesses = !existsSync('/proc/self/stat') && 'this system does not tell of processes'
 
-t.test('action_limits, each by itself', { skip: noProcesses }, async (t) => {
+t.test('each of action_limits', { skip: noProcesses }, async (t) => {
   const none = { printed_bytes: 0, disk_bytes: 0, processes: 0, memory_bytes: 0 }
   const cases = [
     [{ printed_bytes: 1000 }, 'head -c 1001 /dev/zero; sleep 1000', /it printed more than 1000 bytes/],
@@ -164,7 +164,7 @@ t.test('use_namespaces, keep_network, use_mount_namespace, read_only_inputs', { 
 })
 
 t.test(
-  'action_limits.disk_bytes where a mount namespace has file systems in memory',
+  'action_limits.disk_bytes also bounds the in-memory file systems of a mount namespace',
   { skip: noSandbox },
   async (t) => {
     const none = { printed_bytes: 0, disk_bytes: 0, processes: 0, memory_bytes: 0 }
@@ -183,11 +183,11 @@ const notKept = loadLibc() === undefined && 'without koffi no input root is kept
 t.test('input_root_is_root', { skip: noSandbox }, async (t) => {
   const confined = { use_namespaces: true, use_mount_namespace: true }
   t.match(await runOne(t, confined, sh('exit 3')), { exitCode: 3 })
-  // No shell is among its inputs.
+  // There is no shell among its inputs.
   t.match(await runOne(t, { ...confined, input_root_is_root: true }, sh('exit 3')), { exitCode: 127, printed: '' })
 })
 
-t.test('directory_cache keeps nothing where no process can be told from a leftover, and says so', async (t) => {
+t.test('directory_cache keeps nothing if leftover processes cannot be detected, and logs that', async (t) => {
   const told = async (t: Test, options: Partial<LocalWorkerOptions>, isAlone: boolean): Promise<boolean> => {
     const lines: string[] = []
     const log: Log = { ...silentLog, warn: (line) => void lines.push(line) }
@@ -201,9 +201,10 @@ t.test('directory_cache keeps nothing where no process can be told from a leftov
 })
 
 t.test('directory_cache: max_entries, max_size_bytes', { skip: notKept }, async (t) => {
-  // An inode is used again, but not at the same time.
+  // Inode numbers are reused, but two files never have the same one at the same time.
   const made = sh('stat -c %i,%y .')
-  // Each in a test of its own, so that its worker is gone before the next: one that is alone takes the children of others for orphans.
+  // Each in its own subtest, so that its worker has ended before the next starts: a worker with `isAlone` treats
+  // children of others as orphans.
   const check = (directory_cache: LocalWorkerOptions['directory_cache'], isKept: boolean) =>
     t.test(JSON.stringify(directory_cache) ?? 'none', async (t) => {
       const options = directory_cache === undefined ? {} : { directory_cache }

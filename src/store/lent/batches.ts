@@ -10,13 +10,15 @@ interface Waiting<Item, Answer> {
 export interface BatchesOptions<Item, Answer> {
   readonly maxCount: number
   readonly maxBytes: number
-  /** How much of a message an item makes, there or back. */
+  /** How much an item adds to the size of a message, in the larger direction. */
   readonly bytesOf: (item: Item) => number
-  /** One answer each. */
+  /** Returns one answer for each item, in their order. */
   readonly ask: (scope: Scope, items: readonly Item[]) => Promise<readonly Answer[]>
 }
 
-/** Puts together what is asked within one turn of the loop: a message costs more than what is in it. */
+/**
+ * Combines all requests of one turn of the event loop into one message, because a message costs more than its contents.
+ */
 export class Batches<Item extends { readonly digest: Digest }, Answer> {
   readonly #options: BatchesOptions<Item, Answer>
   readonly #open = new Map<string, { items: Waiting<Item, Answer>[]; bytes: number }>()

@@ -14,9 +14,9 @@ import { inPieces, type LentStoreRequests, messageOf, messagesOf } from './reque
 
 const DIGESTS_AT_A_TIME = 10_000
 const FILES_AT_A_TIME = 256
-/** Of small blobs, which come as bytes: a message stays far below what a listener takes. */
+/** Of small blobs, which are sent as bytes. Keeps a message far below the limit of a listener. */
 const BYTES_AT_A_TIME = 1024 * 1024
-/** Larger ones are files in every store. */
+/** Larger blobs are files in every store. */
 const MAX_INLINE_BYTES = 256 * 1024
 const READ_ONLY = 0o444
 const ANY = { function: digestFunctions.SHA256, instanceName: undefined }
@@ -26,7 +26,7 @@ interface Wanted {
   readonly isExecutable: boolean
 }
 
-/** The files of the server's store: told where they are, this process links to them and adds to them by itself. */
+/** The files of the server's store. The server sends only paths; this process links and creates the files itself. */
 export class LentStoreFiles implements BlobFiles {
   readonly #requests: LentStoreRequests
   readonly #located: Batches<Wanted, LocatedFile>
@@ -66,7 +66,7 @@ export class LentStoreFiles implements BlobFiles {
     await this.#requests.ask(digest, { drop: { digest: messageOf(digest) } }, call)
   }
 
-  /** The server is asked once: its configuration does not change while it runs. */
+  /** Asks the server once, because its configuration does not change while it runs. */
   async maxBlobBytes(call: Call): Promise<number> {
     this.#maxBlobBytes ??= this.#requests.ask(ANY, { limits: {} }, { span: call.span }).then(
       ({ maxBlobBytes }) => (maxBlobBytes === 0 ? Number.POSITIVE_INFINITY : maxBlobBytes),
@@ -90,7 +90,7 @@ export class LentStoreFiles implements BlobFiles {
     await this.#requests.ask(digest, { adopt }, call)
   }
 
-  /** Stores a blob that is too large for a message and has no file yet: writes it to a reserved place and adopts that. */
+  /** Stores a large blob that has no file yet: writes it to a reserved path and adopts the file. */
   async write(digest: Digest, blob: Blob, call: Call): Promise<void> {
     const { path, isSynced } = await this.reserve(call).catch((error: unknown) => {
       blob.discard()
@@ -148,7 +148,7 @@ class LentLease implements BlobLease {
       const [first] = piece
       if (first === undefined) continue
       const lease = { leaseId: this.#leaseId, digests: messagesOf(piece) }
-      // Without a signal: a lease that nobody waits for any more could not be released before it came to be.
+      // No signal: if the wait were cancelled, the server might create the lease after its release.
       const answer = await this.#requests.ask(first, { lease }, { span: this.#call.span })
       const keys = new Set((answer.missing?.digests ?? []).map(({ hash, sizeBytes }) => `${hash}-${sizeBytes}`))
       missing.push(...piece.filter(({ content: { hash, sizeBytes } }) => keys.has(`${hash}-${sizeBytes}`)))

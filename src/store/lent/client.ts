@@ -18,17 +18,17 @@ const READS_AT_A_TIME = 256
 const BYTES_AT_A_TIME = 1024 * 1024
 /** Larger blobs are read and written as files. */
 const MAX_MESSAGE_BYTES = 1024 * 1024
-/** Of a blob that a store without files takes: a result. */
+/** Maximum size of a blob for a store without files, i.e. of a result. */
 const MAX_RESULT_BYTES = 8 * 1024 * 1024
 
-/** The stores of the server that started this worker, used over the connection between them. */
+/** The stores of the server that started this worker, used over the worker's connection. */
 export class LentStoreClient {
   readonly cas: BaseStore
   readonly results: BaseStore
   readonly history: BaseStore
   readonly #requests: LentStoreRequests
 
-  /** `send` answers whether there is a connection. */
+  /** `send` returns whether there is a connection. */
   constructor(send: (message: WorkerMessage) => boolean) {
     this.#requests = new LentStoreRequests(send)
     this.cas = new LentStore(this.#requests, BlobPlace.CAS)
@@ -54,7 +54,7 @@ interface WantedBytes {
   readonly maxBytes: number
 }
 
-/** A store as a worker uses it: it asks for what is missing, reads what is small, and has the files of the rest. */
+/** A store of the server: sends requests for small blobs, and uses files for large ones. */
 class LentStore extends BaseStore {
   override readonly files: LentStoreFiles | undefined
   readonly #requests: LentStoreRequests
@@ -110,7 +110,7 @@ class LentStore extends BaseStore {
     if (failure !== undefined) throw failure
   }
 
-  /** Small blobs travel in messages, several in one. A large one becomes a file, if this store has files. */
+  /** Small blobs are sent in messages, several in one. A large one becomes a file, if this store has files. */
   override async putAll(entries: readonly BlobEntry[], call: Call): Promise<Outcomes> {
     const outcomes: (StatusError | undefined)[] = []
     let batch: BlobEntry[] = []
@@ -146,7 +146,7 @@ class LentStore extends BaseStore {
 
   get #ownFiles(): LentStoreFiles {
     if (this.files === undefined)
-      throw new StatusError('UNIMPLEMENTED', 'results and what is kept of them are written and never read here')
+      throw new StatusError('UNIMPLEMENTED', 'the stores of results and of history are write-only for a worker')
     return this.files
   }
 

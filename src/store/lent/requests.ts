@@ -11,10 +11,10 @@ export type WorkerMessage = Input<'remexec.worker.v1.WorkerMessage'>
 
 export type LentStoreRequest = Omit<StoreRequestInput, 'id' | 'digestFunction' | 'apart' | 'traceparent' | 'tracestate'>
 
-/** The call that asks. Without a signal, whatever becomes of it. */
+/** The call that sends the request. Without a signal the request cannot be cancelled. */
 type Asker = Partial<Pick<Call, 'signal' | 'span'>>
 
-/** What all digests of a request have in common. */
+/** The properties that all digests of a request share. */
 export type Scope = Pick<Digest, 'function' | 'instanceName'>
 
 const AT_A_TIME = 64
@@ -25,19 +25,19 @@ interface Pending {
   readonly reject: (error: StatusError) => void
 }
 
-/** What this worker asks of its server's stores, over the connection it has with the scheduler there. */
+/** Sends store requests of this worker to its server, over the worker's connection to the scheduler. */
 export class LentStoreRequests {
   readonly #send: (message: WorkerMessage) => boolean
   readonly #pending = new Map<number, Pending>()
   readonly #turns = new Turns({ atATime: AT_A_TIME, mayWait: Number.POSITIVE_INFINITY })
   #lastId = 0
 
-  /** `send` answers whether there is a connection. */
+  /** `send` returns whether there is a connection. */
   constructor(send: (message: WorkerMessage) => boolean) {
     this.#send = send
   }
 
-  /** Rejects as the store does, and with UNAVAILABLE when the connection is lost before the answer. */
+  /** Rejects like the store, and with UNAVAILABLE if the connection is lost before the answer. */
   async ask(scope: Scope, request: LentStoreRequest, { signal, span }: Asker = {}): Promise<StoreResponse> {
     const end = await this.#turns.take('a turn to ask the server', signal ?? NEVER)
     try {
@@ -47,7 +47,7 @@ export class LentStoreRequests {
     }
   }
 
-  /** Asks for what needs no answer. */
+  /** Sends a request without an answer. */
   tell(request: LentStoreRequest): void {
     this.#send({ storeRequest: { ...request, id: this.#nextId() } })
   }
@@ -59,7 +59,7 @@ export class LentStoreRequests {
     else pending?.reject(errorOf(response.failure))
   }
 
-  /** The connection is gone, and with it every answer. */
+  /** Rejects all pending requests, because the connection is gone. */
   lost(): void {
     const pending = [...this.#pending.values()]
     this.#pending.clear()
@@ -102,12 +102,12 @@ const NEVER = new AbortController().signal
 
 const unavailable = (): StatusError => new StatusError('UNAVAILABLE', 'the server whose store this worker uses is gone')
 
-/** In their order, in pieces of at most `count`. */
+/** Splits `items` into pieces of at most `count`, in order. */
 export const inPieces = function* <Item>(items: readonly Item[], count: number): Generator<readonly Item[]> {
   for (let at = 0; at < items.length; at += count) yield items.slice(at, at + count)
 }
 
-/** What is kept apart is called what clients call it: the server has the same names for it. */
+/** The digest without the instance: the server adds the instance of the request itself. */
 export const messageOf = ({ content }: Digest) => content.toMessage()
 
 export const messagesOf = (digests: readonly Digest[]) => digests.map(messageOf)

@@ -26,7 +26,7 @@ import { type ActionSource, type KnownSources, readActionSource } from './source
 import { AttemptTimes } from './times.js'
 import { usageMetadata } from './usage.js'
 
-/** A command that has run, and the directory it ran in. */
+/** A command that has ended, and its input root. */
 interface Finished {
   readonly execution: Execution
   readonly exit: CommandExit
@@ -34,12 +34,12 @@ interface Finished {
   readonly root: string | undefined
 }
 
-/** 128 and SIGKILL, as shells say it. */
+/** 128 + SIGKILL, the exit code that shells report. */
 const KILLED = 137
-/** For anybody. */
+/** Execute permission for owner, group or others. */
 const EXECUTABLE = 0o111
 
-/** One run of one action, from its digest to its result. Single-use; `end` frees what it holds. */
+/** One run of one action, from its digest to its result. Single use; `end` frees its resources. */
 export class Attempt {
   readonly #context: ActionContext
   readonly #request: AttemptRequest
@@ -62,7 +62,7 @@ export class Attempt {
     this.#times = new AttemptTimes(context.clock, request.queuedMs)
   }
 
-  /** `writers` are the actions known to write to their inputs, by key; they get private copies. */
+  /** `writers` are the keys of actions known to write to their inputs. They get private copies. */
   async run(writers: Set<string>, known: KnownSources): Promise<AttemptOutcome> {
     const { store, execution: settings } = this.#context
     const { actionDigest, actionBytes: bytes } = this.#request
@@ -80,7 +80,7 @@ export class Attempt {
     return last instanceof StatusError ? { refused: statusOf(last) } : this.#report(source, last)
   }
 
-  /** `failure` is what it came to where it has no outcome of its own. */
+  /** `failure`: the error of an attempt that has no outcome of its own. */
   end(failure?: StatusError): void {
     this.#call.span?.end(failure)
     this.#release()
@@ -161,13 +161,16 @@ export class Attempt {
     return { executeResponse: { ...response, message: resultMessage(actionDigest, kept, isSuccess, results) } }
   }
 
-  /** A command whose process was killed by nobody here, when the system has killed for want of memory. */
+  /**
+   * The reason if the command was killed with SIGKILL, not by this worker, while the system was killing processes for
+   * lack of memory.
+   */
   #outOfMemory({ exitCode }: CommandExit): string | undefined {
     if (exitCode !== KILLED || !this.#context.processes.outOfMemory.hasStruck()) return undefined
     return 'its machine ran out of memory'
   }
 
-  /** The outputs of a command that ended by itself, or the status of the response. */
+  /** The outputs of a command that ended by itself, or else the error for the response's status. */
   async #outputs({ execution, exit, root }: Finished): Promise<{
     readonly outputs?: CollectedOutputs
     readonly failure?: StatusError
@@ -197,7 +200,7 @@ export class Attempt {
 const mayBeExecuted = ({ isExecutable, nodeProperties }: FileEntry): boolean =>
   isExecutable || ((nodeProperties?.unixMode?.value ?? 0) & EXECUTABLE) !== 0
 
-/** A worker on which nothing can run has not tried. */
+/** UNAVAILABLE means that this worker cannot run anything now. The attempt then counts as refused, not as failed. */
 const refused = (error: unknown): StatusError => {
   if (isStatus(error, 'UNAVAILABLE')) return error
   throw error

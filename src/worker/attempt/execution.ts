@@ -23,32 +23,35 @@ import type { OutOfMemory } from '../limit/out-of-memory.js'
 import { type CollectedOutputs, type CollectOptions, collectOutputs, makeOutputParents } from '../output/collect.js'
 import { hashOpenFile, type OutputBlob } from '../output/file.js'
 
-/** How the commands of a worker are run, as configured. */
+/** The configuration of how a worker runs commands. */
 export interface ExecutionSettings {
-  /** Put before every command line. */
+  /** Arguments before every command line. */
   readonly entrypoint: readonly string[]
-  /** Run before every attempt; when it fails, the attempt is refused. */
+  /** Runs before every attempt. If it fails, the attempt is refused. */
   readonly preconditionScript: readonly string[] | undefined
   readonly additionalEnvironment: ReadonlyMap<string, EnvironmentSource>
-  /** PATH of commands that get none otherwise; empty for none. */
+  /** Default PATH of commands; empty for none. */
   readonly defaultPath: string
   readonly maxTimeoutMs: number
-  /** The worker stops a command at `maxTimeoutMs` only. */
+  /** The worker stops a command only at `maxTimeoutMs`. */
   readonly isTimeoutHandledExternally: boolean
   readonly limits: ActionLimits
 }
 
-/** What starts the commands of a worker, what ends the processes they leave behind, and where they are. */
+/** The services of a worker that start commands, end the processes left behind, and manage their directories. */
 export interface Processes {
   readonly launcher: Launcher
   readonly leftovers: Leftovers
   readonly workDirectory: WorkDirectory
   readonly outOfMemory: OutOfMemory
-  /** Input roots that were made for other actions, where they are kept. */
+  /** Input roots kept for reuse by other actions; undefined if none are kept. */
   readonly keptRoots?: KeptRoots | undefined
-  /** What commands are confined by, if they are. */
+  /** Confines commands; undefined if they run unconfined. */
   readonly sandbox?: Sandbox | undefined
-  /** For what is printed, unless processes are known by the files they print to. */
+  /**
+   * Creates in-memory files for stdout and stderr. Undefined if processes are recognized by the files that they print
+   * to.
+   */
   readonly memory?: FilesInMemory | undefined
 }
 
@@ -56,28 +59,28 @@ export interface ExecutionRequest {
   readonly command: Command
   readonly timeoutMs: number
   readonly properties: readonly PlatformProperty[]
-  /** One that has the input root already. */
+  /** A directory that already contains the input root. */
   readonly directory?: RunDirectory | undefined
 }
 
 const ROOT = 'root'
-/** So that a slip like `rm -rf ../*` goes nowhere, unless it is root's. */
+/** The mode of the action's directory: a mistake like `rm -rf ../*` fails, unless it runs as root. */
 const READ_ONLY = 0o555
 
-/** One run of a command in directories of its own, which are there until `end`. */
+/** One run of a command in its own directories, which exist until `end`. */
 export class Execution {
   readonly #settings: ExecutionSettings
   readonly #processes: Processes
   readonly #request: ExecutionRequest
   readonly #directory: RunDirectory
-  /** Empty at first: the input root is to be made here. */
+  /** Path of the input root; empty until the caller fills it. */
   readonly root: string
   #readOnly: readonly string[] = []
   #printed: PrintedFiles | undefined
-  /** What the sandbox tells. */
+  /** Descriptor of the file with the sandbox's status. */
   #status: number | undefined
   #isLeft = false
-  /** Closed at the end. */
+  /** Closed by `end`. */
   readonly #open: OpenDirectory[] = []
 
   private constructor(
@@ -93,7 +96,7 @@ export class Execution {
     this.root = `${directory.path}/${ROOT}`
   }
 
-  /** UNAVAILABLE when nothing can run on this worker now. */
+  /** UNAVAILABLE if this worker cannot run anything now. */
   static async begin(settings: ExecutionSettings, processes: Processes, request: ExecutionRequest): Promise<Execution> {
     const { workDirectory, memory } = processes
     const ready = request.directory ?? workDirectory.spare()
@@ -113,7 +116,10 @@ export class Execution {
     }
   }
 
-  /** Makes what has to exist before the run. INVALID_ARGUMENT when the working directory is not among the inputs. */
+  /**
+   * Creates the directories that must exist before the run. INVALID_ARGUMENT if the working directory is not among the
+   * inputs.
+   */
   prepare(): void {
     const { command } = this.#request
     const cwd = workingDirectory(command)
@@ -125,8 +131,9 @@ export class Execution {
   }
 
   /**
-   * Takes care that the command cannot write to its inputs, which are links to the store's. Answers whether it gets none of them
-   * as a file of its own, which it may leave spoilt. To be called when everything is made.
+   * Prepares the protection of inputs, which are hard links to files of the store, against writes by the command.
+   * Returns true if all inputs are protected; false if the command got writable copies of some, which it may change.
+   * Call it once the input root is complete.
    */
   async protect(tree: InputTree): Promise<boolean> {
     const { readOnly, writable } = protectionOf(tree, this.#request.command, this.root)
@@ -146,7 +153,7 @@ export class Execution {
     return this.#sideChannelTells() === 'timeout' ? { ...exit, end: 'timed out' } : exit
   }
 
-  /** How it is run in the sandbox of this worker, if it has one. */
+  /** The command line and status file for the sandbox; undefined without a sandbox. */
   #confined(argv: readonly string[], cwd: string): CommandRun['confined'] {
     const { memory, sandbox, workDirectory } = this.#processes
     if (sandbox === undefined) return undefined
@@ -156,7 +163,7 @@ export class Execution {
     return { argv: confined, status: this.#status }
   }
 
-  /** Why nothing should run on this worker now (RESOURCE_EXHAUSTED), if the configured script says so. */
+  /** The RESOURCE_EXHAUSTED error if the configured precondition script fails; undefined if the action may run. */
   async refusal(call: Call): Promise<StatusError | undefined> {
     const { preconditionScript: argv, maxTimeoutMs: timeoutMs } = this.#settings
     if (argv === undefined) return undefined
@@ -168,23 +175,22 @@ export class Execution {
   }
 
   /**
-   * The input root as the command left it, for this process and until the end: never what something else that was put in
-   * its place leads to. `undefined` when it is not there any more, or when nothing is wanted from it: no output, nor a look at
-   * its inputs.
+   * Opens the input root after the run, for this process and until `end`. The result never leads to a directory that
+   * the command put in its place. Undefined if the root is gone, or if neither outputs nor changed inputs are needed.
    */
   left(looksAtInputs: boolean): string | undefined {
     if (!looksAtInputs && requestedOutputs(this.#request.command).length === 0) return undefined
     return this.#opened(this.#directory, ROOT)
   }
 
-  /** What was printed, as blobs; `undefined` for a stream that stayed empty. */
+  /** stdout and stderr as blobs; `undefined` for an empty stream. */
   async printed(digestFunction: DigestFunction, { signal }: Call): Promise<readonly (OutputBlob | undefined)[]> {
     if (this.#printed === undefined) return []
     const { stdout, stderr } = this.#printed
     return Promise.all([stdout, stderr].map((file) => hashOpenFile(file, digestFunction, signal)))
   }
 
-  /** Rejects as `collectOutputs` does, and with FAILED_PRECONDITION when the input root is gone. */
+  /** Rejects like `collectOutputs`, and with FAILED_PRECONDITION if the input root is gone. */
   async collect(root: string | undefined, options: CollectOptions): Promise<CollectedOutputs> {
     const { command } = this.#request
     if (root !== undefined || requestedOutputs(command).length === 0) {
@@ -193,13 +199,13 @@ export class Execution {
     throw new StatusError('FAILED_PRECONDITION', 'the directory the command ran in was removed or replaced')
   }
 
-  /** Leaves the directory to whoever asks, with the name of the input root in it: it is not removed at the end. */
+  /** Passes the directory on to the caller, with the name of the input root in it. `end` then does not remove it. */
   leaveDirectory(): { readonly directory: RunDirectory; readonly name: string } {
     this.#isLeft = true
     return { directory: this.#directory, name: ROOT }
   }
 
-  /** Frees everything. */
+  /** Frees all resources. */
   end(): void {
     for (const directory of this.#open.splice(0)) directory.close()
     this.#closePrinted()
@@ -256,7 +262,7 @@ export class Execution {
       unwatch()
       leftovers.ended(running)
     })
-    // A command that had to be stopped is one that may have tried to get away.
+    // A command that had to be stopped may have started processes outside of its group.
     if (exit.end !== 'exited') leftovers.look()
     const excess = exit.end === 'exited' ? printedTooMuch(files, limits) : undefined
     return excess === undefined ? exit : { ...exit, end: 'exceeded', excess }
@@ -271,7 +277,9 @@ export class Execution {
     return `${this.#directory.path}/side_channel`
   }
 
-  /** A wrapper may tell through a JSON file why it ended the command; `{"failure": "timeout"}` is all it can say. */
+  /**
+   * A wrapper may report in a JSON file why it ended the command. The only valid content is `{"failure": "timeout"}`.
+   */
   #sideChannelTells(): 'timeout' | undefined {
     if (![...this.#settings.additionalEnvironment.values()].includes('side_channel_file')) return undefined
     const stats = statsOf(this.#sideChannelPath)
@@ -282,7 +290,7 @@ export class Execution {
   }
 }
 
-/** Whether commands are told of the directory around the input root, or something else runs there. */
+/** Whether commands learn the path of the directory around the input root, or the precondition script runs there. */
 export const writesBesideRoot = ({
   preconditionScript,
   additionalEnvironment,
@@ -298,7 +306,7 @@ const failureIn = (text: string): unknown => {
     const value: unknown = JSON.parse(text)
     return typeof value === 'object' && value !== null && 'failure' in value ? value.failure : undefined
   } catch {
-    // Not JSON: it says nothing, and the caller complains about just that.
+    // Not JSON: the caller reports the invalid content.
     return undefined
   }
 }

@@ -9,9 +9,9 @@ const historyCodec = codec('remexec.worker.v1.HistoricalExecuteResponse')
 
 export type ResultStrategy = 'success_only' | 'never' | 'everything' | 'failures_only'
 
-/** How a worker stores results, and what it tells with them. */
+/** Which results a worker stores and where, and the templates of its messages. */
 export interface ResultPolicy {
-  /** Absent: the execution service stores results itself. */
+  /** Undefined if the execution service stores results itself. */
   readonly actionCache: Store | undefined
   readonly strategy: ResultStrategy
   /** A CAS for complete responses. */
@@ -22,8 +22,8 @@ export interface ResultPolicy {
 }
 
 /**
- * Writes a result with status OK to the action cache when the strategy says so. A cache that fails does not spoil the
- * result: the client gets it and the log tells.
+ * Writes a result with status OK to the action cache if the strategy asks for it. Best effort: a failure is logged, and
+ * the client still gets its result.
  */
 export const cacheResult = async (
   actionDigest: Digest,
@@ -39,10 +39,7 @@ export const cacheResult = async (
   }
 }
 
-/**
- * Keeps a response when the strategy says so, and answers under which digest. As with the action cache, one that cannot be kept
- * spoils nothing.
- */
+/** Stores a response if the strategy asks for it, and returns its digest. Best effort, like `cacheResult`. */
 export const keepResponse = async (
   actionDigest: Digest,
   executeResponse: ExecuteResponseInput,

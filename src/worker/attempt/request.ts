@@ -11,27 +11,27 @@ import type { Store } from '../../store/contract/store.js'
 import type { ExecutionSettings, Processes } from './execution.js'
 import type { ResultPolicy } from './report.js'
 
-/** One run of one action, as the scheduler asks for it. */
+/** One run of one action, as requested by the scheduler. */
 export interface AttemptRequest {
   readonly attemptId: string
   readonly instanceName: string
-  /** Of what the worker has of other instances nothing is to be seen in this one. */
+  /** Whether nothing that the worker keeps of other instances may be visible to this one. */
   readonly isIsolated?: boolean
   readonly actionDigest: Digest
-  /** Its bytes, where the scheduler gave them along. */
+  /** The encoded Action, if the scheduler sent it. */
   readonly actionBytes?: Buffer | undefined
   readonly properties: readonly PlatformProperty[]
   readonly queuedMs: number | undefined
-  /** What it is a piece of, where that is traced. */
+  /** The parent span, if the action is traced. */
   readonly trace?: TraceContext | undefined
-  /** What the result is to say of who asked for it. */
+  /** The origin to write into the result. */
   readonly origin?: Any | null
   readonly signal: AbortSignal
-  /** Told the stage (remexec.worker.v1 Progress) when it changes; what takes no time has no stage. */
+  /** Called with each new stage (remexec.worker.v1 Progress). Stages that take no time are not reported. */
   readonly onProgress: (stage: number) => void
 }
 
-/** What every attempt of a worker shares. */
+/** The settings and services that all attempts of a worker share. */
 export interface ActionContext {
   readonly workerName: string
   readonly store: Store
@@ -45,12 +45,12 @@ export interface ActionContext {
   readonly tracer?: Tracer | undefined
 }
 
-/** Exactly one is set; remexec.worker.v1 Result says what each means to the scheduler. */
+/** Exactly one is set. remexec.worker.v1 Result describes what each means to the scheduler. */
 export type AttemptOutcome = Pick<ResultInput, 'executeResponse' | 'workerError' | 'refused' | 'givenBack'>
 
 /**
- * The outcome of a failure. What is wrong with the action itself is final (INVALID_ARGUMENT, and FAILED_PRECONDITION
- * where blobs are missing); what went wrong on this worker may go right on another.
+ * The outcome of a failure. An error of the action itself is final: INVALID_ARGUMENT, and FAILED_PRECONDITION for
+ * missing blobs. Any other failure may be specific to this worker, so the action may be retried elsewhere.
  */
 export const failedOutcome = (thrown: unknown, { signal, attemptId }: AttemptRequest, log: Log): AttemptOutcome => {
   if (signal.aborted) return { workerError: { code: Code.ABORTED, message: 'the attempt was killed' } }

@@ -6,10 +6,10 @@ import type { InputTree } from '../input/tree.js'
 import type { Execution, Processes } from './execution.js'
 import type { AttemptRequest } from './request.js'
 
-/** An input root before its command runs, without its place. */
+/** An input root before its command runs, without its location. */
 type MadeRoot = Omit<KeptRoot, 'directory' | 'name'>
 
-/** The input roots that one attempt takes from those that are kept, and leaves for other attempts. */
+/** The input roots that one attempt takes from the kept ones, and leaves for other attempts. */
 export class AttemptRoots {
   readonly #processes: Processes
   readonly #scope: string
@@ -21,20 +21,20 @@ export class AttemptRoots {
     this.#scope = isIsolated ? `apart/${instanceName}` : ''
   }
 
-  /** What a root consists of that is kept: it is this attempt's from now on. */
+  /** Takes a kept root, if there is one, and returns its tree. The root is owned by this attempt from then on. */
   take(root: Digest): InputTree | undefined {
     this.#taken = this.#processes.keptRoots?.take(this.#keyOf(root))
     return this.#taken?.tree
   }
 
-  /** What was taken, once. */
+  /** Returns the taken root once, then undefined. */
   taken(): KeptRoot | undefined {
     const taken = this.#taken
     this.#taken = undefined
     return taken
   }
 
-  /** How the root is now, where roots are kept. */
+  /** The root with a snapshot of its present state; undefined if roots are not kept. */
   async made(
     root: Digest,
     {
@@ -54,12 +54,12 @@ export class AttemptRoots {
     return { key: this.#keyOf(root), tree, links, snapshot: await takeSnapshot(tree, execution.root) }
   }
 
-  /** At the end it may be kept for others. */
+  /** Marks the root as reusable: `end` may keep it for other attempts. */
   leave(execution: Execution, made: MadeRoot | undefined): void {
     this.#left = made && { execution, made }
   }
 
-  /** Before executions end. Where something of the command may be alive, its root is nobody's. */
+  /** Call before the executions end. A root is not kept if a process of its command may still be alive. */
   end(): void {
     const { keptRoots, sandbox, leftovers } = this.#processes
     const unused = this.taken()

@@ -6,13 +6,13 @@ import { type ActionContext, type AttemptOutcome, type AttemptRequest, failedOut
 import { KnownSources } from './source.js'
 
 const REMEMBERED_WRITERS = 1000
-/** Isolated instances of which a worker knows lately read sources. */
+/** Number of isolated instances whose recently read sources are cached. */
 const KNOWN_INSTANCES = 16
 
-/** Runs actions. Never rejects: whatever happens to an attempt is its outcome. */
+/** Runs actions. Never rejects, because a failure of an attempt is also an outcome. */
 export class ActionRunner {
   readonly #context: ActionContext
-  /** Actions that wrote to their inputs, by key: they get private copies from the start when they come again. */
+  /** Keys of actions that wrote to their inputs. They get private copies from the start the next time. */
   readonly #writers = new Set<string>()
   readonly #known = new KnownSources()
   readonly #knownApart = new LruCache<KnownSources>(KNOWN_INSTANCES)
@@ -36,7 +36,9 @@ export class ActionRunner {
     }
   }
 
-  /** What is known of directories would tell an instance that is kept apart what others have. */
+  /**
+   * Each isolated instance has its own cache, because a shared one would reveal which directories other instances have.
+   */
   #knownOf({ isIsolated, instanceName }: AttemptRequest): KnownSources {
     if (!isIsolated) return this.#known
     const known = this.#knownApart.get(instanceName) ?? new KnownSources()
@@ -45,7 +47,7 @@ export class ActionRunner {
   }
 }
 
-/** With the stores as the instance has them. */
+/** With the stores as this instance sees them. */
 const contextOf = ({ isIsolated, instanceName }: AttemptRequest, context: ActionContext): ActionContext => {
   if (!isIsolated) return context
   const { store, results } = context

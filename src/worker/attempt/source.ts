@@ -13,7 +13,7 @@ import { type InputTree, readInputTree } from '../input/tree.js'
 
 const actionCodec = codec('build.bazel.remote.execution.v2.Action')
 
-/** What an attempt runs, read from the CAS. */
+/** The messages that define an attempt, read from the CAS. */
 export interface ActionSource {
   readonly action: Action
   readonly command: Command
@@ -23,27 +23,28 @@ export interface ActionSource {
 
 export interface ActionNamed {
   readonly digest: Digest
-  /** The Action itself, where it is known. */
+  /** The encoded Action, if known. */
   readonly bytes?: Buffer | undefined
-  /** What an input root consists of, where that is known. */
+  /** Returns the tree of an input root, if known. */
   readonly treeOf?: (root: Digest) => InputTree | undefined
 }
 
 /**
- * Commands and Directories that were read lately, by digest, valid ones only: the actions of a build share most of
- * theirs. That they are known here does not mean that the store still has them.
+ * Recently read Commands and Directories by digest, only valid ones. The actions of a build share most of them. The
+ * store may have lost a blob that is cached here.
  */
 export class KnownSources {
   readonly commands = new LruCache<Command>(KNOWN_BYTES)
   readonly directories = new LruCache<Directory>(KNOWN_BYTES)
 }
 
-/** Counted in bytes of the messages; parsed they take up to ten times as much. */
+/** Counted in bytes of the encoded messages; the parsed ones take up to ten times as much. */
 const KNOWN_BYTES = 4 * 1024 * 1024
 
 /**
- * Reads an action, unless its bytes are there, and what it refers to. INVALID_ARGUMENT when something is malformed; FAILED_PRECONDITION when the
- * Action is missing. A missing Command is listed with the missing inputs, so that a client learns of all at once.
+ * Reads an action (unless `bytes` is given), its Command and its input tree. INVALID_ARGUMENT for malformed messages.
+ * FAILED_PRECONDITION if the Action is missing. A missing Command is listed together with the missing inputs, so that
+ * the client learns of all at once.
  */
 export const readActionSource = async (
   { digest, bytes, treeOf }: ActionNamed,
@@ -68,7 +69,7 @@ export const readActionSource = async (
   return { action, command, rootDigest, tree }
 }
 
-/** Undefined when it is absent. */
+/** Undefined if the blob is absent. */
 const orAbsent = async <T>(read: Promise<T>): Promise<T | undefined> => {
   try {
     return await read

@@ -5,8 +5,8 @@ import { durationOf, timestampOf } from '../../proto/time.js'
 type TimestampField = Exclude<keyof ExecutedActionMetadataInput & `${string}Timestamp`, undefined>
 
 /**
- * The timestamps of one attempt in the order of their marks. They never go back, whatever the clocks of this machine and
- * of the scheduler do (REAPI ExecutedActionMetadata; clients compute durations from them).
+ * The timestamps of one attempt in the order of their marks. They never decrease, even if the clocks of this machine
+ * and of the scheduler differ, because clients compute durations from them (REAPI ExecutedActionMetadata).
  */
 export class AttemptTimes {
   readonly #clock: Clock

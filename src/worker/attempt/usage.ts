@@ -5,7 +5,9 @@ import type { ProgramUsage } from '../command/starter.js'
 
 const usageCodec = codec('remexec.worker.v1.CommandUsage')
 
-/** What a command took, as `ExecutedActionMetadata.auxiliary_metadata` tells it: nothing where the system does not. */
+/**
+ * Resource usage of a command for `ExecutedActionMetadata.auxiliary_metadata`; empty if the system does not report it.
+ */
 export const usageMetadata = (usage: ProgramUsage | undefined) => {
   if (usage === undefined) return []
   const { userMs, systemMs, peakResidentBytes } = usage

@@ -2,14 +2,14 @@ import { closeSync, constants as files, openSync } from 'node:fs'
 import { constants } from 'node:os'
 import type { Libc } from './libc.js'
 
-/** A file that nobody has open and nobody can open until it is released. */
+/** A file that no process has open. Opening it blocks until the claim is released. */
 export interface ClaimedFile {
   release(): void
 }
 
 /**
- * `in use`: another process, or this one elsewhere, has the file open. Undefined where the system cannot tell: without koffi,
- * on a file system without leases, or for a file of another user.
+ * `in use`: a process (also this one) has the file open. Undefined if the system cannot answer: without koffi, on a
+ * file system without leases, or for a file of another user.
  */
 export type ClaimFile = (path: string) => ClaimedFile | 'in use' | undefined
 
@@ -24,7 +24,8 @@ export const claimsOf =
   (path) => {
     if (libc === undefined) return undefined
     const fd = openSync(path, FLAGS)
-    // Whoever opens the file meanwhile waits, and the kernel tells this process: by default with a signal that would end it.
+    // A process that opens the file meanwhile blocks, and the kernel signals this process. The default signal would end
+    // it.
     const isSet = libc.fcntl(fd, F_SETSIG, constants.signals.SIGURG) === 0
     if (isSet && libc.fcntl(fd, F_SETLEASE, F_WRLCK) === 0) return { release: () => closeSync(fd) }
     const errno = libc.errno()

@@ -1,7 +1,7 @@
 import type { Command } from '../../proto/generated/build.bazel.remote.execution.v2.js'
 import type { PlatformProperty } from '../../reapi/platform.js'
 
-/** Where the value of an additional variable comes from, as the configuration says it. */
+/** The source of an additional variable's value, as configured. */
 export type EnvironmentSource =
   | 'from_environment'
   | 'timeout_millis'
@@ -10,9 +10,9 @@ export type EnvironmentSource =
   | { readonly property: string }
   | { readonly value: string }
 
-/** What the sources refer to. */
+/** The values that sources refer to. */
 export interface EnvironmentFacts {
-  /** PATH where neither the command nor the configuration sets one; empty for none. */
+  /** PATH if neither the command nor the configuration sets one; empty for none. */
   readonly defaultPath: string
   readonly timeoutMs: number
   readonly sideChannelPath: string
@@ -21,19 +21,20 @@ export interface EnvironmentFacts {
 }
 
 /**
- * The whole environment of a command: a PATH, the configured additions, then what the Command declares, each winning over
- * those before it (REAPI Command.environment_variables lets a worker have defaults). Nothing else of this process's
- * environment gets in. A source that has no value here (a property the action did not ask for, a variable this process
- * lacks) adds nothing.
+ * The whole environment of a command. Later entries override earlier ones: a default PATH, the configured additions,
+ * the variables of the Command (REAPI Command.environment_variables allows defaults). Nothing else is inherited from
+ * this process. A source without a value adds nothing, such as a property that the action does not have or a variable
+ * that this process lacks.
  */
 export const commandEnvironment = (
   command: Pick<Command, 'environmentVariables'>,
   additional: ReadonlyMap<string, EnvironmentSource>,
   facts: EnvironmentFacts,
 ): Record<string, string> => {
-  // Without a prototype a variable may be called `__proto__`.
+  // No prototype, because a variable may be called `__proto__`.
   const environment: Record<string, string> = Object.create(null)
-  // The program itself is found without one, but not what it starts by name: gcc its linker.
+  // Programs that the command starts by name need PATH, e.g. gcc for its linker. The command itself is found without
+  // it.
   if (facts.defaultPath !== '') environment['PATH'] = facts.defaultPath
   for (const [name, source] of additional) {
     const value = resolve(name, source, facts)

@@ -3,7 +3,7 @@ import { constants } from 'node:os'
 import { errnoOf } from '../../base/errno.js'
 import type { Program, Starter } from './starter.js'
 
-/** Node's own way, which forks: what that costs grows with the memory of this process. */
+/** Starts programs by Node's `spawn`, which forks. The cost of a fork grows with the memory of this process. */
 export const forkStarter: Starter = (program, { onStart, onExit, onFailure }) => {
   let child: ChildProcess
   try {
@@ -23,7 +23,7 @@ export const forkStarter: Starter = (program, { onStart, onExit, onFailure }) =>
 
 const spawnProgram = ({ argv, cwd, environment, stdout, stderr, status }: Program): ChildProcess => {
   const [program = '', ...args] = argv
-  // Without a prototype a variable may be called `__proto__`.
+  // No prototype, because a variable may be called `__proto__`.
   const env: Record<string, string> = Object.create(null)
   for (const [name, value] of environment) env[name] = value
   const stdio = ['ignore' as const, stdout, stderr, ...(status === undefined ? [] : [status])]

@@ -1,22 +1,22 @@
 import { existsSync, lstatSync, readFileSync, realpathSync } from 'node:fs'
 
-/** What is to be covered changes with the programs of the machine, so it is looked up again after this time. */
+/** How long the list of hidden places is valid. It changes with the programs of the machine. */
 const FRESH_MS = 1000
-/** A folder in place of another is a file system in memory; nothing is to be kept there. */
+/** Size of the in-memory file system that covers a folder. Nothing is stored there. */
 const FOLDER_BYTES = 4096
-/** Where a command has a file system of its own anyhow. */
+/** Folders that a command always has its own file system for. */
 const OWN = ['/dev', '/proc', '/tmp', '/var/tmp']
-/** Sockets of the machine's services, each of which a restart of its service makes anew. */
+/** Folders with sockets of system services. They are recreated when a service restarts. */
 const RUN = ['/run', '/var/run']
-/** What programs need of it: where NixOS has them. */
+/** Parts of RUN that programs need, on NixOS. */
 const NEEDED_OF_RUN = ['/run/current-system', '/run/wrappers', '/run/opengl-driver']
 
 /**
- * What a confined command must not see of the machine: the files and folders that the configuration names, and Unix sockets
- * with a path, which a network namespace does not close. Folders are covered by empty ones. In place of files and sockets
- * there is a device that cannot be opened.
- *
- * The kernel lists the sockets of this network namespace only. Of others those are found that are mounted by themselves.
+ * The places of the machine that a confined command must not see: the files and folders that the configuration names,
+ * and Unix sockets with a path, which a network namespace does not isolate. Folders are covered by empty ones, files
+ * and sockets by a device that cannot be opened.
+ * The kernel lists only the sockets of this network namespace. Of other sockets, only those that are mount points are
+ * found.
  */
 export class HiddenPlaces {
   readonly #paths: readonly string[]
@@ -31,14 +31,16 @@ export class HiddenPlaces {
     this.#keepsNetwork = keepsNetwork
   }
 
-  /** Options of bubblewrap that cover what is there now. They stand behind those that mount the machine. */
+  /**
+   * Options of bubblewrap that cover the places that exist now. They must follow the options that mount the machine.
+   */
   options(): readonly string[] {
     const nowMs = performance.now()
     if (nowMs - this.#foundMs >= FRESH_MS) {
       this.#foundMs = nowMs
       this.#covers = this.#find()
     }
-    // bubblewrap fails where there is nothing to mount over.
+    // bubblewrap fails if the path to mount over does not exist.
     return this.#covers.flatMap(({ path, options }) => (existsSync(path) ? options : []))
   }
 
@@ -54,7 +56,7 @@ export class HiddenPlaces {
     }
     for (const path of present(RUN)) cover(path)
     for (const path of this.#neededOfRun()) covers.push({ path, options: ['--ro-bind', path, path] })
-    // Parents first: what is below them needs no cover of its own.
+    // Parents first: a path below a covered folder needs no cover.
     for (const path of [...present(this.#paths)].sort((a, b) => a.length - b.length)) cover(path)
     for (const path of present([...this.#mountedSockets, ...listedSockets()])) if (isSocket(path)) cover(path)
     return covers
@@ -74,7 +76,7 @@ interface Cover {
 
 const isWithin = (path: string, folder: string): boolean => path === folder || path.startsWith(`${folder}/`)
 
-/** Where these paths lead, each once; absent ones are left out. */
+/** The real paths of existing `paths`, each once. */
 const present = (paths: readonly string[]): ReadonlySet<string> => {
   const found = new Set<string>()
   for (const path of paths) {
@@ -87,7 +89,7 @@ const present = (paths: readonly string[]): ReadonlySet<string> => {
 const isFolder = (path: string): boolean => unlessHidden(() => lstatSync(path).isDirectory()) ?? false
 const isSocket = (path: string): boolean => unlessHidden(() => lstatSync(path).isSocket()) ?? false
 
-/** What this process cannot reach is out of reach of its commands too. */
+/** A path that this process cannot reach is also out of reach for its commands. */
 const unlessHidden = <T>(look: () => T): T | undefined => {
   try {
     return look()
@@ -101,7 +103,7 @@ const listedSockets = (): readonly string[] => {
   return [...new Set([...text.matchAll(/^\S+: (?:\S+ +){6}(\/.*)$/gm)].map(([, path = '']) => path))]
 }
 
-/** Spaces and the like are octal there. */
+/** mountinfo writes spaces and some other characters as octal escapes. */
 const mountPoints = (): readonly string[] => {
   const text = unlessHidden(() => readFileSync('/proc/self/mountinfo', 'utf8')) ?? ''
   return text.split('\n').flatMap((line) => {

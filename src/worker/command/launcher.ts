@@ -6,12 +6,12 @@ import { type Libc, loadLibc } from './libc.js'
 import { posixStarter } from './posix-starter.js'
 import type { Program, ProgramUsage, Starter } from './starter.js'
 
-/** The program ended, and whatever was left in its group was killed. */
+/** The program has ended, and the rest of its process group was killed. */
 export interface LaunchEnded {
   readonly kind: 'ended'
   /** The program's own exit code, or 128+n after signal n. */
   readonly exitCode: number
-  /** A `kill` came before it ended. */
+  /** Whether `kill` was called before it ended. */
   readonly wasKilled: boolean
   readonly durationMs: number
   readonly usage: ProgramUsage | undefined
@@ -25,7 +25,7 @@ export interface LaunchFailed {
 
 export interface Launch {
   readonly outcome: Promise<LaunchEnded | LaunchFailed>
-  /** Kills its whole group, when it has started if it has not yet. Nothing happens when it has ended. */
+  /** Kills the whole process group, also if the program is still being started. No effect after it has ended. */
   kill(): void
 }
 
@@ -36,8 +36,9 @@ interface Running {
 }
 
 /**
- * Starts programs by posix_spawn, which lends the memory of this process to the new one up to its exec. Without koffi that is a
- * fork, which copies the page tables: measured with `/bin/true`, 1.3 ms of CPU against 6 in a process of 110 MiB.
+ * Starts programs by posix_spawn: until its exec, the new process uses the memory of this one. Without koffi it forks,
+ * which copies the page tables. Measured with `/bin/true` in a process of 110 MiB: 1.3 ms of CPU with posix_spawn, 6 ms
+ * with fork.
  */
 export class Launcher {
   readonly libc: Libc | undefined
@@ -52,7 +53,7 @@ export class Launcher {
     this.#start = this.libc === undefined ? forkStarter : posixStarter(this.libc)
   }
 
-  /** `onStart` is told the process group while it lives. */
+  /** Calls `onStart` with the process group while it is alive. */
   launch(program: Program, onStart: (pid: number) => void): Launch {
     if (this.#isClosed) throw new StatusError('UNAVAILABLE', 'the worker is closed and starts no commands')
     const sinceMs = performance.now()
@@ -79,7 +80,7 @@ export class Launcher {
     return { outcome, kill: () => this.#kill(running) }
   }
 
-  /** Kills everything it started, and what is being started as soon as it has. */
+  /** Kills all running programs, and those being started as soon as they have started. */
   close(): void {
     this.#isClosed = true
     for (const running of this.#running) this.#kill(running)

@@ -7,12 +7,12 @@ import { processFacts, unlessGone } from './process-facts.js'
 
 const SWEEP_PERIOD_MS = 1000
 
-/** A command that runs or is being started. */
+/** A command that is running or being started. */
 export class RunningCommand {
-  /** Each with a slash at its end. */
+  /** Each ends with a slash. */
   readonly directories: readonly string[]
   readonly sinceMs = performance.now()
-  /** Resolves when it has started, or never will. */
+  /** Resolves when the command has started, or will never start. */
   readonly started: Promise<void>
   #processGroup: number | undefined
   #tell: () => void = () => {}
@@ -24,7 +24,7 @@ export class RunningCommand {
     })
   }
 
-  /** Undefined until it is told. */
+  /** Undefined until the command has started. */
   get processGroup(): number | undefined {
     return this.#processGroup
   }
@@ -40,13 +40,15 @@ export class RunningCommand {
 }
 
 /**
- * Kills what a command left behind outside of its process group: children that made a group or session of their own.
- * They are known by the session of a command that has ended, or by living in the directory of an action that has ended
- * (their current directory, stdout or stderr) without a terminal, which the shell of somebody who looks around there has, or
- * by being orphans. Linux tells this through /proc; elsewhere only process groups are killed.
- *
- * Without orphans every process of the machine is looked at, so that is done once a second at most, and only after a command
- * has ended.
+ * Kills processes that a command left outside of its process group, because they made a group or session of their own.
+ * A process counts as left behind in one of these cases:
+ * - Its session is that of a command that has ended.
+ * - Its current directory, stdout or stderr is in the directory of an action that has ended, and it has no terminal. A
+ *   shell of a person who inspects the directory has one.
+ * - It is an orphan of a command that has ended.
+ * Uses /proc of Linux; on other systems only process groups are killed.
+ * Without `orphans`, a sweep reads every process of the machine, so it runs at most once a second and only after a
+ * command has ended.
  */
 export class Leftovers {
   readonly #workDirectory: string
@@ -57,7 +59,7 @@ export class Leftovers {
   readonly #orphans: Orphans | undefined
   readonly #stop: () => void
 
-  /** With `orphans` those are looked at, and every process of the machine at `sweep` only. */
+  /** With `orphans`, only orphans are checked regularly, and all processes of the machine only by `sweep`. */
   constructor(workDirectory: string, clock: Clock, log: Log, orphans?: Orphans) {
     this.#workDirectory = `${workDirectory}/`
     this.#log = log
@@ -67,7 +69,7 @@ export class Leftovers {
       : () => {}
   }
 
-  /** From now on processes in the directories belong there. To be said before the command is started. */
+  /** Processes in these directories belong to the command from now on. Call it before the command starts. */
   starting(directories: readonly string[]): RunningCommand {
     const running = new RunningCommand(directories)
     this.#running.add(running)
@@ -80,7 +82,7 @@ export class Leftovers {
     if (running.processGroup !== undefined) this.#ended.add(running.processGroup)
   }
 
-  /** Kills the known remaining processes of ended commands. A failure is logged, and the next period tries again. */
+  /** Kills leftover processes of ended commands. A failure is logged and retried in the next period. */
   look(): void {
     this.#guarded(() => this.#look())
   }
@@ -90,12 +92,12 @@ export class Leftovers {
     else {
       const killed = this.#orphans.kill(this.#commands)
       if (killed.length > 0) this.#tell(killed)
-      // What is older than none of those that run is looked at again.
+      // Orphans younger than a running command cannot be attributed yet, so they are checked again later.
       else if (this.#running.size === 0) this.#ended = new Set()
     }
   }
 
-  /** What is of a command that runs but whose parents have ended, as far as it can be told; each may have children. */
+  /** Orphaned processes of a running command, as far as they can be attributed. Each may have children. */
   straysOf({ processGroup }: RunningCommand): readonly number[] {
     if (this.#orphans === undefined || processGroup === undefined) return []
     return this.#orphans.of(processGroup, this.#commands)
@@ -105,12 +107,12 @@ export class Leftovers {
     return this.#orphans !== undefined
   }
 
-  /** Whether nothing is left of commands that have ended; false also where that cannot be told, or not at once. */
+  /** Whether no process of an ended command is left. False also if that is unknown or not known immediately. */
   haveNoOrphans(): boolean {
     return this.#orphans?.areNone() === true
   }
 
-  /** Whether every process that is there now belongs to a command that runs; false where that cannot be told. */
+  /** Whether every process present now belongs to a running command. False if that is unknown. */
   async areNone(): Promise<boolean> {
     const strangers = this.#orphans?.strangersTo(this.#commands.running)
     if (strangers === undefined || strangers.length === 0) return strangers !== undefined
@@ -134,8 +136,8 @@ export class Leftovers {
   }
 
   /**
-   * Checks every process of the machine. If it kills new ones the next period sweeps again, because they may have forked. A
-   * failure is logged, and the next period tries again.
+   * Checks every process of the machine. If it kills new ones, the next period sweeps again, because they may have
+   * forked. A failure is logged and retried in the next period.
    */
   sweep(): void {
     this.#guarded(() => this.#sweep())
@@ -165,7 +167,7 @@ export class Leftovers {
     this.#ended = pids.length > 0 ? ended : new Set()
   }
 
-  /** The same, of all commands: none is to run any more. */
+  /** Sweeps after marking all commands as ended. None may run any more. */
   sweepAll(): void {
     for (const running of [...this.#running]) this.ended(running)
     this.sweep()
@@ -180,7 +182,8 @@ export class Leftovers {
     if (facts === undefined || facts.isZombie || facts.session === 0) return false
     const { session } = facts
     if (running.has(session)) return false
-    // A number is not given to a new process while a session has it, so with its leader dead the session is the old one.
+    // The kernel does not reuse a number as long as a session has it. So if the leader is dead, the session is the old
+    // one.
     if (ended.has(session) && !existsSync(`/proc/${session}`)) return true
     return (
       !facts.hasTerminal && ['cwd', 'fd/1', 'fd/2'].some((link) => this.#isInEndedDirectory(`/proc/${pid}/${link}`))
@@ -197,7 +200,7 @@ export class Leftovers {
   }
 }
 
-/** Undefined too for a directory that no path leads to: the kernel does not tell where it is. */
+/** Undefined also for a directory without a path, because the kernel does not report where it is. */
 const linkTarget = (path: string): string | undefined => {
   try {
     return unlessGone(() => readlinkSync(path))

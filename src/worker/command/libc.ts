@@ -6,7 +6,7 @@ const { EBADF } = constants.errno
 
 type Pointer = Buffer | bigint
 
-/** The functions of the C library that Node does not offer, as they are called there. */
+/** Functions of the C library that Node does not offer, with their C signatures. */
 export interface Libc {
   readonly addressOf: (buffer: Buffer) => bigint
   readonly fileActionsInit: (actions: Buffer) => number
@@ -15,13 +15,13 @@ export interface Libc {
   readonly fileActionsAddDup2: (actions: Buffer, from: number, to: number) => number
   readonly fileActionsAddChdir: (actions: Buffer, path: string) => number
   readonly fileActionsAddClose: (actions: Buffer, fd: number) => number
-  /** Of all descriptors from this one on. */
+  /** Closes all descriptors from this one on. */
   readonly fileActionsAddCloseFrom: (actions: Buffer, from: number) => number
   readonly attributesInit: (attributes: Buffer) => number
   readonly attributesSetFlags: (attributes: Buffer, flags: number) => number
   readonly attributesSetSignalDefault: (attributes: Buffer, signals: Buffer) => number
   readonly attributesSetSignalMask: (attributes: Buffer, signals: Buffer) => number
-  /** In another thread, because it lasts until the program is there. What it is given has to be kept until then. */
+  /** Runs in another thread, because it blocks until the exec. Keep the arguments alive until it resolves. */
   readonly posixSpawn: (
     pid: Buffer,
     path: string,
@@ -31,12 +31,12 @@ export interface Libc {
     environment: Pointer,
   ) => Promise<number>
   readonly prctl: (option: number, ...values: readonly [number, number, number, number]) => number
-  /** Answers a descriptor, or -1. */
+  /** Returns a descriptor, or -1. */
   readonly memfdCreate: (name: string, flags: number) => number
   readonly fcntl: (fd: number, command: number, value: number) => number
-  /** Of the last call that failed. */
+  /** Error number of the last failed call. */
   readonly errno: () => number
-  /** A negative number is that of a process group. */
+  /** A negative `pid` is a process group. */
   readonly kill: (pid: number, signal: number) => number
   /** `usage` is a `struct rusage`. */
   readonly wait: (pid: number, status: Buffer, options: number, usage: Buffer) => number
@@ -49,18 +49,18 @@ interface Koffi {
 }
 
 interface Library {
-  /** Throws when there is none. */
+  /** Throws if the function does not exist. */
   func<T>(declaration: string): T & InThread
 }
 
-/** A function of C, which can be called in a thread of the pool too. */
+/** A C function that can also be called in a thread of the pool. */
 interface InThread {
   async(...args: readonly unknown[]): void
 }
 
 /**
- * `undefined` where this cannot be: on other systems than 64-bit Linux and, with a word about it, without koffi, which is
- * an optional dependency, or with a C library that lacks something.
+ * `undefined` if not available: on systems other than 64-bit Linux, without koffi (an optional dependency), or with a C
+ * library that lacks a function. `onFailure` gets the reason in the last two cases.
  */
 export const loadLibc = (onFailure: (reason: string) => void = () => {}): Libc | undefined => {
   if (process.platform !== 'linux' || !['x64', 'arm64'].includes(process.arch) || endianness() !== 'LE')
@@ -108,7 +108,7 @@ const libcOf = (koffi: Koffi): Libc => {
   }
 }
 
-/** It takes what comes behind the command as C passes arguments of unknown number. */
+/** fcntl is variadic, so the type of its last argument must be passed too. */
 const fcntlOf = (library: Library): Libc['fcntl'] => {
   const fcntl: (fd: number, command: number, type: 'int', value: number) => number =
     library.func('int fcntl(int, int, ...)')
@@ -124,12 +124,12 @@ const closeFromOf = (library: Library): Libc['fileActionsAddCloseFrom'] | undefi
   }
 }
 
-/** More than this process opens while a program starts. */
+/** Upper bound for descriptors that this process opens while a program starts. */
 const OPENED_MEANWHILE = 1000
 
 /**
- * The same, one by one, of those that are open now or may be when the program starts, which get the lowest numbers that are free.
- * Closing one that is not open is no failure there.
+ * Closes descriptors one by one: those open now, and those that may be opened before the program starts, which get the
+ * lowest free numbers. Closing a descriptor that is not open is no failure there.
  */
 export const closingEach =
   (addClose: Libc['fileActionsAddClose']): Libc['fileActionsAddCloseFrom'] =>
@@ -137,7 +137,7 @@ export const closingEach =
     const last = Math.max(from, ...readdirSync('/proc/self/fd').map(Number)) + OPENED_MEANWHILE
     for (let fd = from; fd <= last; fd++) {
       const errno = addClose(actions, fd)
-      // More than this process may have.
+      // Above the limit of descriptors of this process.
       if (errno === EBADF) return 0
       if (errno !== 0) return errno
     }

@@ -4,24 +4,24 @@ import { processFacts, unlessGone } from './process-facts.js'
 
 const CHILD_SUBREAPER = 36
 const WAIT_NO_HANG = 1
-/** One that forks while it is killed is found again: its children are orphans by then. */
+/** A process may fork while it is killed. Its children are orphans then and are found in the next round. */
 const ROUNDS = 10
 
 /** The commands of a worker at one moment. */
 export interface Commands {
-  /** The process groups of those that run. */
+  /** Process groups of running commands. */
   readonly running: ReadonlySet<number>
-  /** Since when, as `performance.now` tells it, the oldest of those is being started whose process is not known; infinity for none. */
+  /** `performance.now` at the oldest start whose process is not known yet; infinity if there is none. */
   readonly startingSinceMs: number
 }
 
 const TICK_MS = 10
 
 /**
- * Children of this process that it did not start: Linux gives it those whose parents ended, of everything below it. So what a
- * command started can go into sessions of its own and close all it has, and is found here as soon as its parent is gone.
- * Whose it was is not told. But it is younger than its command: once all commands that run are younger than it, it belongs
- * to one that has ended.
+ * Children of this process that it did not start. As a subreaper, it inherits all descendants whose parents have ended.
+ * So a process that made its own session and closed all its descriptors is found here once its parent is gone.
+ * Linux does not report which command an orphan came from. But an orphan is younger than its command. So once all
+ * running commands are younger than the orphan, it belongs to a command that has ended.
  */
 export class Orphans {
   readonly #libc: Libc
@@ -31,13 +31,16 @@ export class Orphans {
     this.#libc = libc
   }
 
-  /** For a process in which nothing else starts programs that stay. `undefined` where the system does not have it. */
+  /**
+   * Only for a process in which no other code starts long-lived programs. `undefined` if the system does not support
+   * it.
+   */
   static adopted(libc: Libc | undefined): Orphans | undefined {
     if (libc === undefined || children() === undefined) return undefined
     return libc.prctl(CHILD_SUBREAPER, 1, 0, 0, 0) === 0 ? new Orphans(libc) : undefined
   }
 
-  /** Kills those of commands that have ended. Answers whom. */
+  /** Kills the orphans of commands that have ended. Returns their process ids. */
   kill({ running, startingSinceMs }: Commands): readonly number[] {
     const startingTicks = this.#ticksAt(startingSinceMs)
     const starts = [...running].map((pid) => processFacts(pid)?.startTicks ?? Number.POSITIVE_INFINITY)
@@ -54,7 +57,10 @@ export class Orphans {
     return [...killed]
   }
 
-  /** Those that can only be of this one of the process groups that run: of its session, or of none and older than all others. */
+  /**
+   * Orphans that can only belong to this running process group: those of its session, and those without a known session
+   * that are older than all other commands.
+   */
   of(processGroup: number, { running, startingSinceMs }: Commands): readonly number[] {
     const startingTicks = this.#ticksAt(startingSinceMs)
     const others = [...running].filter((pid) => pid !== processGroup)
@@ -70,14 +76,14 @@ export class Orphans {
   }
 
   /**
-   * Whether there is no such child, not even one that has ended and was not waited for: then nothing is left of commands that have
-   * ended. Known soon, as it takes no look at each thread: Linux gives orphans to the first of them.
+   * Whether there is no orphan, not even a zombie. Then no process of an ended command is left. Cheap, because it reads
+   * only the main thread: Linux gives orphans to the first thread.
    */
   areNone(): boolean {
     return unlessGone(() => readFileSync(`/proc/self/task/${process.pid}/children`, 'latin1')) === ''
   }
 
-  /** Children that live and are of none of these process groups. */
+  /** Live children that belong to none of these process groups. */
   strangersTo(running: ReadonlySet<number>): readonly number[] {
     return (children() ?? []).filter((pid) => {
       if (running.has(pid)) return false
@@ -86,7 +92,7 @@ export class Orphans {
     })
   }
 
-  /** Never later than the time is: this clock begins a little after the process. */
+  /** Never later than the real time, because this clock starts a little after the process. */
   #ticksAt(ms: number): number {
     return (this.#own?.startTicks ?? 0) + Math.floor(ms / TICK_MS)
   }
@@ -98,7 +104,8 @@ export class Orphans {
     return (children() ?? []).filter((pid) => {
       if (running.has(pid)) return false
       const facts = processFacts(pid)
-      // Node's own are of the session of this process; nobody can join that. What is being started is in time.
+      // Children started by Node are in the session of this process, which others cannot join. Programs being started
+      // now are skipped.
       if (facts === undefined || facts.session === this.#own?.session || facts.startTicks >= startingTicks) return false
       if (facts.isZombie) this.#libc.wait(pid, Buffer.alloc(4), WAIT_NO_HANG, Buffer.alloc(256))
       return !facts.isZombie && !running.has(facts.session) && facts.startTicks < oldest

@@ -6,7 +6,7 @@ import type { Libc } from './libc.js'
 import { type Program, type ProgramEvents, type ProgramUsage, STATUS_FD, type Starter } from './starter.js'
 import { beginStart } from './starts.js'
 
-/** More than any C library has for `posix_spawnattr_t`, `posix_spawn_file_actions_t` and `sigset_t`. */
+/** Larger than `posix_spawnattr_t`, `posix_spawn_file_actions_t` and `sigset_t` of any C library. */
 const OPAQUE_BYTES = 1024
 const POINTER_BYTES = 8
 
@@ -16,18 +16,18 @@ const SET_SIGNAL_MASK = 0x08
 const SET_SESSION = 0x80
 
 const WAIT_NO_HANG = 1
-/** More than `struct rusage` has. */
+/** Larger than `struct rusage`. */
 const RUSAGE_BYTES = 256
 const HEARTBEAT_MS = 1000
 
-/** As many as libuv has threads: more would wait there, each with memory of koffi's. */
+/** The number of libuv threads. Further calls would queue there, each with memory of koffi. */
 const STARTS_AT_A_TIME = 4
 
 /**
- * Starts programs by posix_spawn, which lends the memory of this process to the new one up to its exec: half of what a
- * fork costs is copying page tables. It lasts until that exec, so it is called in other threads: in the one of the event loop two
- * lanes of `/bin/true` started 380 a second on a busy machine of two cores, and 1,000 this way. Only what was started here
- * is waited for, so that Node may have children of its own.
+ * Starts programs by posix_spawn: until its exec, the new process uses the memory of this one. A fork would copy the
+ * page tables, which is half of its cost. The call blocks until that exec, so it runs in other threads. Measured with
+ * two lanes of `/bin/true` on a busy machine with two cores: 380 starts a second in the thread of the event loop, 1,000
+ * in other threads. Only programs started here are waited for, so Node may have its own children.
  */
 export const posixStarter = (libc: Libc): Starter => {
   const attributes = attributesOf(libc)
@@ -51,10 +51,10 @@ export const posixStarter = (libc: Libc): Starter => {
       return
     }
     running.set(started.pid, onExit)
-    // A signal keeps no process alive; what runs does.
+    // A signal handler does not keep the process alive, so running programs need a timer.
     heartbeat ??= setInterval(reapAll, HEARTBEAT_MS)
     onStart(started.pid)
-    // Its signal may have come before its number was known.
+    // SIGCHLD may have arrived before the pid was known.
     reap([started.pid])
   }
   return (program, events) => void start(program, events)
@@ -62,7 +62,7 @@ export const posixStarter = (libc: Libc): Starter => {
 
 type Started = { readonly pid: number } | { readonly errno: number }
 
-/** Runs what it is given, at most so many at a time. */
+/** Limits concurrent starts to STARTS_AT_A_TIME. */
 const startsInTurn = () => {
   const waiting: (() => void)[] = []
   let free = STARTS_AT_A_TIME
@@ -90,8 +90,8 @@ const reapOne = (libc: Libc, pid: number, running: Map<number, ProgramEvents['on
 }
 
 /**
- * `struct rusage` of 64-bit Linux: two `timeval`s, then the peak in KiB. What a program had before its exec counts too, and that was
- * the memory of this process.
+ * `struct rusage` of 64-bit Linux: two `timeval`s, then the peak in KiB. The peak includes the time before the exec,
+ * when the program used the memory of this process.
  */
 const usageIn = (usage: Buffer): ProgramUsage => {
   const ms = (at: number): number =>
@@ -103,10 +103,13 @@ const usageIn = (usage: Buffer): ProgramUsage => {
 
 const { EINVAL, ENOENT, ENOTDIR, EACCES, ENOEXEC, ESTALE, ENODEV, ETIMEDOUT } = system.errno
 const NOT_HERE: readonly number[] = [ENOENT, ENOTDIR, ESTALE, ENODEV, ETIMEDOUT]
-/** Of glibc's execvp, for programs without a PATH. */
+/** The default of glibc's execvp for programs without a PATH. */
 const DEFAULT_PATH = '/bin:/usr/bin'
 
-/** As execvp in the environment of the program: the first that can be executed, a file in no known format by the shell. */
+/**
+ * Searches like execvp in the environment of the program: the first executable file. A file of unknown format runs in
+ * the shell.
+ */
 const startFirst = async (
   program: Program,
   start: (path: string, argv: readonly string[]) => Promise<Started>,
@@ -130,7 +133,7 @@ const candidates = ({ argv: [file = ''], environment }: Program): readonly strin
   return path.split(':').map((folder) => (folder === '' ? file : `${folder}/${file}`))
 }
 
-/** Signals that this process ignores or blocks are the program's to decide about. */
+/** Resets ignored and blocked signals of this process to their defaults for the program. */
 const attributesOf = (libc: Libc): Buffer => {
   const attributes = Buffer.alloc(OPAQUE_BYTES)
   check(libc.attributesInit(attributes))
@@ -144,13 +147,13 @@ const check = (errno: number): void => {
   if (errno !== 0) throw new Error(`posix_spawn cannot be prepared (${getSystemErrorName(-errno)})`)
 }
 
-/** What the C library reads in other threads: nothing else keeps it from the collector meanwhile. */
+/** Buffers that the C library reads in other threads. This reference keeps them from garbage collection. */
 const lent = new Set<Buffer>()
 
 const spawn = async (libc: Libc, attributes: Buffer, path: string, program: Program): Promise<Started> => {
   const { argv, cwd, environment, stdout, stderr, status } = program
   const strings = [...argv, ...environment.map(([name, value]) => `${name}=${value}`)]
-  // The C library would take what stands before it.
+  // The C library would cut the text at the NUL byte.
   if ([path, cwd, ...strings].some((text) => text.includes('\0'))) return { errno: EINVAL }
   const pid = Buffer.alloc(4)
   const actions = Buffer.alloc(OPAQUE_BYTES)
@@ -163,7 +166,7 @@ const spawn = async (libc: Libc, attributes: Buffer, path: string, program: Prog
     check(libc.fileActionsAddDup2(actions, stdout, 1))
     check(libc.fileActionsAddDup2(actions, stderr, 2))
     if (status !== undefined) check(libc.fileActionsAddDup2(actions, status, STATUS_FD))
-    // At its exec would be too late: the kernel lets this process go on before it closes what is to be closed then.
+    // Close-on-exec would be too late: the kernel resumes this process before it closes those descriptors.
     check(libc.fileActionsAddCloseFrom(actions, status === undefined ? STATUS_FD : STATUS_FD + 1))
     check(libc.fileActionsAddChdir(actions, cwd))
     const environmentAt = libc.addressOf(block) + BigInt((argv.length + 1) * POINTER_BYTES)
@@ -176,8 +179,8 @@ const spawn = async (libc: Libc, attributes: Buffer, path: string, program: Prog
 }
 
 /**
- * Two lists of pointers that end in null, the first with `count` entries, and after them the strings they point to, in one
- * piece of memory.
+ * Two null-terminated lists of pointers in one block of memory, followed by the strings they point to. The first list
+ * has `count` entries.
  */
 const pointerBlock = (libc: Libc, strings: readonly string[], count: number): Buffer => {
   const encoded = strings.map((text) => Buffer.from(`${text}\0`))

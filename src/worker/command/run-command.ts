@@ -7,39 +7,42 @@ import type { ProgramUsage } from './starter.js'
 export interface CommandRun {
   /** The program (absolute, relative to `cwd`, or looked up in the PATH of `environment`) and its arguments. */
   readonly argv: readonly string[]
-  /** The command line that runs it in a sandbox, and an open file for what that tells. */
+  /** The command line that runs it in a sandbox, and a descriptor for the sandbox's status. */
   readonly confined?: { readonly argv: readonly string[]; readonly status: number } | undefined
   /** Absolute. Must exist. */
   readonly cwd: string
-  /** All of it: nothing is inherited. */
+  /** The whole environment: nothing is inherited. */
   readonly environment: Readonly<Record<string, string>>
-  /** Open files that receive the two streams. */
+  /** Descriptors that receive the two streams. */
   readonly stdout: number
   readonly stderr: number
-  /** Counted from the moment the program has started. */
+  /** Counted from the start of the program. */
   readonly timeoutMs: number
   /** An abort kills the command. */
   readonly signal: AbortSignal
-  /** Told the process group while it lives, and how to end the command because it took too much of something. */
+  /** Called with the process group while it is alive. `exceed` ends the command because it exceeded a limit. */
   readonly onStart?: (processGroup: number, exceed: (what: string) => void) => void
 }
 
 export interface CommandExit {
-  /** The program's own, 128+n after signal n, 127 when the program was not found, 126 when it could not be executed. */
+  /**
+   * The program's own exit code; 128+n after signal n; 127 if the program was not found; 126 if it could not be
+   * executed.
+   */
   readonly exitCode: number
-  /** All but `exited` say who ended it, and come with exit code 137. */
+  /** All except `exited` mean that the worker ended the command; the exit code is then 137. */
   readonly end: 'exited' | 'timed out' | 'killed' | 'exceeded'
-  /** What was exceeded, in words. */
+  /** Which limit was exceeded, in words. */
   readonly excess?: string | undefined
   readonly durationMs: number
-  /** What it took, where the system tells. */
+  /** Resource usage, if the system reports it. */
   readonly usage?: ProgramUsage | undefined
 }
 
 /**
- * Runs a program without a shell, in a process group of its own, with empty stdin. When it is over, whatever the way,
- * every process left in the group is killed. A program that cannot be started is a result and not a failure of the
- * worker: the exit code is the one shells give, and the reason stands in stderr.
+ * Runs a program without a shell, in its own process group, with empty stdin. When it ends for any reason, all
+ * processes left in the group are killed. If the program cannot be started, that is a result and not a failure of the
+ * worker: the exit code is that of shells, and stderr has the reason.
  */
 export const runCommand = async (run: CommandRun, launcher: Launcher): Promise<CommandExit> => {
   const { confined, cwd, stdout, stderr, signal } = run
@@ -89,7 +92,7 @@ const notStarted = ({ errno, reason }: Pick<LaunchFailed, 'errno'> & { readonly 
     const message = `no process could be started on this worker (${errno ?? (reason || 'unknown reason')})`
     throw new StatusError('RESOURCE_EXHAUSTED', message)
   }
-  // What a sandbox said of it goes.
+  // Removes the sandbox's own message.
   ftruncateSync(run.stderr)
   writeSync(run.stderr, `remexec: cannot run ${JSON.stringify(run.argv[0])}: ${why.reason}\n`, 0)
   return { exitCode: why.exitCode, end: 'exited', durationMs: 0 } as const
@@ -108,5 +111,5 @@ const START_FAILURES: Readonly<Record<string, { readonly exitCode: number; reado
   E2BIG: { exitCode: 126, reason: 'its arguments and environment are too long for this machine' },
 }
 
-/** What setTimeout can count; longer waits are cut to these 24 days. */
+/** The maximum of setTimeout, about 24 days. Longer timeouts are cut. */
 const MAX_TIMER_MS = 2 ** 31 - 1

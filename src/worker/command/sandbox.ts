@@ -7,40 +7,40 @@ import { HiddenPlaces } from './hidden-places.js'
 import { STATUS_FD } from './starter.js'
 
 export interface SandboxSettings {
-  /** Nothing of the machine can be written but the input root, and `/tmp` is the action's own. */
+  /** Only the input root is writable, and `/tmp` is private to the action. */
   readonly ownsMounts: boolean
   readonly keepsNetwork: boolean
-  /** Inputs are mounted read-only, where a command has mounts of its own. */
+  /** Inputs are mounted read-only. Only with `ownsMounts`. */
   readonly protectsInputs: boolean
-  /** The input root is `/`, and nothing else of the machine is there. */
+  /** The input root is mounted as `/`, and nothing else of the machine is visible. */
   readonly isRoot: boolean
-  /** Most that each of the file systems in memory takes that a command has of its own; 0 for what the machine has by default. */
+  /** Maximum size of each private in-memory file system of a command; 0 for the default of the machine. */
   readonly ownBytes: number
-  /** Absolute paths of files and folders that a command with mounts of its own does not see. */
+  /** Absolute paths of files and folders that are hidden from commands. Only with `ownsMounts`. */
   readonly hidden: readonly string[]
 }
 
 export interface Confined {
   readonly argv: readonly string[]
-  /** Where it is to run: in the input root. */
+  /** The working directory, below the input root. */
   readonly cwd: string
   readonly root: string
-  /** What of the input root it may not write to, relative to it. */
+  /** Paths that the command may not write to, relative to the input root. */
   readonly readOnly: readonly string[]
-  /** What the action may write to; the input root is in it. */
+  /** The directory that the action may write to; contains the input root. */
   readonly directory: string
-  /** Where the actions of the worker run: of the others nothing is to be seen. */
+  /** The directory with all actions of the worker. Other actions in it are hidden. */
   readonly workDirectory: string
 }
 
 const TRIAL_MS = 10_000
-/** A path and some words. */
+/** Enough for a path and a short message. */
 const MAX_TOLD_BYTES = 16_384
 
 /**
- * Runs commands in Linux namespaces of their own by bubblewrap: no process of the machine can be seen, whatever a command
- * starts ends with it, and there is no network but a loopback. Without mounts of its own it sees all files of the machine;
- * with them it sees none that the configuration names, and no socket.
+ * Runs commands in their own Linux namespaces by bubblewrap: no process of the machine is visible, all processes of a
+ * command end with it, and there is no network except loopback. Without own mounts it sees all files of the machine.
+ * With own mounts it sees neither sockets nor the paths that the configuration names.
  */
 export class Sandbox {
   readonly #program: string
@@ -53,7 +53,7 @@ export class Sandbox {
     this.#hidden = new HiddenPlaces(settings.hidden, settings)
   }
 
-  /** FAILED_PRECONDITION where there is no bubblewrap, or the kernel does not let it work. */
+  /** FAILED_PRECONDITION if bubblewrap is missing or the kernel does not permit it. */
   static async open(settings: SandboxSettings): Promise<Sandbox> {
     const program = programIn(process.env['PATH'] ?? '')
     if (program === undefined) {
@@ -75,17 +75,17 @@ export class Sandbox {
     return sandbox
   }
 
-  /** Whether inputs are mounted so that nobody can write to them. */
+  /** Whether inputs are mounted read-only, so that no process can write to them. */
   get protectsInputs(): boolean {
     return this.#settings.ownsMounts && this.#settings.protectsInputs
   }
 
-  /** Whether inputs are to be files of the action alone: it can change the modes of what is the worker's. */
+  /** Whether inputs must be private copies, because the command could change the modes of the worker's files. */
   get givesCopies(): boolean {
     return this.#settings.ownsMounts && !this.#settings.protectsInputs
   }
 
-  /** The command line that runs another one inside; `startFailure` reads what it writes to its `STATUS_FD`. */
+  /** The command line that runs `argv` in the sandbox. `startFailure` reads its status from `STATUS_FD`. */
   confine({ argv, cwd, ...places }: Confined): readonly string[] {
     const { keepsNetwork, isRoot } = this.#settings
     const inside = isRoot ? `/${cwd.slice(places.root.length + 1)}` : cwd
@@ -105,8 +105,9 @@ export class Sandbox {
 }
 
 /**
- * Why nothing ran inside: bubblewrap ends with 1 then, as a program may, but has written no exit code to `status`, to which no
- * program inside can write. The reason it prints, in English wherever it is; an `errno` where the program could not be executed.
+ * Why nothing ran inside. bubblewrap exits with 1 in that case, like a program may, but does not write an exit code to
+ * `status`. Programs inside cannot write there. `reason` is the text printed by bubblewrap, always in English; `errno`
+ * is set if the program could not be executed.
  */
 export const startFailure = (
   program: string,
@@ -118,7 +119,7 @@ export const startFailure = (
   return { errno: reason.startsWith(failed) ? (ERRORS[reason.slice(failed.length)] ?? 'EACCES') : undefined, reason }
 }
 
-/** As glibc and musl say them; what else keeps a program from being executed is about its rights or its format. */
+/** Messages of glibc and musl. Other reasons concern the permissions or the format of the program. */
 const ERRORS: Readonly<Record<string, string>> = {
   'No such file or directory': 'ENOENT',
   'Not a directory': 'ENOTDIR',
@@ -144,7 +145,7 @@ const namespaces = (keepsNetwork: boolean): readonly string[] => [
   ...['--cap-drop', 'ALL'],
 ]
 
-/** What is written to it is in the memory of the machine, and in none of its processes. */
+/** Data in it takes memory of the machine, but counts for none of its processes. */
 const inMemory = (path: string, bytes: number): readonly string[] => [
   ...(bytes > 0 ? ['--size', String(bytes)] : []),
   ...['--tmpfs', path],

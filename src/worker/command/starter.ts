@@ -1,32 +1,35 @@
-/** A program to start: leader of a session and process group of its own, with empty stdin. */
+/** A program to start. It leads its own session and process group and has an empty stdin. */
 export interface Program {
   readonly argv: readonly string[]
   /** Absolute. */
   readonly cwd: string
-  /** All of it: nothing is inherited. Pairs, because a variable may be called `__proto__`. */
+  /** The whole environment: nothing is inherited. Pairs, because a variable may be called `__proto__`. */
   readonly environment: readonly (readonly [name: string, value: string])[]
-  /** Descriptors of this process, which stay its own. */
+  /** Descriptors of this process, which stays their owner. */
   readonly stdout: number
   readonly stderr: number
-  /** One more, which it gets as its descriptor `STATUS_FD`. */
+  /** Optional descriptor that the program gets as `STATUS_FD`. */
   readonly status?: number | undefined
 }
 
-/** Behind stdin, stdout and stderr. */
+/** The first descriptor after stdin, stdout and stderr. */
 export const STATUS_FD = 3
 
-/** What a program and those of its children it has waited for took. */
+/** Resource usage of a program and of the children that it has waited for. */
 export interface ProgramUsage {
   readonly userMs: number
   readonly systemMs: number
-  /** Of the largest of them; absent where it was no more than this process has, which Linux takes for theirs. */
+  /**
+   * Peak of the largest of these processes. Undefined if it does not exceed the peak of this process, because Linux
+   * counts memory from before the exec.
+   */
   readonly peakResidentBytes: number | undefined
 }
 
-/** `onStart` and then `onExit`, or `onFailure` alone, before the call returns or later. */
+/** Either `onStart` and then `onExit`, or only `onFailure`; before or after the call returns. */
 export interface ProgramEvents {
   readonly onStart: (pid: number) => void
-  /** The program's own exit code, or 128+n after signal n; what it took where the system tells. */
+  /** The program's own exit code, or 128+n after signal n; and its usage, if the system reports it. */
   readonly onExit: (exitCode: number, usage?: ProgramUsage) => void
   /** Nothing was started. */
   readonly onFailure: (errno: string | undefined) => void

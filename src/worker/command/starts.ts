@@ -1,7 +1,7 @@
-/** Of this process, whose descriptors they have. */
+/** Starts in progress. Each has a copy of this process's descriptors. */
 const underWay = new Set<Promise<unknown>>()
 
-/** Begins the start of a program. From then on, and until it has started or failed, it may have each descriptor of this process open. */
+/** Begins the start of a program. Until it has started or failed, it may have every descriptor of this process open. */
 export const beginStart = async <T>(start: () => Promise<T>): Promise<T> => {
   const starting = start()
   underWay.add(starting)
@@ -13,8 +13,9 @@ export const beginStart = async <T>(start: () => Promise<T>): Promise<T> => {
 }
 
 /**
- * Resolves when all starts that are under way now are over. What was written and closed by now nobody has open any more then, and it can
- * be executed: until then a program that was being started when it was written makes it a "Text file busy".
+ * Resolves when all starts in progress now are over. A file written and closed before this call can then be executed.
+ * Until then, a program being started may still have the file open for writing, and an exec fails with "Text file
+ * busy".
  */
 export const startsSoFar = async (): Promise<void> => {
   await Promise.allSettled(underWay)

@@ -1,11 +1,11 @@
 import { lstatSync, realpathSync, type Stats, statSync } from 'node:fs'
 import { errnoOf } from '../../base/errno.js'
 
-/** What is at a path, symlinks not followed; `undefined` when nothing is. */
+/** The stats of a path without following symlinks; `undefined` if nothing is there. */
 export const statsOf = (path: string): Stats | undefined =>
   unlessAbsent(() => lstatSync(path, { throwIfNoEntry: false }))
 
-/** What is at a path, symlinks followed; `undefined` when they lead nowhere. */
+/** The stats of a path after following symlinks; `undefined` if they lead nowhere. */
 export const targetOf = (path: string): Stats | undefined =>
   unlessAbsent(() => statSync(path, { throwIfNoEntry: false }))
 
@@ -18,7 +18,7 @@ const unlessAbsent = (look: () => Stats | undefined): Stats | undefined => {
   }
 }
 
-/** Whether a path below the root, symlinks followed, is a directory that lies in the root. */
+/** Whether a path below the root leads to a directory inside the root, after following symlinks. */
 export const isDirectoryInside = (path: string, root: string): boolean => {
   try {
     const real = realpathSync.native(`${root}/${path}`)

@@ -1,10 +1,10 @@
-/** What file systems of Linux take for one name (NAME_MAX), and its system calls for a whole path (PATH_MAX less the end). */
+/** Linux limits in bytes: of one name (NAME_MAX), and of a whole path without the final NUL (PATH_MAX - 1). */
 export const NAME_MAX_BYTES = 255
 export const PATH_MAX_BYTES = 4095
 
-/** The bytes of UTF-8 in a UTF-16 unit, at most. */
+/** Maximum number of UTF-8 bytes of a UTF-16 unit. */
 const UNIT_MAX_BYTES = 3
 
-/** Whether a text takes more bytes; most are so short that nobody has to count. */
+/** Whether a text has more bytes. Most texts are so short that counting is not necessary. */
 export const isLongerThan = (text: string, maxBytes: number): boolean =>
   text.length > maxBytes || (text.length * UNIT_MAX_BYTES > maxBytes && Buffer.byteLength(text) > maxBytes)

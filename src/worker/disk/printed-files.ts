@@ -3,11 +3,11 @@ import { errnoOf } from '../../base/errno.js'
 import { newName } from './session.js'
 
 const { O_RDWR, O_CREAT, O_EXCL, O_DIRECTORY } = constants
-/** Linux' own, which Node does not name: a file that no folder has. */
+/** A flag of Linux that Node does not name: creates a file without a name. */
 const O_TMPFILE = 0o20000000 | O_DIRECTORY
 const MODE = 0o600
 
-/** As the C library has it. */
+/** The function of the C library. */
 export interface FilesInMemory {
   memfdCreate(name: string, flags: number): number
 }
@@ -15,14 +15,15 @@ export interface FilesInMemory {
 const CLOSE_ON_EXEC = 1
 
 /**
- * Two files for what a command prints. They have no names: nobody can remove, replace or find them. Those in memory are nothing
- * to a file system: a file without a name costs two entries in the journal of ext4, when it is made and when it goes.
+ * Two files for stdout and stderr of a command. They have no names, so no process can remove, replace or find them.
+ * In-memory files are used if possible, because a file without a name costs two entries in the journal of ext4: on
+ * creation and on removal.
  */
 export class PrintedFiles {
   readonly stdout: number
   readonly stderr: number
 
-  /** In memory where it can be had, else in a directory that is there. Throws as the file system does. */
+  /** In memory if possible, else in an existing directory. Throws like the file system. */
   constructor(directory: string, memory?: FilesInMemory) {
     this.stdout = openNameless(directory, memory)
     try {
@@ -33,21 +34,21 @@ export class PrintedFiles {
     }
   }
 
-  /** Once; what was printed is gone with it. */
+  /** Call once. The printed data is gone afterwards. */
   close(): void {
     closeSync(this.stdout)
     closeSync(this.stderr)
   }
 }
 
-/** An empty file that no folder has. Throws as the file system does. */
+/** An empty file without a name. Throws like the file system. */
 export const openNameless = (directory: string, memory: FilesInMemory | undefined): number => {
   const inMemory = memory?.memfdCreate('printed', CLOSE_ON_EXEC) ?? -1
   if (inMemory >= 0) return inMemory
   try {
     if (process.platform === 'linux') return openSync(directory, O_TMPFILE | O_RDWR, MODE)
   } catch (error) {
-    // File systems that cannot do that say one of these.
+    // File systems without O_TMPFILE return one of these.
     if (!['EOPNOTSUPP', 'ENOTSUP', 'EISDIR', 'EINVAL'].includes(errnoOf(error) ?? '')) throw error
   }
   const path = `${directory}/${newName()}`

@@ -3,30 +3,31 @@ import { rename, rmdir, unlink } from 'node:fs/promises'
 import { errnoOf } from '../../base/errno.js'
 import type { OpenDirectory } from './open-directory.js'
 
-/** Something that could not be removed, and where it is now. */
+/** An entry that could not be removed, and its present path. */
 export interface Obstacle {
   readonly path: string
   readonly error: unknown
 }
 
 export interface Aside {
-  /** An open directory of the same file system. */
+  /** An open directory on the same file system. */
   readonly folder: OpenDirectory
-  /** A name that nothing has there. */
+  /** Returns an unused name in `folder`. */
   readonly newName: () => string
-  /** Asked before each step; what was begun is left in the folder. */
+  /** Checked before each step. If true, the removal stops and leaves the rest in `folder`. */
   readonly isOver: () => boolean
 }
 
 type Name = string | Buffer
 
-/** Somebody may still be writing into a directory that was just emptied. */
+/** A process may still write into a directory that was just emptied. */
 const ROUNDS = 3
 
 /**
- * Removes what is called `name` in `from`, whatever its modes. Each directory is moved aside and emptied there: so none is
- * too deep, no path too long, and a mount, which cannot be moved, is not entered. Names are looked up in open directories
- * only, and symlinks are removed, never followed. Answers what could not be removed; the rest is gone all the same.
+ * Removes `name` in `from`, whatever its modes. Each directory is moved aside and emptied there. So depth and path
+ * length do not matter, and a mount is not entered, because it cannot be moved. Names are looked up only in open
+ * directories, and symlinks are removed but never followed. Returns the entries that could not be removed; all others
+ * are gone.
  */
 export const removeTree = async (from: OpenDirectory, name: Name, aside: Aside): Promise<readonly Obstacle[]> => {
   const removal = new Removal(aside)
@@ -37,7 +38,7 @@ export const removeTree = async (from: OpenDirectory, name: Name, aside: Aside):
 class Removal {
   readonly obstacles: Obstacle[] = []
   readonly #aside: Aside
-  /** Names of what was moved aside. */
+  /** Names of directories that were moved aside and wait for removal. */
   readonly #waiting: string[] = []
 
   constructor(aside: Aside) {
@@ -74,7 +75,7 @@ class Removal {
       () => rename(from.below(name), folder.below(moved)),
       () => {
         from.unlock()
-        // Its entry for the directory above changes with the move.
+        // A move also changes the entry `..` in the directory itself.
         const child = from.child(name)
         child.unlock()
         child.close()
@@ -99,7 +100,7 @@ class Removal {
     }
   }
 
-  /** False when it stays, for the sake of what is in it, and when there is no directory of that name any more. */
+  /** False if entries remain that could not be removed, or if the directory no longer exists. */
   async #isEmptied(name: string): Promise<boolean> {
     const directory = await this.#open(name)
     if (directory === undefined) return false
@@ -110,13 +111,13 @@ class Removal {
         await this.#take(directory, entry.name, entry.isDirectory())
       }
     } finally {
-      // While it is open nothing of it is freed: a close behind the removal would have this thread wait for that.
+      // Close before the removal: otherwise the close would free the directory, and block this thread for that time.
       directory.close()
     }
     return this.obstacles.length === before
   }
 
-  /** Undefined when it was no directory: then it is gone. */
+  /** Undefined if it was not a directory; then it has been removed. */
   async #open(name: string): Promise<OpenDirectory | undefined> {
     const { folder } = this.#aside
     try {
@@ -129,7 +130,7 @@ class Removal {
   }
 
   #report(directory: OpenDirectory, name: Name, error: unknown): void {
-    // Somebody else has removed it.
+    // Another process has removed it.
     if (errnoOf(error) === 'ENOENT') return
     this.obstacles.push({ path: `${directory.path}/${name.toString()}`, error })
   }
@@ -141,7 +142,7 @@ const listed = (directory: OpenDirectory) =>
     () => directory.unlock(),
   )
 
-/** Once more after `unlock` when the modes forbid it. */
+/** Repeats `act` after `unlock` if permissions forbid it. */
 const permitted = async <T>(act: () => Promise<T>, unlock: () => void): Promise<T> => {
   try {
     return await act()

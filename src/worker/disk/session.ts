@@ -6,27 +6,27 @@ import { OpenDirectory } from './open-directory.js'
 
 const PREFIX = 'remexec-'
 const SESSION_NAME = /^remexec-[0-9a-f]{16}$/
-/** Who is not root may pass but not list it: actions cannot stumble over each other. */
+/** Users other than root may enter but not list it, so that actions cannot find each other by accident. */
 const NOT_LISTED = 0o311
 
-/** 16 hexadecimal digits. Nobody can make something of that name beforehand. Node keeps random bytes ahead for these alone. */
+/** 16 unpredictable hexadecimal digits. Uses randomUUID, because Node caches random bytes only for that. */
 export const newName = (): string => randomUUID().replaceAll('-', '').slice(16)
 
-/** Whether a name in a work directory is that of a session, of this or an earlier worker. */
+/** Whether a name in a work directory belongs to a session of this or an earlier worker. */
 export const isSession = (name: string): boolean => SESSION_NAME.test(name)
 
 /**
- * The folder of one run of a worker in its work directory, with a directory for each run of a command. It is held open
- * until it is retired and the last of these is gone.
+ * The folder of one run of a worker in its work directory, with one directory for each run of a command. It is held
+ * open until it is retired and all of these directories are released.
  */
 export class Session {
   readonly name = `${PREFIX}${newName()}`
   readonly folder: OpenDirectory
-  /** The work directory, as it was when the session began. */
+  /** The work directory at the start of the session. */
   readonly place: OpenDirectory
   #inUse = 1
 
-  /** Throws as the file system does. */
+  /** Throws like the file system. */
   constructor(workDirectory: string) {
     this.place = OpenDirectory.open(workDirectory)
     try {
@@ -39,7 +39,7 @@ export class Session {
     }
   }
 
-  /** Whether directories made here can be reached by their paths. */
+  /** Whether the paths of directories made here still lead to them. */
   isInPlace(): boolean {
     return this.folder.isInPlace()
   }
@@ -50,25 +50,25 @@ export class Session {
     return new RunDirectory(this.hold(), name)
   }
 
-  /** Keeps it open until it is released once more. */
+  /** Adds a reference; `release` drops it. */
   hold(): this {
     this.#inUse++
     return this
   }
 
-  /** One of those who needed it does so no more. */
+  /** Drops a reference; the last one closes the folder. */
   release(): void {
     if (--this.#inUse > 0) return
     this.folder.close()
     this.place.close()
   }
 
-  /** Removes the folder unless something is in it, and frees it in the end. */
+  /** Removes the folder if it is empty, and drops the first reference. */
   retire(): void {
     try {
       rmdirSync(`${this.place.at}/${this.name}`)
     } catch {
-      // What is in it, or in its place, is for the next worker to remove, and to tell about when it cannot.
+      // The next worker removes what is left, and logs what it cannot remove.
     } finally {
       this.release()
     }
@@ -79,7 +79,7 @@ export class Session {
 export class RunDirectory {
   readonly name: string
   readonly session: Session
-  /** The directory in it, and what was seen of the two. */
+  /** The inner directory, and a fingerprint of both directories. */
   #made: { readonly name: string; readonly seen: string } | undefined
 
   constructor(session: Session, name: string) {
@@ -92,7 +92,7 @@ export class RunDirectory {
     return `${this.session.folder.path}/${this.name}`
   }
 
-  /** Whether its path leads to it still. */
+  /** Whether its path still leads to it. */
   isThere(): boolean {
     if (!this.session.isInPlace()) return false
     const directory = this.open()
@@ -100,18 +100,21 @@ export class RunDirectory {
     return directory !== undefined
   }
 
-  /** All that it holds is an empty directory, and now that is to be remembered. */
+  /** Records its state. It must contain only an empty directory with this name. */
   made(name: string): void {
     const seen = this.#look(name)
     this.#made = seen === undefined ? undefined : { name, seen }
   }
 
-  /** Whether nothing was done to it and the directory in it since they were `made`. */
+  /** Whether the directory and the one in it are unchanged since `made`. */
   isAsMade(): boolean {
     return this.#made !== undefined && this.#look(this.#made.name) === this.#made.seen
   }
 
-  /** Undefined when there is something else. What is in the inner one is looked at too: clocks of file systems tick slowly. */
+  /**
+   * A fingerprint; undefined if it contains anything else. The inner directory is also listed, because the clocks of
+   * file systems are coarse.
+   */
   #look(name: string): string | undefined {
     const directory = this.open()
     if (directory === undefined) return undefined
@@ -129,7 +132,7 @@ export class RunDirectory {
     }
   }
 
-  /** Removes it when nothing is in it but empty directories of these names. Answers whether it is gone. */
+  /** Removes it if it contains only empty directories with these names. Returns whether it was removed. */
   removeEmpty(names: readonly string[]): boolean {
     const directory = this.open()
     if (directory === undefined) return false
@@ -148,7 +151,7 @@ export class RunDirectory {
     }
   }
 
-  /** It, or a directory in it; undefined when a command removed it or put something else in its place. */
+  /** Opens it, or a directory in it. Undefined if a command removed or replaced it. */
   open(name?: string): OpenDirectory | undefined {
     let directory: OpenDirectory | undefined
     try {

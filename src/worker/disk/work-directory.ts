@@ -8,20 +8,21 @@ import { removeTree } from './remove-tree.js'
 import { isSession, newName, type RunDirectory, Session } from './session.js'
 
 const PARALLEL_REMOVALS = 2
-/** More than run at a time are of no use. */
+/** Enough for all commands that run at a time. */
 const MAX_SPARES = 64
 
 interface Doomed {
   readonly from: OpenDirectory
   readonly name: string
-  /** It keeps `from` open. */
+  /** Holds `from` open. */
   readonly session: Session
 }
 
 /**
- * Where commands run, each in a directory of its own that is removed in the background afterwards. They lie in a folder
- * with a name of its own for each run of the worker, so what an earlier one left behind is in nobody's way, and nothing
- * else in the work directory is touched. When a command removes or replaces that folder there is another one for the next.
+ * The directory in which commands run, each in its own directory, which is removed in the background afterwards. These
+ * lie in a folder with a new name for each run of the worker. So leftovers of an earlier run cause no conflicts, and
+ * nothing else in the work directory is touched. If a command removes or replaces that folder, the next command gets a
+ * new one.
  */
 export class WorkDirectory {
   /** Absolute, without symlinks. */
@@ -29,7 +30,7 @@ export class WorkDirectory {
   readonly #log: Log
   readonly #doomed: Doomed[] = []
   readonly #removals = new Set<Promise<void>>()
-  /** Left by their runs as they were made. */
+  /** Directories that their runs left unchanged. */
   readonly #spares: { readonly directory: RunDirectory; readonly names: readonly string[] }[] = []
   #session: Session
   #failure: string | undefined
@@ -41,9 +42,7 @@ export class WorkDirectory {
     this.#log = log
   }
 
-  /**
-   * Makes the directory unless it is there. Throws FAILED_PRECONDITION when there can be no such directory.
-   */
+  /** Creates the directory if it is missing. Throws FAILED_PRECONDITION if it cannot be used. */
   static open(path: string, log: Log): WorkDirectory {
     try {
       mkdirSync(path, { recursive: true })
@@ -55,7 +54,7 @@ export class WorkDirectory {
     }
   }
 
-  /** A new directory for one run. Throws UNAVAILABLE when there can be none. */
+  /** A new directory for one run. Throws UNAVAILABLE if it cannot be created. */
   create(): RunDirectory {
     if (!this.#session.isInPlace()) this.#beginAgain()
     try {
@@ -68,8 +67,8 @@ export class WorkDirectory {
   }
 
   /**
-   * One that was `made` for an earlier run and is so still, if there is any. Where a file system tells its disk at once what is free,
-   * removing two empty directories takes milliseconds, in which the worker does nothing else.
+   * An unchanged directory of an earlier run, if there is one. On a file system that reports free space to its disk
+   * immediately (discard), removing two empty directories blocks the worker for milliseconds.
    */
   spare(): RunDirectory | undefined {
     if (this.#spares.length === 0 || !this.#session.isInPlace()) return undefined
@@ -81,7 +80,10 @@ export class WorkDirectory {
     return undefined
   }
 
-  /** The directory of a run that nothing can reach any more is kept for another one if it is as it was `made`; else it is removed. */
+  /**
+   * Takes back the directory of a run that no process can reach any more. Keeps it as a spare if it is unchanged since
+   * `made`, else removes it.
+   */
   giveBack(directory: RunDirectory, names: readonly string[]): void {
     if (!this.#isClosed && this.#spares.length < MAX_SPARES && directory.isAsMade())
       this.#spares.push({ directory, names })
@@ -89,8 +91,8 @@ export class WorkDirectory {
   }
 
   /**
-   * Removes a run's directory: at once when all that is left in it are empty directories of the names given, else later, a
-   * few at a time, so that removals do not slow down what runs.
+   * Removes a run's directory. Immediately if it contains only empty directories with the given names; else later, a
+   * few at a time, so that removals do not slow down running actions.
    */
   discard(directory: RunDirectory, names: readonly string[] = []): void {
     const { session, name } = directory
@@ -98,18 +100,18 @@ export class WorkDirectory {
     else this.#remove({ from: session.folder, name, session })
   }
 
-  /** Why nothing can run now, if so. */
+  /** The failure if no action can run now; else undefined. */
   health(): HealthStatus | undefined {
     if (this.#failure === undefined) return undefined
-    return { state: 'Failed', message: 'no directory for actions can be made', error: this.#failure }
+    return { state: 'Failed', message: 'could not create a directory for actions', error: this.#failure }
   }
 
-  /** Resolves when everything discarded so far is gone. */
+  /** Resolves when all directories discarded so far are removed. */
   async settle(): Promise<void> {
     while (this.#removals.size > 0) await Promise.all(this.#removals)
   }
 
-  /** Leaves what is not removed by now to the next worker. Idempotent. */
+  /** Leaves the rest for the next worker to remove. Idempotent. */
   async close(): Promise<void> {
     if (this.#isClosed) return
     for (const { directory, names } of this.#spares.splice(0)) this.discard(directory, names)
@@ -134,12 +136,12 @@ export class WorkDirectory {
 
   #failed(cause: unknown): StatusError {
     const failure = `${this.path}: ${inWords(cause)}`
-    if (failure !== this.#failure) this.#log.error('no directory for actions can be made', { reason: failure })
+    if (failure !== this.#failure) this.#log.error('could not create a directory for actions', { reason: failure })
     this.#failure = failure
     return new StatusError('UNAVAILABLE', 'no directory for an action can be made on this worker', { cause })
   }
 
-  /** Begins to remove what earlier workers left: nobody else may work here. */
+  /** Starts to remove what earlier workers left. No other worker may use the work directory. */
   removeRemains(): void {
     const session = this.#session
     for (const name of readdirSync(session.place.at)) {

@@ -10,21 +10,21 @@ import { STAGE_BYTES, WHOLE } from '../../stream/path.js'
 import { boundedMap } from '../../work/bounded-map.js'
 import type { InputLink } from './root.js'
 
-/** File times come from the kernel's coarse clock, which lags behind ours by up to a tick. */
+/** File times come from a coarse clock of the kernel, which lags behind by up to one tick. */
 const CLOCK_LAG_MS = 20
 const SLICE = 256
 const PARALLEL_CHECKS = 4
 
 /**
- * The blobs whose bytes are no longer theirs because a command wrote through its hard link; read-only files do not stop
- * root, nor a command that changes the mode first. A file of the wrong size, with another time than it had, or one since
- * `sinceMs`, is suspicious; its bytes decide, and what the store reads, which may have got another file for the blob
- * meanwhile. It reads the plain file of a blob, so for an executable the link alone decides. One synchronous `lstat` per
- * link is 5 µs.
- *
- * A command that writes as many bytes and sets the time back to the nanosecond escapes. The time of the last change
- * (ctime) would give it away, but every link to the file made or removed for another action changes that too: each action
- * would have to read the inputs it shares with those that run beside it.
+ * The digests of blobs whose files a command changed through a hard link. Read-only files do not stop root, or a
+ * command that changes the mode first.
+ * A file is suspicious if its size or mtime is not the original one, or if its mtime is after `sinceMs`. Then its bytes
+ * are compared. The blob counts as changed only if the store's bytes are wrong too, because the store may have replaced
+ * the file meanwhile. The store reads the plain file of a blob, so for an executable only the link is checked. One
+ * synchronous `lstat` per link takes 5 µs.
+ * A command that writes the same number of bytes and restores the mtime to the nanosecond is not detected. The ctime
+ * would reveal it, but it also changes whenever another action adds or removes a link. Each action would have to read
+ * all inputs that it shares with concurrent ones.
  */
 export const changedInputs = async (
   links: readonly InputLink[],
@@ -57,15 +57,18 @@ const isSuspicious = (file: Stats, { entry, mtimeMs }: InputLink, sinceMs: numbe
   file.size !== entry.digest.sizeBytes || file.mtimeMs !== mtimeMs || file.mtimeMs >= sinceMs - CLOCK_LAG_MS
 
 /**
- * The time belongs to every link too, and the store takes a file with another one for a spoilt one and drops the blob,
- * which a result may have named by then. In whole milliseconds, which is all it looks at.
+ * The mtime is shared by all links. The store treats a file with another mtime as damaged and drops the blob, which a
+ * result may already refer to. Restored in whole milliseconds, which is the precision that the store compares.
  */
 const restoreTime = (path: string, mtimeMs: number): void => {
   const seconds = Math.round(mtimeMs) / 1000
   utimesSync(path, seconds, seconds)
 }
 
-/** The mode belongs to every link of a file: the next action must find its input read-only, or executable. */
+/**
+ * The mode is shared by all links of a file. The next action must find its input read-only, and executable if it should
+ * be.
+ */
 const restoreMode = (path: string, file: Stats, isExecutable: boolean): void => {
   if (!file.isFile()) return
   const isRight = (file.mode & 0o222) === 0 && ((file.mode & 0o100) !== 0) === isExecutable && (file.mode & 0o400) !== 0
@@ -76,7 +79,7 @@ const storeHolds = async (digest: Digest, store: Store, call: Call): Promise<boo
   try {
     return await holds(await store.get(digest, WHOLE, call), digest, call)
   } catch (error) {
-    // A store that checks what it reads has noticed by itself.
+    // A store that checks its reads has found the damage itself.
     if (isStatus(error, 'NOT_FOUND') || isStatus(error, 'DATA_LOSS')) return false
     throw error
   }

@@ -4,16 +4,16 @@ import type { InputLink } from './root.js'
 import { type InputSnapshot, restoreRoot } from './snapshot.js'
 import type { InputTree } from './tree.js'
 
-/** Of what is known of them the files take some hundred bytes each. */
+/** Bound on the memory of the bookkeeping: some hundred bytes a file. */
 const MAX_FILES = 1_000_000
 
-/** An input root that was made for an action, and how it was then. */
+/** A reusable input root, and its state when it was made. */
 export interface KeptRoot {
-  /** Of the tree, and of whom it may be shown to. */
+  /** Identifies the tree and the instances that may see it. */
   readonly key: string
   readonly tree: InputTree
   readonly directory: RunDirectory
-  /** What the root is called in it; nothing else is there. */
+  /** The name of the root in `directory`; nothing else is there. */
   readonly name: string
   readonly links: readonly InputLink[]
   readonly snapshot: InputSnapshot
@@ -21,19 +21,20 @@ export interface KeptRoot {
 
 export interface KeptRootsOptions {
   readonly maxEntries: number
-  /** Of the files in them; 0 for no limit. */
+  /** Total size of the files in them; 0 for no limit. */
   readonly maxBytes: number
   /** Removes the directory of a root. */
   readonly discard: (directory: RunDirectory) => void
 }
 
 /**
- * Whole input roots between actions, each for one action at a time: what takes one has its inputs without a look at any of
- * them. Those that were used last stay. A root that is not given back is no more of this.
+ * Keeps whole input roots between actions, so that an action with the same inputs need not create them again. Each root
+ * is used by one action at a time. The least recently used ones are removed first. A root that is taken is no longer
+ * owned by this object until it is given back.
  */
 export class KeptRoots {
   readonly #options: KeptRootsOptions
-  /** The one used last is the last. */
+  /** Most recently used last. */
   readonly #kept = new Map<string, KeptRoot>()
   readonly #byKey = new Map<string, KeptRoot[]>()
   readonly #coming = new Set<Promise<void>>()
@@ -49,7 +50,7 @@ export class KeptRoots {
     return this.#kept.size
   }
 
-  /** One that nobody else has now. */
+  /** Takes a root that is not in use; the caller owns it. */
   take(key: string): KeptRoot | undefined {
     for (let root = this.#byKey.get(key)?.at(-1); root !== undefined; root = this.#byKey.get(key)?.at(-1)) {
       this.#leave(root)
@@ -60,8 +61,8 @@ export class KeptRoots {
   }
 
   /**
-   * It is kept when nothing can write to it any more (`isQuiet`) and it is as it was made, without what the command added; that is
-   * looked at in the background.
+   * Keeps the root if no process can write to it any more (`isQuiet`) and its state is unchanged except for additions
+   * of the command, which are removed. This is checked in the background.
    */
   giveBack(root: KeptRoot, isQuiet: boolean | Promise<boolean>): void {
     const coming = Promise.resolve(isQuiet)
@@ -86,7 +87,7 @@ export class KeptRoots {
     }
   }
 
-  /** It has to be as it was made. */
+  /** The root must be in its original state. */
   keep(root: KeptRoot): void {
     const { maxEntries, maxBytes, discard } = this.#options
     this.#kept.set(root.directory.name, root)
@@ -101,12 +102,12 @@ export class KeptRoots {
     }
   }
 
-  /** Resolves when what was given back is kept or discarded. */
+  /** Resolves when all roots given back are kept or discarded. */
   async settle(): Promise<void> {
     await Promise.all(this.#coming)
   }
 
-  /** Discards all of them, and what is given back later. */
+  /** Discards all roots, also those given back later. */
   async close(): Promise<void> {
     this.#isClosed = true
     await this.settle()

@@ -7,12 +7,12 @@ import { boundedMap } from '../../work/bounded-map.js'
 import type { InputTree } from './tree.js'
 
 const PARALLEL_FETCHES = 16
-/** A blob may be evicted between its arrival and its lease; a store that loses it this often is too small. */
+/** A blob may be evicted between its arrival and its lease. After so many rounds the store is considered too small. */
 const MAX_ROUNDS = 3
 
 /**
- * Brings every blob of the tree to this machine and keeps it there until released. Rejects with FAILED_PRECONDITION
- * naming every blob of the tree that nobody has. `onFetch` is called once something has to be fetched.
+ * Fetches every blob of the tree into the local store and leases it until released. Rejects with FAILED_PRECONDITION
+ * listing all blobs of the tree that exist nowhere. Calls `onFetch` when something has to be fetched.
  */
 export const leaseInputs = async (
   tree: Pick<InputTree, 'blobs' | 'missing'>,
@@ -21,7 +21,7 @@ export const leaseInputs = async (
   onFetch: () => void = () => {},
 ): Promise<Pick<BlobLease, 'release'>> => {
   const { files } = store
-  // Every store has the empty blob, which is the directory of an action without inputs.
+  // Every store has the empty blob, which is the root directory of an action without inputs.
   const blobs = tree.blobs.filter(({ sizeBytes }) => sizeBytes > 0)
   if (files === undefined || blobs.length === 0) {
     rejectMissing(tree, blobs.length === 0 ? [] : await missingOf(store, blobs, call))

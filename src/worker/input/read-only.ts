@@ -7,28 +7,28 @@ import { boundedMap } from '../../work/bounded-map.js'
 import { newName } from '../disk/session.js'
 import type { InputTree } from './tree.js'
 
-/** What of an input root a command may write to; paths relative to the root. */
+/** Which parts of an input root a command may write to; paths relative to the root. */
 export interface Protection {
-  /** Directories and files to mount over themselves, read-only. None lies in another. */
+  /** Directories and files to mount read-only over themselves. None lies in another. */
   readonly readOnly: readonly string[]
-  /** Files that it can write to. */
+  /** Files that the command can write to. */
   readonly writable: readonly string[]
 }
 
-/** Bubblewrap reads the list of all mounts for each: 100 take some 10 ms, 1,000 more than a second. */
+/** Bubblewrap reads the list of all mounts for each mount: 100 take about 10 ms, 1,000 more than a second. */
 const MAX_MOUNTS = 128
 const PARALLEL_COPIES = 16
 
 /**
- * A directory of inputs with no output in it is one mount; in those on the way to an output, or to the working directory, new
- * files may be made, and each input is a mount. Inputs that are outputs, or lie in one, may be written to, as may files
- * beyond 128 mounts. The tree is to be there, and the directories above the outputs.
+ * A directory of inputs without any output is one read-only mount. In directories above an output or the working
+ * directory, the command may create files, so each input there gets its own mount. Writable are inputs that are outputs
+ * or lie in one, and files beyond the limit of 128 mounts. The tree and the directories above the outputs must exist.
  */
 export const protectionOf = (tree: InputTree, command: Command, root: string): Protection => {
   const { outputs, open } = placesOf(command, root)
   const readOnly: string[] = []
   const writable: string[] = []
-  /** Of each directory of the tree, what a command may do there; in one that is a mount there is nothing to be decided. */
+  /** How each directory of the tree may be used. A directory inside a mount needs no decision. */
   const kinds = new Map<string, 'open' | 'mount' | 'output'>([['', outputs.has('') ? 'output' : 'open']])
   const kindOf = (path: string): 'open' | 'mount' | 'output' => {
     const above = kinds.get(parentOf(path)) ?? 'open'
@@ -52,7 +52,7 @@ export const protectionOf = (tree: InputTree, command: Command, root: string): P
   return { readOnly, writable }
 }
 
-/** Gives a command its own copies of files that are links to others. */
+/** Replaces files that are hard links by private copies. */
 export const ownCopies = (paths: readonly string[], root: string): Promise<unknown> =>
   boundedMap(paths, PARALLEL_COPIES, async (path) => {
     const place = `${root}/${path}`
@@ -64,7 +64,7 @@ export const ownCopies = (paths: readonly string[], root: string): Promise<unkno
     await rename(copy, place)
   })
 
-/** Where its outputs are, and the directories in which it may make new files; symlinks of the tree are followed. */
+/** The outputs, and the directories in which the command may create files, after following symlinks of the tree. */
 const placesOf = (
   command: Command,
   root: string,

@@ -13,10 +13,10 @@ import { boundedMap } from '../../work/bounded-map.js'
 import { isLongerThan, PATH_MAX_BYTES } from '../disk/limits.js'
 import type { InputFile, InputTree } from './tree.js'
 
-/** An input file that is a link to the store's, as it was when it was made. */
+/** An input file that is a hard link to a file of the store, with its state when it was linked. */
 export interface InputLink extends InputFile {
   readonly inode: number
-  /** Of the store's file: to set back, for the store knows its files by it. */
+  /** mtime of the store's file. It must be restored after a change, because the store identifies its files by it. */
   readonly mtimeMs: number
 }
 
@@ -24,9 +24,9 @@ const PARALLEL_FILES = 32
 const SLICE = 64
 
 /**
- * Makes the tree below `root`, an empty directory. Files are hard links to the store's, read-only, so that their size
- * costs nothing; with `copies`, where the store has no files, and for files with a mode or time of their own they are
- * private copies. With `isPrivate` every file is a copy, as read-only as a link. Answers the files that are links.
+ * Creates the tree below `root`, an empty directory. Files are read-only hard links to files of the store, so their
+ * size costs nothing. They are private copies with `copies`, if the store has no files, and if they have their own mode
+ * or mtime. With `isPrivate` every file is a read-only copy. Returns the files that are links.
  */
 export const makeInputRoot = async (
   tree: InputTree,
@@ -70,7 +70,7 @@ const link = async (
     await linkBlob(files, digest, destination, isExecutable, isPrivate)
   } catch (error) {
     if (!isStatus(error, 'NOT_FOUND')) throw error
-    // The file of a leased blob vanished behind the store's back; the store behind may still have the blob.
+    // The file of a leased blob was deleted by another process. A slower tier of the store may still have the blob.
     await files.populate(digest, call).catch((absent: unknown) => {
       throw isStatus(absent, 'NOT_FOUND') ? missingBlobs([digest]) : absent
     })
@@ -80,7 +80,7 @@ const link = async (
   return { ...file, inode, mtimeMs }
 }
 
-/** Said before the store says it, to which a path that cannot be is a fault of its own. */
+/** Checked here, because the store would report such a path as its own failure. */
 const tooLong = (path: string): StatusError =>
   new StatusError(
     'INVALID_ARGUMENT',
@@ -103,8 +103,8 @@ const hasOwnProperties = ({ nodeProperties }: InputFile['entry']): boolean =>
   nodeProperties !== null && (nodeProperties.unixMode !== null || nodeProperties.mtime !== null)
 
 /**
- * One synchronous call a piece, letting others run after every 64: a directory costs 15 µs this way and three times as
- * much of a core through the thread pool.
+ * One synchronous call per item, with a pause for other work after every 64. A directory takes 15 µs this way, and
+ * three times as much CPU through the thread pool.
  */
 const inSlices = async <T>(items: readonly T[], work: (item: T) => void): Promise<void> => {
   for (const [index, item] of items.entries()) {

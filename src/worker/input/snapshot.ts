@@ -4,21 +4,21 @@ import type { OpenDirectory } from '../disk/open-directory.js'
 import { type Aside, removeTree } from '../disk/remove-tree.js'
 import type { InputTree } from './tree.js'
 
-/** What tells a file from another, and from itself before it was written to; see `changedInputs` for what it does not. */
+/** A fingerprint that changes if a file is replaced or written to. See `changedInputs` for what it does not detect. */
 type Mark = string
 
 export interface InputSnapshot {
-  /** By path in the root, in the order of the tree's files and then its directories with the root itself. */
+  /** In the order of the tree's files, then of the root itself and the tree's directories. */
   readonly marks: readonly Mark[]
 }
 
 const SLICE = 256
 
 const markOf = ({ ino, mode, uid, gid }: Stats): Mark => `${ino} ${mode} ${uid} ${gid}`
-/** In whole milliseconds, to which `changedInputs` sets it back. */
+/** mtime in whole milliseconds, the precision to which `changedInputs` restores it. */
 const fileMark = (stats: Stats): Mark => `${markOf(stats)} ${stats.size} ${Math.round(stats.mtimeMs)}`
 
-/** How an input root is before its command runs: some 5 µs a file. */
+/** The state of an input root before its command runs. Takes about 5 µs a file. */
 export const takeSnapshot = async (tree: InputTree, root: string): Promise<InputSnapshot> => ({
   marks: await marksOf(tree, root),
 })
@@ -39,8 +39,8 @@ const marksOf = async (tree: InputTree, root: string): Promise<Mark[]> => {
 }
 
 /**
- * Removes what a command added to its input root and answers whether the rest is as it was before. `root` is a directory held
- * open, which the command can have moved but not exchanged.
+ * Removes everything that a command added to its input root. Returns whether the rest is unchanged. `root` is held
+ * open, so the command may have moved it but cannot have replaced it.
  */
 export const restoreRoot = async (
   tree: InputTree,
@@ -48,7 +48,7 @@ export const restoreRoot = async (
   root: OpenDirectory,
   aside: Aside,
 ): Promise<boolean> => {
-  // Directories first: names below one that was exchanged for a symlink lead elsewhere.
+  // Compare first: below a directory that was replaced by a symlink, names would lead elsewhere.
   const now = await marksOf(tree, root.at)
   if (now.some((mark, index) => mark !== marks[index])) return false
   const expected = childrenOf(tree)
@@ -58,7 +58,7 @@ export const restoreRoot = async (
     try {
       const names = readdirSync(directory.at, { encoding: 'buffer' })
       const extras = names.filter((name) => expected.get(path)?.has(name.toString()) !== true)
-      // What is expected and not there was marked above, symlinks aside.
+      // Missing files and directories were noticed by their marks above; symlinks are checked below.
       for (const extra of extras) if ((await removeTree(directory, extra, aside)).length > 0) return false
     } finally {
       directory.close()
@@ -90,7 +90,7 @@ const childrenOf = (tree: InputTree): ReadonlyMap<string, ReadonlySet<string>> =
   return children
 }
 
-/** Each name looked up in its directory alone: no symlink is followed. */
+/** Looks up each name in its own directory, so no symlink is followed. */
 const openBelow = (root: OpenDirectory, path: string): OpenDirectory => {
   let directory = root.child('.')
   for (const name of path === '' ? [] : path.split('/')) {

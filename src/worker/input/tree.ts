@@ -18,26 +18,26 @@ export interface InputSymlink {
   readonly target: string
 }
 
-/** What an input root consists of, flat, with every path relative to the root. */
+/** The contents of an input root as flat lists, with all paths relative to the root. */
 export interface InputTree {
   /** Parents before children, without the root itself. */
   readonly directories: readonly string[]
   readonly files: readonly InputFile[]
   readonly symlinks: readonly InputSymlink[]
-  /** Every Directory and file, each once. */
+  /** All Directories and files, each once. */
   readonly blobs: readonly Digest[]
-  /** Directories that are not in the store. What lies below them is not known. */
+  /** Directories that are not in the store. Their contents are not known. */
   readonly missing: readonly Digest[]
 }
 
 const PARALLEL_FETCHES = 32
 const MAX_DIRECTORY_BYTES = 64 * 1024 * 1024
-/** Equal directories are stored once, so 30 small blobs can describe 2^30 paths: this is where a tree becomes hostile. */
+/** Equal directories are stored once, so 30 small blobs can describe 2^30 paths. Larger trees are refused. */
 const MAX_ENTRIES = 2_000_000
 
 /**
- * Reads the whole tree of an action's inputs, except for Directories that are `known`, which may have left the store.
- * Rejects with INVALID_ARGUMENT when a Directory is not valid, or has a name or a depth that no file system takes.
+ * Reads the whole input tree of an action. Directories that are `known` are not read again and may have left the store.
+ * Rejects with INVALID_ARGUMENT if a Directory is not valid, or if a name or path is too long for a file system.
  */
 export const readInputTree = async (
   root: Digest,
@@ -47,7 +47,7 @@ export const readInputTree = async (
 ): Promise<InputTree> => {
   const missing: Digest[] = []
   const directories = new Map<string, Directory>()
-  /** One of the places where each occurs, for messages. */
+  /** For messages: one of the paths at which each Directory occurs. */
   const paths = new Map([[root.key, '']])
   const pathOf = ({ key }: Digest): string => paths.get(key) ?? ''
   const found = walk<Directory>(root, {
@@ -94,7 +94,7 @@ const fetchDirectory = async (
   }
 }
 
-/** Of an endless chain of directories no more is read than could be made. */
+/** Rejects names and paths that are too long. This also bounds how much of an endless chain of directories is read. */
 const rejectTooLong = ({ files, directories, symlinks }: Directory, path: string): void => {
   for (const { name } of [...files, ...directories, ...symlinks]) {
     if (isLongerThan(name, NAME_MAX_BYTES)) {

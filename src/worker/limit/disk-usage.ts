@@ -3,9 +3,9 @@ import { errnoOf } from '../../base/errno.js'
 
 /**
  * Disk space in bytes of the files below a directory; counting stops above `enough`. Files with more than one name are
- * inputs, which belong to the store. Symlinks are not followed. Entries that were removed, replaced or closed to this
- * process meanwhile count as 0. Any other failure is reported to `onFailure`, and the entry counts as 0 too: an action
- * must not hide its other files behind one that cannot be read.
+ * inputs, which belong to the store. Symlinks are not followed. Entries that have been removed, replaced or made
+ * inaccessible meanwhile count as 0. Any other failure is reported to `onFailure` and also counts as 0: an action must
+ * not hide its other files behind one that cannot be read.
  */
 export const diskUsage = async (
   directory: string,

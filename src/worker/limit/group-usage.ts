@@ -3,11 +3,14 @@ import { unlessGone } from '../command/process-facts.js'
 
 export interface GroupUsage {
   readonly processes: number
-  /** Of each added up. 0 unless it was asked for. */
+  /** Sum over all processes. 0 unless `memory` is set. */
   readonly residentBytes: number
 }
 
-/** Processes and their descendants; counting ends behind `most`, if that is not 0. All 0 where the system has no /proc. */
+/**
+ * Counts processes and their descendants; stops after exceeding `most`, unless that is 0. All 0 on systems without
+ * /proc.
+ */
 export const groupUsage = (
   of: readonly number[],
   { most, memory }: { readonly most: number; readonly memory: boolean },

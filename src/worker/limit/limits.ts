@@ -4,9 +4,9 @@ import type { Log } from '../../log/log.js'
 import { diskUsage } from './disk-usage.js'
 import { groupUsage } from './group-usage.js'
 
-/** What an action may take; 0 for no limit. */
+/** Limits of an action; 0 for no limit. */
 export interface ActionLimits {
-  /** Of each of the two streams. */
+  /** Of each of stdout and stderr. */
   readonly printedBytes: number
   readonly diskBytes: number
   readonly processes: number
@@ -15,29 +15,29 @@ export interface ActionLimits {
 
 export interface Watched {
   readonly processGroup: number
-  /** What is of it too, although its parents have ended. */
+  /** Returns further processes of the command whose parents have ended. */
   readonly strays: () => readonly number[]
-  /** Descriptors of what it prints to. */
+  /** Descriptors of its stdout and stderr. */
   readonly printed: readonly number[]
   /** The input root. */
   readonly root: string
 }
 
 const PERIOD_MS = 100
-/** Looking at processes takes some 30 µs for each, so it is done every so many periods. */
+/** Processes are checked only every second period, because it takes about 30 µs for each. */
 const PROCESSES_EVERY = 2
-/** As long as it took is paused behind a look at the files, and at least so long. */
+/** Minimum pause after a check of the files. The pause is also at least as long as the check took. */
 const DISK_PAUSE_MS = 250
 
-/** Which stream has too many bytes, in words. */
+/** The reason if a stream exceeds its limit; else undefined. */
 export const printedTooMuch = (printed: readonly number[], { printedBytes }: ActionLimits): string | undefined => {
   if (printedBytes === 0 || printed.every((file) => fstatSync(file).size <= printedBytes)) return undefined
   return `it printed more than ${printedBytes} bytes`
 }
 
 /**
- * Checks a running command against its limits until the returned function is called. `stop` is called once, with what the
- * command took too much of. A check that fails is logged and repeated: no failure of this machine ends the worker.
+ * Checks a running command against its limits until the returned function is called. Calls `stop` once, with the
+ * exceeded limit. A failed check is logged and repeated, so that a failure of this machine does not end the worker.
  */
 export const watchLimits = (
   watched: Watched,
@@ -54,7 +54,7 @@ class Watch {
   readonly #limits: ActionLimits
   readonly #stop: (reason: string) => void
   readonly #log: Log
-  /** What could not be checked and was logged. */
+  /** Kinds of checks whose failure was already logged. */
   readonly #logged = new Set<string>()
   readonly #timer: NodeJS.Timeout
   #diskTimer: NodeJS.Timeout | undefined

@@ -3,15 +3,15 @@ import type { Clock } from '../../base/clock.js'
 
 const PERIOD_MS = 1000
 
-/** Tells whether the system has ended processes of this machine for want of memory of late. */
+/** Detects whether the kernel has recently killed processes of this machine for lack of memory. */
 export class OutOfMemory {
   readonly #read: () => number
   readonly #stop: () => void
-  /** As it was two looks ago, and one: a command may take as long as one to end behind the process that was killed. */
+  /** The counts of the last two periods. A command may end up to one period after its process was killed. */
   #before: number
   #last: number
 
-  /** `read` answers how many were ended so since the machine was started. */
+  /** `read` returns the number of such kills since boot. */
   constructor(clock: Clock, read: () => number = killsSoFar) {
     this.#read = read
     this.#last = read()
@@ -22,7 +22,7 @@ export class OutOfMemory {
     })
   }
 
-  /** Within the last second or two. */
+  /** Whether there was such a kill in the last one to two seconds. */
   hasStruck(): boolean {
     return this.#read() > this.#before
   }
@@ -32,7 +32,7 @@ export class OutOfMemory {
   }
 }
 
-/** Linux counts them, those of control groups too; elsewhere there are none to be known of. */
+/** The count of Linux, including kills in control groups. 0 on other systems. */
 export const killsSoFar = (): number => {
   try {
     return Number(/^oom_kill (\d+)$/m.exec(readFileSync('/proc/vmstat', 'latin1'))?.[1] ?? 0)

@@ -23,7 +23,7 @@ export interface CollectedOutputs {
   readonly blobs: readonly OutputBlob[]
 }
 
-/** Makes the directories above the outputs, and only these, before the command runs (REAPI Command.output_paths). */
+/** Creates the parent directories of outputs, and no others, before the command runs (REAPI Command.output_paths). */
 export const makeOutputParents = (command: Command, root: string): void => {
   const made = new Set<string>([''])
   for (const { path, rootPath } of requestedOutputs(command)) {
@@ -49,9 +49,9 @@ const makeParent = (output: string, parent: string, root: string): void => {
 export type CollectOptions = Omit<HashOptions, 'budget'>
 
 /**
- * Finds the declared outputs that a command made and hashes them; outputs that were not made are left out. Rejects with
- * FAILED_PRECONDITION when a legacy field finds the other kind of thing (REAPI Command.output_files), or a symlink leads out
- * of the input root; with RESOURCE_EXHAUSTED when `sizes` refuses a file; with the status of the signal once that aborts.
+ * Finds and hashes the declared outputs; outputs that do not exist are left out. Rejects with FAILED_PRECONDITION if a
+ * legacy field names the wrong kind (REAPI Command.output_files) or a symlink leads out of the input root. Rejects with
+ * RESOURCE_EXHAUSTED if `sizes` refuses a file, and with the status of the signal once that aborts.
  */
 export const collectOutputs = async (
   command: Command,
@@ -72,9 +72,9 @@ export const collectOutputs = async (
 }
 
 /**
- * What is there decides how it is reported. A directory at a path of the legacy `output_files` is an output directory,
- * which REAPI would have FAILED_PRECONDITION: Bazel before 7 names every output that way, whatever the command makes of
- * it, and takes the directory.
+ * Reports each output by its actual kind. A directory at a path of the legacy `output_files` is reported as an output
+ * directory, although REAPI requires FAILED_PRECONDITION. The reason: Bazel before 7 lists every output there and
+ * accepts a directory.
  */
 class Collector implements CollectedOutputs {
   readonly blobs: OutputBlob[] = []
@@ -98,7 +98,7 @@ class Collector implements CollectedOutputs {
 
   async add(output: RequestedOutput): Promise<void> {
     const { path, rootPath, kind } = output
-    // The root can be named by a link of /proc: only behind a slash is it the directory.
+    // The root may be a symlink of /proc. It is the directory itself only with a trailing slash.
     const place = `${this.#root}/${rootPath === '' ? '.' : rootPath}`
     const stats = statsOf(place)
     if (stats === undefined) return

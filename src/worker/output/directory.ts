@@ -16,8 +16,8 @@ import { textOf } from './utf8.js'
 const PARALLEL_READS = 16
 
 /**
- * Bytes of a path below the directory where a walk began. The kernel looks up each name of a path, and takes no path beyond
- * 4,096 bytes: directories below this depth are read from one that is held open.
+ * In bytes, relative to the start of the walk. The kernel looks up each name of a path, and refuses paths above 4,096
+ * bytes. So directories below this depth are read relative to one that is held open.
  */
 const LONG_PATH = 1024
 
@@ -39,8 +39,8 @@ interface Node {
 }
 
 /**
- * Reads a directory that a command made: its Directories, ready to become a Tree, and the blobs of its files. Symlinks
- * become nodes and are never followed; fifos, sockets and devices are left out.
+ * Reads an output directory: its Directories, ready to become a Tree, and the blobs of its files. Symlinks become nodes
+ * and are never followed; fifos, sockets and devices are left out.
  */
 export const readOutputDirectory = async (
   path: string,
@@ -61,7 +61,7 @@ class DirectoryReader {
     this.tree = new TreeBuilder(options.digestFunction)
   }
 
-  /** Adds a directory and all below it to the tree, children first. Answers its digest. */
+  /** Adds a directory and its descendants to the tree, children first. Returns its digest. */
   async read(path: string): Promise<DirectoryNodeInput['digest']> {
     const { nodes, deeper } = await listDirectories(path, this.#options)
     for (const { path, parent } of deeper) {
@@ -99,8 +99,8 @@ class DirectoryReader {
 }
 
 /**
- * The directories from `path` down, level by level in the order of names: every parent stands before its children, the same
- * way each time. `deeper` are those whose paths are too long: they are not listed.
+ * The directories from `path` down, level by level and sorted by name, so parents come before children and the order is
+ * deterministic. `deeper` has directories whose paths are too long; their contents are not listed.
  */
 const listDirectories = async (
   path: string,
@@ -119,7 +119,7 @@ const listDirectories = async (
   return { nodes, deeper }
 }
 
-/** Fills in what is not a directory and answers the directories. */
+/** Adds entries other than directories to the node, and returns the directories. */
 const readEntries = async (node: Node, options: ReadOptions): Promise<Node[]> => {
   if (options.signal.aborted) throw cancellation(options.signal)
   const entries = await readdir(node.path, { withFileTypes: true, encoding: 'buffer' })

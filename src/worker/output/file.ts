@@ -10,20 +10,20 @@ import type { DigestFunction } from '../../reapi/digest-function.js'
 import { cancellation } from '../../rpc/call.js'
 import type { OutputSizes } from './sizes.js'
 
-/** A blob that was made here: its bytes, or the file they are in. */
+/** A blob made by the action: its bytes, or the file with them. */
 export interface OutputBlob {
   readonly digest: Digest
   readonly source: Buffer | HashedFile
 }
 
-/** A file as it was when it was read. */
+/** The state of a file when it was read. */
 export interface HashedFile {
   readonly path: string
   readonly sizeBytes: number
-  /** CRC-32 of its bytes, by which a store knows its files. */
+  /** CRC-32 of its bytes, which the store uses to verify its files. */
   readonly checksum: number
   readonly mtimeMs: number
-  /** Changes with every write, and nobody can set it. */
+  /** Changes with every write and cannot be set by programs. */
   readonly ctimeMs: number
   readonly inode: number
 }
@@ -35,7 +35,7 @@ export interface OutputFile extends OutputBlob {
 const CHUNK_BYTES = 256 * 1024
 const SMALL_BYTES = 64 * 1024
 
-/** Bytes of small files that are kept between hashing and uploading, so that they are read once; larger ones are not. */
+/** Bytes of small files are kept from hashing to upload, so that they are read only once. This bounds their sum. */
 export class SmallFileBudget {
   #leftBytes: number
 
@@ -53,15 +53,15 @@ export class SmallFileBudget {
 export interface HashOptions {
   readonly digestFunction: DigestFunction
   readonly budget: SmallFileBudget
-  /** Is asked about each file before its bytes are read. */
+  /** Checked for each file before its bytes are read. */
   readonly sizes?: OutputSizes
-  /** Its abort ends the hashing. */
+  /** An abort ends the hashing. */
   readonly signal: AbortSignal
 }
 
 /**
- * Hashes a file in one pass. `undefined` when there is no such file or it is none: fifos, sockets and devices are left
- * out and never read. Symlinks are not followed. Rejects with the signal's status once that aborts.
+ * Hashes a file in one pass. `undefined` if it does not exist or is not a regular file: fifos, sockets and devices are
+ * left out and never read. Symlinks are not followed. Rejects with the signal's status once that aborts.
  */
 export const hashFile = async (path: string, options: HashOptions, flags = FLAGS): Promise<OutputFile | undefined> => {
   const { digestFunction, budget, sizes, signal } = options
@@ -81,7 +81,7 @@ export const hashFile = async (path: string, options: HashOptions, flags = FLAGS
   }
 }
 
-/** The bytes of an open file that has no name; undefined where it is empty. */
+/** The contents of an open file without a name; undefined if it is empty. */
 export const hashOpenFile = (
   fd: number,
   digestFunction: DigestFunction,
@@ -92,7 +92,7 @@ export const hashOpenFile = (
   return hashFile(`/proc/self/fd/${fd}`, options, constants.O_RDONLY)
 }
 
-/** Without O_NONBLOCK opening a fifo waits for a writer. */
+/** Without O_NONBLOCK, opening a fifo would wait for a writer. */
 const FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
 
 const openFile = async (path: string, flags: number): Promise<FileHandle | undefined> => {
@@ -100,7 +100,7 @@ const openFile = async (path: string, flags: number): Promise<FileHandle | undef
     return await open(path, flags)
   } catch (error) {
     const errno = errnoOf(error)
-    // ENXIO is what a socket says; ELOOP a symlink that has taken the place of the file since it was listed.
+    // ENXIO: a socket. ELOOP: a symlink that has replaced the file since it was listed.
     if (errno === 'ENOENT' || errno === 'ENXIO' || errno === 'ELOOP') return undefined
     if (errno !== 'EACCES') throw error
     throw new StatusError('FAILED_PRECONDITION', 'the command left it without permission to read', { cause: error })
@@ -151,7 +151,7 @@ const hashChunks = async (
   }
 }
 
-/** The node properties a Command asked for by name; `null` when it asked for none. */
+/** The node properties that a Command requests by name; `null` if it requests none. */
 export const nodePropertiesOf = (stats: Stats | undefined, asked: readonly string[]): NodePropertiesInput | null => {
   if (stats === undefined || asked.length === 0) return null
   return {

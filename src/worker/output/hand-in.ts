@@ -12,9 +12,9 @@ import type { HashedFile } from './file.js'
 const READ_ONLY = 0o444
 
 /**
- * Makes an output file a file of the store: it is moved there, or copied if it has other names, lies on another file system, or
- * is open elsewhere: a process that got away could write to it later. Rejects with INVALID_ARGUMENT if the file changed after it
- * was hashed.
+ * Moves an output file into the store. Copies it instead if it has other names, is on another file system, or is open
+ * elsewhere, because an escaped process could still write to it. Rejects with INVALID_ARGUMENT if the file changed
+ * after it was hashed.
  */
 export const handIn = async (
   digest: Digest,
@@ -36,25 +36,25 @@ export const handIn = async (
   }
 }
 
-/** Answers whether it had to be copied. */
+/** Returns whether the file was copied. */
 const bring = async (file: HashedFile, { path }: ReservedPlace, claim: ClaimFile): Promise<boolean> => {
   const { nlink } = await unchanged(file)
   const claimed = nlink === 1 ? claim(file.path) : 'in use'
   if (claimed !== 'in use') {
     try {
-      // From here nobody can open it until it has its new name.
+      // From here on, no process can open the file before it has its new name.
       await unchanged(file)
       await rename(file.path, path)
       return false
     } catch (error) {
-      // Another file system, or a folder that the command left without the right to write.
+      // EXDEV: another file system. EACCES, EPERM: the command made the folder read-only.
       if (!['EXDEV', 'EACCES', 'EPERM'].includes(errnoOf(error) ?? '')) throw error
     } finally {
       claimed?.release()
     }
   }
   await copyFile(file.path, path, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL)
-  // Other workers of the store may execute it, which know nothing of what is started here.
+  // Other workers on the store may execute the file. They do not know of programs being started here.
   await startsSoFar()
   await unchanged(file)
   return true
@@ -67,10 +67,10 @@ const unchanged = async ({
   ctimeMs,
   inode,
 }: HashedFile): Promise<{ readonly nlink: number }> => {
-  // What a command printed has no name: its path is a link of /proc.
+  // Printed output has no name: its path is a symlink in /proc.
   const stats = await (path.startsWith('/proc/self/fd/') && !path.slice(14).includes('/') ? stat(path) : lstat(path))
   const isWritten = stats.size !== sizeBytes || stats.mtimeMs !== mtimeMs
-  // Names that others give a file, or take from it, count as changes of it too.
+  // Adding or removing a name also changes the ctime, so it counts only for a file with one name.
   const isTouched = stats.nlink <= 1 && stats.ctimeMs !== ctimeMs
   const isSame = stats.isFile() && stats.ino === inode && !isWritten && !isTouched
   if (!isSame) throw changed()

@@ -2,18 +2,18 @@ import type { Stats } from 'node:fs'
 import { StatusError } from '../../base/status-error.js'
 
 export interface SizeLimits {
-  /** Of all files that an action made, added up; 0 means no limit. */
+  /** Total size of all files made by the action; 0 for no limit. */
   readonly diskBytes: number
-  /** Length of the largest blob that the store takes. */
+  /** Maximum size of a blob in the store. */
   readonly maxBlobBytes: () => Promise<number>
 }
 
-/** Every store takes a file of this length, so it is not asked about smaller ones. */
+/** Every store accepts files up to this size, so it is asked only about larger ones. */
 const ASKED_BYTES = 16 * 1024 * 1024
 
 /**
- * Compares the lengths of output files with the limits before their bytes are read. A sparse file is long although it takes
- * no room on the disk, and the store would write all of it.
+ * Checks the sizes of output files against limits before their bytes are read. A sparse file may be long without using
+ * disk space, but the store would write all of it.
  */
 export class OutputSizes {
   readonly #limits: SizeLimits
@@ -24,12 +24,12 @@ export class OutputSizes {
     this.#limits = limits
   }
 
-  /** Whether an output was refused: no other worker would take it. */
+  /** Whether an output was refused. Other workers would refuse it too. */
   get isExceeded(): boolean {
     return this.#isExceeded
   }
 
-  /** Rejects with RESOURCE_EXHAUSTED when the outputs so far, or this file alone, are too long. */
+  /** Rejects with RESOURCE_EXHAUSTED if the outputs so far, or this file, are too large. */
   async admit({ size, nlink }: Pick<Stats, 'size' | 'nlink'>): Promise<void> {
     const { diskBytes, maxBlobBytes } = this.#limits
     // A file with several names is an input.

@@ -15,13 +15,14 @@ const PARALLEL_UPLOADS = 16
 const UNASKED_BYTES = 16 * 1024
 
 export interface UploadOptions {
-  /** Called once something has to be written. */
+  /** Called when something has to be written. */
   readonly onUpload?: () => void
   readonly claim?: ClaimFile
 }
 
 /**
- * Puts blobs into the store, each once; of more than a few bytes only those that are missing. Rejects with DEADLINE_EXCEEDED after `timeoutMs`.
+ * Puts blobs into the store, each once. Skips existing blobs, unless all are small. Rejects with DEADLINE_EXCEEDED
+ * after `timeoutMs`.
  */
 export const uploadBlobs = async (
   blobs: readonly OutputBlob[],
@@ -45,7 +46,10 @@ export const uploadBlobs = async (
   })
 }
 
-/** Those that are missing; as long as all are a few bytes, which go as fast as the question does, they are not asked for. */
+/**
+ * The blobs to upload: the missing ones. If all are small, the store is not asked, because sending them is as fast as
+ * the request.
+ */
 const wantedOf = async (blobs: readonly OutputBlob[], store: Store, call: Call): Promise<readonly OutputBlob[]> => {
   const bytes = blobs.reduce((sum, { source }) => sum + (Buffer.isBuffer(source) ? source.length : Infinity), 0)
   if (bytes <= UNASKED_BYTES) return blobs
@@ -65,7 +69,7 @@ const putTogether = async (blobs: readonly OutputBlob[], store: Store, call: Cal
   }
 }
 
-/** Where the store has files of this machine the file becomes one of them, and else its bytes are put there. */
+/** Moves the file into the store if the store has local files; else uploads its bytes. */
 const putFile = async (
   digest: Digest,
   file: HashedFile,
@@ -84,7 +88,7 @@ const putFile = async (
   }
 }
 
-/** A CAS refuses bytes that are not those of the digest; here the client has no part in it. */
+/** A CAS reports a wrong digest as INVALID_ARGUMENT. Here that is no fault of the client, so it becomes INTERNAL. */
 const notPut = (digest: Digest | undefined, error: unknown): StatusError => {
   if (!isStatus(error, 'INVALID_ARGUMENT')) return fileFailure(error, `upload of ${digest}`)
   return new StatusError('INTERNAL', `upload of ${digest}: the file changed meanwhile`, { cause: error })
@@ -98,7 +102,7 @@ const withDeadline = async (timeoutMs: number, call: Call, work: (call: Call) =>
   try {
     await work(callWith(call, { signal: AbortSignal.any([call.signal, late.signal]) }))
   } catch (error) {
-    // A store may say no more than that it was cancelled.
+    // A store may only report that it was cancelled.
     throw late.signal.aborted && !call.signal.aborted ? late.signal.reason : error
   } finally {
     clearTimeout(timer)

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { StatusError } from '../../base/status-error.js'
 
-/** What the file system calls something, as REAPI can say it. FAILED_PRECONDITION when it cannot: it has UTF-8 only. */
+/** A name of the file system as text. FAILED_PRECONDITION if it is not UTF-8, which REAPI requires. */
 export const textOf = (bytes: Buffer, what: 'name' | 'symlink target'): string => {
   if (isUtf8(bytes)) return bytes.toString()
   const shown = bytes

@@ -4,8 +4,8 @@ import type { LocalWorkerOptions } from '../../config/config.js'
 import type { LogLevel } from '../../log/log.js'
 
 /**
- * What a server and the process of one of its workers say to each other over the channel between parent and child, beside
- * the worker API: how the worker is to be, and how it is. Nothing of it is seen in arguments or the environment.
+ * Messages between a server and one of its worker processes over the channel between parent and child, beside the
+ * worker API: configuration, health and log. They are not visible in arguments or the environment.
  */
 export interface StartWorker {
   readonly kind: 'start'
@@ -13,18 +13,18 @@ export interface StartWorker {
   readonly options: LocalWorkerOptions
   /** `host:port` where the worker API was bound. */
   readonly address: string
-  /** Says who the worker is, where the configuration does not. */
+  /** Authenticates the worker, if the configuration has no credentials. */
   readonly token: string | undefined
-  /** Opens the stores of the server to this process alone. */
+  /** Gives this process access to the stores of the server. */
   readonly storeKey: string
   readonly writesResults: boolean
   /** Paths that confined actions do not see. */
   readonly hidden: readonly string[]
-  /** What the log of the server writes: the rest is not sent to it. */
+  /** The log level of the server. Lines below it are not sent. */
   readonly logLevel: LogLevel
 }
 
-/** Let what runs end within that time, then end. */
+/** Asks the worker to finish its actions within `drainMs` and then exit. */
 export interface StopWorker {
   readonly kind: 'stop'
   readonly drainMs: number

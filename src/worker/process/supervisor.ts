@@ -16,23 +16,23 @@ export interface WorkerProcessParts {
   readonly writesResults: boolean
   /** Absolute paths that confined actions do not see. */
   readonly hidden: readonly string[]
-  /** What the process runs: it takes these messages. */
+  /** The program of the process, which handles these messages. */
   readonly program: string
-  /** Opens the stores of this process to who has the key, until the answer is called. */
+  /** Lends the stores of this process to the holder of the key, until the returned function is called. */
   readonly lend: (key: string) => () => void
   readonly log: Log
 }
 
 const FIRST_BACKOFF_MS = 200
 const MAX_BACKOFF_MS = 30_000
-/** One that ran so long is no part of a row of failures. */
+/** A process that ran longer than this resets the backoff. */
 const STEADY_MS = 60_000
-/** For the rest of a stop, when the actions have ended or were killed. */
+/** Time for the rest of a stop, after the actions have ended or were killed. */
 const FAREWELL_MS = 10_000
 
 /**
- * A worker in a process of its own, which is started again, with backoff, when it ends although nobody stopped it. It ends
- * with this process, whatever that ends by: the channel between them closes.
+ * A worker in its own process. If the process ends unexpectedly, it is restarted with backoff. It ends with this
+ * process, however that ends, because the channel between them closes.
  */
 export class WorkerProcess {
   readonly name: string
@@ -48,7 +48,7 @@ export class WorkerProcess {
     this.#parts = parts
   }
 
-  /** Resolves once the worker runs. Rejects as `startLocalWorker` does, and with UNAVAILABLE when its process dies. */
+  /** Resolves once the worker runs. Rejects like `startLocalWorker`, and with UNAVAILABLE if its process dies. */
   static async start(parts: WorkerProcessParts): Promise<WorkerProcess> {
     const worker = new WorkerProcess(parts)
     try {
@@ -69,7 +69,7 @@ export class WorkerProcess {
     return this.#health
   }
 
-  /** As `LocalWorker.close`; the process is gone afterwards. */
+  /** Like `LocalWorker.close`; the process has ended afterwards. */
   async close(drainMs: number): Promise<void> {
     this.#isClosed = true
     clearTimeout(this.#restart)
@@ -131,7 +131,7 @@ export class WorkerProcess {
   }
 }
 
-/** What cannot be told to a process that died is answered by its 'exit'. */
+/** A message to a dead process is dropped; its 'exit' event handles that case. */
 const tell = (child: ChildProcess, message: ToWorkerProcess): void => {
   if (child.connected) child.send(message, () => {})
 }
@@ -139,19 +139,19 @@ const tell = (child: ChildProcess, message: ToWorkerProcess): void => {
 const forkWorker = (program: string, options: LocalWorkerOptions): ChildProcess => {
   const isSource = extname(program) === '.ts'
   return fork(program, {
-    // Out of reach of the signals that a terminal sends to this process: what runs there may end by itself.
+    // Protects the process from the terminal's signals to this one, so that its actions may finish.
     detached: true,
     serialization: 'advanced',
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     env: isSource ? process.env : environmentOf(options),
-    // From sources it needs what this process loads TypeScript with.
+    // When run from sources, it needs the TypeScript loader of this process.
     execArgv: isSource ? process.execArgv : [],
   })
 }
 
 const PASSED_ON = /^(PATH|HOME|USER|TMPDIR|TZ|LANG|LC_\w+|NODE_\w+|SSL_CERT_\w+|OTEL_\w+|REMEXEC_(LOG|OTLP)_\w+)$/
 
-/** Commands can look into the environment of their worker: it has nothing of the server's that it does not need. */
+/** Commands can read the environment of their worker, so it gets only the variables that it needs. */
 const environmentOf = ({ additional_environment }: LocalWorkerOptions): NodeJS.ProcessEnv => {
   const wanted = new Set(
     [...additional_environment].filter(([, from]) => from === 'from_environment').map(([name]) => name),

@@ -3,14 +3,14 @@ import { ProgressStage } from '../../../src/proto/generated/remexec.worker.v1.js
 import { beginStart } from '../../../src/worker/command/starts.js'
 import { setUp, sh } from './runner-set-up.js'
 
-/** A start of another program that lasts until it is told to end. */
+/** The start of another program, in progress until the test ends it. */
 const startUnderWay = () => {
   let end = (): void => {}
   const over = beginStart(() => new Promise<void>((resolve) => (end = resolve)))
   return { end: () => void end(), over }
 }
 
-t.test('a command with an executable waits for the starts during which that was made', async (t) => {
+t.test('a command with an executable input waits for starts that began before the file was complete', async (t) => {
   const { start, action, store } = await setUp(t)
   const digest = store.keep('#!/bin/sh\nexit 0\n').toMessage()
   const roots = [
@@ -33,18 +33,21 @@ t.test('a command with an executable waits for the starts during which that was 
   }
 })
 
-t.test('an output that was copied to the store is shown to other workers when no start has it open', async (t) => {
-  const { start, action, store } = await setUp(t)
-  const output = (script: string) => action({ ...sh(`yes ${script} | head -n 50000 > out`), outputPaths: ['out'] })
-  const linked = action({ ...sh('yes | head -n 50000 > out; ln out other'), outputPaths: ['out'] })
-  const other = startUnderWay()
-  let outcome: ReturnType<typeof start> | undefined
-  await new Promise<void>((resolve) => {
-    outcome = start(linked, { onProgress: (stage) => stage === ProgressStage.UPLOADING_OUTPUTS && resolve() })
-  })
-  for (let text = 0; text < 10; text++) await start(output(`${text}`))
-  t.equal(store.written.length, 10, 'those that were moved are shown at once')
-  other.end()
-  t.equal((await outcome)?.executeResponse?.result?.exitCode, 0)
-  t.equal(store.written.length, 11)
-})
+t.test(
+  'an output that was copied to the store becomes visible to other workers only when no start has it open',
+  async (t) => {
+    const { start, action, store } = await setUp(t)
+    const output = (script: string) => action({ ...sh(`yes ${script} | head -n 50000 > out`), outputPaths: ['out'] })
+    const linked = action({ ...sh('yes | head -n 50000 > out; ln out other'), outputPaths: ['out'] })
+    const other = startUnderWay()
+    let outcome: ReturnType<typeof start> | undefined
+    await new Promise<void>((resolve) => {
+      outcome = start(linked, { onProgress: (stage) => stage === ProgressStage.UPLOADING_OUTPUTS && resolve() })
+    })
+    for (let text = 0; text < 10; text++) await start(output(`${text}`))
+    t.equal(store.written.length, 10, 'those that were moved are shown at once')
+    other.end()
+    t.equal((await outcome)?.executeResponse?.result?.exitCode, 0)
+    t.equal(store.written.length, 11)
+  },
+)

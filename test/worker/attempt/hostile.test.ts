@@ -7,13 +7,13 @@ import { Digest } from '../../../src/reapi/digest.js'
 import { loadLibc } from '../../../src/worker/command/libc.js'
 import { SHA256, setUp, sh } from './runner-set-up.js'
 
-t.test('directories without rights are removed', async (t) => {
+t.test('directories without permissions are removed', async (t) => {
   const { run, rest } = await setUp(t)
   await run(sh('mkdir -p a/b/c; echo > a/b/f; chmod 000 a/b/c; chmod 500 a/b; chmod 555 a; ln -s / link'))
   t.same(await rest(), [])
 })
 
-t.test('an action that puts a symlink in place of its directory has nothing read or removed through it', async (t) => {
+t.test('a symlink that replaces the directory of an action is not followed to read or remove files', async (t) => {
   const { run, rest, directory } = await setUp(t)
   const victim = join(directory, 'victim')
   mkdirSync(join(victim, 'root'), { recursive: true })
@@ -30,19 +30,19 @@ t.test('an action that puts a symlink in place of its directory has nothing read
   t.same(readdirSync(join(victim, 'root')), ['out'])
 })
 
-t.test('a command that removes its own directory has ended like any other when it declares no outputs', async (t) => {
+t.test('a command that removes its own directory ends normally if it declares no outputs', async (t) => {
   const { run } = await setUp(t)
   const { status, result } = await run(sh('chmod u+w ..; rm -rf "$PWD"; exit 3'))
   t.match([status, result?.exitCode], [null, 3])
 })
 
-t.test("the directory above the input root is in nobody's way", async (t) => {
+t.test('the directories above the input root are read-only', async (t) => {
   const { run, text } = await setUp(t)
   const { result } = await run(sh('stat -c %a .. ../..; ls -A ..'))
   t.equal(text(result?.stdoutDigest as never), '555\n311\nroot\n')
 })
 
-t.test('what a command printed cannot be removed', async (t) => {
+t.test('printed output cannot be removed', async (t) => {
   const { start, action, store } = await setUp(t)
   const script = 'F=$(readlink /proc/$$/fd/1); echo kept; rm -f "$F"'
   const { result } = (await start(action(sh(script)))).executeResponse ?? {}
@@ -55,10 +55,10 @@ t.test('what a command printed cannot be removed', async (t) => {
 
 const usageCodec = codec('remexec.worker.v1.CommandUsage')
 const exceeded = (what: RegExp) => ({ executeResponse: { status: { code: 8, message: what } } })
-/** As an action that nobody has anything against. */
+/** A harmless action. */
 const well = { result: { exitCode: 0 } }
 
-t.test('an action that prints without end is ended, and one that printed too much and ended', async (t) => {
+t.test('an action that prints too much fails, both during the run and after its end', async (t) => {
   const { start, action, run, rest } = await setUp(t, { limits: { printedBytes: 1_000_000 } })
   t.match(await start(action(sh('yes'))), exceeded(/it printed more than 1000000 bytes/))
   t.match(await start(action(sh('yes >&2 | sleep 1000'))), exceeded(/it printed more than 1000000 bytes/))
@@ -67,7 +67,7 @@ t.test('an action that prints without end is ended, and one that printed too muc
   t.same(await rest(), [])
 })
 
-t.test('an action that fills the disk is ended, and what it wrote is gone', async (t) => {
+t.test('an action that fills the disk is ended, and its files are removed', async (t) => {
   const { start, action, run, store, rest } = await setUp(t, { limits: { diskBytes: 2_000_000 } })
   const filling = sh('mkdir -p a/b; while :; do head -c 1000000 /dev/zero > a/b/$i; i=1$i; sleep 0.05; done')
   t.match(await start(action(filling)), exceeded(/its files have more than 2000000 bytes/))
@@ -78,7 +78,7 @@ t.test('an action that fills the disk is ended, and what it wrote is gone', asyn
 })
 
 const noProcesses = !existsSync('/proc/self/stat') && 'this system does not tell of processes'
-t.test('an action that forks endlessly is ended, and the worker goes on', { skip: noProcesses }, async (t) => {
+t.test('an action that forks endlessly is ended, and the worker continues', { skip: noProcesses }, async (t) => {
   const { start, action, run } = await setUp(t, { limits: { processes: 50 } })
   const forking = sh('while :; do sleep 1000 & done')
   t.match(await start(action(forking)), exceeded(/it had more than 50 processes/))
@@ -86,7 +86,7 @@ t.test('an action that forks endlessly is ended, and the worker goes on', { skip
 })
 
 const notKept = loadLibc() === undefined && 'without koffi nobody knows whose a process without a parent is'
-t.test('an action whose processes have no parents any more is held to its limits too', { skip: notKept }, async (t) => {
+t.test('limits also apply to processes whose parents have ended', { skip: notKept }, async (t) => {
   const kept = { maxEntries: 1, maxBytes: 0 }
   const limits = { processes: 50, memoryBytes: 100_000_000 }
   const { start, action, run } = await setUp(t, { kept, limits, execution: { maxTimeoutMs: 10_000 } })
@@ -109,7 +109,7 @@ t.test('an action that takes too much memory is ended', { skip: noProcesses }, a
   t.match(await run(sh('sleep 0.5')), well)
 })
 
-t.test('an action that the system killed for want of memory says so, and one killed otherwise does not', async (t) => {
+t.test('a kill by the system for lack of memory is reported, other kills are not reported as such', async (t) => {
   let kills = 3
   const { start, action } = await setUp(t, { oomKills: () => kills })
   const dying = sh('kill -9 $$')
@@ -119,13 +119,13 @@ t.test('an action that the system killed for want of memory says so, and one kil
   t.match(await start(action(sh('exit 1'))), { executeResponse: { status: null, result: { exitCode: 1 } } })
 })
 
-/** A control group with so much memory, by the file that takes its processes; undefined where there can be none. */
+/** A control group with a memory limit, as the path of its process list; undefined if none can be created. */
 const memoryGroup = (t: Test, bytes: number): string | undefined => {
   const first = existsSync('/sys/fs/cgroup/memory')
   const path = `/sys/fs/cgroup/${first ? 'memory/' : ''}remexec-test-${process.pid}`
   try {
     mkdirSync(path)
-    // Nothing is in it any more once its processes have ended.
+    // It is empty once its processes have ended.
     t.teardown(() => rmdirSync(path))
     writeFileSync(`${path}/${first ? 'memory.limit_in_bytes' : 'memory.max'}`, String(bytes))
     writeFileSync(`${path}/${first ? 'memory.memsw.limit_in_bytes' : 'memory.swap.max'}`, String(first ? bytes : 0))
@@ -135,7 +135,7 @@ const memoryGroup = (t: Test, bytes: number): string | undefined => {
   }
 }
 
-t.test('an action that the kernel ends for want of memory is told so, with what it took', async (t) => {
+t.test('an action killed by the kernel for lack of memory reports that and its resource usage', async (t) => {
   const { start, action } = await setUp(t)
   const group = memoryGroup(t, 50_000_000)
   if (group === undefined) {
@@ -152,7 +152,7 @@ t.test('an action that the kernel ends for want of memory is told so, with what 
   }
 })
 
-t.test('an action that ignores SIGTERM and closes what it prints to is killed at its timeout', async (t) => {
+t.test('an action that ignores SIGTERM and closes stdout and stderr is killed at its timeout', async (t) => {
   const { run, rest } = await setUp(t, { execution: { maxTimeoutMs: 400 } })
   const { status } = await run(sh("trap '' TERM HUP INT; exec >&- 2>&-; while :; do sleep 1000; done"))
   t.match(status, { code: 4 })

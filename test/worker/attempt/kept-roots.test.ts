@@ -9,7 +9,7 @@ import { SHA256, setUp, sh } from './runner-set-up.js'
 const many = { maxEntries: 100, maxBytes: 0 }
 const notKept = loadLibc() === undefined && 'without koffi no input root is kept'
 
-/** A tree with a file, a program, a link and a directory in a directory. */
+/** A tree with a file, a program, a symlink, and a directory in a directory. */
 const treeIn = (store: FileStore): DirectoryInput => {
   const file = store.keep('precious').toMessage()
   const below = { files: [{ name: 'low', digest: file }] }
@@ -27,7 +27,7 @@ const WHOLE = 'cat d/in d/link d/below/low; ./program; find . | sort | tr "\\n" 
 const EXPECTED = 'preciouspreciouspreciousran\n. ./d ./d/below ./d/below/low ./d/in ./d/link ./program '
 
 t.test(
-  'an input root is used again by the next action, without what the last one added',
+  'an input root is reused by the next action, without additions of the last one',
   { skip: notKept },
   async (t) => {
     const { run, text, store, keptRoots } = await setUp(t, { kept: many })
@@ -51,10 +51,10 @@ t.test(
   },
 )
 
-t.test('an action that writes into its inputs spoils them for no other', { skip: notKept }, async (t) => {
+t.test('an action that writes to its inputs does not change them for others', { skip: notKept }, async (t) => {
   const { run, text, store, keptRoots } = await setUp(t, { kept: many })
   const root = treeIn(store)
-  // What is dropped from the store of the worker is to be had again.
+  // A blob that is dropped from the worker's store must be available again.
   for (const bytes of ['precious', '#!/bin/sh\necho ran\n'])
     store.behind.set(Digest.of(Buffer.from(bytes), SHA256).key, Buffer.from(bytes))
   const spoiling = [
@@ -101,22 +101,26 @@ t.test(
   },
 )
 
-t.test('input roots are kept in bounds, those used last', { skip: notKept }, async (t) => {
-  const { run, store, keptRoots, rest } = await setUp(t, { kept: { maxEntries: 3, maxBytes: 2_500 } })
-  const rootOf = (bytes: number): DirectoryInput => ({
-    files: [{ name: 'f', digest: store.keep(Buffer.alloc(bytes, bytes % 251)).toMessage() }],
-  })
-  for (const bytes of [1, 2, 3, 4, 5]) {
-    await run(sh('true'), rootOf(bytes))
-    await keptRoots?.settle()
-  }
-  t.equal(keptRoots?.size, 3)
-  for (const bytes of [2_000, 1_000]) {
-    await run(sh('true'), rootOf(bytes))
-    await keptRoots?.settle()
-  }
-  t.equal(keptRoots?.size, 1)
-  t.equal((await rest()).length, 1, 'the others are gone from the disk')
-  await keptRoots?.close()
-  t.same(await rest(), [])
-})
+t.test(
+  'the number of kept input roots is bounded, and the most recently used are kept',
+  { skip: notKept },
+  async (t) => {
+    const { run, store, keptRoots, rest } = await setUp(t, { kept: { maxEntries: 3, maxBytes: 2_500 } })
+    const rootOf = (bytes: number): DirectoryInput => ({
+      files: [{ name: 'f', digest: store.keep(Buffer.alloc(bytes, bytes % 251)).toMessage() }],
+    })
+    for (const bytes of [1, 2, 3, 4, 5]) {
+      await run(sh('true'), rootOf(bytes))
+      await keptRoots?.settle()
+    }
+    t.equal(keptRoots?.size, 3)
+    for (const bytes of [2_000, 1_000]) {
+      await run(sh('true'), rootOf(bytes))
+      await keptRoots?.settle()
+    }
+    t.equal(keptRoots?.size, 1)
+    t.equal((await rest()).length, 1, 'the others are gone from the disk')
+    await keptRoots?.close()
+    t.same(await rest(), [])
+  },
+)

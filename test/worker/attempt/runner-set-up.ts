@@ -36,7 +36,7 @@ type Parts = Partial<Omit<ActionContext, 'execution' | 'results'>> & {
   readonly limits?: Partial<ActionLimits>
   readonly kept?: { readonly maxEntries: number; readonly maxBytes: number }
   readonly sandbox?: Sandbox | undefined
-  /** How many processes the system has killed for want of memory. */
+  /** Number of processes that the system has killed for lack of memory. */
   readonly oomKills?: () => number
 }
 
@@ -45,11 +45,12 @@ t.teardown(() => launcher.close())
 
 let workers = 0
 
-/** A runner of actions on a disk of its own. */
+/** A runner of actions on its own disk directory. */
 export const setUp = async (t: Test, { limits, oomKills, sandbox, kept, ...parts }: Parts = {}) => {
-  // Each in a place of its own: a worker kills whoever lives in its work directory and is none of its own.
+  // Each in its own directory, because a worker kills foreign processes in its work directory.
   const name = `worker${++workers}`
-  // Registered before the directory is made: otherwise that is removed first, beside what the worker still removes there.
+  // Registered before the directory is created. Otherwise tap would remove it while the worker still removes files
+  // there.
   t.teardown(async () => {
     leftovers.close()
     outOfMemory.close()
@@ -118,7 +119,7 @@ export const setUp = async (t: Test, { limits, oomKills, sandbox, kept, ...parts
   return {
     directory,
     store,
-    /** What is in the work directory when nothing runs and nothing is kept. */
+    /** The contents of the work directory when nothing runs and nothing is kept. */
     rest: async () => {
       await workDirectory.settle()
       return readdirSync(workDirectory.path).flatMap((session) => readdirSync(join(workDirectory.path, session)))

@@ -36,7 +36,7 @@ t.test('EXE-40, EXE-50, EXE-46 a run from digest to result', async (t) => {
   t.same(await rest(), [])
 })
 
-t.test('EXE-47, EXE-48 timestamps never go back', async (t) => {
+t.test('EXE-47, EXE-48 timestamps never decrease', async (t) => {
   const { action, start } = await setUp(t)
   const queuedMs = Date.now() + 5000
   const { executeResponse } = await start(action(sh('echo x')), { queuedMs })
@@ -58,7 +58,7 @@ t.test('EXE-47, EXE-48 timestamps never go back', async (t) => {
 })
 
 const untold = loadLibc() === undefined && 'this system starts commands without telling what they took'
-t.test('what a command took stands in the metadata of its result', { skip: untold }, async (t) => {
+t.test('the metadata of a result has the resource usage of its command', { skip: untold }, async (t) => {
   const { action, start } = await setUp(t)
   const busy = 'i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done'
   const results = await Promise.all([start(action(sh('true'))), start(action(sh(busy)))])
@@ -73,12 +73,12 @@ t.test('what a command took stands in the metadata of its result', { skip: untol
 })
 
 t.test(
-  'the most memory that a command had stands there too, where it is more than its worker has',
+  'the metadata has the peak memory of a command if it exceeds that of its worker',
   { skip: untold },
   async (t) => {
     const { action, start } = await setUp(t)
     const bytes = process.resourceUsage().maxRSS * 1024 + 2 ** 26
-    // It keeps all of a line that does not end.
+    // It keeps the whole of a line without an end in memory.
     const { executeResponse } = await start(action(sh(`head -c ${bytes} /dev/zero | tail -n 1 | wc -c`)))
     const [told] = executeResponse?.result?.executionMetadata?.auxiliaryMetadata ?? []
     const { peakResidentBytes } = unpack(usageCodec, told as never)
@@ -102,13 +102,13 @@ t.test('CMD-09 a result of exit code 0 is cached although a declared output is m
   t.match(resultCodec.decode(actionCache.bytesOf(digest)), { exitCode: 0, outputFiles: [{ path: 'made' }] })
 })
 
-t.test('CMD-11 the output path "" is the whole working directory, not a link to it', async (t) => {
+t.test('CMD-11 the output path "" is the whole working directory, not a symlink to it', async (t) => {
   const { run } = await setUp(t)
   const { result } = await run({ ...sh('echo > made'), outputPaths: [''] })
   t.match(result, { outputDirectories: [{ path: '' }], outputSymlinks: [] })
 })
 
-t.test('EXE-25 a program that is not there is a result', async (t) => {
+t.test('EXE-25 a missing program is a result', async (t) => {
   const { run, text } = await setUp(t)
   const { result, status } = await run({ arguments: ['nosuch'] })
   t.notOk(status)
@@ -116,7 +116,7 @@ t.test('EXE-25 a program that is not there is a result', async (t) => {
   t.match(text(result?.stderrDigest as never), /cannot run "nosuch"/)
 })
 
-t.test('EXE-11, EXE-12, EXE-13 missing blobs are a final status that names them all', async (t) => {
+t.test('EXE-11, EXE-12, EXE-13 missing blobs are a final status that lists them all', async (t) => {
   const { store, start, action } = await setUp(t)
   const input = store.keep('input')
   const digest = action(sh('true'), { files: [{ name: 'x', digest: input.toMessage() }] })
@@ -132,7 +132,7 @@ t.test('EXE-11, EXE-12, EXE-13 missing blobs are a final status that names them 
   t.equal(store.leased.size, 0)
 })
 
-t.test('EXE-18, EXE-21, CMD-23 what cannot be run as meant is INVALID_ARGUMENT and final', async (t) => {
+t.test('EXE-18, EXE-21, CMD-23 an invalid action is INVALID_ARGUMENT and final', async (t) => {
   const { store, start, action } = await setUp(t)
   const status = async (digest: Digest) => (await start(digest)).executeResponse?.status
   t.match(await status(store.keep('garbage')), { code: 3, message: /Action/ })
@@ -159,7 +159,7 @@ t.test('CMD-03, CMD-04 the working directory', async (t) => {
   }
 })
 
-t.test('CMD-08 a kind that does not fit is a status beside the result', async (t) => {
+t.test('CMD-08 an output of the wrong kind is a status beside the result', async (t) => {
   const { run } = await setUp(t)
   const { status, result } = await run({ ...sh('echo > f; echo said'), outputDirectories: ['f'] })
   t.match(status, { code: 9, message: /"f"/ })
@@ -201,7 +201,7 @@ t.test('timeouts that are handled by a wrapper', async (t) => {
   t.match(await start(action(sh('echo nonsense > $SIDE'))), { workerError: { code: 13, message: /side channel/ } })
 })
 
-t.test('a kill ends the attempt and leaves nothing', async (t) => {
+t.test('a kill ends the attempt and leaves nothing behind', async (t) => {
   const { start, action, store, rest } = await setUp(t)
   const controller = new AbortController()
   const outcome = await start(action(sh('sleep 1000')), {
@@ -233,7 +233,7 @@ t.test('the entrypoint and the precondition script', async (t) => {
   t.match(await willing.run(sh('true')), { result: { exitCode: 0 } })
 })
 
-t.test('EXE-08, EXE-09, EXE-10 what goes to the action cache', async (t) => {
+t.test('EXE-08, EXE-09, EXE-10 which results are written to the action cache', async (t) => {
   const expected = {
     success_only: ['ok'],
     never: [],
@@ -272,7 +272,7 @@ t.test('EXE-08, EXE-09, EXE-10 what goes to the action cache', async (t) => {
   }
 })
 
-t.test('complete responses are kept by strategy, and the message tells of them', async (t) => {
+t.test('complete responses are stored by strategy, and the message refers to them', async (t) => {
   const expected = {
     success_only: ['ok'],
     never: [],
@@ -313,7 +313,7 @@ t.test('complete responses are kept by strategy, and the message tells of them',
   }
 })
 
-t.test('a store that cannot keep a response does not spoil it', async (t) => {
+t.test('a response that cannot be stored is still returned', async (t) => {
   const history = new FileStore(t.testdir({}))
   history.put = async () => {
     throw new Error('disk on fire')
@@ -324,7 +324,7 @@ t.test('a store that cannot keep a response does not spoil it', async (t) => {
   t.match(warnings, [[/could not keep the response/, {}]])
 })
 
-t.test('CMD-15 an action that writes to its input through the link', async (t) => {
+t.test('CMD-15 an action that writes to its input through the hard link', async (t) => {
   const { store, start, action, warnings } = await setUp(t)
   const bytes = Buffer.from('precious')
   const input = store.keep(bytes)
@@ -348,7 +348,7 @@ t.test('CMD-15 an action that writes to its input through the link', async (t) =
 })
 
 t.test(
-  'CMD-24 children that fled their process group are found',
+  'CMD-24 children outside of their process group are found and killed',
   { skip: !existsSync('/proc/self/stat') },
   async (t) => {
     const { run, text, leftovers } = await setUp(t)

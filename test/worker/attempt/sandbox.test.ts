@@ -28,40 +28,44 @@ const noSandbox = await sandboxOf().then(
   ({ message }: Error) => message,
 )
 
-t.test('a confined action sees nobody, has no network and writes nowhere else', { skip: noSandbox }, async (t) => {
-  process.env['REMEXEC_TEST_SECRET'] = 'secret-of-the-server'
-  const { run, text, directory, store, rest } = await setUp(t, { sandbox: await sandboxOf() })
-  const input = store.keep('precious')
-  const root = { files: [{ name: 'in', digest: input.toMessage() }] }
-  const printed = async (script: string): Promise<string> => {
-    const { result } = await run({ ...sh(script), outputPaths: ['out'] }, root)
-    return result?.stdoutDigest ? text(result.stdoutDigest as never) : ''
-  }
-  t.match(await printed('cat /proc/[0-9]*/comm'), /^bwrap\nsh\n$/, 'of the processes only its own')
-  t.equal(await printed('cat /proc/*/environ | tr "\\0" "\\n" | grep secret'), '', 'nor their environment')
-  t.match(await printed('grep : /proc/net/dev'), /^ *lo:[^:]*$/, 'of the networks only its loopback')
-  t.equal(await printed(`ls ${directory}/work | wc -l`), '1\n', 'of the work directory only the way to its own')
-  t.equal(await printed('ls -A /tmp /var/tmp | grep -v :; echo > /tmp/mine'), '\n', 'an own /tmp')
-  for (const place of [
-    '/etc/made',
-    '/usr/made',
-    '/var/made',
-    `${directory}/made`,
-    '/tmp/../made',
-    '../made',
-    '../../made',
-    '../../../made',
-    '/dev/made',
-    'in',
-  ]) {
-    const script = `if (echo spoilt > ${place}) 2>/dev/null; then echo wrote; else echo not; fi`
-    t.equal(await printed(script), 'not\n', place)
-  }
-  t.notOk(existsSync(join(directory, 'made')))
-  t.same(await rest(), [])
-})
+t.test(
+  'a confined action sees no other processes, has no network and cannot write outside its directory',
+  { skip: noSandbox },
+  async (t) => {
+    process.env['REMEXEC_TEST_SECRET'] = 'secret-of-the-server'
+    const { run, text, directory, store, rest } = await setUp(t, { sandbox: await sandboxOf() })
+    const input = store.keep('precious')
+    const root = { files: [{ name: 'in', digest: input.toMessage() }] }
+    const printed = async (script: string): Promise<string> => {
+      const { result } = await run({ ...sh(script), outputPaths: ['out'] }, root)
+      return result?.stdoutDigest ? text(result.stdoutDigest as never) : ''
+    }
+    t.match(await printed('cat /proc/[0-9]*/comm'), /^bwrap\nsh\n$/, 'of the processes only its own')
+    t.equal(await printed('cat /proc/*/environ | tr "\\0" "\\n" | grep secret'), '', 'nor their environment')
+    t.match(await printed('grep : /proc/net/dev'), /^ *lo:[^:]*$/, 'of the networks only its loopback')
+    t.equal(await printed(`ls ${directory}/work | wc -l`), '1\n', 'of the work directory only the way to its own')
+    t.equal(await printed('ls -A /tmp /var/tmp | grep -v :; echo > /tmp/mine'), '\n', 'an own /tmp')
+    for (const place of [
+      '/etc/made',
+      '/usr/made',
+      '/var/made',
+      `${directory}/made`,
+      '/tmp/../made',
+      '../made',
+      '../../made',
+      '../../../made',
+      '/dev/made',
+      'in',
+    ]) {
+      const script = `if (echo spoilt > ${place}) 2>/dev/null; then echo wrote; else echo not; fi`
+      t.equal(await printed(script), 'not\n', place)
+    }
+    t.notOk(existsSync(join(directory, 'made')))
+    t.same(await rest(), [])
+  },
+)
 
-/** Inputs beside outputs (`in`, `d/in`), in a directory without any (`d/closed`), and in an output (`d/out`). */
+/** Inputs beside outputs (`in`, `d/in`), in a directory without outputs (`d/closed`), and in an output (`d/out`). */
 const treeIn = (store: FileStore): DirectoryInput => {
   const file = (name: string) => ({ name, digest: store.keep(name).toMessage() })
   const directory = (name: string, parts: DirectoryInput) => ({
@@ -77,14 +81,14 @@ const treeIn = (store: FileStore): DirectoryInput => {
   return { directories: [d], files: [file('in')], symlinks: [{ name: 'link', target: 'd' }] }
 }
 const NAMES = ['in', 'low', 'old', 'both']
-/** What a command could have changed of the files that the store has of them. */
+/** The properties of the store's files that a command could have changed. */
 const inStore = (store: FileStore) =>
   NAMES.map((name) => {
     const { ino, nlink, mode, mtimeMs, size } = statSync(store.path(Digest.of(Buffer.from(name), SHA256)))
     return { name, ino, nlink, mode, mtimeMs, size }
   })
 
-t.test('a confined action cannot change its inputs, be it root', { skip: noSandbox }, async (t) => {
+t.test('a confined action cannot change its inputs, even as root', { skip: noSandbox }, async (t) => {
   const { run, text, store, rest } = await setUp(t, { sandbox: await sandboxOf() })
   const root = treeIn(store)
   const before = inStore(store)
@@ -111,13 +115,13 @@ t.test('a confined action cannot change its inputs, be it root', { skip: noSandb
   t.same(inStore(store), before)
 })
 
-t.test('a confined action sees nothing of one that runs beside it', { skip: noSandbox }, async (t) => {
+t.test('a confined action sees nothing of a concurrent one', { skip: noSandbox }, async (t) => {
   const { run, text, directory, store, rest } = await setUp(t, { sandbox: await sandboxOf() })
   const input = { name: 'in', digest: store.keep('precious').toMessage() }
   const meeting = join(directory, 'meeting')
   mkdirSync(meeting)
   const hidden = `secret-of-${process.pid}`
-  // Each waits, at most a minute, until the other has begun: that its directory is there is seen from outside alone.
+  // Each waits up to a minute for the other. Only a process outside of the sandbox can see that both directories exist.
   const waiting = 'echo > ready; i=0; while ! test -e go -o $i = 1000; do sleep 0.05; i=$((i+1)); done; test -e go'
   const look = `grep -rl ${hidden} ${directory} /tmp /var/tmp /dev/shm; cat /proc/[0-9]*/comm | sort -u; ls -A ${directory}/work/*`
   const both = ['one', 'two'].map((name) => {
@@ -152,7 +156,7 @@ t.test('a confined action sees nothing of one that runs beside it', { skip: noSa
   t.same(await rest(), [])
 })
 
-t.test('outputs of a confined action may be anywhere among its inputs', { skip: noSandbox }, async (t) => {
+t.test('a confined action may write outputs anywhere among its inputs', { skip: noSandbox }, async (t) => {
   const { run, text, store, rest } = await setUp(t, { sandbox: await sandboxOf() })
   const root = treeIn(store)
   const before = inStore(store)
@@ -183,7 +187,7 @@ t.test('outputs of a confined action may be anywhere among its inputs', { skip: 
   t.same(inStore(store), before)
 })
 
-t.test('a confined action with more inputs than mounts spoils none of them', { skip: noSandbox }, async (t) => {
+t.test('a confined action with more inputs than mounts changes none of them', { skip: noSandbox }, async (t) => {
   const { run, text, store } = await setUp(t, { sandbox: await sandboxOf() })
   const names = Array.from({ length: 200 }, (_, index) => `f${1000 + index}`)
   const root = { files: names.map((name) => ({ name, digest: store.keep(name).toMessage() })) }
@@ -193,7 +197,7 @@ t.test('a confined action with more inputs than mounts spoils none of them', { s
   for (const name of names) t.equal(store.bytesOf(Digest.of(Buffer.from(name), SHA256)).toString(), name)
 })
 
-t.test('a kept input root of confined actions is as it was for the next one', { skip: notKept }, async (t) => {
+t.test('a kept input root is unchanged for the next confined action', { skip: notKept }, async (t) => {
   const { run, text, store, keptRoots } = await setUp(t, {
     sandbox: await sandboxOf(),
     kept: { maxEntries: 10, maxBytes: 0 },
@@ -216,10 +220,10 @@ t.test('a kept input root of confined actions is as it was for the next one', { 
 })
 
 t.test(
-  'a symlink that a confined action replaces is what it was for every other action',
+  'a symlink that a confined action replaces is unchanged for all other actions',
   { skip: noSandbox },
   async (t) => {
-    // With input roots that are kept where that can be: then the next action may get the very same directory.
+    // Keeps input roots if possible, so that the next action may get the same directory.
     const kept = notKept === false ? { maxEntries: 10, maxBytes: 0 } : undefined
     const { run, text, store, keptRoots, rest } = await setUp(t, { sandbox: await sandboxOf(), ...(kept && { kept }) })
     const root = treeIn(store)
@@ -244,7 +248,7 @@ t.test(
   },
 )
 
-t.test('without read-only inputs they are copies of the action', { skip: noSandbox }, async (t) => {
+t.test('without read_only_inputs, a confined action gets private copies', { skip: noSandbox }, async (t) => {
   const { run, text, store } = await setUp(t, { sandbox: await sandboxOf({ protectsInputs: false }) })
   const script = 'chmod u+w d/closed/in; echo spoilt > d/closed/in; cat d/closed/in'
   const { result } = await run(sh(script), treeIn(store))
@@ -252,7 +256,7 @@ t.test('without read-only inputs they are copies of the action', { skip: noSandb
   t.equal(store.bytesOf(Digest.of(Buffer.from('in'), SHA256)).toString(), 'in')
 })
 
-t.test('what a confined action started ends with it, whatever it does', { skip: noSandbox }, async (t) => {
+t.test('all processes of a confined action end with it', { skip: noSandbox }, async (t) => {
   const { run } = await setUp(t, { sandbox: await sandboxOf() })
   const marker = `1000${process.pid}`
   const living = () =>
@@ -269,7 +273,7 @@ t.test('what a confined action started ends with it, whatever it does', { skip: 
   t.match(await run(sh('kill -9 $$')), { result: { exitCode: 137 } })
 })
 
-t.test('a confined action is held to its limits and to its time', { skip: noSandbox }, async (t) => {
+t.test('limits and timeouts apply to a confined action', { skip: noSandbox }, async (t) => {
   const limits = { processes: 50, memoryBytes: 100_000_000, printedBytes: 1_000_000, diskBytes: 2_000_000 }
   const sandbox = await sandboxOf()
   const { start, action, run, rest } = await setUp(t, { sandbox, limits, execution: { maxTimeoutMs: 5_000 } })
@@ -289,7 +293,7 @@ t.test('a confined action is held to its limits and to its time', { skip: noSand
   t.same(await rest(), [])
 })
 
-t.test('a confined action that fills what it has in memory gets no more than that', { skip: noSandbox }, async (t) => {
+t.test('the in-memory file systems of a confined action have a size limit', { skip: noSandbox }, async (t) => {
   const { run, text } = await setUp(t, { sandbox: await sandboxOf({ ownBytes: 1_000_000 }) })
   const fill = (place: string, bytes: number) =>
     `head -c ${bytes} /dev/zero 2>/dev/null > ${place}/f; stat -c %s ${place}/f; rm ${place}/f`
@@ -303,7 +307,7 @@ t.test('a confined action that fills what it has in memory gets no more than tha
   }
 })
 
-t.test('a program that cannot be executed ends as it does without a sandbox', { skip: noSandbox }, async (t) => {
+t.test('a program that cannot be executed has the same result as without a sandbox', { skip: noSandbox }, async (t) => {
   const sandboxes = {
     none: undefined,
     namespaces: await sandboxOf({ ownsMounts: false }),
@@ -354,10 +358,10 @@ t.test('a program that cannot be executed ends as it does without a sandbox', { 
   t.match(told['none'], { 'its own 1': [1, 'out\n', 'err\n'], 'its own words': [1, null] })
 })
 
-t.test('a sandbox that cannot be made is a failure of the worker and no result', { skip: noSandbox }, async (t) => {
+t.test('a sandbox that cannot be created is a failure of the worker, not a result', { skip: noSandbox }, async (t) => {
   const sandbox = await sandboxOf({ isRoot: true })
   const { start, action, store, rest } = await setUp(t, { sandbox })
-  // Bubblewrap wants to mount there, and with the machine's files taken away it has nothing else that could fail.
+  // Bubblewrap mounts there. With the machine's files removed, nothing else can fail.
   const proc = { name: 'proc', digest: store.keep('a file').toMessage() }
   const { executeResponse, workerError } = await start(action(sh('true'), { files: [proc] }))
   t.notOk(executeResponse)
@@ -365,9 +369,9 @@ t.test('a sandbox that cannot be made is a failure of the worker and no result',
   t.same(await rest(), [])
 })
 
-t.test('a client that takes the input root for / gets it', { skip: noSandbox }, async (t) => {
+t.test('with input_root_is_root the input root is /', { skip: noSandbox }, async (t) => {
   const { run, text, store } = await setUp(t, { sandbox: await sandboxOf({ isRoot: true }) })
-  // The machine's own shell, with what it is linked to, as a client would bring it.
+  // The machine's shell and its libraries, uploaded like by a client.
   const files = ['/bin/sh', ...librariesOf('/bin/sh')]
   const tree: Record<string, { name: string; bytes: Buffer }[]> = {}
   for (const file of files) {
@@ -403,11 +407,11 @@ const librariesOf = (program: string): string[] =>
     .split('\n')
     .flatMap((line) => /(\/\S+) \(0x/.exec(line)?.[1] ?? [])
 
-t.test('a confined action sees nothing that the configuration names', { skip: noSandbox }, async (t) => {
+t.test('a confined action sees none of the paths in the configuration', { skip: noSandbox }, async (t) => {
   const named = t.testdir({
     store: { content: { blob: 'secret' } },
     'config.json5': 'secret',
-    // As a container is given secrets: the file is replaced by another folder behind a link.
+    // Like secrets in a container: the file is behind a symlink to a folder, which is replaced.
     tokens: { '..data': t.fixture('symlink', '1'), '1': { list: 'secret' }, list: t.fixture('symlink', '..data/list') },
     open: 'seen',
   })
@@ -430,13 +434,13 @@ t.test('a confined action sees nothing that the configuration names', { skip: no
   await t.test('while they are hidden', async (t) => {
     t.match(await printed(t, await sandboxOf({ hidden })), /^(current-system\n|wrappers\n|opengl-driver\n)*seen$/)
   })
-  await t.test('it would see them otherwise', async (t) => {
+  await t.test('the action sees them if they are not hidden', async (t) => {
     t.match(await printed(t, await sandboxOf()), /(secret){4}content\n(.+\n)+seen/)
   })
 })
 
-t.test('a confined action reaches no Unix socket of the machine but its own', { skip: noSandbox }, async (t) => {
-  // A socket's path may have 107 bytes, and what is in /tmp is hidden anyhow.
+t.test('a confined action reaches only its own Unix sockets', { skip: noSandbox }, async (t) => {
+  // A socket path may have at most 107 bytes, and /tmp is always hidden.
   const folder = mkdtempSync(join(process.cwd(), '.tap', 's-'))
   t.teardown(() => rmSync(folder, { recursive: true }))
   const place = join(folder, 'socket with a blank')

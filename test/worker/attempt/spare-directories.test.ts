@@ -9,10 +9,10 @@ import { setUp, sh } from './runner-set-up.js'
 
 const skip = loadLibc() === undefined && 'without koffi nobody knows whether a command left a process behind'
 const kept = { maxEntries: 100, maxBytes: 0 }
-/** Where it runs, what is in there, and its modes. */
+/** Its directory, the contents and the modes. */
 const LOOK = 'pwd; ls -A; stat -c %a,%a,%U . ..; getfattr -d . 2>/dev/null; true'
 
-t.test('an action that leaves an empty directory as it was leaves it to the next', { skip }, async (t) => {
+t.test('an unchanged empty directory is reused by the next action', { skip }, async (t) => {
   const { run, text } = await setUp(t, { kept })
   const looked = async (): Promise<string> => text((await run(sh(LOOK))).result?.stdoutDigest as never)
   const first = await looked()
@@ -36,12 +36,12 @@ const spoiling: Readonly<Record<string, string>> = {
     "setsid sh -c 'for i in 1 2 3 4 5 6 7 8 9; do sleep 0.05; done; echo > intruder; sleep 1' & sleep 0.1",
 }
 for (const [what, command] of Object.entries(spoiling)) {
-  t.test(`an action that ${what} spoils nothing for the next`, { skip }, async (t) => {
+  t.test(`an action that ${what} does not affect the next one`, { skip }, async (t) => {
     const { run, text } = await setUp(t, { kept })
     const looked = async (look: string): Promise<string[]> =>
       text((await run(sh(look))).result?.stdoutDigest as never).split('\n')
     let [place, ...usual] = await looked(LOOK)
-    // What the test before this one left may be there for a moment.
+    // The directory of the test before may still exist for a moment.
     for (let last = ''; place !== last; ) [last, [place, ...usual]] = [place ?? '', await looked(LOOK)]
     const [spoilt] = await looked(`pwd; ${command}`)
     t.equal(spoilt, place)
@@ -51,7 +51,7 @@ for (const [what, command] of Object.entries(spoiling)) {
   })
 }
 
-t.test('a directory that is kept for others is looked at again, and goes in the end', async (t) => {
+t.test('a kept directory is checked before reuse, and removed at the end', async (t) => {
   const work = WorkDirectory.open(join(t.testdir(), 'work'), silentLog)
   const made = (): RunDirectory => {
     const directory = work.spare() ?? work.create()

@@ -24,7 +24,7 @@ const setUp = (t: Test) => {
   }
 }
 
-/** Runs `script` up to its `touch`, and tells its process group. */
+/** Runs `script` until its `touch`. Returns its process group. */
 const running = async (
   { cwd, launch }: Pick<ReturnType<typeof setUp>, 'cwd' | 'launch'>,
   script = 'touch here; sleep 1000',
@@ -36,7 +36,7 @@ const running = async (
     tell = resolve
   })
   const launched = launch(script, tell)
-  // The file may be there before the word of the launcher is.
+  // The file may exist before the launcher's callback.
   const [pid] = await Promise.all([started, touched])
   watcher.close()
   return { ...launched, pid }
@@ -50,7 +50,7 @@ const isAlive = (pid: number): boolean => {
   }
 }
 
-/** A survivor lets the test run into its timeout. */
+/** Waits for the end of a process. A survivor lets the test run into its timeout. */
 const untilDead = async (pid: number): Promise<void> => {
   while (isAlive(pid)) await setImmediate()
 }
@@ -65,7 +65,7 @@ t.test('programs run side by side, each with its own outcome', async (t) => {
   )
 })
 
-t.test('a kill ends the group, and means nothing once the program has ended', async (t) => {
+t.test('a kill ends the group, and has no effect after the program has ended', async (t) => {
   const parts = setUp(t)
   const { outcome, kill } = await running(parts)
   kill()
@@ -75,7 +75,7 @@ t.test('a kill ends the group, and means nothing once the program has ended', as
   t.match(await other.outcome, { exitCode: 4, wasKilled: false })
 })
 
-t.test('a kill ends what is being started too', async (t) => {
+t.test('a kill also ends a program that is being started', async (t) => {
   const { launch, launcher } = setUp(t)
   const [killed, closed, other] = [launch('sleep 1000'), launch('sleep 1000'), launch('exit 4')]
   killed.kill()
@@ -85,7 +85,7 @@ t.test('a kill ends what is being started too', async (t) => {
   t.match(await closed.outcome, { kind: 'ended', exitCode: 137, wasKilled: true })
 })
 
-t.test('closing ends what runs, and nothing starts afterwards', async (t) => {
+t.test('closing ends running programs, and nothing starts afterwards', async (t) => {
   const parts = setUp(t)
   const { pid, outcome } = await running(parts, 'sleep 1000 & touch here; sleep 1000')
   parts.launcher.close()
@@ -95,7 +95,7 @@ t.test('closing ends what runs, and nothing starts afterwards', async (t) => {
 })
 
 t.test(
-  'what a program took is told, of the children it waited for too',
+  'resource usage includes the children that a program waited for',
   { skip: loadLibc() === undefined },
   async (t) => {
     const { launch } = setUp(t)
@@ -113,7 +113,7 @@ t.test(
   },
 )
 
-t.test('what cannot be started says why', async (t) => {
+t.test('a failed start has a reason', async (t) => {
   const { launcher, cwd } = setUp(t)
   const program = { argv: ['/nosuch'], cwd, environment: [], stdout: 1, stderr: 2 }
   t.match(await launcher.launch(program, () => t.fail()).outcome, { kind: 'failed', errno: 'ENOENT' })

@@ -15,7 +15,7 @@ const launcher = new Launcher(silentLog)
 const orphans = Orphans.adopted(launcher.libc)
 t.teardown(() => launcher.close())
 
-/** In a session of its own, in `/`, without anything open, its parent gone: says its number, then does `script`. */
+/** A process in its own session, in `/`, with no open files and an ended parent. Prints its pid, then runs `script`. */
 const away = (script: string): string =>
   `exec 3>&1; (setsid sh -c 'cd /; echo $$ >&3; exec 3>&- </dev/null >/dev/null 2>&1; ${script}' &) ; sleep 0.2`
 
@@ -53,15 +53,19 @@ const setUp = (t: Test) => {
 
 const skip = orphans === undefined && 'this system does not give away orphans'
 
-t.test('a double fork with another session, directory and nothing open survives no action', { skip }, async (t) => {
-  const { leftovers, start } = setUp(t)
-  const pid = await start(away('exec sleep 1000')).ended
-  t.ok(isAlive(pid), 'it got away')
-  leftovers.look()
-  while (isAlive(pid)) await setImmediate()
-})
+t.test(
+  'a double-forked process with another session and directory and no open files is killed after the action',
+  { skip },
+  async (t) => {
+    const { leftovers, start } = setUp(t)
+    const pid = await start(away('exec sleep 1000')).ended
+    t.ok(isAlive(pid), 'it got away')
+    leftovers.look()
+    while (isAlive(pid)) await setImmediate()
+  },
+)
 
-t.test('one that forks on and on is ended with all it forks', { skip }, async (t) => {
+t.test('a process that forks endlessly is killed with all its children', { skip }, async (t) => {
   const { leftovers, start } = setUp(t)
   const pid = await start(away('while :; do setsid sleep 1000 & sleep 0.01; done')).ended
   while (isAlive(pid)) {
@@ -69,7 +73,7 @@ t.test('one that forks on and on is ended with all it forks', { skip }, async (t
     await setImmediate()
   }
   leftovers.look()
-  // What was killed may take its time to end.
+  // A killed process may take some time to end.
   while (
     orphans !== undefined &&
     orphans.kill({ running: new Set(), startingSinceMs: Number.POSITIVE_INFINITY }).length > 0
@@ -77,7 +81,7 @@ t.test('one that forks on and on is ended with all it forks', { skip }, async (t
     await setImmediate()
 })
 
-/** Beside the worker and below its work directory: a child of a process that it did not start. */
+/** A process in the work directory that is not a descendant of the worker. */
 const beside = async (t: Test, cwd: string, wrap: (script: string) => string): Promise<number> => {
   mkdirSync(`${cwd}/run`)
   const script = wrap(`'cd ${cwd}/run; echo $$; exec sleep 1000'`)
@@ -92,7 +96,7 @@ const beside = async (t: Test, cwd: string, wrap: (script: string) => string): P
   return pid
 }
 
-t.test('the end of an action has no look at every process of the machine', { skip }, async (t) => {
+t.test('the end of an action does not check every process of the machine', { skip }, async (t) => {
   const { cwd, leftovers, start } = setUp(t)
   const pid = await beside(t, cwd, (script) => `setsid sh -c ${script} & wait`)
   await start('echo').ended
@@ -112,7 +116,7 @@ t.test("an operator's shell in a work directory is left alone", { skip: skip || 
   t.ok(isAlive(pid))
 })
 
-t.test('what belongs to a command that runs is left alone, and goes with it', { skip }, async (t) => {
+t.test('processes of a running command are not killed before it ends', { skip }, async (t) => {
   const { leftovers, start } = setUp(t)
   const long = start(`${away('exec sleep 1000')}; exec sleep 1000`)
   const short = await start(away('exec sleep 1000')).ended
@@ -124,7 +128,7 @@ t.test('what belongs to a command that runs is left alone, and goes with it', { 
   while (isAlive(short) || isAlive(other)) await setImmediate()
 })
 
-t.test('what is being started is nobody’s orphan, and its exit code is its own', { skip }, async (t) => {
+t.test('a program that is being started is not treated as an orphan and keeps its exit code', { skip }, async (t) => {
   const { leftovers, start } = setUp(t)
   for (let round = 0; round < 30; round++) {
     const { outcome, ended } = start('exit 7')
@@ -140,7 +144,7 @@ t.test('what is being started is nobody’s orphan, and its exit code is its own
   }
 })
 
-t.test('one that got away is told from a command that is being started', { skip }, async (t) => {
+t.test('an orphan is distinguished from a command that is being started', { skip }, async (t) => {
   const { leftovers, start } = setUp(t)
   const quiet = start('exit 0')
   t.ok(await leftovers.areNone(), 'a command that starts')
@@ -153,7 +157,7 @@ t.test('one that got away is told from a command that is being started', { skip 
   while (isAlive(pid)) await setImmediate()
 })
 
-t.test('a process whose directory no path leads to does not stop the search for others', async (t) => {
+t.test('a process whose directory has no valid path does not stop the search for others', async (t) => {
   const { cwd, leftovers, start } = setUp(t)
   const deep = deepest(cwd, 50, 'x'.repeat(100))
   const stranger = spawn('sleep', ['1000'], { cwd: `${deep.at}/.`, stdio: 'ignore' })

@@ -50,19 +50,22 @@ const script = (path: string, text: string): void => {
 
 const isAlive = (pid: number): boolean => {
   try {
-    // A zombie that nobody reaps is dead for our purpose.
+    // A zombie counts as dead here.
     return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
   } catch {
     return false
   }
 }
 
-/** A kill is delivered, not awaited: the kernel takes its time. A survivor lets the test run into its timeout. */
+/**
+ * Waits for the end of a process, because the kernel delivers a kill asynchronously. A survivor lets the test run into
+ * its timeout.
+ */
 const untilDead = async (pid: number): Promise<void> => {
   while (isAlive(pid)) await setImmediate()
 }
 
-t.test('CMD-01 arguments run without a shell, the program is found in three ways', async (t) => {
+t.test('CMD-01 arguments run without a shell, and the program may be absolute, relative or in PATH', async (t) => {
   const { run, cwd } = setUp(t)
   t.match(await run(['/bin/echo', '$HOME', '*', 'a b']), { exitCode: 0, end: 'exited', stdout: '$HOME * a b\n' })
   mkdirSync(join(cwd, 'tools'))
@@ -73,10 +76,10 @@ t.test('CMD-01 arguments run without a shell, the program is found in three ways
   t.match(await run(['hello']), { exitCode: 127 }, "not in this process's PATH")
 })
 
-t.test('CMD-02 the environment is what was declared', async (t) => {
+t.test('CMD-02 the environment has only declared variables', async (t) => {
   const { run } = setUp(t)
   process.env['REMEXEC_TEST_SECRET'] = 'secret'
-  // The test runner adds its own variables to whatever a test spawns.
+  // The test runner adds its own variables to each process that a test spawns.
   const variables = async (environment: Record<string, string>) =>
     (await run(['/usr/bin/env', '-0'], { environment })).stdout
       .split('\0')
@@ -85,7 +88,7 @@ t.test('CMD-02 the environment is what was declared', async (t) => {
   t.same(await variables({ A: '1', B: 'x y' }), ['A=1', 'B=x y', ''])
 })
 
-t.test('CMD-02 declared variables win over configured ones', async (t) => {
+t.test('CMD-02 declared variables override configured ones', async (t) => {
   process.env['REMEXEC_TEST_HOME'] = 'here'
   const additional = new Map<string, EnvironmentSource>([
     ['REMEXEC_TEST_HOME', 'from_environment'],
@@ -128,14 +131,14 @@ t.test('a command that sets no PATH finds the programs of this machine', async (
   t.same(Object.keys(none), [], 'no default, no variable')
 })
 
-t.test('a command starts with nothing of the launcher', { skip: !existsSync('/proc/self/stat') }, async (t) => {
+t.test('a command inherits no descriptors of the launcher', { skip: !existsSync('/proc/self/stat') }, async (t) => {
   const { run, cwd } = setUp(t)
   const status = (await run(['/bin/cat', '/proc/self/status'])).stdout
   for (const field of ['SigIgn', 'SigBlk']) t.match(status, new RegExp(`^${field}:\\s+0+$`, 'm'))
   const [pid, , , , group, session] = (await run(['/bin/cat', '/proc/self/stat'])).stdout.split(' ')
   t.same([group, session], [pid, pid], 'it leads a session of its own')
   t.equal((await run(['/bin/readlink', '/proc/self/fd/0'])).stdout, '/dev/null\n')
-  // Node looks after what it inherited itself up to 15, whoever started the tests may have left it more.
+  // Node manages inherited descriptors up to 15 itself. The process that started the tests may have left more open.
   const open = (await run(['/bin/ls', '/proc/self/fd'])).stdout.trim().split('\n').map(Number)
   t.same(
     open.filter((fd) => fd <= 15),
@@ -150,7 +153,7 @@ t.test('EXE-23 the exit code is that of the command', async (t) => {
   t.match(await run(sh('echo out; echo err >&2; exit 3')), { exitCode: 3, stdout: 'out\n', stderr: 'err\n' })
 })
 
-t.test('EXE-24 killed by signal n gives 128+n', async (t) => {
+t.test('EXE-24 death by signal n is exit code 128+n', async (t) => {
   const { run } = setUp(t)
   t.match(await run(sh('kill -9 $$')), { exitCode: 137, end: 'exited' })
   t.match(await run(sh('kill -TERM $$')), { exitCode: 143, end: 'exited' })
@@ -164,7 +167,7 @@ t.test('a script without an interpreter is run by the shell', async (t) => {
   t.match(await run(['bare', 'x'], { environment: { PATH: `/nosuch:${cwd}` } }), { stdout: `${cwd}/bare x\n` })
 })
 
-t.test('a file of PATH that cannot be executed is passed over', async (t) => {
+t.test('a file in PATH that cannot be executed is skipped', async (t) => {
   const { run, cwd } = setUp(t)
   for (const folder of ['a', 'b']) mkdirSync(join(cwd, folder))
   writeFileSync(join(cwd, 'a/tool'), 'text')
@@ -200,7 +203,7 @@ t.test('CMD-24 background children are killed when the command ends', async (t) 
   for (const pid of pids) await untilDead(pid)
 })
 
-t.test('EXE-26 a timeout kills the whole group and keeps what was printed', async (t) => {
+t.test('EXE-26 a timeout kills the whole group and keeps printed output', async (t) => {
   const { run } = setUp(t)
   const exit = await run(sh('echo before; sleep 1000 & echo $!; trap "" TERM INT; wait; sleep 1000'), {
     timeoutMs: 300,

@@ -11,7 +11,7 @@ const LANES = 8
 const TURNS = 100
 const SIZES = [100, 200_000]
 
-/** Programs that are written, run at once, by themselves or by a shell, and known by what they end with. */
+/** Programs that are written and run immediately, directly or by a shell. Each has its own exit code. */
 const endsOfNew = async (t: Test, libc: Libc): Promise<ReadonlySet<number | string | undefined>> => {
   const cwd = t.testdir()
   const launcher = new Launcher(silentLog, libc)
@@ -37,10 +37,10 @@ const endsOfNew = async (t: Test, libc: Libc): Promise<ReadonlySet<number | stri
 const libc = loadLibc()
 if (libc === undefined) t.pass('nothing is started in other threads here')
 else {
-  t.test('what was just written is never busy, whatever is written and started meanwhile', async (t) => {
+  t.test('a new executable is never "Text file busy", with concurrent writes and starts', async (t) => {
     t.same([...(await endsOfNew(t, libc))], [7])
   })
-  t.test('nor where the C library closes one descriptor at a time', async (t) => {
+  t.test('also if the C library closes descriptors one by one', async (t) => {
     const fileActionsAddCloseFrom = closingEach(libc.fileActionsAddClose)
     t.same([...(await endsOfNew(t, { ...libc, fileActionsAddCloseFrom }))], [7])
   })

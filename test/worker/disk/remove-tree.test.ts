@@ -31,14 +31,14 @@ const sh = (cwd: string, script: string): void => {
   execFileSync('/bin/sh', ['-ec', script], { cwd })
 }
 
-t.test('directories nested deeper than any path is long', async (t) => {
+t.test('directories nested deeper than the longest path', async (t) => {
   const { doomed, remove, left } = setUp(t)
   nestDeep(doomed)
   t.same(await remove(), [])
   t.same(left(), [])
 })
 
-t.test('whatever the modes and the names, also for who is not root', async (t) => {
+t.test('entries with any modes and names, also for users other than root', async (t) => {
   const isRoot = process.geteuid?.() === 0
   for (const user of isRoot ? [0, NOBODY] : [undefined]) {
     const { directory, doomed, remove, left } = setUp(t)
@@ -62,7 +62,7 @@ t.test('whatever the modes and the names, also for who is not root', async (t) =
   }
 })
 
-t.test('symlinks in it and in its place are removed and not followed', async (t) => {
+t.test('symlinks in the tree, or in its place, are removed and not followed', async (t) => {
   const { doomed, victim, remove, left } = setUp(t)
   symlinkSync(victim, join(doomed, 'link'))
   t.same(await remove(), [])
@@ -75,7 +75,7 @@ t.test('symlinks in it and in its place are removed and not followed', async (t)
   t.equal(readFileSync(join(victim, 'precious'), 'utf8'), 'precious')
 })
 
-/** Why this machine lets nobody do it, if so. */
+/** Why `command` fails on this machine; false if it works. */
 const reasonAgainst = (command: string): string | false => {
   try {
     execFileSync('/bin/sh', ['-ec', `d=$(mktemp -d); ${command}; rmdir $d`], { stdio: 'ignore' })
@@ -86,7 +86,7 @@ const reasonAgainst = (command: string): string | false => {
 }
 
 const noMounts = reasonAgainst('mount --bind $d $d; umount $d')
-t.test('a mount left behind is told and not emptied, all the rest is gone', { skip: noMounts }, async (t) => {
+t.test('a mount is reported and not emptied, all other entries are removed', { skip: noMounts }, async (t) => {
   const { doomed, victim, remove, left } = setUp(t)
   sh(doomed, 'mkdir -p d/mounted d/e; touch f d/g d/e/h')
   sh(doomed, `mount --bind ${victim} d/mounted`)
@@ -100,7 +100,7 @@ t.test('a mount left behind is told and not emptied, all the rest is gone', { sk
 })
 
 const noFlags = reasonAgainst('chattr +i $d; chattr -i $d')
-t.test('an immutable file is told, all the rest is gone', { skip: noFlags }, async (t) => {
+t.test('an immutable file is reported, all other entries are removed', { skip: noFlags }, async (t) => {
   const { doomed, remove, left } = setUp(t)
   sh(doomed, 'mkdir d; touch f d/g d/kept; chattr +i d/kept')
   const [told, ...others] = await remove()
@@ -110,7 +110,7 @@ t.test('an immutable file is told, all the rest is gone', { skip: noFlags }, asy
   execFileSync('chattr', ['-i', told?.path ?? ''])
 })
 
-t.test('it can be stopped halfway', async (t) => {
+t.test('a removal can be stopped', async (t) => {
   const { doomed, remove, left } = setUp(t)
   sh(doomed, 'mkdir d; touch a b c d/e')
   let steps = 0

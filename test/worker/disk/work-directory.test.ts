@@ -32,7 +32,7 @@ const setUp = (t: Test) => {
   }
 }
 
-t.test('what an earlier worker left is removed, whatever it is, and nothing else is touched', async (t) => {
+t.test('leftovers of an earlier worker are removed, and nothing else is touched', async (t) => {
   const { path, open, said } = setUp(t)
   const run = await open().create()
   nestDeep(run.path)
@@ -50,7 +50,7 @@ t.test('what an earlier worker left is removed, whatever it is, and nothing else
   t.same(said, [])
 })
 
-t.test('a directory of a run cannot be found by who does not know its name', async (t) => {
+t.test('the directory of a run cannot be found without its name', async (t) => {
   const { open } = setUp(t)
   const work = open()
   const [a, b] = [work.create(), work.create()]
@@ -73,7 +73,7 @@ t.test('a symlink in place of a directory of a run is not followed', async (t) =
   t.same(readdirSync(dirname(run.path)), [])
 })
 
-t.test('a folder of runs that was removed or replaced is made anew', async (t) => {
+t.test('the folder of runs is created again after it was removed or replaced', async (t) => {
   const { open, path, victim, said } = setUp(t)
   const work = open()
   const old = work.create()
@@ -89,7 +89,7 @@ t.test('a folder of runs that was removed or replaced is made anew', async (t) =
   t.same(readdirSync(`${path}/elsewhere`).length, 0, 'what it held is removed where it is now')
 })
 
-t.test('where no directory can be made, health says so until one can', async (t) => {
+t.test('health is Failed while no directory can be created', async (t) => {
   const { open, path, said } = setUp(t)
   const work = open()
   work.create()
@@ -119,7 +119,7 @@ t.test('closing does not wait until a very large directory is removed', async (t
   t.equal(readdirSync(path, { recursive: true }).length, 1)
 })
 
-t.test('closing leaves what is not removed yet to the next worker', async (t) => {
+t.test('the next worker removes what a closing one did not', async (t) => {
   const { path, open } = setUp(t)
   const work = open()
   const run = work.create()

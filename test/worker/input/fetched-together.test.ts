@@ -1,4 +1,4 @@
-/** How the small inputs of an action come to a worker whose store has another server behind it. */
+/** Small inputs of a worker whose store has another server behind it are fetched in few calls. */
 import t from 'tap'
 import { fastSlow } from '../../../src/store/kinds/fast_slow/kind.js'
 import { leaseInputs } from '../../../src/worker/input/lease.js'
@@ -10,7 +10,7 @@ import { folderOf } from '../../store/remote/backend.js'
 
 const INPUTS = 200
 
-t.test('small inputs come together, by far fewer calls than there are', async (t) => {
+t.test('small inputs are fetched together, in far fewer calls than there are inputs', async (t) => {
   const server = await startRemexec(t, { env: { REMEXEC_LOG_LEVEL: 'debug', REMEXEC_LOG_FORMAT: 'json' } })
   const callsOf = (method: string): number => server.log().split(`/${method}"`).length - 1
   const { store: slow } = await openGrpcStore(t, { endpoints: [endpoint(server.port)] })
@@ -35,7 +35,7 @@ t.test('small inputs come together, by far fewer calls than there are', async (t
   const lease = await leaseInputs({ blobs: digests, missing: [] }, store, call)
   t.teardown(() => lease.release())
   for (const { digest, bytes } of blobs) t.same(await get(fast, digest), bytes)
-  // Its line comes behind those of all calls before it.
+  // Its log line follows those of all earlier calls.
   await t.rejects(get(slow, digestOf(bytesOf(1_000_000))))
   await until(async () => callsOf('Read') > 0)
   t.equal(callsOf('Read'), 1)

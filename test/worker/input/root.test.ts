@@ -61,7 +61,7 @@ const rejection = async (work: Promise<unknown>): Promise<StatusError> => {
   throw new Error('was not rejected')
 }
 
-/** The subjects of the one detail. */
+/** The subjects of the only error detail. */
 const missingIn = (error: StatusError): string[] => {
   const [detail, ...others] = error.details
   if (detail === undefined || others.length > 0) throw new Error('not exactly one detail')
@@ -72,7 +72,7 @@ const missingIn = (error: StatusError): string[] => {
   return violations.map(({ subject }) => subject).sort()
 }
 
-t.test('CMD-13, CMD-14 the tree is made as it was given', async (t) => {
+t.test('CMD-13, CMD-14 the input root matches the tree', async (t) => {
   const { root, store, put } = setUp(t)
   const data = store.keep('data')
   const tool = store.keep('#!/bin/sh\n')
@@ -187,14 +187,14 @@ t.test('EXE-12, EXE-13, EXE-15 every missing blob is listed, in one detail', asy
   t.same(missingIn(noRoot), [subjectOf(top)])
 })
 
-t.test('EXE-14 the subject names a function that hashes alone do not tell', async (t) => {
+t.test('EXE-14 the subject names a digest function that the hash length does not determine', async (t) => {
   const { store } = setUp(t)
   const digest = Digest.of(Buffer.from('x'), BLAKE3)
   const error = await rejection(leaseInputs({ blobs: [digest], missing: [] }, store.cas, call))
   t.same(missingIn(error), [`blobs/blake3/${digest.hash}/1`])
 })
 
-t.test('EXE-17, EXE-45 what is behind is fetched, with the function of the action', async (t) => {
+t.test('EXE-17, EXE-45 blobs of the slow tier are fetched, with the digest function of the action', async (t) => {
   const { root, store } = setUp(t)
   const behind = (bytes: Buffer, digestFunction: DigestFunction): Digest => {
     const digest = Digest.of(bytes, digestFunction)
@@ -213,7 +213,7 @@ t.test('EXE-17, EXE-45 what is behind is fetched, with the function of the actio
   lease.release()
 })
 
-t.test('inputs are fetched beside each other', async (t) => {
+t.test('inputs are fetched concurrently', async (t) => {
   const { store } = setUp(t)
   const files = Array.from({ length: 16 }, (_, index) => {
     const bytes = Buffer.from(`far ${index}`)
@@ -229,7 +229,7 @@ t.test('inputs are fetched beside each other', async (t) => {
   const { populate } = store.files
   store.files.populate = async (digest, call) => {
     if (++coming === 16) isFull()
-    // Of those that come one after the other none would be the sixteenth.
+    // With sequential fetches, the sixteenth would never start.
     await full
     return populate(digest, call)
   }
@@ -238,7 +238,7 @@ t.test('inputs are fetched beside each other', async (t) => {
   lease.release()
 })
 
-t.test('a store that cannot hold the inputs is the fault of the worker', async (t) => {
+t.test('a store that cannot hold the inputs is an error of the worker', async (t) => {
   const { store } = setUp(t)
   const bytes = Buffer.from('flighty')
   const digest = Digest.of(bytes, SHA256)
@@ -250,7 +250,7 @@ t.test('a store that cannot hold the inputs is the fault of the worker', async (
   t.match(error.message, /evicts the inputs/)
 })
 
-/** A store with other files, or none. */
+/** The same store with other `files`, or without. */
 class OtherFiles extends ForwardingStore {
   readonly #files: BlobFiles | undefined
 
@@ -266,7 +266,7 @@ class OtherFiles extends ForwardingStore {
 
 const cas = (store: FileStore): Store => new OtherFiles(store)
 
-t.test('a store without files gives copies', async (t) => {
+t.test('inputs are copies if the store has no files', async (t) => {
   const { root, store, put } = setUp(t)
   const top = put({ files: [{ name: 'f', digest: store.keep('x').toMessage(), isExecutable: true }] })
   const tree = await readInputTree(top, cas(store), nothingKnown(), call)
@@ -278,7 +278,7 @@ t.test('a store without files gives copies', async (t) => {
   t.same(missingIn(await rejection(leaseInputs(tree, cas(store), call))).length, 1)
 })
 
-t.test('CMD-22 inputs with a mode or a time of their own get both', async (t) => {
+t.test('CMD-22 node properties set mode and mtime of inputs', async (t) => {
   const { root, store, put } = setUp(t)
   const data = store.keep('data')
   const nodeProperties = { unixMode: { value: 0o751 }, mtime: { seconds: 1_000_000_000, nanos: 500_000_000 } }
@@ -295,7 +295,7 @@ t.test('CMD-22 inputs with a mode or a time of their own get both', async (t) =>
   t.equal(lstatSync(join(root, 'tagged')).ino, lstatSync(store.path(data)).ino, 'other properties cost no link')
 })
 
-t.test('names that this machine cannot have are the fault of the action', async (t) => {
+t.test('names that are not valid on this machine are an error of the action', async (t) => {
   const { store, put } = setUp(t)
   const read = (root: DirectoryInput) => readInputTree(put(root), store.cas, nothingKnown(), call)
   const digest = store.keep('x').toMessage()
@@ -312,7 +312,7 @@ t.test('names that this machine cannot have are the fault of the action', async 
   t.equal((await read({ files: [{ name: 'é'.repeat(127), digest }] })).files.length, 1)
 })
 
-t.test('a path that only this machine makes too long is the fault of the action too', async (t) => {
+t.test('a path that is too long only with the work directory is also an error of the action', async (t) => {
   const { root, store, put } = setUp(t)
   const flat = put({ files: [{ name: 'f', digest: store.keep('x').toMessage() }] })
   await t.rejects(make(flat, `${root}${'/.'.repeat(2000)}`, store), { code: 3, message: /^input "f.*too long/ })
@@ -337,7 +337,7 @@ t.test('a chain of 20,000 directories is refused before most of it is read', asy
   t.ok(counting.reads > 2000 && counting.reads < 2100, `${counting.reads} directories were read`)
 })
 
-t.test('CMD-15 writes through a link are noticed, everything else is not', async (t) => {
+t.test('CMD-15 only writes through a hard link are reported', async (t) => {
   const { root, again, store, put } = setUp(t)
   const names = ['appended', 'rewritten', 'replaced', 'removed', 'relinked', 'chmodded', 'untouched', 'tool', 'broken']
   names.push('backdated', 'touched')

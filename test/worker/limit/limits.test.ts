@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import t from 'tap'
 
-t.test('a worker without free descriptors goes on watching the limits of its actions', async (t) => {
+t.test('a worker without free descriptors keeps checking the limits of its actions', async (t) => {
   const root = t.testdir({ file: 'x'.repeat(10_000) })
   const program = fileURLToPath(new URL('./out-of-descriptors.ts', import.meta.url))
   const script = 'ulimit -n 128; exec "$0" --import tsx "$1" "$2"'

@@ -1,4 +1,4 @@
-/** Watches a directory beyond its limit while the process has no descriptor left, and prints what the watch says. */
+/** Watches a directory beyond its limit while the process has no free descriptors, and prints the reports. */
 import { closeSync, openSync, writeSync } from 'node:fs'
 import type { LogFields } from '../../../src/log/log.js'
 import { silentLog } from '../../../src/log/log.js'

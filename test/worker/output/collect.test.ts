@@ -90,7 +90,7 @@ t.test('CMD-04 outputs are relative to the working directory, their paths are as
   )
 })
 
-t.test('CMD-05 parents are made beforehand, and nothing else', async (t) => {
+t.test('CMD-05 only parent directories are created before the run', async (t) => {
   const { root, file, directory } = setUp(t)
   file('there/f')
   const parts = { workingDirectory: 'there', outputPaths: ['p/q/out', 'f', '', '../other/dir'] }
@@ -124,7 +124,7 @@ t.test('CMD-06, CMD-07 legacy fields count when output_paths is empty', async (t
 })
 
 t.test(
-  'a directory at a path of output_files is an output directory, symlinks to directories in it and all',
+  'a directory at a path of output_files is an output directory, also with symlinks to directories in it',
   async (t) => {
     const { collect, file, root } = setUp(t)
     file('d/real/x')
@@ -140,7 +140,7 @@ t.test(
   },
 )
 
-t.test('CMD-08 the other kind of thing', async (t) => {
+t.test('CMD-08 an output of the wrong kind', async (t) => {
   const { collect, file } = setUp(t)
   file('f')
   await t.rejects(collect({ outputDirectories: ['f'] }), {
@@ -149,7 +149,7 @@ t.test('CMD-08 the other kind of thing', async (t) => {
   })
 })
 
-t.test('CMD-09, CMD-12 what was not made is left out, what was not asked for is discarded', async (t) => {
+t.test('CMD-09, CMD-12 outputs that do not exist are left out, undeclared files are discarded', async (t) => {
   const { collect, file } = setUp(t)
   file('there')
   file('extra')
@@ -161,7 +161,7 @@ t.test('CMD-09, CMD-12 what was not made is left out, what was not asked for is 
   t.equal(blobs.length, 1)
 })
 
-t.test('OUT-02, OUT-03, OUT-11 a directory with everything in it', async (t) => {
+t.test('OUT-02, OUT-03, OUT-11 a directory with all kinds of entries', async (t) => {
   const { collect, file, root } = setUp(t)
   file('d/b/deep/leaf', 'same')
   file('d/a/deep/leaf', 'same')
@@ -188,7 +188,7 @@ t.test('OUT-02, OUT-03, OUT-11 a directory with everything in it', async (t) => 
   t.match(known.get(a?.directories[0]?.digest?.hash ?? '')?.files, [{ name: 'leaf' }])
 })
 
-t.test('an output whose name or target is not UTF-8 is told, not left out', async (t) => {
+t.test('an output whose name or target is not UTF-8 is an error, not left out', async (t) => {
   const { collect, file, root } = setUp(t)
   file('d/fine')
   const bytes = (text: string) => Buffer.from(join(root, text), 'latin1')
@@ -219,7 +219,7 @@ t.test('OUT-04 equal directories give equal Trees', async (t) => {
   t.same(one?.treeDigest, two?.treeDigest)
 })
 
-t.test('OUT-06, OUT-07 the format asked for', async (t) => {
+t.test('OUT-06, OUT-07 the requested format', async (t) => {
   const { collect, file } = setUp(t)
   file('d/a/b')
   const directoryOf = async (outputDirectoryFormat: number) => {
@@ -304,7 +304,7 @@ t.test('OUT-13 special files are left out and not read', async (t) => {
   )
 })
 
-t.test('CMD-22 node properties that were asked for', async (t) => {
+t.test('CMD-22 requested node properties', async (t) => {
   const { collect, file, root } = setUp(t)
   file('d/x')
   chmodSync(join(root, 'd/x'), 0o640)
@@ -321,14 +321,14 @@ t.test('CMD-22 node properties that were asked for', async (t) => {
   t.match(mode.result.outputFiles, [{ nodeProperties: { mtime: null, unixMode: { value: 0o640 } } }])
 })
 
-t.test('EXE-45 digests are of the function of the action', async (t) => {
+t.test('EXE-45 digests use the digest function of the action', async (t) => {
   const { collect, file } = setUp(t)
   file('f', 'text')
   const { result } = await collect({ outputPaths: ['f'] }, BLAKE3)
   t.equal(result.outputFiles?.[0]?.digest?.hash, BLAKE3.hash(Buffer.from('text')))
 })
 
-t.test('EXE-50, OUT-15 only what is missing is uploaded, once, in any size', async (t) => {
+t.test('EXE-50, OUT-15 only missing blobs of any size are uploaded, each once', async (t) => {
   const { collect, file, root, store } = setUp(t)
   store.keep('known')
   const sizes = [0, 1, 65_536, 65_537, 9_000_000]
@@ -361,7 +361,7 @@ t.test('EXE-50, OUT-15 only what is missing is uploaded, once, in any size', asy
   t.equal(uploads, 1, 'nothing to do the second time')
 })
 
-t.test('outputs are uploaded beside each other', async (t) => {
+t.test('outputs are uploaded concurrently', async (t) => {
   const { collect, file, store } = setUp(t)
   for (let index = 0; index < 16; index++) file(`d/${index}`, `${index}`.repeat(100_000))
   const { blobs } = await collect({ outputPaths: ['d'] })
@@ -373,7 +373,7 @@ t.test('outputs are uploaded beside each other', async (t) => {
   const { reserve } = store.files
   store.files.reserve = async (call) => {
     if (++coming === 16) isFull()
-    // Of those that come one after the other none would be the sixteenth.
+    // With sequential uploads, the sixteenth would never start.
     await full
     return reserve(call)
   }
@@ -381,7 +381,7 @@ t.test('outputs are uploaded beside each other', async (t) => {
   t.equal(coming, 16)
 })
 
-t.test('an upload that hangs ends', async (t) => {
+t.test('an upload that hangs is ended', async (t) => {
   const { collect, file, store } = setUp(t)
   file('f')
   const { blobs } = await collect({ outputPaths: ['f'] })
@@ -407,7 +407,7 @@ t.test('an output directory of 3,000 nested directories is collected', async (t)
       directory = messages.get(directory?.directories[0]?.digest?.hash ?? '') ?? null
     t.match(directory?.files, [{ name: 'f', digest: Digest.of(Buffer.from('deep'), SHA256).toMessage() }])
   } finally {
-    // Node cannot remove a directory that no path leads to.
+    // Node cannot remove a directory whose path exceeds the maximum length.
     execFileSync('rm', ['-rf', join(root, 'd')])
   }
 })
@@ -425,7 +425,7 @@ t.test('hashing a large output ends with its call', async (t) => {
   await t.rejects(collected, { code: 10, message: 'killed' })
 })
 
-t.test('the length of an output is compared with the limits before its bytes are read', async (t) => {
+t.test('the length of an output is checked against the limits before its bytes are read', async (t) => {
   const { root, file } = setUp(t)
   const asked: string[] = []
   const sizesOf = (diskBytes: number) =>
@@ -474,13 +474,13 @@ t.test(
     const options = { claim: claimsOf(libc) }
     const inode = () => statSync(store.path(digest)).ino
 
-    await t.test('it is moved where nobody has it open', async (t) => {
+    await t.test('a file that is not open is moved', async (t) => {
       const { blobs } = await collect({ outputPaths: ['out'] })
       await uploadBlobs(blobs, store.cas, 60_000, call, options)
       t.equal(inode(), before.ino)
       store.drop(digest)
     })
-    await t.test('it is copied where a writer has it', async (t) => {
+    await t.test('a file that is open for writing is copied', async (t) => {
       file('out', text)
       const fd = openSync(place, 'r+')
       const { blobs } = await collect({ outputPaths: ['out'] })
@@ -489,21 +489,24 @@ t.test(
 
       t.equal(store.bytesOf(digest).toString(), text)
     })
-    await t.test('it is copied where a reader has it, which may open it anew to write', async (t) => {
+    await t.test(
+      'a file that is open for reading is copied, because the reader may reopen it for writing',
+      async (t) => {
+        store.drop(digest)
+        file('out', text)
+        const fd = openSync(place, 'r')
+        const { blobs } = await collect({ outputPaths: ['out'] })
+        await uploadBlobs(blobs, store.cas, 60_000, call, options)
+        spoil(openSync(`/proc/self/fd/${fd}`, 'r+'))
+        closeSync(fd)
+        t.equal(store.bytesOf(digest).toString(), text)
+      },
+    )
+    await t.test('a file that was changed after it was hashed is refused', async (t) => {
       store.drop(digest)
       file('out', text)
-      const fd = openSync(place, 'r')
       const { blobs } = await collect({ outputPaths: ['out'] })
-      await uploadBlobs(blobs, store.cas, 60_000, call, options)
-      spoil(openSync(`/proc/self/fd/${fd}`, 'r+'))
-      closeSync(fd)
-      t.equal(store.bytesOf(digest).toString(), text)
-    })
-    await t.test('it is refused where a writer has spoilt it since it was hashed', async (t) => {
-      store.drop(digest)
-      file('out', text)
-      const { blobs } = await collect({ outputPaths: ['out'] })
-      // The clock of the file system ticks slowly.
+      // The clock of the file system is coarse.
       const { ctimeMs } = statSync(place)
       do spoil(openSync(place, 'r+'))
       while (statSync(place).ctimeMs === ctimeMs)
