@@ -1,4 +1,4 @@
-/** Time is passed in, so that schedulers and eviction can be tested with a clock of their own. */
+/** The time is injected, so that tests of schedulers and eviction can use their own clock. */
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number
@@ -14,7 +14,7 @@ export const systemClock: Clock = {
   },
 }
 
-/** A clock that moves when told to. `advance` runs every tick that falls due, in order. */
+/** A clock that tests move. `advance` runs every due tick, in order. */
 export class ManualClock implements Clock {
   #nowMs: number
   readonly #timers = new Set<{ periodMs: number; dueMs: number; tick: () => void }>()
@@ -33,7 +33,7 @@ export class ManualClock implements Clock {
     return () => this.#timers.delete(timer)
   }
 
-  /** How long until the next tick falls due; infinite when nobody waits for one. */
+  /** Time until the next tick; infinite when no tick is scheduled. */
   get nextInMs(): number {
     return Math.min(...[...this.#timers].map(({ dueMs }) => dueMs - this.#nowMs))
   }

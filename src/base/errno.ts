@@ -1,6 +1,6 @@
 import { Code, type CodeName, StatusError } from './status-error.js'
 
-/** The name Node gives to a failed system call (`ENOENT`), if that is what the error is. */
+/** The errno name of a failed system call (`ENOENT`); undefined for other errors. */
 export const errnoOf = (error: unknown): string | undefined =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' && /^E[A-Z0-9_]+$/.test(error.code)
     ? error.code
@@ -40,14 +40,14 @@ const WORDS: Readonly<Record<string, string>> = {
   EAI_AGAIN: 'the name of the host cannot be looked up now',
 }
 
-/** What a failed system call says, for operators: `permission denied (EACCES)`; of any other error its message. */
+/** The text of a failed system call for operators, `permission denied (EACCES)`; for other errors their message. */
 export const inWords = (error: unknown): string => {
   const errno = errnoOf(error)
   if (errno === undefined) return error instanceof Error ? error.message : String(error)
   return WORDS[errno] === undefined ? errno : `${WORDS[errno]} (${errno})`
 }
 
-/** What an errno means to whoever called; the others are our fault and INTERNAL. */
+/** Status codes for errnos. All others are INTERNAL. */
 const CODES: Readonly<Record<string, CodeName>> = {
   ENOSPC: 'RESOURCE_EXHAUSTED',
   EDQUOT: 'RESOURCE_EXHAUSTED',
@@ -61,8 +61,8 @@ const CODES: Readonly<Record<string, CodeName>> = {
 }
 
 /**
- * What a failure of this machine's file system is to a client. `what` says what was attempted (`could not write blob abc-12`),
- * without paths of here: those stay in the cause.
+ * Converts a file system error into a status for clients. `what` says what was attempted (`could not write blob
+ * abc-12`). Local paths stay in the cause.
  */
 export const fileFailure = (thrown: unknown, what: string): StatusError => {
   if (thrown instanceof StatusError) return thrown
@@ -107,15 +107,15 @@ const ADVICE: Readonly<Record<string, string>> = {
   ENOTFOUND: 'configure an address of this machine, or none for every one',
 }
 
-/** What to do about an errno at start, to be read behind `inWords`; empty where nobody can tell. */
+/** What to do about an errno at start, to be appended to `inWords`; empty if there is no advice. */
 export const advice = (error: unknown): string => {
   const text = ADVICE[errnoOf(error) ?? '']
   return text === undefined ? '' : `; ${text}`
 }
 
 /**
- * Why a part did not start, for the operator: the part, what was attempted with which path, the errno in words, and what to
- * do. What is no failed system call passes as it is, with the part in front.
+ * Why a component did not start, for operators: the component, what was attempted with which path, the errno in words,
+ * and what to do. Other errors keep their text, prefixed with the component.
  */
 export const startFailure = (part: string, thrown: unknown): StatusError => {
   const failed = systemError(thrown)
@@ -126,7 +126,7 @@ export const startFailure = (part: string, thrown: unknown): StatusError => {
   return new StatusError('FAILED_PRECONDITION', message, { cause: thrown })
 }
 
-/** The failed system call an error is, or comes from without having words of its own. */
+/** The failed system call that an error is, or that caused an error without a message of its own. */
 const systemError = (thrown: unknown): NodeJS.ErrnoException | undefined => {
   if (errnoOf(thrown) !== undefined) return thrown as NodeJS.ErrnoException
   const isMute = thrown instanceof StatusError && thrown.code === Code.INTERNAL

@@ -3,11 +3,11 @@ export type HealthStatus =
   | { readonly state: 'Ok' | 'Initializing' | 'Warning'; readonly message: string }
   | { readonly state: 'Failed'; readonly message: string; readonly error: string }
 
-/** A component asks to be watched: `namespace` like `/stores/CAS`, `component` like `stores/CAS`. */
+/** A component with a health check: `namespace` like `/stores/CAS`, `component` like `stores/CAS`. */
 export interface HealthProbe {
   readonly namespace: string
   readonly component: string
-  /** The class that does the work, as the report names it. */
+  /** The class name shown in the report. */
   readonly structName: string
   check(signal: AbortSignal): Promise<HealthStatus>
 }

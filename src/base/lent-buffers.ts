@@ -1,20 +1,23 @@
-/** Memory that is used again and again: whoever has it gives it back, once, when nobody reads or writes it any more. */
+/** A reused buffer. Its owner releases it once, after the last read or write. */
 export interface LentBuffer {
   readonly bytes: Buffer
-  /** A second time does nothing. Never calling it costs the memory a second use, no more. */
+  /** Idempotent. A buffer that is never released is not reused and is left to the collector. */
   release(): void
 }
 
-/** A turn of the thread pool costs as much as reading 64 KiB: 256 KiB at a time cost half as much a byte (measured on tmpfs). */
+/**
+ * A task of the thread pool costs as much as reading 64 KiB. Reading 256 KiB at a time halved the cost per byte
+ * (tmpfs).
+ */
 export const LARGE_BYTES = 256 * 1024
 export const SMALL_BYTES = 64 * 1024
 
-/** What each size keeps for the next at most. */
+/** Bound on the idle buffers of each size. */
 const MAX_IDLE_BYTES = 16 * 1024 * 1024
 
 const idle = { small: [] as Buffer[], large: [] as Buffer[] }
 
-/** A buffer of exactly so many bytes, at most 256 KiB. */
+/** A buffer of exactly this size, at most 256 KiB. */
 export const lendBuffer = (sizeBytes: number): LentBuffer =>
   sizeBytes <= SMALL_BYTES ? lendFrom(idle.small, SMALL_BYTES, sizeBytes) : lendFrom(idle.large, LARGE_BYTES, sizeBytes)
 

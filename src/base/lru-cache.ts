@@ -2,15 +2,15 @@ interface Entry<V> {
   readonly key: string
   readonly value: V
   readonly weight: number
-  /** What was asked for just before and just after it. */
+  /** Neighbours in the order of use. */
   older: Entry<V> | undefined
   newer: Entry<V> | undefined
 }
 
 /**
- * Values that can be found again, of bounded weight in all; what was not asked for the longest goes first. The order is a
- * list and not that of the Map: an entry moved to its end with each `get` fills up its table again and again, and tables
- * that were left keep each other, and what came after them, from the collector.
+ * A cache of bounded total weight that evicts the least recently used value. The order is a linked list, not that of
+ * the Map: moving an entry to the end of a Map with each `get` fills its table again and again. Old tables keep each
+ * other, and later entries, from the collector.
  */
 export class LruCache<V> {
   readonly #maxWeight: number
@@ -37,7 +37,7 @@ export class LruCache<V> {
     return entry.value
   }
 
-  /** What weighs more than a quarter of the whole is not kept: it would cost too much else. */
+  /** A value heavier than a quarter of the limit is not kept, because it would evict too many others. */
   set(key: string, value: V, weight: number): void {
     this.delete(key)
     if (weight > this.#maxWeight / 4) return
@@ -70,7 +70,7 @@ export class LruCache<V> {
     this.#newest = entry
   }
 
-  /** Leaves nothing in it that points to another: one that has grown old would keep it. */
+  /** Clears the links of a removed entry: an old one would otherwise keep its neighbours from the collector. */
   #unlink(entry: Entry<V>): void {
     const { older, newer } = entry
     if (older === undefined) this.#oldest = newer

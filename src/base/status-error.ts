@@ -22,7 +22,7 @@ export const Code = {
 export type CodeName = keyof typeof Code
 export type Code = (typeof Code)[CodeName]
 
-/** An encoded `google.protobuf.Any`, as `google.rpc.Status.details` holds them. */
+/** An encoded `google.protobuf.Any`, as in `google.rpc.Status.details`. */
 export interface ErrorDetail {
   readonly typeUrl: string
   readonly value: Uint8Array
@@ -34,16 +34,16 @@ export interface StatusErrorOptions {
 }
 
 /**
- * The one error of the service: a gRPC status. Thrown where a failure is understood, mapped to the wire at one edge.
- * The message reaches clients: it says what was attempted, with which value, and what was expected, and names no path
- * of this machine.
+ * The only error type of the service: a gRPC status. It is thrown where a failure is understood, and sent to the client
+ * in one place. The message reaches clients: it says what was attempted, with which value, and what was expected. It
+ * contains no local paths.
  */
 export class StatusError extends Error {
   override readonly name = 'StatusError'
   readonly code: Code
   readonly details: readonly ErrorDetail[]
 
-  /** What is asked for and absent, or given up, is an everyday answer: such an error holds no stack. */
+  /** Errors for absent or cancelled things are frequent, so they have no stack trace. */
   constructor(code: CodeName | Code, message: string, options: StatusErrorOptions = {}) {
     const number = typeof code === 'number' ? code : Code[code]
     const depth = Error.stackTraceLimit
@@ -54,15 +54,15 @@ export class StatusError extends Error {
     this.details = options.details ?? []
   }
 
-  /** Turns anything thrown into a StatusError. An abort becomes CANCELLED, everything not understood INTERNAL. */
+  /** Converts anything thrown into a StatusError. An abort becomes CANCELLED, an unknown error INTERNAL. */
   static from(thrown: unknown): StatusError {
     if (thrown instanceof StatusError) return thrown
     if (isAbort(thrown)) return new StatusError('CANCELLED', 'the call was cancelled', { cause: thrown })
-    // The text of an error nobody understood may hold paths and secrets: it goes to the log as `cause`, not to a client.
+    // The text of an unknown error may contain paths and secrets. It goes to the log as `cause`, not to the client.
     return new StatusError('INTERNAL', 'internal error', { cause: thrown })
   }
 
-  /** The same failure told with more context: the code and details stay, the message gets a prefix. */
+  /** The same error with more context: code and details stay, the message gets a prefix. */
   withPrefix(prefix: string): StatusError {
     return new StatusError(this.code, `${prefix}: ${this.message}`, { details: this.details, cause: this })
   }

@@ -1,6 +1,6 @@
 /**
- * Monotonic time, in milliseconds, that is read once for a turn of the event loop and not for each who asks. Reading the
- * clock takes 30 to 100 ns, and a call that asks two stores would do it six times.
+ * Monotonic time in milliseconds, read once per turn of the event loop. Reading the clock takes 30 to 100 ns, and a
+ * call that uses two stores would read it six times.
  */
 let readMs: number | undefined
 let isForgetting = false
@@ -10,17 +10,17 @@ const forget = (): void => {
   isForgetting = false
 }
 
-/** The time now, which `turnMs` answers from here on to the end of the turn. */
+/** Reads the clock. `turnMs` returns this time until the turn ends. */
 export const freshMs = (): number => {
   const ms = performance.now()
   readMs = ms
   if (!isForgetting) {
     isForgetting = true
-    // Runs behind what this turn has to do, and before the loop sleeps: a turn that a timer began would else last until it wakes.
+    // Runs after the work of this turn and before the loop sleeps. Otherwise the time would stay until the loop wakes.
     setImmediate(forget)
   }
   return ms
 }
 
-/** The time when it was last read in this turn. */
+/** The time of the last reading in this turn. */
 export const turnMs = (): number => readMs ?? freshMs()

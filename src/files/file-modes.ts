@@ -6,11 +6,11 @@ const OTHERS_WRITE = 0o002
 export interface ModeTrouble {
   /** `read and write`. */
   readonly may: string
-  /** For chmod. */
+  /** The mode to pass to chmod. */
   readonly remedy: string
 }
 
-/** What every user of the machine may do with a file of this `st_mode` and should not. */
+/** Permissions that a file of this `st_mode` grants to every user and should not. */
 export const modeTrouble = (mode: number, { isSecret }: { readonly isSecret: boolean }): ModeTrouble | undefined => {
   const read = isSecret && (mode & OTHERS_READ) !== 0
   const write = (mode & OTHERS_WRITE) !== 0
@@ -19,7 +19,7 @@ export const modeTrouble = (mode: number, { isSecret }: { readonly isSecret: boo
   return { may, remedy: `o-${read ? 'r' : ''}${write ? 'w' : ''}` }
 }
 
-/** Warns of a file that every user of the machine can write, or read where it is a secret. `key` names it in the configuration. */
+/** Warns if every user can write a file, or read a secret one. `key` is its name in the configuration. */
 export const warnOfModes = async (
   key: string,
   path: string,

@@ -6,19 +6,19 @@ import { errnoOf } from '../base/errno.js'
 import { StatusError } from '../base/status-error.js'
 
 const ATTEMPTS_MAX = 5
-/** Longer than another process needs to mistake our fresh socket for the stale one it saw before. */
+/** Longer than another process needs between seeing a stale socket and removing ours instead. */
 const SETTLE_MS = 50
 const RETRY_MS = 100
 
 /**
- * Keeps other processes from using the same folder: a Unix socket in it that this process listens on. The kernel says whether
- * its owner lives, so a crash leaves nothing that blocks, and process numbers of other containers do not matter.
- * Rejects with FAILED_PRECONDITION when another process still listens after `waitMs`, and says who uses the folder (`by`).
- * Answers how to let go.
+ * Prevents other processes from using the same folder: this process listens on a Unix socket in it. The kernel knows
+ * whether the listener is alive, so a crash leaves no lock behind, and process ids of other containers do not matter.
+ * Rejects with FAILED_PRECONDITION if another process still listens after `waitMs`; `by` names the user of the folder
+ * in that error. Returns the function that unlocks.
  */
 export const lockFolder = async (folder: string, by: string, waitMs = 0): Promise<() => Promise<void>> => {
   const handle = await open(folder)
-  // The name of a socket has at most 107 bytes; through the open folder it is short however deep the folder lies.
+  // A socket path has at most 107 bytes. Through the open folder it is short, however deep the folder is.
   const path = process.platform === 'linux' ? `/proc/self/fd/${handle.fd}/lock` : join(folder, 'lock')
   try {
     const untilMs = performance.now() + waitMs
@@ -35,7 +35,7 @@ export const lockFolder = async (folder: string, by: string, waitMs = 0): Promis
   }
 }
 
-/** Undefined while another process has it. */
+/** Undefined while another process holds the lock. */
 const take = async (path: string): Promise<Server | undefined> => {
   let hasRemovedStale = false
   for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
@@ -74,7 +74,9 @@ const answers = (path: string): Promise<boolean> =>
     })
   })
 
-/** Two that start at a time may both remove what they saw as stale: the later one wins, the earlier one notices here. */
+/**
+ * Two processes that start together may both remove a stale socket. The later one wins; the earlier one notices here.
+ */
 const isStillOurs = async (path: string): Promise<boolean> => {
   const inode = async (): Promise<number> => (await stat(path)).ino
   const before = await inode()

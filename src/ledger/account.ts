@@ -5,8 +5,8 @@ import { FREE_BYTES } from './kinds.js'
 const SLAB_BYTES = 64 * 1024
 
 /**
- * Counts the bytes of one kind that a connection holds, where they change with each small call: the first FREE_BYTES are
- * free, and beyond them the kind is asked by the slab. What a small call costs is an addition and a comparison.
+ * Counts the bytes of one kind for a connection whose usage changes with each small call. The first FREE_BYTES are
+ * free; beyond that it reserves from the kind in slabs. A small call then costs an addition and a comparison.
  */
 export class Account {
   readonly #kind: Kind
@@ -19,7 +19,7 @@ export class Account {
     this.#holder = holder
   }
 
-  /** False, with nothing counted, beyond a bound. */
+  /** False, with nothing counted, if a bound would be exceeded. */
   take(sizeBytes: number): boolean {
     const usedBytes = this.#usedBytes + sizeBytes
     if (usedBytes > this.#reservedBytes + FREE_BYTES && !this.#grow(usedBytes)) return false
@@ -39,7 +39,10 @@ export class Account {
     return true
   }
 
-  /** Keeps a slab more than it needs, unless it needs none: what changes around a bound asks for nothing each time. */
+  /**
+   * Keeps one slab more than needed, unless none is needed, so that usage around a slab boundary causes no
+   * reservations.
+   */
   #shrink(): void {
     const neededBytes = slabsFor(this.#usedBytes)
     const keptBytes = neededBytes === 0 ? 0 : neededBytes + SLAB_BYTES

@@ -1,14 +1,14 @@
-/** Who the process holds bytes for: a connection, the address that it comes from, or an instance. */
+/** The party that the process holds bytes for: a connection, its address, or an instance. */
 export class Holder {
   readonly parent: Holder | undefined
-  /** The part of each kind's bound that this holder may have. */
+  /** The share of each kind's bound that this holder may use. */
   readonly share: number
-  /** Bytes by the number of their kind. */
+  /** Bytes by kind number. */
   readonly #heldBytes: number[] = []
   readonly #onEmpty: (() => void) | undefined
   #totalBytes = 0
 
-  /** `onEmpty` is called whenever nothing is held any more. */
+  /** `onEmpty` is called whenever the held bytes drop to zero. */
   constructor(share: number, parent?: Holder, onEmpty?: () => void) {
     this.share = share
     this.parent = parent
@@ -23,7 +23,7 @@ export class Holder {
     return this.#heldBytes[kind] ?? 0
   }
 
-  /** For `Kind` alone. */
+  /** Only for `Kind`. */
   count(kind: number, byBytes: number): void {
     this.#heldBytes[kind] = this.heldBytes(kind) + byBytes
     this.#totalBytes += byBytes

@@ -4,7 +4,7 @@ import type { Holder } from './holder.js'
 import type { KindFacts, Rule } from './kinds.js'
 import { type Counter, Reservation } from './reservation.js'
 
-/** More reservations than these do not wait: the last ones would not be served in time. */
+/** Bound on waiting reservations: later ones would not be served in time. */
 const MAX_WAITING = 10_000
 
 interface Waiting {
@@ -15,16 +15,16 @@ interface Waiting {
 
 let kindCount = 0
 
-/** One kind of memory that the process holds for others: how much of it, for which holders, and its bounds. */
+/** One kind of memory that the process holds for clients: its size, its holders and its bounds. */
 export class Kind implements Counter {
   readonly name: string
   readonly maxBytes: number
   readonly rule: Rule
-  /** How often a bound was met: a reservation was refused, had to wait, or something older was dropped for it. */
+  /** How often a bound was reached: a reservation was rejected, had to wait, or something older was dropped for it. */
   limitedCount = 0
   readonly #number = kindCount++
   #heldBytes = 0
-  /** Of a kind that drops, oldest first. */
+  /** Reservations that may be dropped, oldest first. */
   readonly #droppable = new Map<Reservation, () => void>()
   readonly #waiting = new Set<Waiting>()
   #isServing = false
@@ -39,7 +39,9 @@ export class Kind implements Counter {
     return this.#heldBytes
   }
 
-  /** Undefined, with nothing reserved, beyond a bound. `drop` has to free the bytes at once: it is called at most once. */
+  /**
+   * Undefined, with nothing reserved, beyond a bound. `drop` must free the bytes at once; it is called at most once.
+   */
   reserve(holder: Holder, sizeBytes: number, drop?: () => void): Reservation | undefined {
     if (!this.take(holder, sizeBytes)) return undefined
     const reservation = new Reservation(this, holder, sizeBytes)
@@ -47,7 +49,7 @@ export class Kind implements Counter {
     return reservation
   }
 
-  /** As `reserve`, or the RESOURCE_EXHAUSTED that says what there is too much of. */
+  /** `reserve` that throws RESOURCE_EXHAUSTED beyond a bound. */
   reserveOrThrow(holder: Holder, sizeBytes: number): Reservation {
     const reservation = this.reserve(holder, sizeBytes)
     if (reservation === undefined) throw this.exhausted()
@@ -55,8 +57,8 @@ export class Kind implements Counter {
   }
 
   /**
-   * Resolves once there is room. Holders at their own bound hold up nobody else. Rejects with CANCELLED when the signal aborts,
-   * and with RESOURCE_EXHAUSTED when the bytes never fit or too many wait already.
+   * Resolves once there is room. A holder at its own bound does not delay others. Rejects with CANCELLED when the
+   * signal aborts, and with RESOURCE_EXHAUSTED when the bytes can never fit or the queue is full.
    */
   async whenRoom(holder: Holder, sizeBytes: number, signal: AbortSignal): Promise<Reservation> {
     if (signal.aborted) throw cancellation(signal)
@@ -84,7 +86,7 @@ export class Kind implements Counter {
     })
   }
 
-  /** Counts bytes that the caller gives back by `give`: false, with nothing counted, beyond a bound. */
+  /** Counts bytes that the caller returns with `give`. False, with nothing counted, beyond a bound. */
   take(holder: Holder, sizeBytes: number): boolean {
     while (!this.#fits(holder, sizeBytes)) {
       this.limitedCount += 1
@@ -99,13 +101,13 @@ export class Kind implements Counter {
     if (this.#waiting.size > 0) this.#serve()
   }
 
-  /** For `Reservation` alone. */
+  /** Only for `Reservation`. */
   released(reservation: Reservation): void {
     this.#droppable.delete(reservation)
   }
 
   exhausted(): StatusError {
-    const reason = `the server holds as much as it may of what it counts as ${this.name}`
+    const reason = `the memory limit of the server for ${this.name} is reached`
     return new StatusError('RESOURCE_EXHAUSTED', `${reason}: try again later`)
   }
 
@@ -120,7 +122,7 @@ export class Kind implements Counter {
     return true
   }
 
-  /** The most that a holder may ever have. */
+  /** The maximum that a holder may use. */
   boundOf(holder: Holder): number {
     let share = 1
     for (let at: Holder | undefined = holder; at !== undefined; at = at.parent) share = Math.min(share, at.share)
@@ -132,7 +134,7 @@ export class Kind implements Counter {
     for (let at: Holder | undefined = holder; at !== undefined; at = at.parent) at.count(this.#number, byBytes)
   }
 
-  /** Of the holder's own where that has too much. */
+  /** Drops the oldest reservation: of this holder if it is at its own bound, else of any. */
   #dropOldest(holder: Holder, sizeBytes: number): boolean {
     if (sizeBytes > this.boundOf(holder)) return false
     const isOwn = !this.#fitsHolder(holder, sizeBytes)
@@ -145,7 +147,7 @@ export class Kind implements Counter {
     return false
   }
 
-  /** Serves those that wait in their order, but for holders that are at their own bound. */
+  /** Serves waiting reservations in order, but skips holders at their own bound. */
   #serve(): void {
     if (this.#isServing) return
     this.#isServing = true

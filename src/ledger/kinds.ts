@@ -1,48 +1,48 @@
 const KIB = 1024
 const MIB = 1024 * KIB
 
-/** What a kind does with bytes beyond a bound: refuses them, lets them wait for room, or drops what it has held longest. */
+/** What happens beyond a bound: reservations are rejected, wait for room, or the oldest bytes are dropped. */
 export type Rule = 'refuse' | 'wait' | 'drop_oldest'
 
 export interface KindFacts {
-  /** Of the process. A connection may hold half of it, an address three quarters, an instance half. */
+  /** Bound of the process. A connection may use half of it, an address three quarters, an instance half. */
   readonly maxBytes: number
   readonly rule: Rule
 }
 
-/** Everything that the process holds for clients: the sum of the bounds is in docs/operation.md. */
+/** All memory that the process holds for clients. docs/operation.md gives the sum of the bounds. */
 export const KINDS = {
-  /** Open requests with their fields, and their messages from the first byte until the handler is done with them. */
+  /** Open requests with their metadata, and their messages from the first byte until the handler has finished. */
   requests: { maxBytes: 512 * MIB, rule: 'refuse' },
-  /** Messages that came compressed, from before they are unpacked. */
+  /** Compressed messages, reserved before they are decompressed. */
   unpacked: { maxBytes: 128 * MIB, rule: 'wait' },
-  /** Answers until their client has taken them; those of batches from before they are made. */
+  /** Responses until the client has received them; responses to batches are reserved before they are built. */
   answers: { maxBytes: 512 * MIB, rule: 'refuse' },
-  /** Open uploads: UPLOAD_BYTES each, and up to STREAMED_UPLOAD_BYTES more where the blob is not one message. */
+  /** Open uploads: UPLOAD_BYTES each, and up to STREAMED_UPLOAD_BYTES more for a blob of several messages. */
   uploads: { maxBytes: 512 * MIB, rule: 'refuse' },
-  /** Windows and tables of the compressors and decompressors of calls: WINDOW_BYTES each. */
+  /** Compressors and decompressors of calls, with their windows and tables: WINDOW_BYTES each. */
   windows: { maxBytes: 256 * MIB, rule: 'wait' },
-  /** Directory trees that are being walked. */
+  /** Directory trees that are being read. */
   trees: { maxBytes: 512 * MIB, rule: 'refuse' },
-  /** Broken uploads that may be resumed: what was received of each, most of it on disk, and PARKED_BYTES. */
+  /** Interrupted uploads that may be resumed: the received bytes of each, most of them on disk, and PARKED_BYTES. */
   parked: { maxBytes: 1024 * MIB, rule: 'drop_oldest' },
-  /** Outcomes of finished operations, which clients may still ask for. */
+  /** Outcomes of finished operations, which clients may still request. */
   outcomes: { maxBytes: 128 * MIB, rule: 'drop_oldest' },
 } as const satisfies Readonly<Record<string, KindFacts>>
 
 export type KindName = keyof typeof KINDS
 
-/** What a call that streams its request holds beside its messages. */
+/** Memory of a streaming request besides its messages. */
 export const UPLOAD_BYTES = 32 * KIB
-/** What an upload of several messages holds beside them: a portion of the file that it fills, and the stages before that. */
+/** Memory of an upload of several messages besides them: a part of the file being written, and the stages before it. */
 export const STREAMED_UPLOAD_BYTES = 480 * KIB
 
-/** What a decompressor may take: zstd and Brotli keep a window, of which zstd is let have 8 MiB. Compressors take less. */
+/** Bound for a decompressor: zstd and Brotli have a window, limited to 8 MiB for zstd. Compressors need less. */
 export const WINDOW_BYTES = 9 * MIB
 export const COMPRESSOR_BYTES = 2 * MIB
 
-/** What a broken upload counts as beside its bytes: it keeps a descriptor, buffers and the state of its hash. */
+/** Cost of an interrupted upload besides its bytes: it keeps a descriptor, buffers and hash state. */
 export const PARKED_BYTES = 8 * MIB
 
-/** What a connection may hold of requests, and of answers, without a reservation. */
+/** Requests, and responses, that a connection may hold without a reservation. */
 export const FREE_BYTES = 16 * KIB

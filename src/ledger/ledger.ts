@@ -6,28 +6,28 @@ const CONNECTION_SHARE = 1 / 2
 const ADDRESS_SHARE = 3 / 4
 const INSTANCE_SHARE = 1 / 2
 
-/** Who holds what a call makes the process hold, and where that is counted. */
+/** The holder of the memory of a call, and the ledger that counts it. */
 export interface HeldFor {
   readonly ledger: Ledger
   readonly holder: Holder
 }
 
-/** A connection as a holder, until it is closed. */
+/** The holder of a connection, until it is closed. */
 export interface ConnectionHolder {
   readonly holder: Holder
   close(): void
 }
 
 /**
- * All that a process holds in memory for others: bytes are reserved under a kind (`kinds.ts`) for a holder before they are
- * held. Bounds are those of the process, and a share of them for each connection, address and instance.
+ * Counts all memory that the process holds for clients. Bytes are reserved under a kind (`kinds.ts`) for a holder
+ * before they are allocated. Bounds apply to the process; connections, addresses and instances get a share of them.
  */
 export class Ledger {
   readonly kinds: Readonly<Record<KindName, Kind>>
   readonly #addresses = new Map<string, { readonly holder: Holder; connectionCount: number }>()
   readonly #instances = new Map<string, Holder>()
 
-  /** `bounds` replaces those of some kinds. */
+  /** `bounds` replaces the bounds of some kinds. */
   constructor(bounds: Partial<Readonly<Record<KindName, number>>> = {}) {
     const entries = Object.entries(KINDS).map(([name, { maxBytes, rule }]) => {
       return [name, new Kind(name, { rule, maxBytes: bounds[name as KindName] ?? maxBytes })]
@@ -35,7 +35,7 @@ export class Ledger {
     this.kinds = Object.fromEntries(entries)
   }
 
-  /** One more connection of an address. */
+  /** Registers a connection from an address. */
   connection(address: string): ConnectionHolder {
     const entry = this.#addresses.get(address) ?? this.#addAddress(address)
     entry.connectionCount += 1
@@ -65,7 +65,7 @@ export class Ledger {
     return entry
   }
 
-  /** Calls may go on for a while after the connections of their address: their bytes count until then. */
+  /** Calls may outlive the connections of their address. Their bytes count until they end. */
   #forget(address: string): void {
     const entry = this.#addresses.get(address)
     if (entry !== undefined && entry.connectionCount === 0 && entry.holder.isEmpty) this.#addresses.delete(address)

@@ -1,20 +1,20 @@
 import type { Holder } from './holder.js'
 
-/** The kind of a reservation. */
+/** What a reservation needs from its kind. */
 export interface Counter {
   take(holder: Holder, sizeBytes: number): boolean
   give(holder: Holder, sizeBytes: number): void
   released(reservation: Reservation): void
 }
 
-/** Bytes that are held for somebody, until `release`. */
+/** Bytes held for a holder until `release`. */
 export class Reservation {
   readonly #kind: Counter
   readonly #holder: Holder
   #sizeBytes: number
   #isReleased = false
 
-  /** Only a Kind makes them. */
+  /** Only `Kind` creates reservations. */
   constructor(kind: Counter, holder: Holder, sizeBytes: number) {
     this.#kind = kind
     this.#holder = holder
@@ -25,16 +25,16 @@ export class Reservation {
     return this.#sizeBytes
   }
 
-  /** Whether the bytes count for a holder: its own, or those of a holder that it is the parent of. */
+  /** Whether the bytes count for a holder or for one of its children. */
   isOf(holder: Holder): boolean {
     for (let at: Holder | undefined = this.#holder; at !== undefined; at = at.parent) if (at === holder) return true
     return false
   }
 
-  /** Reserves more; false, with nothing changed, beyond a bound. */
+  /** Reserves more. False, with nothing changed, beyond a bound. */
   grow(byBytes: number): boolean {
     if (this.#isReleased || !this.#kind.take(this.#holder, byBytes)) return false
-    // The kind may have dropped this very reservation to make room.
+    // To make room, the kind may have dropped this very reservation.
     if (this.#isReleased) {
       this.#kind.give(this.#holder, byBytes)
       return false
@@ -43,7 +43,7 @@ export class Reservation {
     return true
   }
 
-  /** Gives back all but `sizeBytes`. */
+  /** Returns all but `sizeBytes`. */
   shrinkTo(sizeBytes: number): void {
     if (this.#isReleased || sizeBytes >= this.#sizeBytes) return
     const byBytes = this.#sizeBytes - sizeBytes
@@ -51,7 +51,7 @@ export class Reservation {
     this.#kind.give(this.#holder, byBytes)
   }
 
-  /** A second time does nothing. */
+  /** Idempotent. */
   release(): void {
     if (this.#isReleased) return
     this.#isReleased = true

@@ -4,11 +4,11 @@ export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
 
 export type LogFields = Readonly<Record<string, unknown>>
 
-/** Where a room says what operators should know: one sentence and its values, never an object dump. */
+/** A log for operators: a line is one sentence and its values, never an object dump. */
 export interface Log {
-  /** The least that is written: for who would have to bring lines from elsewhere. Without it all may be. */
+  /** The lowest level written. Lets a worker process drop lines before sending them; absent means all. */
   readonly level?: LogLevel | undefined
-  /** Fields that take work to find out come as a function, called only where the line is written. */
+  /** Fields that are expensive to compute are passed as a function, called only if the line is written. */
   debug(message: string, fields?: LogFields | (() => LogFields)): void
   info(message: string, fields?: LogFields): void
   warn(message: string, fields?: LogFields): void
@@ -19,9 +19,9 @@ const CONTROL_PICTURES = 0x2400
 const PICTURE_OF_DELETE = '\u2421'
 const UNPICTURED = '\ufffd'
 
-/** A line of text that may be shown in a terminal: control characters other than tabs become visible ones, one for one. */
+/** A line of text that is safe for a terminal: control characters other than tabs become visible ones, one for one. */
 export const printable = (line: string): string =>
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not pass
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is replaced
   line.replaceAll(/[\u0000-\u0008\u000a-\u001f\u007f-\u009f]/g, (control) => {
     const code = control.charCodeAt(0)
     if (code < 0x20) return String.fromCharCode(CONTROL_PICTURES + code)
@@ -30,7 +30,7 @@ export const printable = (line: string): string =>
 
 const RANK: Readonly<Record<LogLevel, number>> = { debug: 0, info: 1, warn: 2, error: 3 }
 
-/** Whether a log of the level `least` writes a line of `level`. */
+/** Whether a log with the level `least` writes lines of `level`. */
 export const isWritten = (level: LogLevel, least: LogLevel): boolean => RANK[level] >= RANK[least]
 
 const render = (value: unknown): string => {
@@ -38,7 +38,7 @@ const render = (value: unknown): string => {
   return typeof value === 'string' && /^[^\s"=]+$/.test(value) ? value : JSON.stringify(value)
 }
 
-/** A log that writes one `key=value` line an event to `write`; `now` gives milliseconds since the epoch. */
+/** A log that writes one `key=value` line per event to `write`. `now` returns milliseconds since the epoch. */
 export const textLog = (level: LogLevel, write: (line: string) => void, now: () => number = Date.now): Log => {
   const at =
     (of: LogLevel) =>
@@ -51,7 +51,7 @@ export const textLog = (level: LogLevel, write: (line: string) => void, now: () 
   return { level, debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') }
 }
 
-/** The same log, whose lines all have these fields: what they belong to. */
+/** The same log with these fields added to every line. */
 export const withFields = (log: Log, own: LogFields): Log => ({
   level: log.level,
   debug: (message, fields) =>

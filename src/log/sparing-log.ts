@@ -1,15 +1,15 @@
 import type { Clock } from '../base/clock.js'
 import type { Log, LogFields } from './log.js'
 
-/** At most this many lines in each period. */
+/** The maximum number of lines in each period. */
 export interface Ration {
   readonly lines: number
   readonly periodMs: number
 }
 
 /**
- * Warnings whose number is up to others. Within a period the first ones are written as they come; what is beyond the ration
- * is counted, and told as a number when the period is over.
+ * Limits warnings that clients can cause. In each period the first lines are written at once. The rest are counted, and
+ * their number is logged when the period ends.
  */
 export class SparingLog {
   readonly #log: Log

@@ -4,23 +4,23 @@ import type { Span } from './trace.js'
 
 export { cancellation, shareable } from '../base/cancellation.js'
 
-/** What travels with one RPC (or one piece of background work) through every room. Passed, never ambient. */
+/** The context of one RPC, or of one piece of background work. Passed explicitly everywhere. */
 export interface Call {
-  /** Aborted when the client cancelled, its deadline passed, or the work is no longer wanted. */
+  /** Aborted when the client cancelled, its deadline passed, or the work is no longer needed. */
   readonly signal: AbortSignal
   readonly instanceName: string
   readonly log: Log
-  /** What the client sent beside its request, lower-case names; nothing where nobody outside asked. */
+  /** The metadata of the client, with lower-case names; absent for internal work. */
   readonly metadata?: ReadonlyMap<string, string | Buffer> | undefined
-  /** What this is a piece of, where that is traced. */
+  /** The span that this call belongs to, if it is traced. */
   readonly span?: Span | undefined
-  /** Memory that is held for the call is counted there. Absent for work of our own. */
+  /** Counts the memory held for the call. Absent for internal work. */
   readonly held?: HeldFor | undefined
-  /** Discards an upload that nobody feeds, for a store without room for this one. False when there is none. */
+  /** Discards an idle upload to free memory for this one. False when there is none. */
   readonly giveWay?: (() => Promise<boolean>) | undefined
 }
 
-/** A call that nobody outside made: start-up, health probes, tests. */
+/** A call without a client: start-up, health probes, tests. */
 export const internalCall = (parts: Partial<Call> = {}): Call => ({
   signal: parts.signal ?? new AbortController().signal,
   instanceName: parts.instanceName ?? '',
@@ -28,14 +28,14 @@ export const internalCall = (parts: Partial<Call> = {}): Call => ({
   span: parts.span,
 })
 
-/** The same call but for these. Never spread a call: it would lose what it finds out only when it is asked. */
+/** The same call with some fields changed. Never spread a call: that would lose its lazy fields. */
 export const callWith = (call: Call, changes: CallChanges): Call => new ChangedCall(call, changes)
 
 type CallChanges = Partial<Pick<Call, 'signal' | 'instanceName' | 'span'>>
 
 /**
- * A class for the sake of speed. Signal and metadata have to be asked for when they are wanted, because the listener makes
- * them only then; and a getter in an object literal is a new kind of object for V8 each time, which costs more than the call.
+ * A class for speed. Signal and metadata must stay lazy, because the listener creates them only on demand. A getter in
+ * an object literal would be a new hidden class for V8 each time, which costs more than the call.
  */
 class ChangedCall implements Call {
   readonly instanceName: string

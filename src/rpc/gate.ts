@@ -1,43 +1,44 @@
 import type { X509Certificate } from 'node:crypto'
 
-/** What one may do. All but `work` is done in an instance. */
+/** The permissions. All but `work` apply to an instance. */
 export type Permission = 'read_cas' | 'write_cas' | 'read_ac' | 'write_ac' | 'execute' | 'work' | 'administer'
 
-/** What a client shows of who it is. */
+/** The credentials that a client sent. */
 export interface Caller {
   /** Names in lower case. */
   readonly metadata: ReadonlyMap<string, string | Buffer>
-  /** Whether the request has a header more than once: `metadata` has only the first. */
+  /** Whether a header occurs more than once. `metadata` has only its first value. */
   repeats(name: string): boolean
   /** `host:port`. */
   readonly peer: string
-  /** Checked by TLS. */
+  /** Verified by TLS. */
   readonly clientCertificate: X509Certificate | undefined
 }
 
-/** Who calls, and what it may do. */
+/** A known caller and its permissions. */
 export interface Visitor {
   /** For logs: `token ci`, `anonymous`. */
   readonly identity: string
-  /** What results say of who asked for them: undefined where they are to say nothing. */
+  /** The name to record in results as the caller; undefined to record none. */
   readonly nameInResults: string | undefined
-  /** Whether it is shown to this caller what the results of an instance say of who asked for them. */
+  /** Whether this caller may see the recorded callers in the results of an instance. */
   maySeeOrigins(instanceName: string): boolean
   mayIn(instanceName: string, permission: Permission): boolean
   /**
-   * Judges the first message of a call, raw where its method takes it so. Throws UNAUTHENTICATED or PERMISSION_DENIED, and of
-   * an instance of which the caller may know nothing what is thrown of one that there is not. `peer` is where it came from.
+   * Checks the first message of a call, encoded if the method takes encoded messages. Throws UNAUTHENTICATED or
+   * PERMISSION_DENIED. An instance that the caller must not know of gives the same error as one that does not exist.
+   * `peer` is the address of the caller.
    */
   check(path: string, request: object, peer: string): void
 }
 
-/** Stands before the services of a listener: of each call it is told before its service is. */
+/** Authorizes the calls of a listener before its services see them. */
 export interface Gate {
   /**
-   * Who makes a call of the method at `path`. Throws UNAUTHENTICATED where what is shown is wrong, and where the method is
-   * not for this caller whatever the request. A promise only where something must be waited for.
+   * Identifies the caller of the method at `path`. Throws UNAUTHENTICATED for wrong credentials, and an error if the
+   * caller may not call the method with any request. Returns a promise only if it must wait.
    */
   admit(path: string, caller: Caller): Visitor | Promise<Visitor>
-  /** Lets those pass who may see what goes on in the process; rejects as `admit` throws. */
+  /** Resolves if the caller may see the pages about the process; rejects with the errors of `admit`. */
   admitOperator(caller: Caller): Promise<void>
 }

@@ -2,7 +2,7 @@ import { StatusError } from '../base/status-error.js'
 import { type Call, callWith } from './call.js'
 import type { SpanAttributes } from './trace.js'
 
-/** `work` as a piece of what `call` belongs to. Costs nothing where that is not traced. */
+/** Runs `work` in a child span of `call`. Costs nothing if the call is not traced. */
 export const inSpan = async <T>(
   call: Call,
   name: string,

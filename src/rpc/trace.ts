@@ -1,6 +1,6 @@
 import type { StatusError } from '../base/status-error.js'
 
-/** Where a trace goes on elsewhere: the two fields of W3C Trace Context, as their headers are. */
+/** The context for child spans in another process: the two headers of W3C Trace Context. */
 export interface TraceContext {
   readonly traceparent: string
   /** Empty for none. */
@@ -9,35 +9,35 @@ export interface TraceContext {
 
 export type SpanAttributes = Readonly<Record<string, string | number | boolean>>
 
-/** A piece of work as its trace shows it. Ends once; what has begun below it may end later. */
+/** A span of a trace. It ends once; its children may end later. */
 export interface Span {
-  /** For who goes on with this work in another process. */
+  /** The context for child spans in other processes. */
   readonly context: TraceContext
-  /** A piece of this one. */
+  /** Begins a child span. */
   begin(name: string, attributes?: SpanAttributes): Span
-  /** Says that this work waits for a piece of work of another trace. */
+  /** Records that this work waits for a span of another trace. */
   link(other: TraceContext): void
-  /** `failure` is what it came to, if that is not OK. */
+  /** `failure` is the error of the work, if it failed. */
   end(failure?: StatusError, attributes?: SpanAttributes): void
 }
 
 export interface SpanStart {
-  /** The work it is a piece of; absent for one that nobody asked for. */
+  /** The parent span; absent for work that no client asked for. */
   readonly parent?: TraceContext | undefined
-  /** Who asked is another process. */
+  /** Whether the caller is another process. */
   readonly isServer?: boolean
   /** Milliseconds since 1970. Default: now. */
   readonly startMs?: number
   readonly attributes?: SpanAttributes
 }
 
-/** Begins what nothing in this process is above of. */
+/** Begins spans without a parent in this process. */
 export interface Tracer {
-  /** Undefined when this one is not to be traced. */
+  /** Undefined when this work is not traced. */
   begin(name: string, start: SpanStart): Span | undefined
 }
 
-/** Work of another process, as what is below it: it is begun and ended there. */
+/** A span of another process, as a parent: it begins and ends there. */
 export const spanElsewhere = (tracer: Tracer, context: TraceContext): Span => {
   const span: Span = {
     context,
@@ -48,7 +48,7 @@ export const spanElsewhere = (tracer: Tracer, context: TraceContext): Span => {
   return span
 }
 
-/** The headers by which a client says what its call is a piece of; a broken `traceparent` is none. */
+/** The trace context in the headers of a client. An invalid `traceparent` counts as none. */
 export const traceContextOf = (headers: ReadonlyMap<string, string | Buffer>): TraceContext | undefined => {
   const traceparent = headers.get('traceparent')
   const tracestate = headers.get('tracestate')

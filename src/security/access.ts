@@ -4,13 +4,13 @@ import type { Permission } from '../rpc/gate.js'
 import type { Identity } from './identity/identity.js'
 import { anyOf, type Matches } from './pattern.js'
 
-/** What a rule allows, once it is known to be about somebody. */
+/** What a rule permits to the callers it applies to. */
 interface Grant {
   readonly permissions: ReadonlySet<Permission>
   readonly isFor: Matches
 }
 
-/** What somebody may do. */
+/** The permissions of a caller. */
 export interface Rights {
   mayIn(instanceName: string, permission: Permission): boolean
   mayWorkFor(scheduler: string): boolean
@@ -24,11 +24,11 @@ interface Rule {
   readonly forSchedulers: Grant
 }
 
-/** Instance names are the clients' own: of more than these nothing is kept. */
+/** Clients choose instance names, so only this many are cached. */
 const MAX_KEPT_INSTANCES = 1000
 const NO_PERMISSION: ReadonlySet<Permission> = new Set()
 
-/** The rules of a configuration. Each adds to what one may do. */
+/** The access rules of a configuration. Each rule adds permissions. */
 export class AccessRules {
   readonly #rules: readonly Rule[]
 
@@ -41,7 +41,7 @@ export class AccessRules {
     const rules = this.#rules.filter(({ fits }) => fits(identity))
     const kept = new Map<string, ReadonlySet<Permission>>()
     const permissionsIn = (instanceName: string): ReadonlySet<Permission> => {
-      // No instance has such a name; it is neither tried with patterns nor kept.
+      // No instance has such a long name: do not match patterns against it or cache it.
       if (instanceName.length > MAX_INSTANCE_NAME_LENGTH) return NO_PERMISSION
       const known = kept.get(instanceName)
       if (known !== undefined) return known
@@ -59,7 +59,7 @@ export class AccessRules {
   }
 }
 
-/** What those may do who are known, where no rules are written. */
+/** The default for identified callers when no rules are configured. */
 const CACHES_AND_EXECUTION: AccessRule = {
   may: ['read_cas', 'write_cas', 'read_ac', 'write_ac', 'execute'],
   instances: ['*'],
@@ -78,7 +78,7 @@ const compiled = (rule: AccessRule): Rule => {
   }
 }
 
-/** Of whom a rule says something. */
+/** The callers that a rule applies to. */
 export type Who = Pick<AccessRule, 'anonymous' | 'names' | 'groups' | 'claims' | 'by'>
 
 export const whoFits = ({ anonymous, names, groups, claims, by }: Who): ((identity: Identity) => boolean) => {

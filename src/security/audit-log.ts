@@ -5,26 +5,29 @@ import type { AuditLog as AuditLogOptions } from '../config/config.js'
 import type { Log } from '../log/log.js'
 import { SparingLog } from '../log/sparing-log.js'
 
-/** One line. What clients choose themselves is shortened. */
+/** One line. Text chosen by clients is shortened. */
 export interface AuditEntry {
-  /** `token ci`, `anonymous`; absent of one that showed something wrong. */
+  /** `token ci`, `anonymous`; absent for a caller with wrong credentials. */
   readonly identity: string | undefined
   /** `host:port`. */
   readonly peer: string
   /** The path of the method. */
   readonly method: string
   readonly instance?: string
-  /** Why it was refused; absent where it was not. */
+  /** Why the call was refused; absent if it was not. */
   readonly refusal?: { readonly code: string; readonly reason: string }
 }
 
-/** Lines that wait for the disk. */
+/** Bound on lines that wait for the disk. */
 const MAX_WAITING_BYTES = 8 * 1024 * 1024
 const LOOK_MS = 5_000
 const MAX_TEXT = 500
 const RATION = { lines: 6, periodMs: 60_000 }
 
-/** Who asked for what, and whether that was allowed. A disk that does not keep up costs lines, which are counted, and no call. */
+/**
+ * Records who asked for what, and whether it was permitted. If the disk is too slow, lines are lost and counted; calls
+ * never wait.
+ */
 export class AuditLog {
   readonly #options: AuditLogOptions
   readonly #clock: Clock
@@ -47,7 +50,7 @@ export class AuditLog {
     this.#stop = clock.every(LOOK_MS, () => this.#next(() => this.#followPath()))
   }
 
-  /** FAILED_PRECONDITION where the file cannot be written. */
+  /** FAILED_PRECONDITION if the file cannot be written. */
   static async open(options: AuditLogOptions, parts: AuditParts): Promise<AuditLog> {
     try {
       const file = await append(options.path)
@@ -80,7 +83,7 @@ export class AuditLog {
     this.#next(() => this.#write())
   }
 
-  /** Resolves when what was recorded is in the file, or never will be. */
+  /** Resolves when every recorded line is in the file or lost. */
   written(): Promise<void> {
     return this.#writing
   }
@@ -92,7 +95,7 @@ export class AuditLog {
     await this.#file.close()
   }
 
-  /** One thing at a time is done to the file. */
+  /** Runs one operation on the file at a time. */
   #next(work: () => Promise<void>): void {
     this.#writing = this.#writing.then(work).catch((error: unknown) => {
       this.#log.warn('the audit log cannot be written', { reason: inWords(error) })
@@ -108,7 +111,7 @@ export class AuditLog {
         const text = Buffer.from(`${lines.join('')}${told}`)
         this.#waiting = []
         this.#waitingBytes = 0
-        // Until they are on disk they are as good as lost.
+        // Counted as lost until they are written.
         this.#lostCount += lines.length
         await this.#file.appendFile(text)
         this.#lostCount -= lines.length + lost
@@ -128,7 +131,7 @@ export class AuditLog {
     await this.#reopen(count === 0)
   }
 
-  /** Somebody moved the file, or removed it. */
+  /** Reopens the file if it was moved or removed (log rotation). */
   async #followPath(): Promise<void> {
     const [own, there] = await Promise.all([this.#file.stat(), stat(this.#options.path).catch(() => undefined)])
     if (own.ino !== there?.ino || own.dev !== there.dev) await this.#reopen(false)
@@ -148,7 +151,7 @@ export interface AuditParts {
   readonly log: Log
 }
 
-/** For who runs the server alone. */
+/** Readable only by the user of the server. */
 const append = (path: string): Promise<FileHandle> => open(path, 'a', 0o600)
 
 const renamed = async (from: string, to: string): Promise<void> => {

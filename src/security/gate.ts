@@ -13,23 +13,23 @@ import type { RequestLimits } from './request-limits.js'
 export interface GateParts {
   readonly sources: IdentitySources
   readonly rules: AccessRules
-  /** What the server serves, with the names of its instances. */
+  /** The services of the server, with the names of their instances. */
   readonly services: readonly Service[]
   readonly limits?: RequestLimits
   readonly audit?: AuditLog | undefined
-  /** Whose workers connect here. */
+  /** The scheduler whose workers connect here. */
   readonly scheduler: string | undefined
   readonly callersInResults?: CallersInResults
 }
 
 export type CallersInResults = SecurityOptions['callers_in_results']
 
-/** As the audit log names what no method is. */
+/** The method name for HTTP pages in the audit log. */
 const OPERATORS_PAGE = 'GET /'
 
 const PERMISSIONS: readonly Permission[] = ['read_cas', 'write_cas', 'read_ac', 'write_ac', 'execute', 'administer']
 
-/** The gate of one server. What a caller may do is found out once and kept by its identity. */
+/** The gate of one server. The permissions of a caller are computed once per identity. */
 export class SecurityGate implements Gate {
   readonly #sources: IdentitySources
   readonly #rules: AccessRules
@@ -96,7 +96,9 @@ export class SecurityGate implements Gate {
     }
   }
 
-  /** Somebody showed what is wrong. Who guesses is counted as nobody known. */
+  /**
+   * Refuses wrong credentials. They count towards the request limit of anonymous callers, so that guessing is limited.
+   */
   #refuse(method: string, { peer }: Caller, error: unknown): never {
     return this.#audited({ identity: undefined, peer, method }, () => {
       this.#limits?.take(ANONYMOUS, peer)
@@ -122,7 +124,7 @@ export class SecurityGate implements Gate {
   }
 }
 
-/** A method without a rule is a mistake of ours, told when the server starts. */
+/** The rule of a method. A missing rule is a bug, found when the server starts. */
 export const ruleOf = (path: string): MethodRule => {
   const rule = methodRules.get(path)
   if (rule === undefined) throw new Error(`src/security/methods.ts has no rule for ${path}`)
@@ -134,7 +136,7 @@ const pathsOf = ({ name, unary, unaryBytes, serverStreaming, clientStreaming, bi
     .flatMap((methods) => Object.keys(methods ?? {}))
     .map((method) => `/${name}/${method}`)
 
-/** Whoever calls what is open to everybody: nobody asks who it is. */
+/** The caller of an open method, which is not identified. */
 const UNASKED: Visitor = {
   identity: 'anonymous',
   nameInResults: undefined,
@@ -193,14 +195,14 @@ class KnownVisitor implements Visitor {
   }
 
   denied(what: string): StatusError {
-    if (this.#isAnonymous) return new StatusError('UNAUTHENTICATED', `nobody may ${what} here without saying who calls`)
+    if (this.#isAnonymous) return new StatusError('UNAUTHENTICATED', `anonymous callers may not ${what} here`)
     return new StatusError('PERMISSION_DENIED', `${this.identity} may not ${what}`)
   }
 
   #checkInstance(path: string, rule: InstanceRule, request: never): void {
     const name = rule.instanceName(request)
     const isKnownOf = PERMISSIONS.some((permission) => this.mayIn(name, permission))
-    // Whether there is such an instance is told to nobody who may do nothing in it.
+    // A caller without any permission in an instance must not learn whether it exists.
     if (!isKnownOf && this.#isAnonymous) throw this.denied(`do anything in instance ${shown(name)}`)
     if (!isKnownOf || !this.#served.has(path, name)) throw this.#unknown(path, rule, request, name)
     if (rule.anyOf.some((permission) => this.mayIn(name, permission))) return
@@ -222,7 +224,7 @@ class KnownVisitor implements Visitor {
 
 const shown = (name: string): string => JSON.stringify(name.length > 100 ? `${name.slice(0, 100)}...` : name)
 
-/** Judges, and writes down a refusal. */
+/** Runs a check and records a refusal in the audit log. */
 const audited = <T>(audit: AuditLog | undefined, about: AuditEntry, judge: () => T): T => {
   try {
     return judge()
@@ -233,7 +235,7 @@ const audited = <T>(audit: AuditLog | undefined, about: AuditEntry, judge: () =>
   }
 }
 
-/** The instance a request names, where it is well enough formed to name one. */
+/** The instance that a request names, if its name is valid. */
 const namedIn = (rule: InstanceRule, request: never): { readonly instance?: string } => {
   try {
     return { instance: rule.instanceName(request) }
@@ -242,7 +244,7 @@ const namedIn = (rule: InstanceRule, request: never): { readonly instance?: stri
   }
 }
 
-/** Which instances the services of a server have. */
+/** The instances of each service of a server. */
 class ServedInstances {
   readonly #byService: ReadonlyMap<string, ReadonlyMap<string, unknown>>
 

@@ -4,21 +4,21 @@ import { instanceOfOperation, instanceOfOperations, unknownOperation } from '../
 import { parseReadName, parseWriteName } from '../reapi/resource-name.js'
 import type { Permission } from '../rpc/gate.js'
 
-/** What a method asks of its callers. */
+/** What a method requires of its callers. */
 export type MethodRule =
-  /** Nothing: probes and tools come as they are. */
+  /** Nothing: for probes and tools. */
   | { readonly kind: 'open' }
-  /** To be a worker of the scheduler of the server. */
+  /** To be a worker of the server's scheduler. */
   | { readonly kind: 'work' }
   | InstanceRule
 
-/** One of these permissions, in the instance that the first message names. */
+/** One of these permissions, in the instance named by the first message. */
 export interface InstanceRule {
   readonly kind: 'instance'
   readonly anyOf: readonly Permission[]
-  /** INVALID_ARGUMENT or NOT_FOUND where the message names none, as the service says it. */
+  /** Throws INVALID_ARGUMENT or NOT_FOUND if the message names none, with the error of the service. */
   readonly instanceName: (request: never) => string
-  /** What is said of an instance that there is not, where that is not the usual. */
+  /** The error for an unknown instance, if it is not the usual one. */
   readonly unknown?: (request: never) => StatusError
 }
 
@@ -56,7 +56,7 @@ const EXECUTION = '/build.bazel.remote.execution.v2.Execution'
 const OPERATIONS = '/google.longrunning.Operations'
 const BYTE_STREAM = '/google.bytestream.ByteStream'
 
-/** Every method that is served, by its path. A server with one that is not here does not start. */
+/** The rules of all methods, by path. A server with a method that has no rule does not start. */
 export const methodRules: ReadonlyMap<string, MethodRule> = new Map<string, MethodRule>([
   ['/build.bazel.remote.execution.v2.Capabilities/GetCapabilities', inInstance(...ALL)],
   [
@@ -74,7 +74,7 @@ export const methodRules: ReadonlyMap<string, MethodRule> = new Map<string, Meth
   [`${ACTION_CACHE}/GetActionResult`, inInstance('read_ac')],
   [`${ACTION_CACHE}/UpdateActionResult`, inInstance('write_ac')],
   [`${EXECUTION}/Execute`, inInstance('execute')],
-  // Who knows the name of an operation was told it: names cannot be guessed.
+  // Operation names cannot be guessed, so a caller that knows one was given it.
   [`${EXECUTION}/WaitExecution`, ofOperation('execute', 'administer')],
   [`${OPERATIONS}/GetOperation`, ofOperation('execute', 'administer')],
   [`${OPERATIONS}/WaitOperation`, ofOperation('execute', 'administer')],

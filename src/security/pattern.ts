@@ -1,8 +1,8 @@
 export type Matches = (text: string) => boolean
 
 /**
- * `*` stands for any text, of any length; all else for itself. Each part is looked for once, behind the part ahead of it: the
- * time grows with the length of the text, whatever the number of stars.
+ * `*` matches any text of any length; everything else matches itself. Each part is searched once, after the match of
+ * the part before. So the time is linear in the length of the text, for any number of stars.
  */
 const matcherOf = (pattern: string): Matches => {
   const [first = '', ...parts] = pattern.split('*')
@@ -21,7 +21,7 @@ const matcherOf = (pattern: string): Matches => {
   }
 }
 
-/** Whether a text fits one of these patterns. */
+/** Whether a text matches one of these patterns. */
 export const anyOf = (patterns: readonly string[]): Matches => {
   const matchers = patterns.map(matcherOf)
   return (text) => matchers.some((matches) => matches(text))

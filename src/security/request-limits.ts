@@ -6,7 +6,7 @@ import { retryInfo } from '../proto/error-details.js'
 import { whoFits } from './access.js'
 import { ANONYMOUS, describe, type Identity } from './identity/identity.js'
 
-/** Callers that are remembered. One that was forgotten begins anew. */
+/** Bound on remembered callers. A forgotten caller starts with a full bucket. */
 const MAX_BUCKETS = 40_000
 
 interface Bucket {
@@ -14,7 +14,7 @@ interface Bucket {
   filledMs: number
 }
 
-/** A bucket of requests for each caller, which fills at the rate of its limit. */
+/** A token bucket per caller, refilled at the rate of its limit. */
 export class RequestLimits {
   readonly #limits: readonly { readonly fits: (identity: Identity) => boolean; readonly limit: RequestLimit }[]
   readonly #buckets = new LruCache<Bucket>(MAX_BUCKETS)
@@ -25,7 +25,7 @@ export class RequestLimits {
     this.#clock = clock
   }
 
-  /** Counts a request. RESOURCE_EXHAUSTED with RetryInfo where it is one too many. */
+  /** Counts a request. RESOURCE_EXHAUSTED with RetryInfo if the bucket is empty. */
   take(identity: Identity, peer: string): void {
     if (this.#limits.length === 0 || identity.kind === 'process') return
     const at = this.#limits.findIndex(({ fits }) => fits(identity))

@@ -31,9 +31,9 @@ export interface SecurityParts {
   readonly resources: Resources
 }
 
-/** Who may call the servers of the process, and what each may do, as the configuration says. */
+/** Who may call the servers of the process, and with which permissions, from the configuration. */
 export class Security {
-  /** By which workers of this process are known to its own schedulers. Never leaves it. */
+  /** The token of workers in this process for its own schedulers. It never leaves the process. */
   readonly ownWorkerToken: string
   readonly #sources: IdentitySources
   readonly #rules: AccessRules
@@ -51,7 +51,7 @@ export class Security {
     this.ownWorkerToken = ownWorkerToken
   }
 
-  /** FAILED_PRECONDITION and INVALID_ARGUMENT name the key whose file or value cannot be used. */
+  /** Throws FAILED_PRECONDITION or INVALID_ARGUMENT with the key whose file or value cannot be used. */
   static async open(
     { identity, access, request_limits, audit_log, callers_in_results: callersInResults }: SecurityOptions,
     parts: SecurityParts,
@@ -151,7 +151,7 @@ const reloaded = async <T>(
   const what = `contents of ${path}`
   const readAgain = async (): Promise<T> => {
     const contents = await read(path)
-    // Passwords are hashed so that guessing is slow, tokens so that it is hopeless.
+    // The tokens_file has hashes of random tokens, which cannot be guessed. Password hashes can be attacked.
     await warnOfModes(key, path, { isSecret: key === 'htpasswd_file' }, (message) => log.warn(message, {}))
     return contents
   }

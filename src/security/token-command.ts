@@ -1,7 +1,7 @@
 import { hashOf } from './identity/credential.js'
 import { newToken } from './identity/tokens.js'
 
-/** Makes a token: its text, which is kept nowhere, and the line of a `tokens_file` by which it is known. */
+/** Creates a token and prints its text, which is stored nowhere, and its line for a `tokens_file`. */
 export const tokenCommand = (name: string, groups: readonly string[], print: (text: string) => void): number => {
   const token = newToken()
   const line = [name, hashOf(token), ...(groups.length > 0 ? [groups.join(',')] : [])].join(' ')

@@ -1,6 +1,6 @@
 /**
- * Maps with at most `limit` runs of `work` under way; results keep the order of `items`. The first failure rejects, and
- * no further item is started after it.
+ * Maps with at most `limit` concurrent runs of `work`. Results keep the order of `items`. After the first failure no
+ * further item is started.
  */
 export const boundedMap = async <T, R>(
   items: readonly T[],

@@ -2,12 +2,12 @@ import type { Clock } from '../base/clock.js'
 import { StatusError } from '../base/status-error.js'
 import { cancellation, shareable } from '../rpc/call.js'
 
-/** Stands for what has not come in time. */
+/** The result of work that did not finish in time. */
 export const LATE = Symbol('late')
 
 /**
- * What comes of work, or LATE when that takes longer than `limitMs`; then the work goes on, and whoever wants it to end has
- * to see to that. Counts by `clock` where one is given, else in real time, which also keeps the process alive until then.
+ * The result of work, or LATE after `limitMs`. Late work continues; the caller must end it if needed. Uses `clock` if
+ * given, else real time, which also keeps the process alive until then.
  */
 export const within = async <T>(limitMs: number, work: Promise<T>, clock?: Clock): Promise<T | typeof LATE> => {
   let stop = (): void => {}
@@ -25,14 +25,14 @@ export const within = async <T>(limitMs: number, work: Promise<T>, clock?: Clock
   }
 }
 
-/** What comes of work that goes on in any case, for one who stops waiting for it when the signal aborts. */
+/** The result of work, unless the signal aborts first. The work continues in any case. */
 export const unlessAborted = <T>(work: Promise<T>, signal: AbortSignal): Promise<T> =>
   new Promise((resolve, reject) => {
     const abort = (): void => reject(cancellation(signal))
     shareable(signal)
     if (signal.aborted) abort()
     else signal.addEventListener('abort', abort, { once: true })
-    // Not by `finally`, which makes three promises of it for each small question to a backend.
+    // `finally` would create three promises for each small request to a backend.
     work.then(
       (answer) => {
         signal.removeEventListener('abort', abort)
@@ -46,8 +46,9 @@ export const unlessAborted = <T>(work: Promise<T>, signal: AbortSignal): Promise
   })
 
 /**
- * Runs work that may take `limitMs` (0: any time) and no longer than its call lives, if there is one. Its signal aborts when either
- * has ended, and nobody waits then for work that does not heed it. `late` is what is told: DEADLINE_EXCEEDED.
+ * Runs work with a limit of `limitMs` (0: none), and at most as long as its call. The signal of the work aborts when
+ * either ends, and the caller does not wait for work that ignores it. A late result is DEADLINE_EXCEEDED with the text
+ * `late`.
  */
 export const before = async <T>(
   limitMs: number,
@@ -70,8 +71,8 @@ export const before = async <T>(
 }
 
 /**
- * The deadline of each of many steps, one after the other: what `before` does for one of them costs more than a chunk of bytes.
- * One timer serves all; it runs on between them until `stop`.
+ * The deadline of many steps in sequence, because `before` costs more than processing one chunk. One timer serves all
+ * steps; it runs until `stop`.
  */
 export class StepDeadline {
   readonly #limitMs: number
@@ -79,13 +80,13 @@ export class StepDeadline {
   #timer: NodeJS.Timeout | undefined
   #giveUp: ((error: StatusError) => void) | undefined
 
-  /** 0 is any time; `late` is what is told: DEADLINE_EXCEEDED. */
+  /** `limitMs` 0 means none. `late` is the text of DEADLINE_EXCEEDED. */
   constructor(limitMs: number, late: string) {
     this.#limitMs = limitMs
     this.#late = late
   }
 
-  /** What comes of a step; it goes on when it is late, and nobody waits for it. */
+  /** The result of a step. A late step continues without a waiting caller. */
   step<T>(work: Promise<T>): Promise<T> {
     if (this.#limitMs === 0) return work
     if (this.#timer === undefined) this.#timer = setTimeout(() => this.#tell(), this.#limitMs)
@@ -96,7 +97,7 @@ export class StepDeadline {
     })
   }
 
-  /** To nobody where no step is under way: one that has come hears nothing any more. */
+  /** Rejects the current step. Between steps it has no effect. */
   #tell(): void {
     this.#giveUp?.(new StatusError('DEADLINE_EXCEEDED', `${this.#late} within ${this.#limitMs} ms`))
   }

@@ -3,7 +3,7 @@ import { LATE, within } from './deadline.js'
 
 export type Stop = () => Promise<void> | void
 
-/** What was started, in order. Closing stops it in reverse, each part with a deadline, whatever the others do. */
+/** What was started, in order. `close` stops it in reverse, each part with a deadline, regardless of failures. */
 export class Resources {
   readonly #stops: { readonly name: string; readonly stop: Stop }[] = []
   readonly #log: Log
@@ -19,7 +19,7 @@ export class Resources {
     this.#stops.push({ name, stop })
   }
 
-  /** Idempotent: what was closed is forgotten. A part that fails or hangs is logged and does not stop the rest. */
+  /** Idempotent. A part that fails or hangs is logged, and the others are still stopped. */
   async close(): Promise<void> {
     for (let part = this.#stops.pop(); part !== undefined; part = this.#stops.pop()) {
       const deadlineMs = this.#deadlineMs()

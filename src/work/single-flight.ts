@@ -1,4 +1,4 @@
-/** Shares one run of a piece of work among everyone who asks for the same key while it is under way. */
+/** Shares one run of a piece of work among all concurrent callers with the same key. */
 export class SingleFlight<T> {
   readonly #flights = new Map<string, Promise<T>>()
 

@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises'
 
 /**
- * Keeps long work off the event loop's back: work that calls `step` between its parts lets the loop turn once it has held
- * it for `sliceMs`, all that share the slices together.
+ * Prevents long work from blocking the event loop. Work calls `step` between its parts, and yields once all users of
+ * the slices together have run for `sliceMs`.
  */
 export class TimeSlices {
   readonly #sliceMs: number
@@ -13,7 +13,7 @@ export class TimeSlices {
     this.#sliceMs = sliceMs
   }
 
-  /** Undefined while there is time left, so that going on costs no promise. */
+  /** Undefined while time is left, so that continuing costs no promise. */
   step(): Promise<void> | undefined {
     if (performance.now() - this.#sinceMs < this.#sliceMs) return undefined
     this.#turn ??= this.#next()

@@ -2,13 +2,13 @@ import { StatusError } from '../base/status-error.js'
 import { cancellation, shareable } from '../rpc/call.js'
 
 export interface TurnLimits {
-  /** 0 is no bound. */
+  /** 0 means no bound. */
   readonly atATime: number
-  /** More than these are refused: far behind them nobody is served in time. 10,000 unless given. */
+  /** Bound on waiting callers; more are rejected, because they would not be served in time. Default 10,000. */
   readonly mayWait?: number
 }
 
-/** At most so many at a time; the rest wait in the order they came, and of those there is a bound too. */
+/** A semaphore: limits concurrent work. Waiting callers are served in order, and their number is bounded too. */
 export class Turns {
   readonly #atATime: number
   readonly #mayWait: number
@@ -20,14 +20,14 @@ export class Turns {
     this.#mayWait = mayWait
   }
 
-  /** How many there are now. */
+  /** Turns taken now. */
   get taken(): number {
     return this.#taken
   }
 
   /**
-   * Resolves when it is the caller's turn, with what ends that, to be called once or more. Rejects with CANCELLED when the
-   * signal aborts first, and with RESOURCE_EXHAUSTED when too many wait for `what` already.
+   * Resolves at the caller's turn with an idempotent function that ends it. Rejects with CANCELLED when the signal
+   * aborts first, and with RESOURCE_EXHAUSTED when too many callers wait for `what`.
    */
   async take(what: string, signal: AbortSignal): Promise<() => void> {
     if (signal.aborted) throw cancellation(signal)
@@ -59,7 +59,7 @@ export class Turns {
     })
   }
 
-  /** Who waits longest goes on at once: nobody who comes later can take the turn in between. */
+  /** Passes the turn to the longest waiting caller, so that a newer one cannot take it. */
   #end(): void {
     const [next] = this.#waiting
     if (next === undefined) {

@@ -75,7 +75,7 @@ t.test('holders at their own bound wait for themselves, the others in their orde
   first.release()
   await Promise.all([second, third])
   t.same(begun, ['first', 'other', 'second', 'third'])
-  await t.rejects(wait('too much', greedy, 51), { message: /as much as it may of what it counts as unpacked/ })
+  await t.rejects(wait('too much', greedy, 51), { message: /memory limit of the server for unpacked is reached/ })
   const abort = new AbortController()
   const gone = kind.whenRoom(greedy, 40, abort.signal)
   abort.abort()

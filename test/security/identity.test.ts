@@ -312,9 +312,9 @@ t.test('what cannot be used is told at start by its key, and no secret with it',
   await fails({ htpasswd_file: `${folder}/absent` }, /htpasswd_file: cannot open/)
   await fails(
     { jwt: [{ issuer: 'us', audiences: ['a'], jwks_file: `${folder}/jwks` }] },
-    /jwks_file .* is no JSON Web Key Set/,
+    /jwks_file .* is not a JSON Web Key Set/,
   )
-  await fails({ identity_header: { name: 'x', trusted: ['10.0.0.0/99'] } }, /"10.0.0.0\/99" is no address/)
+  await fails({ identity_header: { name: 'x', trusted: ['10.0.0.0/99'] } }, /"10.0.0.0\/99" is not an address/)
 })
 
 for (const transport of ['remexec', 'grpc-js']) {

@@ -1,11 +1,13 @@
-/** A program of its own: a password takes a tenth of a second of CPU, which calls must not wait for. It ends with its parent. */
+/**
+ * A separate process, because checking a password takes 0.1 s of CPU, which would block calls. It ends with its parent.
+ */
 import { compareSync } from 'bcryptjs'
 
 export interface Question {
   readonly id: number
   readonly password: string
   readonly hash: string
-  /** Hashes of no password, to be tried behind one that is wrong. */
+  /** Hashes of no password, compared as well when the password is wrong. */
   readonly standIns: readonly string[]
 }
 

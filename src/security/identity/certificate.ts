@@ -3,7 +3,7 @@ import { StatusError } from '../../base/status-error.js'
 import type { CertificateIdentity } from '../../config/config.js'
 import type { Identity } from './identity.js'
 
-/** Who a client certificate is for. Kept by the certificate, of which there is one object a connection. */
+/** The identity of a client certificate. Cached per certificate object, of which each connection has one. */
 export class Certificates {
   readonly #options: CertificateIdentity
   readonly #known = new WeakMap<X509Certificate, Identity>()
@@ -42,7 +42,10 @@ const subjectOf = (certificate: X509Certificate): Subject => {
   return { CN: texts(subject?.CN), O: texts(subject?.O), OU: texts(subject?.OU) }
 }
 
-/** The first of a sort. Node writes one that has a comma or a quote in it as JSON, so that none can pass for two. */
+/**
+ * The first alternative name of a type. Node quotes a name with a comma or a quote as JSON, so that it cannot pass for
+ * two.
+ */
 const alternativeName = ({ subjectAltName = '' }: X509Certificate, prefix: string): string | undefined => {
   const names = subjectAltName.match(/[A-Za-z ]+:(?:"(?:[^"\\]|\\.)*"|[^,]*)/g) ?? []
   const first = names.map((name) => name.trimStart()).find((name) => name.startsWith(prefix))

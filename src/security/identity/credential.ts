@@ -1,27 +1,27 @@
 import { createHash } from 'node:crypto'
 import { StatusError } from '../../base/status-error.js'
 
-/** What an authorization header holds. */
+/** The content of an authorization header. */
 export interface Credential {
   readonly scheme: 'bearer' | 'basic'
   readonly text: string
-  /** SHA-256 of the text in hex, by which it is known wherever something is kept of it. */
+  /** SHA-256 of the text in hex: the key for caches. */
   readonly hash: string
 }
 
-/** Hex. Tokens are random: they need no slow hash. */
+/** SHA-256 in hex. Tokens are random, so they need no slow hash. */
 export const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex')
 
-/** UNAUTHENTICATED where the header is of another kind. */
+/** UNAUTHENTICATED if the header has another scheme. */
 export const readCredential = (authorization: string): Credential => {
   const [, scheme = '', text = ''] = /^(bearer|basic) +(\S+) *$/i.exec(authorization) ?? []
   if (scheme === '') throw unknownKind()
   return { scheme: scheme.toLowerCase() === 'bearer' ? 'bearer' : 'basic', text, hash: hashOf(text) }
 }
 
-/** Which of them a proxy has put there nobody knows. */
+/** The error for a repeated header: it is unknown which value a proxy has set. */
 export const severalHeaders = (name: string): StatusError =>
   new StatusError('UNAUTHENTICATED', `the request has several ${name} headers, expected one`)
 
 export const unknownKind = (): StatusError =>
-  new StatusError('UNAUTHENTICATED', 'the authorization header is of no kind that is known here')
+  new StatusError('UNAUTHENTICATED', 'the authorization header has a scheme that is not accepted here')

@@ -2,12 +2,12 @@ import { readFile } from 'node:fs/promises'
 import { startFailure } from '../../base/errno.js'
 import { StatusError } from '../../base/status-error.js'
 
-/** Hashes of passwords by the name of who has them. */
+/** Password hashes by user name. */
 export type Htpasswd = ReadonlyMap<string, string>
 
 const BCRYPT = /^\$2[aby]\$(?:0[4-9]|1[0-5])\$[./A-Za-z0-9]{53}$/
 
-/** What `htpasswd -B` writes. INVALID_ARGUMENT names the line that is something else, and nothing of it. */
+/** Reads the output of `htpasswd -B`. INVALID_ARGUMENT names a wrong line, but shows none of its content. */
 export const readHtpasswd = async (path: string): Promise<Htpasswd> => {
   const text = await readFile(path, 'utf8').catch((error: unknown) => {
     throw startFailure('htpasswd_file', error)

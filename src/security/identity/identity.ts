@@ -1,12 +1,12 @@
-/** By what a caller is known. `process` is a worker of this process. */
+/** How a caller was identified. `process` is a worker of this process. */
 export type IdentityKind = 'anonymous' | 'header' | 'token' | 'jwt' | 'basic' | 'certificate' | 'process'
 
-/** Who calls. The same object for the same caller wherever that can be, because what it may do is kept by it. */
+/** A caller. The same caller has the same object wherever possible, because its permissions are cached by it. */
 export interface Identity {
   readonly kind: IdentityKind
   readonly name: string
   readonly groups: readonly string[]
-  /** Of a JWT. */
+  /** Claims of a JWT. */
   readonly claims?: Readonly<Record<string, unknown>>
 }
 

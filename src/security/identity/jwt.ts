@@ -17,10 +17,10 @@ import type { JwtIssuer } from '../../config/config.js'
 import type { Credential } from './credential.js'
 import type { Identity } from './identity.js'
 
-/** Those that prove who signed: with a secret that both sides know, this side could sign too. */
+/** Asymmetric algorithms only: with a shared secret, this server could sign tokens itself. */
 const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519']
 
-/** Tokens whose signature was checked are not checked again. */
+/** Bound on the cache of verified tokens. */
 const MAX_KNOWN = 10_000
 const DISCOVERY_MS = 5_000
 
@@ -29,10 +29,10 @@ interface Known {
   readonly untilMs: number
 }
 
-/** Finds the key that a token names. */
+/** Finds the key for a token. */
 export type Keys = () => JWTVerifyGetKey
 
-/** Checks the tokens of some issuers. */
+/** Verifies the tokens of the configured issuers. */
 export class JwtIssuers {
   readonly #issuers: ReadonlyMap<string, { readonly issuer: JwtIssuer; readonly keys: Keys }>
   readonly #clock: Clock
@@ -43,7 +43,10 @@ export class JwtIssuers {
     this.#clock = clock
   }
 
-  /** Who has a token; undefined where it is none of these issuers'. UNAUTHENTICATED says what is wrong with one that is. */
+  /**
+   * The identity of a token; undefined if no configured issuer issued it. UNAUTHENTICATED says what is wrong with a
+   * token.
+   */
   identify({ text: token, hash }: Credential): Identity | Promise<Identity> | undefined {
     const known = this.#known.get(hash)
     if (known !== undefined && known.untilMs > this.#clock.now()) return known.identity
@@ -51,7 +54,7 @@ export class JwtIssuers {
     return found && this.#verify(token, hash, found.issuer, found.keys)
   }
 
-  /** Forgets what was checked with keys that are no longer those of their issuer. */
+  /** Clears the cache after the keys of an issuer have changed. */
   forget(): void {
     this.#known.clear()
   }
@@ -59,7 +62,7 @@ export class JwtIssuers {
   async #verify(token: string, hash: string, issuer: JwtIssuer, keys: Keys): Promise<Identity> {
     const payload = await verified(token, issuer, keys(), this.#clock)
     const name = payload[issuer.name_claim]
-    if (typeof name !== 'string' || name === '') throw refused(`it has no text in the claim ${issuer.name_claim}`)
+    if (typeof name !== 'string' || name === '') throw refused(`its claim ${issuer.name_claim} is not a text`)
     const groups = groupsOf(payload[issuer.groups_claim])
     const identity: Identity = { kind: 'jwt', name, groups, claims: payload }
     const untilMs = ((payload.exp ?? 0) + issuer.clock_skew_s) * 1000
@@ -82,7 +85,7 @@ const verified = async (
   } catch (error) {
     if (error instanceof StatusError) throw error
     if (error instanceof errors.JOSEError && !(error instanceof errors.JWKSTimeout)) throw refused(error.message)
-    throw new StatusError('UNAVAILABLE', 'the keys of the issuer of the token cannot be had now', { cause: error })
+    throw new StatusError('UNAVAILABLE', 'the keys of the issuer of the token cannot be fetched now', { cause: error })
   }
 }
 
@@ -103,7 +106,7 @@ const groupsOf = (claim: unknown): readonly string[] => {
   return Array.isArray(claim) ? claim.filter((group) => typeof group === 'string') : []
 }
 
-/** The keys that a file holds. INVALID_ARGUMENT where it holds none. */
+/** Reads the keys in a file. INVALID_ARGUMENT if it is not a JSON Web Key Set. */
 export const readKeys = async (path: string): Promise<JWTVerifyGetKey> => {
   const text = await readFile(path, 'utf8').catch((error: unknown) => {
     throw startFailure('jwks_file', error)
@@ -111,14 +114,16 @@ export const readKeys = async (path: string): Promise<JWTVerifyGetKey> => {
   try {
     return createLocalJWKSet(JSON.parse(text) as JSONWebKeySet)
   } catch (cause) {
-    throw new StatusError('INVALID_ARGUMENT', `jwks_file ${path} is no JSON Web Key Set`, { cause })
+    throw new StatusError('INVALID_ARGUMENT', `jwks_file ${path} is not a JSON Web Key Set`, { cause })
   }
 }
 
-/** The keys that are at an address. They are kept, and asked for again when a token names another. */
+/** The keys at a URL. They are cached, and fetched again when a token names another key. */
 export const keysAt = (uri: string): JWTVerifyGetKey => createRemoteJWKSet(new URL(uri))
 
-/** The keys of an issuer, wherever its discovery document says. It is asked when the first token comes, and again after a failure. */
+/**
+ * The keys at the URL in the discovery document of an issuer. Fetched at the first token, and again after a failure.
+ */
 export const discoveredKeys = (issuer: string): JWTVerifyGetKey => {
   let found: Promise<JWTVerifyGetKey> | undefined
   return async (header, token) => {

@@ -9,11 +9,11 @@ import type { Htpasswd } from './htpasswd.js'
 import type { Identity } from './identity.js'
 import { type Trial, trials } from './stand-ins.js'
 
-/** Whoever sends wrong passwords keeps one process busy, and others waiting no longer than this many take. */
+/** Bound on the queue, so that a sender of wrong passwords delays others by at most this many checks. */
 const MAX_WAITING = 50
 const MAX_KNOWN = 1000
 
-/** Checks names and passwords; those that were right are known until the file changes. */
+/** Checks user names and passwords. Correct ones are cached until the file changes. */
 export class Passwords {
   readonly #waiting = new Map<number, { resolve(isRight: boolean): void; reject(error: Error): void }>()
   readonly #known = new LruCache<Identity>(MAX_KNOWN)
@@ -37,7 +37,7 @@ export class Passwords {
     this.#checker?.kill()
   }
 
-  /** Takes what stands behind `Basic` in the header. UNAUTHENTICATED when it is not right. */
+  /** Takes the text after `Basic` in the header. UNAUTHENTICATED when it is wrong. */
   identify(credential: Credential): Identity | Promise<Identity> {
     return this.#known.get(credential.hash) ?? this.#check(credential)
   }
@@ -89,7 +89,7 @@ const forkChecker = (): ChildProcess => {
   const path = fileURLToPath(new URL(`./bcrypt-process${extension}`, import.meta.url))
   const checker = fork(path, {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-    // From sources it needs what this process loads TypeScript with.
+    // A process that runs from TypeScript sources needs the same loader.
     execArgv: extension === '.ts' ? process.execArgv : [],
   })
   checker.unref()

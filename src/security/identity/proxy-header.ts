@@ -8,7 +8,7 @@ import type { Identity } from './identity.js'
 
 const MAX_KNOWN = 10_000
 
-/** Who a proxy says is calling. */
+/** The identity that a trusted proxy sends in a header. */
 export class ProxyHeader {
   readonly #name: string
   readonly #groupsName: string | undefined
@@ -21,7 +21,7 @@ export class ProxyHeader {
     this.#trusted = networksOf(trusted)
   }
 
-  /** Undefined where no proxy of ours says anything. */
+  /** Undefined if no trusted proxy sent one. */
   identify(caller: Caller): Identity | undefined {
     const { metadata, peer } = caller
     const name = metadata.get(this.#name)
@@ -53,7 +53,7 @@ const networksOf = (networks: readonly string[]): BlockList => {
       if (prefix === undefined) list.addAddress(address, family)
       else list.addSubnet(address, Number(prefix), family)
     } catch (cause) {
-      const message = `identity_header.trusted: ${JSON.stringify(network)} is no address and no address/prefix`
+      const message = `identity_header.trusted: ${JSON.stringify(network)} is not an address or address/prefix`
       throw new StatusError('INVALID_ARGUMENT', message, { cause })
     }
   }

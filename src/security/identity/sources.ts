@@ -11,22 +11,22 @@ import type { Tokens } from './tokens.js'
 
 export interface SourcesParts {
   readonly header: ProxyHeader | undefined
-  /** Asked each time, because they change. */
+  /** Read for each call, because the files are reloaded. */
   readonly tokens: () => readonly Tokens[]
   readonly jwt: JwtIssuers | undefined
   readonly passwords: Passwords | undefined
   readonly certificates: Certificates | undefined
 }
 
-/** Of headers that are kept: some thousand JWTs, many more tokens. */
+/** Total length of cached headers: some thousand JWTs, or many more tokens. */
 const KNOWN_CHARACTERS = 4 * 1024 * 1024
 
-/** Finds out who calls, by the first of these that is there: a header of a proxy, the authorization header, a certificate. */
+/** Identifies a caller by the first of these that is present: proxy header, authorization header, certificate. */
 export class IdentitySources {
   readonly #parts: SourcesParts
   /**
-   * By the header. A build sends one and the same with each call, and hashing it costs more than all else that is asked about
-   * it; whose it is is asked each time. Only what was right is kept: whoever guesses drives out nobody's.
+   * Parsed headers. A build sends the same header with each call, and hashing it costs more than the rest of the check.
+   * The identity is still looked up each time. Only correct credentials are cached, so that guessing evicts no others.
    */
   readonly #credentials = new LruCache<Credential>(KNOWN_CHARACTERS)
 
@@ -34,7 +34,7 @@ export class IdentitySources {
     this.#parts = parts
   }
 
-  /** UNAUTHENTICATED where what is shown is wrong: it never counts as nothing. */
+  /** UNAUTHENTICATED for wrong credentials: they never count as none. */
   identify(caller: Caller): Identity | Promise<Identity> {
     const { header, certificates } = this.#parts
     const said = header?.identify(caller)

@@ -1,6 +1,6 @@
 import type { Htpasswd } from './htpasswd.js'
 
-/** What a password is compared with, and what is tried behind it when it is wrong. */
+/** The hash to compare a password with, and further ones to compare when it is wrong. */
 export interface Trial {
   readonly hash: string
   readonly standIns: readonly string[]
@@ -8,16 +8,17 @@ export interface Trial {
 
 const DEFAULT_COST = 10
 
-/** The cost of a bcrypt hash: comparing with it takes 2 to the power of that many rounds. */
+/** The cost of a bcrypt hash: a comparison takes 2^cost rounds. */
 export const costOf = (hash: string): number => Number(hash.slice(4, 6))
 
-/** A hash of no password. */
+/** A hash that matches no password. */
 const standInOf = (cost: number): string =>
   `$2b$${String(cost).padStart(2, '0')}$mQ8XGg2wHWvYKWg6pH/BRuNrUUIPHarxHpzZGj37eGFgB.yJHO3c6`
 
 /**
- * Makes every refusal take as many rounds as the most expensive hash of the file, whether or not there is the name. Stand-ins of
- * the costs c, c + 1 and so on below m fill up what a hash of cost c lacks: 2^c + 2^c + 2^(c+1) + ... + 2^(m-1) is 2^m.
+ * Makes every refusal take as many rounds as the most expensive hash in the file, whether or not the name exists. Let m
+ * be the highest cost. For a hash of cost c, stand-ins of the costs c, c + 1, ..., m - 1 add the missing rounds: 2^c +
+ * 2^c + 2^(c+1) + ... + 2^(m-1) = 2^m.
  */
 export const trials = (hashes: Htpasswd): ((name: string) => Trial) => {
   const maxCost = hashes.size === 0 ? DEFAULT_COST : Math.max(...[...hashes.values()].map(costOf))

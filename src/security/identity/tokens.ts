@@ -5,15 +5,15 @@ import { StatusError } from '../../base/status-error.js'
 import type { AccessToken } from '../../config/config.js'
 import type { Identity } from './identity.js'
 
-/** 256 bits that nobody guesses, behind letters by which scanners for lost secrets know them. */
+/** 256 random bits after a prefix by which scanners for leaked secrets recognise tokens. */
 export const newToken = (): string => `rmx_${randomBytes(32).toString('base64url')}`
 
 const HASH = /^[0-9a-f]{64}$/i
 
-/** Who has which token, by its hash. */
+/** Identities by the hash of their token. */
 export type Tokens = ReadonlyMap<string, Identity>
 
-/** INVALID_ARGUMENT for what is no hash; what it is instead is not told, because it may be the token. */
+/** INVALID_ARGUMENT for an invalid hash. The error does not show the value, because it may be the token. */
 export const tokensOf = (entries: readonly AccessToken[], of: string): Tokens => {
   const tokens = new Map<string, Identity>()
   for (const { name, sha256, groups } of entries) {
@@ -25,7 +25,7 @@ export const tokensOf = (entries: readonly AccessToken[], of: string): Tokens =>
   return tokens
 }
 
-/** A line `NAME SHA256 [GROUP,GROUP...]` each; empty ones and those that begin with `#` are nothing. */
+/** One `NAME SHA256 [GROUP,GROUP...]` per line. Empty lines and those that begin with `#` are ignored. */
 export const readTokens = async (path: string): Promise<Tokens> => {
   const text = await readFile(path, 'utf8').catch((error: unknown) => {
     throw startFailure('tokens_file', error)
