@@ -1,7 +1,7 @@
-/** What stands for every value of a label beyond those that get a series of their own. */
+/** The value of a label that stands for all values beyond the bound. */
 export const OVERFLOW = 'overflow'
 
-/** Keeps the number of values of a label within bounds: the first `limit` are themselves, the rest is one. */
+/** Bounds the number of values of a label: the first `limit` values keep their name, all others become OVERFLOW. */
 export class BoundedValues {
   readonly #limit: number
   readonly #known = new Set<string>()

@@ -2,7 +2,7 @@ import { codeName } from '../base/status-error.js'
 import { freshMs } from '../base/turn-clock.js'
 import { Distribution, type Instrument, LATENCY_SECONDS } from './instrument.js'
 
-/** The calls of every method, by code. */
+/** Durations of the calls of every method, by code. */
 export class CallMetrics {
   readonly instrument: Instrument
   readonly #methods = new Map<string, MethodSeries>()
@@ -10,14 +10,14 @@ export class CallMetrics {
   constructor() {
     this.instrument = {
       name: 'svc_rpc_duration',
-      description: 'How long calls took, from their first byte to their end.',
+      description: 'Duration of calls, from their first byte to their end.',
       unit: 's',
       kind: 'histogram',
       series: () => this.all(),
     }
   }
 
-  /** What counts the calls of a method, by its path, `/package.Service/Method`; servers share it. */
+  /** The series of a method by its path, `/package.Service/Method`; shared by all servers. */
   of(path: string): MethodSeries {
     const known = this.#methods.get(path)
     if (known !== undefined) return known
@@ -31,7 +31,7 @@ export class CallMetrics {
   }
 }
 
-/** Only codes that the method has ended with have a series: most never end with most codes. */
+/** A code gets a series with its first call, because most methods use few codes. */
 class MethodSeries {
   readonly byCode: (Distribution | undefined)[] = []
   readonly #labels: { readonly rpc_service: string; readonly rpc_method: string }

@@ -13,7 +13,7 @@ import {
 } from './instrument.js'
 import { LingeringSeries } from './lingering-series.js'
 
-/** What a scheduler says of itself when it is asked. */
+/** A scheduler's present state, for gauges. */
 export interface Activity {
   readonly executions: Iterable<{ readonly stage: string; readonly priority: number; readonly workerId: string }>
   readonly oldestQueuedMs: number
@@ -36,12 +36,12 @@ const STAGES = ['queued', 'input_fetch', 'executing', 'output_upload'] as const
 
 type Result = (typeof RESULTS)[number]
 
-/** How many values a label has that clients or workers give; the rest is counted as one. */
+/** Bounds on the values of labels that clients or workers choose; all further values share one series. */
 const MAX_WORKER_IDS = 200
 const MAX_PRIORITIES = 20
 const MAX_ACTION_DIGESTS = 1000
 
-/** What schedulers do: one set of series, however many there are. */
+/** The metrics of all schedulers together, in one set of series. */
 export class ExecutionMetrics {
   readonly instruments: readonly Instrument[]
   readonly #completed = countsOf('execution_result', RESULTS)
@@ -118,7 +118,9 @@ export class ExecutionMetrics {
     this.#stages.get(stage)?.record(Math.max(0, ms) / 1000)
   }
 
-  /** Those of actions instead of the plain ones where both would count the same twice. */
+  /**
+   * With labels for actions, only the labelled series are exported. Exporting both would count each operation twice.
+   */
   #completions(): Iterable<Reading> {
     return this.#digests === undefined ? this.#completed.values() : this.#ofActions.values()
   }
@@ -168,7 +170,7 @@ type Timestamp = Parameters<typeof toMs>[0]
 const countsOf = <Value extends string>(label: string, values: readonly Value[]): ReadonlyMap<Value, Count> =>
   new Map(values.map((value) => [value, new Count({ [label]: value })]))
 
-/** Told even when nothing is active, so that an idle queue is 0 and not nothing. */
+/** Series that are always present, so that an idle queue is reported as 0 instead of missing. */
 const NONE_ACTIVE: readonly Labels[] = ['queued', 'executing'].map((execution_stage) => ({
   execution_stage,
   execution_priority: '0',
@@ -177,48 +179,48 @@ const NONE_ACTIVE: readonly Labels[] = ['queued', 'executing'].map((execution_st
 
 const COMPLETED: Description = {
   name: 'svc_execution_completed_count_total',
-  description: 'Operations of clients that ended.',
+  description: 'Finished operations of clients.',
   unit: '1',
 }
 
 const ACTIVE: Description = {
   name: 'svc_execution_active_count',
-  description: 'Actions that wait in the queue or are with a worker; identical ones that share a run are one.',
+  description: 'Actions in the queue or at a worker; identical actions that share a run count once.',
   unit: '{action}',
 }
 
 const RETRIES: Description = {
   name: 'svc_execution_retry_count_total',
-  description: 'Attempts that came to nothing and were followed by another.',
+  description: 'Attempts that failed and were retried.',
   unit: '1',
 }
 
 const STAGE_DURATION: Description = {
   name: 'svc_execution_stage_duration',
-  description: 'How long an action waited in the queue, and how long its parts took on a worker.',
+  description: 'Time of an action in the queue and in each stage on a worker.',
   unit: 's',
 }
 
 const OLDEST_QUEUED: Description = {
   name: 'svc_execution_oldest_queued_age',
-  description: 'How long the action that has waited longest in the queue has waited.',
+  description: 'Age of the oldest action in the queue.',
   unit: 's',
 }
 
 const WORKER_EVENTS: Description = {
   name: 'svc_worker_events_total',
-  description: 'Workers that connected, disconnected, and were given up because they were not heard of.',
+  description: 'Workers that connected, disconnected, or timed out.',
   unit: '1',
 }
 
 const WORKERS: Description = {
   name: 'svc_worker_count',
-  description: 'Workers, by what they are up to.',
+  description: 'Workers by state.',
   unit: '{worker}',
 }
 
 const SLOTS: Description = {
   name: 'svc_worker_slots',
-  description: 'Actions that the connected workers can run at a time; those without a limit do not count.',
+  description: 'Actions that the connected workers can run at a time; workers without a limit do not count.',
   unit: '{action}',
 }

@@ -1,14 +1,16 @@
 export type Labels = Readonly<Record<string, string>>
 
 export interface Description {
-  /** As it is on the wire, without a suffix that a receiver might add. */
+  /** The name on the wire, without suffixes that a receiver may add. */
   readonly name: string
   readonly description: string
   /** By the Unified Code for Units of Measure: `s`, `By`, `1`, `{worker}`. */
   readonly unit: string
 }
 
-/** One number series. Whoever counts holds it, so that counting is an addition and nothing is looked up or allocated. */
+/**
+ * One number series. Its user keeps a reference, so that counting is only an addition, without lookup or allocation.
+ */
 export class Count {
   value = 0
   readonly labels: Labels
@@ -22,7 +24,7 @@ export class Count {
   }
 }
 
-/** One series of values by size. `counts` has one more than `boundaries`, for what is beyond the last. */
+/** One histogram series. `counts` has one entry more than `boundaries`, for values above the last boundary. */
 export class Distribution {
   readonly labels: Labels
   readonly boundaries: readonly number[]
@@ -51,14 +53,14 @@ export interface Reading {
   readonly value: number
 }
 
-/** Something that is measured: its series as they are now. */
+/** Something that is measured, with its present series. */
 export type Instrument = Description &
   (
     | { readonly kind: 'counter' | 'gauge'; series(): Iterable<Reading> }
     | { readonly kind: 'histogram'; series(): Iterable<Distribution> }
   )
 
-/** A counter whose series are made once and then held by who counts. */
+/** A counter. Each user creates its series once with `with` and keeps it. */
 export class Counter {
   readonly instrument: Instrument
   readonly #series: Count[] = []
@@ -74,7 +76,7 @@ export class Counter {
   }
 }
 
-/** The same for a histogram. */
+/** Like `Counter`, for a histogram. */
 export class Histogram {
   readonly instrument: Instrument
   readonly #boundaries: readonly number[]
@@ -92,17 +94,17 @@ export class Histogram {
   }
 }
 
-/** What somebody else keeps anyhow, and is asked for when the metrics are read. */
+/** An instrument whose values are kept elsewhere and read when metrics are exported. */
 export const observed = (
   kind: 'counter' | 'gauge',
   description: Description,
   series: () => Iterable<Reading>,
 ): Instrument => ({ ...description, kind, series })
 
-/** Seconds, from what memory answers in to what a slow backend takes. */
+/** In seconds, from an answer from memory to a slow backend. */
 export const LATENCY_SECONDS = [
   0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60,
 ]
 
-/** Seconds, from an action that needs nothing to one that takes hours. */
+/** In seconds, from a trivial action to one that takes hours. */
 export const ACTION_SECONDS = [0.001, 0.01, 0.1, 0.5, 1, 2, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 7200]

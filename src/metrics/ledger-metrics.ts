@@ -1,7 +1,7 @@
 import type { Ledger } from '../ledger/ledger.js'
 import { type Description, type Instrument, observed } from './instrument.js'
 
-/** What the process holds in memory for clients, by kind. */
+/** Memory that the process holds for clients, by kind. */
 export const ledgerInstruments = (ledger: Ledger): readonly Instrument[] => {
   const kinds = Object.values(ledger.kinds)
   const series = (read: (kind: (typeof kinds)[number]) => number) => () =>
@@ -26,9 +26,9 @@ export const ledgerInstruments = (ledger: Ledger): readonly Instrument[] => {
 }
 
 const HELD: Description = { name: 'svc_held_memory', description: 'Memory held for clients.', unit: 'By' }
-const MAX: Description = { name: 'svc_held_max_memory', description: 'The most that may be held.', unit: 'By' }
+const MAX: Description = { name: 'svc_held_max_memory', description: 'Maximum memory held for clients.', unit: 'By' }
 const LIMITED: Description = {
   name: 'svc_held_limited_count_total',
-  description: 'How often a bound was met: something was refused, had to wait, or was dropped.',
+  description: 'How often a bound was reached, so that a request was refused, delayed or dropped.',
   unit: '1',
 }

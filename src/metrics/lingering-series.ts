@@ -1,14 +1,17 @@
 import type { Labels, Reading } from './instrument.js'
 
 const MAX_SERIES = 1000
-/** A receiver that forgets a series keeps its last value until then: it is told that this is 0 now, a few times. */
+/**
+ * A receiver keeps the last value of a series until it forgets the series. So a removed series is reported as 0 in this
+ * number of rounds.
+ */
 const ROUNDS = 5
 
-/** Series of a gauge that come and go: one that is gone is told as 0 for some rounds before it is left out. */
+/** Series of a gauge that come and go. A removed series is reported as 0 for ROUNDS rounds, then left out. */
 export class LingeringSeries {
   readonly #gone = new Map<string, { readonly labels: Labels; roundsLeft: number }>()
 
-  /** To be asked once a round. */
+  /** Call it once a round. */
   settle(present: readonly Reading[]): readonly Reading[] {
     const keys = new Set(present.map(({ labels }) => JSON.stringify(labels)))
     const zeros: Reading[] = []

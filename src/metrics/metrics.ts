@@ -7,13 +7,13 @@ import { ProcessMetrics } from './process-metrics.js'
 import { StoreMetrics } from './store-metrics.js'
 
 export interface MetricsOptions {
-  /** Whether completed executions are counted for each action: of use to who looks for one, and many series. */
+  /** Whether completed executions are counted for each action. Helps to find an action, but creates many series. */
   readonly labelsActionDigests: boolean
 }
 
 /**
- * Everything the service measures, as plain numbers that whoever counts holds. Reading is what costs: the exporter does
- * it once a period, the status page when somebody looks.
+ * All measurements of the service, as plain numbers held by their users. Only reading is expensive: the exporter reads
+ * once a period, the status page on request.
  */
 export class Metrics {
   readonly stores = new StoreMetrics()
@@ -31,12 +31,12 @@ export class Metrics {
     this.startedMs = nowMs
   }
 
-  /** `statuses` answers how many components have which health status. */
+  /** `statuses` returns the number of components by health status. */
   watchHealth(statuses: () => ReadonlyMap<string, number>): void {
     this.#statuses = statuses
   }
 
-  /** `lostLines` answers how many lines of the log could not be written since the start. */
+  /** `lostLines` returns the number of log lines that could not be written since the start. */
   watchLog(lostLines: () => number): void {
     this.#lostLines = lostLines
   }

@@ -2,10 +2,10 @@ import { readdirSync } from 'node:fs'
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks'
 import { type Instrument, observed, type Reading } from './instrument.js'
 
-/** How late a timer of this period is says how long the event loop was busy. */
+/** Period of a timer; its delay shows how long the event loop was busy. */
 const RESOLUTION_MS = 20
 
-/** The process itself: what runs short before clients notice. */
+/** Resources of the process, to detect a shortage before clients notice it. */
 export class ProcessMetrics {
   readonly instruments: readonly Instrument[]
   readonly #delay: IntervalHistogram
@@ -14,10 +14,8 @@ export class ProcessMetrics {
     this.#delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
     this.#delay.enable()
     this.instruments = [
-      observed(
-        'gauge',
-        describe('svc_event_loop_delay', 'How late the event loop was since the last reading.', 's'),
-        () => this.#delays(),
+      observed('gauge', describe('svc_event_loop_delay', 'Delay of the event loop since the last reading.', 's'), () =>
+        this.#delays(),
       ),
       observed('gauge', describe('svc_process_memory', 'Memory of the process.', 'By'), memory),
       observed(

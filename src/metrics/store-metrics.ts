@@ -16,7 +16,7 @@ const RESULTS = {
   delete: ['success', 'error', 'cancelled'],
 } as const
 
-/** Evictions are counted by the stores themselves and asked for. */
+/** Evictions are counted by the stores and only read here. */
 type Counted = keyof typeof RESULTS
 type Result = (typeof RESULTS)[Counted][number]
 
@@ -24,7 +24,7 @@ type OperationSeries = Readonly<Record<Result, Count>> & { took(ms: number): voi
 
 type UsageReader = (usage: StoreUsage) => number | undefined
 
-/** The stores of one `cache_type`, counted together: a series for each thing that can happen, from the start. */
+/** The series of all stores with one `cache_type`. Each possible series exists from the start. */
 export class CacheSeries {
   readonly cacheType: string
   readonly stores: MeteredStore[] = []
@@ -49,7 +49,7 @@ export class CacheSeries {
     }
   }
 
-  /** What counts an operation of a store; what cannot come of it is counted nowhere. */
+  /** The series of an operation. Results that are impossible for it are not exported. */
   of(operation: Counted): OperationSeries {
     const counts = this.operations.get(operation)
     const duration = this.durations.get(operation)
@@ -68,13 +68,13 @@ export class CacheSeries {
     return this.operations.get(operation)?.get(result)?.value ?? 0
   }
 
-  /** Undefined where no store of this type keeps anything itself, or has anything to say yet. */
+  /** Undefined if no store of this type stores blobs itself or has a value yet. */
   sum(read: UsageReader): number | undefined {
     const values = this.#values(read)
     return values.length === 0 ? undefined : values.reduce((sum, value) => sum + value)
   }
 
-  /** As `sum`. */
+  /** Like `sum`, but the minimum. */
   least(read: UsageReader): number | undefined {
     const values = this.#values(read)
     return values.length === 0 ? undefined : Math.min(...values)
@@ -86,7 +86,7 @@ export class CacheSeries {
   }
 }
 
-/** What stores do, by `cache_type`. */
+/** Metrics of all stores by `cache_type`. */
 export class StoreMetrics {
   readonly instruments: readonly Instrument[]
   readonly #types = new Map<string, CacheSeries>()
@@ -104,7 +104,7 @@ export class StoreMetrics {
     return [...this.#types.values()]
   }
 
-  /** What counts a store. */
+  /** The series of a store. */
   of(store: MeteredStore): CacheSeries {
     const { cacheType } = store
     const series = this.#types.get(cacheType) ?? new CacheSeries(cacheType)
@@ -135,19 +135,19 @@ const operationsOf = (series: CacheSeries): readonly Reading[] => {
 
 const OPERATIONS: Description = {
   name: 'svc_cache_operations_total',
-  description: 'Blobs that a store was asked for, looked for, given, told to forget, or evicted.',
+  description: 'Blobs that a store read, looked up, wrote, deleted or evicted.',
   unit: '1',
 }
 
 const DURATION: Description = {
   name: 'svc_cache_operation_duration',
-  description: 'How long operations of a store took; of a read, until there was a blob to read from.',
+  description: 'Duration of store operations; for a read, the time until the blob is open.',
   unit: 's',
 }
 
 const IO: Description = {
   name: 'svc_cache_io_total',
-  description: 'Bytes of the blobs that came into a store and went out of it.',
+  description: 'Bytes of blobs written to and read from a store.',
   unit: 'By',
 }
 
@@ -157,7 +157,7 @@ const USAGE: readonly (Description & { readonly of: (series: CacheSeries) => num
     of: (series) => series.sum(({ sizeBytes }) => sizeBytes),
   },
   {
-    ...{ name: 'svc_cache_max_size', description: 'Size beyond which a cache evicts.', unit: 'By' },
+    ...{ name: 'svc_cache_max_size', description: 'Size above which a cache evicts.', unit: 'By' },
     of: (series) => series.sum(({ maxBytes }) => maxBytes),
   },
   {
@@ -166,8 +166,7 @@ const USAGE: readonly (Description & { readonly of: (series: CacheSeries) => num
   },
   {
     name: 'svc_cache_evicted_age',
-    description:
-      'How long the blob that was evicted last had not been used: the retention there really is, of several stores the least.',
+    description: 'Idle time of the last evicted blob, which is the effective retention; the minimum of several stores.',
     unit: 's',
     of: (series) => series.least(({ lastEvictedIdleMs: ms }) => (ms === undefined ? undefined : ms / 1000)),
   },

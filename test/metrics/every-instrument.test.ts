@@ -1,4 +1,7 @@
-/** One scripted scenario with a clock of its own, and what a collector has of every instrument afterwards: nothing but this. */
+/**
+ * A scripted scenario with a manual clock. Compares every instrument that a collector received with the expected
+ * numbers.
+ */
 import { closeSync, openSync, rmSync } from 'node:fs'
 import t, { type Test } from 'tap'
 import { assemble } from '../../src/assembly/main.js'
@@ -60,7 +63,7 @@ const start = async (t: Test) => {
     OTEL_EXPORTER_OTLP_PROTOCOL: 'http/protobuf',
     OTEL_METRIC_EXPORT_INTERVAL: '500',
   }
-  // The SDK reads where to send to by itself.
+  // The SDK reads the endpoint itself.
   Object.assign(process.env, env)
   const folder = t.testdir()
   const { config, problems } = parseConfig(JSON.stringify(configuration(folder)), 'test.json', { env: {} })
@@ -82,7 +85,7 @@ const start = async (t: Test) => {
 
 type Started = Awaited<ReturnType<typeof start>>
 
-/** What the scenario sent to the CAS of actions, and got back as results. */
+/** The bytes that the scenario sent to the CAS of actions and received as results. */
 const sent: Blob[] = []
 
 const bytesOf = (blobs: readonly Blob[]): number => blobs.reduce((sum, { bytes }) => sum + bytes.length, 0)
@@ -98,7 +101,7 @@ const download = (client: TestClient, instanceName: string, { digest }: Blob) =>
 
 const zeros = (length: number): Blob => blobOf(Buffer.alloc(length))
 
-/** Two hits, three misses, an eviction after 100 s, an upload that is no such blob, and one that the disk does not take. */
+/** Two hits, three misses, an eviction after 100 s, an upload with a wrong digest, and one that the disk refuses. */
 const useStores = async ({ client, clock, folder }: Started): Promise<void> => {
   const [first, second] = [zeros(600), zeros(500)]
   await upload(client, 'small', first)
@@ -131,7 +134,7 @@ const times = () => {
   )
 }
 
-/** A success that waits 3 s for its worker, its result from the cache, a failure, a timeout, a retry and a cancelled one. */
+/** A success that waits 3 s for its worker, its cached result, a failure, a timeout, a retry and a cancelled action. */
 const execute = async ({ client, clock, collector, worker: connect }: Started) => {
   const begin = async (name: string, request: object = {}, action: object = {}) => {
     const built = buildAction({ command: { arguments: [name] }, action })
@@ -180,7 +183,9 @@ const active = (stage: string, worker = '', priority = 0): string =>
 
 const WINDOWS = { platform: { properties: [{ name: 'os', value: 'windows' }] } }
 
-/** One that waits, a worker that goes, one that is lost, one that leaves with an action and one that is to end. */
+/**
+ * A queued action, a worker that disconnects, one that is lost, one that leaves with an action, and one that drains.
+ */
 const comeAndGo = async (started: Started, { begin, worker: able }: Awaited<ReturnType<typeof execute>>) => {
   const { clock, collector, worker: connect } = started
   const events = (event: string): number => collector.of('svc_worker_events_total')[`worker_event=${event}`] ?? 0
@@ -235,7 +240,7 @@ const calls = (service: string, values: Readonly<Record<string, number>>): Recor
     }),
   )
 
-/** What instruments of stores have to show. The empty input root is in no store: everybody has it. */
+/** The expected values of store instruments. The empty input root is in no store, because every CAS has it. */
 const expectedOfStores = (results: readonly number[]) => {
   const [firstResult = 0] = results
   const resultsBytes = results.reduce((sum, bytes) => sum + bytes)
@@ -243,7 +248,7 @@ const expectedOfStores = (results: readonly number[]) => {
   const [, command] = sent
   return {
     svc_cache_operations_total: stores('operations_total', {
-      // Of eight Executes each reads its action and, but for the one that had a result, its command.
+      // Each of eight Executes reads its Action, and its Command unless the result was cached.
       CAS: { 'write success': 16, 'find_missing hit': 8, 'read hit': 15 },
       AC: { 'read hit': 1, 'read miss': 7, 'write success': 2 },
       SMALL: {
@@ -264,7 +269,7 @@ const expectedOfStores = (results: readonly number[]) => {
       SMALL: { in: 1100, out: 600 },
       DISK: { in: 300_000, out: 300_000 },
     }),
-    // On disk by blocks of 4 KiB.
+    // On disk in blocks of 4 KiB.
     svc_cache_size: labelled('cache_type', { CAS: bytesOf(distinct), AC: resultsBytes, SMALL: 500, DISK: 74 * 4096 }),
     svc_cache_max_size: labelled('cache_type', { CAS: 1_000_000, AC: 1_000_000, SMALL: 1000, DISK: 10_000_000 }),
     svc_cache_entries: labelled('cache_type', { CAS: distinct.length, AC: 2, SMALL: 1, DISK: 1 }),
@@ -300,14 +305,14 @@ const expectedOfCalls = {
   },
 }
 
-t.test('every instrument has exactly the numbers of what happened', async (t) => {
+t.test('every instrument has exactly the expected numbers', async (t) => {
   const started = await start(t)
   const { collector, clock } = started
   await useStores(started)
   const done = await execute(started)
   const { gone } = await comeAndGo(started, done)
   const health = () => collector.of('svc_health_components')
-  // The next time that health is asked for.
+  // At the next health check.
   clock.advance(4_000)
   await collector.until(() => health()['health_status=failed'] === 1)
 
@@ -323,7 +328,7 @@ t.test('every instrument has exactly the numbers of what happened', async (t) =>
     ...expectedOfStores(done.results),
     ...expectedOfActions(gone),
     ...expectedOfCalls,
-    // One action waits for what no worker has, and the temporary folder of a store is gone.
+    // One action waits for a property that no worker has, and the temporary folder of a store was removed.
     svc_log_lines_lost_total: {},
     svc_health_components: labelled('health_status', { ok: 3, warning: 1, failed: 1 }),
     svc_held_max_memory: labelled('held_kind', maxHeld),
@@ -354,13 +359,13 @@ const holdUp = (ms: number): void => {
   while (performance.now() - from < ms);
 }
 
-/** What the process itself knows of the time around a reading. */
+/** The process's own values around a reading. */
 const ofThisProcess = async (t: Test, collector: Collector): Promise<void> => {
   const next = (): Promise<void> => {
     const { requests } = collector
     return collector.until((now) => now.requests > requests)
   }
-  // What is on its way was read before.
+  // Readings in flight were taken before.
   const fresh = async (): Promise<void> => {
     await next()
     await next()
@@ -372,7 +377,7 @@ const ofThisProcess = async (t: Test, collector: Collector): Promise<void> => {
 
   const cpuBefore = process.cpuUsage()
   const held = (): number => value('svc_event_loop_delay', 'delay_quantile=max')
-  // A reading that was taken too early or did not arrive in time says nothing of it.
+  // A reading that was taken too early or arrived too late does not count.
   for (let reading = 0; reading < 30 && !(held() >= 0.25); reading++) {
     if (reading % 3 === 0) holdUp(300)
     await next()
@@ -394,6 +399,6 @@ const ofThisProcess = async (t: Test, collector: Collector): Promise<void> => {
   const withThem = value('svc_process_open_descriptors')
   for (const descriptor of opened) closeSync(descriptor)
   await fresh()
-  // Connections come and go meanwhile.
+  // Connections may open and close meanwhile.
   isBetween(490, withThem - value('svc_process_open_descriptors'), 510, 'files that were open')
 }

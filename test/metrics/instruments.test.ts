@@ -22,7 +22,7 @@ t.test('a value counts in the first bucket whose boundary it does not exceed', a
   t.equal(distribution.count, 5)
 })
 
-t.test('beyond its bound every new value of a label is one', async (t) => {
+t.test('beyond the bound, all new values of a label share one series', async (t) => {
   const values = new BoundedValues(2)
   t.same(
     ['a', 'b', 'c', 'a', 'd'].map((value) => values.of(value)),
@@ -30,7 +30,7 @@ t.test('beyond its bound every new value of a label is one', async (t) => {
   )
 })
 
-t.test('a series that is gone is 0 for some rounds, and then it is not there', async (t) => {
+t.test('a removed series is 0 for some rounds, then left out', async (t) => {
   const series = new LingeringSeries()
   const reading = { labels: { execution_worker_id: 'w' }, value: 3 }
   t.same(series.settle([reading]), [reading])
@@ -44,7 +44,7 @@ const valuesOf = (metrics: ExecutionMetrics, name: string) => {
   return [...instrument.series()].map(({ labels, value }) => ({ ...labels, value }))
 }
 
-t.test('workers and priorities have no more series than their bounds allow, and none is lost', async (t) => {
+t.test('the series of workers and priorities are bounded, and the total is right', async (t) => {
   const metrics = new ExecutionMetrics({ labelsActionDigests: false })
   const executions = Array.from({ length: 5000 }, (_, index) => ({
     stage: 'executing',
@@ -60,7 +60,7 @@ t.test('workers and priorities have no more series than their bounds allow, and 
   )
 })
 
-t.test('executions are counted by action only where that is asked for, and then of so many actions', async (t) => {
+t.test('executions are counted by action only if configured, for a bounded number of actions', async (t) => {
   const plain = new ExecutionMetrics({ labelsActionDigests: false })
   const detailed = new ExecutionMetrics({ labelsActionDigests: true })
   for (const metrics of [plain, detailed]) {
@@ -73,7 +73,7 @@ t.test('executions are counted by action only where that is asked for, and then 
   t.equal(readings.find((reading) => reading.execution_action_digest === OVERFLOW)?.value, 500)
 })
 
-t.test('stores of one type are counted together, each series once', async (t) => {
+t.test('stores of one type share one set of series', async (t) => {
   const metrics = new StoreMetrics()
   const usage = { entryCount: 2, sizeBytes: 10, maxBytes: undefined, evictedCount: 1, evictFailureCount: 0 }
   const store = (lastEvictedIdleMs: number) => ({ cacheType: 'cas', usage: () => ({ ...usage, lastEvictedIdleMs }) })
@@ -92,25 +92,22 @@ t.test('stores of one type are counted together, each series once', async (t) =>
   t.equal(values[`svc_cache_operations_total ${JSON.stringify(evict)}`], 2)
 })
 
-t.test(
-  'a store is counted by its place, and one with a cache_metrics store in front also by the label of that',
-  async (t) => {
-    const metrics = new StoreMetrics()
-    const below: StoreConfig = { kind: 'memory', options: { eviction_policy: NO_LIMITS } }
-    const configs = new Map<string, StoreConfig>([
-      ['CAS', { kind: 'cache_metrics', options: { cache_type: 'cas', backend: below } }],
-    ])
-    const parts = { resources: new Resources(silentLog), clock: systemClock, log: silentLog, watch: () => {} }
-    const stores = await buildStores(configs, { ...parts, meter: (store) => metrics.of(store) })
-    const cas = stores.get('CAS')
-    if (cas === undefined) throw new Error('no store')
-    await putBytes(cas, digestOf(Buffer.from('x')), Buffer.from('x'), call)
-    t.same(
-      metrics.all.map(({ cacheType, operations }) => [cacheType, operations.get('write')?.get('success')?.value]),
-      [
-        ['CAS/backend', 1],
-        ['cas', 1],
-      ],
-    )
-  },
-)
+t.test('a store is counted by its path, and also by the label of a cache_metrics store in front of it', async (t) => {
+  const metrics = new StoreMetrics()
+  const below: StoreConfig = { kind: 'memory', options: { eviction_policy: NO_LIMITS } }
+  const configs = new Map<string, StoreConfig>([
+    ['CAS', { kind: 'cache_metrics', options: { cache_type: 'cas', backend: below } }],
+  ])
+  const parts = { resources: new Resources(silentLog), clock: systemClock, log: silentLog, watch: () => {} }
+  const stores = await buildStores(configs, { ...parts, meter: (store) => metrics.of(store) })
+  const cas = stores.get('CAS')
+  if (cas === undefined) throw new Error('no store')
+  await putBytes(cas, digestOf(Buffer.from('x')), Buffer.from('x'), call)
+  t.same(
+    metrics.all.map(({ cacheType, operations }) => [cacheType, operations.get('write')?.get('success')?.value]),
+    [
+      ['CAS/backend', 1],
+      ['cas', 1],
+    ],
+  )
+})

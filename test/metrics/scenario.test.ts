@@ -43,7 +43,7 @@ interface Started {
   readonly folder: string
 }
 
-/** The program with this configuration, sending to a collector twice a second. */
+/** The program with this configuration, exporting to a collector twice a second. */
 const start = async (t: Test, env: NodeJS.ProcessEnv, changes: object = {}): Promise<Started> => {
   const folder = t.testdir()
   writeFileSync(`${folder}/config.json`, JSON.stringify({ ...configuration(folder), ...changes }))
@@ -75,7 +75,7 @@ const operations = (of: string, collector: Collector): Record<string, number> =>
 }
 
 for (const protocol of ['grpc', 'http/protobuf'] as const) {
-  t.test(`what stores do arrives at a collector over ${protocol} in exactly these numbers`, async (t) => {
+  t.test(`a collector receives the exact numbers of store operations over ${protocol}`, async (t) => {
     const { collector, ...addresses } = await collect(t)
     const { client, folder, program } = await start(t, {
       OTEL_EXPORTER_OTLP_ENDPOINT: protocol === 'grpc' ? addresses.grpc : addresses.http,
@@ -148,7 +148,7 @@ for (const protocol of ['grpc', 'http/protobuf'] as const) {
   })
 }
 
-t.test('what becomes of actions arrives at a collector, each of them counted once', async (t) => {
+t.test('a collector receives the outcomes of actions, each counted once', async (t) => {
   const { collector, grpc } = await collect(t)
   const { client, workers } = await start(t, { OTEL_EXPORTER_OTLP_ENDPOINT: grpc, OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' })
   const worker = await new FakeWorker(workers, new ManualClock()).hello({ name: 'able', maxInflightAttempts: 5 })
@@ -235,7 +235,7 @@ t.test('what becomes of actions arrives at a collector, each of them counted onc
   t.notOk(collector.isGzip, 'compressed only where that is asked for')
 })
 
-t.test('actions are told apart and calls have lines where the configuration asks for that', async (t) => {
+t.test('actions are labelled and calls are logged if configured', async (t) => {
   const { collector, http } = await collect(t)
   const global = { metrics_action_digests: true, log_call_share: 1 }
   const env = { OTEL_EXPORTER_OTLP_ENDPOINT: http, OTEL_EXPORTER_OTLP_PROTOCOL: 'http/protobuf' }
@@ -251,7 +251,7 @@ t.test('actions are told apart and calls have lines where the configuration asks
   await program.hears(/ info +call method=\/\S+\/Execute code=OK .* share=1/)
 })
 
-t.test('nothing is counted or sent where the configuration says so, and the page says that', async (t) => {
+t.test('metrics can be turned off, and the status page shows that', async (t) => {
   const { collector, http } = await collect(t)
   const global = { disable_metrics: true }
   const { client, program } = await start(t, { OTEL_EXPORTER_OTLP_ENDPOINT: http }, { global })
