@@ -23,6 +23,7 @@ import { asCas } from '../store/view/cas.js'
 import { asKeyed } from '../store/view/keyed.js'
 import { zstdFailure } from '../stream/compression/libzstd.js'
 import { openListenerTls } from '../tls/listener-tls.js'
+import { guardedClock } from '../work/guarded-clock.js'
 import { Resources } from '../work/resources.js'
 import { DrainTime } from './drain-time.js'
 import { Instances } from './instances.js'
@@ -51,11 +52,12 @@ export interface ServedAddress {
 
 /** Starts everything a configuration describes. When a part cannot start, those started before it are stopped again. */
 export const assemble = async (config: Config, surroundings: Surroundings): Promise<Running> => {
-  const { clock, log } = surroundings
+  const { log } = surroundings
+  const clock = guardedClock(surroundings.clock, log)
   const drainTime = new DrainTime(config.global.drain_s * 1000, clock)
   const resources = new Resources(log, () => drainTime.partMs)
   try {
-    const addresses = await start(config, resources, drainTime, surroundings)
+    const addresses = await start(config, resources, drainTime, { ...surroundings, clock })
     const close = (agoMs = 0): Promise<void> => {
       drainTime.begin(agoMs)
       return resources.close()

@@ -12,6 +12,7 @@ import type { Tracer } from '../rpc/trace.js'
 import type { HttpHandler } from '../server/http.js'
 import { RecentLines } from '../status-page/recent-lines.js'
 import { statusPage } from '../status-page/status-page.js'
+import { inBackground } from '../work/in-background.js'
 import type { Resources } from '../work/resources.js'
 
 /** Where the log is written: it loses lines while it cannot be written, and says how many. */
@@ -84,9 +85,9 @@ export class Observation {
   watchHealth(onReport: (isHealthy: boolean) => void): void {
     const { clock, resources } = this.#parts
     this.health.onReport(onReport)
-    const ask = (): void => void this.health.report(HEALTH_PATIENCE_MS)
+    const ask = (): Promise<unknown> => this.health.report(HEALTH_PATIENCE_MS)
     resources.add('health watch', clock.every(HEALTH_PERIOD_MS, ask))
-    ask()
+    inBackground(ask(), this.log, 'the first check of health')
   }
 
   /** The pages of a server that has the health service: its paths, and at `/` the page for people. */

@@ -8,6 +8,8 @@ import { KnownSecrets } from '../log/secrets.js'
 import { otlpSettings } from '../otlp/settings.js'
 import { tellOfCrashes } from '../process/crash.js'
 import type { Tracer } from '../rpc/trace.js'
+import { guardedClock } from '../work/guarded-clock.js'
+import { inBackground } from '../work/in-background.js'
 import { type LocalWorker, startLocalWorker } from '../worker/local-worker.js'
 import type { FromWorkerProcess, StartWorker, ToWorkerProcess } from '../worker/process/messages.js'
 
@@ -44,11 +46,13 @@ const told = ([name, value]: [string, unknown]): [string, unknown] => {
   return [name, typeof value === 'object' && value !== null ? JSON.parse(JSON.stringify(value)) : value]
 }
 
+const clock = guardedClock(systemClock, log)
+
 const start = async (request: StartWorker): Promise<LocalWorker> => {
   const { name, options, address, token, storeKey, writesResults, hidden } = request
   const stores = { key: storeKey, writesResults }
   const about = { name, options, address, token, stores, hidden, isAlone: true }
-  return startLocalWorker({ ...about, clock: systemClock, log, tracer: await tracer() })
+  return startLocalWorker({ ...about, clock, log, tracer: await tracer() })
 }
 
 const tracer = async (): Promise<Tracer | undefined> => {
@@ -56,7 +60,7 @@ const tracer = async (): Promise<Tracer | undefined> => {
   if (settings.traces === undefined) return undefined
   const { startTraceExport } = await import('../otlp/trace-export.js')
   const started = await startTraceExport(settings.traces, settings.resourceAttributes, {
-    ...{ version: version(), clock: systemClock, log },
+    ...{ version: version(), clock, log },
   })
   stopTraces = started.stop
   return started.tracer
@@ -79,7 +83,7 @@ const begin = async (request: StartWorker): Promise<void> => {
     const worker = await starting
     tell({ kind: 'started' })
     let last = ''
-    systemClock.every(HEALTH_PERIOD_MS, () => {
+    clock.every(HEALTH_PERIOD_MS, () => {
       const status = worker.health()
       const text = JSON.stringify(status)
       if (text !== last) tell({ kind: 'health', status })
@@ -94,19 +98,24 @@ const begin = async (request: StartWorker): Promise<void> => {
   }
 }
 
+/** Never rejects. */
 const stop = async (drainMs: number): Promise<void> => {
   if (isStopping) return
   isStopping = true
   const worker = await starting?.catch(() => undefined)
-  await worker?.close(drainMs)
-  await stopTraces()
+  try {
+    await worker?.close(drainMs)
+    await stopTraces()
+  } catch (error) {
+    log.error('a worker could not stop cleanly', { error })
+  }
   process.exit(0)
 }
 
 process.on('message', (message: ToWorkerProcess) => {
   if (message.kind === 'start') {
     logLevel = message.logLevel
-    void begin(message)
+    inBackground(begin(message), log, 'the start of a worker')
   } else void stop(message.drainMs)
 })
 

@@ -2,8 +2,11 @@
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number
-  /** Calls `tick` every `periodMs` until the returned function is called. Never keeps the process alive. */
-  every(periodMs: number, tick: () => void): () => void
+  /**
+   * Calls `tick` every `periodMs` until the returned function is called. Never keeps the process alive. A tick may return a
+   * promise, which nobody waits for. What it throws or rejects with is logged, and the next tick comes as usual: see `guardedClock`.
+   */
+  every(periodMs: number, tick: () => unknown): () => void
 }
 
 export const systemClock: Clock = {
@@ -17,7 +20,7 @@ export const systemClock: Clock = {
 /** A clock that tests move. `advance` runs every due tick, in order. */
 export class ManualClock implements Clock {
   #nowMs: number
-  readonly #timers = new Set<{ periodMs: number; dueMs: number; tick: () => void }>()
+  readonly #timers = new Set<{ periodMs: number; dueMs: number; tick: () => unknown }>()
 
   constructor(startMs = 0) {
     this.#nowMs = startMs
@@ -27,7 +30,7 @@ export class ManualClock implements Clock {
     return this.#nowMs
   }
 
-  every(periodMs: number, tick: () => void): () => void {
+  every(periodMs: number, tick: () => unknown): () => void {
     const timer = { periodMs, dueMs: this.#nowMs + periodMs, tick }
     this.#timers.add(timer)
     return () => this.#timers.delete(timer)

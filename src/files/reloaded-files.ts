@@ -33,7 +33,7 @@ export class ReloadedFiles<T> {
     this.#options = options
     this.#current = first
     this.#seen = seen
-    this.#stop = options.clock.every(RELOAD_PERIOD_MS, () => void this.look())
+    this.#stop = options.clock.every(RELOAD_PERIOD_MS, () => this.look())
   }
 
   /** Rejects as `read` does. */

@@ -1,6 +1,7 @@
 import type { HealthProbe, HealthStatus } from '../base/health.js'
 import { type Log, silentLog } from '../log/log.js'
 import { LATE, within } from '../work/deadline.js'
+import { inBackground } from '../work/in-background.js'
 
 /** One element of the health report (interface specification 2.6). `status` has exactly one key. */
 export interface HealthReport {
@@ -101,7 +102,11 @@ export class HealthRegistry {
     if (kept === undefined || ageMs > KEPT_MS) return asking
     const answer = await within(PROMPT_MS, asking)
     if (answer !== LATE) return answer
-    void asking.then(() => this.#tellWhole())
+    inBackground(
+      asking.then(() => this.#tellWhole()),
+      this.#log,
+      'a late answer about health',
+    )
     return kept.report
   }
 

@@ -29,11 +29,7 @@ export const historicalResource: SchedulerKind<HistoricalResourceSchedulerOption
         log.warn('hints could not be read, the ones before stay', { scheduler: name, error: StatusError.from(error) })
       }
     }
-    if (everyS > 0)
-      resources.add(
-        `scheduler ${name}: hints`,
-        clock.every(everyS * 1000, () => void refresh()),
-      )
+    if (everyS > 0) resources.add(`scheduler ${name}: hints`, clock.every(everyS * 1000, refresh))
     return scheduler
   },
 }

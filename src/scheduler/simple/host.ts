@@ -8,6 +8,7 @@ import { operationName, unknownOperation } from '../../reapi/operation-name.js'
 import type { PlatformProperty } from '../../reapi/platform.js'
 import type { Tracer } from '../../rpc/trace.js'
 import { within } from '../../work/deadline.js'
+import { inBackground } from '../../work/in-background.js'
 import type {
   ActionResults,
   BroughtAttempt,
@@ -123,7 +124,7 @@ export class SchedulerHost implements Scheduler, WorkerPool {
     this.#apply(this.#machine.open(this.#nowMs, name, instanceName, actionDigest))
     if (refusal !== undefined) this.#complete(name, { error: refusal })
     else if (doNotCache || skipCacheLookup) this.#enqueue(name, request)
-    else void this.#lookUp(name, request)
+    else inBackground(this.#lookUp(name, request), this.#options.log, 'the lookup of an action result')
     return name
   }
 
@@ -269,7 +270,7 @@ export class SchedulerHost implements Scheduler, WorkerPool {
         this.#watches.publish(command.state)
         return
       case 'settle':
-        void this.#settle(command)
+        inBackground(this.#settle(command), log, 'the end of an execution')
         return
       case 'log':
         log[command.level](command.message)

@@ -4,6 +4,7 @@ import { retryInfo } from '../../proto/error-details.js'
 import type { Gate } from '../../rpc/gate.js'
 import type { Service } from '../../rpc/rpc.js'
 import { type Span, type Tracer, traceContextOf } from '../../rpc/trace.js'
+import { inBackground } from '../../work/in-background.js'
 import type { Activity } from './activity.js'
 import { ServerCall } from './call.js'
 import { CallsUnderWay } from './calls-under-way.js'
@@ -82,7 +83,7 @@ export class Calls {
     if (this.#shownShare > 0 && Math.random() < this.#shownShare) call.shownShare = this.#shownShare
     call.span = this.#tracer && spanOf(this.#tracer, handler, wire)
     wire.receiver = call
-    void this.#run(handler, call, wire)
+    inBackground(this.#run(handler, call, wire), this.#log, 'the end of a call')
   }
 
   /** Ends every call under way. */

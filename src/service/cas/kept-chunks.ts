@@ -60,7 +60,7 @@ export class KeptChunks {
     })
     this.#keptCount += chunks.length
     this.#dropOldest()
-    this.#stop ??= this.#options.clock.every(TOUCH_PERIOD_MS, () => void this.#touch())
+    this.#stop ??= this.#options.clock.every(TOUCH_PERIOD_MS, () => this.#touch())
   }
 
   /** The newest answer is kept whatever its size, because `max_chunk_count` bounds it. */

@@ -89,7 +89,8 @@ const answer = (request: StoreRequest, stores: LentStoreServer | undefined, link
     const expected = 'expected one from a worker that this server started'
     throw new StatusError('PERMISSION_DENIED', `a store request of a worker without store_key, ${expected}`)
   }
-  void stores.receive(request, (storeAnswer) => link.answer(request.id, storeAnswer))
+  const answered = stores.receive(request, (storeAnswer) => link.answer(request.id, storeAnswer))
+  answered.catch((error: unknown) => link.close(StatusError.from(error)))
 }
 
 const helloOf = (message: WorkerMessage): Hello => {

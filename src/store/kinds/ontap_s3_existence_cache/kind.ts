@@ -116,11 +116,10 @@ export const ontapS3ExistenceCache: StoreKind<OntapS3ExistenceCacheOptions> = {
     const keys = new KeyList(objects, store, { path: options.index_path, bucket, clock, log })
     await keys.load()
     let listedAtMs = clock.now()
-    const look = (): void => {
+    const look = async (): Promise<void> => {
       if (clock.now() - listedAtMs < intervalS * 1000) return
-      void keys.list().then(() => {
-        listedAtMs = clock.now()
-      })
+      await keys.list()
+      listedAtMs = clock.now()
     }
     const stop = clock.every(LOOK_MS, look)
     resources.add(`list of ${path}`, () => {
