@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { request } from 'node:http'
 import { type ClientHttp2Session, connect as connectHttp2 } from 'node:http2'
 import { connect, type Socket } from 'node:net'
+import type { ServiceError } from '@grpc/grpc-js'
 import t, { type Test } from 'tap'
 import type { Service } from '../../src/rpc/rpc.js'
 import type { HttpHandler } from '../../src/server/http.js'
@@ -215,6 +216,31 @@ t.test('close lets calls end, takes no new ones, and does not wait for idle conn
   await closed
   t.equal(signals[0]?.aborted, false)
   await idleEnds
+})
+
+t.test('close refuses calls that still wait to begin with UNAVAILABLE, and begins none of them', async (t) => {
+  let begun = 0
+  const service: Service = {
+    name: CAPABILITIES,
+    unary: {
+      GetCapabilities: (_, { signal }) =>
+        new Promise((_, reject) => {
+          begun += 1
+          signal.addEventListener('abort', () => reject(signal.reason))
+        }),
+    },
+  }
+  const limits = { maxBacklogBytes: 2 * 64 * 1024 }
+  const { listener, client } = await listening(t, { services: [service], limits })
+  const codes = Array.from({ length: 5 }, () => client.unary(GET, {}).response.catch((error: ServiceError) => error))
+  // Behind the others: the server has taken all of them.
+  const { response } = client.unary('grpc.health.v1.Health/Check', {}, { options: { deadline: Date.now() + 500 } })
+  await t.rejects(response, { code: 4 }, 'the health check waits too')
+  await listener.close(20)
+  for (const error of await Promise.all(codes)) {
+    t.match(error, { code: 14, details: 'the server is shutting down' })
+  }
+  t.equal(begun, 2)
 })
 
 t.test('close ends what outlasts the drain with UNAVAILABLE', async (t) => {

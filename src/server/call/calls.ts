@@ -7,7 +7,7 @@ import { type Span, type Tracer, traceContextOf } from '../../rpc/trace.js'
 import { inBackground } from '../../work/in-background.js'
 import type { Activity } from './activity.js'
 import { ServerCall } from './call.js'
-import { CallsUnderWay } from './calls-under-way.js'
+import { CallsUnderWay, type UnderWay } from './calls-under-way.js'
 import { type Handler, handlersByPath, refusingHandlers } from './handlers.js'
 import { type CallMeter, type CallMeters, UNCOUNTED } from './meter.js'
 import type { Wire } from './wire.js'
@@ -22,6 +22,11 @@ export interface CallsParts {
   readonly shownShare?: number | undefined
   /** Judges calls before their services get them; without it all may pass. */
   readonly gate?: Gate | undefined
+}
+
+interface WaitingCall extends UnderWay {
+  readonly path: string
+  readonly wire: Wire
 }
 
 const unmetered: CallMeters = () => UNCOUNTED
@@ -42,6 +47,7 @@ export class Calls {
   readonly #meterOf: CallMeters
   #gate: Gate | undefined
   readonly #underWay = new CallsUnderWay<ServerCall>()
+  readonly #waiting = new CallsUnderWay<WaitingCall>()
   readonly #meters = new Map<Handler, CallMeter>()
 
   /** Calls of the services called `awaited` are UNAVAILABLE until `serve` brings them. */
@@ -86,8 +92,32 @@ export class Calls {
     inBackground(this.#run(handler, call, wire), this.#log, 'the end of a call')
   }
 
-  /** Ends every call under way. */
+  /**
+   * Serves one call when `whenReady` calls back; that answers whether it has. Until then the call counts as under way, and `stop`
+   * refuses it.
+   */
+  beginWhen(handler: Handler, wire: Wire, whenReady: (begin: () => void, givenUp: () => void) => boolean): void {
+    let leave = (): void => {}
+    const begin = (): void => {
+      this.begin(handler, wire)
+      leave()
+    }
+    if (whenReady(begin, () => leave())) return
+    const waiting: WaitingCall = { position: 0, path: handler.method.path, wire }
+    this.#waiting.add(waiting)
+    this.#activity.begin()
+    leave = () => {
+      this.#waiting.delete(waiting)
+      this.#activity.end()
+    }
+  }
+
+  /** Ends every call under way, and those that wait to begin. */
   stop(error: StatusError): void {
+    for (const { wire, path } of this.#waiting) {
+      wire.end(error)
+      this.#log.debug('call refused', () => ({ method: path, peer: wire.peer, reason: error.message }))
+    }
     for (const call of this.#underWay) call.stop(error)
   }
 

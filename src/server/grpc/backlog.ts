@@ -1,5 +1,5 @@
 /** What a call that has not been answered yet counts for: most answers are smaller, and none is known before it is made. */
-const UNANSWERED_BYTES = 64 * 1024
+export const UNANSWERED_BYTES = 64 * 1024
 
 /** An answer that is to be made. */
 export interface Waiting {
@@ -35,19 +35,12 @@ export class Backlog {
     }
   }
 
-  /** Calls back once another answer may be made. `answered` has to be called for it. */
-  whenCalm(begin: () => void): void {
-    this.whenRoom({ sizeBytes: UNANSWERED_BYTES, begin })
-  }
-
-  answered(): void {
-    this.left(UNANSWERED_BYTES)
-  }
-
-  /** Begins it at once, or once the client has taken enough. */
-  whenRoom(waiting: Waiting): void {
-    if (this.#waiting.size === 0 && this.#hasRoomFor(waiting.sizeBytes)) this.#begin(waiting)
+  /** Begins it at once, or once the client has taken enough. Answers whether it has begun. */
+  whenRoom(waiting: Waiting): boolean {
+    const isRoom = this.#waiting.size === 0 && this.#hasRoomFor(waiting.sizeBytes)
+    if (isRoom) this.#begin(waiting)
     else this.#waiting.add(waiting)
+    return isRoom
   }
 
   /** One that waits is not wanted any more. */

@@ -8,7 +8,7 @@ import type { Receiver, Wire } from '../call/wire.js'
 import type { Client } from '../client.js'
 import type { Held } from '../held.js'
 import type { Consumer, Http2Stream } from '../http2/stream.js'
-import type { Backlog } from './backlog.js'
+import { type Backlog, UNANSWERED_BYTES } from './backlog.js'
 import { gzipped } from './encoding.js'
 import { type MessageLimits, type MessageSink, Messages, PREFIX_BYTES } from './messages.js'
 import { fieldOf, fieldsOf, metadataOf, repeatsField } from './metadata.js'
@@ -53,7 +53,7 @@ export class GrpcStream implements Wire, Consumer, MessageSink {
   /** Answers that are being made: what is reserved of them, and what of that counts for the backlog. */
   #reserved: Reservation | undefined
   #backlogBytes = 0
-  /** Gives up waiting for room to make an answer. */
+  /** Gives up waiting for room: to begin, or to make an answer. */
   #giveUpWaiting: (() => void) | undefined
   /** The call has one answer and counts as unanswered. */
   #isUnanswered = false
@@ -110,13 +110,27 @@ export class GrpcStream implements Wire, Consumer, MessageSink {
     this.#messages.read()
   }
 
-  /** Begins a call that has one answer, once the connection has room for that. Not at all when it was given up before. */
-  whenAnswerable(begin: () => void): void {
-    this.#connection.backlog.whenCalm(() => {
-      this.#isUnanswered = true
-      if (this.#isOver) this.handled()
-      else begin()
-    })
+  /**
+   * Begins a call that has one answer, once the connection has room for that, and answers whether it has begun. `givenUp` is
+   * called instead when the call ends before.
+   */
+  whenAnswerable(begin: () => void, givenUp: () => void): boolean {
+    const { backlog } = this.#connection
+    const waiting = {
+      sizeBytes: UNANSWERED_BYTES,
+      begin: () => {
+        this.#giveUpWaiting = undefined
+        this.#isUnanswered = true
+        begin()
+      },
+    }
+    if (backlog.whenRoom(waiting)) return true
+    this.#giveUpWaiting = () => {
+      backlog.forget(waiting)
+      this.handled()
+      givenUp()
+    }
+    return false
   }
 
   async reserveAnswer(sizeBytes: number): Promise<void> {
@@ -232,7 +246,7 @@ export class GrpcStream implements Wire, Consumer, MessageSink {
   #answered(): void {
     if (!this.#isUnanswered) return
     this.#isUnanswered = false
-    this.#connection.backlog.answered()
+    this.#connection.backlog.left(UNANSWERED_BYTES)
   }
 
   /** The answer is made, or never will be. */

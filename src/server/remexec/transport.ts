@@ -138,7 +138,7 @@ export class RemexecTransport implements Transport {
     // What both sides stream has no message that is due.
     wire.hasTimeout = handler.kind !== 'bidi'
     if (handler.kind === 'unary') {
-      wire.whenAnswerable(() => calls.begin(handler, wire))
+      calls.beginWhen(handler, wire, (begin, givenUp) => wire.whenAnswerable(begin, givenUp))
       return
     }
     if (handler.kind === 'clientStream') this.#countUpload(wire)
