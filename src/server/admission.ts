@@ -1,13 +1,13 @@
-/** How many connections a listener has at a time; 0 is no bound. */
+/** Maximum number of connections of a listener; 0 is no bound. */
 export interface ConnectionBounds {
   readonly maxConnections: number
-  /** From one address, whatever its ports. */
+  /** From one IP address, whatever the port. */
   readonly maxConnectionsPerAddress: number
 }
 
 export const DEFAULT_CONNECTION_BOUNDS: ConnectionBounds = { maxConnections: 10_000, maxConnectionsPerAddress: 2000 }
 
-/** Counts the connections of a listener, and says which are too many. */
+/** Counts the connections of a listener and refuses those beyond the bounds. */
 export class Admission {
   readonly #bounds: ConnectionBounds
   readonly #byAddress = new Map<string, number>()
@@ -17,7 +17,7 @@ export class Admission {
     this.#bounds = bounds
   }
 
-  /** Counts one more until `leave`, or answers why it is not taken. */
+  /** Counts a new connection until `leave`, or returns why it is refused. */
   refusal(address: string): string | undefined {
     const { maxConnections, maxConnectionsPerAddress } = this.#bounds
     const ofAddress = this.#byAddress.get(address) ?? 0

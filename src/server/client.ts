@@ -2,11 +2,11 @@ import type { X509Certificate } from 'node:crypto'
 import type { Socket } from 'node:net'
 import { TLSSocket } from 'node:tls'
 
-/** Who is at the other end of a connection. */
+/** The remote end of a connection. */
 export interface Client {
   /** `host:port`. */
   readonly peer: string
-  /** Checked by TLS. */
+  /** Verified by TLS. */
   readonly clientCertificate: X509Certificate | undefined
 }
 

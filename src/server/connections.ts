@@ -1,4 +1,4 @@
-/** The connections that are open, for whoever must wait until there are none. */
+/** The open connections. A shutdown can wait until there are none. */
 export class Connections<T> implements Iterable<T> {
   readonly #open = new Set<T>()
   #idle: (() => void)[] = []
@@ -25,7 +25,7 @@ export class Connections<T> implements Iterable<T> {
     return new Promise((resolve) => this.#idle.push(resolve))
   }
 
-  /** Those of this moment, whatever comes or ends meanwhile. */
+  /** Iterates over a copy, so connections may open or close meanwhile. */
   [Symbol.iterator](): Iterator<T> {
     return [...this.#open].values()
   }

@@ -11,8 +11,8 @@ import type { RpcCall, Service } from '../rpc/rpc.js'
 export const HEALTH = 'grpc.health.v1.Health'
 
 /**
- * grpc.health.v1 for the server as a whole (the empty name) and for each service it serves, which all share one status.
- * On our own codec: the library for it loads a second reader of .proto files at every start.
+ * grpc.health.v1 for the whole server (the empty name) and for each of its services. All share one status. Uses our own
+ * codec, because the library for it loads a second .proto parser at every start.
  */
 export class GrpcHealth {
   readonly service: Service = {
@@ -39,7 +39,7 @@ export class GrpcHealth {
     for (const { isKnown, responses } of this.#watches) if (isKnown) responses.write(this.#response)
   }
 
-  /** Ends every Watch, which would never end by itself, and each that is still to come. */
+  /** Ends all Watch calls, present and future, because a Watch never ends by itself. */
   endWatches(): void {
     this.#isEnded = true
     for (const { end } of this.#watches) end()
@@ -51,7 +51,7 @@ export class GrpcHealth {
 
   #check({ service }: HealthCheckRequest): HealthCheckResponseInput {
     if (this.#names.has(service)) return this.#response
-    throw new StatusError('NOT_FOUND', `${JSON.stringify(service)} is no service of this server`)
+    throw new StatusError('NOT_FOUND', `${JSON.stringify(service)} is not a service of this server`)
   }
 
   #list(): HealthListResponseInput {
@@ -77,7 +77,7 @@ export class GrpcHealth {
 }
 
 interface Watch {
-  /** The service is one of this server: the rest hear nothing more. */
+  /** Whether the service exists; a Watch of an unknown service gets no updates. */
   readonly isKnown: boolean
   readonly responses: Writable
   end(): void

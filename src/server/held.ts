@@ -2,13 +2,13 @@ import { Account } from '../ledger/account.js'
 import type { Holder } from '../ledger/holder.js'
 import type { HeldFor, Ledger } from '../ledger/ledger.js'
 
-/** What the process holds for one connection. */
+/** Memory that the process holds for one connection. */
 export class Held implements HeldFor {
   readonly ledger: Ledger
   readonly holder: Holder
-  /** Open requests and the messages that come in. */
+  /** Open requests and incoming messages. */
   readonly requests: Account
-  /** Answers that wait for the client. */
+  /** Answers queued for the client. */
   readonly answers: Account
   readonly #close: () => void
 
@@ -21,7 +21,7 @@ export class Held implements HeldFor {
     this.#close = close
   }
 
-  /** The connection is closed. What its calls hold counts until they have ended. */
+  /** Call when the connection has closed. Memory of its calls counts until they have ended. */
   close(): void {
     this.#close()
   }

@@ -12,7 +12,7 @@ export interface HttpAnswer {
   readonly body: string
 }
 
-/** Answers requests for one path. The signal aborts when the client is gone; no body of a request is read. */
+/** Handles requests for one path. `signal` aborts when the client disconnects. Request bodies are not read. */
 export interface HttpHandler {
   (signal: AbortSignal, request: { readonly method: string; readonly target: string }): Promise<HttpAnswer>
   /** Default: GET and HEAD. */
@@ -23,7 +23,7 @@ const MAX_CONNECTION_MS = 60_000
 
 const plain = (status: number, body: string): HttpAnswer => ({ status, contentType: 'text/plain; charset=utf-8', body })
 
-/** What a listener answers to those who do not speak gRPC, by whatever version of HTTP they come. */
+/** The HTTP pages of a listener, for requests other than gRPC, over HTTP/1 and HTTP/2. */
 export class HttpPages {
   readonly #handlers: ReadonlyMap<string, HttpHandler>
   readonly #guard: PageGuard | undefined
@@ -41,7 +41,7 @@ export class HttpPages {
     return this.#handlers.has(pathOf(target))
   }
 
-  /** Hands the answer to `send`. Never fails. */
+  /** Passes the answer to `send`. Never fails. */
   answer(request: HttpRequest, send: (answer: HttpAnswer) => void): void {
     this.#activity.during(this.#answer(request).then(send))
   }
@@ -65,7 +65,7 @@ export class HttpPages {
   }
 }
 
-/** What of the pages is not for everybody. */
+/** Pages that need a permission. */
 export interface PageGuard {
   readonly gate: Gate
   readonly paths: ReadonlySet<string>
@@ -77,14 +77,14 @@ interface PagesParts {
   readonly guard?: PageGuard | undefined
 }
 
-/** What a browser is told when it has to say who asks. */
+/** Asks a browser for credentials. */
 export const CHALLENGE = 'Basic realm="remexec"'
 
 export interface HttpRequest {
   readonly method: string | undefined
-  /** As it came: with a query, if it has one. */
+  /** The raw request target, including the query. */
   readonly target: string
-  /** Aborts when the client is gone. */
+  /** Aborts when the client disconnects. */
   readonly signal: AbortSignal
   readonly caller: Caller
 }
@@ -93,10 +93,10 @@ const pathOf = (target: string): string => target.replace(/\?.*$/s, '')
 
 export const clientGone = (): StatusError => new StatusError('CANCELLED', 'the client is gone')
 
-/** A connection that may know its client, where it is no socket itself. */
+/** A connection that may know its client, for streams that are not sockets. */
 type Connection = Socket & { readonly client?: Client }
 
-/** The plain HTTP/1.1 side of a listener. It does not listen itself: connections are handed to it. */
+/** The HTTP/1.1 server of a listener. It does not listen itself; connections are passed to it. */
 export const httpServer = (pages: HttpPages): Server => {
   const server = createServer((request, response) => {
     const gone = new AbortController()
@@ -107,8 +107,8 @@ export const httpServer = (pages: HttpPages): Server => {
     const asked = { method: request.method, target: request.url ?? '/', signal: gone.signal, caller }
     pages.answer(asked, (found) => send(request, response, found))
   })
-  // One request a connection, as probes make them, and a bound on its life: a server that does not listen by itself
-  // gets none of Node's own checks against slow requests.
+  // One request per connection, which is enough for probes, and a maximum lifetime. A server that does not listen
+  // itself gets none of Node's checks against slow requests.
   server.on('connection', (socket) => {
     const timer = setTimeout(() => socket.destroy(), MAX_CONNECTION_MS).unref()
     socket.once('close', () => clearTimeout(timer))

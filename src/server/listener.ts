@@ -21,57 +21,59 @@ import { RemexecTransport, type TransportLimits } from './remexec/transport.js'
 import { socketServer } from './sockets.js'
 import type { MessageCompression, Transport, TransportParts } from './transport.js'
 
-/** Who speaks gRPC on a connection: remexec itself, or grpc-js. */
+/** The gRPC implementation: remexec's own, or grpc-js. */
 export type TransportName = 'remexec' | 'grpc-js'
 
 export interface ListenOptions {
-  /** `host:port`; without a host every interface, port 0 for any free one. An IPv6 host stands in brackets. */
+  /** `host:port`. Without a host: all interfaces. Port 0: any free port. IPv6 hosts in brackets. */
   readonly address: string
   readonly services: readonly Service[]
-  /** Names of services that are still to come: until `Listener.serve` brings them their calls are UNAVAILABLE. */
+  /** Names of services that `Listener.serve` provides later. Until then their calls are UNAVAILABLE. */
   readonly awaited?: readonly string[]
-  /** Plain HTTP/1.1 GET by path, on the same port. */
+  /** Handlers for HTTP/1.1 requests by path, on the same port. */
   readonly http?: ReadonlyMap<string, HttpHandler>
   readonly transport?: TransportName
-  /** Serves with TLS, as Node takes it; what is spoken is agreed by ALPN, or shown by the first bytes. */
+  /** TLS options of Node. The protocol is negotiated by ALPN, or detected by the first bytes. */
   readonly tls?: TlsOptions
-  /** The largest request message. Must exceed the largest batch announced by as much as its envelope may take. */
+  /** Maximum size of a request message. Must exceed the announced maximum batch by the size of its envelope. */
   readonly maxMessageBytes?: number
-  /** How long a new connection may take to show what it speaks. */
+  /** How long a new connection may take to send its first bytes. */
   readonly firstBytesMs?: number
-  /** How long a client may go on sending once its call was answered. */
+  /** How long a client may continue to send after its call was answered. */
   readonly readOffMs?: number
-  /** Default: responses are sent as they are, and requests may come in gzip and deflate. Only our own transport does otherwise. */
+  /**
+   * Default: responses are not compressed, and requests may use gzip and deflate. Other values need our own transport.
+   */
   readonly compression?: MessageCompression
   readonly connections?: ConnectionBounds
-  /** Judges every call; without it all may pass. */
+  /** Authorizes every call; without it all are allowed. */
   readonly gate?: Gate | undefined
-  /** Paths of `http` that are for those only who may administer, where there is a gate. */
+  /** Paths of `http` that only administrators may use, if there is a gate. */
   readonly operatorPaths?: ReadonlySet<string>
-  /** Bounds of our own transport. Of them grpc-js keeps how long nothing may come. */
+  /** Bounds of our own transport. grpc-js only applies the keepalive times. */
   readonly limits?: Partial<TransportLimits>
-  /** Counts what connections hold; one for all listeners of a process. */
+  /** Accounts for memory held for connections; shared by all listeners of a process. */
   readonly ledger?: Ledger
   readonly clock?: Clock
   readonly log?: Log
   readonly meters?: CallMeters | undefined
   readonly tracer?: Tracer | undefined
-  /** Of the calls, whose line in the log is at the level info and not only at debug. Default 0. */
+  /** The share of calls, 0 to 1, whose log line is at level info instead of debug. Default 0. */
   readonly shownShare?: number
 }
 
 export interface Listener {
-  /** As bound: `host:port` with the real port. */
+  /** The bound `host:port`, with the actual port. */
   readonly address: string
-  /** Brings all services that were awaited, and who judges their calls. Throws when they are others. */
+  /** Provides all awaited services and the gate for their calls. Throws if a service is missing or unknown. */
   serve(services: readonly Service[], gate?: Gate): void
-  /** What grpc.health.v1 answers for the server and each of its services. */
+  /** Sets the answer of grpc.health.v1 for the server and each of its services. */
   setServing(serving: boolean): void
-  /** Serves TLS with other files, on connections that are made from now on. */
+  /** Uses other TLS files for new connections. */
   renewTls(tls: TlsOptions): void
   /**
-   * Stops accepting, tells clients to go elsewhere, and resolves once the calls under way have ended. After `drainMs`
-   * the rest is ended with UNAVAILABLE.
+   * Stops accepting connections, asks clients to go elsewhere, and resolves once the calls in progress have ended.
+   * After `drainMs` the remaining calls end with UNAVAILABLE.
    */
   close(drainMs?: number): Promise<void>
 }
@@ -80,10 +82,10 @@ const MAX_MESSAGE_BYTES = 16 * 1024 * 1024
 const FIRST_BYTES_MS = 10_000
 const READ_OFF_MS = 10_000
 const DRAIN_MS = 10_000
-/** What the last answers get to leave the process after their calls have ended. */
+/** Time for the last answers to leave the process after their calls have ended. */
 const FLUSH_MS = 250
 
-/** Serves gRPC (HTTP/2, with prior knowledge where it is plain) and HTTP/1.1 on one port. */
+/** Serves gRPC (HTTP/2, with prior knowledge if unencrypted) and HTTP/1.1 on one port. */
 export const listen = async (options: ListenOptions): Promise<Listener> => {
   const { log = silentLog, clock = systemClock, firstBytesMs = FIRST_BYTES_MS, awaited = [] } = options
   const activity = new Activity()

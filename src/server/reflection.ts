@@ -11,10 +11,10 @@ export const REFLECTION = ['grpc.reflection.v1.ServerReflection', 'grpc.reflecti
 const METHOD = 'ServerReflectionInfo'
 
 /**
- * Server reflection in both its versions (grpcurl before 1.8.8 knows v1alpha only). Lists `serviceNames`. The package says
- * what to answer, and only that: messages come and go as those of any other service, so one that does not decode ends its
- * call with INVALID_ARGUMENT. It is loaded by the first call: few servers ever get one, and every start would pay 50 ms of
- * CPU for it.
+ * Server reflection in both versions (grpcurl before 1.8.8 only knows v1alpha). Lists `serviceNames`.
+ * The package only computes answers; messages are received and sent like those of any other service. So a message that
+ * does not decode ends its call with INVALID_ARGUMENT. The package is loaded by the first call, because few servers get
+ * one and loading costs 50 ms of CPU.
  */
 export const reflectionServices = (serviceNames: readonly string[]): Service[] => {
   let loaded: ReadonlyMap<string, UntypedServiceImplementation> | undefined
@@ -39,7 +39,7 @@ export const reflectionServices = (serviceNames: readonly string[]): Service[] =
   }))
 }
 
-/** The stream of a call as the package knows it. It writes its answer before `data` returns. */
+/** The call's stream as the package expects it. The package writes its answer before `emit('data')` returns. */
 class PackageStream extends EventEmitter {
   #answer: object | undefined
 
@@ -55,10 +55,10 @@ class PackageStream extends EventEmitter {
   }
 }
 
-/** What the package would add to a server, by path. */
+/** The services that the package would add to a server, by path. */
 const load = (serviceNames: readonly string[]): ReadonlyMap<string, UntypedServiceImplementation> => {
   const { ReflectionService }: typeof import('@grpc/reflection') = createRequire(import.meta.url)('@grpc/reflection')
-  // The package reads nothing of a definition but its file descriptors.
+  // The package uses only the file descriptors of a definition.
   const format = 'Protocol Buffer 3 EnumDescriptorProto' as const
   const files = { format, type: {}, fileDescriptorProtos: [...fileDescriptors()] }
   const added = new Map<string, UntypedServiceImplementation>()

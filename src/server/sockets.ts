@@ -15,7 +15,9 @@ export interface SocketOptions {
   readonly log: Log
 }
 
-/** Takes a socket of which nothing has been read, over TLS once that is agreed on. `closed` has to be called at its end. */
+/**
+ * Receives a socket from which nothing has been read; over TLS, after the handshake. Call `closed` when it has closed.
+ */
 export type Accept = (socket: Socket, closed: () => void) => void
 
 const SOCKETS = { noDelay: true, keepAlive: true, keepAliveInitialDelay: 60_000 }
@@ -23,15 +25,15 @@ const REFUSAL_LINES = { lines: 10, periodMs: 60_000 }
 
 export interface SocketServer {
   readonly server: Server
-  /** Agrees on TLS with other files from now on; nothing without TLS. */
+  /** Uses other TLS files for new handshakes; no effect without TLS. */
   renewTls(tls: TlsOptions): void
 }
 
-/** The sockets of a listener, no more at a time than its bounds allow: those count from their first packet on. */
+/** The sockets of a listener, bounded in number. A connection counts from its first packet on. */
 export const socketServer = (options: SocketOptions, accept: Accept): SocketServer => {
   const admit = admitting(options)
   const { tls } = options
-  // Paused, so that a transport may take a socket over before anything is read.
+  // Paused, so that a transport may take over the socket before anything is read.
   if (tls === undefined) {
     const server = createServer({ ...SOCKETS, pauseOnConnect: true }, (socket) => admit(socket, accept))
     return { server, renewTls: () => {} }
@@ -46,7 +48,7 @@ export const socketServer = (options: SocketOptions, accept: Accept): SocketServ
   return { server, renewTls: (renewed) => handshakes.setSecureContext(renewed) }
 }
 
-/** Goes on with a socket that is within the bounds, and closes it otherwise. */
+/** Passes on a socket within the bounds, and closes any other. */
 const admitting = ({ bounds, clock, log }: SocketOptions): ((socket: Socket, goOn: Accept) => void) => {
   const admission = new Admission(bounds)
   const refusals = new SparingLog(log, clock, REFUSAL_LINES)
@@ -62,7 +64,7 @@ const admitting = ({ bounds, clock, log }: SocketOptions): ((socket: Socket, goO
   }
 }
 
-/** Agrees on TLS with the sockets that it is given as events; it does not listen itself. */
+/** Performs the TLS handshake of sockets passed to it as events; it does not listen itself. */
 const tlsServer = (
   tls: TlsOptions,
   { handshakeMs, clock, log }: SocketOptions,
@@ -71,12 +73,12 @@ const tlsServer = (
   const failures = new SparingLog(log, clock, REFUSAL_LINES)
   const options = { ALPNProtocols: ['h2', 'http/1.1'], handshakeTimeout: handshakeMs, ...tls }
   const server = createTlsServer(options, (socket) => {
-    // Where a client may come without a certificate Node lets one that is wrong pass.
+    // With optional client certificates, Node also accepts invalid ones.
     if (socket.authorized || socket.getPeerX509Certificate() === undefined) agreed(socket)
     else refuse(socket, failures)
   })
   server.on('tlsClientError', (error, socket) => {
-    // Probes that only connect are no news.
+    // Probes that only connect are not logged.
     if (errnoOf(error) !== 'ECONNRESET' || socket.authorizationError) refuse(socket, failures, error)
     else socket.destroy()
   })

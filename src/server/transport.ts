@@ -7,42 +7,42 @@ import type { Calls } from './call/calls.js'
 import type { Encoding } from './grpc/encoding.js'
 import type { HttpPages } from './http.js'
 
-/** How single messages are compressed, apart from the compressed blobs of REAPI. */
+/** Compression of gRPC messages, not of REAPI's compressed blobs. */
 export interface MessageCompression {
-  /** Compresses responses for clients that say they understand it. */
+  /** Compresses responses for clients that accept it. */
   readonly sendsGzip: boolean
-  /** What requests may be compressed with. */
+  /** Accepted compressions of requests. */
   readonly accepted: readonly Encoding[]
 }
 
-/** What every transport is given. */
+/** The parameters of every transport. */
 export interface TransportParts {
   readonly calls: Calls
-  /** Takes connections that speak HTTP/1. It does not listen itself. */
+  /** Takes connections that use HTTP/1. It does not listen itself. */
   readonly http: HttpServer
-  /** What HTTP/1 answers, for requests of HTTP/2 that are no gRPC. */
+  /** Answers requests of HTTP/2 that are not gRPC, with the pages of HTTP/1. */
   readonly pages: HttpPages
-  /** The largest request message. */
+  /** Maximum size of a request message. */
   readonly maxMessageBytes: number
-  /** How long a new connection may take to show what it speaks. */
+  /** How long a new connection may take to send its first bytes. */
   readonly firstBytesMs: number
-  /** How long a client may go on sending once its call was answered. */
+  /** How long a client may continue to send after its call was answered. */
   readonly readOffMs: number
   readonly compression: MessageCompression
-  /** Counts what connections hold. */
+  /** Accounts for memory held for connections. */
   readonly ledger: Ledger
   readonly clock: Clock
   readonly log: Log
 }
 
-/** Serves gRPC on connections that are handed to it. */
+/** Serves gRPC on connections that are passed to it. */
 export interface Transport {
-  /** Takes a connection of which nothing has been read; where it is paused, it stays so until it is read. `closed` is called at its end. */
+  /** Takes over a connection from which nothing has been read; it may be paused. Calls `closed` when it has closed. */
   accept(socket: Socket, closed: () => void): void
-  /** Tells every client to go elsewhere; calls under way go on. `graceMs` is when the last of them ends at the latest. */
+  /** Asks every client to go elsewhere; calls in progress continue. The last of them ends within `graceMs`. */
   drain(graceMs: number): void
-  /** Resolves once all connections have ended; those of idle clients do so after `drain`. */
+  /** Resolves once all connections have closed. Idle clients close theirs after `drain`. */
   idle(): Promise<void>
-  /** Ends every connection at once. */
+  /** Closes all connections immediately. */
   destroy(): void
 }

@@ -23,7 +23,7 @@ const opened = async (t: Test, options: Partial<ListenOptions>) => {
     for (const socket of sockets) socket.destroy()
     await listener.close(0)
   })
-  /** True when the server greets, false when it closes the connection. */
+  /** True if the server greets, false if it closes the connection. */
   const isServed = async (localAddress = '127.0.0.1'): Promise<boolean> => {
     const socket = connect({ port, host: '127.0.0.1', localAddress })
     sockets.push(socket)
@@ -31,7 +31,7 @@ const opened = async (t: Test, options: Partial<ListenOptions>) => {
     socket.write(Buffer.concat([PREFACE, SETTINGS]))
     return new Promise((resolve) => socket.once('data', () => resolve(true)).once('close', () => resolve(false)))
   }
-  /** A connection of which the server hears nothing. */
+  /** A connection that sends nothing to the server. */
   const opens = async (): Promise<void> => {
     const socket = connect(port, '127.0.0.1')
     sockets.push(socket)
@@ -46,14 +46,14 @@ const opened = async (t: Test, options: Partial<ListenOptions>) => {
   return { isServed, opens, leave, refusals, sockets, port }
 }
 
-/** The server hears of the end of a connection a moment later. */
+/** Waits, because the server notices the end of a connection a moment later. */
 const soon = async (isSo: () => Promise<boolean>): Promise<boolean> => {
   for (let attempt = 0; attempt < 1000; attempt++) if (await isSo()) return true
   return false
 }
 
 for (const transport of ['remexec', 'grpc-js'] as const) {
-  t.test(`${transport}: connections beyond their number are closed and told of, until others have left`, async (t) => {
+  t.test(`${transport}: connections beyond the bound are closed and logged, until others have closed`, async (t) => {
     const connections = { maxConnections: 3, maxConnectionsPerAddress: 0 }
     const { isServed, leave, refusals } = await opened(t, { transport, connections })
     for (let count = 0; count < 3; count++) t.ok(await isServed())
@@ -64,7 +64,7 @@ for (const transport of ['remexec', 'grpc-js'] as const) {
     t.notOk(await isServed())
   })
 
-  t.test(`${transport}: connections of one address are bounded, and others still come`, async (t) => {
+  t.test(`${transport}: connections of one address are bounded, and other addresses can still connect`, async (t) => {
     const connections = { maxConnections: 0, maxConnectionsPerAddress: 2 }
     const { isServed, leave, refusals } = await opened(t, { transport, connections })
     t.ok(await isServed())
@@ -78,7 +78,7 @@ for (const transport of ['remexec', 'grpc-js'] as const) {
 }
 
 for (const transport of ['remexec', 'grpc-js'] as const) {
-  t.test(`${transport}: connections that have not finished their TLS handshake count too`, async (t) => {
+  t.test(`${transport}: connections in the TLS handshake count too`, async (t) => {
     const { key, cert } = certificate(t.testdir())
     const connections = { maxConnections: 2, maxConnectionsPerAddress: 0 }
     const { opens, refusals, sockets, port } = await opened(t, { transport, connections, tls: { key, cert } })
@@ -118,7 +118,7 @@ const configured = (http2: string) => {
   return limitsOf(server.listener)
 }
 
-t.test('what the configuration says of HTTP/2 is what a connection keeps to', async (t) => {
+t.test('a connection follows the HTTP/2 settings of the configuration', async (t) => {
   const clock = new ManualClock()
   const limits = configured(`{
     http2_keep_alive_interval: 5, experimental_http2_keep_alive_timeout_s: 3,
@@ -141,12 +141,9 @@ t.test('what the configuration says of HTTP/2 is what a connection keeps to', as
   await client.closed()
 })
 
-t.test(
-  'a configuration that says nothing of HTTP/2 asks for the defaults, and 0 for no sign of life at all',
-  async (t) => {
-    const limits = configured('{}')
-    for (const [key, value] of Object.entries(limits))
-      t.same(value, DEFAULT_TRANSPORT_LIMITS[key as keyof typeof DEFAULT_TRANSPORT_LIMITS], key)
-    t.equal(configured('{ http2_keep_alive_interval: 0 }').keepAliveMs, Number.POSITIVE_INFINITY)
-  },
-)
+t.test('without HTTP/2 settings the defaults apply, and 0 turns keepalive off', async (t) => {
+  const limits = configured('{}')
+  for (const [key, value] of Object.entries(limits))
+    t.same(value, DEFAULT_TRANSPORT_LIMITS[key as keyof typeof DEFAULT_TRANSPORT_LIMITS], key)
+  t.equal(configured('{ http2_keep_alive_interval: 0 }').keepAliveMs, Number.POSITIVE_INFINITY)
+})

@@ -11,7 +11,7 @@ const CAPABILITIES = 'build.bazel.remote.execution.v2.Capabilities'
 const EACH = 25
 const PATIENCE_MS = 20_000
 
-/** An HTTP/2 frame (RFC 9113, 4.1); `lengthBytes` where its header is to lie. */
+/** An HTTP/2 frame (RFC 9113, 4.1). `lengthBytes` overrides the length in its header. */
 const frame = (
   type: number,
   flags: number,
@@ -31,7 +31,7 @@ const [DATA, HEADERS, RST_STREAM, SETTINGS, PING, WINDOW_UPDATE, CONTINUATION] =
 const END_HEADERS = 4
 const greeting = Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), frame(SETTINGS, 0, 0)])
 
-/** Literal fields that stay out of the table (RFC 7541, 6.2.2). */
+/** Literal fields that are not added to the table (RFC 7541, 6.2.2). */
 const literals = (fields: Readonly<Record<string, string>>): Buffer =>
   Buffer.concat(
     Object.entries(fields).flatMap(([name, value]) => [

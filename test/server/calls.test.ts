@@ -27,10 +27,10 @@ interface Line {
 
 for (const transport of ['remexec', 'grpc-js'] as const)
   t.test(`calls over ${transport}`, async (t) => {
-    // docs/transport.md lists what the second transport leaves out.
+    // docs/transport.md lists the features that the second transport lacks.
     const onlyOurs = { skip: transport === 'remexec' ? false : 'grpc-js has no way to do so' }
 
-    /** A server with these services, a client of it, and the lines it logs. */
+    /** A server with these services, a client of it, and its log lines. */
     const serving = async (t: Test, services: readonly Service[], clientOptions = {}, readOffMs = 10_000) => {
       const lines: Line[] = []
       const record =
@@ -83,7 +83,7 @@ for (const transport of ['remexec', 'grpc-js'] as const)
       t.equal(seen?.signal.aborted, false, 'the end of a call that went well aborts nothing')
       const about = { method: `/${GET}`, code: 'OK', instance: 'main/x', ms: Number }
       const said = { tool: 'bazel', action: 'a1', invocation: 'i1', target: '//a:b' }
-      // The field of the name, and of a message that holds the major version and the name.
+      // The field of the name, and of a message with the major version and the name.
       const bytes = { receivedBytes: 2 + 6, sentBytes: 2 + 2 + 2 + 6 }
       t.match(lines, [{ level: 'debug', message: 'call', fields: { ...about, ...said, ...bytes } }])
     })
@@ -142,7 +142,7 @@ for (const transport of ['remexec', 'grpc-js'] as const)
       }
     })
 
-    t.test('what is no request message is INVALID_ARGUMENT and names the type', async (t) => {
+    t.test('an invalid request message is INVALID_ARGUMENT with the name of its type', async (t) => {
       const bytes: Service = {
         name: BYTES,
         clientStreaming: {
@@ -162,7 +162,7 @@ for (const transport of ['remexec', 'grpc-js'] as const)
       t.match(await failure(response), { code: 3, details: /google\.bytestream\.WriteRequest/ })
     })
 
-    t.test('answers that cannot be encoded are internal errors, in every form', async (t) => {
+    t.test('answers that cannot be encoded are internal errors, for every kind of call', async (t) => {
       const broken = {
         get highApiVersion(): never {
           throw new Error('no value')
@@ -183,7 +183,7 @@ for (const transport of ['remexec', 'grpc-js'] as const)
       t.equal(lines.filter(({ level }) => level === 'error').length, 3)
     })
 
-    t.test('what is not there is UNIMPLEMENTED at once', async (t) => {
+    t.test('an unknown method is UNIMPLEMENTED immediately', async (t) => {
       const { client } = await serving(t, [unary(async () => ({}))])
       t.match(await failure(client.unary(`${BYTES}/QueryWriteStatus`, {}).response), { code: 12 })
       const { call, response } = client.clientStream(`${BYTES}/Write`)
@@ -196,7 +196,7 @@ for (const transport of ['remexec', 'grpc-js'] as const)
       await t.rejects(listen({ address: '127.0.0.1:0', services: [twice, twice] }), /two services handle/)
     })
 
-    t.test('a cancelled call and a passed deadline abort the signal; the log tells them apart', async (t) => {
+    t.test('a cancelled call and a passed deadline abort the signal, with different log lines', async (t) => {
       const aborted: unknown[] = []
       const service = unary(
         (_, { signal }) =>
@@ -218,7 +218,8 @@ for (const transport of ['remexec', 'grpc-js'] as const)
       await running
       cancel()
       t.match(await failure(response), { code: 1 })
-      // Set by hand, the deadline is the server's to keep; grpc-js' own would have the client cancel at about the same time.
+      // The deadline is set as a header, so only the server enforces it. With grpc-js' own deadline, the client would
+      // cancel at about the same time.
       const metadata = new Metadata()
       metadata.set('grpc-timeout', '50m')
       t.match(await failure(client.unary(GET, {}, { metadata }).response), { code: 4 })
@@ -227,7 +228,7 @@ for (const transport of ['remexec', 'grpc-js'] as const)
       t.match(aborted, [{ code: 1 }, { code: 1 }])
     })
 
-    t.test('a deadline beyond 24 days is none', onlyOurs, async (t) => {
+    t.test('a deadline beyond 24 days is ignored', onlyOurs, async (t) => {
       const slow = unary(async (_, { signal }) => setTimeout(50, {}, { signal }))
       const { client } = await serving(t, [slow])
       const metadata = new Metadata()
@@ -288,7 +289,7 @@ for (const transport of ['remexec', 'grpc-js'] as const)
     })
 
     t.test(
-      'server streaming: a reader that stops is waited for, with bounded memory, and its cancel ends the handler',
+      'server streaming: a client that stops reading causes bounded memory, and its cancellation ends the handler',
       async (t) => {
         const chunk = Buffer.alloc(64 * 1024)
         let written = 0
@@ -353,7 +354,7 @@ for (const transport of ['remexec', 'grpc-js'] as const)
       t.match(await empty.response, { committedSize: 0 })
     })
 
-    t.test('client streaming: a cancelled upload never looks complete', async (t) => {
+    t.test('client streaming: a cancelled upload is never treated as complete', async (t) => {
       const outcomes: string[] = []
       let received = (): void => {}
       const service = upload(async (requests) => {
@@ -383,7 +384,7 @@ for (const transport of ['remexec', 'grpc-js'] as const)
           call.cancel()
         }, client)
       }
-      // The connection itself goes away.
+      // The connection itself is closed.
       const gone = new TestClient(address, { 'grpc.use_local_subchannel_pool': 1 })
       await cancelAfter((call) => {
         call.cancel()
@@ -417,7 +418,7 @@ for (const transport of ['remexec', 'grpc-js'] as const)
       )
     })
 
-    t.test('client streaming: a client that goes on and on after its answer is told to stop', onlyOurs, async (t) => {
+    t.test('client streaming: a client that sends endlessly after its answer is stopped', onlyOurs, async (t) => {
       const service = upload(async (requests) => {
         await requests.next()
         return { committedSize: 64 }
@@ -449,7 +450,7 @@ for (const transport of ['remexec', 'grpc-js'] as const)
       t.notOk(session.destroyed)
     })
 
-    t.test('client streaming: an early failure too, while the client sends more than every window', async (t) => {
+    t.test('client streaming: an early failure reaches a client that sends more than every window', async (t) => {
       const service = upload(async () => {
         throw new StatusError('INVALID_ARGUMENT', 'no such name')
       })
@@ -460,7 +461,7 @@ for (const transport of ['remexec', 'grpc-js'] as const)
       t.match(await failure(response), { code: 3, details: 'no such name' })
     })
 
-    t.test('client streaming: a handler that does not read holds the client back', async (t) => {
+    t.test('client streaming: a handler that does not read stops the client by backpressure', async (t) => {
       let go = (): void => {}
       const service = upload(async (requests, call) => {
         await new Promise<void>((resolve) => {
@@ -484,7 +485,7 @@ for (const transport of ['remexec', 'grpc-js'] as const)
       t.match(await response, { committedSize: 200 * size })
     })
 
-    t.test('bidirectional: answers as requests come, failure and cancel', async (t) => {
+    t.test('bidirectional: answers during the requests, failure and cancellation', async (t) => {
       const outcomes: unknown[] = []
       const service: Service = {
         name: EVENTS,
@@ -526,7 +527,7 @@ for (const transport of ['remexec', 'grpc-js'] as const)
       t.match(outcomes, ['end', { code: 10 }, { code: 1 }])
     })
 
-    t.test('a hundred streams on one connection, all open at once', async (t) => {
+    t.test('a hundred concurrent streams on one connection', async (t) => {
       let open = 0
       let allOpen = (): void => {}
       const together = new Promise<void>((resolve) => {
@@ -554,7 +555,7 @@ for (const transport of ['remexec', 'grpc-js'] as const)
     })
 
     t.test(
-      'requests: gzip is understood, one of 4 MiB and its envelope is taken, a larger one than the limit is refused',
+      'requests: gzip and a message of 4 MiB with its envelope are accepted, one above the limit is refused',
       async (t) => {
         const service = upload(counting)
         const { client, address } = await serving(t, [service])
@@ -574,7 +575,7 @@ for (const transport of ['remexec', 'grpc-js'] as const)
       },
     )
 
-    t.test('headers: 8 KiB, unknown names and an undecodable RequestMetadata are all fine', async (t) => {
+    t.test('headers: 8 KiB, unknown names and an undecodable RequestMetadata are accepted', async (t) => {
       const { client, lines } = await serving(t, [unary(async () => ({}))])
       const name = 'build.bazel.remote.execution.v2.requestmetadata-bin'
       const requestMetadata = codec('build.bazel.remote.execution.v2.RequestMetadata')

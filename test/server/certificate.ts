@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** A certificate for localhost that nobody else knows, made by openssl in `folder`. */
+/** A new self-signed certificate for localhost, made by openssl in `folder`. */
 export const certificate = (folder: string): { readonly key: Buffer; readonly cert: Buffer } => {
   const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')]
   const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1']

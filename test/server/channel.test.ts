@@ -3,7 +3,7 @@ import { connect, createServer, Socket } from 'node:net'
 import t, { type Test } from 'tap'
 import { SocketChannel } from '../../src/server/remexec/channel.js'
 
-/** A socket as a listener accepts it, with nothing read of it, and its other end. */
+/** A socket as accepted by a listener, with nothing read from it, and its other end. */
 const accepted = async (t: Test): Promise<{ socket: Socket; client: Socket }> => {
   const server = createServer({ pauseOnConnect: true }).listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -17,7 +17,7 @@ const accepted = async (t: Test): Promise<{ socket: Socket; client: Socket }> =>
   return { socket, client }
 }
 
-/** A channel that says what it read: the bytes, and whose memory they lay in. */
+/** A channel that records the bytes that it read and the memory they were in. */
 const opened = async (t: Test, prepare: (socket: Socket) => void = () => {}) => {
   const { socket, client } = await accepted(t)
   prepare(socket)
@@ -56,16 +56,19 @@ const opened = async (t: Test, prepare: (socket: Socket) => void = () => {}) => 
   return { channel, client, memory, says, ended: () => until(() => isClosed) }
 }
 
-t.test('sockets read into one buffer: fails where this Node no longer lets an accepted socket do so', async (t) => {
-  const [first, second] = [await opened(t), await opened(t)]
-  for (const more of ['one', 'two', 'x'.repeat(200_000)]) {
-    await first.says(more)
-    await second.says(more)
-  }
-  t.equal(new Set([...first.memory, ...second.memory]).size, 1)
-})
+t.test(
+  'sockets read into one buffer (fails if this version of Node no longer supports that for accepted sockets)',
+  async (t) => {
+    const [first, second] = [await opened(t), await opened(t)]
+    for (const more of ['one', 'two', 'x'.repeat(200_000)]) {
+      await first.says(more)
+      await second.says(more)
+    }
+    t.equal(new Set([...first.memory, ...second.memory]).size, 1)
+  },
+)
 
-/** As a socket that is no plain one, which has no handle that could be had: one of TLS is such. */
+/** A socket whose handle is not accessible, like that of TLS. */
 const withoutHandle = (socket: Socket): void => {
   Object.defineProperty(socket, 'constructor', { value: class extends Socket {} })
 }
@@ -74,7 +77,7 @@ for (const [name, prepare] of [
   ['into one buffer', () => {}],
   ['in buffers of their own, where that cannot be had', withoutHandle],
 ] as const) {
-  t.test(`${name}: everything comes in order, both ways, and pausing holds it back`, async (t) => {
+  t.test(`${name}: bytes arrive in order in both directions, and pausing stops them`, async (t) => {
     const { channel, client, memory, says, ended } = await opened(t, prepare)
     await says('one')
     channel.pause()

@@ -22,7 +22,7 @@ export interface Sent {
   readonly options?: CallOptions
 }
 
-/** A grpc-js client of any method below protos/, by its full name `package.Service/Method`. */
+/** A grpc-js client of any method in protos/, by its full name `package.Service/Method`. */
 export class TestClient {
   readonly client: Client
 
@@ -30,7 +30,7 @@ export class TestClient {
     this.client = new Client(address, secured, options)
   }
 
-  /** The call beside the promise of its response, so that a test can cancel it. */
+  /** The call and the promise of its response, so that a test can cancel the call. */
   unary(name: string, request: object | Buffer, { metadata = new Metadata(), options = {} }: Sent = {}) {
     const method = methodOf(name)
     let call: ClientUnaryCall | undefined
@@ -87,7 +87,7 @@ const methodOf = (name: string): MethodDefinition => {
 const encode = (method: MethodDefinition, message: object | Buffer): Buffer =>
   Buffer.isBuffer(message) ? message : method.request.encode(message)
 
-/** All messages of a stream and how it ended. */
+/** All messages of a stream and its final status. */
 export const collect = async (
   stream: ClientReadableStream<Message>,
 ): Promise<{ messages: Message[]; status: ServiceError | undefined }> => {

@@ -13,10 +13,11 @@ import { BYTE_STREAM, CAS, wire } from '../service/harness.js'
 import { collect, TestClient } from './client.js'
 import { frame, message, RawClient, requestBlock, uint32 } from './http2/raw-client.js'
 
-// Clients that give up a call in the packet that makes it. The built server, whose descriptors are counted from outside.
+// Clients that cancel a call in the packet that starts it. Runs against the built server, whose descriptors are counted
+// from outside.
 
 t.setTimeout(240_000)
-/** Longer than a part may take to stop: a call that is left behind ends in a line that says so. */
+/** Longer than a component may take to stop: a leaked call leads to a log line that reports it. */
 const DRAIN_S = 3600
 
 const REAPI = 'build.bazel.remote.execution.v2'
@@ -30,14 +31,14 @@ const callOf = (path: string, request: Buffer, streamId: number): Buffer[] => [
 ]
 
 interface GivenUp {
-  /** grpc-js is not asked: Node reads nothing more of a connection whose peer broke the protocol, not even its end. */
+  /** Not for grpc-js: after a protocol error Node reads nothing more from the connection, not even its end. */
   readonly endsConnection?: boolean
-  /** Calls of one connection. */
+  /** Number of calls per connection. */
   readonly calls: number
   readonly connections: number
-  /** What follows the call in the same packet. */
+  /** Bytes after the call in the same packet. */
   readonly behind: (streamId: number) => Buffer
-  /** What follows them all and ends the connection. */
+  /** Bytes after all calls, which end the connection. */
   readonly last?: Buffer
 }
 
@@ -52,7 +53,7 @@ const waysToGiveUp: Readonly<Record<string, GivenUp>> = {
   'a second HEADERS': { ...many, behind: (id) => frame(FrameType.HEADERS, 5, id, requestBlock('/')) },
   'DATA behind the end': { ...many, endsConnection: true, behind: (id) => frame(FrameType.DATA, 1, id, message()) },
   'a connection error': {
-    // What one read of the server takes in: the calls of a later packet than the first would know of the error.
+    // One read of the server must contain all calls: a call in a later packet would already see the error.
     calls: 100,
     connections: 40,
     endsConnection: true,
@@ -78,7 +79,7 @@ const giveUp = async (
 
 const descriptors = ({ child }: Program): number => readdirSync(`/proc/${child.pid}/fd`).length
 
-/** Resolves once no more are open; else the test times out and says how many there were. */
+/** Resolves once at most this number of descriptors is open. Otherwise the test times out and reports the number. */
 const noneLeft = async (t: Test, server: Program, before: number): Promise<void> => {
   let now = descriptors(server)
   for (let tries = 0; now > before && tries < 200; tries++) {
@@ -134,7 +135,7 @@ const started = async (t: Test, transport: string, isGuarded: boolean) => {
   return { server, port: Number(address.split(':').at(-1)), digest, readAll, client }
 }
 
-/** Every method by which a call may wait, with a request that it takes. */
+/** Every method whose calls may wait, with a valid request. */
 const methodsOf = (digest: Digest): readonly (readonly [path: string, request: Buffer])[] => {
   const blobDigests = [wire(digest)]
   const root = Digest.of(Buffer.alloc(0), digestFunctions.SHA256)
@@ -184,7 +185,7 @@ for (const isGuarded of [false, true]) {
         if (transport === 'grpc-js' && way.endsConnection === true) continue
         const before = descriptors(server)
         for (let count = 0; count < way.connections; count++) await giveUp(port, way, call)
-        // Opens of files are queued: behind a whole read none of them is to come.
+        // Opens of files are queued, so after a whole read none is pending.
         await readAll()
         await t.test(title, (t) => noneLeft(t, server, before))
       }
@@ -205,7 +206,7 @@ for (const isGuarded of [false, true]) {
       for (const [path, request] of methodsOf(digest)) {
         const call = (id: number) => callOf(`/${path}`, request, id)
         await giveUp(port, { ...way, calls: 20, connections: 2 }, call)
-        // The end of the request, which some methods wait for, is still to come.
+        // Some methods wait for the end of the request, which has not been sent.
         await giveUp(port, { ...way, calls: 20, connections: 2 }, (id) => call(id).slice(0, 1))
       }
     }

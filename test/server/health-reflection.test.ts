@@ -53,7 +53,7 @@ t.test('health: check, list and watch', async (t) => {
   unknown.cancel()
 })
 
-t.test('a watch hears that the server stops, and does not hold it up', async (t) => {
+t.test('a Watch is informed that the server stops, and does not delay the stop', async (t) => {
   const { listener, client } = await serving(t)
   const watch = client.serverStream('grpc.health.v1.Health/Watch', { service: EXECUTION })
   const unknown = client.serverStream('grpc.health.v1.Health/Watch', { service: 'nope' })
@@ -81,7 +81,7 @@ for (const version of ['v1', 'v1alpha']) {
       return encoded.map((bytes) => descriptor.FileDescriptorProto.decode(bytes) as descriptor.IFileDescriptorProto)
     }
 
-    t.test('lists what is served', async (t) => {
+    t.test('lists the services', async (t) => {
       const { messages } = await ask({ listServices: '*' })
       const names = messages[0].listServicesResponse.service.map(({ name }: { name: string }) => name)
       const own = [
@@ -92,7 +92,7 @@ for (const version of ['v1', 'v1alpha']) {
       t.same(names.sort(), [CAPABILITIES, EXECUTION, ...own])
     })
 
-    t.test('gives the file of a symbol and all it imports, by symbol, method or name', async (t) => {
+    t.test('returns the file of a symbol and its imports, by symbol, method or name', async (t) => {
       const byName = 'build/bazel/remote/execution/v2/remote_execution.proto'
       for (const request of [
         { fileContainingSymbol: EXECUTION },
@@ -120,7 +120,7 @@ for (const version of ['v1', 'v1alpha']) {
       }
     })
 
-    t.test('answers in order, and what it does not know with NOT_FOUND inside the stream', async (t) => {
+    t.test('answers in order, and unknown names with NOT_FOUND inside the stream', async (t) => {
       const { messages, status } = await ask(
         { host: 'a', fileContainingSymbol: 'no.such.Symbol' },
         { host: 'b', listServices: '' },
@@ -138,7 +138,7 @@ for (const version of ['v1', 'v1alpha']) {
       ])
     })
 
-    t.test('bytes that are no request end the call at once, and what came before them is answered', async (t) => {
+    t.test('an invalid request ends the call immediately, and earlier requests are answered', async (t) => {
       const path = `/grpc.reflection.${version}.ServerReflection/ServerReflectionInfo`
       const asItIs = (bytes: Buffer): Buffer => bytes
       for (const hex of ['22617a656c2e', 'ff', '0a', '3a', '2a02', '0affffffff0f', '00', '0b']) {
@@ -146,12 +146,12 @@ for (const version of ['v1', 'v1alpha']) {
         stream.write(Buffer.from('3a012a', 'hex'))
         t.ok((await once(stream, 'data'))[0].length > 0)
         stream.write(Buffer.from(hex, 'hex'))
-        // Never half-closed: the answer must not wait for that.
+        // Never half-closed, because the answer must not wait for that.
         t.match(await once(stream, 'error'), [{ code: 3, details: /not a valid grpc\.reflection/ }], hex)
       }
     })
 
-    t.test('the descriptors say what the server speaks', async (t) => {
+    t.test('the descriptors describe the protocol of the server', async (t) => {
       const file = await filesOf({ fileContainingSymbol: EXECUTION })
       const described = protobuf.Root.fromDescriptor({ file })
       described.resolveAll()
@@ -175,7 +175,7 @@ for (const version of ['v1', 'v1alpha']) {
   })
 }
 
-t.test('descriptors are as protoc writes them: absolute names, map entries, JSON names', async (t) => {
+t.test('descriptors are the same as from protoc: absolute names, map entries, JSON names', async (t) => {
   const { client } = await serving(t)
   const stream = client.bidi('grpc.reflection.v1.ServerReflection/ServerReflectionInfo')
   stream.write({ fileByFilename: 'build/bazel/remote/execution/v2/remote_execution.proto' })

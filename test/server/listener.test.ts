@@ -40,7 +40,7 @@ const raw = async (port: number, ...writes: (string | Buffer)[]): Promise<Socket
   return socket
 }
 
-/** All that the server says until it closes the connection. */
+/** Everything that the server sends until it closes the connection. */
 const untilClosed = async (socket: Socket): Promise<string> => {
   let said = ''
   socket.on('data', (chunk) => {
@@ -99,7 +99,7 @@ t.test('an HTTP client that leaves aborts its signal', async (t) => {
   t.match(await gone, { code: 1 })
 })
 
-t.test('garbage, silence and half a greeting never hurt the others', async (t) => {
+t.test('garbage, silence and half a greeting do not affect other connections', async (t) => {
   const { client, port } = await listening(t, { firstBytesMs: 60 })
   const preface = 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'
   t.equal(await untilClosed(await raw(port, Buffer.alloc(100_000, 0xff))), '')
@@ -145,7 +145,7 @@ t.test('windows are raised: on the stream by a setting, on the connection by an 
   t.pass('the connection window is open')
 })
 
-t.test('pings are answered and never punished', async (t) => {
+t.test('pings are answered and never end the connection', async (t) => {
   const { port } = await listening(t)
   const session = await http2(t, port)
   session.on('goaway', () => t.fail('goaway'))
@@ -155,7 +155,7 @@ t.test('pings are answered and never punished', async (t) => {
   t.notOk(session.destroyed)
 })
 
-t.test('what is not gRPC over HTTP/2 is told so', async (t) => {
+t.test('requests of HTTP/2 that are not gRPC get an explanation', async (t) => {
   const { port } = await listening(t)
   const session = await http2(t, port)
   const stream = session.request({ ':path': '/status' })
@@ -175,7 +175,7 @@ t.test('addresses', async (t) => {
   await everywhere.close()
 })
 
-/** A service whose calls wait to be let go. */
+/** A service whose calls wait until the test releases them. */
 const waiting = () => {
   const signals: AbortSignal[] = []
   let letGo = (): void => {}
@@ -198,7 +198,7 @@ const waiting = () => {
   return { service, signals, begin, letGo: () => letGo() }
 }
 
-t.test('close lets calls end, takes no new ones, and does not wait for idle connections', async (t) => {
+t.test('close waits for calls, accepts no new ones, and does not wait for idle connections', async (t) => {
   const { service, begin, letGo, signals } = waiting()
   const { listener, client, port } = await listening(t, { services: [service] })
   const idleEnds = untilClosed(await raw(port))
@@ -218,7 +218,7 @@ t.test('close lets calls end, takes no new ones, and does not wait for idle conn
   await idleEnds
 })
 
-t.test('close refuses calls that still wait to begin with UNAVAILABLE, and begins none of them', async (t) => {
+t.test('close refuses calls that have not begun with UNAVAILABLE, and begins none of them', async (t) => {
   let begun = 0
   const service: Service = {
     name: CAPABILITIES,
@@ -243,7 +243,7 @@ t.test('close refuses calls that still wait to begin with UNAVAILABLE, and begin
   t.equal(begun, 2)
 })
 
-t.test('close ends what outlasts the drain with UNAVAILABLE', async (t) => {
+t.test('close ends calls that outlast the drain with UNAVAILABLE', async (t) => {
   const { service, begin, signals } = waiting()
   const { listener, client } = await listening(t, { services: [service] })
   const { response } = client.unary(GET, {})

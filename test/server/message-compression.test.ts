@@ -14,7 +14,7 @@ const readResponse = codec(`google.bytestream.ReadResponse`)
 const text = Buffer.alloc(10_000, 'text ')
 const noise = randomBytes(10_000)
 
-/** Answers a Read with text, with noise, with text that is not to be compressed, and with little. */
+/** Answers a Read with text, with noise, with text that must not be compressed, and with a short text. */
 const service: Service = {
   name: BYTE_STREAM,
   serverStreaming: {
@@ -53,7 +53,7 @@ const framed = (bytes: Buffer, isCompressed: boolean): Buffer => {
   return Buffer.concat([head, bytes])
 }
 
-/** One call as it is on the wire. */
+/** The messages of one call on the wire. */
 const call = async (
   { address }: Listener,
   method: string,
@@ -94,7 +94,7 @@ const read = (listener: Listener, headers: Readonly<Record<string, string>>): Pr
 
 const sendsGzip = { compression: { sendsGzip: true, accepted: [] } }
 
-t.test('responses leave in gzip where the client understands it and that makes them smaller', async (t) => {
+t.test('responses use gzip if the client accepts it and they get smaller', async (t) => {
   const { headers, trailers, messages } = await read(await serving(t, sendsGzip), {
     'grpc-accept-encoding': 'deflate,gzip',
   })
@@ -111,7 +111,7 @@ t.test('responses leave in gzip where the client understands it and that makes t
   t.same(plain, [text, noise, text, Buffer.from('little')])
 })
 
-t.test('responses leave as they are for other clients, and where nothing else is asked for', async (t) => {
+t.test('responses are not compressed for other clients, or without configuration', async (t) => {
   const asking = { 'grpc-accept-encoding': 'identity,gzip' }
   for (const [options, headers] of [
     [sendsGzip, {}],
@@ -127,7 +127,7 @@ t.test('responses leave as they are for other clients, and where nothing else is
   }
 })
 
-t.test('requests may come in what is accepted, and in nothing else', async (t) => {
+t.test('requests may use only the accepted compressions', async (t) => {
   const request = Buffer.alloc(1000)
   const packed = { gzip: gzipSync(request), deflate: deflateSync(request) }
   const ask = async (listener: Listener, encoding: 'gzip' | 'deflate'): Promise<Heard> =>
@@ -141,7 +141,7 @@ t.test('requests may come in what is accepted, and in nothing else', async (t) =
     [onlyGzip, 'gzip'],
   ] as const) {
     const { code } = outcomeOf(await ask(listener, encoding))
-    // The bytes are no request: they were unpacked, and read as one.
+    // The bytes are not a request, so an error of the decoder shows that they were decompressed.
     t.equal(code, '3', encoding)
   }
   for (const [listener, encoding, accepted] of [
@@ -159,7 +159,7 @@ const outcomeOf = ({ headers, trailers }: Heard) => ({
   told: headers['grpc-accept-encoding'],
 })
 
-t.test('a handler is told of a message that came compressed, and of one that did not', async (t) => {
+t.test('a handler sees whether a message was compressed', async (t) => {
   const listener = await serving(t)
   const query = codec('google.bytestream.QueryWriteStatusRequest').encode({ resourceName: 'x'.repeat(100) })
   const status = codec('google.bytestream.QueryWriteStatusResponse')
@@ -170,7 +170,7 @@ t.test('a handler is told of a message that came compressed, and of one that did
   }
 })
 
-t.test('what grpc-js cannot do is refused before anything listens', async (t) => {
+t.test('settings that grpc-js does not support are refused before the listener starts', async (t) => {
   for (const compression of [
     { sendsGzip: true, accepted: ['gzip', 'deflate'] },
     { sendsGzip: false, accepted: ['gzip'] },

@@ -22,7 +22,7 @@ interface Answer {
   readonly details: string
 }
 
-/** All that a client is told by one call that `handle` answers. */
+/** Everything that a client receives from one call that `handle` answers. */
 const answerOf = async (t: Test, transport: TransportName, handle: Unary): Promise<Answer> => {
   const service = { name: CAPABILITIES, unary: { GetCapabilities: handle } }
   const listener = await listen({ address: '127.0.0.1:0', services: [service], transport })
@@ -50,7 +50,7 @@ const answerOf = async (t: Test, transport: TransportName, handle: Unary): Promi
 }
 
 for (const transport of ['remexec', 'grpc-js'] as const) {
-  t.test(`metadata of a handler in front of the response and behind it, ${transport}`, async (t) => {
+  t.test(`a handler can send metadata before and after the response,  ${transport}`, async (t) => {
     const { headers, trailers, code } = await answerOf(t, transport, async (_, call) => {
       call.setHeaders(header)
       call.setTrailers(trailer)
@@ -62,7 +62,7 @@ for (const transport of ['remexec', 'grpc-js'] as const) {
     t.same([headers.get('x-trailer-bin'), trailers.get('x-header')], [[], []], 'each in its place')
   })
 
-  t.test(`metadata of a call that fails, ${transport}`, async (t) => {
+  t.test(`a failed call can have metadata,  ${transport}`, async (t) => {
     const failing =
       (told: (call: ServedCall) => void): Unary =>
       async (_, call) => {
@@ -87,7 +87,7 @@ for (const transport of ['remexec', 'grpc-js'] as const) {
     t.same([one.code, one.trailers.get('x-trailer-bin')], [10, [bytes]])
   })
 
-  t.test(`a message of a status arrives as it is, ${transport}`, async (t) => {
+  t.test(`a status message arrives unchanged,  ${transport}`, async (t) => {
     for (const message of ['\t\n 100% \r\n ☺ 😈 \u0000\u007f é', '%41 %', '']) {
       const { code, details } = await answerOf(t, transport, async () => {
         throw new StatusError('ABORTED', message)

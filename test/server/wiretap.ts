@@ -3,22 +3,22 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import type { Test } from 'tap'
 import { Flag, FrameType, HEAD_BYTES, PREFACE } from '../../src/server/http2/frame/frame.js'
 
-/** What has gone over one connection so far, either way. */
+/** The bytes of one connection so far, in both directions. */
 interface Tapped {
   readonly sent: Buffer[]
   readonly answered: Buffer[]
 }
 
 export interface Wiretap {
-  /** Stands before the port of the server. */
+  /** The port of the proxy in front of the server. */
   readonly port: number
-  /** What clients sent, a connection each. */
+  /** The bytes from clients, one entry per connection. */
   sent(): Buffer[]
-  /** What the server sent. */
+  /** The bytes from the server. */
   answered(): Buffer[]
 }
 
-/** Passes on what goes to and comes from a port of this machine, and keeps it. */
+/** A proxy for a local port that records all bytes. */
 export const wiretap = async (t: Test, serverPort: number): Promise<Wiretap> => {
   const connections: Tapped[] = []
   const sockets: Socket[] = []
@@ -48,7 +48,7 @@ export const wiretap = async (t: Test, serverPort: number): Promise<Wiretap> => 
   }
 }
 
-/** The whole frames of what one side sent, heads included. */
+/** The complete frames of one direction, including headers. */
 export const framesIn = (bytes: Buffer): Buffer[] => {
   const frames: Buffer[] = []
   const start = bytes.indexOf(PREFACE) === 0 ? PREFACE.length : 0
@@ -61,13 +61,13 @@ export const framesIn = (bytes: Buffer): Buffer[] => {
   return frames
 }
 
-/** A message of gRPC as it was on the wire. */
+/** A gRPC message on the wire. */
 export interface WireMessage {
   readonly isCompressed: boolean
   readonly sizeBytes: number
 }
 
-/** The messages of what one side sent, stream by stream. */
+/** The messages of one direction, stream by stream. */
 export const messagesIn = (bytes: Buffer): WireMessage[] => {
   const bodies = new Map<number, Buffer[]>()
   for (const frame of framesIn(bytes)) {

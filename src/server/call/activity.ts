@@ -1,15 +1,15 @@
-/** Counts work under way, for whoever must wait until there is none. */
+/** Counts calls in progress, so that a shutdown can wait until there are none. */
 export class Activity {
   #count = 0
   #idle: (() => void)[] = []
 
-  /** Counts `work`, which must not reject, until it settles. */
+  /** Counts `work` until it settles. It must not reject. */
   during(work: Promise<void>): void {
     this.begin()
     work.then(() => this.end())
   }
 
-  /** Counts something more, until `end` is called for it. */
+  /** Counts one more, until a matching call of `end`. */
   begin(): void {
     this.#count += 1
   }
@@ -22,7 +22,7 @@ export class Activity {
     for (const resolve of waiting) resolve()
   }
 
-  /** Resolves when nothing is under way. */
+  /** Resolves when nothing is in progress. */
   idle(): Promise<void> {
     if (this.#count === 0) return Promise.resolve()
     return new Promise((resolve) => this.#idle.push(resolve))

@@ -18,23 +18,23 @@ import type { Receiver, Wire } from './wire.js'
 
 const serverFaults = new Set<number>([Code.UNKNOWN, Code.INTERNAL, Code.DATA_LOSS])
 
-/** Where messages of the client go, one for each `Wire.read`. */
+/** Receives the client's messages, one for each `Wire.read`. */
 type Messages = Pick<Receiver, 'message' | 'halfClosed'>
 
 /**
- * One RPC between a client and a handler: its messages, its end, its line in the log. The one object for it, whatever
- * transport it came by; services see it as a ServedCall.
+ * One RPC between a client and a handler: its messages, its end and its log line. The only object per call, for any
+ * transport. Services see it as a ServedCall.
  */
 export class ServerCall implements ServedCall, Receiver, UnderWay {
   position = 0
-  /** Known once the request was decoded; empty where it names none, and for calls that stream their requests. */
+  /** Set when the request is decoded. Empty if it names no instance, and for calls that stream requests. */
   instanceName = ''
   readonly log: Log
-  /** Set where the line of the call is one for operators too: of every so many calls. */
+  /** The share of calls logged at level info, if this call is one of them. */
   shownShare: number | undefined
-  /** Where the call is traced. */
+  /** Set if the call is traced. */
   span: Span | undefined
-  /** Where calls are judged. */
+  /** Set if there is a gate. */
   visitor: Visitor | undefined
   readonly #method: MethodDefinition
   readonly #wire: Wire
@@ -52,7 +52,7 @@ export class ServerCall implements ServedCall, Receiver, UnderWay {
   #sentBytes = 0
   #subject: object | undefined
   #notes: LogFields | undefined
-  /** Those that came so: few do. */
+  /** Messages that arrived compressed. Created lazily, because there are few. */
   #compressed: WeakSet<object> | undefined
 
   constructor(method: MethodDefinition, wire: Wire, log: Log, meter: CallMeter) {
@@ -98,7 +98,7 @@ export class ServerCall implements ServedCall, Receiver, UnderWay {
     return this.#compressed?.has(request) ?? false
   }
 
-  /** Goes on once it is known who calls. */
+  /** Asks the gate whether the caller may use the method; throws if not. */
   async pass(gate: Gate): Promise<void> {
     const admitted = gate.admit(this.#method.path, this.#wire)
     this.visitor = admitted instanceof Promise ? await admitted : admitted
@@ -109,7 +109,7 @@ export class ServerCall implements ServedCall, Receiver, UnderWay {
     this.#notes = { ...this.#notes, ...fields }
   }
 
-  /** Few handlers ever ask for it, and a signal costs more than the rest of a small call. */
+  /** Created lazily: few handlers use it, and it costs more than the rest of a small call. */
   get signal(): AbortSignal {
     if (this.#abort === undefined) {
       this.#abort = new AbortController()
@@ -118,7 +118,7 @@ export class ServerCall implements ServedCall, Receiver, UnderWay {
     return this.#abort.signal
   }
 
-  /** The request of a call that has exactly one. */
+  /** The decoded request of a call with exactly one. */
   async request(): Promise<unknown> {
     const bytes = await this.#requestBytes()
     const request = this.#decode(bytes, this.cameCompressed(bytes))
@@ -126,13 +126,13 @@ export class ServerCall implements ServedCall, Receiver, UnderWay {
     return request
   }
 
-  /** The same as it came. */
+  /** Like `request`, but encoded. */
   async requestBytes(): Promise<Buffer> {
     return this.#checked(await this.#requestBytes())
   }
 
   #requestBytes(): Promise<Buffer> {
-    // A call that was given up before gets no message any more.
+    // A call that was given up gets no more messages.
     if (this.#givenUp !== undefined) return Promise.reject(this.#givenUp)
     return new Promise((resolve, reject) => {
       let received: Buffer | undefined
@@ -167,7 +167,7 @@ export class ServerCall implements ServedCall, Receiver, UnderWay {
     return messages
   }
 
-  /** Of a call that was given up before: a stream that is destroyed, because nothing tells it any more. */
+  /** If the call was given up, the stream is already destroyed, because no later event would destroy it. */
   responses(): ResponseStream {
     const stream = new ResponseStream({
       send: (message, sent) => {
@@ -184,7 +184,7 @@ export class ServerCall implements ServedCall, Receiver, UnderWay {
     return stream
   }
 
-  /** The response of a call that has exactly one, and with it the end of the call. */
+  /** Sends the response of a call with exactly one, and ends the call. */
   respond(message: unknown): void {
     this.respondBytes(this.#encode(message))
   }
@@ -195,13 +195,13 @@ export class ServerCall implements ServedCall, Receiver, UnderWay {
     this.#end(this.#wire.send(bytes))
   }
 
-  /** Ends the call well once everything written to `responses` was handed to the transport. */
+  /** Ends the call with OK once everything written to `responses` was passed to the transport. */
   async finish(): Promise<void> {
     if (this.#responses !== undefined) await finishedWriting(this.#responses)
     this.#end(undefined)
   }
 
-  /** Ends the call with what was thrown. */
+  /** Ends the call with the thrown error. */
   fail(thrown: unknown): void {
     this.#end(StatusError.from(thrown))
   }
@@ -228,7 +228,7 @@ export class ServerCall implements ServedCall, Receiver, UnderWay {
     )
   }
 
-  /** Ends the call from our side, whatever its handler is doing. */
+  /** Ends the call from the server's side, whatever its handler is doing. */
   stop(error: StatusError): void {
     if (this.#isEnded) return
     this.#end(error)
@@ -255,7 +255,7 @@ export class ServerCall implements ServedCall, Receiver, UnderWay {
   #end(thrown: StatusError | undefined): void {
     if (this.#isEnded) return
     this.#isEnded = true
-    // OK is no failure: a handler that throws it is wrong, and a client must not take it for success.
+    // OK is no failure. A handler that throws it has a bug, and the client must not see success.
     const failure = thrown?.code === Code.OK ? new StatusError('INTERNAL', 'internal error', { cause: thrown }) : thrown
     this.#wire.end(failure)
     this.#logEnd(failure?.code ?? Code.OK, failure)
@@ -293,7 +293,7 @@ export class ServerCall implements ServedCall, Receiver, UnderWay {
     this.span.end(failure, { 'rpc.grpc.status_code': code, ...attributesOf(about) })
   }
 
-  /** Keeps what the line in the log says of a request; of a message of a stream not the bytes it brings. */
+  /** Keeps the facts of a request for the log line; of a stream's message only the resource name, not its bytes. */
   #about<T extends object>(request: T): T {
     const isStream = this.#method.requestStream
     this.#subject ??= isStream && 'resourceName' in request ? { resourceName: request.resourceName } : request
@@ -305,7 +305,7 @@ export class ServerCall implements ServedCall, Receiver, UnderWay {
     return this.#marked(this.#about(message), cameCompressed)
   }
 
-  /** Shows the first message to the gate; what comes behind it is of the same call. */
+  /** Lets the gate check the first message; later messages belong to the same call. */
   #checked<T extends object>(message: T): T {
     if (!this.#isChecked) this.visitor?.check(this.#method.path, message, this.#wire.peer)
     this.#isChecked = true
@@ -323,12 +323,12 @@ export class ServerCall implements ServedCall, Receiver, UnderWay {
   #encode(message: unknown): Encoded {
     if (message instanceof EncodedMessage) return message.bytes
     const { response } = this.#method
-    // A message in parts is sent from where the parts lie.
+    // A message in parts is sent without being copied together.
     if (typeof message === 'object' && message !== null) return response.gather?.(message) ?? response.encode(message)
     throw new TypeError(`${this.#method.path} answered ${String(message)}, expected a ${response.typeName}`)
   }
 
-  // The code grpc's own libraries give when a call breaks the number of messages its method has.
+  // The code that grpc's libraries return if a call has the wrong number of messages.
   #miscounted(found: string): StatusError {
     return new StatusError('UNIMPLEMENTED', `${this.#method.path} takes exactly one request message, got ${found}`)
   }
@@ -342,7 +342,7 @@ const instanceNameOf = (request: unknown): string =>
     ? request.instanceName
     : ''
 
-/** What the log says in words, as attributes of ours. */
+/** Text fields of the log line as span attributes. */
 const attributesOf = (fields: LogFields): Record<string, string> =>
   Object.fromEntries(
     Object.entries(fields).flatMap(([name, value]) => (typeof value === 'string' ? [[`remexec.${name}`, value]] : [])),

@@ -1,13 +1,13 @@
-/** Something that knows its place among the calls under way, so that it can leave without a search. */
+/** An element that knows its position, so that its removal needs no search. */
 export interface UnderWay {
-  /** Where it stands; kept by the one collection it is in. */
+  /** Index in the collection. Maintained by the only collection it is in. */
   position: number
 }
 
 /**
- * The calls under way. Not a Set, for the sake of the collector: whenever the table of a Set fills up V8 makes another and
- * lets the old one point to it and to what it held. One such table that has grown old keeps every later one alive, and
- * with them calls that ended long ago, each of which is then copied twice.
+ * The calls in progress. Not a Set, because of the garbage collector: when the table of a Set is full, V8 allocates a
+ * new one, and the old one still refers to it and to its elements. An old table in the old generation then keeps all
+ * later ones alive, with calls that ended long ago, each of which is copied twice.
  */
 export class CallsUnderWay<T extends UnderWay> implements Iterable<T> {
   readonly #calls: T[] = []
@@ -24,7 +24,7 @@ export class CallsUnderWay<T extends UnderWay> implements Iterable<T> {
     last.position = call.position
   }
 
-  /** Those of this moment, whatever comes or ends meanwhile. */
+  /** Iterates over a copy, so calls may begin or end meanwhile. */
   [Symbol.iterator](): Iterator<T> {
     return [...this.#calls].values()
   }

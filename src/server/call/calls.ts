@@ -14,13 +14,13 @@ import type { Wire } from './wire.js'
 
 export interface CallsParts {
   readonly log: Log
-  /** Counts the calls under way. */
+  /** Counts the calls in progress. */
   readonly activity: Activity
   readonly meters?: CallMeters | undefined
   readonly tracer?: Tracer | undefined
-  /** Of the calls, whose line in the log is at the level info and not only at debug. Default 0. */
+  /** The share of calls, 0 to 1, whose log line is at level info instead of debug. Default 0. */
   readonly shownShare?: number | undefined
-  /** Judges calls before their services get them; without it all may pass. */
+  /** Authorizes calls before their handlers run; without it every call is allowed. */
   readonly gate?: Gate | undefined
 }
 
@@ -31,13 +31,13 @@ interface WaitingCall extends UnderWay {
 
 const unmetered: CallMeters = () => UNCOUNTED
 
-/** What a client is advised to wait before it asks a server again that is starting. */
+/** The retry delay suggested to clients of a server that is starting. */
 const STARTING_RETRY_MS = 500
 
 const starting = (): StatusError =>
   new StatusError('UNAVAILABLE', 'the server is starting', { details: [retryInfo(STARTING_RETRY_MS)] })
 
-/** What runs for the calls that transports bring, and which of them are under way. */
+/** The handlers of all transports, and the calls in progress. */
 export class Calls {
   readonly #handlers: Map<string, Handler>
   readonly #log: Log
@@ -50,7 +50,7 @@ export class Calls {
   readonly #waiting = new CallsUnderWay<WaitingCall>()
   readonly #meters = new Map<Handler, CallMeter>()
 
-  /** Calls of the services called `awaited` are UNAVAILABLE until `serve` brings them. */
+  /** Calls of the services named `awaited` are UNAVAILABLE until `serve` provides them. */
   constructor(
     services: readonly Service[],
     { log, activity, meters = unmetered, tracer, shownShare = 0, gate }: CallsParts,
@@ -70,7 +70,7 @@ export class Calls {
     return this.#handlers
   }
 
-  /** Serves from now on what was awaited. Throws when it is something else. */
+  /** Provides the awaited services. Throws if others are passed. */
   serve(services: readonly Service[], gate: Gate | undefined): void {
     const brought = handlersByPath(services)
     for (const path of brought.keys()) {
@@ -83,7 +83,7 @@ export class Calls {
     }
   }
 
-  /** Serves one call. `wire` is told when the handler has ended. */
+  /** Serves one call. Calls `wire.handled` when the handler has ended. */
   begin(handler: Handler, wire: Wire): void {
     const call = new ServerCall(handler.method, wire, this.#log, this.#meters.get(handler) ?? UNCOUNTED)
     if (this.#shownShare > 0 && Math.random() < this.#shownShare) call.shownShare = this.#shownShare
@@ -93,8 +93,8 @@ export class Calls {
   }
 
   /**
-   * Serves one call when `whenReady` calls back; that answers whether it has. Until then the call counts as under way, and `stop`
-   * refuses it.
+   * Serves one call once `whenReady` calls back. `whenReady` returns true if it already has. Until then the call counts
+   * as in progress, and `stop` refuses it.
    */
   beginWhen(handler: Handler, wire: Wire, whenReady: (begin: () => void, givenUp: () => void) => boolean): void {
     let leave = (): void => {}
@@ -112,7 +112,7 @@ export class Calls {
     }
   }
 
-  /** Ends every call under way, and those that wait to begin. */
+  /** Ends every call in progress, and those that wait to begin. */
   stop(error: StatusError): void {
     for (const { wire, path } of this.#waiting) {
       wire.end(error)
@@ -137,7 +137,7 @@ export class Calls {
   }
 }
 
-/** Named as OpenTelemetry names calls: the path without its first slash. */
+/** Named by the convention of OpenTelemetry: the path without its first slash. */
 const spanOf = (tracer: Tracer, { method }: Handler, { metadata, peer }: Wire): Span | undefined => {
   const [, service = '', name = ''] = method.path.split('/')
   const attributes = { 'rpc.system': 'grpc', 'rpc.service': service, 'rpc.method': name, 'client.address': peer }

@@ -3,14 +3,17 @@ import { type MethodDefinition, serviceDefinition } from '../../proto/service-de
 import type { Bidirectional, ClientStreaming, ServerStreaming, Service, Unary } from '../../rpc/rpc.js'
 import type { ServerCall } from './call.js'
 
-/** One method of a service: what the protocol says about it and what runs for it. */
+/** One method of a service: its definition in the protocol, and its implementation. */
 export interface Handler {
   readonly method: MethodDefinition
   readonly kind: 'unary' | 'serverStream' | 'clientStream' | 'bidi'
   readonly run: (call: ServerCall) => Promise<void>
 }
 
-/** The handlers of services by path. Throws when one names a method that `protos/` does not have in that form, or two have one path. */
+/**
+ * The handlers of services by path. Throws if a service names a method that `protos/` does not have in that form, or if
+ * two have the same path.
+ */
 export const handlersByPath = (services: readonly Service[]): ReadonlyMap<string, Handler> => {
   const byPath = new Map<string, Handler>()
   for (const handler of services.flatMap(handlersOf)) {
@@ -21,7 +24,7 @@ export const handlersByPath = (services: readonly Service[]): ReadonlyMap<string
   return byPath
 }
 
-/** What stands for services that are not there yet: whoever calls one of their methods gets what `refusal` answers. */
+/** Handlers for services that are not available yet. Their calls fail with the error that `refusal` returns. */
 export const refusingHandlers = (
   serviceNames: readonly string[],
   refusal: () => StatusError,
@@ -91,7 +94,7 @@ const bidirectional = (handle: Bidirectional) => async (call: ServerCall) => {
   }
 }
 
-/** A handler may fail by destroying its stream as well as by throwing: the first of both ends the call. */
+/** A handler may fail by destroying its stream or by throwing; the first failure ends the call. */
 const orFailure = (responses: NodeJS.WritableStream, handled: Promise<void>): Promise<void> =>
   new Promise((resolve, reject) => {
     responses.once('error', reject)

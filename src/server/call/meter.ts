@@ -1,10 +1,10 @@
 /** Counts the calls of one method. */
 export interface CallMeter {
-  /** `sinceMs` is when it began, on the clock of the turns of the event loop. */
+  /** `sinceMs`: the start of the call, on the turn clock of the event loop. */
   ended(code: number, sinceMs: number): void
 }
 
-/** What counts the calls of a method, by its path. */
+/** Returns the meter of a method by its path. */
 export type CallMeters = (path: string) => CallMeter
 
 export const UNCOUNTED: CallMeter = { ended: () => {} }

@@ -1,16 +1,19 @@
 import type { LentMessage, RequestMessages } from '../../rpc/rpc.js'
 import type { Receiver } from './wire.js'
 
-/** How long a half-closed request is not believed. Measured: a reset by a Node client on the same machine comes within two turns. */
+/**
+ * Number of event loop turns before a half-close counts as the end of the request. Measured: a reset by a Node client
+ * on the same machine arrives within two turns.
+ */
 export const TURNS_BEFORE_END = 4
 
 export interface RequestMessagesParts {
   decode(bytes: Buffer, cameCompressed: boolean): unknown
-  /** Asks for one more message, which comes as a call of `message` or of `halfClosed`. */
+  /** Asks for one more message. The transport then calls `message` or `halfClosed`. */
   askForOne(): void
 }
 
-/** The request messages of a call for who takes them one by one: none is asked for before the one ahead was taken. */
+/** The request messages of a call, pulled one by one: each is requested only after the one before was taken. */
 export class PulledMessages implements RequestMessages, Pick<Receiver, 'message' | 'halfClosed'> {
   readonly #parts: RequestMessagesParts
   #isEnded = false
@@ -41,8 +44,8 @@ export class PulledMessages implements RequestMessages, Pick<Receiver, 'message'
   }
 
   /**
-   * Node's own clients half-close for real before they reset, in two writes, so a few turns of the loop pass before the
-   * end is believed. Still: an upload is complete by its size and digest, not by its end.
+   * Waits some turns before the end counts, because Node's own clients half-close before they reset, in two writes.
+   * Even so, an upload is complete by its size and digest, not by its end.
    */
   halfClosed(turns = TURNS_BEFORE_END): void {
     setImmediate(() => {
@@ -55,7 +58,7 @@ export class PulledMessages implements RequestMessages, Pick<Receiver, 'message'
     })
   }
 
-  /** The call is over: whoever waits, and whoever asks from now on, is told why. */
+  /** Ends the call: pending and later `next` calls reject with `reason`. */
   destroy(reason: Error): void {
     this.#failure ??= reason
     this.#waiting?.reject(this.#failure)

@@ -2,7 +2,7 @@ import type { LogFields } from '../../log/log.js'
 import { requestMetadata } from '../../proto/request-metadata.js'
 import type { Metadata } from '../../rpc/rpc.js'
 
-/** Who asks and for what, by the REAPI RequestMetadata header, for the line of the call in the log. */
+/** The client, invocation, action and target from the REAPI RequestMetadata header, for the call's log line. */
 export const requestFields = (metadata: Metadata): LogFields => {
   const known = requestMetadata(metadata)
   if (known === undefined) return {}

@@ -1,14 +1,14 @@
 import { Readable } from 'node:stream'
 import type { PulledMessages } from './request-messages.js'
 
-/** The request messages of a call as a stream, one held at a time. */
+/** The request messages of a call as a stream that buffers one message. */
 export class RequestStream extends Readable {
   readonly #messages: PulledMessages
 
   constructor(messages: PulledMessages) {
     super({ objectMode: true, highWaterMark: 1 })
     this.#messages = messages
-    // Whoever reads gets the error; a handler that does not read yet (or any more) must not bring down the process.
+    // Readers get the error. If no handler is reading, it must not end the process.
     this.on('error', () => {})
   }
 

@@ -1,6 +1,6 @@
 import type { LogFields } from '../../log/log.js'
 
-/** What a request is about, for the line of its call in the log: the digest, resource or operation that it names. */
+/** The digest, resource or operation that a request names, for the call's log line. */
 export const subjectFields = (request: object | undefined): LogFields => {
   if (request === undefined) return {}
   const { actionDigest, resourceName, name } = request as Readonly<Record<string, unknown>>

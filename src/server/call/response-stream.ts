@@ -2,19 +2,22 @@ import { Writable } from 'node:stream'
 import { StatusError } from '../../base/status-error.js'
 import type { Responses } from '../../rpc/rpc.js'
 
-/** Bytes of one call that may wait in the transport before it takes no further message, of usually 256 KiB. */
+/**
+ * Maximum bytes of one call queued in the transport. At the bound it accepts no further message; a message has usually
+ * 256 KiB.
+ */
 const MAX_BYTES_IN_FLIGHT = 128 * 1024
 
 type Callback = (error?: Error | null) => void
 
-/** Where the responses of a call go. */
+/** The transport's side of a response stream. */
 export interface ResponseSender {
-  /** Encodes a message and sends it: answers its bytes, and calls back with them when they have left. */
+  /** Encodes and sends a message. Returns its size; calls `sent` with the size once it has left. */
   send(message: unknown, sent: (sizeBytes: number) => void): number
   whenRoom(callback: (sizeBytes: number) => void): void
 }
 
-/** The response messages of a streaming call, bounded by the bytes that wait in the transport. */
+/** The response messages of a streaming call, bounded by the bytes queued in the transport. */
 export class ResponseStream extends Writable implements Responses {
   readonly #sender: ResponseSender
   #bytesInFlight = 0
@@ -24,7 +27,7 @@ export class ResponseStream extends Writable implements Responses {
   constructor(sender: ResponseSender) {
     super({ objectMode: true, highWaterMark: 1 })
     this.#sender = sender
-    // The handler learns of it from its own use of the stream; before that it must not bring down the process.
+    // The handler sees the error when it uses the stream. Before that it must not end the process.
     this.on('error', () => {})
   }
 

@@ -4,52 +4,55 @@ import type { HeldFor } from '../../ledger/ledger.js'
 import type { Encoded } from '../../proto/codec.js'
 import type { Metadata } from '../../rpc/rpc.js'
 
-/** One RPC as a transport brings it: below the call that services see, and the same for every transport. */
+/** One RPC at the level of a transport, below the call that services see. All transports implement it. */
 export interface Wire {
-  /** Who takes what comes: set before the first `read`, which may be answered at once. */
+  /** Receives the events of the call. Set it before the first `read`, which may be answered synchronously. */
   receiver: Receiver | undefined
-  /** Set before the first `read`: memory of messages is used again once they are released. */
+  /** If true, the memory of messages is reused once they are released. Set it before the first `read`. */
   lends: boolean
-  /** Of the request. Of several values the first. */
+  /** Of the request. Of repeated headers, the first value. */
   readonly metadata: Metadata
-  /** Whether the request has a header more than once. */
+  /** Whether the request has this header more than once. */
   repeats(name: string): boolean
   /** `host:port` of the client. */
   readonly peer: string
-  /** Of the connection, checked by TLS. */
+  /** Certificate of the connection, verified by TLS. */
   readonly clientCertificate: X509Certificate | undefined
-  /** Whether messages are compressed, where that can be. */
+  /** Whether messages are compressed, if the transport and the client can. */
   compresses: boolean
-  /** To be sent in front of the first message. Throws when one has been sent. */
+  /** Sent before the first message. Throws after one was sent. */
   setHeaders(metadata: Metadata): void
-  /** To be sent with the end. */
+  /** Sent at the end of the call. */
   setTrailers(metadata: Metadata): void
-  /** What is held for the call is counted there; undefined where a transport counts nothing. */
+  /** Accounts for memory held for the call; undefined if the transport has no accounting. */
   readonly held: HeldFor | undefined
   /** See `ServedCall.reserveAnswer`. */
   reserveAnswer(sizeBytes: number): Promise<void>
-  /** Asks for one more message, which comes as a call of `Receiver.message` or, at the end, of `Receiver.halfClosed`. */
+  /** Asks for one more message. The receiver then gets `message`, or `halfClosed` at the end. */
   read(): void
   /**
-   * Sends a message, which stays as it is until `sent` is called: when it has left, or never will. Answers why it cannot
-   * be sent.
+   * Sends a message. It must not change until `sent` is called, which happens when it has left or will never leave.
+   * Returns an error if it cannot be sent.
    */
   send(message: Encoded, sent?: () => void): StatusError | undefined
-  /** Calls back, perhaps at once, with how many bytes it is time to send; never when the call is over before. One at a time. */
+  /**
+   * Calls back, possibly synchronously, with the number of bytes to send next. Not called if the call ends before. Only
+   * one callback at a time.
+   */
   whenRoom(callback: (sizeBytes: number) => void): void
-  /** Ends the call, behind what was sent. An error of code OK never comes here. */
+  /** Ends the call after all sent messages. `failure` never has code OK. */
   end(failure: StatusError | undefined): void
-  /** The handler of the call has ended. */
+  /** Called when the handler of the call has ended. */
   handled(): void
 }
 
-/** Who takes what a Wire brings. */
+/** Receives the events of a Wire. */
 export interface Receiver {
-  /** `release` says that nobody needs the bytes any more; needless unless the wire lends. */
+  /** `release` returns the memory of `bytes`; only needed if the wire lends. */
   message(bytes: Buffer, cameCompressed: boolean, release: () => void): void
   halfClosed(): void
-  /** What came is no message that can be taken. */
+  /** The request cannot be received. */
   failed(error: StatusError): void
-  /** The client no longer wants an answer; with `isLate` because the deadline has passed, which it has been told. */
+  /** The client no longer waits for an answer. `isLate`: the deadline has passed, and the client was informed. */
   cancelled(isLate: boolean): void
 }

@@ -1,11 +1,11 @@
 import type { Socket } from 'node:net'
 
-/** How every HTTP/2 connection with prior knowledge begins (RFC 9113, 3.4). */
+/** The first bytes of every HTTP/2 connection with prior knowledge (RFC 9113, 3.4). */
 const PREFACE = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n')
 
 /**
- * Tells by its first bytes, which stay to be read, what a connection speaks; anything that is not HTTP/2 is left for
- * the HTTP/1 parser to judge. A connection that has not told within `timeoutMs`, or ends before, is destroyed.
+ * Detects the protocol of a connection by its first bytes, which remain readable. Anything but HTTP/2 is left to the
+ * HTTP/1 parser. A connection that ends or sends too little within `timeoutMs` is destroyed.
  */
 export const sniff = (socket: Socket, timeoutMs: number, told: (protocol: 'http1' | 'http2') => void): void => {
   let head = Buffer.alloc(0)

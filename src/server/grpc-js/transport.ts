@@ -13,8 +13,8 @@ const MAX_CONCURRENT_STREAMS = 1024
 type KeepAlive = Pick<ConnectionLimits, 'keepAliveMs' | 'keepAliveTimeoutMs'>
 
 /**
- * gRPC by grpc-js, through its public interface alone: what our own transport is compared with, and a way out for
- * whoever meets a fault in that. HTTP/2's default windows, one copy more of each message, and `readOffMs` is not heeded.
+ * gRPC by grpc-js, only through its public interface. A reference for our own transport, and a fallback if that has a
+ * fault. Limits: default windows of HTTP/2, one more copy of each message, and `readOffMs` has no effect.
  */
 export class GrpcJsTransport implements Transport {
   readonly #parts: TransportParts
@@ -28,7 +28,7 @@ export class GrpcJsTransport implements Transport {
       'grpc.max_receive_message_length': parts.maxMessageBytes,
       'grpc.max_send_message_length': -1,
       'grpc.max_concurrent_streams': MAX_CONCURRENT_STREAMS,
-      // Node reads nothing more of a connection whose peer broke the protocol, not even its end: a ping finds out.
+      // After a protocol error, Node reads nothing more from the connection, not even its end. A ping detects that end.
       'grpc.keepalive_time_ms': keepAliveMs,
       'grpc.keepalive_timeout_ms': keepAliveTimeoutMs,
       'grpc.enable_channelz': 0,
@@ -44,7 +44,7 @@ export class GrpcJsTransport implements Transport {
       this.#connections.delete(socket)
       closed()
     })
-    // Peers that reset their connection are everyday; both protocols report what it means for their calls.
+    // Clients often reset connections; both protocols report the effect on calls.
     socket.on('error', (error) => this.#parts.log.debug('a connection broke', { error }))
     sniff(socket, this.#parts.firstBytesMs, (protocol) => {
       if (protocol === 'http2') this.#injector.injectConnection(socket)
@@ -66,7 +66,7 @@ export class GrpcJsTransport implements Transport {
   }
 }
 
-/** Takes over calls below grpc-js' own streams, so that they are served as those of any transport. */
+/** Intercepts calls below grpc-js' own streams, so that they are served like those of any transport. */
 const serveHere =
   (calls: Calls): ServerInterceptor =>
   (method, wire) => {

@@ -9,11 +9,11 @@ import { TURNS_BEFORE_END } from '../call/request-messages.js'
 import type { Receiver, Wire } from '../call/wire.js'
 import { wireStatus } from '../grpc/status.js'
 
-/** What a call is asked for at a time, and while how much of it waits it is not. */
+/** The number of bytes requested from a call at a time, and the queue size at which no more are requested. */
 const ASKED_BYTES = 64 * 1024
 const MAX_AHEAD_BYTES = 128 * 1024
 
-/** A call as grpc-js brings it. */
+/** A call of grpc-js. */
 export class GrpcJsWire implements Wire {
   readonly #call: ServerInterceptingCallInterface
   readonly #received: GrpcMetadata
@@ -22,9 +22,9 @@ export class GrpcJsWire implements Wire {
   #sendingBytes = 0
   #onRoom: ((sizeBytes: number) => void) | undefined
   readonly peer: string
-  /** grpc-js buffers by itself: what it holds cannot be counted. */
+  /** Undefined, because grpc-js has its own buffers, which cannot be accounted for. */
   readonly held = undefined
-  /** Without effect: grpc-js cannot compress what a server sends. */
+  /** Without effect: grpc-js cannot compress responses of a server. */
   compresses = false
   #headers: GrpcMetadata | undefined
   #trailers: GrpcMetadata | undefined
@@ -33,13 +33,13 @@ export class GrpcJsWire implements Wire {
   private constructor(call: ServerInterceptingCallInterface, headers: GrpcMetadata) {
     this.#call = call
     this.#received = headers
-    // Later, when the connection may be gone, grpc-js no longer knows.
+    // Read now, because grpc-js no longer knows it after the connection has closed.
     this.peer = call.getPeer()
   }
 
   static serve(handler: Handler, call: ServerInterceptingCallInterface, calls: Calls): void {
     let wire: GrpcJsWire | undefined
-    // Of a call that was cancelled before it began grpc-js reports nothing.
+    // grpc-js reports nothing for a call that was cancelled before it began.
     call.start({
       onReceiveMetadata: (headers: GrpcMetadata) => {
         wire = new GrpcJsWire(call, headers)
@@ -60,7 +60,7 @@ export class GrpcJsWire implements Wire {
     return new Map(Object.entries(this.#received.getMap()))
   }
 
-  /** Of some headers, `authorization` among them, Node drops all but the first. */
+  /** Node drops all but the first value of some headers, including `authorization`. */
   repeats(name: string): boolean {
     return this.#received.get(name).length > 1
   }
@@ -117,7 +117,7 @@ export class GrpcJsWire implements Wire {
     onRoom(ASKED_BYTES)
   }
 
-  /** Unpacked already: whether it had to be, grpc-js does not tell. */
+  /** Already decompressed; grpc-js does not report whether it was compressed. */
   message(bytes: Buffer): void {
     this.receiver?.message(bytes, false, () => {})
   }
@@ -127,8 +127,8 @@ export class GrpcJsWire implements Wire {
     this.#lookAgain(TURNS_BEFORE_END)
   }
 
-  // Timers of Node may fire a millisecond before Date says so. A client that ends a late call itself, a moment before
-  // we would, is seen as any other that cancels.
+  // Node's timers may fire a millisecond before Date shows the time. If a client cancels a late call itself just before
+  // the server would, it counts as an ordinary cancellation.
   cancelled(): void {
     this.receiver?.cancelled(Number(this.#call.getDeadline()) <= Date.now() + 2)
   }
@@ -139,8 +139,8 @@ export class GrpcJsWire implements Wire {
   }
 
   /**
-   * A reset stream looks half-closed first and cancelled a moment later: asking for one more read makes grpc-js look at
-   * the stream and report it.
+   * A reset stream first looks half-closed and is cancelled a moment later. Another read makes grpc-js check the stream
+   * and report the reset.
    */
   #lookAgain(turns: number): void {
     this.#call.startRead()

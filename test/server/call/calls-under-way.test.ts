@@ -8,7 +8,7 @@ const begun = (calls: CallsUnderWay<UnderWay>): UnderWay => {
   return call
 }
 
-t.test('holds what a Set would hold, whatever comes and goes', async () => {
+t.test('holds the same elements as a Set, for any additions and removals', async () => {
   fc.assert(
     fc.property(fc.array(fc.nat()), (steps) => {
       const calls = new CallsUnderWay<UnderWay>()
@@ -24,7 +24,7 @@ t.test('holds what a Set would hold, whatever comes and goes', async () => {
   )
 })
 
-t.test('goes through the calls of the moment while they end', async (t) => {
+t.test('iterates over the present calls while they end', async (t) => {
   const calls = new CallsUnderWay<UnderWay>()
   const all = [begun(calls), begun(calls), begun(calls)]
   const seen: UnderWay[] = []

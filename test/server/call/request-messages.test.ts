@@ -6,7 +6,7 @@ import { PulledMessages } from '../../../src/server/call/request-messages.js'
 
 const request = codec('google.bytestream.WriteRequest')
 
-/** Messages, how many were asked of the transport, and which it got back. */
+/** Messages, the number requested from the transport, and those released. */
 const opened = () => {
   let asked = 0
   const released: number[] = []
@@ -19,7 +19,7 @@ const opened = () => {
   return { send, messages, asked: () => asked, released }
 }
 
-t.test('gives message after message and then the end', async (t) => {
+t.test('returns the messages in order and then the end', async (t) => {
   const { send, messages, released } = opened()
   for (const offset of [0, 10, 20]) {
     const next = messages.next()
@@ -35,7 +35,7 @@ t.test('gives message after message and then the end', async (t) => {
   t.equal(await messages.next(), undefined, 'and stays at its end')
 })
 
-t.test('asks the transport for none that nobody waits for', async (t) => {
+t.test('asks the transport only for messages that a caller waits for', async (t) => {
   const { send, messages, asked } = opened()
   t.equal(asked(), 0)
   const first = messages.next()
@@ -46,7 +46,7 @@ t.test('asks the transport for none that nobody waits for', async (t) => {
   t.equal(asked(), 1)
 })
 
-t.test('fails with what the call ended with, before and while it waits, whatever half-closes before', async (t) => {
+t.test('rejects with the error of the call, before and during a wait, also after a half-close', async (t) => {
   const cancelled = new StatusError('CANCELLED', 'the client is gone')
   for (const isWaiting of [true, false]) {
     const { messages } = opened()
@@ -58,7 +58,7 @@ t.test('fails with what the call ended with, before and while it waits, whatever
   }
 })
 
-t.test('what cannot be decoded is INVALID_ARGUMENT, for who waits', async (t) => {
+t.test('a message that cannot be decoded rejects the pending call with INVALID_ARGUMENT', async (t) => {
   const { messages } = opened()
   const next = messages.next()
   messages.message(Buffer.of(0xff), false, () => {})

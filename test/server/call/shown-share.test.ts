@@ -36,7 +36,7 @@ const serving = async (t: Test, shownShare: number) => {
   return { lines, ask, count: () => counted }
 }
 
-t.test('of every so many calls the line is one for operators, and all of them are counted', async (t) => {
+t.test('a share of the calls is logged at level info, and all of them are counted', async (t) => {
   const { lines, ask, count } = await serving(t, 0.5)
   for (let call = 0; call < CALLS; call++) await ask()
   t.equal(count(), CALLS)
@@ -44,7 +44,7 @@ t.test('of every so many calls the line is one for operators, and all of them ar
   for (const line of lines) t.match(line, / info {2}call method=\S+GetCapabilities code=OK .* share=0\.5\n$/)
 })
 
-t.test('what failed by the fault of the server has its line, whatever the share', async (t) => {
+t.test('failures of the server are always logged', async (t) => {
   const { lines, ask, count } = await serving(t, 0)
   await ask()
   await t.rejects(ask('absent'), { code: 5 })
@@ -54,7 +54,7 @@ t.test('what failed by the fault of the server has its line, whatever the share'
   t.equal(count(), 3)
 })
 
-t.test('a share of all shows also what clients were refused, and why', async (t) => {
+t.test('with a share of 1, refused calls are logged with their reason', async (t) => {
   const { lines, ask } = await serving(t, 1)
   await ask()
   await t.rejects(ask('absent'), { code: 5 })

@@ -1,4 +1,4 @@
-/** The cases of gRPC's interoperability tests that need neither credentials of some cloud nor a load balancer. */
+/** The cases of gRPC's interoperability tests that need neither cloud credentials nor a load balancer. */
 export const cases = [
   'empty_unary',
   'large_unary',
@@ -16,6 +16,6 @@ export const cases = [
   'custom_metadata',
 ] as const
 
-/** Those in which single messages are compressed. */
+/** The cases with compressed messages. */
 export const clientCompressed = ['client_compressed_unary', 'client_compressed_streaming'] as const
 export const serverCompressed = ['server_compressed_unary', 'server_compressed_streaming'] as const

@@ -7,15 +7,15 @@ const isPacked = ({ isCompressed }: WireMessage): boolean => isCompressed
 const isLarge = ({ isCompressed, sizeBytes }: WireMessage): boolean => !isCompressed && sizeBytes > 200_000
 
 /**
- * The cases in which single messages are compressed, over our own transport: grpc-js as a server does not tell whether one
- * came compressed, and compresses none. Few clients tell what came, so the wire is looked at.
+ * The cases with compressed messages, only over our own transport: grpc-js does not report to a server whether a
+ * message was compressed, and compresses none. Few clients report it either, so the test reads the wire.
  */
 export const testCompression = (
   client: string,
   options: object,
   run: (t: Test, cases: readonly string[], port: number) => Promise<void>,
 ): void => {
-  t.test(`compressed messages with ${client} are so on the wire`, options, async (t) => {
+  t.test(`messages with ${client} are compressed on the wire`, options, async (t) => {
     const { port, sent, answered } = await wiretap(t, await serveTests(t, 'remexec'))
     await run(t, [...clientCompressed, ...serverCompressed], port)
     const requests = sent().flatMap(messagesIn)

@@ -17,7 +17,7 @@ const definition = readFileSync(new URL('../../../fixtures/test/interop.proto', 
 const { root } = protobuf.parse(definition)
 root.resolveAll()
 const fileSet = root.toDescriptor('proto3')
-// protobufjs names the types of fields from within their package, which only itself understands.
+// protobufjs names the types of fields relative to their package, which other libraries do not resolve.
 for (const field of fileSet.file.flatMap(({ messageType = [] }) => messageType).flatMap(({ field }) => field ?? [])) {
   if (field.typeName) field.typeName = `.grpc.testing.${field.typeName}`
 }
@@ -29,7 +29,7 @@ if (service === undefined) throw new Error('fixtures/test/interop.proto has no T
 
 type AnyMethod = DescMethodUnary & DescMethodStreaming
 
-/** One that no service has is called as EmptyCall is. */
+/** A method that no service has is called like EmptyCall. */
 const methodOf = (name: string): AnyMethod => {
   const [, typeName, own] = /^\/(.+)\/(.+)$/.exec(name) ?? []
   const found = service.methods.find((method) => method.name === (own === undefined ? name : 'EmptyCall'))
@@ -51,7 +51,7 @@ const fieldsOf = (headers: Headers): Fields =>
     [...headers].map(([name, value]) => [name, name.endsWith('-bin') ? decodeBinaryHeader(value) : value]),
   )
 
-/** A failure's metadata is in one place, trailers and headers together. */
+/** connect has the metadata of a failure in one place: trailers and headers together. */
 const failed = (thrown: unknown): Answered => {
   const { code, rawMessage: message, metadata } = ConnectError.from(thrown)
   const fields = fieldsOf(metadata)

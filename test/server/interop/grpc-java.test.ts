@@ -14,7 +14,7 @@ const runOn =
   (t: Test, names: readonly string[], port: number): Promise<void> =>
     runCases(t, names, 'java', ['-cp', `${jars}/*`, program, '127.0.0.1', String(port), engine])
 
-// Each is an HTTP/2 of its own.
+// Each engine has its own HTTP/2.
 for (const engine of ['netty', 'okhttp']) {
   for (const transport of transports) {
     t.test(`the interoperability client of grpc-java on ${engine} over ${transport}`, options, async (t) => {

@@ -27,7 +27,7 @@ const methodOf = (name: string) => {
   return { ...found, path: name.startsWith('/') ? name : found.path }
 }
 
-/** What both kinds of calls tell about their end. */
+/** The events at the end of both kinds of calls. */
 interface Told {
   on(event: 'metadata', hear: (metadata: Metadata) => void): unknown
   on(event: 'status', hear: (status: StatusObject) => void): unknown

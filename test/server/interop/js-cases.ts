@@ -14,7 +14,7 @@ export interface Sending {
   readonly signal?: AbortSignal
 }
 
-/** How a call ended. */
+/** The end of a call. */
 export interface Ended {
   readonly code: number
   readonly message: string
@@ -26,18 +26,18 @@ export interface Answered extends Ended {
   readonly responses: readonly Message[]
 }
 
-/** A client of grpc.testing.TestService, as the cases see it. */
+/** A client of grpc.testing.TestService for the cases. */
 export interface CaseClient {
-  /** One request, one response. `method` is a name, or a whole path of a method that no service has. */
+  /** One request, one response. `method` is a name, or the whole path of a method that no service has. */
   unary(method: string, request: CaseRequest, sending?: Sending): Promise<Answered>
-  /** Requests as they are made, and responses as they come: `onResponse` is told of each. */
+  /** Streams requests and responses. `onResponse` gets each response. */
   stream(
     method: string,
     requests: AsyncIterable<CaseRequest>,
     sending?: Sending,
     onResponse?: (response: Message) => void,
   ): Promise<Answered>
-  /** The same client with requests in gzip. */
+  /** The same client with gzip requests. */
   readonly packing: CaseClient
 }
 
@@ -60,7 +60,7 @@ async function* each(...requests: readonly CaseRequest[]): AsyncGenerator<CaseRe
   yield* requests
 }
 
-/** Requests that are sent when they are told to, and end when they are told to. */
+/** Requests that a case sends one by one and ends explicitly. */
 const pipe = () => {
   const waiting: CaseRequest[] = []
   let wake = (): void => {}
@@ -100,7 +100,7 @@ const told = async (client: CaseClient, message: string): Promise<void> => {
   }
 }
 
-/** By their names in gRPC's interoperability tests. Each rejects when the server does not do its part. */
+/** The cases by their names in gRPC's interoperability tests. Each rejects if the server fails it. */
 export const jsCases: Readonly<Record<string, (client: CaseClient) => Promise<void>>> = {
   empty_unary: async (client) => expect((await client.unary('EmptyCall', {})).code, OK),
   large_unary: async (client) => expect(sizes((await client.unary('UnaryCall', large)).responses), [314_159]),
@@ -200,7 +200,7 @@ export const jsCases: Readonly<Record<string, (client: CaseClient) => Promise<vo
 
 const CASE_MS = 30_000
 
-/** What became of a case: undefined when it held. */
+/** The failure of a case; undefined if it succeeded. */
 export const outcomeOf = async (name: string, client: CaseClient): Promise<string | undefined> => {
   const late = new AbortController()
   const tooLate = setTimeout(CASE_MS, 'it took too long', { signal: late.signal }).catch(() => undefined)

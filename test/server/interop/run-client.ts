@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process'
 import type { Test } from 'tap'
 
-/** What a test may take: its client says itself when a case hangs. */
+/** Time limit of a test. The client itself reports a case that hangs. */
 export const TIMEOUT_MS = 120_000
 
-/** Runs a client to its end; checks that it is content, and shows what it said where it is not. */
+/** Runs a client to its end. Checks that it succeeded, and shows its output if not. */
 export const runClient = async (t: Test, name: string, command: string, args: readonly string[]): Promise<string> => {
   const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'] })
   t.teardown(() => child.kill('SIGKILL'))
@@ -20,8 +20,8 @@ export const runClient = async (t: Test, name: string, command: string, args: re
 }
 
 /**
- * Runs a client that performs the cases it is given in one process, and says `ok CASE` of each that held. What it does not
- * say so of has failed.
+ * Runs a client that performs the given cases in one process and prints `ok CASE` for each success. A case without that
+ * line has failed.
  */
 export const runCases = async (
   t: Test,

@@ -5,7 +5,7 @@ import { testService } from './test-service.js'
 
 export const transports: readonly TransportName[] = ['remexec', 'grpc-js']
 
-/** What gRPC's interoperability clients are told to call: grpc.testing.TestService at a port of 127.0.0.1. */
+/** The server for gRPC's interoperability clients: grpc.testing.TestService at a port of 127.0.0.1. */
 export const serveTests = async (t: Test, transport: TransportName, tls?: TlsOptions): Promise<number> => {
   const listener = await listen({
     address: '127.0.0.1:0',

@@ -43,7 +43,7 @@ const failAsAsked = (status: EchoStatus | null): void => {
 const ECHO = 'x-grpc-test-echo-initial'
 const ECHO_TRAILING = 'x-grpc-test-echo-trailing-bin'
 
-/** What clients send in these two comes back in front of the first response, and behind the last one. */
+/** The server returns the first of these before the first response, and the second after the last one. */
 const echo = (call: ServedCall): void => {
   const header = call.metadata.get(ECHO)
   const trailer = call.metadata.get(ECHO_TRAILING)
@@ -51,7 +51,7 @@ const echo = (call: ServedCall): void => {
   if (trailer !== undefined) call.setTrailers(new Map([[ECHO_TRAILING, trailer]]))
 }
 
-/** Clients send what they do not announce to see whether the server looks. */
+/** Some clients announce the wrong compression, to test whether the server checks it. */
 const checkCompressed = (asked: Asked, call: ServedCall): void => {
   if (asked.expectCompressed === null || asked.expectCompressed.value === call.cameCompressed(asked)) return
   throw new StatusError('INVALID_ARGUMENT', `a message was announced as compressed: ${asked.expectCompressed.value}`)
@@ -67,7 +67,7 @@ const answer = async ({ responseParameters }: Asked, call: ServedCall, responses
   }
 }
 
-/** grpc.testing.TestService, which gRPC's interoperability clients judge a server by. */
+/** grpc.testing.TestService, the service of gRPC's interoperability clients. */
 export const testService: Service = {
   name: 'grpc.testing.TestService',
   unary: {
