@@ -64,7 +64,7 @@ const bad: Readonly<Record<string, Buffer>> = {
   'invalid HPACK': frame(HEADERS, END_HEADERS + 1, 1, Buffer.alloc(8, 0xff)),
   'SETTINGS of 5 bytes': frame(SETTINGS, 0, 0, Buffer.alloc(5)),
   'a window update of 0': frame(WINDOW_UPDATE, 0, 0, Buffer.alloc(4)),
-  'CONTINUATION of nothing': frame(CONTINUATION, END_HEADERS, 1, Buffer.alloc(4)),
+  'CONTINUATION without HEADERS': frame(CONTINUATION, END_HEADERS, 1, Buffer.alloc(4)),
   'a reset of an idle stream': frame(RST_STREAM, 0, 7, Buffer.alloc(4)),
   'DATA on stream 0 while a call is open': Buffer.concat([watch, watched, frame(DATA, 0, 0, Buffer.from('x'))]),
 }

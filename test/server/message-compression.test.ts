@@ -149,7 +149,7 @@ t.test('requests may use only the accepted compressions', async (t) => {
     [none, 'gzip', 'identity'],
   ] as const) {
     const { code, message, told } = outcomeOf(await ask(listener, encoding))
-    t.match([code, message, told], ['12', new RegExp(`"${encoding}" is not taken here`), accepted])
+    t.match([code, message, told], ['12', new RegExp(`"${encoding}" is not supported`), accepted])
   }
 })
 

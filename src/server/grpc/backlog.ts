@@ -1,17 +1,17 @@
-/** What a call that has not been answered yet counts for: most answers are smaller, and none is known before it is made. */
+/** The share of a call that is not answered yet. Most answers are smaller, and their size is unknown before. */
 export const UNANSWERED_BYTES = 64 * 1024
 
-/** An answer that is to be made. */
+/** An answer that waits for room. */
 export interface Waiting {
   readonly sizeBytes: number
-  /** Called once there is room for it: its bytes count from then on, and have to be told as `left`. */
+  /** Called once there is room. From then on the bytes count, until `left` is called for them. */
   readonly begin: () => void
 }
 
 /**
- * The answers of one connection that wait for its client, which flow control lets ask without reading (RFC 9113, 5.2 and
- * 10.5). While they are many, further requests of the connection wait: a client that asks and does not read gets no more
- * answers made than that. Streams of answers are not counted, because each waits for its client by itself.
+ * The answers of one connection that wait for its client. Flow control lets a client send requests without reading
+ * answers (RFC 9113, 5.2 and 10.5). Above the bound, further requests of the connection wait, so that such a client
+ * causes no more answers. Streamed answers do not count, because each stream waits for its client itself.
  */
 export class Backlog {
   readonly #maxBytes: number
@@ -35,7 +35,7 @@ export class Backlog {
     }
   }
 
-  /** Begins it at once, or once the client has taken enough. Answers whether it has begun. */
+  /** Begins it immediately if there is room, else once the client has taken enough. Returns whether it has begun. */
   whenRoom(waiting: Waiting): boolean {
     const isRoom = this.#waiting.size === 0 && this.#hasRoomFor(waiting.sizeBytes)
     if (isRoom) this.#begin(waiting)
@@ -43,7 +43,7 @@ export class Backlog {
     return isRoom
   }
 
-  /** One that waits is not wanted any more. */
+  /** Removes an answer that is no longer wanted. */
   forget(waiting: Waiting): void {
     this.#waiting.delete(waiting)
   }

@@ -4,20 +4,20 @@ import { StatusError } from '../../base/status-error.js'
 
 type Unpack = (bytes: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>
 
-/** What requests may be compressed with. */
+/** Compressions of requests. */
 export type Encoding = 'gzip' | 'deflate'
 
 const unpackers: Readonly<Record<Encoding, Unpack>> = { gzip: promisify(gunzip), deflate: promisify(inflate) }
 
 const isEncoding = (name: string | undefined): name is Encoding => name !== undefined && name in unpackers
 
-/** DEFLATE never makes more of its bytes: 258 of a length and a distance of one bit each. */
+/** Maximum ratio of DEFLATE: 258 bytes from a length and a distance of one bit each. */
 export const MAX_RATIO = 1032
 
 /** Shorter messages do not get smaller. */
 const MIN_GZIP_BYTES = 256
 
-/** A message as its sender had it before `encoding` (gRPC over HTTP2, Message-Encoding), measured while it is unpacked. */
+/** Decompresses a message (gRPC over HTTP2, Message-Encoding). Stops when it exceeds `maxBytes`. */
 export const unpacked = async (bytes: Buffer, encoding: string | undefined, maxBytes: number): Promise<Buffer> => {
   if (!isEncoding(encoding)) throw unnamedEncoding()
   try {
@@ -28,13 +28,13 @@ export const unpacked = async (bytes: Buffer, encoding: string | undefined, maxB
   }
 }
 
-/** Throws UNIMPLEMENTED where messages of this encoding are not taken. */
+/** Throws UNIMPLEMENTED if messages of this encoding are not accepted. */
 export const checkEncoding = (encoding: string | undefined, accepted: readonly Encoding[]): void => {
   if (encoding === undefined || encoding === 'identity') return
   if (isEncoding(encoding) && accepted.includes(encoding)) return
   const found = JSON.stringify(encoding.slice(0, 50))
   const expected = ['identity', ...accepted].join(' or ')
-  throw new StatusError('UNIMPLEMENTED', `grpc-encoding ${found} is not taken here, expected ${expected}`)
+  throw new StatusError('UNIMPLEMENTED', `grpc-encoding ${found} is not supported, expected ${expected}`)
 }
 
 const unnamedEncoding = (): StatusError =>
@@ -43,7 +43,7 @@ const unnamedEncoding = (): StatusError =>
 export const tooLarge = (size: number | string, maxBytes: number): StatusError =>
   new StatusError('RESOURCE_EXHAUSTED', `a message of ${size} bytes was sent, expected at most ${maxBytes}`)
 
-/** The message in gzip, undefined where that would not make it smaller. */
+/** The message in gzip; undefined if that is not smaller. */
 export const gzipped = (bytes: Buffer): Buffer | undefined => {
   if (bytes.length < MIN_GZIP_BYTES) return undefined
   const packed = gzipSync(bytes, { level: 1 })

@@ -15,30 +15,32 @@ import { fieldOf, fieldsOf, metadataOf, repeatsField } from './metadata.js'
 import type { ResponseBlocks } from './response-blocks.js'
 import { timeoutMs } from './timeout.js'
 
-/** Below this a message is copied behind its head: one buffer costs less than two. */
+/** A smaller message is copied behind its prefix, because one buffer costs less than two. */
 const COPIED_BYTES = 2048
-/** Answers below this do not count for the backlog of their connection: a call that is not answered yet counts for one. */
+/**
+ * Smaller answers do not count for the backlog of their connection. A call that is not answered yet counts this much.
+ */
 const SMALL_BYTES = 64 * 1024
 
-/** What the calls of a connection share. */
+/** The limits and shared state of all calls of a connection. */
 export interface GrpcConnection extends MessageLimits {
   readonly backlog: Backlog
-  /** Counts answers. */
+  /** Accounts for memory of answers. */
   readonly answersKind: Kind
   readonly blocks: ResponseBlocks
-  /** Compresses responses for clients that say they understand it. */
+  /** Compresses responses for clients that accept it. */
   readonly sendsGzip: boolean
 }
 
 /** A gRPC call on an HTTP/2 stream (gRPC over HTTP2). */
 export class GrpcStream implements Wire, Consumer, MessageSink {
   receiver: Receiver | undefined
-  /** Told when the handler has ended. */
+  /** Called when the handler has ended. */
   onHandled: (() => void) | undefined
   readonly peer: string
   readonly clientCertificate: X509Certificate | undefined
   compresses = true
-  /** Whether a message that the handler waits for has to come in time. */
+  /** Whether `requestMs` applies to messages that the handler waits for. */
   hasTimeout = true
   readonly #stream: Http2Stream
   readonly #messages: Messages
@@ -50,12 +52,12 @@ export class GrpcStream implements Wire, Consumer, MessageSink {
   #trailers: [name: string, value: string][] | undefined
   #hasResponded = false
   #isOver = false
-  /** Answers that are being made: what is reserved of them, and what of that counts for the backlog. */
+  /** The reservation for an answer that is being made, and its share of the backlog. */
   #reserved: Reservation | undefined
   #backlogBytes = 0
-  /** Gives up waiting for room: to begin, or to make an answer. */
+  /** Ends the wait for room: to begin, or to make an answer. */
   #giveUpWaiting: (() => void) | undefined
-  /** The call has one answer and counts as unanswered. */
+  /** The call has one answer and counts as unanswered in the backlog. */
   #isUnanswered = false
 
   constructor(stream: Http2Stream, connection: GrpcConnection, { peer, clientCertificate }: Client) {
@@ -91,7 +93,7 @@ export class GrpcStream implements Wire, Consumer, MessageSink {
     return this.#isOver
   }
 
-  /** Ends the call with DEADLINE_EXCEEDED when its client says so, whatever its handler is doing. */
+  /** Ends the call with DEADLINE_EXCEEDED after the client's timeout, whatever its handler is doing. */
   startDeadline(): void {
     const header = fieldOf(this.#stream.head.lines, 'grpc-timeout')
     const ms = header === undefined ? undefined : timeoutMs(header)
@@ -111,8 +113,8 @@ export class GrpcStream implements Wire, Consumer, MessageSink {
   }
 
   /**
-   * Begins a call that has one answer, once the connection has room for that, and answers whether it has begun. `givenUp` is
-   * called instead when the call ends before.
+   * Begins a call that has one answer, once the connection has room for it. Returns whether it has begun. Calls
+   * `givenUp` instead if the call ends before.
    */
   whenAnswerable(begin: () => void, givenUp: () => void): boolean {
     const { backlog } = this.#connection
@@ -134,7 +136,7 @@ export class GrpcStream implements Wire, Consumer, MessageSink {
   }
 
   async reserveAnswer(sizeBytes: number): Promise<void> {
-    // A call that waits must not count as unanswered: when all wait there would be no room for the first of them.
+    // While the call waits here it must not count as unanswered. If all calls waited, there would be no room for any.
     this.#answered()
     if (this.#isOver) throw notWanted()
     await new Promise<void>((resolve, reject) => {
@@ -187,7 +189,8 @@ export class GrpcStream implements Wire, Consumer, MessageSink {
     if (this.#headers !== undefined) this.#respond()
     if (this.#hasResponded) this.#stream.end(this.#connection.blocks.trailers(failure, this.#trailers))
     else this.#stream.respond(this.#connection.blocks.alone(failure, this.#trailers), true)
-    // What the client still sends is read off: some look for an answer only when they have sent all.
+    // The rest of the request is read and dropped, because some clients look for an answer only after they have sent
+    // everything.
     this.#messages.close()
   }
 
@@ -249,7 +252,7 @@ export class GrpcStream implements Wire, Consumer, MessageSink {
     this.#connection.backlog.left(UNANSWERED_BYTES)
   }
 
-  /** The answer is made, or never will be. */
+  /** Call when the answer is made, or never will be. */
   #unreserve(): void {
     this.#reserved?.release()
     this.#reserved = undefined
@@ -286,7 +289,7 @@ export class GrpcStream implements Wire, Consumer, MessageSink {
 
 const notWanted = (): StatusError => new StatusError('CANCELLED', 'the client no longer wants an answer')
 
-/** A message's head, with room for so many bytes behind it. */
+/** A message prefix, with room for `roomBytes` behind it. */
 const prefixed = (flag: number, messageBytes: number, roomBytes: number): Buffer => {
   const bytes = Buffer.allocUnsafe(PREFIX_BYTES + roomBytes)
   bytes[0] = flag

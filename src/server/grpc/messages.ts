@@ -5,37 +5,37 @@ import type { Reservation } from '../../ledger/reservation.js'
 import type { Held } from '../held.js'
 import { MAX_RATIO, tooLarge, unpacked } from './encoding.js'
 
-/** A message's own head: a flag for compression, four bytes of length (gRPC over HTTP2, Length-Prefixed-Message). */
+/** Message prefix: a compression flag and four bytes of length (gRPC over HTTP2, Length-Prefixed-Message). */
 export const PREFIX_BYTES = 5
 
-/** Room that a message begins with, where it is to be that long. */
+/** Initial size of the buffer for a message that is at least that long. */
 const FIRST_ROOM_BYTES = 128 * 1024
-/** Messages that are put together before they are asked for; bytes behind them stay as they came. */
+/** Number of messages that are assembled before they are requested. Further bytes stay as they came. */
 const MAX_READY = 4
 
-/** Messages from here on are worth lending: smaller ones share memory as Node hands it out. */
+/** Larger messages use lent buffers. Smaller ones share slabs of Node. */
 const MIN_LENT_BYTES = 4 * 1024
 
 const NOTHING = Buffer.alloc(0)
 const nothingLent = (): void => {}
 
-/** Where messages go, one for each `read`. */
+/** Receives messages, one for each `read`. */
 export interface MessageSink {
   message(bytes: Buffer, cameCompressed: boolean, release: () => void): void
-  /** The client sent its last message; told when another is asked for. */
+  /** The client has sent its last message. Called when another is requested. */
   halfClosed(): void
   failed(error: StatusError): void
-  /** So many bytes are no longer held as they came. */
+  /** These bytes are no longer held in their original form, so the client may send more. */
   consumed(sizeBytes: number): void
 }
 
 export interface MessageLimits {
   readonly maxMessageBytes: number
-  /** What the connection holds. */
+  /** Accounts for memory held for the connection. */
   readonly held: Held
-  /** Counts messages that came compressed. */
+  /** Accounts for decompressed messages. */
   readonly unpackedKind: Kind
-  /** How long a message may stay incomplete while the handler waits for it. */
+  /** How long a message may stay incomplete while the handler waits for it, in ms. */
   readonly requestMs: number
 }
 
@@ -43,44 +43,44 @@ interface Ready {
   readonly bytes: Buffer
   readonly release: () => void
   readonly isCompressed: boolean
-  /** What it took of the client's window. */
+  /** Its share of the client's window. */
   readonly owedBytes: number
-  /** What it takes of memory. */
+  /** Its share of the process's memory. */
   readonly takenBytes: number
 }
 
 /**
- * Finds the messages in the body of a request. A message is put together as its bytes come, whatever length it announced;
- * until it is asked for, they count against the client's window.
+ * Parses the messages in the body of a request. Memory for a message grows with the bytes that arrive, not with the
+ * announced length. Until a message is requested, its bytes count against the client's window.
  */
 export class Messages {
   readonly #sink: MessageSink
   readonly #limits: MessageLimits
   readonly #encoding: string | undefined
-  /** Whether the memory of messages is used again when they are released. */
+  /** Whether the buffers of messages are reused after their release. */
   lends = false
   #isWanted = false
   #isBusy = false
   #isEnded = false
   #isOver = false
   #ready: Ready[] = []
-  /** What came behind the messages that are ready. */
+  /** Bytes that follow the ready messages. */
   #held: Buffer[] = []
   readonly #prefix = Buffer.allocUnsafe(PREFIX_BYTES)
   #prefixBytes = 0
-  /** Of the message under way. */
+  /** Of the message that is being assembled. */
   #length = 0
   #bytes: Buffer = NOTHING
   #releaseBytes = nothingLent
   #filledBytes = 0
   #takenBytes = 0
   #owedBytes = 0
-  /** Of the message that the handler got last, and holds until it asks for the next or has answered. */
+  /** Size of the message that the handler got last. It holds it until it requests the next one or has answered. */
   #passedBytes = 0
   #unpacked: Reservation | undefined
-  /** Ends the wait for room to unpack. */
+  /** Cancels the wait for room to decompress. */
   #closed: AbortController | undefined
-  /** When a sweep first saw the handler wait for the message that is asked for now. */
+  /** When a sweep first saw the handler wait for the present message. */
   #wantedSinceMs: number | undefined
 
   constructor(sink: MessageSink, encoding: string | undefined, limits: MessageLimits) {
@@ -89,7 +89,7 @@ export class Messages {
     this.#limits = limits
   }
 
-  /** Asks for one more message. */
+  /** Requests one more message. */
   read(): void {
     this.#isWanted = true
     this.#wantedSinceMs = undefined
@@ -97,7 +97,7 @@ export class Messages {
     if (!this.#isBusy) this.#goOn()
   }
 
-  /** Takes bytes of the body, which may be overwritten after the call. */
+  /** Takes bytes of the body. The caller may overwrite them afterwards. */
   data(bytes: Buffer): void {
     if (this.#isOver) {
       this.#sink.consumed(bytes.length)
@@ -117,7 +117,7 @@ export class Messages {
     if (!this.#isBusy) this.#goOn()
   }
 
-  /** Fails the request when the message that the handler waits for takes too long; called about once a second. */
+  /** Fails the request if the handler has waited too long for a message. Called about once a second. */
   sweep(nowMs: number): void {
     if (!this.#isWanted) return
     this.#wantedSinceMs ??= nowMs
@@ -128,7 +128,7 @@ export class Messages {
     )
   }
 
-  /** Takes nothing more: what is held is given back, and what still comes goes nowhere. */
+  /** Stops: releases all held bytes and drops further ones. */
   close(): void {
     if (this.#isOver) return
     this.#isOver = true
@@ -177,7 +177,7 @@ export class Messages {
     else this.#held.unshift(rest)
   }
 
-  /** Takes what belongs to the next message, and passes on what is asked for. */
+  /** Adds bytes to the present message, and delivers it if it is complete and requested. */
   #step(bytes: Buffer, at: number, isOwn: boolean): number {
     const next = this.#take(bytes, at, isOwn)
     if (this.#isOver) {
@@ -190,7 +190,7 @@ export class Messages {
     return next
   }
 
-  /** Gives the message that is asked for, if it is ready; else lets the client send on. */
+  /** Delivers the requested message if it is ready; else lets the client send more. */
   #deliver(): void {
     while (this.#isWanted) {
       const ready = this.#ready.shift()
@@ -203,7 +203,10 @@ export class Messages {
     }
   }
 
-  /** Takes what belongs to the next message from `at` on; answers where the rest begins. `isOwn` bytes stay as they are. */
+  /**
+   * Takes the bytes of the present message from `at` on. Returns where the rest begins. `isOwn`: the bytes are never
+   * overwritten.
+   */
   #take(bytes: Buffer, at: number, isOwn: boolean): number {
     const next = this.#prefixBytes < PREFIX_BYTES ? this.#takePrefix(bytes, at) : at
     if (this.#isOver || this.#prefixBytes < PREFIX_BYTES) return next
@@ -228,7 +231,7 @@ export class Messages {
     return at + copied
   }
 
-  /** Room for so many bytes of the message; not for all that were announced, which may never come. */
+  /** Makes room for the received bytes, not for the announced length, because the rest may never come. */
   #makeRoom(sizeBytes: number): boolean {
     if (this.#bytes.length >= sizeBytes) return true
     const roomBytes = Math.min(this.#length, Math.max(sizeBytes, 2 * this.#bytes.length, FIRST_ROOM_BYTES))
@@ -240,7 +243,7 @@ export class Messages {
     return true
   }
 
-  /** False when the process holds too much: the request has failed then. */
+  /** Returns false, and fails the request, if the process holds too much. */
   #hold(sizeBytes: number): boolean {
     if (this.#limits.held.requests.take(sizeBytes)) return true
     this.#fail(new StatusError('RESOURCE_EXHAUSTED', 'the server holds as many requests as it can: try again later'))
@@ -278,7 +281,7 @@ export class Messages {
     )
   }
 
-  /** Reserves as much as the message could become, because its length is known only afterwards. */
+  /** Reserves memory for the maximum size, because the actual size is known only afterwards. */
   async #unpack(bytes: Buffer): Promise<Buffer> {
     const { unpackedKind: kind, held, maxMessageBytes } = this.#limits
     this.#closed ??= new AbortController()

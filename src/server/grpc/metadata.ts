@@ -1,7 +1,7 @@
 import type { Metadata } from '../../rpc/rpc.js'
 import type { FieldLines } from '../http2/hpack/decoder.js'
 
-/** Fields of the protocols below, which are no metadata. */
+/** Fields of HTTP/2 and gRPC, which are not metadata. */
 const isOfProtocol = (name: string): boolean =>
   name.startsWith(':') || name.startsWith('grpc-') || name === 'te' || name === 'content-type'
 
@@ -17,10 +17,11 @@ export const metadataOf = (lines: FieldLines): Metadata => {
   return metadata
 }
 
-/** Metadata as fields of a response. Throws where a name or value is none that can be sent. */
+/** Metadata as fields of a response. Throws if a name or value cannot be sent. */
 export const fieldsOf = (metadata: Metadata): [name: string, value: string][] =>
   [...metadata].map(([name, value]) => {
-    if (!/^[a-z0-9_.-]+$/.test(name) || isOfProtocol(name)) throw new TypeError(`${name} is no name for metadata`)
+    if (!/^[a-z0-9_.-]+$/.test(name) || isOfProtocol(name))
+      throw new TypeError(`${name} is not a valid name for metadata`)
     if (name.endsWith('-bin') !== Buffer.isBuffer(value)) {
       throw new TypeError(`${name} is ${typeof value}, expected bytes for names that end in -bin, and for no other`)
     }
@@ -29,13 +30,13 @@ export const fieldsOf = (metadata: Metadata): [name: string, value: string][] =>
     return [name, value]
   })
 
-/** Without the padding, as gRPC over HTTP2 recommends. */
+/** Without padding, as recommended by gRPC over HTTP2. */
 export const base64Of = (bytes: Buffer): string => bytes.toString('base64').replace(/=+$/, '')
 
-/** The first of the values that may be joined by commas, in base64 with or without its padding. */
+/** The first of several values joined by commas; base64 with or without padding. */
 const bytesOf = (value: string): Buffer => Buffer.from(value.split(',', 1)[0] ?? '', 'base64')
 
-/** Whether a field comes more than once. */
+/** Whether a field occurs more than once. */
 export const repeatsField = (lines: FieldLines, name: string): boolean => {
   let count = 0
   for (let at = 0; at < lines.length; at += 2) if (lines[at] === name) count += 1

@@ -14,37 +14,37 @@ const GZIP: Field = ['grpc-encoding', 'gzip']
 const OK: readonly Field[] = [['grpc-status', '0']]
 const NOTHING: readonly Field[] = []
 
-/** Header blocks of the answers of one server (gRPC over HTTP2, Responses): most are made once. */
+/** The header blocks of a server's responses (gRPC over HTTP2, Responses). Frequent ones are encoded once. */
 export class ResponseBlocks {
-  /** The head of every response whose messages are sent as they are. */
+  /** The head of responses without compression. */
   readonly #plain: Buffer
-  /** The head of a response whose messages may be compressed. */
+  /** The head of responses that may have compressed messages. */
   readonly #gzip: Buffer
   readonly #accepted: Field
   readonly #ok = encodeFields(OK)
-  /** The whole response of a call that ends well without a message. */
+  /** The whole response of a call that succeeds without a message. */
   readonly #okAlone = encodeFields([...RESPONSE, ...OK])
 
-  /** `accepted`: what requests may be compressed with. */
+  /** `accepted`: supported compressions of requests. */
   constructor(accepted: readonly Encoding[]) {
     this.#accepted = ['grpc-accept-encoding', ['identity', ...accepted].join(',')]
     this.#plain = encodeFields([...RESPONSE, this.#accepted])
     this.#gzip = encodeFields([...RESPONSE, GZIP, this.#accepted])
   }
 
-  /** In front of the first message. */
+  /** The block before the first message. */
   head(isGzip: boolean, metadata = NOTHING): Buffer {
     if (metadata.length === 0) return isGzip ? this.#gzip : this.#plain
     return encodeFields([...RESPONSE, ...(isGzip ? [GZIP] : NOTHING), this.#accepted, ...metadata])
   }
 
-  /** Behind the head, and what was sent after it. */
+  /** The block at the end, after the head and the messages. */
   trailers(failure: StatusError | undefined, metadata = NOTHING): Buffer {
     if (failure !== undefined) return encodeFields([...failureFields(failure), ...metadata])
     return metadata.length === 0 ? this.#ok : encodeFields([...OK, ...metadata])
   }
 
-  /** The whole of a response that has neither a head of its own nor messages. */
+  /** The only block of a response without messages and without its own head. */
   alone(failure: StatusError | undefined, metadata = NOTHING): Buffer {
     if (failure === undefined && metadata.length === 0) return this.#okAlone
     const status = failure === undefined ? OK : failureFields(failure)
@@ -62,6 +62,8 @@ const failureFields = (failure: StatusError): Field[] => {
   return fields
 }
 
-/** UTF-8 with everything but printable ASCII escaped, and the percent sign (gRPC over HTTP2, Percent-Encoded). */
+/**
+ * UTF-8 in which the percent sign and everything except printable ASCII is escaped (gRPC over HTTP2, Percent-Encoded).
+ */
 const percentEncoded = (message: string): string =>
   message.replace(/[^ -$&-~]+/gu, (found) => encodeURIComponent(found))

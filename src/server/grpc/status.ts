@@ -4,21 +4,21 @@ import { statusOf } from '../../proto/error-details.js'
 
 const statusCodec = codec('google.rpc.Status')
 
-// grpc-java refuses trailers above 8 KiB, and percent-encoding can make nine bytes of one character.
+// grpc-java refuses trailers above 8 KiB, and percent-encoding may turn one character into nine bytes.
 const MAX_MESSAGE_CHARACTERS = 700
 const MAX_DETAILS_BYTES = 3 * 1024
 
-/** A failure as it may be told in trailers (gRPC over HTTP2, Responses: Status, Status-Message and Status-Details). */
+/** A failure as sent in trailers (gRPC over HTTP2, Responses: Status, Status-Message and Status-Details). */
 export interface WireStatus {
   readonly code: number
   /** Of bounded length. */
   readonly message: string
-  /** An encoded google.rpc.Status. Details too large for trailers are left out; code and message always arrive. */
+  /** An encoded google.rpc.Status. Details too large for trailers are left out; code and message are always sent. */
   readonly details: Buffer | undefined
 }
 
 export const wireStatus = (error: StatusError): WireStatus => {
-  // OK is no failure: a handler that throws it is wrong, and a client must not take it for success.
+  // OK is no failure. A handler that throws it has a bug, and the client must not see success.
   if (error.code === Code.OK) return { code: Code.INTERNAL, message: 'internal error', details: undefined }
   const message = sendable(error.message)
   if (error.details.length === 0) return { code: error.code, message, details: undefined }
@@ -26,7 +26,7 @@ export const wireStatus = (error: StatusError): WireStatus => {
   return { code: error.code, message, details: details.length > MAX_DETAILS_BYTES ? undefined : details }
 }
 
-/** A lone surrogate, which a cut may make, has no percent-encoding. */
+/** Replaces lone surrogates, which the cut may create, because they cannot be percent-encoded. */
 const sendable = (message: string): string => {
   const short = message.length > MAX_MESSAGE_CHARACTERS ? `${message.slice(0, MAX_MESSAGE_CHARACTERS)}...` : message
   return short.replace(/\p{Cs}/gu, '\ufffd')

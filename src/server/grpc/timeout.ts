@@ -2,10 +2,10 @@ import { StatusError } from '../../base/status-error.js'
 
 const MS: Readonly<Record<string, number>> = { H: 3_600_000, M: 60_000, S: 1000, m: 1, u: 1e-3, n: 1e-6 }
 
-/** What a timer of Node can wait for. A deadline behind that is none. */
+/** The maximum of Node's timers. A longer deadline is ignored. */
 const MAX_MS = 2 ** 31 - 1
 
-/** Milliseconds that a client gives a call, from its `grpc-timeout` (gRPC over HTTP2, Requests); undefined for no bound. */
+/** The client's timeout in ms from `grpc-timeout` (gRPC over HTTP2, Requests); undefined for no limit. */
 export const timeoutMs = (header: string): number | undefined => {
   const [, value, unit = ''] = /^(\d{1,8})([HMSmun])$/.exec(header) ?? []
   const factor = MS[unit]

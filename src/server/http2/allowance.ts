@@ -1,13 +1,13 @@
 import type { Rate } from './limits.js'
 
-/** So many at once, and so many a second after that (RFC 9113, 10.5): a bucket of tokens. */
+/** A token bucket: a burst, and then a number of events per second (RFC 9113, 10.5). */
 export class Allowance {
   readonly #rate: Rate
   readonly #now: () => number
   #left: number
   #filledMs: number
 
-  /** `now` gives milliseconds. */
+  /** `now` returns milliseconds. */
   constructor(rate: Rate, now: () => number) {
     this.#rate = rate
     this.#now = now
@@ -15,7 +15,7 @@ export class Allowance {
     this.#filledMs = now()
   }
 
-  /** False when there is none left. The clock is asked only then: most clients never get there. */
+  /** Takes a token; false if none is left. Reads the clock only when empty, which few clients cause. */
   take(): boolean {
     if (this.#left < 1) this.#refill()
     if (this.#left < 1) return false
@@ -23,7 +23,7 @@ export class Allowance {
     return true
   }
 
-  /** Work that was done well makes room for more of what comes with it. */
+  /** Adds tokens for useful work, because such work causes some of these events. */
   earn(count: number): void {
     this.#left = Math.min(this.#rate.burst, this.#left + count)
   }

@@ -28,22 +28,22 @@ import { Watch } from './watch.js'
 export interface ConnectionOptions {
   readonly limits: ConnectionLimits
   readonly held: Held
-  /** Milliseconds that only grow. */
+  /** A monotonic clock in ms. */
   readonly now: () => number
-  /** A request begins: whoever takes it sets `stream.consumer`, and calls `stream.handled` when done with it. */
+  /** Called for each new request. The receiver sets `stream.consumer`, and calls `stream.handled` at its end. */
   readonly onRequest: (stream: Http2Stream) => void
-  /** Why a connection ends that should not. */
+  /** Called with the reason when a connection ends with an error. */
   readonly onError: (error: ConnectionError) => void
 }
 
 const DRAIN_PING = Buffer.from('remexec\x01', 'latin1')
 const KEEP_ALIVE_PING = Buffer.from('remexec\x02', 'latin1')
-/** Work done well that stands for so many frames which carry nothing: window updates and pings come with data. */
+/** Frames without content that one piece of useful work allows, because window updates and pings accompany data. */
 const FRAMES_EARNED = 4
 
 /**
- * The server's side of an HTTP/2 connection (RFC 9113): what comes is given to `read`, requests come out of `onRequest`.
- * Server push, priorities, and upgrades from HTTP/1.1 are left out.
+ * The server's side of an HTTP/2 connection (RFC 9113): received bytes go into `read`, requests come out of
+ * `onRequest`. Without server push, priorities and upgrades from HTTP/1.1.
  */
 export class Http2Connection implements FrameSink, StreamHost, OpeningHost, ReceivingHost {
   readonly sender: Sender
@@ -64,7 +64,7 @@ export class Http2Connection implements FrameSink, StreamHost, OpeningHost, Rece
   #tableBytes = DEFAULT_TABLE_BYTES
   #isDraining = false
   #isPaused = false
-  /** Nothing is read any more: what is left is to send why. */
+  /** Nothing more is read; only the final frames are sent. */
   #isClosing = false
   #isClosed = false
 
@@ -87,7 +87,7 @@ export class Http2Connection implements FrameSink, StreamHost, OpeningHost, Rece
     this.windowUpdate(0, limits.connectionWindowBytes - DEFAULT_WINDOW_BYTES)
   }
 
-  /** Takes bytes that have come, which may be overwritten after the call. */
+  /** Takes received bytes. The caller may overwrite them afterwards. */
   read(chunk: Buffer): void {
     if (this.#isClosing) return
     this.#watch.hasRead = true
@@ -102,7 +102,7 @@ export class Http2Connection implements FrameSink, StreamHost, OpeningHost, Rece
     this.#channel.pause()
   }
 
-  /** Nothing comes and nothing leaves any more. */
+  /** The channel has closed. */
   closed(): void {
     if (this.#isClosed) return
     this.#isClosed = true
@@ -112,10 +112,10 @@ export class Http2Connection implements FrameSink, StreamHost, OpeningHost, Rece
     this.sender.close()
   }
 
-  /** Looks after what takes too long; called from time to time. */
+  /** Checks the time limits; called periodically. */
   sweep(nowMs: number): void {
     if (this.#isClosing) {
-      // What was said last had a turn to leave.
+      // The last frames had one period to leave.
       this.#channel.destroy()
       return
     }
@@ -136,18 +136,18 @@ export class Http2Connection implements FrameSink, StreamHost, OpeningHost, Rece
     }
   }
 
-  /** Lets the requests under way end and takes no further ones (RFC 9113, 6.8). */
+  /** Lets requests in progress end and accepts no new ones (RFC 9113, 6.8). */
   drain(): void {
     if (this.#isDraining || this.#isClosing) return
     this.#isDraining = true
-    // Requests that are on their way get in; those after the answer to the ping do not.
+    // Requests that are in flight are still accepted, until the answer to the ping.
     this.#control.goAway(2 ** 31 - 1, 'NO_ERROR')
     this.#control.ping(DRAIN_PING)
     if (this.#streams.isEmpty) this.#endDrain()
   }
 
   frame(type: number, flags: number, streamId: number, payload: Buffer): void {
-    if (!this.#watch.hasSettings && type !== FrameType.SETTINGS) throw protocolError('the first frame is no SETTINGS')
+    if (!this.#watch.hasSettings && type !== FrameType.SETTINGS) throw protocolError('the first frame is not SETTINGS')
     if (this.#blocks.isOpen || type === FrameType.HEADERS) {
       const block = this.#blocks.add(type, flags, streamId, payload)
       if (block !== undefined) this.guarded(() => this.#opening.take(block))
@@ -175,13 +175,15 @@ export class Http2Connection implements FrameSink, StreamHost, OpeningHost, Rece
         return
       case FrameType.PUSH_PROMISE:
       case FrameType.CONTINUATION:
-        throw protocolError(type === FrameType.CONTINUATION ? 'CONTINUATION of nothing' : 'a client pushes')
+        throw protocolError(
+          type === FrameType.CONTINUATION ? 'CONTINUATION without HEADERS' : 'PUSH_PROMISE from a client',
+        )
       // Frames of unknown types are ignored (RFC 9113, 4.1).
     }
   }
 
   dataBegins(streamId: number, lengthBytes: number): void {
-    if (!this.#watch.hasSettings) throw protocolError('the first frame is no SETTINGS')
+    if (!this.#watch.hasSettings) throw protocolError('the first frame is not SETTINGS')
     if (this.#blocks.isOpen) throw protocolError('another frame came within a header block')
     this.#receiving.begin(streamId, lengthBytes)
   }
@@ -217,7 +219,7 @@ export class Http2Connection implements FrameSink, StreamHost, OpeningHost, Rece
     this.#streams.handled(stream)
   }
 
-  /** An error of one stream resets it; every other goes on to end the connection. */
+  /** Runs `work`. A StreamError resets its stream; any other error ends the connection. */
   guarded(work: () => void): void {
     try {
       work()
@@ -248,10 +250,10 @@ export class Http2Connection implements FrameSink, StreamHost, OpeningHost, Rece
   }
 
   countIdle(): void {
-    this.#spend(this.#idleFrames, 'frames that carry nothing')
+    this.#spend(this.#idleFrames, 'frames without content')
   }
 
-  /** Whoever takes a request may be wrong: that ends the request, never the connection. */
+  /** An error in the code that handles a request ends the request, never the connection. */
   deliver(stream: Http2Stream, work: () => void): void {
     try {
       work()
@@ -264,10 +266,10 @@ export class Http2Connection implements FrameSink, StreamHost, OpeningHost, Rece
   #rstStream(streamId: number, payload: Buffer): void {
     expectBytes('RST_STREAM', payload, 4)
     const stream = this.#streams.existing(streamId, 'RST_STREAM')
-    this.countReset('streams that were given up')
+    this.countReset('reset streams')
     if (stream === undefined) return
     this.#lose(stream)
-    // What it was asked for is the others' now, and nothing that is written tells them.
+    // Bytes requested from this stream are now available to the others, and no write would notify them.
     this.#pump()
   }
 
@@ -290,7 +292,10 @@ export class Http2Connection implements FrameSink, StreamHost, OpeningHost, Rece
     }
   }
 
-  /** Our blocks use no table, but one that was made smaller has to be acknowledged in the next of them (RFC 7541, 4.2). */
+  /**
+   * Our blocks use no dynamic table. But after the peer has made its table smaller, the next block must acknowledge
+   * that (RFC 7541, 4.2).
+   */
   #emptyTable(): void {
     this.#tableBytes = 0
     this.sender.nextBlockBegins = EMPTY_TABLE
@@ -300,7 +305,7 @@ export class Http2Connection implements FrameSink, StreamHost, OpeningHost, Rece
     for (const { outbox } of this.#streams) {
       this.sender.widen(outbox, byBytes)
       if (outbox.windowBytes > MAX_WINDOW_BYTES) {
-        throw new ConnectionError('FLOW_CONTROL_ERROR', 'settings make a window larger than any may be')
+        throw new ConnectionError('FLOW_CONTROL_ERROR', 'SETTINGS raise a window above the maximum')
       }
       this.sender.pump(outbox)
     }
@@ -316,20 +321,20 @@ export class Http2Connection implements FrameSink, StreamHost, OpeningHost, Rece
   #windowUpdated(streamId: number, payload: Buffer): void {
     const byBytes = windowIncrement(payload)
     if (streamId === 0) {
-      if (byBytes === 0) throw protocolError('WINDOW_UPDATE by nothing')
+      if (byBytes === 0) throw protocolError('WINDOW_UPDATE by 0')
       this.sender.windowBytes += byBytes
       if (this.sender.windowBytes > MAX_WINDOW_BYTES) {
-        throw new ConnectionError('FLOW_CONTROL_ERROR', 'the window of the connection is larger than any may be')
+        throw new ConnectionError('FLOW_CONTROL_ERROR', 'the window of the connection exceeds the maximum')
       }
       this.#pump()
       return
     }
     const stream = this.#streams.existing(streamId, 'WINDOW_UPDATE')
     if (stream === undefined) return
-    if (byBytes === 0) throw new StreamError(streamId, 'PROTOCOL_ERROR', 'WINDOW_UPDATE by nothing')
+    if (byBytes === 0) throw new StreamError(streamId, 'PROTOCOL_ERROR', 'WINDOW_UPDATE by 0')
     this.sender.widen(stream.outbox, byBytes)
     if (stream.outbox.windowBytes > MAX_WINDOW_BYTES) {
-      throw new StreamError(streamId, 'FLOW_CONTROL_ERROR', 'the window of a stream is larger than any may be')
+      throw new StreamError(streamId, 'FLOW_CONTROL_ERROR', 'the window of a stream exceeds the maximum')
     }
     this.#pump(stream)
   }
@@ -385,7 +390,10 @@ export class Http2Connection implements FrameSink, StreamHost, OpeningHost, Rece
     this.#dropStreams()
   }
 
-  /** Sends what is left to send and takes nothing more; the next sweep frees the socket if the client does not. */
+  /**
+   * Sends the remaining frames and reads nothing more. If the client does not close the connection, the next sweep
+   * does.
+   */
   #finish(): void {
     if (this.#isClosing) return
     this.#isClosing = true

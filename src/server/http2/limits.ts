@@ -1,32 +1,32 @@
-/** What one connection may cost. Every one of these has a test that shows a client who goes beyond it. */
+/** Bounds on the cost of one connection. Each has a test with a client that exceeds it. */
 export interface ConnectionLimits {
-  /** Requests at a time, those included whose stream is closed and whose handler has not ended. */
+  /** Concurrent requests, including closed streams whose handler has not ended. */
   readonly maxConcurrentStreams: number
-  /** What a client may send on a stream before its handler reads (RFC 9113, 6.9.2). */
+  /** Bytes that a client may send on a stream before its handler reads (RFC 9113, 6.9.2). */
   readonly streamWindowBytes: number
-  /** The same for all streams of a connection together, which is what it can hold of unread requests. */
+  /** The same for all streams of a connection: the bound on its unread request bytes. */
   readonly connectionWindowBytes: number
-  /** Of the fields of one request, as RFC 9113, 6.5.2, counts them. */
+  /** Size of the fields of one request, as defined by RFC 9113, 6.5.2. */
   readonly maxHeaderListBytes: number
-  /** Bytes that wait for the socket before no more DATA is made; what a client that reads slowly holds. */
+  /** Bytes queued for the socket above which no further DATA is written. Bounds the memory for a slow reader. */
   readonly outputBytes: number
-  /** Bytes that wait for the socket before nothing more is read: answers to what needs no window. */
+  /** Bytes queued for the socket above which nothing more is read: answers that need no window. */
   readonly maxOutputBytes: number
-  /** Frames that carry nothing and the streams that a client gives up: how many at once, and how many a second. */
+  /** Frames without content, and streams reset by the client: burst, and number per second. */
   readonly idleFrames: Rate
   readonly resets: Rate
-  /** From the beginning of the connection to the client's settings. */
+  /** From the start of the connection to the client's settings. */
   readonly greetingMs: number
   /** From our settings to their acknowledgement. */
   readonly settingsAckMs: number
   /** From the first frame of a header block to its last. */
   readonly headerBlockMs: number
-  /** How long nothing may come before the client is asked for a sign of life, and how long that may take. */
+  /** Silence after which the client is pinged, and the time for its answer. */
   readonly keepAliveMs: number
   readonly keepAliveTimeoutMs: number
-  /** How long a client may go on sending once its request was answered. */
+  /** How long a client may continue to send after its request was answered. */
   readonly readOffMs: number
-  /** How long a client may take none of the bytes that wait for it. */
+  /** How long a client may read nothing while bytes wait for it. */
   readonly stallMs: number
 }
 
@@ -37,7 +37,7 @@ export interface Rate {
 
 export const DEFAULT_LIMITS: ConnectionLimits = {
   maxConcurrentStreams: 1024,
-  // Measured with uploads over loopback: 256 KiB is 15-30 % faster than the protocol's 64 KiB, 1 MiB no faster than that.
+  // Measured with uploads over loopback: 256 KiB is 15-30 % faster than the protocol's 64 KiB; 1 MiB is no faster.
   streamWindowBytes: 256 * 1024,
   connectionWindowBytes: 4 * 1024 * 1024,
   maxHeaderListBytes: 32 * 1024,

@@ -8,16 +8,16 @@ import { requestHead, trailersProblem } from './request-head.js'
 import { Http2Stream, type StreamHost } from './stream.js'
 import type { Streams } from './streams.js'
 
-/** What opening streams needs of its connection. */
+/** The parts of the connection that opening streams needs. */
 export interface OpeningHost extends StreamHost {
-  /** What the client takes on a new stream. */
+  /** The initial send window of a new stream. */
   readonly sendWindowBytes: number
-  /** Gives a stream what came for it. */
+  /** Runs `work` for a stream; an error in it ends only the request. */
   deliver(stream: Http2Stream, work: () => void): void
-  /** A request has come. */
+  /** Called for each new request. */
   request(stream: Http2Stream): void
   sendReset(streamId: number, code: ErrorCodeName): void
-  /** The client got a stream wrong; throws when that was once too often. */
+  /** Counts a violation by the client. Throws when there are too many. */
   countReset(what: string): void
 }
 
@@ -26,9 +26,12 @@ const FIELDS_TOO_LARGE = encodeFields([
   ['content-length', '0'],
 ])
 
-/** The header blocks of a client: requests, which open streams, and trailers (RFC 9113, 5.1.1, 5.1.2, 8.1 and 8.3). */
+/**
+ * Processes header blocks of a client: requests, which open streams, and trailers (RFC 9113, 5.1.1, 5.1.2, 8.1 and
+ * 8.3).
+ */
 export class Opening {
-  /** The highest stream that is still taken (RFC 9113, 6.8). */
+  /** The highest stream id that is still accepted (RFC 9113, 6.8). */
   lastWelcomeId = Number.POSITIVE_INFINITY
   readonly #streams: Streams
   readonly #limits: ConnectionLimits
@@ -42,7 +45,7 @@ export class Opening {
     this.#host = host
   }
 
-  /** A block that is complete: of a request, or of the trailers of one. */
+  /** Takes a complete block, of a request or of its trailers. */
   take({ streamId, isEndOfStream, dependsOn, fragment }: HeaderBlock): void {
     if (streamId % 2 === 0) throw new ConnectionError('PROTOCOL_ERROR', `a client opens stream ${streamId}`)
     const decoded = this.#decoder.decode(fragment)
@@ -61,10 +64,10 @@ export class Opening {
   }
 
   #open(streamId: number, isEndOfStream: boolean, { lines, listBytes, isTooLarge }: DecodedBlock): void {
-    if (streamId > this.lastWelcomeId) throw new StreamError(streamId, 'REFUSED_STREAM', 'the server is leaving')
+    if (streamId > this.lastWelcomeId) throw new StreamError(streamId, 'REFUSED_STREAM', 'the server is shutting down')
     if (this.#streams.count >= this.#limits.maxConcurrentStreams) {
-      this.#host.countReset('streams beyond their number')
-      throw new StreamError(streamId, 'REFUSED_STREAM', 'more streams than there may be')
+      this.#host.countReset('streams beyond the limit')
+      throw new StreamError(streamId, 'REFUSED_STREAM', 'more concurrent streams than the limit')
     }
     if (isTooLarge) {
       this.#host.sender.headers(streamId, FIELDS_TOO_LARGE, true)

@@ -1,29 +1,29 @@
 import { HEAD_BYTES } from './frame/frame.js'
 
-/** What bytes leave by. */
+/** The destination of bytes. */
 export interface ByteSink {
-  /** Takes these bytes in their order and calls back once, when they may be used again; with an error if they did not leave. */
+  /** Writes the parts in order. Calls back once they may be reused, with an error if they were not sent. */
   write(parts: readonly Buffer[], written: (error?: Error | null) => void): void
 }
 
-/** The bytes below a connection. */
+/** The byte stream below a connection. */
 export interface Channel extends ByteSink {
-  /** Reads nothing more until `resume`. */
+  /** Stops reading until `resume`. */
   pause(): void
   resume(): void
-  /** Sends what was written, and that nothing follows. */
+  /** Sends all written bytes and then the end of the stream. */
   end(): void
   destroy(): void
 }
 
-/** Below this a copy costs less than another buffer for the kernel to gather. */
+/** Below this size, a copy costs less than another buffer in the kernel's gather list. */
 const COPIED_BYTES = 2048
 const SLAB_BYTES = 16 * 1024
 const MAX_IDLE_SLABS = 64
 
 const idleSlabs: Buffer[] = []
 
-/** Those with something to write in this turn of the loop. */
+/** Outputs with something to write in this turn of the event loop. */
 let waiting: Output[] = []
 
 const flushAll = (): void => {
@@ -33,8 +33,8 @@ const flushAll = (): void => {
 }
 
 /**
- * What a connection sends: frames are put together in slabs that are used again, large payloads stay where they lie, and
- * all of it leaves in one write a turn of the loop. At most one write is under way; what comes meanwhile goes with the next.
+ * The output of a connection. Frames are assembled in reusable slabs, large payloads are not copied, and all bytes
+ * leave in one write per turn of the event loop. Only one write is in flight; later bytes go with the next.
  */
 export class Output {
   readonly #sink: ByteSink
@@ -42,7 +42,7 @@ export class Output {
   #parts: Buffer[] = []
   #slabs: Buffer[] = []
   #slab: Buffer | undefined
-  /** Of the slab: where the part begins that is being filled, and where it goes on. */
+  /** In the present slab: start of the part that is being filled, and its end so far. */
   #start = 0
   #at = 0
   #written: (() => void)[] = []
@@ -63,7 +63,7 @@ export class Output {
     return this.#pendingBytes
   }
 
-  /** A frame's head, behind which its payload has to follow (RFC 9113, 4.1). */
+  /** Adds a frame header; its payload must follow (RFC 9113, 4.1). */
   head(lengthBytes: number, type: number, flags: number, streamId: number): void {
     const at = this.#room(HEAD_BYTES)
     const slab = this.#slab as Buffer
@@ -78,7 +78,7 @@ export class Output {
     slab[at + 8] = streamId
   }
 
-  /** Bytes `from` to `to` of a buffer, which stays as it is until they were written (see `whenWritten`). */
+  /** Adds bytes `from` to `to` of a buffer. They must not change until they are written (see `whenWritten`). */
   bytes(buffer: Buffer, from = 0, to = buffer.length): void {
     const length = to - from
     if (length <= COPIED_BYTES) {
@@ -97,7 +97,7 @@ export class Output {
     ;(this.#slab as Buffer).writeUInt32BE(value >>> 0, at)
   }
 
-  /** Calls back once all that was added so far has left, or never will. */
+  /** Calls back once everything added so far has left, or will never leave. */
   whenWritten(callback: () => void): void {
     if (this.#isClosed) callback()
     else this.#written.push(callback)
@@ -119,7 +119,7 @@ export class Output {
     const sizeBytes = this.#pendingBytes
     this.#parts = []
     this.#written = []
-    // The slab that is not full goes with this write too: nothing may be added to it before that has ended.
+    // A partly filled slab is written too. Nothing may be added to it before the write has ended.
     this.#slabs = []
     this.#slab = undefined
     this.#isWriting = true
@@ -135,7 +135,7 @@ export class Output {
     })
   }
 
-  /** Nothing leaves any more; whoever waits for his bytes gets them back. */
+  /** Nothing more is written; all `whenWritten` callbacks are called. */
   close(): void {
     if (this.#isClosed) return
     this.#isClosed = true
@@ -152,7 +152,7 @@ export class Output {
     callback?.()
   }
 
-  /** Makes room for that many bytes in the slab and answers where they go. */
+  /** Reserves `length` bytes in the slab and returns their position. */
   #room(length: number): number {
     if (this.#slab === undefined || this.#at + length > SLAB_BYTES) {
       this.#closePart()

@@ -2,25 +2,28 @@ import { ConnectionError, StreamError } from './frame/frame.js'
 import type { Http2Stream } from './stream.js'
 import type { Streams } from './streams.js'
 
-/** What receiving needs of its connection. */
+/** The parts of the connection that receiving needs. */
 export interface ReceivingHost {
-  /** Runs what may throw a StreamError, which ends that stream alone. */
+  /** Runs `work`; a StreamError in it ends only that stream. */
   guarded(work: () => void): void
-  /** Gives a stream what came for it. */
+  /** Runs `work` for a stream; an error in it ends only the request. */
   deliver(stream: Http2Stream, work: () => void): void
   windowUpdate(streamId: number, sizeBytes: number): void
-  /** A frame came that carries nothing. */
+  /** Counts a frame without content. */
   countIdle(): void
 }
 
-/** The DATA frames of a connection: whose they are, and what the client may still send (RFC 9113, 5.2 and 6.1). */
+/**
+ * Processes DATA frames of a connection: assigns them to streams and keeps the flow-control windows (RFC 9113, 5.2 and
+ * 6.1).
+ */
 export class Receiving {
   readonly #streams: Streams
   readonly #maxWindowBytes: number
   readonly #host: ReceivingHost
   #windowBytes: number
   #owedBytes = 0
-  /** Of the frame that is being read: the stream, if it takes anything. */
+  /** The stream of the present frame, if it accepts data. */
   #stream: Http2Stream | undefined
   #frameBytes = 0
   #bodyBytes = 0
@@ -56,7 +59,7 @@ export class Receiving {
   end(isEndOfStream: boolean): void {
     const stream = this.#stream
     if (this.#bodyBytes === 0 && !isEndOfStream) this.#host.countIdle()
-    // Padding, and what nobody takes.
+    // Padding, and bytes without a receiver.
     const unusedBytes = this.#frameBytes - this.#bodyBytes
     if (unusedBytes > 0) {
       if (stream === undefined) this.consumed(unusedBytes)
@@ -69,9 +72,10 @@ export class Receiving {
     })
   }
 
-  /** Gives bytes back to the window of the connection. */
+  /** Returns bytes to the window of the connection. */
   consumed(sizeBytes: number): void {
-    // Counted for all streams together: kept back for each, small remains of many would close the window for ever.
+    // Counted for all streams together. Counted per stream, small remains of many streams could close the window for
+    // ever.
     this.#owedBytes += sizeBytes
     if (this.#owedBytes < this.#maxWindowBytes / 4) return
     this.#host.windowUpdate(0, this.#owedBytes)

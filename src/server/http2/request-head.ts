@@ -3,11 +3,11 @@ import type { FieldLines } from './hpack/decoder.js'
 /** The head of a request (RFC 9113, 8.3.1). */
 export interface RequestHead {
   readonly method: string
-  /** Empty for CONNECT, which has none. */
+  /** Empty for CONNECT, which has no path. */
   readonly path: string
-  /** All fields in their order, pseudo-header fields among them. */
+  /** All fields in order, including pseudo-header fields. */
   readonly lines: FieldLines
-  /** How many bytes of body were announced. */
+  /** The announced size of the body. */
   readonly contentLengthBytes: number | undefined
 }
 
@@ -29,7 +29,7 @@ export const requestHead = (lines: FieldLines): RequestHead | string => {
       if (isRegular) return 'a pseudo-header field comes after others'
       if (!PSEUDO_FIELDS.has(name)) return 'an unknown pseudo-header field'
       if (pseudo[name] !== undefined) return `two ${name}`
-      if (BAD_VALUE.test(value)) return 'a value that no field may have'
+      if (BAD_VALUE.test(value)) return 'a field has an invalid value'
       pseudo[name] = value
       continue
     }
@@ -37,8 +37,9 @@ export const requestHead = (lines: FieldLines): RequestHead | string => {
     const problem = fieldProblem(name, value)
     if (problem !== undefined) return problem
     if (name !== 'content-length') continue
-    if (!/^\d{1,15}$/.test(value)) return 'a content-length that is no number'
-    if (contentLengthBytes !== undefined && contentLengthBytes !== Number(value)) return 'two lengths of content'
+    if (!/^\d{1,15}$/.test(value)) return 'content-length is not a number'
+    if (contentLengthBytes !== undefined && contentLengthBytes !== Number(value))
+      return 'two different values of content-length'
     contentLengthBytes = Number(value)
   }
   const { ':method': method, ':scheme': scheme, ':path': path = '' } = pseudo
@@ -47,7 +48,7 @@ export const requestHead = (lines: FieldLines): RequestHead | string => {
   return { method, path, lines, contentLengthBytes }
 }
 
-/** Why trailers are malformed, undefined when they are not (RFC 9113, 8.1). */
+/** Why trailers are malformed; undefined if they are valid (RFC 9113, 8.1). */
 export const trailersProblem = (lines: FieldLines): string | undefined => {
   for (let at = 0; at < lines.length; at += 2) {
     const problem = fieldProblem(lines[at] as string, lines[at + 1] as string)
@@ -57,8 +58,8 @@ export const trailersProblem = (lines: FieldLines): string | undefined => {
 }
 
 const fieldProblem = (name: string, value: string): string | undefined => {
-  if (!NAME.test(name)) return 'a name that no field may have'
-  if (BAD_VALUE.test(value)) return 'a value that no field may have'
+  if (!NAME.test(name)) return 'a field has an invalid name'
+  if (BAD_VALUE.test(value)) return 'a field has an invalid value'
   if (CONNECTION_FIELDS.has(name)) return `the field ${name}, which HTTP/2 does not have`
   if (name === 'te' && value !== 'trailers') return 'te with another value than trailers'
   return undefined

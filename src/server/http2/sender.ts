@@ -2,38 +2,40 @@ import type { Account } from '../../ledger/account.js'
 import { DEFAULT_FRAME_BYTES, DEFAULT_WINDOW_BYTES, Flag, FrameType } from './frame/frame.js'
 import type { Output } from './output.js'
 
-/** Larger frames save nothing more, and would let one stream keep the others waiting. */
+/** Larger frames save nothing more, and one stream would delay the others. */
 const MAX_SENT_FRAME_BYTES = 64 * 1024
-/** What a stream is asked for at a time. A client that stalls may leave the least of it behind, in each of its streams. */
+/** Number of bytes requested from a stream at a time. If a client stalls, each of its streams may hold the minimum. */
 const MIN_ASKED_BYTES = 64 * 1024
 const MAX_ASKED_BYTES = 256 * 1024
-/** No stream is asked for more while as much waits to leave. */
+/** While this many bytes wait to be sent, no stream is asked for more. */
 const MAX_AHEAD_BYTES = 256 * 1024
 
 interface Chunk {
   readonly bytes: Buffer
-  /** How much of it has gone into frames. */
+  /** Bytes that are already in frames. */
   sentBytes: number
   readonly written: (() => void) | undefined
 }
 
-/** What one stream has to send: chunks that become DATA frames as windows allow, and how the stream ends after them. */
+/**
+ * The send queue of one stream: chunks that become DATA frames as windows allow, and the end of the stream after them.
+ */
 export class Outbox {
   readonly streamId: number
-  /** How much the client takes on this stream: a change of settings can make it negative (RFC 9113, 6.9.2). */
+  /** The client's window for this stream. A change of settings can make it negative (RFC 9113, 6.9.2). */
   windowBytes: number
   queuedBytes = 0
-  /** Of the bytes queued: those that the window of the stream lets go. The sender keeps it up to date. */
+  /** The queued bytes that the stream's window allows to send. Maintained by the sender. */
   sendableBytes = 0
-  /** Asked for and not there yet. */
+  /** Requested from the stream but not yet added. */
   promisedBytes = 0
-  /** Wants to be asked for more. */
+  /** Set while the stream wants to be asked for more bytes. */
   onRoom: ((sizeBytes: number) => void) | undefined
-  /** Whether the sender has it among those to be asked. */
+  /** Whether it is in the sender's queue of streams to ask. */
   isInLine = false
-  /** Whether the sender has it in its round. */
+  /** Whether it is in the sender's round-robin. */
   isReady = false
-  /** The header block that ends the stream, or nothing but the flag on its last frame. */
+  /** How the stream ends: with a header block, or with a flag on its last DATA frame. */
   ending: Buffer | 'data' | undefined
   readonly chunks: Chunk[] = []
   readonly onEnd: () => void
@@ -50,26 +52,26 @@ export class Outbox {
 }
 
 /**
- * Sends what the streams of a connection have, a frame of each in turn, as far as the windows of the client (RFC 9113, 5.2)
- * and the room in the output go.
+ * Sends the queued bytes of all streams, one frame each in turn, within the client's windows (RFC 9113, 5.2) and the
+ * room in the output.
  */
 export class Sender {
-  /** How much the client takes on the whole connection. */
+  /** The client's window for the whole connection. */
   windowBytes = DEFAULT_WINDOW_BYTES
   maxFrameBytes = DEFAULT_FRAME_BYTES
   queuedBytes = 0
-  /** DATA frames sent, for whoever wants to know whether anything moves. */
+  /** Number of DATA frames sent; shows whether there is progress. */
   frameCount = 0
-  /** What has to stand in front of the next header block (RFC 7541, 4.2). */
+  /** Bytes that must precede the next header block (RFC 7541, 4.2). */
   nextBlockBegins: Buffer | undefined
   readonly #output: Output
   readonly #roomBytes: number
-  /** What waits for the client, in the ledger. */
+  /** Accounts for bytes that wait for the client. */
   readonly #held: Account
   #heldBytes = 0
   #isClosed = false
   #ready: Outbox[] = []
-  /** Those to be asked for more, whose windows are open. */
+  /** Streams that wait to be asked for more and have open windows. */
   readonly #line: Outbox[] = []
   #sendableBytes = 0
   #promisedBytes = 0
@@ -80,7 +82,7 @@ export class Sender {
     this.#held = held
   }
 
-  /** HEADERS with a ready-made block, and as many CONTINUATION frames as it needs (RFC 9113, 6.2 and 6.10). */
+  /** Sends HEADERS with an encoded block, and as many CONTINUATION frames as it needs (RFC 9113, 6.2 and 6.10). */
   headers(streamId: number, fields: Buffer, isEnd: boolean): void {
     const block = this.nextBlockBegins === undefined ? fields : Buffer.concat([this.nextBlockBegins, fields])
     this.nextBlockBegins = undefined
@@ -98,23 +100,23 @@ export class Sender {
     } while (at < block.length)
   }
 
-  /** Whether so many bytes may wait here beside those that do: they are to be added at once. */
+  /** Reserves room for `sizeBytes` in addition to the queued bytes. The caller must add them immediately. */
   makeRoom(sizeBytes: number): boolean {
     return this.#hold(this.queuedBytes + this.#output.pendingBytes + sizeBytes)
   }
 
-  /** Counts what waits now. False when that is more than the process may hold. */
+  /** Updates the account to the queued bytes. False if that exceeds the bound of the process. */
   settle(): boolean {
     return this.#hold(this.queuedBytes + this.#output.pendingBytes)
   }
 
-  /** Nothing waits any more, and nothing is to be sent. */
+  /** Releases the account; nothing more is sent. */
   close(): void {
     this.#hold(0)
     this.#isClosed = true
   }
 
-  /** Adds bytes, which stay as they are until `written` is called: once they have left, or never will. */
+  /** Adds bytes. They must not change until `written` is called: once they have left, or will never leave. */
   add(outbox: Outbox, bytes: Buffer, written?: () => void): void {
     outbox.chunks.push({ bytes, sentBytes: 0, written })
     outbox.queuedBytes += bytes.length
@@ -124,8 +126,8 @@ export class Sender {
   }
 
   /**
-   * Calls back, perhaps at once, with how many bytes the stream had better have next; never once it is dropped. While the
-   * client takes nothing nobody is asked, so that who sends what lies on a disk need hold none of it.
+   * Calls back, possibly synchronously, with the number of bytes to add next; never after `drop`. While the client
+   * reads nothing, no stream is asked, so a stream that sends from a disk holds nothing in memory.
    */
   whenRoom(outbox: Outbox, callback: (sizeBytes: number) => void): void {
     outbox.onRoom = callback
@@ -133,20 +135,20 @@ export class Sender {
     this.#ask()
   }
 
-  /** The client takes so many bytes more, or less, on a stream. */
+  /** The client's window for a stream has changed by `byBytes`. */
   widen(outbox: Outbox, byBytes: number): void {
     outbox.windowBytes += byBytes
     this.#recount(outbox)
     if (outbox.onRoom !== undefined) this.#lineUp(outbox)
   }
 
-  /** The stream has ended on our side: it is asked for nothing more. */
+  /** The stream has ended on our side: it is not asked for more. */
   ended(outbox: Outbox): void {
     outbox.onRoom = undefined
     this.#promise(outbox, 0)
   }
 
-  /** Forgets what a stream had to send. */
+  /** Drops the queued bytes of a stream. */
   drop(outbox: Outbox): void {
     const chunks = outbox.chunks.splice(0)
     this.queuedBytes -= outbox.queuedBytes
@@ -154,7 +156,7 @@ export class Sender {
     outbox.ending = undefined
     this.ended(outbox)
     this.#recount(outbox)
-    // What is in the output already may be on its way to the kernel.
+    // Bytes that are already in the output may be on their way to the kernel.
     for (const { written, sentBytes } of chunks) {
       if (written === undefined) continue
       if (sentBytes > 0) this.#output.whenWritten(written)
@@ -162,7 +164,7 @@ export class Sender {
     }
   }
 
-  /** Takes a stream into the round if it has something to send now, and sends what can be sent. */
+  /** Adds the stream to the round-robin if it has something to send, and sends as much as possible. */
   pump(outbox?: Outbox): void {
     if (outbox !== undefined && !outbox.isReady && outbox.canSend) {
       outbox.isReady = true
@@ -204,7 +206,7 @@ export class Sender {
       outbox.isInLine = false
       const { onRoom } = outbox
       const roomBytes = outbox.windowBytes - outbox.queuedBytes
-      // What has no room now comes back when its window is widened.
+      // A stream without room is queued again when its window is widened.
       if (onRoom === undefined || roomBytes <= 0) continue
       outbox.onRoom = undefined
       const askedBytes = Math.max(MIN_ASKED_BYTES, Math.min(MAX_ASKED_BYTES, roomBytes))
@@ -224,7 +226,7 @@ export class Sender {
     outbox.sendableBytes = sendableBytes
   }
 
-  /** One DATA frame, and the end of the stream where that is all. */
+  /** Sends one DATA frame, with the end of the stream if it is the last. */
   #send(outbox: Outbox): void {
     if (outbox.queuedBytes > 0) {
       const frameBytes = Math.min(this.maxFrameBytes, MAX_SENT_FRAME_BYTES)

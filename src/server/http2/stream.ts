@@ -2,10 +2,10 @@ import { type ErrorCodeName, StreamError } from './frame/frame.js'
 import type { RequestHead } from './request-head.js'
 import { Outbox, type Sender } from './sender.js'
 
-/** Who takes a request: told what comes, as it comes. */
+/** Receives the events of a request. */
 export interface Consumer {
   /**
-   * Bytes of the body, valid during the call only. They count against the client's windows until `consumed` is called
+   * Bytes of the body, only valid during the call. They count against the client's windows until `consumed` is called
    * for them.
    */
   data(bytes: Buffer): void
@@ -13,20 +13,20 @@ export interface Consumer {
   ended(): void
   /** Called about once a second while the stream is open. */
   sweep(nowMs: number): void
-  /** The stream is gone before both sides were done with it: nothing that is sent on it arrives any more. */
+  /** The stream was reset or its connection closed before both sides had ended. Nothing sent on it arrives any more. */
   gone(): void
 }
 
-/** What a stream needs of its connection. */
+/** The parts of the connection that a stream needs. */
 export interface StreamHost {
   readonly sender: Sender
-  /** Gives bytes back to the window of the connection. */
+  /** Returns bytes to the window of the connection. */
   consumed(sizeBytes: number): void
   windowUpdate(streamId: number, sizeBytes: number): void
   resetStream(stream: Http2Stream, code: ErrorCodeName): void
-  /** Both sides are done. */
+  /** Both sides have ended. */
   streamEnded(stream: Http2Stream): void
-  /** Its handler has ended. */
+  /** The handler of the stream has ended. */
   handlerEnded(stream: Http2Stream): void
 }
 
@@ -34,19 +34,19 @@ export interface StreamHost {
 export class Http2Stream {
   readonly id: number
   readonly head: RequestHead
-  /** What the fields of the request count as. */
+  /** Size of the request's fields, as defined by RFC 9113, 6.5.2. */
   readonly fieldsBytes: number
   readonly outbox: Outbox
   consumer: Consumer | undefined
-  /** Sides that are done: the client's by END_STREAM, ours by END_STREAM that has been put into the output. */
+  /** Which sides have ended: the client's by END_STREAM, ours once END_STREAM is in the output. */
   isRemoteEnded: boolean
   isLocalEnded = false
   isGone = false
-  /** The handler has ended: until then the stream counts for the limit of streams, whatever its state. */
+  /** Whether the handler has ended. Until then the stream counts for the limit of streams, in any state. */
   isHandled = false
-  /** When the sweep first saw that only the client's side was open. */
+  /** When a sweep first saw that only the client's side was open. */
   readOffSinceMs: number | undefined
-  /** How much the client may still send. */
+  /** How many bytes the client may still send. */
   receiveWindowBytes: number
   #receivedBytes = 0
   #owedBytes = 0
@@ -75,19 +75,19 @@ export class Http2Stream {
     return !this.isGone && !this.isLocalEnded && this.outbox.ending === undefined
   }
 
-  /** Whether so many bytes may be written, as far as the process has room for what waits for clients. */
+  /** Whether the process has room to queue `sizeBytes` more for clients. */
   makeRoom(sizeBytes: number): boolean {
     return this.#host.sender.makeRoom(sizeBytes)
   }
 
-  /** Sends a response head. With `isEnd` that is the whole response. */
+  /** Sends the response head. With `isEnd` that is the whole response. */
   respond(block: Buffer, isEnd: boolean): void {
     if (!this.isWritable) return
     this.#host.sender.headers(this.id, block, isEnd)
     if (isEnd) this.#localEnd()
   }
 
-  /** Sends bytes of the response, which stay as they are until `written` is called; it is called in any case. */
+  /** Sends bytes of the response. They must not change until `written` is called, which always happens. */
   write(bytes: Buffer, written?: () => void): void {
     if (!this.isWritable) {
       written?.()
@@ -97,31 +97,31 @@ export class Http2Stream {
   }
 
   /**
-   * Calls back, perhaps at once, with how many bytes it is time to write: what the client takes now, in portions worth reading
-   * for. Not at all once nothing can be sent any more.
+   * Calls back, possibly synchronously, with the number of bytes to write next: what the client accepts now, in
+   * portions worth a read from disk. Not called once nothing can be sent any more.
    */
   whenRoom(callback: (sizeBytes: number) => void): void {
     if (this.isWritable) this.#host.sender.whenRoom(this.outbox, callback)
   }
 
-  /** Lets what was written go, as far as windows allow. */
+  /** Sends the queued bytes, as far as windows allow. */
   flush(): void {
     if (!this.isGone) this.#host.sender.pump(this.outbox)
   }
 
-  /** Ends the response behind what was written: with a block of trailers, or without. */
+  /** Ends the response after the queued bytes, with or without trailers. */
   end(trailers?: Buffer): void {
     if (!this.isWritable) return
     this.outbox.ending = trailers ?? 'data'
     this.#host.sender.pump(this.outbox)
   }
 
-  /** Ends the stream at once in both directions. */
+  /** Ends the stream immediately in both directions. */
   reset(code: ErrorCodeName): void {
     if (!this.isGone) this.#host.resetStream(this, code)
   }
 
-  /** Bytes of `Consumer.data` are no longer held: the client may send as many more. */
+  /** Bytes of `Consumer.data` are no longer held, so the client may send as many more. */
   consumed(sizeBytes: number): void {
     this.#host.consumed(sizeBytes)
     if (this.isRemoteEnded || this.isGone) return
@@ -139,14 +139,14 @@ export class Http2Stream {
     this.#host.handlerEnded(this)
   }
 
-  /** Counts bytes of the body; throws when more came than was announced (RFC 9113, 8.1.1). */
+  /** Counts bytes of the body. Throws if they exceed the announced size (RFC 9113, 8.1.1). */
   countBody(sizeBytes: number): void {
     this.#receivedBytes += sizeBytes
     const { contentLengthBytes } = this.head
     if (contentLengthBytes !== undefined && this.#receivedBytes > contentLengthBytes) throw this.#wrongLength()
   }
 
-  /** Throws unless as much has come as was announced. */
+  /** Throws if the body has another size than announced. */
   checkBodyComplete(): void {
     const { contentLengthBytes } = this.head
     if (contentLengthBytes !== undefined && this.#receivedBytes !== contentLengthBytes) throw this.#wrongLength()

@@ -2,15 +2,18 @@ import type { Account } from '../../ledger/account.js'
 import { ConnectionError } from './frame/frame.js'
 import type { Http2Stream } from './stream.js'
 
-/** Streams of ours that a client may not know yet to be reset: what still comes for them is no error (RFC 9113, 5.4.2). */
+/**
+ * Number of remembered streams that the server has reset. The client may not know yet, so frames for them are no error
+ * (RFC 9113, 5.4.2).
+ */
 const REMEMBERED_RESETS = 128
 
-/** What an open stream takes beside its fields and messages. Measured: 2 to 3 KB. */
+/** Memory of an open stream without its fields and messages. Measured: 2 to 3 KB. */
 const STREAM_BYTES = 3 * 1024
 
 /** The streams of a connection (RFC 9113, 5.1). */
 export class Streams implements Iterable<Http2Stream> {
-  /** The highest that the client has opened. */
+  /** The highest stream id that the client has opened. */
   lastId = 0
   readonly #open = new Map<number, Http2Stream>()
   readonly #resetIds: number[] = []
@@ -21,7 +24,10 @@ export class Streams implements Iterable<Http2Stream> {
     this.#held = held
   }
 
-  /** Streams that are open, and those whose handler has not ended: giving up a stream makes no room for another at once. */
+  /**
+   * Number of open streams and of closed ones whose handler has not ended. So a reset does not immediately make room
+   * for another stream.
+   */
   get count(): number {
     return this.#count
   }
@@ -34,7 +40,7 @@ export class Streams implements Iterable<Http2Stream> {
     return this.#open.get(streamId)
   }
 
-  /** The stream of a frame; none when it is closed. One that never was is an error. */
+  /** The stream of a frame; undefined if it is closed. A stream that was never opened is an error. */
   existing(streamId: number, frame: string): Http2Stream | undefined {
     if (streamId === 0) throw new ConnectionError('PROTOCOL_ERROR', `${frame} on stream 0`)
     if (streamId > this.lastId || streamId % 2 === 0) {
@@ -43,7 +49,7 @@ export class Streams implements Iterable<Http2Stream> {
     return this.#open.get(streamId)
   }
 
-  /** Whether the process has room for one more, which is to be added then. */
+  /** Reserves memory for one more stream. If true, the caller must `add` it. */
   makeRoom(fieldsBytes: number): boolean {
     return this.#held.take(STREAM_BYTES + fieldsBytes)
   }
@@ -53,7 +59,7 @@ export class Streams implements Iterable<Http2Stream> {
     this.#count += 1
   }
 
-  /** False when it was closed before. */
+  /** False if it was already closed. */
   close(stream: Http2Stream): boolean {
     if (!this.#open.delete(stream.id)) return false
     if (stream.isHandled) this.#leave(stream)
@@ -77,7 +83,7 @@ export class Streams implements Iterable<Http2Stream> {
     this.#held.give(STREAM_BYTES + fieldsBytes)
   }
 
-  /** Those of this moment, whatever comes or ends meanwhile. */
+  /** Iterates over a copy, so streams may open or end meanwhile. */
   [Symbol.iterator](): Iterator<Http2Stream> {
     return [...this.#open.values()].values()
   }

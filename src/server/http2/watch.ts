@@ -1,19 +1,18 @@
 import { ConnectionError } from './frame/frame.js'
 import type { ConnectionLimits } from './limits.js'
 
-/** What a connection looks like at the moment. */
+/** The present state of a connection. */
 export interface Seen {
   readonly isBlockOpen: boolean
-  /** A number that changes whenever the client takes something. */
+  /** Changes whenever the client takes something. */
   readonly moved: number
-  /** Something waits for the client. */
+  /** Whether something waits for the client. */
   readonly isHeldUp: boolean
 }
 
 /**
- * Knows how long a connection has been waiting for its client, and when that is too long: for settings and their
- * acknowledgement (RFC 9113, 3.4 and 6.5.3), a whole header block (4.3), the answer to a PING (6.7), and for room (5.2). Looks
- * only now and then.
+ * Checks how long a connection has been waiting for its client: for settings and their acknowledgement (RFC 9113, 3.4
+ * and 6.5.3), a complete header block (4.3), the answer to a PING (6.7), and room to send (5.2). Checked periodically.
  */
 export class Watch {
   hasRead = false
@@ -34,7 +33,7 @@ export class Watch {
     this.#movedMs = nowMs
   }
 
-  /** What has to be done: ask for a sign of life, or end the connection. */
+  /** The required action: send a ping, or end the connection. */
   look(nowMs: number, seen: Seen): 'ping' | ConnectionError | undefined {
     const { greetingMs, settingsAckMs, headerBlockMs, stallMs } = this.#limits
     const ageMs = nowMs - this.#begunMs

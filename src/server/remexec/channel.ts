@@ -2,26 +2,29 @@ import { Socket } from 'node:net'
 import { type Client, clientOf } from '../client.js'
 import type { Channel } from '../http2/output.js'
 
-/** Who takes what a channel reads. */
+/** Receives the bytes that a channel reads. */
 export interface ChannelReader {
-  /** Bytes that may be overwritten after the call. */
+  /** `chunk` may be overwritten after the call. */
   read(chunk: Buffer): void
   closed(): void
 }
 
 /**
- * One buffer for every socket of a thread: a read ends before the next begins, and nobody keeps what lies in it. Larger
- * ones read no faster.
+ * One read buffer for all sockets of a thread: a read ends before the next begins, and no code keeps a reference.
+ * Larger buffers were not faster.
  */
 const READ_BYTES = 64 * 1024
 const readBuffer = Buffer.allocUnsafeSlow(READ_BYTES)
 
-/** A socket (the TCP connection of RFC 9113, 3) as bytes in and out, without Node's readable stream where that can be had. */
+/**
+ * A socket (the TCP connection of RFC 9113, 3) as a source and sink of bytes, without Node's readable stream if
+ * possible.
+ */
 export class SocketChannel implements Channel {
   readonly #socket: Socket
   readonly #reader: ChannelReader
 
-  /** Takes over a socket of which nothing has been read. */
+  /** Takes over a socket from which nothing has been read. */
   constructor(accepted: Socket, reader: ChannelReader, onError: (error: Error) => void) {
     this.#reader = reader
     const adopted = adopt(accepted, (chunk) => this.#reader.read(chunk))
@@ -29,7 +32,7 @@ export class SocketChannel implements Channel {
     this.#socket.on('error', onError)
     this.#socket.once('close', () => this.#reader.closed())
     if (adopted !== undefined) return
-    // It may have been paused when it was accepted.
+    // The socket may have been paused when it was accepted.
     accepted.on('data', (chunk) => this.#reader.read(chunk)).resume()
   }
 
@@ -64,10 +67,9 @@ export class SocketChannel implements Channel {
 }
 
 /**
- * A socket that reads into `readBuffer`, in place of one that a server has accepted: Node offers that (`onread`) for
- * sockets that one makes oneself, and only the handle, a private field, makes one of the other. Should that field go
- * away, or the socket be one of TLS, nothing is given and chunks come as events, each in a buffer of its own: uploads
- * then cost about twice the CPU time.
+ * Replaces an accepted socket by one that reads into `readBuffer`. Node offers `onread` only for sockets created by the
+ * program, and only the private field `_handle` turns one into the other. Returns undefined if that field is missing or
+ * the socket uses TLS. Chunks then arrive as events, each in its own buffer, and uploads cost about twice the CPU time.
  */
 const adopt = (accepted: Socket, read: (chunk: Buffer) => void): Socket | undefined => {
   const handle: unknown = Reflect.get(accepted, '_handle')

@@ -4,7 +4,7 @@ import type { Channel } from '../http2/output.js'
 
 type Done = (error?: Error | null) => void
 
-/** A channel as the stream that Node's HTTP/1 server takes for a connection (RFC 9112, 9). */
+/** A channel as the connection stream of Node's HTTP/1 server (RFC 9112, 9). */
 export class Http1Stream extends Duplex {
   readonly #channel: Channel
 
@@ -17,7 +17,7 @@ export class Http1Stream extends Duplex {
     this.on('error', () => {})
   }
 
-  /** Takes bytes that may be overwritten after the call. */
+  /** Takes bytes. The caller may overwrite them afterwards. */
   received(bytes: Buffer): void {
     if (!this.push(Buffer.from(bytes))) this.#channel.pause()
   }

@@ -22,14 +22,17 @@ export interface IncomingOptions {
   readonly log: Log
 }
 
-/** How a request of HTTP/1 begins (RFC 9112, 3), as far as it tells one from other protocols and from a broken preface. */
+/**
+ * The start of an HTTP/1 request (RFC 9112, 3), enough to distinguish it from other protocols and from a broken
+ * preface.
+ */
 const REQUEST_LINE = /^[A-Z]+ (\/|\*|https?:)/
 const MAY_BE_REQUEST_LINE = /^[A-Z]* ?[a-z]*$/
 const MAX_REQUEST_LINE_BEGINNING = 32
 
 /**
- * A connection from its first bytes, which tell what it speaks: HTTP/2 with prior knowledge, or HTTP/1, whose own parser
- * judges the rest. What is neither is closed without a word, and so is who does not tell in time.
+ * A new connection. Its first bytes decide the protocol: HTTP/2 with prior knowledge, or HTTP/1, whose parser checks
+ * the rest. Connections with any other first bytes, or with too few in time, are closed without an answer.
  */
 export class Incoming implements ChannelReader {
   readonly #options: IncomingOptions
@@ -44,7 +47,7 @@ export class Incoming implements ChannelReader {
   constructor(socket: Socket, options: IncomingOptions) {
     this.#options = options
     this.#begunMs = options.now()
-    // Peers that reset their connection are everyday; both protocols report what it means for their calls.
+    // Clients often reset connections; both protocols report the effect on calls.
     this.#channel = new SocketChannel(socket, this, (error) => options.log.debug('a connection broke', { error }))
     this.#client = this.#channel.client
   }

@@ -10,7 +10,10 @@ const NO_GRPC: HttpAnswer = {
   body: 'this port serves gRPC: expected POST with content-type application/grpc\n',
 }
 
-/** A request that is no gRPC gets a page, or is told what is spoken here (gRPC over HTTP2, Requests). Its body is read off. */
+/**
+ * Answers a request that is not gRPC with a page, or with an explanation that this port serves gRPC (gRPC over HTTP2,
+ * Requests). The request body is read and dropped.
+ */
 export const answerNoGrpc = (stream: Http2Stream, pages: HttpPages, client: Client): void => {
   const { method, path: target, lines } = stream.head
   const gone = new AbortController()

@@ -16,11 +16,11 @@ import type { Transport, TransportParts } from '../transport.js'
 import { Incoming } from './incoming.js'
 import { answerNoGrpc } from './pages.js'
 
-/** Bounds on what the connections of a listener cost together. */
+/** Bounds for the connections of a listener. */
 export interface TransportLimits extends ConnectionLimits {
-  /** Answers that wait for the client of one connection before none of its further requests is begun. */
+  /** Answers that may wait for the client of one connection before its further requests wait too. */
   readonly maxBacklogBytes: number
-  /** How long a message may stay incomplete while its handler waits for it. */
+  /** How long a message may stay incomplete while its handler waits for it, in ms. */
   readonly requestMs: number
 }
 
@@ -32,14 +32,17 @@ export const DEFAULT_TRANSPORT_LIMITS: TransportLimits = {
 
 const SWEEP_MS = 1000
 
-/** gRPC on our own HTTP/2: which handler serves a request (gRPC over HTTP2, Requests), and the end of all (RFC 9113, 6.8 and 9.1). */
+/**
+ * gRPC on our own HTTP/2: selects the handler of a request (gRPC over HTTP2, Requests), and closes all connections (RFC
+ * 9113, 6.8 and 9.1).
+ */
 export class RemexecTransport implements Transport {
   readonly #parts: TransportParts
   readonly #limits: TransportLimits
   readonly #blocks: ResponseBlocks
   readonly #incoming = new Connections<Incoming>()
   readonly #stopSweep: () => void
-  /** Time by the sweeps: it only grows, and stands still while the process does, which is not the clients' fault. */
+  /** Time counted by sweeps. It stands still while the process is blocked, because that is not the clients' fault. */
   #nowMs = 0
   #isDraining = false
 
@@ -122,7 +125,7 @@ export class RemexecTransport implements Transport {
     }
   }
 
-  /** What serves a request; throws what makes it impossible to serve. */
+  /** The handler of a request. Throws if the request cannot be served. */
   #handlerFor({ head: { path, lines } }: Http2Stream): Handler {
     const handler = this.#parts.calls.handlers.get(path)
     if (handler === undefined) {
@@ -135,7 +138,7 @@ export class RemexecTransport implements Transport {
   #begin(wire: GrpcStream, handler: Handler): void {
     wire.startDeadline()
     const { calls } = this.#parts
-    // What both sides stream has no message that is due.
+    // In a bidirectional call, no message of the client is due at a certain time.
     wire.hasTimeout = handler.kind !== 'bidi'
     if (handler.kind === 'unary') {
       calls.beginWhen(handler, wire, (begin, givenUp) => wire.whenAnswerable(begin, givenUp))

@@ -15,11 +15,14 @@ const CAPABILITIES = 'build.bazel.remote.execution.v2.Capabilities'
 const GET = `${CAPABILITIES}/GetCapabilities`
 const BYTES = 'google.bytestream.ByteStream'
 const MIB = 1 << 20
-/** Whole attacks took 0.05 to 0.7 s of CPU, both ends and the compiler included; without their bounds they would go on. */
+/**
+ * Whole attacks took 0.05 to 0.7 s of CPU, including both ends and the compiler. Without the bounds they would run for
+ * ever.
+ */
 const MAX_CPU_SECONDS = 5
 const LARGE_ANSWER = Buffer.alloc(MIB, 7)
 
-/** A server with a small call, one that answers a mebibyte, one that never ends and one that takes uploads. */
+/** A server with a small call, one that answers 1 MiB, one that never ends, and one that takes uploads. */
 const attacked = async (
   t: Test,
   limits: Partial<TransportLimits> = {},
@@ -69,7 +72,7 @@ const attacked = async (
     await listener.close(0)
   })
   const port = Number(listener.address.split(':').at(-1))
-  /** Another client is served, and what the process holds has not grown by more than that. */
+  /** Checks that another client is served, and that the memory of the process has grown by at most this much. */
   const rssBefore = process.memoryUsage.rss()
   const cpuBefore = process.cpuUsage()
   const unharmed = async (grownMib: number): Promise<void> => {
@@ -85,7 +88,7 @@ const attacked = async (
   return { port, clock, begun, unharmed, victim, held }
 }
 
-/** Sends the same again and again until the server ends the connection or so many were sent. */
+/** Sends the same bytes repeatedly until the server ends the connection or `count` is reached. */
 const flood = async (
   client: RawClient,
   bytes: Buffer | ((round: number) => Buffer),
@@ -113,7 +116,7 @@ const floods: readonly (readonly [name: string, frames: Buffer])[] = [
 ]
 
 for (const [name, frames] of floods) {
-  t.test(`a flood of ${name} ends its connection and harms nobody else`, async (t) => {
+  t.test(`a flood of ${name} ends its connection and does not affect others`, async (t) => {
     const { port, unharmed } = await attacked(t)
     const attacker = await RawClient.greeted(port)
     await flood(attacker, frames, 100)
@@ -132,7 +135,7 @@ t.test('a flood of empty DATA frames ends its connection', async (t) => {
   await unharmed(60)
 })
 
-t.test('pings whose answers nobody reads hold no more than the output may', async (t) => {
+t.test('pings whose answers are not read hold at most the bound of the output', async (t) => {
   const { port, unharmed } = await attacked(t, { idleFrames: { burst: 1e9, perSecond: 1e9 } })
   const attacker = await RawClient.greeted(port)
   attacker.socket.pause()
@@ -149,7 +152,7 @@ t.test('pings whose answers nobody reads hold no more than the output may', asyn
 })
 
 t.test(
-  'rapid reset: streams given up at once end their connection, and never more handlers run than streams may be',
+  'rapid reset: streams reset immediately end their connection, and the number of handlers stays within the limit of streams',
   async (t) => {
     const { port, begun, unharmed } = await attacked(t, { maxConcurrentStreams: 100 })
     const attacker = await RawClient.greeted(port)
@@ -173,7 +176,7 @@ t.test(
   },
 )
 
-t.test('CONTINUATION without an end: by size, and by number where frames are empty', async (t) => {
+t.test('endless CONTINUATION frames are bounded by size, and by number if they are empty', async (t) => {
   const { port, unharmed } = await attacked(t)
   for (const fragment of [Buffer.alloc(16_000), Buffer.alloc(0)]) {
     const attacker = await RawClient.greeted(port)
@@ -184,7 +187,7 @@ t.test('CONTINUATION without an end: by size, and by number where frames are emp
   await unharmed(60)
 })
 
-t.test('an HPACK bomb is refused with 431, and the connection goes on', async (t) => {
+t.test('an HPACK bomb is refused with 431, and the connection continues', async (t) => {
   const { port, unharmed } = await attacked(t)
   const attacker = await RawClient.greeted(port)
   const literal = encodeFields([['x-bomb', 'x'.repeat(3900)]])
@@ -209,7 +212,7 @@ t.test('slow greetings: no preface, half a preface, no settings, no acknowledgem
     RawClient.open(port, PREFACE, SETTINGS),
   ])
   await slow[3]?.until(({ type }) => type === FrameType.SETTINGS)
-  // Twice: what is told to go away is freed by the next look at the latest.
+  // Two sweeps, because a connection that was told to go away is freed by the next sweep.
   clock.advance(9_000)
   t.notOk(slow.some(({ isClosed }) => isClosed))
   clock.advance(4_000)
@@ -217,7 +220,7 @@ t.test('slow greetings: no preface, half a preface, no settings, no acknowledgem
   await unharmed(60)
 })
 
-t.test('a header block that never ends is given up', async (t) => {
+t.test('a header block that never ends closes the connection', async (t) => {
   const { port, clock, unharmed } = await attacked(t)
   const attacker = await RawClient.greeted(port)
   attacker.write(frame(FrameType.HEADERS, 0, 1, requestBlock(`/${GET}`)))
@@ -231,33 +234,37 @@ t.test('a header block that never ends is given up', async (t) => {
   await unharmed(60)
 })
 
-t.test('zero window: one client makes no more answers than its backlog may hold, and each once it reads', async (t) => {
-  const { port, begun, unharmed } = await attacked(t, { maxBacklogBytes: 2 * MIB })
-  const noWindow = frame(FrameType.SETTINGS, 0, 0, Buffer.from('000400000000', 'hex'))
-  const attacker = await RawClient.greeted(port, noWindow)
-  const block = requestBlock('/build.bazel.remote.execution.v2.ContentAddressableStorage/BatchReadBlobs')
-  const asked = 100
-  const requests = Array.from({ length: asked }, (_, count) => {
-    const id = 2 * count + 1
-    return Buffer.concat([frame(FrameType.HEADERS, 4, id, block), frame(FrameType.DATA, 1, id, message())])
-  })
-  await attacker.sent(Buffer.concat(requests))
-  await attacker.until(({ type, streamId }) => type === FrameType.HEADERS && streamId === 1)
-  for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setImmediate(resolve))
-  t.ok(begun.answers >= 2 && begun.answers < 40, `${begun.answers} answers were made`)
-  await unharmed(60)
-  const windows = requests.map((_, count) => frame(FrameType.WINDOW_UPDATE, 0, 2 * count + 1, uint32(2 ** 22)))
-  attacker.write(frame(FrameType.WINDOW_UPDATE, 0, 0, uint32(2 ** 30)), ...windows)
-  let answered = 0
-  for (let next = 0; answered < asked && !attacker.isClosed; ) {
-    for (; next < attacker.heard.length; next++) if (attacker.heard[next]?.fields['grpc-status'] === '0') answered += 1
-    await new Promise((resolve) => setImmediate(resolve))
-  }
-  t.equal(begun.answers, asked)
-  attacker.destroy()
-})
+t.test(
+  'zero window: the answers for one client are bounded by its backlog, and all arrive once it reads',
+  async (t) => {
+    const { port, begun, unharmed } = await attacked(t, { maxBacklogBytes: 2 * MIB })
+    const noWindow = frame(FrameType.SETTINGS, 0, 0, Buffer.from('000400000000', 'hex'))
+    const attacker = await RawClient.greeted(port, noWindow)
+    const block = requestBlock('/build.bazel.remote.execution.v2.ContentAddressableStorage/BatchReadBlobs')
+    const asked = 100
+    const requests = Array.from({ length: asked }, (_, count) => {
+      const id = 2 * count + 1
+      return Buffer.concat([frame(FrameType.HEADERS, 4, id, block), frame(FrameType.DATA, 1, id, message())])
+    })
+    await attacker.sent(Buffer.concat(requests))
+    await attacker.until(({ type, streamId }) => type === FrameType.HEADERS && streamId === 1)
+    for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setImmediate(resolve))
+    t.ok(begun.answers >= 2 && begun.answers < 40, `${begun.answers} answers were made`)
+    await unharmed(60)
+    const windows = requests.map((_, count) => frame(FrameType.WINDOW_UPDATE, 0, 2 * count + 1, uint32(2 ** 22)))
+    attacker.write(frame(FrameType.WINDOW_UPDATE, 0, 0, uint32(2 ** 30)), ...windows)
+    let answered = 0
+    for (let next = 0; answered < asked && !attacker.isClosed; ) {
+      for (; next < attacker.heard.length; next++)
+        if (attacker.heard[next]?.fields['grpc-status'] === '0') answered += 1
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    t.equal(begun.answers, asked)
+    attacker.destroy()
+  },
+)
 
-t.test('readers that do not read hold little each, and are sent away when they never do', async (t) => {
+t.test('clients that do not read hold little memory each, and are disconnected after some time', async (t) => {
   const { port, begun, clock, unharmed } = await attacked(t)
   const attacker = await RawClient.greeted(port)
   const block = requestBlock(`/${BYTES}/Read`)
@@ -279,21 +286,26 @@ t.test('readers that do not read hold little each, and are sent away when they n
   await unharmed(100)
 })
 
-t.test('slow bodies: what has not come is not held, and a large message waits for no window', async (t) => {
-  const { port, unharmed } = await attacked(t)
-  const attacker = await RawClient.greeted(port)
-  const block = requestBlock(`/${GET}`)
-  const sixteen = message(Buffer.alloc(0))
-  sixteen.writeUInt32BE(16 * MIB, 1)
-  for (let count = 0; count < 1000; count++) {
-    const id = 2 * count + 1
-    await attacker.sent(Buffer.concat([frame(FrameType.HEADERS, 4, id, block), frame(FrameType.DATA, 0, id, sixteen)]))
-  }
-  await unharmed(60)
-  attacker.destroy()
-})
+t.test(
+  'slow bodies: no memory is held for bytes that have not arrived, and a large message does not wait for a window',
+  async (t) => {
+    const { port, unharmed } = await attacked(t)
+    const attacker = await RawClient.greeted(port)
+    const block = requestBlock(`/${GET}`)
+    const sixteen = message(Buffer.alloc(0))
+    sixteen.writeUInt32BE(16 * MIB, 1)
+    for (let count = 0; count < 1000; count++) {
+      const id = 2 * count + 1
+      await attacker.sent(
+        Buffer.concat([frame(FrameType.HEADERS, 4, id, block), frame(FrameType.DATA, 0, id, sixteen)]),
+      )
+    }
+    await unharmed(60)
+    attacker.destroy()
+  },
+)
 
-t.test('requests that fill the process are refused, and others go on', async (t) => {
+t.test('requests beyond the memory bound of the process are refused, and others continue', async (t) => {
   const { port, unharmed } = await attacked(t, {}, { requests: 4 * MIB })
   const attacker = await RawClient.greeted(port)
   const block = requestBlock(`/${GET}`)
@@ -312,7 +324,7 @@ t.test('requests that fill the process are refused, and others go on', async (t)
   attacker.destroy()
 })
 
-t.test('uploads beyond their number are RESOURCE_EXHAUSTED, and taken again once others have ended', async (t) => {
+t.test('uploads beyond the limit are RESOURCE_EXHAUSTED, and accepted again once others have ended', async (t) => {
   const { port, unharmed } = await attacked(t, {}, { uploads: 20 * UPLOAD_BYTES })
   const attacker = await RawClient.greeted(port)
   const block = requestBlock(`/${BYTES}/Write`)
@@ -330,7 +342,7 @@ t.test('uploads beyond their number are RESOURCE_EXHAUSTED, and taken again once
   attacker.destroy()
 })
 
-t.test('requests that stay incomplete end after their time, and those that wait for nothing go on', async (t) => {
+t.test('incomplete requests end after their timeout, and complete ones continue', async (t) => {
   const { port, clock, begun, unharmed } = await attacked(t, { requestMs: 30_000 })
   const attacker = await RawClient.greeted(port)
   const head = message()
@@ -363,7 +375,7 @@ t.test('requests that stay incomplete end after their time, and those that wait 
 })
 
 t.test(
-  'compressed messages wait for room before they are unpacked, also of methods that need no identity',
+  'compressed messages wait for room before they are decompressed, also for methods without authentication',
   async (t) => {
     const { port, unharmed, held } = await attacked(t, {}, { unpacked: 32 * MIB })
     const attacker = await RawClient.greeted(port)
@@ -385,7 +397,7 @@ t.test(
   },
 )
 
-t.test('a client that gives no sign of life is asked for one, and then let go', async (t) => {
+t.test('a silent client is pinged, and disconnected without an answer', async (t) => {
   const { port, clock } = await attacked(t)
   const [alive, dead] = [await RawClient.greeted(port), await RawClient.greeted(port)]
   for (const client of [alive, dead])
@@ -401,14 +413,14 @@ t.test('a client that gives no sign of life is asked for one, and then let go', 
   alive.destroy()
 })
 
-t.test('idle connections: hundreds of them hold little each, and do not keep others from being served', async (t) => {
+t.test('idle connections: hundreds of them hold little memory each, and others are served', async (t) => {
   const { port, clock, unharmed } = await attacked(t)
   const idle = await Promise.all(Array.from({ length: 500 }, () => RawClient.greeted(port)))
   const isGreeted = ({ type, flags }: { readonly type: number; readonly flags: number }): boolean =>
     type === FrameType.SETTINGS && flags === 1
   await Promise.all(idle.map((client) => client.until(isGreeted)))
   await unharmed(100)
-  // They answer nothing: who only holds a connection open loses it.
+  // They answer no pings, so they are disconnected.
   clock.advance(62_000)
   await Promise.all(idle.map((client) => client.until(({ type }) => type === FrameType.PING)))
   clock.advance(22_000)
@@ -416,7 +428,7 @@ t.test('idle connections: hundreds of them hold little each, and do not keep oth
   await unharmed(100)
 })
 
-t.test('slow senders: requests that come a byte at a time are answered, and others beside them', async (t) => {
+t.test('slow senders: requests that arrive byte by byte are answered, and so are others', async (t) => {
   const { port, unharmed } = await attacked(t)
   const slow = await Promise.all(Array.from({ length: 50 }, () => RawClient.greeted(port)))
   const request = Buffer.concat([
@@ -440,7 +452,7 @@ t.test('slow senders: requests that come a byte at a time are answered, and othe
   await unharmed(60)
 })
 
-t.test('streams beyond their number are refused, also while those that were given up still run', async (t) => {
+t.test('streams beyond the limit are refused, also while handlers of reset streams still run', async (t) => {
   const { port, begun, unharmed } = await attacked(t, { maxConcurrentStreams: 10 })
   const attacker = await RawClient.greeted(port)
   const block = requestBlock(`/${BYTES}/QueryWriteStatus`)
@@ -464,7 +476,7 @@ t.test('streams beyond their number are refused, also while those that were give
   attacker.destroy()
 })
 
-t.test('a message that says it is larger than any may be is refused before it comes', async (t) => {
+t.test('a message with an announced length above the limit is refused before it arrives', async (t) => {
   const { port, unharmed } = await attacked(t)
   const attacker = await RawClient.greeted(port)
   const head = message()

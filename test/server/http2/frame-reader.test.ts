@@ -4,7 +4,7 @@ import { PREFACE } from '../../../src/server/http2/frame/frame.js'
 import { FrameReader, type FrameSink } from '../../../src/server/http2/frame/reader.js'
 import { frame } from './raw-client.js'
 
-/** What a reader says of chunks, with the bytes of each DATA frame put together however they came. */
+/** The events of a reader for these chunks, with the bytes of each DATA frame joined. */
 const reading = (chunks: readonly Buffer[]): unknown[] => {
   const said: unknown[] = []
   let data = ''
@@ -20,7 +20,7 @@ const reading = (chunks: readonly Buffer[]): unknown[] => {
     dataEnds: (isEnd) => said.push([data, isEnd]),
   }
   const reader = new FrameReader(sink)
-  // The buffer is one that is used again, as a socket's is.
+  // The buffer is reused, like that of a socket.
   const shared = Buffer.alloc(70_000)
   for (const chunk of chunks) {
     shared.fill(0xee)
@@ -42,7 +42,7 @@ const sample = Buffer.concat([
   frame(99, 0xff, 5, Buffer.alloc(300, 9)),
 ])
 
-t.test('frames are the same at every split of what comes', async (t) => {
+t.test('frames are the same for every split of the input', async (t) => {
   const whole = reading([sample])
   t.match(whole, [
     [4, 0, 0, '000000000000'],
@@ -68,7 +68,7 @@ t.test('frames are the same at every split of what comes', async (t) => {
   t.same(reading(bytes), whole, 'byte for byte')
 })
 
-t.test('frames of any kind and size are the same at any splits', async (t) => {
+t.test('frames of any kind and size are the same for any splits', async (t) => {
   const frames = fc.array(
     fc.tuple(fc.integer({ min: 0, max: 12 }), fc.nat(255), fc.nat(2 ** 31 - 1), fc.uint8Array({ maxLength: 600 })),
     { maxLength: 20 },
@@ -96,7 +96,7 @@ t.test('frames of any kind and size are the same at any splits', async (t) => {
   t.pass()
 })
 
-t.test('what no frame may be', async (t) => {
+t.test('invalid frames', async (t) => {
   t.throws(() => reading([Buffer.from('GET / HTTP/1.1\r\n')]), { code: 'PROTOCOL_ERROR' })
   const long = Buffer.from('004001000000000001', 'hex')
   t.throws(() => reading([PREFACE, long]), { code: 'FRAME_SIZE_ERROR', message: /16385 bytes/ })

@@ -6,7 +6,7 @@ import { decodeHuffman, encodeHuffman, huffmanLength } from '../../../src/server
 import { readInteger, writeInteger } from '../../../src/server/http2/hpack/integer.js'
 import { type Field, nghttp2Client, nghttp2Server } from './nghttp2.js'
 
-/** How many random header blocks go each way past nghttp2; the environment asks for a million. */
+/** Number of random header blocks exchanged with nghttp2 in each direction; the environment may set a million. */
 const BLOCKS = Number(process.env['REMEXEC_TEST_HEADER_BLOCKS'] ?? 3000)
 const LIST_BYTES = 1 << 20
 
@@ -81,7 +81,7 @@ t.test('responses with a table of 256 bytes, from which fields are evicted (RFC 
   t.equal(third?.at(-1), 'foo=ASDJKHQKBZXOQWEOPIUAXQWEOIU; max-age=3600; version=1')
 })
 
-t.test('what no header block may be', async (t) => {
+t.test('invalid header blocks', async (t) => {
   const refused: [string, string, RegExp][] = [
     ['index 0', '80', /entry 0/],
     ['an index beyond the tables', 'be', /entry 62/],
@@ -106,7 +106,7 @@ t.test('what no header block may be', async (t) => {
   )
 })
 
-t.test('an HPACK bomb is measured as the list it stands for, and costs no more than the limit', async (t) => {
+t.test('an HPACK bomb is measured by its decoded list, and takes no more memory than the limit', async (t) => {
   const decoder = new HeaderDecoder(16_384)
   const value = 'x'.repeat(4000)
   const literal = encodeFields([['a', value]])
@@ -118,7 +118,7 @@ t.test('an HPACK bomb is measured as the list it stands for, and costs no more t
   t.same(decoder.decode(Buffer.of(0xbe)).lines, ['a', value], 'the table is as it was')
 })
 
-t.test('Huffman coding gives back every string', async () => {
+t.test('Huffman coding round-trips every string', async () => {
   const bytes = fc.uint8Array({ maxLength: 200 }).map((array) => Buffer.from(array).toString('latin1'))
   fc.assert(
     fc.property(bytes, (value) => {
@@ -130,7 +130,7 @@ t.test('Huffman coding gives back every string', async () => {
   )
 })
 
-/** Random numbers below `limit`, the same in every run. */
+/** Pseudo-random numbers below `limit`, the same in every run. */
 const dice = (seed: number) => {
   let state = seed
   return (limit: number): number => {
@@ -152,7 +152,7 @@ const REQUEST: readonly Field[] = [
 ]
 const seen: Field[] = []
 
-/** Fields some of which came before, as those of a connection do. */
+/** Fields, some of which occurred before, as on a real connection. */
 const randomFields = (): Field[] =>
   Array.from({ length: roll(12) }, (): Field => {
     const again = seen[roll(200)]
@@ -163,7 +163,7 @@ const randomFields = (): Field[] =>
     return field
   }).filter(([name], at, all) => all.findIndex(([other]) => other === name) === at)
 
-t.test(`${BLOCKS} header blocks of nghttp2 are decoded to what went in`, { timeout: 3_600_000 }, async (t) => {
+t.test(`${BLOCKS} header blocks of nghttp2 are decoded to the original fields`, { timeout: 3_600_000 }, async (t) => {
   const blocks: Buffer[] = []
   const session = nghttp2Client((block) => blocks.push(block))
   const decoder = new HeaderDecoder(LIST_BYTES)
@@ -189,14 +189,18 @@ t.test(`${BLOCKS} header blocks of nghttp2 are decoded to what went in`, { timeo
   t.equal(wrong, 0)
 })
 
-t.test(`${BLOCKS} header blocks of ours are decoded by nghttp2 to what went in`, { timeout: 3_600_000 }, async (t) => {
-  const server = nghttp2Server()
-  let wrong = 0
-  for (let count = 0; count < BLOCKS; count++) {
-    const fields: Field[] = [...REQUEST, ...randomFields()]
-    const found = await server.decode(encodeFields(fields))
-    if (JSON.stringify(found) !== JSON.stringify(fields)) wrong += 1
-  }
-  server.close()
-  t.equal(wrong, 0)
-})
+t.test(
+  `${BLOCKS} header blocks of ours are decoded by nghttp2 to the original fields`,
+  { timeout: 3_600_000 },
+  async (t) => {
+    const server = nghttp2Server()
+    let wrong = 0
+    for (let count = 0; count < BLOCKS; count++) {
+      const fields: Field[] = [...REQUEST, ...randomFields()]
+      const found = await server.decode(encodeFields(fields))
+      if (JSON.stringify(found) !== JSON.stringify(fields)) wrong += 1
+    }
+    server.close()
+    t.equal(wrong, 0)
+  },
+)

@@ -11,7 +11,7 @@ import { FrameReader, type FrameSink } from '../../../src/server/http2/frame/rea
 
 type Done = (error?: Error | null) => void
 
-/** One end of a connection in memory: what is written comes out of `onBytes`, what is `received` can be read. */
+/** One end of a connection in memory: `onBytes` gets written bytes, and bytes passed to `received` can be read. */
 class MemorySocket extends Duplex {
   constructor(readonly onBytes: (bytes: Buffer) => void) {
     super()
@@ -29,7 +29,7 @@ class MemorySocket extends Duplex {
   }
 }
 
-/** Calls back with the header block of each HEADERS frame among bytes that are read. */
+/** Calls back with the header block of each HEADERS frame in the bytes that are read. */
 export const blockReader = (onBlock: (block: Buffer) => void): FrameReader => {
   let fragments: Buffer[] = []
   const sink: FrameSink = {
@@ -50,18 +50,18 @@ export const blockReader = (onBlock: (block: Buffer) => void): FrameReader => {
 
 export type Field = readonly [name: string, value: string]
 
-/** Node's HTTP/2 client, which encodes headers as nghttp2 does, over memory. */
+/** Node's HTTP/2 client over memory, which encodes headers with nghttp2. */
 export const nghttp2Client = (onBlock: (block: Buffer) => void): ClientHttp2Session => {
   const reader = blockReader(onBlock)
   const socket = new MemorySocket((bytes) => reader.read(bytes))
   const session = connect('http://localhost', { createConnection: () => socket })
   session.on('error', () => {})
-  // Settings of a server: as many streams as there may be, lists of any length.
+  // Settings of a server: the maximum number of streams, lists of any length.
   socket.received(Buffer.from('00000c0400000000000003ffffffff000600ffffff', 'hex'))
   return session
 }
 
-/** Node's HTTP/2 server over memory: `decode` gives a block to nghttp2 and resolves with the fields it finds. */
+/** Node's HTTP/2 server over memory. `decode` passes a block to nghttp2 and resolves with its fields. */
 export const nghttp2Server = () => {
   const socket = new MemorySocket(() => {})
   let found: (fields: Field[]) => void = () => {}
@@ -77,7 +77,7 @@ export const nghttp2Server = () => {
   })
   socket.received(Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'))
   socket.received(Buffer.from('000000040000000000', 'hex'))
-  // Nothing of a session in memory keeps the process alive while an answer is awaited.
+  // A session in memory does not keep the process alive while an answer is awaited.
   const alive = setInterval(() => {}, 60_000)
   let streamId = -1
   const decode = (block: Buffer): Promise<Field[]> =>

@@ -5,7 +5,7 @@ import { FrameReader } from '../../../src/server/http2/frame/reader.js'
 import { HeaderDecoder } from '../../../src/server/http2/hpack/decoder.js'
 import { encodeFields } from '../../../src/server/http2/hpack/encoder.js'
 
-/** A frame of any kind, right or wrong (RFC 9113, 4.1). */
+/** Any frame, valid or not (RFC 9113, 4.1). */
 export const frame = (type: number, flags: number, streamId: number, payload: Uint8Array = Buffer.alloc(0)): Buffer => {
   const head = Buffer.alloc(9)
   head.writeUIntBE(payload.length, 0, 3)
@@ -36,7 +36,7 @@ export const requestBlock = (path: string, more: readonly (readonly [string, str
     ...more,
   ])
 
-/** A message behind its gRPC head. */
+/** A message behind its gRPC prefix. */
 export const message = (bytes: Buffer = Buffer.alloc(0)): Buffer => {
   const head = Buffer.alloc(5)
   head.writeUInt32BE(bytes.length, 1)
@@ -48,11 +48,11 @@ export interface Heard {
   readonly flags: number
   readonly streamId: number
   readonly payload: Buffer
-  /** Of HEADERS: the fields. */
+  /** The fields of a HEADERS frame. */
   readonly fields: Readonly<Record<string, string>>
 }
 
-/** A client of frames, which keeps no rule of the protocol by itself. */
+/** A client that sends raw frames and follows no rule of the protocol itself. */
 export class RawClient {
   readonly socket: Socket
   readonly heard: Heard[] = []
@@ -74,7 +74,7 @@ export class RawClient {
       data: (bytes) => this.#data.push(Buffer.from(bytes)),
       dataEnds: (isEnd) => this.#hear(FrameType.DATA, isEnd ? 1 : 0, this.#dataStream, Buffer.concat(this.#data)),
     })
-    // The reader is a server's: it expects what only clients send.
+    // The reader is that of a server and expects the preface, which only clients send.
     this.#reader.read(PREFACE)
     socket.on('data', (chunk) => this.#reader.read(chunk))
     socket.on('error', () => {})
@@ -88,7 +88,7 @@ export class RawClient {
     return RawClient.from('127.0.0.1', port, ...writes)
   }
 
-  /** From one of the addresses of this machine. */
+  /** Connects from one of the addresses of this machine. */
   static async from(localAddress: string, port: number, ...writes: readonly Buffer[]): Promise<RawClient> {
     const socket = connect({ port, host: '127.0.0.1', localAddress })
     await once(socket, 'connect')
@@ -97,7 +97,7 @@ export class RawClient {
     return client
   }
 
-  /** With the greeting of a well-behaved client. */
+  /** Connects with the greeting of a well-behaved client. */
   static greeted(port: number, settings = SETTINGS): Promise<RawClient> {
     return RawClient.open(port, PREFACE, settings, SETTINGS_ACK)
   }
@@ -106,7 +106,7 @@ export class RawClient {
     if (!this.socket.destroyed) this.socket.write(Buffer.concat(frames))
   }
 
-  /** As `write`, resolved when the bytes have left or the connection is gone. */
+  /** Like `write`, but resolves when the bytes have left or the connection has closed. */
   async sent(bytes: Buffer): Promise<void> {
     if (this.socket.destroyed) return
     await new Promise<void>((resolve) => {
@@ -119,7 +119,7 @@ export class RawClient {
     })
   }
 
-  /** The first frame that is so, heard already or still to come; undefined when the connection ends before. */
+  /** The first frame that matches, received already or later; undefined if the connection ends before. */
   async until(matches: (heard: Heard) => boolean): Promise<Heard | undefined> {
     for (;;) {
       const found = this.heard.find(matches)
@@ -132,7 +132,7 @@ export class RawClient {
     while (!this.isClosed) await new Promise<void>((resolve) => this.#waiting.push(resolve))
   }
 
-  /** The error code the server ended the connection with. */
+  /** The error code with which the server ended the connection. */
   async goAwayCode(): Promise<number | undefined> {
     const heard = await this.until(({ type }) => type === FrameType.GOAWAY)
     return heard?.payload.readUInt32BE(4)

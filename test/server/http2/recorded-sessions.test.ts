@@ -13,7 +13,7 @@ function* bytewise(bytes: Buffer): Generator<Buffer> {
   for (let at = 0; at < bytes.length; at++) yield bytes.subarray(at, at + 1)
 }
 
-/** What a reader tells of chunks, as text: data of a frame by its length and checksum, however it came. */
+/** The events of a reader for these chunks, as text. The data of a frame is shown by its length and checksum. */
 const eventsOf = (chunks: Iterable<Buffer>): string => {
   const events: unknown[] = []
   let [length, checksum] = [0, 0]
@@ -36,8 +36,8 @@ const eventsOf = (chunks: Iterable<Buffer>): string => {
 
 t.setTimeout(300_000)
 
-t.test('frames of recorded sessions are the same wherever what comes is cut', async (t) => {
-  // Replayed by a client of grpc-js against a server that answers: what it sends is what is cut.
+t.test('frames of recorded sessions are the same for every split of the input', async (t) => {
+  // The input is what a client of grpc-js sends when it replays the session against a server that answers.
   const address = await startServer(t)
   const { port, sent } = await wiretap(t, Number(address.split(':').at(-1)))
   const { stdout } = await conformance(`grpc://127.0.0.1:${port}`, ...['--only', 'SES', '--quiet', '--format', 'json'])
@@ -48,8 +48,8 @@ t.test('frames of recorded sessions are the same wherever what comes is cut', as
   for (const [index, bytes] of connections.entries()) {
     t.ok(eventsOf(bytewise(bytes)) === eventsOf([bytes]), `connection ${index}, byte for byte`)
   }
-  // Between two frames a reader knows nothing of those before: a cut matters for the frame it is in and the one behind.
-  // What a frame carries is nothing to it either: of those of one kind and length one is enough.
+  // Between two frames a reader has no state, so a split only affects the frame it is in and the next one. The payload
+  // has no effect either, so one frame of each type and length is enough.
   const frames = connections.flatMap(framesIn)
   const kinds = new Map(frames.map((one) => [[one[3], one[4], one.length].join(' '), one]))
   t.comment(`${connections.length} connections, ${frames.length} frames of ${kinds.size} kinds and lengths`)

@@ -8,11 +8,11 @@ import { frame, message, RawClient, requestBlock, uint32 } from './raw-client.js
 
 const BYTES = 'google.bytestream.ByteStream'
 const readRequest = codec('google.bytestream.ReadRequest')
-/** Windows beyond what a connection has asked for at a time: 256 KiB. */
+/** Windows larger than the 256 KiB that a connection requests at a time. */
 const WIDE = frame(FrameType.SETTINGS, 0, 0, Buffer.from([0, 4, ...uint32(1 << 20)]))
 const LIMIT = { timeout: 10_000 }
 
-/** A read on a connection that has asked another for all that it lets be ahead, and gets nothing of it. */
+/** A read on a connection whose other read was asked for the maximum and has sent nothing yet. */
 const askedAnother = async (t: Test) => {
   let give: (failure: StatusError) => void = () => {}
   const given = new Promise<StatusError>((resolve) => {
@@ -54,13 +54,13 @@ const askedAnother = async (t: Test) => {
   return { client, give, isServed }
 }
 
-t.test('a read goes on when the one that was asked before it is given up by its client', LIMIT, async (t) => {
+t.test('a read continues when the read that was asked before it is cancelled', LIMIT, async (t) => {
   const { client, isServed } = await askedAnother(t)
   client.write(frame(FrameType.RST_STREAM, 0, 1, uint32(ErrorCode.CANCEL)))
   t.match((await isServed())?.payload.toString(), /here/)
 })
 
-t.test('a read goes on when the one that was asked before it fails', LIMIT, async (t) => {
+t.test('a read continues when the read that was asked before it fails', LIMIT, async (t) => {
   const { give, isServed } = await askedAnother(t)
   give(new StatusError('DATA_LOSS', 'the file cannot be read'))
   t.match((await isServed())?.payload.toString(), /here/)

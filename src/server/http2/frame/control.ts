@@ -1,7 +1,7 @@
 import type { Output } from '../output.js'
 import { ConnectionError, ErrorCode, type ErrorCodeName, Flag, FrameType, StreamError } from './frame.js'
 
-/** Writes the frames that carry no request or response (RFC 9113, 6). */
+/** Writes the frames that are not part of a request or response (RFC 9113, 6). */
 export class ControlFrames {
   readonly #output: Output
 
@@ -49,21 +49,21 @@ export class ControlFrames {
   }
 }
 
-/** The increment of a WINDOW_UPDATE, which may be 0 (RFC 9113, 6.9). */
+/** The increment of a WINDOW_UPDATE; may be 0 (RFC 9113, 6.9). */
 export const windowIncrement = (payload: Buffer): number => {
   expectBytes('WINDOW_UPDATE', payload, 4)
   return payload.readUInt32BE(0) & 0x7fffffff
 }
 
-/** Throws what a PRIORITY frame may be wrong by; what it says means nothing here (RFC 9113, 5.3.2 and 6.3). */
+/** Throws if a PRIORITY frame is malformed. A valid one is ignored (RFC 9113, 5.3.2 and 6.3). */
 export const checkPriority = (streamId: number, payload: Buffer): void => {
   if (streamId === 0) throw new ConnectionError('PROTOCOL_ERROR', 'PRIORITY on stream 0')
-  if (payload.length !== 5) throw new StreamError(streamId, 'FRAME_SIZE_ERROR', 'PRIORITY has not five bytes')
+  if (payload.length !== 5) throw new StreamError(streamId, 'FRAME_SIZE_ERROR', 'PRIORITY is not five bytes long')
   if ((payload.readUInt32BE(0) & 0x7fffffff) !== streamId) return
   throw new StreamError(streamId, 'PROTOCOL_ERROR', 'a stream depends on itself')
 }
 
-/** Throws where a frame of the whole connection names a stream. */
+/** Throws if a frame for the whole connection names a stream. */
 export const expectNoStream = (frame: string, streamId: number): void => {
   if (streamId !== 0) throw new ConnectionError('PROTOCOL_ERROR', `${frame} on a stream`)
 }

@@ -32,21 +32,21 @@ export const ErrorCode = {
 
 export type ErrorCodeName = keyof typeof ErrorCode
 
-/** How a connection with prior knowledge begins (RFC 9113, 3.4). */
+/** The first bytes of a connection with prior knowledge (RFC 9113, 3.4). */
 export const PREFACE = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 'latin1')
 
-/** The head of every frame: length, type, flags, stream (RFC 9113, 4.1). */
+/** Size of a frame header: length, type, flags, stream (RFC 9113, 4.1). */
 export const HEAD_BYTES = 9
 
-/** The largest payload before settings say more, and all that we ever take (RFC 9113, 6.5.2). */
+/** The default maximum payload, and the only one that this server accepts (RFC 9113, 6.5.2). */
 export const DEFAULT_FRAME_BYTES = 16_384
 
-/** The flow-control window of streams and connections before anyone says otherwise (RFC 9113, 6.9.2). */
+/** The default flow-control window of streams and connections (RFC 9113, 6.9.2). */
 export const DEFAULT_WINDOW_BYTES = 65_535
 
 export const MAX_WINDOW_BYTES = 2 ** 31 - 1
 
-/** The peer broke the protocol in a way that ends the connection (RFC 9113, 5.4.1). */
+/** A protocol error that ends the connection (RFC 9113, 5.4.1). */
 export class ConnectionError extends Error {
   override readonly name = 'ConnectionError'
 
@@ -59,7 +59,7 @@ export class ConnectionError extends Error {
   }
 }
 
-/** The peer broke the protocol in a way that ends one stream (RFC 9113, 5.4.2). */
+/** A protocol error that ends one stream (RFC 9113, 5.4.2). */
 export class StreamError extends Error {
   override readonly name = 'StreamError'
 

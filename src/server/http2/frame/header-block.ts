@@ -1,20 +1,20 @@
 import { ConnectionError, Flag, FrameType } from './frame.js'
 
-/** A header block that is complete, and what came with its HEADERS frame. */
+/** A complete header block, with the fields of its HEADERS frame. */
 export interface HeaderBlock {
   readonly streamId: number
   readonly isEndOfStream: boolean
-  /** The stream that this one says it depends on, where it says so; priorities mean nothing here otherwise. */
+  /** The stream dependency, if the frame has one. Only checked; priorities are otherwise ignored. */
   readonly dependsOn: number | undefined
   /** Valid as long as the payload of the last frame. */
   readonly fragment: Buffer
 }
 
 const PRIORITY_BYTES = 5
-/** More frames than any block within the limit of its size needs. */
+/** More frames than any block within the size limit needs. */
 const MAX_FRAMES = 16
 
-/** Puts HEADERS and its CONTINUATION frames together (RFC 9113, 4.3, 6.2 and 6.10). */
+/** Joins HEADERS with its CONTINUATION frames (RFC 9113, 4.3, 6.2 and 6.10). */
 export class HeaderBlocks {
   readonly #maxBytes: number
   #open: HeaderBlock | undefined
@@ -25,12 +25,12 @@ export class HeaderBlocks {
     this.#maxBytes = maxBytes
   }
 
-  /** Nothing but CONTINUATION may come until it ends. */
+  /** While true, only CONTINUATION frames are allowed. */
   get isOpen(): boolean {
     return this.#open !== undefined
   }
 
-  /** Takes a frame while a block is open, or a HEADERS frame; answers the block once it is complete. */
+  /** Takes a HEADERS frame, or any frame while a block is open. Returns the block once it is complete. */
   add(type: number, flags: number, streamId: number, payload: Buffer): HeaderBlock | undefined {
     if (this.#open !== undefined) return this.#continue(this.#open, type, flags, streamId, payload)
     if (streamId === 0) throw new ConnectionError('PROTOCOL_ERROR', 'HEADERS on stream 0')

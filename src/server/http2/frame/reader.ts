@@ -1,33 +1,33 @@
 import { ConnectionError, DEFAULT_FRAME_BYTES, Flag, FrameType, HEAD_BYTES, PREFACE } from './frame.js'
 
 /**
- * Where frames go. Bytes are those of the chunk that was read, or of a buffer that is used again: whoever wants them
- * after the call copies them.
+ * Receives frames. The bytes are in the chunk that was read or in a reused buffer, so a receiver that keeps them must
+ * copy them.
  */
 export interface FrameSink {
-  /** A whole frame other than DATA, padding and priority fields included. */
+  /** A whole frame other than DATA, including padding and priority fields. */
   frame(type: number, flags: number, streamId: number, payload: Buffer): void
-  /** A DATA frame begins; `lengthBytes`, padding included, is what it counts for in flow control. */
+  /** The start of a DATA frame. `lengthBytes` is its share of flow control, including padding. */
   dataBegins(streamId: number, lengthBytes: number): void
-  /** Bytes of that frame, as they come. */
+  /** Bytes of the DATA frame, as they arrive. */
   data(bytes: Buffer): void
-  /** The end of that frame. */
+  /** The end of the DATA frame. */
   dataEnds(isEndOfStream: boolean): void
 }
 
 const NOTHING = Buffer.alloc(0)
 
 /**
- * Tells frames apart in chunks that may end anywhere (RFC 9113, 3.4 and 4). Data is passed on where it lies in the chunk;
- * of every other frame what has come is kept until it is complete. Throws a ConnectionError for what no frame may be.
+ * Splits chunks into frames; a chunk may end anywhere (RFC 9113, 3.4 and 4). Bytes of DATA are passed on in place. Any
+ * other frame is kept until it is complete. Throws a ConnectionError for invalid frames.
  */
 export class FrameReader {
   readonly #sink: FrameSink
-  /** What has come of the preface, of a head or of a payload that is not complete. */
+  /** The incomplete preface, frame header or payload. */
   readonly #held = Buffer.allocUnsafeSlow(HEAD_BYTES + DEFAULT_FRAME_BYTES)
   #heldBytes = 0
   #prefaceBytes = 0
-  /** Of the DATA frame that is being read: bytes of data and of padding to come. */
+  /** Of the present DATA frame: the remaining bytes of data and of padding. */
   #isInData = false
   #dataBytes = 0
   #paddingBytes = 0
@@ -37,7 +37,7 @@ export class FrameReader {
     this.#sink = sink
   }
 
-  /** Between frames: nothing that has begun is incomplete. */
+  /** Whether no frame is incomplete. */
   get isAtBoundary(): boolean {
     return this.#heldBytes === 0 && !this.#isInData && this.hasPreface
   }
@@ -60,7 +60,7 @@ export class FrameReader {
     return length
   }
 
-  /** Reads one frame that begins at `at`, or what there is of it; answers where the next begins. */
+  /** Reads the frame that starts at `at`, or the available part of it. Returns where the next one begins. */
   #frame(chunk: Buffer, at: number): number {
     if (this.#heldBytes > 0) return this.#rest(chunk, at)
     const left = chunk.length - at
@@ -72,7 +72,7 @@ export class FrameReader {
     return at + HEAD_BYTES + length
   }
 
-  /** Completes what was held with the beginning of the next chunk. */
+  /** Completes the held bytes with the beginning of the next chunk. */
   #rest(chunk: Buffer, at: number): number {
     let next = this.#fill(chunk, at, HEAD_BYTES)
     if (this.#heldBytes < HEAD_BYTES) return next
@@ -99,7 +99,7 @@ export class FrameReader {
     return at + length
   }
 
-  /** Copies until `toBytes` are held; answers where the rest of the chunk begins. */
+  /** Copies until `toBytes` are held. Returns where the rest of the chunk begins. */
   #fill(chunk: Buffer, at: number, toBytes: number): number {
     if (this.#heldBytes >= toBytes) return at
     const copied = chunk.copy(this.#held, this.#heldBytes, at, at + toBytes - this.#heldBytes)
@@ -112,7 +112,7 @@ export class FrameReader {
     this.#sink.frame(bytes[at + 3] as number, bytes[at + 4] as number, streamIdAt(bytes, at), payload)
   }
 
-  /** Begins a DATA frame whose head lies at `at`; holds it back while the length of its padding is not there. */
+  /** Begins a DATA frame whose header is at `at`. Holds it back until the length of its padding is available. */
   #beginData(bytes: Buffer, at: number, length: number, left: number): number {
     const flags = bytes[at + 4] as number
     const streamId = streamIdAt(bytes, at)

@@ -1,7 +1,7 @@
 import { DEFAULT_TABLE_BYTES } from '../hpack/decoder.js'
 import { ConnectionError, DEFAULT_FRAME_BYTES, DEFAULT_WINDOW_BYTES, MAX_WINDOW_BYTES } from './frame.js'
 
-/** The settings that matter here (RFC 9113, 6.5.2). */
+/** The settings used here (RFC 9113, 6.5.2). */
 const Setting = {
   HEADER_TABLE_SIZE: 1,
   ENABLE_PUSH: 2,
@@ -14,7 +14,7 @@ const Setting = {
 const ENTRY_BYTES = 6
 const MAX_FRAME_BYTES = 2 ** 24 - 1
 
-/** What the peer has told of itself. */
+/** The settings of the peer. */
 export interface PeerSettings {
   readonly headerTableBytes: number
   readonly initialWindowBytes: number
@@ -27,7 +27,7 @@ export const INITIAL_SETTINGS: PeerSettings = {
   maxFrameBytes: DEFAULT_FRAME_BYTES,
 }
 
-/** The settings after those of a SETTINGS frame; of values that come twice the last counts. */
+/** The settings after a SETTINGS frame. Of repeated settings the last one counts. */
 export const readSettings = (payload: Buffer, before: PeerSettings): PeerSettings => {
   if (payload.length % ENTRY_BYTES !== 0) {
     throw new ConnectionError('FRAME_SIZE_ERROR', `SETTINGS of ${payload.length} bytes, expected a multiple of six`)
@@ -58,7 +58,7 @@ export interface OwnSettings {
   readonly maxHeaderListBytes: number
 }
 
-/** The payload of our SETTINGS frame: what differs from the protocol's defaults. */
+/** The payload of our SETTINGS frame: the values that differ from the protocol's defaults. */
 export const writeSettings = (own: OwnSettings): Buffer => {
   const entries = [
     [Setting.MAX_CONCURRENT_STREAMS, own.maxConcurrentStreams],

@@ -1,4 +1,4 @@
-/** A header block that breaks RFC 7541: what follows on the connection cannot be understood any more. */
+/** A header block that violates RFC 7541. No later block of the connection can be decoded. */
 export class CompressionError extends Error {
   override readonly name = 'CompressionError'
 }

@@ -4,18 +4,18 @@ import { decodeHuffman } from './huffman.js'
 import { type Cursor, readInteger } from './integer.js'
 import { STATIC_TABLE } from './static-table.js'
 
-/** The fields of a header block in their order: a name, its value, the next name and so on. Bytes are characters below 256. */
+/** The fields of a header block in order: name, value, next name and so on. Each byte is one character below 256. */
 export type FieldLines = readonly string[]
 
 export interface DecodedBlock {
   readonly lines: FieldLines
-  /** What the list counts as (RFC 9113, 6.5.2). */
+  /** Size of the list as defined by RFC 9113, 6.5.2. */
   readonly listBytes: number
-  /** The list is larger than allowed: the fields from there on were understood, but not kept. */
+  /** The list exceeds the limit: further fields were decoded but not kept. */
   readonly isTooLarge: boolean
 }
 
-/** What both sides begin with (RFC 9113, 6.5.2). */
+/** The initial table size on both sides (RFC 9113, 6.5.2). */
 export const DEFAULT_TABLE_BYTES = 4096
 
 const staticFields: readonly Field[] = STATIC_TABLE.map(([name, value]) => ({
@@ -25,9 +25,9 @@ const staticFields: readonly Field[] = STATIC_TABLE.map(([name, value]) => ({
 }))
 
 /**
- * Decodes the header blocks of a connection, in the order they came (RFC 7541, 3 and 6). Throws a CompressionError,
- * after which nothing more can be decoded. A block that names a large entry again and again is measured as the list it
- * stands for, and costs no more memory than the limit.
+ * Decodes the header blocks of a connection in their order (RFC 7541, 3 and 6). Throws a CompressionError, after which
+ * no further block can be decoded. The limit applies to the decoded list, so a block that refers to a large entry many
+ * times takes no more memory than the limit.
  */
 export class HeaderDecoder {
   readonly #table: DynamicTable
@@ -53,7 +53,7 @@ export class HeaderDecoder {
     return { lines, listBytes, isTooLarge: listBytes > this.#maxListBytes }
   }
 
-  /** The next field, undefined where the block changes the size of the table instead. */
+  /** The next field; undefined if the block changes the table size instead. */
   #next(cursor: Cursor, hasBegun: boolean): Field | undefined {
     const first = cursor.bytes[cursor.at] as number
     if (first >= 0x80) return this.#indexed(readInteger(cursor, 7))
@@ -66,7 +66,7 @@ export class HeaderDecoder {
       this.#resize(readInteger(cursor, 5), hasBegun)
       return undefined
     }
-    // Without indexing, or never to be indexed by anyone: the same for who does not pass it on.
+    // Without indexing, or never indexed: no difference here, because fields are not forwarded.
     return this.#literal(cursor, 4)
   }
 

@@ -1,37 +1,40 @@
-/** A header field: what an entry of the table holds. */
+/** A header field, as stored in the table. */
 export interface Field {
   readonly name: string
   readonly value: string
-  /** As RFC 7541, 4.1, counts it. */
+  /** Size as defined by RFC 7541, 4.1. */
   readonly sizeBytes: number
 }
 
 const ENTRY_BYTES = 32
 
-/** What a field counts for in tables and in the size of a header list (RFC 7541, 4.1; RFC 9113, 6.5.2). */
+/** Size of a field in tables and header lists (RFC 7541, 4.1; RFC 9113, 6.5.2). */
 export const fieldBytes = (name: string, value: string): number => name.length + value.length + ENTRY_BYTES
 
 /** The dynamic table of one direction of a connection, newest entry first (RFC 7541, 2.3.2 and 4). */
 export class DynamicTable {
-  /** A ring: the newest entry stands before `#next`. */
+  /** A ring buffer: the newest entry is just before `#next`. */
   readonly #ring: (Field | undefined)[]
   #next = 0
   #count = 0
   #sizeBytes = 0
   #maxBytes: number
 
-  /** `maxBytes` is the most it is ever resized to. */
+  /** `maxBytes` is the upper bound for later resizes. */
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes
     this.#ring = new Array(Math.floor(maxBytes / ENTRY_BYTES) + 1)
   }
 
-  /** The entry `index` places after the newest, which has 0. */
+  /** The entry at `index`; the newest has index 0. */
   get(index: number): Field | undefined {
     return index < this.#count ? this.#ring[this.#at(index)] : undefined
   }
 
-  /** Adds a field in front; what no longer fits goes from the end, and one larger than the table empties it. */
+  /**
+   * Adds a field at the front and evicts the oldest entries that no longer fit. A field larger than the table empties
+   * it.
+   */
   add(field: Field): void {
     this.#evict(this.#maxBytes - field.sizeBytes)
     if (field.sizeBytes > this.#maxBytes) return

@@ -9,13 +9,12 @@ for (const [at, [name, value]] of STATIC_TABLE.entries()) {
   if (!indexByName.has(name)) indexByName.set(name, at + 1)
 }
 
-/** Empties the table of the other side's decoder (RFC 7541, 6.3). */
+/** Empties the table of the peer's decoder (RFC 7541, 6.3). */
 export const EMPTY_TABLE = Buffer.of(0x20)
 
 /**
- * A header block of these fields (RFC 7541, 6). Names are in lower case, characters below 256. It neither uses nor changes
- * a dynamic table, so that the same block serves every connection: what a server of few kinds of answers sends is made
- * once.
+ * Encodes a header block (RFC 7541, 6). Names must be in lower case, characters below 256. Does not use a dynamic
+ * table, so a block is valid for every connection, and frequent blocks are encoded once.
  */
 export const encodeFields = (fields: readonly (readonly [name: string, value: string])[]): Buffer => {
   const bytes: number[] = []

@@ -1,7 +1,7 @@
 import { CompressionError } from './compression-error.js'
 
-// The Huffman code of HPACK (RFC 7541, appendix B) is canonical: codes of a length follow one another in the order of
-// their symbols, and those of the next length come after them. So the lengths say it all.
+// The Huffman code of HPACK (RFC 7541, appendix B) is canonical: codes of one length are consecutive in the order of
+// their symbols, followed by those of the next length. So the lengths define the code.
 const LENGTHS: readonly number[] = [
   13, 23, 28, 28, 28, 28, 28, 28, 28, 24, 30, 28, 28, 30, 28, 28, 28, 28, 28, 28, 28, 28, 30, 28, 28, 28, 28, 28, 28,
   28, 28, 28, 6, 10, 10, 12, 13, 6, 8, 11, 10, 10, 8, 11, 8, 6, 6, 6, 5, 5, 5, 6, 6, 6, 6, 6, 6, 6, 7, 8, 15, 6, 12, 10,
@@ -20,11 +20,11 @@ const MAX_LENGTH = 30
 const codes = new Uint32Array(LENGTHS.length)
 /** Symbols in the order of their codes. */
 const symbols: number[] = []
-/** By length of the code: the first one, how many there are, and where its symbol stands among `symbols`. */
+/** By code length: the first code, the number of codes, and the index of the first symbol in `symbols`. */
 const firstCode = new Uint32Array(MAX_LENGTH + 1)
 const codeCount = new Uint32Array(MAX_LENGTH + 1)
 const firstSymbol = new Uint32Array(MAX_LENGTH + 1)
-/** By the next eight bits: length and symbol (length * 256 + symbol) of a code that fits, else 0. */
+/** By the next eight bits: length * 256 + symbol if a code of up to eight bits matches, else 0. */
 const short = new Uint16Array(256)
 
 for (let length = 1, next = 0; length <= MAX_LENGTH; length++, next *= 2) {
@@ -39,12 +39,12 @@ for (let length = 1, next = 0; length <= MAX_LENGTH; length++, next *= 2) {
   codeCount[length] = symbols.length - (firstSymbol[length] ?? 0)
 }
 
-const badPadding = (): CompressionError => new CompressionError('a Huffman-coded string is not padded as it has to be')
+const badPadding = (): CompressionError => new CompressionError('a Huffman-coded string has invalid padding')
 
-/** Grows to what the longest string took; a string is at most eight fifths of its coded length. */
+/** Grows with the longest string. A string has at most 8/5 of its coded length. */
 let scratch = Buffer.allocUnsafeSlow(1024)
 
-/** The string coded in these bytes, one character (below 256) a byte (RFC 7541, 5.2). */
+/** Decodes a string; each character is one byte (RFC 7541, 5.2). */
 export const decodeHuffman = (bytes: Buffer, start: number, end: number): string => {
   if (scratch.length < (end - start) * 1.6 + 1) scratch = Buffer.allocUnsafeSlow((end - start) * 2)
   const out = scratch
@@ -64,13 +64,13 @@ export const decodeHuffman = (bytes: Buffer, start: number, end: number): string
       heldBits -= found >>> 8
       continue
     }
-    // A longer code, bit by bit: only what is rare in headers has one.
+    // A longer code is read bit by bit, because such codes are rare in headers.
     let code = (held >>> (heldBits - 8)) & 0xff
     heldBits -= 8
     for (let codeBits = 9; ; codeBits++) {
       if (codeBits > MAX_LENGTH) throw new CompressionError('a Huffman code does not exist')
       if (heldBits === 0) {
-        // What no code begins with and no byte follows is more padding than the seven bits that are allowed.
+        // No code matches and no byte follows: more padding than the allowed seven bits.
         if (at === end) throw badPadding()
         held = bytes[at++] as number
         heldBits = 8
@@ -85,7 +85,7 @@ export const decodeHuffman = (bytes: Buffer, start: number, end: number): string
       break
     }
   }
-  // Fewer than eight bits are left: short codes, and then ones to the end.
+  // Fewer than eight bits are left: short codes, then padding with ones.
   while (heldBits > 0) {
     const ones = 0xff >>> heldBits
     const found = short[((held << (8 - heldBits)) & 0xff) | ones] as number
@@ -99,7 +99,7 @@ export const decodeHuffman = (bytes: Buffer, start: number, end: number): string
   return out.toString('latin1', 0, length)
 }
 
-/** How many bytes a string takes when it is coded. */
+/** The number of bytes of the coded string. */
 export const huffmanLength = (value: string): number => {
   let bits = 0
   for (let at = 0; at < value.length; at++) bits += LENGTHS[value.charCodeAt(at)] as number

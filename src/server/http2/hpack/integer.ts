@@ -1,15 +1,15 @@
 import { CompressionError } from './compression-error.js'
 
-/** Where a header block is being read. */
+/** A read position in a header block. */
 export interface Cursor {
   readonly bytes: Buffer
   at: number
 }
 
-// Nothing here is that large: four continuation bytes are what a limit of 256 MiB needs.
+// Enough for the limit of 256 MiB; no integer here is larger.
 const MAX_CONTINUATION_BYTES = 4
 
-/** The integer that begins in the low `prefixBits` of the byte at the cursor (RFC 7541, 5.1). */
+/** Reads the integer that begins in the low `prefixBits` of the byte at the cursor (RFC 7541, 5.1). */
 export const readInteger = (cursor: Cursor, prefixBits: number): number => {
   const limit = (1 << prefixBits) - 1
   let value = byteAt(cursor) & limit
