@@ -14,7 +14,7 @@ spec:
   {{- with .root.Values.imagePullSecrets }}
   imagePullSecrets: {{- toYaml . | nindent 4 }}
   {{- end }}
-  # The first process of the pod collects what actions leave behind.
+  # The first process of the pod reaps processes that actions leave behind.
   shareProcessNamespace: true
   automountServiceAccountToken: false
   enableServiceLinks: false
@@ -55,7 +55,7 @@ spec:
         periodSeconds: 10
         timeoutSeconds: 5
       readinessProbe:
-        # A server that compares its files with its index serves them already.
+        # While a server checks its files against its index, it already serves them.
         httpGet: { path: /status, port: grpc }
         periodSeconds: 5
         timeoutSeconds: 5
