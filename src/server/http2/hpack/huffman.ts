@@ -39,7 +39,7 @@ for (let length = 1, next = 0; length <= MAX_LENGTH; length++, next *= 2) {
   codeCount[length] = symbols.length - (firstSymbol[length] ?? 0)
 }
 
-const badPadding = (): CompressionError => new CompressionError('a Huffman-coded string has invalid padding')
+const badPadding = (): CompressionError => new CompressionError('a Huffman-coded string is not padded correctly')
 
 /** Grows with the longest string. A string has at most 8/5 of its coded length. */
 let scratch = Buffer.allocUnsafeSlow(1024)
