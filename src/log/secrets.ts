@@ -1,8 +1,16 @@
-/** Credentials in a URL before the host, and those after the scheme of an Authorization header. */
-const SECRETS = /(\b[a-z][a-z0-9+.-]*:\/\/)[^\s/@"'\\]+@|(\b(?:Bearer|Basic)(?:\s+|%20))[^\s,"'\\]+/gi
+/** How our access tokens begin. */
+export const TOKEN_PREFIX = 'rmx_'
+
+/**
+ * Credentials in a URL before the host, those after the scheme of an Authorization header, and secrets by their form: our access
+ * tokens, JSON Web Tokens and hashes of passwords. A list of known secrets could not have these: they change while the server
+ * runs, and the server knows only the hashes of tokens.
+ */
+const SECRETS =
+  /(\b[a-z][a-z0-9+.-]*:\/\/)[^\s/@"'\\]+@|(\b(?:Bearer|Basic)(?:\s+|%20))[^\s,"'\\]+|(rmx_)[\w-]{40,}|((?<![\w-])eyJ)[\w-]{8,}\.[\w-]{8,}\.[\w-]*|(\$2[aby]\$\d\d\$)[./a-z0-9]{53}/gi
 
 /** Every secret contains one of these. Most lines have none, so this check makes them five times as fast. */
-const SIGNS = /:\/\/|b(?:earer|asic)(?:\s|%20)/i
+const SIGNS = /:\/\/|b(?:earer|asic)(?:\s|%20)|rmx_|eyJ|\$2[aby]\$/i
 
 /** Field names that may hold secrets; their values are never written. */
 const SECRET_NAMES = new Set(['authorization', 'password', 'token', 'secret', 'headers', 'cookie', 'private_key'])
@@ -35,10 +43,14 @@ const shownOf = (value: unknown, depth: number): unknown => {
 /** Hides secrets in a text. Errors of libraries often repeat them. */
 export const withoutSecrets = (text: string): string => {
   if (!SIGNS.test(text)) return text
-  return text.replace(SECRETS, (_found, url: string | undefined, scheme: string | undefined) =>
-    url === undefined ? `${scheme}***` : `${url}***@`,
-  )
+  return text.replace(SECRETS, (_found, url?: string, ...others: readonly (string | undefined)[]) => {
+    if (url !== undefined) return `${url}***@`
+    return `${others.slice(0, OTHERS).find((beginning) => beginning !== undefined)}***`
+  })
 }
+
+/** Groups of `SECRETS` after the first. */
+const OTHERS = 4
 
 /** Shorter secrets are too likely to occur as ordinary words. */
 const LEAST_LENGTH = 8

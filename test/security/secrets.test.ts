@@ -1,13 +1,15 @@
 import { spawnSync } from 'node:child_process'
-import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
+import { appendFileSync, chmodSync, readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { hashSync } from 'bcryptjs'
 import t from 'tap'
 import { checkConfig } from '../../src/config/load.js'
 import { validateCommand } from '../../src/config/validate-command.js'
 import { hashOf } from '../../src/security/identity/credential.js'
+import { newToken } from '../../src/security/identity/tokens.js'
 import { tokenCommand } from '../../src/security/token-command.js'
 import { start } from '../cli/program.js'
+import { TestClient } from '../server/client.js'
 import { CAPABILITIES, failure } from '../service/harness.js'
 import { bearer, startGuarded } from './server.js'
 
@@ -167,6 +169,33 @@ t.test('a server repeats no secret in its log, its health, or when it cannot sta
     t.notOk(failed.said().includes(secret), `start, ${secret}`)
   }
 })
+
+t.test(
+  'a token that was added while the server runs is in no line of its log, wherever a client puts it',
+  async (t) => {
+    const folder = t.testdir({ tokens: `first ${hashOf('first')}\n` })
+    const security = `identity: { tokens_file: '${folder}/tokens' }`
+    writeFileSync(`${folder}/config.json5`, configOf({ security }))
+    const env = { ...process.env, REMEXEC_LOG_LEVEL: 'debug' }
+    const program = start(t, [process.execPath, ...cli, `${folder}/config.json5`], { env })
+    const [, address = ''] = await program.hears(/serving grpc:\/\/(\S+)/)
+    const token = newToken()
+    appendFileSync(`${folder}/tokens`, `second ${hashOf(token)}\n`)
+    await program.hears(/tokens were read again/)
+    const client = new TestClient(address)
+    t.teardown(() => client.close())
+    const jwt = `${Buffer.from('{"alg":"none"}').toString('base64url')}.${Buffer.from('{"sub":"me"}').toString('base64url')}.x`
+    const hash = hashSync('secret', 4)
+    for (const secret of [token, jwt, hash]) {
+      const request = { instanceName: `in ${secret} out` }
+      await client
+        .unary(`${CAPABILITIES}/GetCapabilities`, request, { metadata: bearer(token) })
+        .response.catch(() => {})
+    }
+    await program.hears(/(in \S+ out.*\n[\s\S]*){3}/)
+    for (const secret of [token, jwt, hash]) t.notOk(program.said().includes(secret), secret)
+  },
+)
 
 t.test('files that every user can change, and passwords that every user can read, are told at start', async (t) => {
   const folder = t.testdir()

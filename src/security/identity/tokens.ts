@@ -3,10 +3,11 @@ import { readFile } from 'node:fs/promises'
 import { startFailure } from '../../base/errno.js'
 import { StatusError } from '../../base/status-error.js'
 import type { AccessToken } from '../../config/config.js'
+import { TOKEN_PREFIX } from '../../log/secrets.js'
 import type { Identity } from './identity.js'
 
 /** 256 random bits after a prefix by which scanners for leaked secrets recognise tokens. */
-export const newToken = (): string => `rmx_${randomBytes(32).toString('base64url')}`
+export const newToken = (): string => `${TOKEN_PREFIX}${randomBytes(32).toString('base64url')}`
 
 const HASH = /^[0-9a-f]{64}$/i
 
