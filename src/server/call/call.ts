@@ -48,6 +48,8 @@ export class ServerCall implements ServedCall, Receiver, UnderWay {
   #givenUp: StatusError | undefined
   #isEnded = false
   #isChecked = false
+  /** gRPC has INTERNAL for some mistakes of clients: the log must not show these as ours. */
+  #isClientFault = false
   #receivedBytes = 0
   #sentBytes = 0
   #subject: object | undefined
@@ -215,7 +217,8 @@ export class ServerCall implements ServedCall, Receiver, UnderWay {
     this.#messages?.halfClosed()
   }
 
-  failed(error: StatusError): void {
+  failed(error: StatusError, isOurs: boolean): void {
+    this.#isClientFault = !isOurs
     this.stop(error)
   }
 
@@ -264,7 +267,8 @@ export class ServerCall implements ServedCall, Receiver, UnderWay {
   #logEnd(code: number, error: StatusError | undefined): void {
     this.#meter.ended(code, this.#startedMs)
     this.#endSpan(code, error)
-    if (error !== undefined && serverFaults.has(code)) this.log.error('call failed', { ...this.#line(code), error })
+    if (error !== undefined && serverFaults.has(code) && !this.#isClientFault)
+      this.log.error('call failed', { ...this.#line(code), error })
     else if (this.shownShare === undefined) this.log.debug('call', () => this.#line(code, error))
     else this.log.info('call', { ...this.#line(code, error), share: this.shownShare })
   }

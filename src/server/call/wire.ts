@@ -51,8 +51,11 @@ export interface Receiver {
   /** `release` returns the memory of `bytes`; only needed if the wire lends. */
   message(bytes: Buffer, cameCompressed: boolean, release: () => void): void
   halfClosed(): void
-  /** The request cannot be received. */
-  failed(error: StatusError): void
+  /**
+   * The request cannot be received, because of the client. `isOurs`: the server failed to unpack it for a reason of its
+   * own.
+   */
+  failed(error: StatusError, isOurs: boolean): void
   /** The client no longer waits for an answer. `isLate`: the deadline has passed, and the client was informed. */
   cancelled(isLate: boolean): void
 }

@@ -238,8 +238,8 @@ export class GrpcStream implements Wire, Consumer, MessageSink {
     this.receiver?.halfClosed()
   }
 
-  failed(error: StatusError): void {
-    this.receiver?.failed(error)
+  failed(error: StatusError, isOurs: boolean): void {
+    this.receiver?.failed(error, isOurs)
   }
 
   consumed(sizeBytes: number): void {

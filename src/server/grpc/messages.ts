@@ -24,7 +24,8 @@ export interface MessageSink {
   message(bytes: Buffer, cameCompressed: boolean, release: () => void): void
   /** The client has sent its last message. Called when another is requested. */
   halfClosed(): void
-  failed(error: StatusError): void
+  /** See `Receiver.failed`. */
+  failed(error: StatusError, isOurs: boolean): void
   /** These bytes are no longer held in their original form, so the client may send more. */
   consumed(sizeBytes: number): void
 }
@@ -277,7 +278,7 @@ export class Messages {
     }
     this.#unpack(bytes).then(
       (plain) => this.#isOver || this.#sink.message(plain, true, nothingLent),
-      (error: unknown) => this.#isOver || this.#fail(StatusError.from(error)),
+      (error: unknown) => this.#isOver || this.#fail(StatusError.from(error), !(error instanceof StatusError)),
     )
   }
 
@@ -299,9 +300,9 @@ export class Messages {
     }
   }
 
-  #fail(error: StatusError): void {
+  #fail(error: StatusError, isOurs = false): void {
     this.close()
-    this.#sink.failed(error)
+    this.#sink.failed(error, isOurs)
   }
 
   #release(): void {
