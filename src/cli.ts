@@ -28,8 +28,8 @@ const USAGE = `remexec, a build cache and remote execution server
 
 usage: remexec CONFIG                                 serve what CONFIG describes
        remexec validate [--format human|json] CONFIG...   check configurations
-       remexec validate --explain CONFIG...           and tell through which stores each service keeps its blobs
-       remexec token NAME [--group GROUP]...          make an access token and the line by which it is known
+       remexec validate --explain CONFIG...           and show through which stores each service keeps its blobs
+       remexec token NAME [--group GROUP]...          create an access token and its line for a tokens_file
        remexec --help | --version
 
 CONFIG is a JSON5 or JSON file; every key is described in
@@ -98,7 +98,7 @@ const serve = async (path: string): Promise<number> => {
   const log = processLog(config.global.log_level, process.env, output)
   if (config.warnings.length > 0) output.write(formatProblems(config.warnings, 'human'))
   const otlp = readOtlp(process.env, log)
-  // Heard from before the first part starts, so that a signal during start-up ends in a clean stop too.
+  // Registered before the first part starts, so that a signal during the start also leads to a clean stop.
   return run(config, { otlp, log }, firstStopSignal())
 }
 
@@ -110,7 +110,7 @@ interface Surroundings {
 const run = async (config: Config, { otlp, log }: Surroundings, stopSignal: Promise<StopSignal>): Promise<never> => {
   log.debug('starting')
   const drainMs = config.global.drain_s * 1000
-  // Loaded here, because checking a configuration needs none of what serves one and should be quick.
+  // Imported here, because `validate` does not need the server's modules and should be fast.
   const { assemble } = await import('./assembly/main.js')
   const starting = assemble(config, { clock: systemClock, log, otlp, logOutput: stderr })
   const early = await Promise.race([stopSignal, starting.then(() => undefined)])
@@ -124,7 +124,10 @@ const run = async (config: Config, { otlp, log }: Surroundings, stopSignal: Prom
   return stop(server, asked, drainMs, log)
 }
 
-/** What has begun to start is stopped once it has started; a start that hangs is not waited for longer than work in flight. */
+/**
+ * Stops a server that is still starting, once its start is complete. The wait is limited to the time for work in
+ * flight.
+ */
 const stopEarly = async (asked: StopSignal, starting: Promise<Running>, drainMs: number, log: Log): Promise<never> => {
   const { signal } = asked
   log.info('stopping before the start is complete', { signal })
@@ -133,7 +136,7 @@ const stopEarly = async (asked: StopSignal, starting: Promise<Running>, drainMs:
   return stop(server, asked, drainMs, log)
 }
 
-/** Ends the process, at the latest when its time is over: whoever sent the signal kills it a little later. */
+/** Ends the process within its time limit, because the sender of the signal would kill it a little later. */
 const stop = async (server: Running, { signal, agoMs }: StopSignal, drainMs: number, log: Log): Promise<never> => {
   const limitMs = Math.max(0, stopMs(drainMs) - agoMs())
   if ((await within(limitMs, server.close(agoMs()))) === LATE) {
@@ -141,7 +144,7 @@ const stop = async (server: Running, { signal, agoMs }: StopSignal, drainMs: num
     endBy(signal)
   }
   log.info('stopped', { seconds: Math.round(agoMs() / 100) / 10 })
-  // What is still on its way to a collector that does not take it must not keep the process alive.
+  // Unsent exports to a slow collector must not keep the process alive.
   process.exit(128 + constants.signals[signal])
 }
 
@@ -152,7 +155,7 @@ const readOtlp = (env: NodeJS.ProcessEnv, log: Log): OtlpSettings => {
   return settings
 }
 
-/** One line of what is wrong; the trace of what nobody foresaw is for a bug report. */
+/** One line for known failures. An unexpected error gets its trace, for a bug report. */
 const describeFailure = (error: unknown): string => {
   if (error instanceof StatusError && error.code !== Code.INTERNAL) return error.message
   if (error instanceof StatusError && error.cause !== undefined) return describeFailure(error.cause)

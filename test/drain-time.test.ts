@@ -2,7 +2,7 @@ import t from 'tap'
 import { DrainTime, stopMs, workMs } from '../src/assembly/drain-time.js'
 import { ManualClock } from '../src/base/clock.js'
 
-t.test('the time of a stop counts from the signal, and what closes afterwards has its share of it', (t) => {
+t.test('the time of a stop counts from the signal, with a share for closing parts', (t) => {
   const clock = new ManualClock(1_000_000)
   const time = new DrainTime(8000, clock)
   t.notOk(time.hasBegun)

@@ -44,7 +44,7 @@ const configuration = {
   ],
 }
 
-t.test('reflection and health of a listener name the services it has an instance for, and no others', async (t) => {
+t.test('reflection and health of a listener list exactly the services that have an instance', async (t) => {
   const folder = t.testdir({ 'config.json': JSON.stringify(configuration) })
   const running = await assemble(await loadConfig(`${folder}/config.json`), { clock: systemClock, log: silentLog })
   t.teardown(() => running.close())
@@ -82,7 +82,7 @@ const reflected = async (client: TestClient): Promise<string[]> => {
   return names.filter((service) => !service.startsWith('grpc.')).sort()
 }
 
-t.test('a listener compresses responses and takes compressed requests as its configuration says', async (t) => {
+t.test('a listener compresses responses and takes compressed requests as configured', async (t) => {
   const compression = { send_compression_algorithm: 'gzip', accepted_compression_algorithms: ['none'] }
   const servers = [
     { name: 'usual', listener: { http: { socket_address: '127.0.0.1:0' } }, services: {} },
@@ -92,7 +92,7 @@ t.test('a listener compresses responses and takes compressed requests as its con
   const running = await assemble(await loadConfig(`${folder}/config.json`), { clock: systemClock, log: silentLog })
   t.teardown(() => running.close())
   const [usual = '', other = ''] = running.addresses.map(({ address }) => address)
-  /** grpc-js keeps the fields it goes by to itself. */
+  /** Uses a raw HTTP/2 request, because grpc-js hides the fields of the protocol. */
   const encodings = async (address: string, encoding: string): Promise<unknown> => {
     const session = connect(`http://${address}`)
     const path = { ':method': 'POST', ':path': '/grpc.health.v1.Health/Check', 'content-type': 'application/grpc' }

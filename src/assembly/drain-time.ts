@@ -1,19 +1,19 @@
 import type { Clock } from '../base/clock.js'
 
-/** Of the time that a stop may take, what is kept back to close stores and the rest once work has ended: no more than a quarter. */
+/** Time reserved at the end of a stop to close stores and other parts, at most a quarter of the whole. */
 const CLOSING_MS = 2000
-/** The least time that a stop may take: with less, nothing could be closed. */
+/** Minimum time of a stop, so that all parts can be closed. */
 const LEAST_STOP_MS = 4000
-/** How long a part may take to stop when nobody asked the process to: a start has failed. */
+/** Time for a part to stop after a failed start, when the process was not asked to stop. */
 const PART_MS = 30_000
 
-/** How long a stop may take from the signal to the end of the process. */
+/** Maximum time from the signal to the end of the process. */
 export const stopMs = (drainMs: number): number => Math.max(drainMs, LEAST_STOP_MS)
 
-/** How much of that calls, actions and a start in progress get. */
+/** The share of `drainMs` for calls, actions and a start in progress. */
 export const workMs = (drainMs: number): number => drainMs - Math.min(CLOSING_MS, drainMs / 4)
 
-/** The time that a stop may take, and the share of it for work in flight; none when a start has failed. */
+/** The time limits of a stop: for the whole, and for work in flight. No limits after a failed start. */
 export class DrainTime {
   readonly #drainMs: number
   readonly #clock: Clock
@@ -36,12 +36,12 @@ export class DrainTime {
     return Number.isFinite(this.#endMs)
   }
 
-  /** For work in flight. */
+  /** Time left for work in flight. */
   get leftMs(): number {
     return Math.max(0, this.#workEndMs - this.#clock.now())
   }
 
-  /** For the next part to stop: a part that hangs leaves half of the closing time to those after it. */
+  /** Time limit for the next part to stop. A part that hangs leaves half of the closing time for the others. */
   get partMs(): number {
     if (!this.hasBegun) return PART_MS
     const { leftMs } = this

@@ -4,7 +4,7 @@ import type { Store } from '../store/contract/store.js'
 import { keptApart } from '../store/view/apart.js'
 import { SharedStore } from '../store/view/quota.js'
 
-/** What the instances of a configuration have to themselves in the stores that they share. */
+/** Isolation and quotas of instances in shared stores. */
 export class Instances {
   readonly #options: Config['instances']
   readonly #clock: Clock
@@ -19,7 +19,7 @@ export class Instances {
     return this.#options.get(instanceName)?.isolate === true
   }
 
-  /** Always the same object for the same instance and store, so that uploads to it know of each other. */
+  /** Returns the same object for the same instance and store, so that uploads to it see each other. */
   ownOf(instanceName: string, store: Store): Store {
     if (!this.isIsolated(instanceName)) return store
     const own = keptApart(store, instanceName)

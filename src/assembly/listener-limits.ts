@@ -2,7 +2,9 @@ import type { ListenerOptions } from '../config/config.js'
 import { DEFAULT_LIMITS } from '../server/http2/limits.js'
 import type { TransportLimits } from '../server/remexec/transport.js'
 
-/** What the configuration of a listener says of HTTP/2, as bounds of our own transport; `validate` refuses it for the other one. */
+/**
+ * The HTTP/2 settings of a listener as limits of our own transport. `validate` refuses them for the other transport.
+ */
 export const limitsOf = ({ advanced_http: http2, request_timeout_s }: ListenerOptions): Partial<TransportLimits> => ({
   requestMs: msOrNever(request_timeout_s),
   keepAliveMs: msOrNever(http2.http2_keep_alive_interval),

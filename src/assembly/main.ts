@@ -36,21 +36,21 @@ export interface Running {
   /** The bound addresses, in the order of the configuration. */
   readonly addresses: readonly ServedAddress[]
   /**
-   * Stops accepting, lets work in flight end within bounds, and stops every part in reverse order of its start. `agoMs` is how
-   * long ago the process was asked to stop: `drain_s` counts from then.
+   * Stops accepting calls, lets work in flight end within its time limit, and stops all parts in reverse order of their
+   * start. `agoMs`: how long ago the process was asked to stop; `drain_s` counts from then.
    */
   close(agoMs?: number): Promise<void>
 }
 
 export interface ServedAddress {
-  /** Of the server. */
+  /** The name of the server. */
   readonly name: string
   /** `host:port`. */
   readonly address: string
   readonly isSecure: boolean
 }
 
-/** Starts everything a configuration describes. When a part cannot start, those started before it are stopped again. */
+/** Starts everything in a configuration. If a part fails to start, the parts started before are stopped. */
 export const assemble = async (config: Config, surroundings: Surroundings): Promise<Running> => {
   const { log } = surroundings
   const clock = guardedClock(surroundings.clock, log)
@@ -72,11 +72,11 @@ export const assemble = async (config: Config, surroundings: Surroundings): Prom
 export interface Surroundings {
   readonly clock: Clock
   readonly log: Log
-  /** Where the log is written, if that may fail. */
+  /** The output of the log, if it may fail. */
   readonly logOutput?: LogOutput
-  /** Where metrics go; nowhere when absent. */
+  /** The destination of metrics and traces; absent if there is none. */
   readonly otlp?: OtlpSettings
-  /** Workers of a server run in this process too: for tests that look into it. */
+  /** Runs the workers of a server in this process too. For tests that inspect them. */
   readonly workersAreHere?: boolean
 }
 
@@ -93,7 +93,7 @@ const start = async (
   const observation = await Observation.start(observed)
   const { health, meters, log } = observation
   const withoutZstd = zstdFailure()
-  if (withoutZstd !== undefined) log.warn('clients are offered no zstd', { reason: withoutZstd })
+  if (withoutZstd !== undefined) log.warn('zstd is not offered to clients', { reason: withoutZstd })
   const security = config.security && (await Security.open(config.security, { clock, log, resources }))
   const listeners = new Map<string, Listener>()
   const admin = new Admin()
@@ -140,7 +140,8 @@ const start = async (
   resources.add('servers', async () => {
     await Promise.all([...listeners.values()].map((listener) => listener.close(drainTime.leftMs)))
   })
-  // The streams of workers and of clients that wait for an action never end by themselves: listeners would wait for them.
+  // Closed before the listeners: the streams of workers and of waiting clients never end by themselves, so listeners
+  // would wait for them.
   resources.add('schedulers', () => closeAll(schedulers))
   const workerSurroundings: WorkerSurroundings = {
     ...{ servers: config.servers, hidden: config.paths, listeners, lentStores, parts, observation },
@@ -170,7 +171,7 @@ const closeAll = (schedulers: ReadonlyMap<string, Scheduler>): void => {
   for (const scheduler of schedulers.values()) scheduler.close()
 }
 
-/** What a server serves TLS with, if it does. */
+/** The TLS files of a server; undefined without TLS. */
 const tlsOf = async (
   { name, listener: { tls } }: ServerConfig,
   resources: Resources,
@@ -182,7 +183,7 @@ const tlsOf = async (
   return files
 }
 
-/** Who judges the calls of a server, where somebody does. */
+/** The gate for the calls of a server; undefined without security. */
 const gateOf = (server: ServerConfig, security: Security | undefined, services: readonly Service[]): Gate | undefined =>
   security?.gateOf({ services, scheduler: server.services.worker_api?.scheduler })
 
@@ -196,12 +197,13 @@ interface Surrounding {
   readonly shownShare: number
 }
 
-/** The page for people shows what goes on in all instances. */
+/** Paths with data of all instances. */
 const OPERATOR_PATHS: ReadonlySet<string> = new Set(['/'])
 
 /**
- * Listens before there is anything to serve, so that health can be asked while stores open: until then calls are
- * UNAVAILABLE. What it is to serve is closed after it, so who brings that registers its end once more.
+ * Listens before the services exist, so that health is available while stores open. Until then calls are UNAVAILABLE.
+ * Resources close in reverse order, so the caller must add the listener's end once more after the parts that its
+ * services use.
  */
 const openListener = async (
   server: ServerConfig,
@@ -239,14 +241,17 @@ const openListener = async (
   })
   tls?.onChange((now) => listener.renewTls(now))
   resources.add(`listener of server ${server.name}`, () => listener.close(drainTime.leftMs))
-  log.debug('listening; what comes is refused until the start is complete', {
+  log.debug('listening; calls are refused until the start is complete', {
     server: server.name,
     at: listener.address,
   })
   return listener
 }
 
-/** What the configured workers of a scheduler promise together. Workers of other processes promise nothing. */
+/**
+ * The combined properties of a scheduler's workers in this configuration. Workers of other processes are not known
+ * here.
+ */
 const workerFacts = (config: Config, scheduler: string): WorkerFacts => {
   const serving = config.servers.filter(({ services }) => services.worker_api?.scheduler === scheduler)
   const names = new Set(serving.map(({ name }) => name))
@@ -257,16 +262,16 @@ const workerFacts = (config: Config, scheduler: string): WorkerFacts => {
   }
 }
 
-/** Where no worker of this process says more: what a worker allows when its configuration says nothing. */
+/** The timeout if no worker of this process allows a longer one: the default of a worker's configuration. */
 const MIN_ACTION_TIMEOUT_MS = defaultNumber('worker/local.json', 'max_action_timeout_s') * 1000
 
-/** Every named store as what it serves as. */
+/** A view of every named store. */
 const viewsOf = (stores: ReadonlyMap<string, Store>, asView: (store: Store) => Store): ((name: string) => Store) => {
   const views = new Map([...stores].map(([name, store]) => [name, asView(store)]))
   return (name) => existing(views, name)
 }
 
-/** The configuration was checked: a name that does not resolve here is a mistake of ours. */
+/** The configuration was checked, so an unknown name is an internal error. */
 const existing = <T>(parts: ReadonlyMap<string, T>, name: string): T => {
   const part = parts.get(name)
   if (part === undefined) throw new Error(`nothing named ${name} was built`)

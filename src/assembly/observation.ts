@@ -15,7 +15,7 @@ import { statusPage } from '../status-page/status-page.js'
 import { inBackground } from '../work/in-background.js'
 import type { Resources } from '../work/resources.js'
 
-/** Where the log is written: it loses lines while it cannot be written, and says how many. */
+/** The output of the log. Counts lines that it could not write. */
 export interface LogOutput {
   readonly lostLines: number
   readonly probe: HealthProbe
@@ -27,7 +27,7 @@ export interface ObservationParts {
   readonly config: Config
   readonly resources: Resources
   readonly clock: Clock
-  /** What the process holds for clients. */
+  /** Accounts for memory held for clients. */
   readonly ledger: Ledger
   readonly log: Log
   readonly logOutput: LogOutput | undefined
@@ -35,15 +35,18 @@ export interface ObservationParts {
   readonly isStopping: () => boolean
 }
 
-/** So that a full disk is in the log even where nobody asks for the health page. */
+/** Health is also checked without requests, so that a problem such as a full disk is logged. */
 const HEALTH_PERIOD_MS = 10_000
 const HEALTH_PATIENCE_MS = 5_000
 
-/** Everything by which operators see what the process does: begun before its parts, and ended after them. */
+/**
+ * What operators use to observe the process: metrics, health, log and traces. Started before all other parts and
+ * stopped after them.
+ */
 export class Observation {
   readonly metrics: Metrics
   readonly health: HealthRegistry
-  /** What the parts say: where it was to go, and the newest trouble also on the status page. */
+  /** The log for all parts. The status page also shows the latest warnings and errors. */
   readonly log: Log
   readonly #parts: ObservationParts
   readonly #recent: RecentLines
@@ -71,17 +74,17 @@ export class Observation {
     return observation
   }
 
-  /** What counts; undefined where the configuration wants nothing counted. */
+  /** The metrics; undefined if the configuration disables them. */
   get meters(): Metrics | undefined {
     return this.#parts.config.global.disable_metrics ? undefined : this.metrics
   }
 
-  /** Undefined unless traces are sent somewhere. */
+  /** Undefined if traces are not exported. */
   get tracer(): Tracer | undefined {
     return this.#tracer
   }
 
-  /** Asks every component from now on, whether or not somebody asks for the health page. */
+  /** Starts to check every component periodically, also without requests for the health page. */
   watchHealth(onReport: (isHealthy: boolean) => void): void {
     const { clock, resources } = this.#parts
     this.health.onReport(onReport)
@@ -90,7 +93,7 @@ export class Observation {
     inBackground(ask(), this.log, 'the first check of health')
   }
 
-  /** The pages of a server that has the health service: its paths, and at `/` the page for people. */
+  /** The pages of a server with the health service: the paths of that service, and the status page at `/`. */
   pagesOf({ services }: ServerConfig): ReadonlyMap<string, HttpHandler> {
     const { health, metrics } = this
     const { config, clock, isStopping } = this.#parts
@@ -104,14 +107,14 @@ export class Observation {
     ])
   }
 
-  /** A log that has lost nothing is no component of the report. */
+  /** The log becomes a component of the report with its first lost line. */
   #watchLog(logOutput: LogOutput): void {
     const register = (): void => this.health.register(logOutput.probe)
     if (logOutput.lostLines > 0) register()
     else logOutput.onFirstLoss = register
   }
 
-  /** So that whoever asks while the process starts hears of every part of the configuration. */
+  /** Adds all parts of the configuration to the report as Initializing, so that it is complete during the start. */
   #expectParts({ stores, schedulers, workers }: Config): void {
     const expect = (namespace: string, component: string, structName: string): void =>
       this.health.expect({ namespace, component, structName })
@@ -120,7 +123,7 @@ export class Observation {
     for (const { options } of workers) expect(`/workers/${options.name}`, `workers/${options.name}`, 'LocalWorker')
   }
 
-  /** What exports is loaded only where something is exported: that takes longer than the rest of a start. */
+  /** Loads the exporter only if metrics are exported, because that takes longer than the rest of a start. */
   async #export(): Promise<() => Promise<void>> {
     const { otlp: settings, clock } = this.#parts
     if (settings?.metrics === undefined || this.meters === undefined) return async () => {}

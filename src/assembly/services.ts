@@ -35,41 +35,41 @@ import { withCompleteness } from '../store/kinds/completeness_checking/checking-
 import type { LentStores } from '../store/lent/server.js'
 import { zstdFailure } from '../stream/compression/libzstd.js'
 
-/** What the services of every server of the process share. */
+/** The parts that services of all servers of the process share. */
 export interface Parts {
   readonly global: GlobalOptions
-  /** Whether nothing of an instance is to be seen in others. */
+  /** Whether the blobs and results of an instance must stay invisible to other instances. */
   isIsolated(instanceName: string): boolean
-  /** A store, or a view of one, as an instance has it: the same object for the same both. */
+  /** The store, or a view of it, as seen by an instance. The same object for the same arguments. */
   ownOf(instanceName: string, store: Store): Store
   /** A named store as an action cache. */
   ac(name: string): Store
-  /** A named store as a CAS. Always the same object for the same name, so that uploads to it know of each other. */
+  /** A named store as a CAS. The same object for the same name, so that uploads to it see each other. */
   cas(name: string): Store
   scheduler(name: string): Scheduler
   workersOf(scheduler: string): WorkerFacts
-  /** What is lent to the worker of this machine that has this key. */
+  /** The stores for a worker process of this machine, by its key. */
   lentStores(key: string): LentStores | undefined
   readonly uploads: Uploads
-  /** Two: actions do not wait for the trees that clients read. */
+  /** Two, so that actions do not wait for trees that clients read. */
   readonly trees: { readonly ofGetTree: DirectoryTrees; readonly ofActions: DirectoryTrees }
   readonly clock: Clock
   readonly log: Log
 }
 
-/** What execution must know of the workers that this process starts for a scheduler. */
+/** Facts about the workers that this process starts for a scheduler. */
 export interface WorkerFacts {
-  /** They write results to the action cache themselves. */
+  /** Whether they write results to the action cache themselves. */
   readonly writeResults: boolean
-  /** The longest any of them lets an action run. */
+  /** The longest timeout of an action that any of them allows. */
   readonly maxTimeoutMs: number
 }
 
-/** Announced and enforced (decisions: no batch and no response above the 4 MiB that gRPC clients accept by default). */
+/** Announced and enforced. By default, gRPC clients accept messages of at most 4 MiB. */
 const MAX_BATCH_BYTES = 4 * 1024 * 1024
 const MAX_RESPONSE_BYTES = 4 * 1024 * 1024
 
-/** The functions clients may use, the default one first. */
+/** The accepted digest functions, the default one first. */
 export const servedFunctions = ({
   digest_functions,
   default_digest_hash_function,
@@ -78,13 +78,13 @@ export const servedFunctions = ({
   ...digest_functions.filter((name) => name !== default_digest_hash_function).map((name) => digestFunctions[name]),
 ]
 
-/** zstd needs a library of this machine. */
+/** zstd needs a library on this machine. */
 const servedCompressors = (): readonly Compressor[] =>
   zstdFailure() === undefined ? compressors : compressors.filter(({ name }) => name !== 'ZSTD')
 
 /**
- * The gRPC services one server of the configuration offers: those it has an instance for. What it cannot answer it does
- * not have, so that reflection, health and a refusal say the same.
+ * The gRPC services of one server of the configuration: those with at least one instance. The others do not exist, so
+ * that reflection, health and calls are consistent.
  */
 export const servicesOf = (server: ServerConfig, parts: Parts): Service[] => {
   const { cas, ac, byteStream, execution, capabilities } = instancesOf(server, parts)
@@ -115,7 +115,7 @@ export const servicesOf = (server: ServerConfig, parts: Parts): Service[] => {
   ]
 }
 
-/** The names of the services that `servicesOf` answers, which can be told before there is anything behind them. */
+/** The names of the services in `servicesOf`. Known before the parts of the services exist. */
 export const serviceNamesOf = ({ services }: ServerConfig): string[] => {
   const where = (isServed: boolean, ...names: string[]): string[] => (isServed ? names : [])
   return [
@@ -130,7 +130,7 @@ export const serviceNamesOf = ({ services }: ServerConfig): string[] => {
 
 const REAPI = 'build.bazel.remote.execution.v2'
 
-/** What each service knows of each instance of a server. */
+/** The instances of each service of a server. */
 const instancesOf = ({ services }: ServerConfig, parts: Parts) => {
   const digestFunctions = servedFunctions(parts.global)
   const compressorsOf = (instance: string): readonly Compressor[] =>
@@ -158,7 +158,7 @@ const instancesOf = ({ services }: ServerConfig, parts: Parts) => {
   const capabilities = mapValues(services.capabilities, ({ remote_execution }, instance): CapabilitiesInstance => {
     const results = entryFor(ac, instance)
     const isCached = results !== undefined || entryFor(cas, instance) !== undefined
-    // Where another server executes for this instance, the configuration says so here.
+    // If another server executes for this instance, its entry in the configuration says so.
     const isExecuted = entryFor(execution, instance) !== undefined || remote_execution !== undefined
     return {
       digestFunctions,
@@ -199,7 +199,7 @@ const executionInstance = (
 
 type Places = Pick<Parts, 'ac' | 'cas' | 'trees' | 'ownOf'>
 
-/** A named store as what an instance has for an action cache: only results whose outputs are in its CAS. */
+/** A named store as the action cache of an instance. Contains only results whose outputs are in its CAS. */
 const actionCache = (name: string, instance: string, cas: Store | undefined, parts: Places): Store =>
   withCompleteness(parts.ownOf(instance, parts.ac(name)), cas, parts.trees.ofActions)
 
@@ -216,14 +216,14 @@ const cacheCapabilities = (
   maxBatchBytes: MAX_BATCH_BYTES,
 })
 
-/** Every priority REAPI can express; lower runs sooner. */
+/** All priorities of REAPI; lower values run sooner. */
 const EXECUTION_CAPABILITIES: ExecutionCapabilities = {
   minPriority: -(2 ** 31),
   maxPriority: 2 ** 31 - 1,
   nodeProperties: SUPPORTED_NODE_PROPERTIES,
 }
 
-/** The configuration was checked: workers connect to a scheduler that has some. */
+/** The configuration was checked, so the scheduler accepts workers. */
 const workerApi = (
   { worker_api }: ServerConfig['services'],
   { scheduler, isIsolated, lentStores, clock }: Parts,
@@ -232,7 +232,7 @@ const workerApi = (
   return pool === undefined ? [] : [workerApiService({ scheduler: pool, isIsolated, lentStores, clock })]
 }
 
-/** The results of actions of every instance that executes, wherever in the configuration that is. */
+/** The results of actions, for all instances with execution of all servers. */
 export const resultsOf = (
   servers: readonly ServerConfig[],
   parts: Places & Pick<Parts, 'workersOf' | 'log'>,
@@ -250,7 +250,7 @@ export const resultsOf = (
   }
   const places = all.map((instances) => mapValues(instances, place))
   return new StoredResults({
-    // An instance of its own in one server goes before one for all names in another.
+    // An entry with the instance's own name takes precedence over a catch-all entry of another server.
     placeOf: (name) =>
       places.find((instances) => instances.has(name))?.get(name) ??
       places.map((instances) => entryFor(instances, name)).find((one) => one !== undefined),

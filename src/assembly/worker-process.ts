@@ -13,8 +13,9 @@ import { inBackground } from '../work/in-background.js'
 import { type LocalWorker, startLocalWorker } from '../worker/local-worker.js'
 import type { FromWorkerProcess, StartWorker, ToWorkerProcess } from '../worker/process/messages.js'
 
-// The process of a worker that a server started (worker/process/worker-process.ts). What it is to be comes over the channel
-// between the two; when that closes, the server is gone, and so is this at once, with everything it started.
+// The main module of a worker process, which a server starts (worker/process/supervisor.ts). It gets its configuration
+// over the channel between the two. When the channel closes, the server is gone; the process then ends immediately,
+// with everything it started.
 
 const secrets = new KnownSecrets()
 tellOfCrashes({ write: (text) => writeSync(2, text), secrets })
@@ -25,10 +26,10 @@ const tell = (message: FromWorkerProcess): void => {
   process.send?.(message, undefined, undefined, () => {})
 }
 
-/** Known once it is said what this is to be. */
+/** Set by the start message. */
 let logLevel: LogLevel = 'debug'
 
-/** Lines go to the log of the server. */
+/** Sends log lines to the server. */
 const log: Log = (() => {
   const at =
     (level: LogLevel) =>
@@ -40,7 +41,7 @@ const log: Log = (() => {
   return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') }
 })()
 
-/** What the channel can carry and the log of the server shows as this one would. */
+/** Converts a field to a value that the channel can carry and that the server's log shows in the same way. */
 const told = ([name, value]: [string, unknown]): [string, unknown] => {
   if (value instanceof Error) return [name, value.cause instanceof Error ? value.cause.stack : value.stack]
   return [name, typeof value === 'object' && value !== null ? JSON.parse(JSON.stringify(value)) : value]
@@ -66,7 +67,7 @@ const tracer = async (): Promise<Tracer | undefined> => {
   return started.tracer
 }
 
-/** What it was told and nobody else may know. */
+/** The secrets in a start message and in the environment. */
 const secretsIn = ({ token, storeKey, options }: StartWorker): readonly string[] => {
   const headers = [...options.worker_api_endpoint.headers].map(([, value]) => value)
   return [token ?? '', storeKey ?? '', ...headers, ...secretsOf(null, process.env)].sort((a, b) => b.length - a.length)
@@ -119,7 +120,7 @@ process.on('message', (message: ToWorkerProcess) => {
   } else void stop(message.drainMs)
 })
 
-/** As the server would be asked to: what runs may end. The server starts another one unless it stops too. */
+/** Like a stop by the server: running actions may end. The server starts a new process, unless it is stopping too. */
 const DRAIN_MS = 30_000
 process.on('SIGTERM', () => void stop(DRAIN_MS))
 

@@ -8,11 +8,11 @@ import type { LocalWorker } from '../worker/local-worker.js'
 import type { Observation } from './observation.js'
 import type { Parts } from './services.js'
 
-/** The stores that are lent to workers of this machine, by the keys that were made for their processes. */
+/** The stores lent to worker processes of this machine, by the key of the process. */
 export class LentStoresByKey {
   readonly #lent = new Map<string, LentStores>()
 
-  /** Until the answer is called. */
+  /** Lends the stores until the returned function is called. */
   lend(key: string, stores: LentStores): () => void {
     this.#lent.set(key, stores)
     return () => void this.#lent.delete(key)
@@ -24,25 +24,25 @@ export class LentStoresByKey {
 }
 
 export interface WorkerSurroundings {
-  /** Of the configuration. */
+  /** All servers of the configuration. */
   readonly servers: readonly ServerConfig[]
   /** Absolute paths that confined actions do not see: `Config.paths`. */
   readonly hidden: readonly string[]
-  /** There is one worker in this process, and nothing else starts programs in it. */
+  /** Whether this is the only worker in the process, and nothing else starts programs in it. */
   readonly isAlone: boolean
   readonly listeners: ReadonlyMap<string, Listener>
-  /** Says who a worker of ours is, where that is asked. */
+  /** Authenticates workers that this process starts. */
   readonly token: string | undefined
   readonly lentStores: LentStoresByKey
-  /** Workers of a server run in this process too: for tests that look into it. */
+  /** Runs the workers of a server in this process too. For tests that inspect them. */
   readonly workersAreHere: boolean
   readonly parts: Parts
   readonly observation: Observation
 }
 
 /**
- * Whether what a worker of this process would write to an action cache is just what the servers write: successes, to the
- * action cache of every instance that executes. Then the servers do.
+ * Whether the servers already write the results that this worker would write: only successes, to the action cache of
+ * every instance with execution. The servers then write them.
  */
 export const leavesResultsTo = (
   servers: readonly ServerConfig[],
@@ -56,9 +56,9 @@ export const leavesResultsTo = (
 }
 
 /**
- * A worker of the configuration. One whose server is in this process has a process of its own, so that nothing it does holds
- * up the server's event loop; a process without its server is there for it anyhow. Either connects to the worker API as any
- * other worker would, wherever that was bound.
+ * Starts a worker of the configuration. If its server is in this process, the worker gets its own process, so that it
+ * does not block the server's event loop. Otherwise this process runs nothing else, and the worker runs in it. In both
+ * cases it connects to the worker API like any other worker.
  */
 export const startWorker = async (placed: AttachedWorker, surroundings: WorkerSurroundings): Promise<LocalWorker> => {
   const { name } = placed.options
@@ -85,7 +85,7 @@ const begin = async (
   const { ac_store, historical_results_store = cas_fast_slow_store } = upload_action_result
   const history = parts.cas(historical_results_store)
   const address = server === undefined ? undefined : listeners.get(server)?.address
-  // What is written where the server writes too is left to it: the result needs no way of its own.
+  // Results that the server writes anyway are not written by the worker.
   const isLeft = address !== undefined && leavesResultsTo(servers, upload_action_result)
   const results = ac_store === undefined || isLeft ? undefined : parts.ac(ac_store)
   if (address === undefined || workersAreHere) {

@@ -2,31 +2,31 @@ import { inspect } from 'node:util'
 import { KnownSecrets } from '../log/secrets.js'
 
 export interface CrashParts {
-  /** At once: nothing comes after it. */
+  /** Must write synchronously, because the process ends afterwards. */
   readonly write: (text: string) => void
   readonly secrets?: KnownSecrets
 }
 
 /**
- * Has an error that nobody handled, thrown or rejected with, end the process with status 1 as Node would, and tells of it without what
- * Node would tell too: the fields of the error, in which libraries keep requests with all that is secret in them.
+ * Ends the process with status 1 on an uncaught error or an unhandled rejection, like Node. The report omits the fields
+ * of the error, which Node would print. Libraries keep requests with secrets in them.
  */
 export const tellOfCrashes = ({ write, secrets = new KnownSecrets() }: CrashParts): void => {
   process.on('uncaughtException', (thrown, origin) => {
-    const how = origin === 'unhandledRejection' ? 'a rejection that nobody handled' : 'an error that nobody handled'
+    const how = origin === 'unhandledRejection' ? 'an unhandled rejection' : 'an uncaught error'
     try {
       write(secrets.hide(`remexec: ended by ${how}: ${traceOf(thrown)}\n`))
     } finally {
       process.exit(1)
     }
   })
-  // A report of Node's on a crash, where it is switched on, would list the variables of the environment.
+  // Node's own crash report, if enabled, would list environment variables.
   if (process.report !== undefined) Object.assign(process.report, { excludeEnv: true })
 }
 
 const MAX_CAUSES = 5
 
-/** Messages and places of an error and of what caused it. */
+/** The messages and stacks of an error and its causes. */
 export const traceOf = (thrown: unknown, depth = 0): string => {
   if (!(thrown instanceof Error))
     return typeof thrown === 'string' ? thrown : `a value that is no error: ${kindOf(thrown)}`
@@ -35,5 +35,5 @@ export const traceOf = (thrown: unknown, depth = 0): string => {
   return `${own}\n  caused by ${traceOf(thrown.cause, depth + 1)}`
 }
 
-/** What it is and nothing of what is in it. */
+/** The type of a value, without its contents. */
 const kindOf = (value: unknown): string => inspect(value, { depth: -1 })

@@ -1,18 +1,19 @@
 export interface Output {
   readonly isTTY?: boolean
   write(text: string): unknown
-  /** Makes the line that stands for lines which could not be written. */
+  /** Formats the notice that replaces lost lines. */
   noticeOf?: (lines: number, reason: string) => string
 }
 
-/** Between two writes, while lines keep coming. */
+/** Time between two writes while lines keep coming. */
 const INTERVAL_MS = 100
-/** What waits no longer for more. */
+/** Size above which text is written immediately. */
 const ENOUGH_CHARACTERS = 64 * 1024
 
 /**
- * Gathers lines: a write to a pipe or a file holds up the event loop, for longer than a small call takes. The first line after a
- * pause is written at the end of its turn, those that follow ten times a second. Who ends the process has to `flush`.
+ * Batches log lines, because a write to a pipe or file blocks the event loop for longer than a small call takes. The
+ * first line after a pause is written at the end of its turn; later ones ten times a second. Call `flush` before the
+ * process exits.
  */
 export class GatheredOutput implements Output {
   readonly isTTY: boolean
@@ -21,7 +22,7 @@ export class GatheredOutput implements Output {
   #text = ''
   #isPaused = true
 
-  /** `shown` is what may be seen of a text. */
+  /** `shown` removes what must not be visible in the output. */
   constructor(output: Output, shown = (text: string): string => text) {
     this.#output = output
     this.#shown = shown
@@ -52,7 +53,7 @@ export class GatheredOutput implements Output {
     this.#isPaused = this.#text === ''
     if (this.#isPaused) return
     this.flush()
-    // Keeps no process from ending, whose last lines are written then.
+    // Does not keep the process alive; the last lines are flushed at its exit.
     setTimeout(this.#writeSome, INTERVAL_MS).unref()
   }
 }

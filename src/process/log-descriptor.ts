@@ -3,11 +3,11 @@ import { errnoOf, inWords } from '../base/errno.js'
 import type { HealthProbe, HealthStatus } from '../base/health.js'
 import type { Output } from './gathered-output.js'
 
-/** Bytes that wait for the reader of a pipe. Further lines are dropped. */
+/** Maximum number of bytes that wait for the reader of a pipe. Further lines are dropped. */
 const MAX_WAITING_BYTES = 1024 * 1024
-/** Between two tries to write what waits. */
+/** Delay before waiting bytes are written again. */
 const RETRY_MS = 100
-/** Between two tries to write to what has failed. */
+/** Delay before the next write after a failure. */
 const RECOVERY_MS = 1000
 /** How long the exit of the process waits for the reader of a pipe. */
 const FAREWELL_MS = 1000
@@ -16,36 +16,35 @@ const FAREWELL_STEP_MS = 10
 const LINE_FEED = 0x0a
 const NOTHING = Buffer.alloc(0)
 
-const SLOW_READER = 'nobody reads it as fast as it is written'
+const SLOW_READER = 'its reader is too slow'
 
 /**
- * Standard error as an output that never fails and never waits: lines that cannot be written are dropped and counted, and a
- * line with their number stands in their place once the log can be written again.
- *
- * It is not `process.stderr`: that stream throws or emits 'error' when a write fails, writes nothing behind a failure of a
- * file, and keeps without a bound what a pipe does not take.
+ * Standard error as an output that never fails and never blocks. Lines that cannot be written are dropped and counted.
+ * A notice with their number takes their place once writing works again.
+ * Does not use `process.stderr`. That stream throws or emits 'error' when a write fails, writes nothing after a failure
+ * of a file, and buffers without a bound if a pipe is full.
  */
 export class LogDescriptor implements Output {
   readonly isTTY: boolean
-  /** Makes the line that stands for lost ones. */
+  /** Formats the notice that replaces lost lines. */
   noticeOf = (lines: number, reason: string): string => `${lines} lines of the log were lost: ${reason}\n`
-  /** A component of the health report from then on. */
+  /** Called at the first lost line. The log then becomes a component of the health report. */
   onFirstLoss = (): void => {}
   readonly #descriptor: number
   #waiting: Buffer = NOTHING
-  /** Why lines were lost lately; undefined once all that waited was written. */
+  /** Why lines were lost recently; undefined once all waiting bytes were written. */
   #failure: string | undefined
   #lostLines = 0
-  /** Lost lines without a notice. */
+  /** Lost lines that no notice has reported yet. */
   #untoldLines = 0
-  /** Of the notice that waits: its bytes, which stand first, and the lines it stands for. */
+  /** The waiting notice: its bytes, which come first, and the number of lines that it reports. */
   #noticeBytes = 0
   #noticeLines = 0
-  /** The last line that was written has no end. */
+  /** The last written line is incomplete. */
   #isTorn = false
   #retry: NodeJS.Timeout | undefined
 
-  /** `stream` is that of Node on the descriptor: Node makes a pipe non-blocking when it makes the stream. */
+  /** `stream` is Node's stream for the descriptor. Creating it makes a pipe non-blocking. */
   constructor(stream: { readonly fd: number; readonly isTTY?: boolean }) {
     this.#descriptor = stream.fd
     this.isTTY = stream.isTTY === true
@@ -59,13 +58,13 @@ export class LogDescriptor implements Output {
   write(text: string): void {
     const bytes = Buffer.from(text)
     if (this.#waiting.length === 0) this.#beginNotice()
-    // Behind a lost line all are lost until the notice can stand between.
+    // After a lost line, all lines are lost until a notice can be written first.
     if (this.#untoldLines > 0 || this.#waiting.length + bytes.length > MAX_WAITING_BYTES) this.#lose(bytes, SLOW_READER)
     else this.#waiting = this.#waiting.length === 0 ? bytes : Buffer.concat([this.#waiting, bytes])
     this.#drain()
   }
 
-  /** Before the process exits: gives the reader of a pipe a moment to take what waits. */
+  /** Call before the process exits. Gives the reader of a pipe a moment to take the waiting bytes. */
   close(): void {
     for (let waitedMs = 0; this.#waiting.length > 0 && waitedMs < FAREWELL_MS; waitedMs += FAREWELL_STEP_MS) {
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, FAREWELL_STEP_MS)
@@ -83,7 +82,7 @@ export class LogDescriptor implements Output {
     return { state: 'Warning', message: `the log cannot be written, ${this.#failure}; ${lost}` }
   }
 
-  /** Writes what can be written now. */
+  /** Writes as much as is possible now. */
   #drain(): void {
     clearTimeout(this.#retry)
     try {
@@ -114,7 +113,7 @@ export class LogDescriptor implements Output {
     this.#untoldLines = 0
   }
 
-  /** Nothing of what waits can be written. */
+  /** The waiting bytes cannot be written and are lost. */
   #failed(error: unknown): void {
     const lines = this.#waiting.subarray(this.#noticeBytes)
     if (this.#noticeBytes > 0) this.#untoldLines += this.#noticeLines

@@ -8,9 +8,9 @@ const LEVELS: readonly LogLevel[] = ['debug', 'info', 'warn', 'error']
 const FORMATS = ['text', 'json'] as const
 
 /**
- * The log of the process: lines for people on a terminal, JSON for whatever collects logs otherwise. `REMEXEC_LOG_FORMAT`
- * (`text`, `json`) and `REMEXEC_LOG_LEVEL` win over that and over the configuration. INVALID_ARGUMENT when one of them is
- * something else. Trouble is written at once, the rest soon.
+ * The log of the process: text on a terminal, otherwise JSON for log collectors. `REMEXEC_LOG_FORMAT` (`text`, `json`)
+ * and `REMEXEC_LOG_LEVEL` override that and the configuration. INVALID_ARGUMENT for other values. Warnings and errors
+ * are written immediately, other lines soon.
  */
 export const processLog = (configured: LogLevel, env: NodeJS.ProcessEnv, output: GatheredOutput): Log => {
   const level = oneOf(env, 'REMEXEC_LOG_LEVEL', LEVELS) ?? configured

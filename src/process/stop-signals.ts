@@ -2,19 +2,22 @@ import { constants } from 'node:os'
 
 const STOP_SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const
 
-/** npm passes SIGINT on to its child, to which the terminal has already sent it: under npm the first comes twice. */
+/**
+ * npm passes SIGINT on to its child, which has already received it from the terminal. So under npm, the first SIGINT
+ * arrives twice.
+ */
 const isUnderNpm = process.env['npm_lifecycle_event'] !== undefined
 
-/** How often the event loop notes that it turns. A turn of up to twice that is no delay. */
+/** Period of the timer that observes the event loop. A turn of up to twice this time does not count as a delay. */
 const TURN_MS = 250
 
 export interface StopSignal {
   readonly signal: NodeJS.Signals
-  /** How long ago the signal may have come. */
+  /** The longest time ago at which the signal may have arrived. */
   agoMs(): number
 }
 
-/** The first signal that asks to stop, heard from the call on. Any further one ends the process at once. */
+/** The first signal that asks to stop, from this call on. A second signal ends the process immediately. */
 export const firstStopSignal = (): Promise<StopSignal> =>
   new Promise((resolve) => {
     let isEchoDue = false
@@ -33,8 +36,9 @@ export const firstStopSignal = (): Promise<StopSignal> =>
   })
 
 /**
- * When an event that is handled now may have come. Node does not say when a signal came, and under many clients a turn of the
- * event loop takes seconds. The event came after the turn before the last one began: that turn would else have handled it.
+ * Estimates when an event that is handled now arrived. Node does not report when a signal arrived, and under load a
+ * turn of the event loop takes seconds. The event arrived after the start of the turn before the last one, because
+ * otherwise that turn would have handled it.
  */
 class LoopTurns {
   #beforeMs = performance.now()
@@ -56,8 +60,9 @@ class LoopTurns {
 }
 
 /**
- * Ends the process as the signal does where nobody listens, behind what is to be done at its exit. `process.exit` would wait for
- * threads, one of which may hang in a system call; it is left for process 1 of a container, which signals without a listener do not end.
+ * Ends the process by the signal, like a process without a listener, after the work of 'exit' listeners. `process.exit`
+ * would wait for threads, one of which may hang in a system call. It is the fallback for process 1 of a container,
+ * which signals without a listener do not end.
  */
 export const endBy = (signal: NodeJS.Signals): void => {
   process.emit('exit', 128 + constants.signals[signal])

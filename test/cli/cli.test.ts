@@ -16,7 +16,7 @@ t.test('help and version', async (t) => {
   t.same(remexec('--version'), { status: 0, stdout: `remexec ${version}\n`, stderr: '' })
 })
 
-t.test('wrong usage exits 2 and says what was expected', async (t) => {
+t.test('wrong usage exits with 2 and an explanation', async (t) => {
   for (const [args, message] of [
     [[], /expected the path of a configuration/],
     [['a.json5', 'b.json5'], /expected one configuration/],
@@ -55,7 +55,7 @@ t.test('a wrong configuration never starts a server', async (t) => {
   t.equal(remexec(`${data}/absent.json5`).status, 1)
 })
 
-t.test('the default configuration serves, and reports its health over HTTP', async (t) => {
+t.test('the default configuration starts, and reports its health over HTTP', async (t) => {
   const { hears } = serve(t, DEFAULT, t.testdir())
   const [, address] = await hears(/serving grpc:\/\/(\S+) server=public/)
   const answer = await fetch(`http://${address}/status`)

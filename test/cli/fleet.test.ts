@@ -43,7 +43,7 @@ const worker = `{
   servers: [],
 }`
 
-/** Of a command, so that it is told from the others; it says in `log` that it has begun. */
+/** A command with its own name, which writes to `log` when it begins. */
 const actionOf = (name: string, log: string, script: string) => {
   const command = commandCodec.encode({ arguments: ['/bin/sh', '-c', `echo ${name} >> ${log}; ${script}`] })
   const root = Buffer.alloc(0)
@@ -54,7 +54,7 @@ const actionOf = (name: string, log: string, script: string) => {
   return { digest: Digest.of(action, SHA256).toMessage(), blobs: [command, root, action] }
 }
 
-/** A scheduler and a machine with one place for actions, as processes of their own. */
+/** A scheduler and a machine with one slot for actions, each as its own process. */
 const startFleet = async (t: Test) => {
   const data = t.testdir({ 's.json5': scheduler, 'w.json5': worker, s: {}, w: {}, v: {}, log: '' })
   const log = `${data}/log`
@@ -81,7 +81,7 @@ const startFleet = async (t: Test) => {
   }
   return {
     first,
-    /** Between machines and the scheduler. */
+    /** The connection between machines and the scheduler. */
     proxy: () => TcpProxy.start(t, Number(port)),
     startWorker,
     restart: async () => {
@@ -90,8 +90,8 @@ const startFleet = async (t: Test) => {
     },
     execute: (name: keyof typeof actions) => operations('Execute', { actionDigest: actions[name].digest }),
     wait: (name: string) => operations('WaitExecution', { name }),
-    /** The actions that have begun, one for each time, by name. */
-    /** Of the runs of `running`. */
+    /** The names of the actions that have begun, one entry for each run. */
+    /** The same for the runs of `running`. */
     pids: () => readFileSync(`${data}/pids`, 'utf8').trim().split('\n'),
     begun: () => readFileSync(log, 'utf8').trim().split('\n').sort(),
     /** Lets `running` end. */
@@ -106,7 +106,7 @@ const lastOf = async (stream: AsyncIterable<Operation>): Promise<Operation> => {
   return last
 }
 
-/** The name of the operation once it is at that stage. */
+/** The name of the operation once it has reached this stage. */
 const until = async (stream: AsyncGenerator<Operation>, stage: number): Promise<string> => {
   for (;;) {
     const { value, done } = await stream.next()
@@ -143,7 +143,7 @@ t.test('a scheduler that was killed loses no operation that its clients wait for
   t.same(begun(), ['finished', 'queued', 'running'], 'each has run once')
 })
 
-t.test('a machine that is asked to end finishes what it runs, and what waits runs on another', async (t) => {
+t.test('a machine that is asked to stop finishes its running action, and queued ones run on another', async (t) => {
   const { startWorker, execute, begun, letGo } = await startFleet(t)
   const ending = await startWorker('w')
   const running = execute('running')
@@ -160,7 +160,7 @@ t.test('a machine that is asked to end finishes what it runs, and what waits run
   t.same(begun(), ['queued', 'running'], 'each has run once')
 })
 
-t.test('a machine whose connection is lost runs on, and reports when it is back in time', async (t) => {
+t.test('a machine that loses its connection keeps running and reports after it reconnects in time', async (t) => {
   const { first, proxy, startWorker, execute, begun, letGo } = await startFleet(t)
   const between = await proxy()
   const machine = await startWorker('w', `${between.port}`)
@@ -180,7 +180,7 @@ t.test('a machine whose connection is lost runs on, and reports when it is back 
   t.notMatch(first.said(), /is lost|gone/)
 })
 
-t.test('a second signal ends a machine at once, with what it runs, which another one does again', async (t) => {
+t.test('a second signal ends a machine immediately, and another one runs its action again', async (t) => {
   const { startWorker, execute, begun, pids, letGo } = await startFleet(t)
   const ending = await startWorker('w')
   const running = execute('running')

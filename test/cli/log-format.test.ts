@@ -14,7 +14,7 @@ const lines = (env: NodeJS.ProcessEnv, isTTY: boolean) => {
   return { log: processLog('info', env, output), written, output }
 }
 
-t.test('people on a terminal get text, everything else gets JSON, unless that is said', async (t) => {
+t.test('the log is text on a terminal and JSON otherwise, unless configured', async (t) => {
   const said = (env: NodeJS.ProcessEnv, isTTY: boolean): string => {
     const { log, written } = lines(env, isTTY)
     log.warn('a thing happened', { store: 'CAS', count: 2 })
@@ -26,7 +26,7 @@ t.test('people on a terminal get text, everything else gets JSON, unless that is
   t.match(said({ REMEXEC_LOG_FORMAT: 'TEXT' }, false), /^\d{4}-/)
 })
 
-t.test('the level of the environment wins, and one that there is not is refused', async (t) => {
+t.test('the level of the environment takes precedence, and an unknown one is refused', async (t) => {
   const { log, written } = lines({ REMEXEC_LOG_LEVEL: 'error' }, false)
   log.warn('unheard')
   log.error('heard', { error: new StatusError('DATA_LOSS', 'torn', { cause: new Error('the disk') }) })
@@ -44,7 +44,7 @@ t.test('the level of the environment wins, and one that there is not is refused'
   t.notOk(isAsked, 'what is not written is not found out')
 })
 
-t.test('secrets are not written, wherever they come from', async (t) => {
+t.test('secrets from any source are not written', async (t) => {
   for (const format of ['text', 'json']) {
     const { log, written, output } = lines({ REMEXEC_LOG_FORMAT: format }, false)
     log.warn('cannot reach redis://user:hunter2@cache:6379', { reason: 'GET https://key:hunter2@s3/ failed' })
@@ -65,7 +65,7 @@ t.test('secrets are not written, wherever they come from', async (t) => {
 })
 
 t.test(
-  'a line is written at the end of its turn, those that follow together, trouble at once, and the rest when the process ends',
+  'a line is written at the end of its turn, later ones together, warnings immediately, and the rest at the end of the process',
   async (t) => {
     const { log, written, output } = lines({}, false)
     const said = (): string[] => written.splice(0).map((text) => text.match(/"msg":"[^"]*"/g)?.join(' ') ?? '')
@@ -85,7 +85,7 @@ t.test(
   },
 )
 
-t.test('lines that keep coming are few writes, and each of them comes without another behind it', async (t) => {
+t.test('many lines take few writes, and each line is written without waiting for the next', async (t) => {
   const { log, written } = lines({}, false)
   const alive = setInterval(() => {}, 1000)
   t.teardown(() => clearInterval(alive))
@@ -105,7 +105,7 @@ t.test('lines that keep coming are few writes, and each of them comes without an
   t.equal(written.length, 1, 'what is much is written at once')
 })
 
-t.test('one id leads from a client through the scheduler and the worker', async (t) => {
+t.test('the log lines of client, scheduler and worker share one id', async (t) => {
   const env = { REMEXEC_LOG_FORMAT: 'json', REMEXEC_LOG_LEVEL: 'debug' }
   const server = serve(t, DEFAULT, t.testdir(), env)
   const [, address = ''] = await server.hears(/serving grpc:\/\/([^"]+)"/)
@@ -145,7 +145,7 @@ t.test('one id leads from a client through the scheduler and the worker', async 
   t.ok(heard.find(({ msg }) => msg === 'call').receivedBytes > 0)
 })
 
-t.test('the line of a call says of which instance and blob it was, also where its request is a stream', async (t) => {
+t.test('the log line of a call names its instance and blob, also for streamed requests', async (t) => {
   const env = { REMEXEC_LOG_FORMAT: 'json', REMEXEC_LOG_LEVEL: 'debug' }
   const server = serve(t, DEFAULT, t.testdir(), env)
   const [, address = ''] = await server.hears(/serving grpc:\/\/([^"]+)"/)

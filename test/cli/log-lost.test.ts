@@ -17,11 +17,11 @@ import t, { type Test } from 'tap'
 import { LogDescriptor } from '../../src/process/log-descriptor.js'
 import { program, root } from './program.js'
 
-// A server whose standard error takes nothing: a full disk, a reader that has gone, a reader that does not read.
+// A server whose standard error cannot be written: a full disk, a reader that has closed, a reader that does not read.
 
 t.setTimeout(60_000)
 
-/** The server with its log in JSON to `stderr`. */
+/** The server with its log as JSON to `stderr`. */
 const serveTo = async (t: Test, data: string, stderr: number) => {
   const store = { filesystem: { content_path: `${data}/content`, temp_path: `${data}/temp` } }
   const server = {
@@ -46,7 +46,7 @@ const serveTo = async (t: Test, data: string, stderr: number) => {
     const reports = (await (await status()).json()) as { component: string; status: object }[]
     return JSON.stringify(reports.find(({ component }) => component === 'log')?.status)
   }
-  /** Has the server write lines: a component that fails and works again is told as trouble. */
+  /** Makes the server write log lines: changes between failure and success of a component are logged. */
   const cause = async (): Promise<void> => {
     rmSync(`${data}/temp`, { recursive: true })
     t.equal((await status()).status, 503)
@@ -56,7 +56,7 @@ const serveTo = async (t: Test, data: string, stderr: number) => {
   return { child, cause, logOf }
 }
 
-/** The port that a process listens at, which it has no log to say in. */
+/** The port of a process, which cannot report it because its log is not readable. */
 const listeningPort = (pid: number): number | undefined => {
   const inodes = new Set<string>()
   for (const descriptor of readdirSync(`/proc/${pid}/fd`)) {
@@ -76,7 +76,7 @@ const linkOf = (path: string): string => {
   try {
     return readlinkSync(path)
   } catch {
-    // A descriptor that was closed meanwhile.
+    // The descriptor may have been closed in the meantime.
     return ''
   }
 }
@@ -87,7 +87,7 @@ const stops = async (t: Test, child: ChildProcess): Promise<void> => {
   t.same(await once(child, 'exit'), [143, null])
 }
 
-t.test('a server whose log is on a full disk serves on and tells it in its health', async (t) => {
+t.test('a server with its log on a full disk keeps serving and reports the problem in its health', async (t) => {
   const full = openSync('/dev/full', 'w')
   const { child, cause, logOf } = await serveTo(t, t.testdir(), full)
   closeSync(full)
@@ -97,7 +97,7 @@ t.test('a server whose log is on a full disk serves on and tells it in its healt
 })
 
 t.test(
-  'a server whose log has no reader any more serves on, and tells the next one how many lines were lost',
+  'a server whose log reader has closed keeps serving, and reports the number of lost lines to the next reader',
   async (t) => {
     const data = t.testdir()
     const path = `${data}/log`
@@ -121,7 +121,7 @@ t.test(
   },
 )
 
-/** What comes out of a pipe, until it has said this. */
+/** Reads a pipe until its output matches. */
 const readUntil = async (descriptor: number, pattern: RegExp): Promise<string> => {
   const bytes = Buffer.alloc(65_536)
   for (let said = ''; ; ) {
@@ -135,7 +135,7 @@ const readUntil = async (descriptor: number, pattern: RegExp): Promise<string> =
   }
 }
 
-t.test('lines that a slow reader does not take are bounded, counted and told in their place', async (t) => {
+t.test('lines for a slow reader are bounded, and lost ones are counted and reported in their place', async (t) => {
   const path = `${t.testdir()}/log`
   spawnSync('mkfifo', [path])
   const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)

@@ -2,7 +2,7 @@ import { mkdirSync, rmSync } from 'node:fs'
 import t from 'tap'
 import { DEFAULT, serve } from './program.js'
 
-t.test('a component that changes state is told once in the log, whether or not anybody asks for /status', async (t) => {
+t.test('a change of state of a component is logged once, also without requests for /status', async (t) => {
   const data = t.testdir()
   const server = serve(t, DEFAULT, data)
   const [, address] = await server.hears(/serving grpc:\/\/(\S+) server=public/)

@@ -1,4 +1,4 @@
-/** The built program as a user runs it: a process of its own, all of whose words are kept. */
+/** The built program, run like by a user in its own process. All of its output is kept. */
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import type { Test } from 'tap'
@@ -13,20 +13,20 @@ export interface Ending {
 
 export interface Program {
   readonly child: ChildProcess
-  /** What it wrote so far, on both of its outputs. */
+  /** The output so far, on both streams. */
   said(): string
-  /** Resolves when it has said this; rejects when it ended without. */
+  /** Resolves when the output matches; rejects if the process ends before. */
   hears(pattern: RegExp): Promise<RegExpExecArray>
-  /** Resolves when it has ended and everything that wrote to its outputs has too. */
+  /** Resolves when the process and all processes with its output streams have ended. */
   readonly ended: Promise<Ending>
 }
 
 export const start = (t: Test, command: readonly string[], options: SpawnOptions = {}): Program => {
-  // Without what tap has every Node process below it load, which writes to files that other users may not.
+  // Without the variables by which tap instruments Node processes, because the instrumentation writes to files that other users may not write.
   const child = spawn('env', ['-u', 'NODE_OPTIONS', ...command], {
     cwd: root,
     ...options,
-    // Lines as a terminal gets them, which is what most tests look at.
+    // Text lines, as on a terminal, which most tests read.
     env: { REMEXEC_LOG_FORMAT: 'text', ...(options.env ?? process.env) },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
@@ -58,7 +58,7 @@ export const start = (t: Test, command: readonly string[], options: SpawnOptions
   return { child, said: () => said, hears, ended }
 }
 
-/** A server with its data in `data` and on ports of the system's choice. */
+/** A server with its data in `data` and ports chosen by the system. */
 export const serve = (
   t: Test,
   config: string,

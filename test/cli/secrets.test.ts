@@ -6,11 +6,11 @@ import { TestClient } from '../server/client.js'
 import { blobOf, CAS, wire } from '../service/harness.js'
 import { program, serve, start } from './program.js'
 
-/** In every secret of these tests, so that one look finds any of them. */
+/** Part of every secret in these tests, so that one search finds any of them. */
 const SECRET = 'hunter2'
 const NOWHERE = '127.0.0.1:1'
 
-/** Each kind of store that has a secret, in front of a port where nobody is. */
+/** Each kind of store with a secret, configured for a port without a server. */
 const stores = {
   redis: { redis_store: { addresses: [`redis://me:${SECRET}-redis@${NOWHERE}/0`], connection_timeout_ms: 200 } },
   mongo: {
@@ -73,64 +73,59 @@ const configuration = (security: object) => ({
   security,
 })
 
-/** As it stands, and as Basic credentials have it. */
+/** The plain text, and its form in Basic credentials. */
 const leaks = (text: string): string[] =>
   text
     .split('\n')
     .filter((line) => line.includes(SECRET) || line.includes(Buffer.from(SECRET).toString('base64').slice(0, 8)))
 
 for (const format of ['text', 'json']) {
-  t.test(
-    `no secret is in what the server says, answers and shows, though every backend fails (${format})`,
-    async (t) => {
-      const folder = t.testdir()
-      const everybody = [{ anonymous: true, may: ['read_cas', 'write_cas', 'read_ac', 'administer'] }]
-      const security = {
-        identity: { tokens: [{ name: 'ci', sha256: 'ab'.repeat(32) }], htpasswd_file: `${folder}/htpasswd` },
-        access: everybody,
-      }
-      writeFileSync(`${folder}/htpasswd`, '')
-      writeFileSync(`${folder}/config.json`, JSON.stringify(configuration(security)))
-      const server = serve(t, `${folder}/config.json`, folder, { ...env, REMEXEC_LOG_FORMAT: format })
-      const [, address = ''] = await server.hears(/serving grpc:\/\/([^ "]+)/)
-      const client = new TestClient(address)
-      t.teardown(() => client.close())
-      const answers: string[] = []
-      const ask = async (method: string, request: object, headers: Record<string, string> = {}): Promise<void> => {
-        const metadata = new Metadata()
-        for (const [name, value] of Object.entries(headers)) metadata.set(name, value)
-        const answer = client.unary(`${CAS}/${method}`, request, { metadata }).response
-        answers.push(
-          await answer.then(JSON.stringify, (error) => `${error.details} ${error.message} ${error.metadata}`),
-        )
-      }
-      const { digest, bytes } = blobOf('content')
-      for (const instanceName of Object.keys(stores)) {
-        await ask('FindMissingBlobs', { instanceName, blobDigests: [wire(digest)] })
-        await ask('BatchUpdateBlobs', { instanceName, requests: [{ digest: wire(digest), data: bytes }] })
-        await ask('BatchReadBlobs', { instanceName, digests: [wire(digest)] })
-      }
-      const asked = { instanceName: 'upstream', blobDigests: [wire(digest)] }
-      const basic = Buffer.from(`me:${SECRET}-basic`).toString('base64')
-      for (const authorization of [`Bearer ${SECRET}-caller`, `Basic ${basic}`, `Digest ${SECRET}-digest`]) {
-        await ask('FindMissingBlobs', asked, { authorization, cookie: `${SECRET}-cookie` })
-      }
-      t.equal(answers.length, Object.keys(stores).length * 3 + 3)
-      await server.hears(/metrics do not reach the collector/)
-      for (const path of ['/status', '/', '/status/ready']) {
-        answers.push(await (await fetch(`http://${address}${path}`)).text())
-      }
-      for (const name of Object.keys(stores)) t.match(answers.join('\n'), `stores/${name}`, `${name} is shown`)
-      server.child.kill('SIGTERM')
-      await server.ended
-      t.same(leaks(server.said()), [], 'in the log')
-      t.same(leaks(answers.join('\n')), [], 'in answers and pages')
-      t.match(server.said(), /a component does not work/)
-    },
-  )
+  t.test(`no secret is in logs, answers and pages of a server whose backends all fail (${format})`, async (t) => {
+    const folder = t.testdir()
+    const everybody = [{ anonymous: true, may: ['read_cas', 'write_cas', 'read_ac', 'administer'] }]
+    const security = {
+      identity: { tokens: [{ name: 'ci', sha256: 'ab'.repeat(32) }], htpasswd_file: `${folder}/htpasswd` },
+      access: everybody,
+    }
+    writeFileSync(`${folder}/htpasswd`, '')
+    writeFileSync(`${folder}/config.json`, JSON.stringify(configuration(security)))
+    const server = serve(t, `${folder}/config.json`, folder, { ...env, REMEXEC_LOG_FORMAT: format })
+    const [, address = ''] = await server.hears(/serving grpc:\/\/([^ "]+)/)
+    const client = new TestClient(address)
+    t.teardown(() => client.close())
+    const answers: string[] = []
+    const ask = async (method: string, request: object, headers: Record<string, string> = {}): Promise<void> => {
+      const metadata = new Metadata()
+      for (const [name, value] of Object.entries(headers)) metadata.set(name, value)
+      const answer = client.unary(`${CAS}/${method}`, request, { metadata }).response
+      answers.push(await answer.then(JSON.stringify, (error) => `${error.details} ${error.message} ${error.metadata}`))
+    }
+    const { digest, bytes } = blobOf('content')
+    for (const instanceName of Object.keys(stores)) {
+      await ask('FindMissingBlobs', { instanceName, blobDigests: [wire(digest)] })
+      await ask('BatchUpdateBlobs', { instanceName, requests: [{ digest: wire(digest), data: bytes }] })
+      await ask('BatchReadBlobs', { instanceName, digests: [wire(digest)] })
+    }
+    const asked = { instanceName: 'upstream', blobDigests: [wire(digest)] }
+    const basic = Buffer.from(`me:${SECRET}-basic`).toString('base64')
+    for (const authorization of [`Bearer ${SECRET}-caller`, `Basic ${basic}`, `Digest ${SECRET}-digest`]) {
+      await ask('FindMissingBlobs', asked, { authorization, cookie: `${SECRET}-cookie` })
+    }
+    t.equal(answers.length, Object.keys(stores).length * 3 + 3)
+    await server.hears(/metrics do not reach the collector/)
+    for (const path of ['/status', '/', '/status/ready']) {
+      answers.push(await (await fetch(`http://${address}${path}`)).text())
+    }
+    for (const name of Object.keys(stores)) t.match(answers.join('\n'), `stores/${name}`, `${name} is shown`)
+    server.child.kill('SIGTERM')
+    await server.ended
+    t.same(leaks(server.said()), [], 'in the log')
+    t.same(leaks(answers.join('\n')), [], 'in answers and pages')
+    t.match(server.said(), /a component does not work/)
+  })
 }
 
-t.test('no secret is in what is said of a configuration, right or wrong', async (t) => {
+t.test('no secret is in messages about a configuration, valid or not', async (t) => {
   const folder = t.testdir()
   const wrong = {
     redis: { redis_store: { addresses: [`redis://me:${SECRET}@${NOWHERE}/zero`], connection_timeout_ms: 'soon' } },

@@ -14,13 +14,13 @@ const listening = async (): Promise<{ readonly port: string; readonly close: () 
 
 interface Failure {
   readonly what: string
-  /** Makes the machine unfit below `data`; gives what the server is started with. */
+  /** Makes the machine unfit below `data`. Returns the configuration of the server. */
   readonly prepare: (data: string) => { readonly env?: NodeJS.ProcessEnv; readonly uid?: number } | undefined
   readonly told: (data: string) => readonly (string | RegExp)[]
 }
 
 const isRoot = process.getuid?.() === 0
-/** Where tests run as root, files of root are those of another user to this one. */
+/** If tests run as root, other files of root count as those of another user. */
 const NOBODY = 65_534
 
 const failures: readonly Failure[] = [
@@ -71,7 +71,7 @@ const failures: readonly Failure[] = [
 ]
 
 for (const { what, prepare, told } of failures) {
-  t.test(`${what} is told by its path, what the system says and what to do`, async (t) => {
+  t.test(`${what} is reported with its path, the reason and a remedy`, async (t) => {
     const data = t.testdir()
     const { env, uid } = prepare(data) ?? {}
     const server = serve(t, DEFAULT, data, env, uid === undefined ? {} : { uid })
@@ -94,25 +94,21 @@ const canNest = (): boolean => {
 }
 const notNested = !canNest() && 'needs bubblewrap, and user namespaces to forbid them in'
 
-t.test(
-  'a kernel that forbids namespaces keeps a worker that needs them from starting',
-  { skip: notNested },
-  async (t) => {
-    const config = readFileSync(DEFAULT, 'utf8').replace('work_directory:', 'use_namespaces: true, work_directory:')
-    t.match(config, /use_namespaces/)
-    const data = t.testdir({ 'c.json5': config, data: {} })
-    const env = { ...process.env, REMEXEC_DATA: `${data}/data`, REMEXEC_PORT: '0', REMEXEC_WORKER_PORT: '0' }
-    const command = ['unshare', '-Ur', 'sh', '-c', `${FORBID} && exec "$@"`, '-', process.execPath, program]
-    const server = start(t, [...command, `${data}/c.json5`], { env })
-    t.equal((await server.ended).code, 1)
-    t.match(
-      server.said(),
-      /worker worker_0: use_namespaces does not work on this machine: bwrap: .*; let this user make user/,
-    )
-  },
-)
+t.test('a worker that needs namespaces does not start if the kernel forbids them', { skip: notNested }, async (t) => {
+  const config = readFileSync(DEFAULT, 'utf8').replace('work_directory:', 'use_namespaces: true, work_directory:')
+  t.match(config, /use_namespaces/)
+  const data = t.testdir({ 'c.json5': config, data: {} })
+  const env = { ...process.env, REMEXEC_DATA: `${data}/data`, REMEXEC_PORT: '0', REMEXEC_WORKER_PORT: '0' }
+  const command = ['unshare', '-Ur', 'sh', '-c', `${FORBID} && exec "$@"`, '-', process.execPath, program]
+  const server = start(t, [...command, `${data}/c.json5`], { env })
+  t.equal((await server.ended).code, 1)
+  t.match(
+    server.said(),
+    /worker worker_0: use_namespaces does not work on this machine: bwrap: .*; let this user make user/,
+  )
+})
 
-t.test('a port in use is told with the address and what to do', async (t) => {
+t.test('a port in use is reported with the address and a remedy', async (t) => {
   const { port, close } = await listening()
   t.teardown(close)
   const server = serve(t, DEFAULT, t.testdir(), { REMEXEC_PORT: port })
@@ -145,7 +141,7 @@ t.test('/etc/passwd as a work_directory is refused without touching it', async (
 })
 
 t.test(
-  'a user without a home is told to set HOME',
+  'a user without a home directory gets the advice to set HOME',
   { skip: isRoot ? false : 'needs root, to be nobody' },
   async (t) => {
     const data = t.testdir()

@@ -8,10 +8,10 @@ import { buildAction, EXECUTION, responseOf } from '../service/execution-harness
 import { type Blob, CAS, wire } from '../service/harness.js'
 import { DEFAULT, type Program, root, serve, start } from './program.js'
 
-// What a container manager does not wait for, a test need not either: what hangs ends here.
+// Time limit of these tests: that of a container manager.
 t.setTimeout(60_000)
 
-/** The default configuration, with as long a drain as a test wants. */
+/** The default configuration with the given drain time. */
 const configWith = (data: string, global: string): string => {
   const path = `${data}/config.json5`
   writeFileSync(path, readFileSync(`${root}${DEFAULT}`, 'utf8').replace('{\n', `{\n  global: { ${global} },\n`))
@@ -23,7 +23,7 @@ const addressOf = async ({ hears }: Program, name: string): Promise<string> => {
   return address
 }
 
-/** Begins an action that runs until the file `go` is there; resolves when it runs, to how the call ends. */
+/** Begins an action that runs until the file `go` exists. Resolves, once it runs, to the end of the call. */
 const runUntil = async (t: Test, address: string, go: string) => {
   const client = new TestClient(address)
   t.teardown(() => client.close())
@@ -40,7 +40,7 @@ const runUntil = async (t: Test, address: string, go: string) => {
   return { ended }
 }
 
-t.test('every signal that asks to stop ends in a clean stop and its own exit status', async (t) => {
+t.test('every stop signal leads to a clean stop with its own exit status', async (t) => {
   for (const [signal, code] of [
     ['SIGTERM', 143],
     ['SIGINT', 130],
@@ -57,7 +57,7 @@ t.test('every signal that asks to stop ends in a clean stop and its own exit sta
   }
 })
 
-t.test('idle workers of other processes do not hold up the end of their scheduler', async (t) => {
+t.test('idle workers of other processes do not delay the stop of their scheduler', async (t) => {
   const data = t.testdir({ s: {}, w: {} })
   const server = serve(t, configWith(data, 'drain_s: 3600'), `${data}/s`)
   const uri = await addressOf(server, 'worker_api')
@@ -78,7 +78,7 @@ t.test('idle workers of other processes do not hold up the end of their schedule
   t.same(await other.ended, { code: 143, signal: null }, 'nor does a scheduler that is gone hold up its worker')
 })
 
-t.test('a running action is given drain_s and then ended', async (t) => {
+t.test('a running action gets drain_s and is then ended', async (t) => {
   const data = t.testdir()
   const server = serve(t, configWith(data, `drain_s: '300ms'`), data)
   await runUntil(t, await addressOf(server, 'public'), `${data}/never`)
@@ -88,7 +88,7 @@ t.test('a running action is given drain_s and then ended', async (t) => {
 })
 
 t.test(
-  'a stop ends within drain_s of the signal, though the server hears it late and a call and an action go on',
+  'a stop ends within drain_s of the signal, although the server handles it late and a call and an action continue',
   async (t) => {
     const data = t.testdir()
     const server = serve(t, configWith(data, 'drain_s: 5'), data)
@@ -101,7 +101,7 @@ t.test(
     upload.call.write({ resourceName: `uploads/u/blobs/${'0'.repeat(64)}/5`, data: Buffer.alloc(1) })
     const { pid = 0 } = server.child
     const sentMs = performance.now()
-    // As under thousands of clients: the event loop comes to the signal seconds after it was sent.
+    // Like under thousands of clients: the event loop handles the signal seconds after it was sent.
     process.kill(pid, 'SIGSTOP')
     process.kill(pid, 'SIGTERM')
     await setTimeout(3000)
@@ -128,7 +128,7 @@ t.test('an action that ends while the server stops still reaches its client', as
   t.same(await server.ended, { code: 143, signal: null })
 })
 
-t.test('a second signal of any kind ends the server at once, though an action still runs', async (t) => {
+t.test('a second signal of any kind ends the server immediately, although an action still runs', async (t) => {
   for (const second of ['SIGINT', 'SIGTERM'] as const) {
     const data = `${t.testdir()}/${second}`
     mkdirSync(data)
@@ -141,19 +141,22 @@ t.test('a second signal of any kind ends the server at once, though an action st
   }
 })
 
-t.test('an interrupt that npm passes on after the terminal has sent it is no second signal', async (t) => {
-  const data = t.testdir()
-  const server = serve(t, configWith(data, 'drain_s: 3600'), data, { npm_lifecycle_event: 'start' })
-  const { ended } = await runUntil(t, await addressOf(server, 'public'), `${data}/go`)
-  server.child.kill('SIGINT')
-  await server.hears(/stopping.*signal=SIGINT/)
-  server.child.kill('SIGINT')
-  writeFileSync(`${data}/go`, '')
-  t.equal((await ended).status, undefined, 'the action ends as it would have')
-  t.same(await server.ended, { code: 130, signal: null })
-})
+t.test(
+  'an interrupt that npm passes on after the terminal has sent it does not count as a second signal',
+  async (t) => {
+    const data = t.testdir()
+    const server = serve(t, configWith(data, 'drain_s: 3600'), data, { npm_lifecycle_event: 'start' })
+    const { ended } = await runUntil(t, await addressOf(server, 'public'), `${data}/go`)
+    server.child.kill('SIGINT')
+    await server.hears(/stopping.*signal=SIGINT/)
+    server.child.kill('SIGINT')
+    writeFileSync(`${data}/go`, '')
+    t.equal((await ended).status, undefined, 'the action ends as it would have')
+    t.same(await server.ended, { code: 130, signal: null })
+  },
+)
 
-t.test('a start that hangs ends on a signal, and at once on a second one', async (t) => {
+t.test('a start that hangs ends on a signal, and immediately on a second one', async (t) => {
   const data = t.testdir({ cas: { content: {} } })
   // Opening it for reading waits for a writer, for ever.
   spawnSync('mkfifo', [`${data}/cas/content/index`])
@@ -170,7 +173,7 @@ t.test('a start that hangs ends on a signal, and at once on a second one', async
   }
 })
 
-/** A checkout that is prepared already: `npm start` there does what it does here, but for the build. */
+/** A prepared checkout: `npm start` there does the same as here, except for the build. */
 const preparedCheckout = (t: Test): string => {
   const { scripts } = JSON.parse(readFileSync(`${root}package.json`, 'utf8')) as { scripts: { start: string } }
   const folder = t.testdir({
@@ -205,7 +208,7 @@ for (const [what, signal, isWholeGroup] of [
       try {
         process.kill(-pid, 'SIGKILL')
       } catch {
-        // All of the group has ended, as it should have.
+        // All processes of the group have ended, as expected.
       }
     })
     await addressOf(npm, 'public')

@@ -46,7 +46,7 @@ interface Running {
   readonly server: Program
   readonly client: TestClient
   readonly data: string
-  /** Of the process that the server started for its worker. */
+  /** The process that the server started for its worker. */
   workerPid(): Promise<number>
 }
 
@@ -90,7 +90,7 @@ interface Work {
   readonly outputs?: readonly string[]
 }
 
-/** `said` is the answer's `result`, once it is there. */
+/** Uploads an action, runs it and returns its ExecuteResponse. */
 const execute = async ({ client }: Running, { script, inputs = {}, outputs = [] }: Work) => {
   const command = commandCodec.encode({
     arguments: ['/bin/sh', '-c', script],
@@ -116,7 +116,7 @@ const execute = async ({ client }: Running, { script, inputs = {}, outputs = [] 
   return responseCodec.decode(last.response?.value ?? Buffer.alloc(0))
 }
 
-t.test('what actions came to is kept in the store that the configuration names, and told by its message', async (t) => {
+t.test('results of actions are kept in the configured store, and referred to by the message', async (t) => {
   const running = await start(t)
   for (const [script, says, exitCode] of [
     ['echo well', /^succeeded: (\w+)\/(\d+)$/, 0],
@@ -133,7 +133,7 @@ t.test('what actions came to is kept in the store that the configuration names, 
   }
 })
 
-t.test('a worker of a server is another process, which has the files of its store', async (t) => {
+t.test('a worker of a server is another process, which uses the files of that server', async (t) => {
   const running = await start(t)
   const pid = await running.workerPid()
   const large = Buffer.alloc(300_000, 'large')
@@ -195,7 +195,7 @@ t.test('a Tree above 1 MiB is stored: an output directory of 20,000 files', asyn
   t.equal(root?.files.length, 20_000)
 })
 
-t.test('an output that is longer than the store is refused before it is hashed', async (t) => {
+t.test('an output larger than the store is refused before it is hashed', async (t) => {
   const { status } = await execute(await start(t), { script: 'truncate -s 1T out', outputs: ['out'] })
   t.match(status, {
     code: 8,
@@ -223,7 +223,7 @@ t.test('a confined action reads neither the configuration nor the store', { skip
   t.equal(result?.outputFiles[0]?.digest?.hash, Digest.of(Buffer.from('c\nt\nw\n'), SHA256).hash)
 })
 
-t.test('a worker that dies is started again, and what it ran runs once more', async (t) => {
+t.test('a worker that dies is restarted, and its action runs again', async (t) => {
   const running = await start(t)
   const pid = await running.workerPid()
   const trace = `${running.data}/trace`
@@ -248,7 +248,7 @@ t.test('neither worker nor action outlives a server that was killed', async (t) 
   t.pass('both are gone')
 })
 
-t.test('the stores of a server are lent to nobody else', async (t) => {
+t.test('the stores of a server are lent only to its workers', async (t) => {
   const { server } = await start(t)
   const [, address = ''] = await server.hears(/serving grpc:\/\/(\S+) server=worker_api/)
   const client = new TestClient(address)

@@ -20,7 +20,7 @@ const scheduler = `{
   } }],
 }`
 
-/** It serves its own CAS, because there is no store yet that reaches the scheduler's. */
+/** Has its own CAS, because there is no store yet that reaches the scheduler's. */
 const worker = `{
   stores: { CAS: { fast_slow: {
     fast: { filesystem: { content_path: '$REMEXEC_DATA/c', temp_path: '$REMEXEC_DATA/t', eviction_policy: { max_bytes: '10mb' } } },
@@ -43,7 +43,7 @@ const bytesOf = (script: string) => {
   return { action, blobs: [command, root, action] }
 }
 
-t.test('a worker serves again after a clean restart of its scheduler', async (t) => {
+t.test('a worker accepts actions again after a clean restart of its scheduler', async (t) => {
   const data = t.testdir({ 's.json5': scheduler, 'w.json5': worker, s: {}, w: {} })
   let server = serve(t, `${data}/s.json5`, `${data}/s`)
   const [, port = ''] = await server.hears(/serving grpc:\/\/127\.0\.0\.1:(\d+)/)
