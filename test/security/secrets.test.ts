@@ -101,7 +101,7 @@ t.test(
       [`access: [{ anonymous: true, names: ['a'], may: ['read_cas'] }]`, /a rule for everybody cannot also be for/, ''],
       [`access: [{ may: ['fly'] }]`, /read_cas/, ''],
       [`identity: { client_certificates: {} }`, /no server asks its clients for certificates/, ''],
-      [jwt(`jwks_uri: 'http://keys.example/'`), /fetched from where anybody could put others/, ''],
+      [jwt(`jwks_uri: 'http://keys.example/'`), /could replace the keys fetched from there/, ''],
       [jwt(`jwks_uri: 'https://keys.example/', jwks_file: '/k'`), /said to be in two places/, ''],
       [`identity: { ${tokens} }, request_limits: [{ requests_per_s: 0 }]`, /must be > 0/, ''],
       [
