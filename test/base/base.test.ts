@@ -10,7 +10,7 @@ import { Resources } from '../../src/work/resources.js'
 import { SingleFlight } from '../../src/work/single-flight.js'
 
 t.test('StatusError', async (t) => {
-  t.test('keeps code and details when told with more context', async (t) => {
+  t.test('keeps code and details when context is added', async (t) => {
     const detail = { typeUrl: 'type.googleapis.com/x', value: Buffer.from('y') }
     const error = new StatusError('NOT_FOUND', 'blob a is absent', { details: [detail] }).withPrefix('reading b')
     t.equal(error.code, Code.NOT_FOUND)
@@ -26,7 +26,7 @@ t.test('StatusError', async (t) => {
     t.notMatch(unknown.message, /secret/)
     t.match(unknown.cause, { message: '/secret/path' })
   })
-  t.test('everyday answers hold no stack, everything else does', async (t) => {
+  t.test('frequent errors have no stack, all others do', async (t) => {
     t.notMatch(new StatusError('NOT_FOUND', 'absent').stack, /\n\s+at /)
     t.match(new StatusError('NOT_FOUND', 'absent').stack, /absent/)
     t.match(new StatusError('INTERNAL', 'broken').stack, /\n\s+at .*base\.test/)
@@ -57,7 +57,7 @@ t.test('boundedMap keeps order, respects its limit, and starts nothing after a f
   t.strictSame(started, [1, 2])
 })
 
-t.test('SingleFlight shares what is under way and forgets it afterwards', async (t) => {
+t.test('SingleFlight shares running work and forgets it afterwards', async (t) => {
   const flights = new SingleFlight<number>()
   let runs = 0
   const work = async (): Promise<number> => {
@@ -70,36 +70,33 @@ t.test('SingleFlight shares what is under way and forgets it afterwards', async 
   t.equal(await flights.run('c', work), 4)
 })
 
-t.test(
-  'a tick that throws or rejects is logged now and then, and ends neither the process nor the ticks',
-  async (t) => {
-    const manual = new ManualClock(1_000)
-    const lines: string[] = []
-    const clock = guardedClock(
-      manual,
-      textLog('info', (line) => lines.push(line)),
-    )
-    let ticks = 0
-    const stop = clock.every(1_000, () => {
-      ticks += 1
-      throw new Error('broken')
-    })
-    manual.advance(59_000)
-    t.equal(ticks, 59)
-    t.equal(lines.length, 1)
-    t.match(lines[0], /error a periodic task failed everyMs=1000 count=1 error=.*broken/)
-    manual.advance(2_000)
-    t.equal(lines.length, 2)
-    t.match(lines[1], /count=60/)
-    stop()
-    clock.every(1_000, () => Promise.reject(new Error('rejected')))
-    manual.advance(1_000)
-    await new Promise(setImmediate)
-    t.equal(ticks, 61)
-    t.match(lines[2], /rejected/)
-    t.equal(clock.now(), manual.now())
-  },
-)
+t.test('a failing tick is logged from time to time, and ends neither the process nor the ticks', async (t) => {
+  const manual = new ManualClock(1_000)
+  const lines: string[] = []
+  const clock = guardedClock(
+    manual,
+    textLog('info', (line) => lines.push(line)),
+  )
+  let ticks = 0
+  const stop = clock.every(1_000, () => {
+    ticks += 1
+    throw new Error('broken')
+  })
+  manual.advance(59_000)
+  t.equal(ticks, 59)
+  t.equal(lines.length, 1)
+  t.match(lines[0], /error a periodic task failed everyMs=1000 count=1 error=.*broken/)
+  manual.advance(2_000)
+  t.equal(lines.length, 2)
+  t.match(lines[1], /count=60/)
+  stop()
+  clock.every(1_000, () => Promise.reject(new Error('rejected')))
+  manual.advance(1_000)
+  await new Promise(setImmediate)
+  t.equal(ticks, 61)
+  t.match(lines[2], /rejected/)
+  t.equal(clock.now(), manual.now())
+})
 
 t.test('work in the background that rejects is logged', async (t) => {
   const lines: string[] = []
@@ -123,7 +120,7 @@ t.test('ManualClock runs due ticks in order and stops those that were stopped', 
   t.strictSame(seen, ['a1030', 'b1050', 'a1060', 'b1100'])
 })
 
-t.test('Resources stop in reverse, past failures and hangs, once', async (t) => {
+t.test('Resources stop in reverse order, once, despite failures and hangs', async (t) => {
   const lines: string[] = []
   const resources = new Resources(
     textLog('info', (line) => lines.push(line)),
@@ -141,7 +138,7 @@ t.test('Resources stop in reverse, past failures and hangs, once', async (t) => 
   t.match(lines.join(''), /part=hangs.*not stopped after 20 ms/)
 })
 
-t.test('textLog writes one line an event with its values, from its level on', async (t) => {
+t.test('textLog writes one line per event with its values, from its level on', async (t) => {
   const lines: string[] = []
   const log = textLog(
     'warn',
@@ -153,7 +150,7 @@ t.test('textLog writes one line an event with its values, from its level on', as
   t.strictSame(lines, ['1970-01-01T00:00:00.000Z warn  disk nearly full store=CAS message="two words" usedBytes=7\n'])
 })
 
-t.test('what a peer calls itself cannot steer the terminal that shows the log', async (t) => {
+t.test('the name of a peer cannot control the terminal that shows the log', async (t) => {
   const lines: string[] = []
   textLog('info', (line) => lines.push(line)).info('a worker \u001b[2J connected', { name: 'w\u009b1m\u007f' })
   t.match(lines[0], /a worker \u241b\[2J connected name=/)
@@ -161,7 +158,7 @@ t.test('what a peer calls itself cannot steer the terminal that shows the log', 
   t.notMatch(lines[0]?.trimEnd(), /[\u0000-\u001f\u007f-\u009f]/)
 })
 
-t.test('what a file system refuses says what was attempted and no path, with the code of its errno', async (t) => {
+t.test('a file system error says what was attempted, without a path, with the code of its errno', async (t) => {
   const refused = (code: string) => Object.assign(new Error(`${code}: open '/secret/place'`), { code })
   const full = fileFailure(refused('ENOSPC'), 'could not write blob a-1')
   t.equal(full.code, Code.RESOURCE_EXHAUSTED)

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { LruCache } from '../../src/base/lru-cache.js'
 
-t.test('what was not asked for the longest goes first', async (t) => {
+t.test('the least recently used value is evicted first', async (t) => {
   const cache = new LruCache<string>(8)
   for (const key of ['a', 'b', 'c', 'd']) cache.set(key, key.toUpperCase(), 2)
   t.equal(cache.get('a'), 'A')
@@ -14,7 +14,7 @@ t.test('what was not asked for the longest goes first', async (t) => {
   )
 })
 
-t.test('what is too heavy is not kept, and an older value under its key neither', async (t) => {
+t.test('a value that is too heavy is not kept, nor is an older value under its key', async (t) => {
   const cache = new LruCache<number>(8)
   cache.set('a', 1, 2)
   cache.set('a', 2, 3)

@@ -3,12 +3,12 @@ import { setImmediate } from 'node:timers/promises'
 import { test } from 'tap'
 import { freshMs, turnMs } from '../../src/base/turn-clock.js'
 
-/** Keeps a thread of the pool busy for longer than the loop takes to come to its sleep. */
+/** Keeps a thread of the pool busy until the loop sleeps. */
 const ROUNDS = 50_000
 /** Something else may wake the loop in between, or the machine be away for as long. */
 const TIMES = 5
 
-/** The time by the clock of turns when a timer read it, and when what came from outside woke the loop after that. */
+/** The time of the turn clock when a timer read it, and when an outside event woke the loop after that. */
 const beforeAndAfterSleep = (): Promise<readonly [number, number]> =>
   new Promise((resolve, reject) => {
     setTimeout(() => {
@@ -17,7 +17,7 @@ const beforeAndAfterSleep = (): Promise<readonly [number, number]> =>
     })
   })
 
-test('what wakes a loop that slept behind a timer is not said to have come when the timer did', async (t) => {
+test('an event that wakes a sleeping loop does not get the time of an earlier timer', async (t) => {
   let laterCount = 0
   for (let time = 0; time < TIMES; time++) {
     const [before, after] = await beforeAndAfterSleep()
@@ -26,7 +26,7 @@ test('what wakes a loop that slept behind a timer is not said to have come when 
   t.ok(laterCount > TIMES / 2, `${laterCount} of ${TIMES} times`)
 })
 
-test('all who ask in a turn hear the same time, and those of the next one another', async (t) => {
+test('all callers in a turn get the same time, those in the next turn another', async (t) => {
   const first = freshMs()
   await Promise.resolve()
   t.equal(turnMs(), first, 'also behind a promise')

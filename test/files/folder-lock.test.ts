@@ -3,7 +3,7 @@ import { chdir, cwd } from 'node:process'
 import t from 'tap'
 import { lockFolder } from '../../src/files/folder-lock.js'
 
-/** Has the lock of a folder, and lets go of it when another process asks for the first time. */
+/** Holds the lock of a folder, and releases it at the first request of another process. */
 const predecessor = async (folder: string): Promise<void> => {
   const before = cwd()
   const server = createServer((socket) => {
@@ -16,7 +16,7 @@ const predecessor = async (folder: string): Promise<void> => {
   chdir(before)
 }
 
-t.test('a lock whose owner is about to end is waited for', async (t) => {
+t.test('the lock of a process that is about to end is waited for', async (t) => {
   const folder = t.testdir({})
   await predecessor(folder)
   const release = await lockFolder(folder, 'another', 10_000)
@@ -24,7 +24,7 @@ t.test('a lock whose owner is about to end is waited for', async (t) => {
   await release()
 })
 
-t.test('without patience a lock that is taken is refused at once', async (t) => {
+t.test('without a wait a held lock is rejected at once', async (t) => {
   const folder = t.testdir({})
   await predecessor(folder)
   await t.rejects(lockFolder(folder, 'another'), { code: 9, message: /is in use by another/ })

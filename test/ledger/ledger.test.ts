@@ -9,7 +9,7 @@ import type { Reservation } from '../../src/ledger/reservation.js'
 
 const { signal } = new AbortController()
 
-t.test('a connection has half of a kind, an address three quarters, all together the whole', async (t) => {
+t.test('a connection gets half of a kind, an address three quarters, all together the whole', async (t) => {
   const ledger = new Ledger({ requests: 1000 })
   const [a, b, other] = [ledger.connection('1.1.1.1'), ledger.connection('1.1.1.1'), ledger.connection('2.2.2.2')]
   const kind = ledger.kinds.requests
@@ -39,7 +39,7 @@ t.test('bytes of a connection count for its address until they are released, als
   t.ok(ledger.kinds.answers.reserve(second.holder, 251))
 })
 
-t.test('a kind that drops makes room with what is oldest: of the holder where that has too much', async (t) => {
+t.test('a kind that drops makes room with the oldest reservation: of the holder if it has too much', async (t) => {
   const ledger = new Ledger({ outcomes: 100 })
   const dropped: string[] = []
   const keep = (instance: string, name: string, bytes: number) =>
@@ -52,12 +52,12 @@ t.test('a kind that drops makes room with what is oldest: of the holder where th
   t.same(dropped, ['b1'], 'its own, though that of another is older')
   keep('c', 'c1', 50)
   t.same(dropped, ['b1', 'a1'], 'the oldest of all')
-  t.notOk(keep('c', 'c2', 51), 'what never fits drops nothing')
+  t.notOk(keep('c', 'c2', 51), 'a reservation that can never fit drops nothing')
   t.same(dropped, ['b1', 'a1'])
   t.equal(ledger.kinds.outcomes.heldBytes, 90)
 })
 
-t.test('holders at their own bound wait for themselves, the others in their order', async (t) => {
+t.test('holders at their own bound delay no others, which are served in order', async (t) => {
   const ledger = new Ledger({ unpacked: 100 })
   const kind = ledger.kinds.unpacked
   const [greedy, other] = [ledger.connection('1.1.1.1').holder, ledger.connection('2.2.2.2').holder]

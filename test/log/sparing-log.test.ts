@@ -3,7 +3,7 @@ import { ManualClock } from '../../src/base/clock.js'
 import { textLog } from '../../src/log/log.js'
 import { SparingLog } from '../../src/log/sparing-log.js'
 
-t.test('a flood of warnings is a few lines and a number, period for period', async (t) => {
+t.test('a flood of warnings becomes a few lines and a count per period', async (t) => {
   const clock = new ManualClock()
   const lines: string[] = []
   const log = textLog('info', (line) => lines.push(line.replace(/^\S+ /, '').trim()), clock.now.bind(clock))
@@ -16,10 +16,10 @@ t.test('a flood of warnings is a few lines and a number, period for period', asy
   clock.advance(1)
   t.same(lines.splice(0), ['warn  no: more of these were not written count=49'])
   clock.advance(10_000)
-  t.same(lines, [], 'a quiet time says nothing')
+  t.same(lines, [], 'a quiet period logs nothing')
   sparing.warn('no', { count: 'again' })
   clock.advance(1000)
   t.same(lines.splice(0), ['warn  no count=again'])
   for (let count = 0; count < 3; count++) sparing.warn('no', { count })
-  t.equal(lines.length, 2, 'the next period has a ration of its own')
+  t.equal(lines.length, 2, 'the next period has its own lines')
 })

@@ -34,7 +34,7 @@ const ask = (client: TestClient, instanceName: string, metadata: Metadata): Prom
   failure(client.unary(`${CAPABILITIES}/GetCapabilities`, { instanceName }, { metadata }).response)
 
 for (const transport of ['remexec', 'grpc-js']) {
-  t.test(`${transport}: who asked for what, when, and whether it was allowed, without any secret`, async (t) => {
+  t.test(`${transport}: caller, request, time and decision, without secrets`, async (t) => {
     const path = `${t.testdir()}/audit`
     const tokens = [{ name: 'ci', sha256: sha256('the-token-of-ci') }]
     const access = [{ names: ['ci'], may: ['read_cas'], instances: ['main'] }]
@@ -90,7 +90,7 @@ for (const transport of ['remexec', 'grpc-js']) {
   })
 }
 
-t.test('refusals alone, where that is asked for', async (t) => {
+t.test('only refusals, if configured', async (t) => {
   const path = `${t.testdir()}/audit`
   const identity = { tokens: [{ name: 'ci', sha256: sha256('a') }] }
   const { client } = await startGuarded(t, { identity, audit_log: { path, calls: 'refused' } })
@@ -106,7 +106,7 @@ const open = (path: string, more: object = {}, log = silentLog) => {
 }
 const entry = (method: string) => ({ identity: 'anonymous', peer: '127.0.0.1:1', method })
 
-t.test('a file that is full becomes the first of the older ones, of which so many are kept', async (t) => {
+t.test('a full file is rotated, and the configured number of older files is kept', async (t) => {
   const path = `${t.testdir()}/audit`
   const { audit } = await open(path, { max_bytes: 1 })
   for (const method of ['/1', '/2', '/3', '/4']) {
@@ -120,7 +120,7 @@ t.test('a file that is full becomes the first of the older ones, of which so man
   t.notOk(existsSync(`${path}.3`))
 })
 
-t.test('a file that somebody moved is begun anew', async (t) => {
+t.test('a moved file is opened again', async (t) => {
   const path = `${t.testdir()}/audit`
   const { audit, clock } = await open(path)
   audit.record(entry('/before'))
@@ -134,7 +134,7 @@ t.test('a file that somebody moved is begun anew', async (t) => {
   t.match(linesOf(path), [{ method: '/after' }])
 })
 
-t.test('what does not get to the disk is bounded, counted and told', async (t) => {
+t.test('lines that do not reach the disk are bounded, counted and reported', async (t) => {
   const path = `${t.testdir()}/audit`
   const said = new Lines()
   const { audit } = await open(path, { max_bytes: 1024 ** 3 }, said.log)
@@ -147,6 +147,6 @@ t.test('what does not get to the disk is bounded, counted and told', async (t) =
   t.match(said.text, /the audit log does not keep up/)
 })
 
-t.test('a file that cannot be written is told at start', async (t) => {
+t.test('an unwritable file is reported at start', async (t) => {
   await t.rejects(open(`${t.testdir()}/absent/audit`), { message: /security\.audit_log\.path.*no such/i })
 })

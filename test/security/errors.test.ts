@@ -19,7 +19,7 @@ import { bearer, withHeaders } from './server.js'
 
 const statusCodec = codec('google.rpc.Status')
 
-/** What none may be told, whatever fails. */
+/** Texts that no client may see, whatever fails. */
 const SECRETS = {
   header: 'sesame-in-a-header-to-another',
   url: 'sesame-in-an-address',
@@ -31,7 +31,7 @@ const SECRETS = {
 
 const ISSUER = 'https://issuer.example'
 
-/** Stores of which none works: their folder is gone, nobody listens where they are, and each has a secret. */
+/** Stores that all fail: missing folders, unreachable addresses, each with a secret. */
 const brokenStores = (folder: string): Record<string, object> => ({
   GONE: { filesystem: { content_path: join(folder, 'gone'), temp_path: join(folder, 'gone-temp') } },
   GRPC: {
@@ -94,7 +94,7 @@ const configOf = (folder: string): object => {
 interface Failure {
   readonly of: string
   readonly code: number
-  /** The message and every detail, as whoever catches it could print it. */
+  /** The message and every detail, as a client could print them. */
   readonly text: string
 }
 
@@ -106,7 +106,7 @@ const failureOf = (of: string, thrown: unknown): Failure => {
   return { of, code, text: [...text, ...raw].join('\n') }
 }
 
-/** What a call of every method says that fails. */
+/** The errors of a failing call of every method. */
 const failuresOf = async (client: TestClient, instanceName: string, metadata: Metadata): Promise<Failure[]> => {
   const [small, large] = [randomBlob(100), randomBlob(3_000_000)]
   const digest = wire(small.digest)
@@ -150,7 +150,7 @@ const failuresOf = async (client: TestClient, instanceName: string, metadata: Me
     calls.map(async ([name, call]) => {
       const of = `${instanceName} ${name}`
       try {
-        // Some of them tell what failed in their answer.
+        // Some methods report the failure in their response.
         const answer = JSON.stringify(await call(), (_, value) =>
           value?.type === 'Buffer' ? Buffer.from(value.data).toString('latin1') : value,
         )
@@ -164,7 +164,7 @@ const failuresOf = async (client: TestClient, instanceName: string, metadata: Me
 
 const JWT = /eyJ|[\w-]{20,}\.[\w-]{20,}\.[\w-]{20,}/
 
-/** What of all that was told nobody should have been. */
+/** The forbidden texts that occurred. */
 const leaksIn = (failures: readonly Failure[], folder: string, shown: readonly string[] = []): readonly string[] => {
   const machine = [folder, process.cwd(), process.execPath, 'node_modules', '    at ', '.ts:', '.js:', 'Bearer ']
   const never = [...Object.values(SECRETS), ...machine, ...shown]
@@ -189,7 +189,7 @@ const startBroken = async (t: Test) => {
   return { folder, client, privateKey, said }
 }
 
-t.test('what clients are told has no secret, no path and no token, whatever fails', async (t) => {
+t.test('errors for clients have no secret, no path and no token, whatever fails', async (t) => {
   const { folder, client, privateKey } = await startBroken(t)
 
   t.test('of stores that do not work', async (t) => {
@@ -201,7 +201,7 @@ t.test('what clients are told has no secret, no path and no token, whatever fail
     }
   })
 
-  t.test('of what somebody showed that is wrong', async (t) => {
+  t.test('of wrong credentials', async (t) => {
     const { privateKey: stranger } = await generateKeyPair('ES256')
     const jwt = (claims: object, key = privateKey, until = '1h') =>
       new SignJWT({ sub: 'ci', ...claims })
@@ -218,7 +218,7 @@ t.test('what clients are told has no secret, no path and no token, whatever fail
       `Bearer ${await jwt({ aud: SECRETS.wrong })}`,
       `Bearer ${await jwt({ aud: 'builds' }, privateKey, '-1h')}`,
       `Bearer ${await jwt({ aud: 'builds', sub: '' })}`,
-      // Known, and without any right.
+      // Identified, but without permissions.
       basic(`ann:${SECRETS.password}`),
     ]) {
       const failures = await failuresOf(client, 'gone', withHeaders({ authorization }))

@@ -19,7 +19,7 @@ import { bearer, startGuarded, withHeaders } from './server.js'
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
 
-/** What somebody hears of itself: which of executing and writing results it may do, or how it is refused. */
+/** What a caller may do of executing and writing results, or how it is refused. */
 const told = async (client: TestClient, metadata?: Metadata): Promise<string> => {
   const sent = metadata === undefined ? {} : { metadata }
   const asked = client.unary(`${CAPABILITIES}/GetCapabilities`, { instanceName: 'main' }, sent).response
@@ -36,7 +36,7 @@ const told = async (client: TestClient, metadata?: Metadata): Promise<string> =>
 const READ = ['read_cas', 'read_ac']
 const WRITE = [...READ, 'write_cas', 'write_ac']
 
-t.test('GetCapabilities tells each caller what it may do itself', async (t) => {
+t.test('GetCapabilities reports what the caller itself may do', async (t) => {
   const tokens = [
     { name: 'ci', sha256: sha256('a'), groups: ['writers'] },
     { name: 'builder', sha256: sha256('b') },
@@ -57,7 +57,7 @@ t.test('GetCapabilities tells each caller what it may do itself', async (t) => {
   t.match(said.text, /GetCapabilities.*identity="token builder"/, 'the log says who called')
 })
 
-t.test('without rules those who are known may use caches and execution, and others nothing', async (t) => {
+t.test('without rules identified callers may use caches and execution, and others nothing', async (t) => {
   const { client } = await startGuarded(t, { identity: { tokens: [{ name: 'ci', sha256: sha256('a') }] } })
   t.equal(await told(client, bearer('a')), 'writes, executes')
   t.match(await told(client), /^UNAUTHENTICATED/)
@@ -88,7 +88,7 @@ t.test('names and passwords of an htpasswd file', async (t) => {
   t.equal(await told(client, basic('ann:secret:1')), 'writes, executes', 'and again, from memory')
   const wrong = await told(client, basic('ann:secret'))
   t.match(wrong, /^UNAUTHENTICATED: the name or the password is wrong/)
-  t.equal(await told(client, basic('bob:secret:1')), wrong, 'who there is nobody learns')
+  t.equal(await told(client, basic('bob:secret:1')), wrong, 'it does not show which names exist')
   writeFileSync(file, `ann:${hashSync('another', 4)}\n`)
   clock.advance(RELOAD_PERIOD_MS)
   await said.hears(/were read again/)
@@ -139,7 +139,7 @@ t.test('a header of a proxy, from trusted addresses only', async (t) => {
   t.match(await told(far.client, headers), /^UNAUTHENTICATED/, 'nothing from others')
 })
 
-t.test('of several ways to be known the first that a caller shows decides: header, token, certificate', async (t) => {
+t.test('of several credentials the first decides: header, token, certificate', async (t) => {
   const folder = t.testdir()
   const authority = new Authority(`${folder}/authority`)
   const server = authority.issue('server')
@@ -152,7 +152,7 @@ t.test('of several ways to be known the first that a caller shows decides: heade
     htpasswd_file: `${folder}/htpasswd`,
     client_certificates: {},
   }
-  // What each may do tells who it is taken for.
+  // The permissions show the identity.
   const access = [
     { by: ['header'], may: ['read_cas', 'execute'] },
     { by: ['token'], may: WRITE },
@@ -168,10 +168,10 @@ t.test('of several ways to be known the first that a caller shows decides: heade
   t.equal(await asks({ authorization: 'Bearer a' }), 'writes', 'the token before it')
   t.equal(await asks({ authorization: basic }), 'writes, executes', 'and so a password')
   t.equal(await asks({ 'x-user': 'zoe', authorization: 'Bearer a' }), 'reads, executes', 'the header before all')
-  t.match(await asks({ authorization: 'Bearer b' }), /^UNAUTHENTICATED/, 'what is wrong never counts as nothing')
+  t.match(await asks({ authorization: 'Bearer b' }), /^UNAUTHENTICATED/, 'wrong credentials never count as none')
 })
 
-/** An issuer that gives out tokens to a client of its own, by the client credentials grant. */
+/** An issuer that issues tokens with the client credentials grant. */
 const startIssuer = async (t: Test) => {
   const server = createServer()
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -241,7 +241,7 @@ t.test('tokens of an OIDC issuer, found by its discovery document', async (t) =>
   t.match(await told(client, bearer(mine)), /^UNAUTHENTICATED: .*"exp"/, 'no longer than it says')
 })
 
-t.test('keys in a file, several issuers, and what is no proof', async (t) => {
+t.test('keys in a file, several issuers, and invalid tokens', async (t) => {
   const folder = t.testdir()
   const [one, two] = [await generateKeyPair('ES256'), await generateKeyPair('ES256')]
   const write = async (pair: typeof one) =>
@@ -277,11 +277,11 @@ t.test('keys in a file, several issuers, and what is no proof', async (t) => {
   await write(two)
   clock.advance(RELOAD_PERIOD_MS)
   await said.hears(/were read again/)
-  t.match(await told(client, bearer(mine)), /^UNAUTHENTICATED/, 'a key that is gone, even for who was known')
+  t.match(await told(client, bearer(mine)), /^UNAUTHENTICATED/, 'a removed key, even for a cached token')
   t.equal(await told(client, bearer(await signed(two, {}))), 'writes, executes')
 })
 
-t.test('the page for people is for who may administer; that of probes is for everybody', async (t) => {
+t.test('the page for people needs administer, the page for probes is open', async (t) => {
   const file = `${t.testdir()}/htpasswd`
   writeFileSync(file, `ann:${hashSync('a', 4)}\nbob:${hashSync('b', 4)}\n`)
   const access = [{ names: ['ann'], may: ['administer'] }]
@@ -300,7 +300,7 @@ t.test('the page for people is for who may administer; that of probes is for eve
   t.equal(await statusOf('/', 'ann:a'), '200')
 })
 
-t.test('what cannot be used is told at start by its key, and no secret with it', async (t) => {
+t.test('unusable settings are reported at start by key, without secrets', async (t) => {
   const folder = t.testdir({ tokens: 'x y\n', jwks: '{}' })
   const fails = (identity: object, message: RegExp) => t.rejects(startGuarded(t, { identity }), { message })
   await fails({ tokens: [{ name: 'ci', sha256: 'my-token' }] }, /security.identity: tokens has no SHA-256 .*"ci"$/)
@@ -319,7 +319,7 @@ t.test('what cannot be used is told at start by its key, and no secret with it',
 
 for (const transport of ['remexec', 'grpc-js']) {
   t.test(
-    `${transport}: over HTTP/1 callers are known by certificate and proxy too, and guess by address`,
+    `${transport}: over HTTP/1 callers are identified by certificate and proxy too, and guesses are limited by address`,
     async (t) => {
       const folder = t.testdir()
       const authority = new Authority(`${folder}/authority`)
@@ -342,7 +342,7 @@ for (const transport of ['remexec', 'grpc-js']) {
       t.equal(await page({ key: ann.key, cert: ann.cert }), 200, 'by certificate')
       t.equal(await page({ headers: { 'x-user': 'ann' } }), 200, 'by a proxy')
       t.equal(await page({ headers: { 'x-user': 'bob' } }), 403)
-      t.equal(await page({ headers: { 'x-user': ['ann', 'bob'] } }), 401, 'by one of two nobody is known')
+      t.equal(await page({ headers: { 'x-user': ['ann', 'bob'] } }), 401, 'two headers identify no caller')
       const guess = (localAddress: string) => page({ localAddress, headers: { authorization: 'Bearer wrong' } })
       // Two more than the burst: of the three tries of one address the last is not judged at all.
       const answers = [await guess('127.0.0.2'), await guess('127.0.0.2'), await guess('127.0.0.2')]
@@ -352,7 +352,7 @@ for (const transport of ['remexec', 'grpc-js']) {
   )
 }
 
-t.test('two authorization headers, or two of the header of a proxy, are refused', async (t) => {
+t.test('two authorization headers, or two proxy headers, are refused', async (t) => {
   const tokens = [{ name: 'ci', sha256: sha256('a') }]
   const identity_header = { name: 'x-user', groups_name: 'x-groups', trusted: ['127.0.0.1'] }
   const { port } = await startGuarded(t, { identity: { tokens, identity_header } })

@@ -64,7 +64,7 @@ const workerOptions = (folder: string, uri: string) => ({
   work_directory: join(folder, 'work'),
 })
 
-/** Closed before the folder of the test is removed, which is what a teardown would come after. */
+/** Closed before the folder of the test is removed, because a teardown would run after that. */
 const servers: { close(): Promise<void> }[] = []
 t.afterEach(async () => {
   for (const running of servers.splice(0)) await running.close()
@@ -141,7 +141,7 @@ const fill = async (client: TestClient): Promise<Kept> => {
   return { small, large, leaf, action }
 }
 
-/** That `a` finds what it has by every method, and `b` by none. Answers the chunks of the large blob. */
+/** Checks that `a` finds its blobs with every method, and `b` with none. Returns the chunks of the large blob. */
 const checkApart = async (t: Test, client: TestClient, { small, large, leaf, action }: Kept): Promise<object[]> => {
   const ask = (name: string, request: object) => client.unary(name, request).response
   t.same(await missing(client, 'a', small, large, leaf), [], 'its owner has it')
@@ -194,7 +194,7 @@ const checkApart = async (t: Test, client: TestClient, { small, large, leaf, act
 }
 
 for (const transport of ['remexec', 'grpc-js']) {
-  t.test(`${transport}: what one isolated instance has is found by no method of another`, async (t) => {
+  t.test(`${transport}: no method of another instance finds the blobs of an isolated instance`, async (t) => {
     const [address] = await start(configOf(t.testdir(), { transport }))
     const client = connect(t, address)
     const kept = await fill(client)
@@ -207,7 +207,7 @@ for (const transport of ['remexec', 'grpc-js']) {
     await splice('a')
   })
 
-  t.test(`${transport}: an upload of one isolated instance ends none of another`, async (t) => {
+  t.test(`${transport}: an upload of one isolated instance does not end that of another`, async (t) => {
     const [address] = await start(configOf(t.testdir(), { transport }))
     const client = connect(t, address)
     const blob = randomBlob(300_000)
@@ -223,24 +223,21 @@ for (const transport of ['remexec', 'grpc-js']) {
   })
 }
 
-t.test(
-  'an instance keeps no more than max_stored_bytes, at the cost of its own blobs and of nobody else',
-  async (t) => {
-    const instances = { a: { isolate: true, max_stored_bytes: 1000 }, b: { isolate: true } }
-    const [address] = await start({ ...configOf(t.testdir(), {}), instances })
-    const client = connect(t, address)
-    const [first, second, large] = [randomBlob(600), randomBlob(600), randomBlob(2000)]
-    await upload(client, 'b', first, large)
-    await upload(client, 'a', first)
-    t.same(await missing(client, 'a', first), [])
-    await upload(client, 'a', second)
-    while ((await missing(client, 'a', first)).length === 0);
-    t.same(await missing(client, 'a', second), [])
-    const { responses } = await upload(client, 'a', large)
-    t.match(responses[0].status, { code: 8, message: /instance "a" may keep 1000 bytes in this store/ })
-    t.same(await missing(client, 'b', first, large), [])
-  },
-)
+t.test('an instance keeps no more than max_stored_bytes, and evicts only its own blobs', async (t) => {
+  const instances = { a: { isolate: true, max_stored_bytes: 1000 }, b: { isolate: true } }
+  const [address] = await start({ ...configOf(t.testdir(), {}), instances })
+  const client = connect(t, address)
+  const [first, second, large] = [randomBlob(600), randomBlob(600), randomBlob(2000)]
+  await upload(client, 'b', first, large)
+  await upload(client, 'a', first)
+  t.same(await missing(client, 'a', first), [])
+  await upload(client, 'a', second)
+  while ((await missing(client, 'a', first)).length === 0);
+  t.same(await missing(client, 'a', second), [])
+  const { responses } = await upload(client, 'a', large)
+  t.match(responses[0].status, { code: 8, message: /instance "a" may keep 1000 bytes in this store/ })
+  t.same(await missing(client, 'b', first, large), [])
+})
 
 t.test('neither is it after a restart', async (t) => {
   const folder = t.testdir()
@@ -256,7 +253,7 @@ t.test('neither is it after a restart', async (t) => {
   await second.close()
 })
 
-t.test('results of one isolated instance are none of another, and each has its own', async (t) => {
+t.test('isolated instances do not share results, and each has its own', async (t) => {
   const [address] = await start(configOf(t.testdir(), {}))
   const client = connect(t, address)
   const { digest } = buildAction()
@@ -278,10 +275,10 @@ t.test('results of one isolated instance are none of another, and each has its o
   await upload(client, 'b', output)
   await keep('b', 3)
   t.equal((await result('b')).exitCode, 3)
-  t.equal((await result('a')).exitCode, 0, 'and poisons nobody else')
+  t.equal((await result('a')).exitCode, 0, 'and affects no other instance')
 })
 
-t.test('a completeness_checking store looks for outputs where the result is', async (t) => {
+t.test('a completeness_checking store checks outputs in the instance of the result', async (t) => {
   const folder = t.testdir()
   const checking = {
     completeness_checking: { backend: filesystem(folder, 'checked'), cas_store: { ref_store: { name: 'CAS' } } },
@@ -301,7 +298,7 @@ t.test('a completeness_checking store looks for outputs where the result is', as
   t.equal((await failure(result('b'))).code, 'NOT_FOUND')
 })
 
-/** Prints a file in a directory of its own, and writes it down twice. */
+/** Prints a file of an input directory, and copies it twice. */
 const catAction = (secret: Blob): { readonly built: BuiltAction; readonly folder: Blob } => {
   const folder = blobOf(directoryCodec.encode({ files: [{ name: 'in', digest: wire(secret.digest) }] }))
   const root = { directories: [{ name: 'd', digest: wire(folder.digest) }] }
@@ -310,7 +307,7 @@ const catAction = (secret: Blob): { readonly built: BuiltAction; readonly folder
 }
 
 const runs = async (t: Test, client: TestClient, said: Lines): Promise<void> => {
-  // Longer than what is written from memory: an output of that length is taken over as the file it is.
+  // Longer than what is written from memory: the file of such an output is adopted.
   const secret = randomBlob(50_000)
   const written = blobOf(Buffer.concat([secret.bytes, secret.bytes]))
   const { built, folder } = catAction(secret)
@@ -323,10 +320,10 @@ const runs = async (t: Test, client: TestClient, said: Lines): Promise<void> => 
   t.ok((await read(client, formatReadName('a', stdout))).bytes.equals(secret.bytes), 'its output is its own')
   t.same(result?.outputFiles[0]?.digest, wire(written.digest))
   t.ok((await read(client, formatReadName('a', written.digest))).bytes.equals(written.bytes), 'and what it wrote')
-  t.same(await missing(client, 'b', written), [written.digest.hash], 'nobody else has it')
+  t.same(await missing(client, 'b', written), [written.digest.hash], 'no other instance has it')
 
   const unknown = await execute(client, 'b', built)
-  t.match(unknown.status?.message, built.digest.hash, 'the action of another is none')
+  t.match(unknown.status?.message, built.digest.hash, 'the action of another instance is missing')
   await uploadAction(client, 'b', built)
   const guessed = await execute(client, 'b', built)
   t.equal(guessed.status?.code, 9, 'FAILED_PRECONDITION: what is below a guessed digest is missing')
@@ -342,7 +339,7 @@ const runs = async (t: Test, client: TestClient, said: Lines): Promise<void> => 
   t.notMatch(said.text, /an attempt failed/, 'what went wrong only the first time counts')
 }
 
-t.test('a worker that serves isolated instances uses of each only what is its own', async (t) => {
+t.test('a worker for isolated instances uses only blobs of the instance of the action', async (t) => {
   const said = new Lines()
   const [address] = await start(configOf(t.testdir(), { hasWorker: true }), said.log)
   await runs(t, connect(t, address), said)

@@ -36,7 +36,7 @@ const SECURITY = {
 }
 
 for (const transport of ['remexec', 'grpc-js']) {
-  t.test(`${transport}: each caller may make so many requests, and hears when to come again`, async (t) => {
+  t.test(`${transport}: each caller has a limit of requests, and learns when to retry`, async (t) => {
     const { client, clock } = await startGuarded(t, SECURITY, { transport })
     t.equal(await codes(client, 5, bearer('b')), 'OK OK OK RESOURCE_EXHAUSTED RESOURCE_EXHAUSTED')
     t.equal(await codes(client, 3, bearer('c')), 'OK OK OK', 'another is counted for itself')
@@ -61,7 +61,7 @@ for (const transport of ['remexec', 'grpc-js']) {
     t.equal(await codes(client, 4, bearer('b')), 'OK OK OK RESOURCE_EXHAUSTED', 'no more than burst is saved up')
   })
 
-  t.test(`${transport}: who guesses tokens is counted with those that nobody knows`, async (t) => {
+  t.test(`${transport}: callers that guess tokens are counted as anonymous`, async (t) => {
     const { client, clock } = await startGuarded(t, SECURITY, { transport })
     t.equal(
       await codes(client, 4, bearer('guess')),

@@ -35,7 +35,7 @@ const ofUpload: Row = {
 }
 const open: Row = { needs: 'open', request: () => ({}) }
 
-/** What each method is for, told once more and by hand. */
+/** The permissions of each method, repeated by hand. */
 const expected: Readonly<Record<string, Row>> = {
   [`${REAPI}.Capabilities/GetCapabilities`]: inInstance(
     'read_cas',
@@ -93,7 +93,7 @@ interface End {
   readonly message: string
 }
 
-/** How a call ends, whatever form the method has; a stream that answers is taken for OK. */
+/** The status of a call of any kind; a stream with a response counts as OK. */
 const end = (client: TestClient, path: string, request: object, metadata: Metadata): Promise<End> => {
   const [service = '', name] = path.split('/')
   const method = serviceDefinition(service).methods.find((one) => one.name === name)
@@ -124,7 +124,7 @@ const servedMethods = async (client: TestClient): Promise<string[]> => {
 }
 
 for (const transport of ['remexec', 'grpc-js']) {
-  t.test(`${transport}: every method that is served, with every permission alone`, async (t) => {
+  t.test(`${transport}: every served method, with each permission alone`, async (t) => {
     const { client } = await startGuarded(t, SECURITY, { transport })
     const served = await servedMethods(client)
     t.same([...served].sort(), Object.keys(expected).sort(), 'each has a row here')
@@ -138,7 +138,7 @@ const checkMethod = async (t: Test, client: TestClient, path: string, { needs, r
     const found = await ask(bearer(token(permission)))
     const isAllowed = needs === 'open' || needs.includes(permission)
     if (isAllowed) t.notOk(isRefusal(found), `${permission} may: ${found.code} ${found.message}`)
-    // Whoever may only work may do nothing in an instance: it is as if there were none.
+    // A caller that may only work may do nothing in an instance: it gets the error of a missing one.
     else if (permission === 'work') t.match(found.code, /INVALID_ARGUMENT|NOT_FOUND/, permission)
     else t.equal(found.code, 'PERMISSION_DENIED', permission)
   }

@@ -26,7 +26,7 @@ const originCodec = codec('remexec.scheduler.v1.ResultOrigin')
 const usageCodec = codec('remexec.worker.v1.CommandUsage')
 const anyOf = ({ typeName }: { readonly typeName: string }, value: Buffer) => ({ typeUrl: `x/${typeName}`, value })
 
-/** What a client or a worker would like to have believed, beside something that is nobody's business here. */
+/** A forged origin from a client or a worker, beside unrelated metadata. */
 const forged = {
   worker: 'w',
   auxiliaryMetadata: [
@@ -47,7 +47,7 @@ const SECURITY = {
   ],
 }
 
-/** What a result says of where it comes from; whatever else it says has to be there. */
+/** The origin in a result. All other metadata must still be there. */
 const originIn = (t: Test, result: Result | null | undefined) => {
   const told = result?.executionMetadata?.auxiliaryMetadata ?? []
   t.equal(result?.executionMetadata?.worker, 'w')
@@ -86,7 +86,7 @@ const asks = ({ client }: Pick<Guarded, 'client'>, who: string) => {
   }
 }
 
-/** Has an action run for `ci` on a worker that lies. */
+/** Runs an action for `ci` on a worker that forges origins. */
 const run = async (server: Guarded, built: BuiltAction) => {
   const worker = await new FakeWorker(server.client, server.clock, bearer('w')).hello()
   await upload(server, built)
@@ -97,7 +97,7 @@ const run = async (server: Guarded, built: BuiltAction) => {
   return { worker, start, name: last.name as string, result: responseOf(last).result }
 }
 
-t.test('results say who asked and who ran them to those who administer the instance, and to nobody else', async (t) => {
+t.test('administrators of the instance see the caller and the worker of a result, and no others', async (t) => {
   const server = await startGuarded(t, SECURITY)
   const built = buildAction()
   const { worker, start, name, result } = await run(server, built)
@@ -118,7 +118,7 @@ t.test('results say who asked and who ran them to those who administer the insta
   t.equal(originIn(t, await reader.result(built)), undefined, 'an answer kept for one is not given to the other')
 })
 
-t.test('a result that a client gives is its own, whatever it says', async (t) => {
+t.test('a result stored by a client has that client as its origin, whatever it claims', async (t) => {
   const server = await startGuarded(t, SECURITY)
   const built = buildAction()
   await asks(server, 'giver').give(built)
@@ -130,7 +130,7 @@ t.test('a result that a client gives is its own, whatever it says', async (t) =>
   t.equal(originIn(t, await asks(server, 'reader').result(built)), undefined)
 })
 
-t.test('callers_in_results: readers shows it to all who may read, nobody writes it down nowhere', async (t) => {
+t.test('callers_in_results: readers shows the origin to all readers, nobody does not record it', async (t) => {
   const open = await startGuarded(t, { ...SECURITY, callers_in_results: 'readers' })
   const built = buildAction()
   const { result } = await run(open, built)
@@ -148,7 +148,7 @@ t.test('callers_in_results: readers shows it to all who may read, nobody writes 
   t.equal(originIn(t, await boss.result(given)), undefined)
 })
 
-t.test('callers_in_results: nobody hides what was written down before', async (t) => {
+t.test('callers_in_results: nobody hides recorded origins', async (t) => {
   const folder = t.testdir()
   const kept = { filesystem: { content_path: join(folder, 'ac'), temp_path: join(folder, 'temp') } }
   const built = buildAction()
@@ -166,7 +166,7 @@ t.test('callers_in_results: nobody hides what was written down before', async (t
   await silent.close()
 })
 
-t.test('without security a result says what it is given with', async (t) => {
+t.test('without security a result keeps its origin', async (t) => {
   const memory = { memory: { eviction_policy: { max_bytes: '10mb' } } }
   const client = await startWith(t, { stores: { AC: memory, CAS: memory } })
   const [built, about] = [buildAction(), { instanceName: 'main' }]
@@ -177,7 +177,7 @@ t.test('without security a result says what it is given with', async (t) => {
   t.match(originIn(t, found), { identity: 'token boss' }, 'nobody is known here: a server in front may have said it')
 })
 
-t.test('a worker that writes results itself writes who asked', async (t) => {
+t.test('a worker that writes results itself records the caller', async (t) => {
   const folder = t.testdir()
   const [content, temp] = ['content', 'temp'].map((name) => join(folder, name))
   const eviction_policy = { max_bytes: '10mb' }

@@ -3,7 +3,7 @@ import t from 'tap'
 import { AccessRules } from '../../src/security/access.js'
 import { anyOf } from '../../src/security/pattern.js'
 
-/** The rule by its definition: a star takes nothing, or one character and what it takes of the rest. */
+/** The rule by its definition: a star matches nothing, or one character and then the rest. */
 const fits = (pattern: string, text: string): boolean => {
   if (pattern === '') return text === ''
   const rest = pattern.slice(1)
@@ -13,7 +13,7 @@ const fits = (pattern: string, text: string): boolean => {
 
 const words = (letters: string, maxLength: number) => fc.string({ unit: fc.constantFrom(...letters), maxLength })
 
-t.test('a pattern fits what its definition says', async (t) => {
+t.test('a pattern matches as defined', async (t) => {
   const property = fc.property(
     words('ab*.', 8),
     words('ab*.', 10),
@@ -23,7 +23,7 @@ t.test('a pattern fits what its definition says', async (t) => {
 })
 
 t.test('a pattern with several stars takes no longer for a hostile text', async (t) => {
-  // By an expression that goes back it took 42 s for the first of these, and no end was seen for the last.
+  // A backtracking expression took 42 s for the first of these, and did not finish for the last.
   const hyphens = `team-${'-'.repeat(1_000_000)}`
   for (const pattern of ['team-*-*-prod', 'team-*-*-*-prod', `team-${'*-'.repeat(50)}*-prod`]) {
     t.notOk(anyOf([pattern])(hyphens), pattern)
@@ -31,7 +31,7 @@ t.test('a pattern with several stars takes no longer for a hostile text', async 
   }
 })
 
-t.test('a name that is too long for an instance is tried with no pattern', async (t) => {
+t.test('a name that is too long for an instance is matched with no pattern', async (t) => {
   const may = ['read_cas'] as const
   const rules = new AccessRules([{ may, instances: ['*'], schedulers: [], anonymous: true }])
   const rights = rules.rightsOf({ kind: 'anonymous', name: '', groups: [] })

@@ -18,7 +18,7 @@ const cli = ['--import', 'tsx', '--no-warnings', 'src/cli.ts']
 const remexec = (...args: readonly string[]) =>
   spawnSync(process.execPath, [...cli, ...args], { cwd: root, encoding: 'utf8' })
 
-t.test('remexec token prints a token once and the line by which a server knows it', async (t) => {
+t.test('remexec token prints a token once, and its line for the server', async (t) => {
   const { status, stdout, stderr } = remexec('token', 'ci', '--group', 'builders', '--group', 'writers')
   t.equal(status, 0, stderr)
   const [, token = ''] = /^token.*: (rmx_[\w-]{43})$/m.exec(stdout) ?? []
@@ -34,7 +34,7 @@ t.test('remexec token prints a token once and the line by which a server knows i
   t.equal((await asked(bearer(line.split(' ')[1] ?? ''))).code, 'UNAUTHENTICATED', 'its hash is no token')
 })
 
-t.test('no two tokens are the same, and one without groups is a line of two words', async (t) => {
+t.test('tokens are unique, and one without groups is a line of two words', async (t) => {
   const printed = Array.from({ length: 100 }, () => {
     let text = ''
     const print = (some: string): void => {
@@ -47,7 +47,7 @@ t.test('no two tokens are the same, and one without groups is a line of two word
   t.match(printed[0], /^line for tokens_file: ann [0-9a-f]{64}$/m)
 })
 
-t.test('a token for nobody, or for a name that no line can have, is refused', async (t) => {
+t.test('a token without a name, or with a name that no line can have, is rejected', async (t) => {
   for (const [args, message] of [
     [['token'], /expected one NAME/],
     [['token', 'a b'], /without blanks/],
@@ -87,7 +87,7 @@ const validated = async (folder: string, text: string, env: NodeJS.ProcessEnv = 
 }
 
 t.test(
-  'what is said of security in a configuration that contradicts itself, or lets in nobody or everybody',
+  'findings about security in a configuration that contradicts itself, or admits no caller or all',
   async (t) => {
     const folder = t.testdir()
     const tokens = `tokens: [{ name: 'a', sha256: '${hashOf('a')}' }]`
@@ -119,7 +119,7 @@ t.test(
 
 const SECRETS = ['sesame-in-a-header', 'sesame-in-a-url', 'sesame-of-the-bucket', 'sesame-of-the-environment']
 
-/** Every place where a secret may stand, some of them wrong. */
+/** Every place for a secret, some with errors. */
 const leaky = (isWrong: boolean) =>
   configOf({
     stores: `
@@ -129,7 +129,7 @@ const leaky = (isWrong: boolean) =>
     ENV: { memory: { eviction_policy: { max_bytes: '\${${isWrong ? 'MY_TOKEN' : 'SIZE'}}' } } },`,
   })
 
-t.test('validate repeats no secret, wherever it stands and however wrong what is around it is', async (t) => {
+t.test('validate prints no secret, wherever it is and whatever is wrong around it', async (t) => {
   const env = { MY_TOKEN: 'sesame-of-the-environment', SIZE: '1000' }
   const wrong = await validated(t.testdir(), leaky(true), env)
   t.match(wrong, /eviction_policy\.max_bytes/, 'it does tell what is wrong')
@@ -141,7 +141,7 @@ t.test('validate repeats no secret, wherever it stands and however wrong what is
   }
 })
 
-t.test('a server repeats no secret in its log, its health, or when it cannot start', async (t) => {
+t.test('a server prints no secret in its log, its health, or when it cannot start', async (t) => {
   const folder = t.testdir()
   const env = { ...process.env, MY_TOKEN: 'sesame-of-the-environment', SIZE: '1000', REMEXEC_LOG_LEVEL: 'debug' }
   const text = leaky(false)
@@ -197,7 +197,7 @@ t.test(
   },
 )
 
-t.test('files that every user can change, and passwords that every user can read, are told at start', async (t) => {
+t.test('files that every user can write, and passwords that every user can read, are reported at start', async (t) => {
   const folder = t.testdir()
   const [tokens, passwords] = [`${folder}/tokens`, `${folder}/htpasswd`]
   writeFileSync(tokens, `ci ${hashOf('a')}\n`)
@@ -213,7 +213,7 @@ t.test('files that every user can change, and passwords that every user can read
   t.match(said.text, /warn.*every user of this machine can read htpasswd_file: chmod o-r/)
 })
 
-t.test('a configuration that every user can change, or read where secrets stand in it, is told at start', async (t) => {
+t.test('a configuration that every user can write, or read although it has secrets, is reported at start', async (t) => {
   const file = `${t.testdir()}/config.json5`
   const said = async (text: string, mode: number, env: NodeJS.ProcessEnv = {}): Promise<string> => {
     writeFileSync(file, text)
@@ -245,7 +245,7 @@ t.test('a configuration that every user can change, or read where secrets stand 
   await program.hears(/serving grpc/)
 })
 
-/** A preload with which a process fails as libraries do, with secrets in the message, in its fields and in its cause. */
+/** A preload that makes a process fail like libraries do, with secrets in the message, its fields and its cause. */
 const failing = `
 const make = (env) => Object.assign(
   new Error('could not reach redis://me:sesame-in-a-url@127.0.0.1, ' + env.MY_TOKEN + ', Bearer sesame-in-a-header', {
@@ -281,7 +281,7 @@ t.test('a server that ends by an unexpected error reports it without secrets', a
   ])
 })
 
-t.test('neither does one that cannot start for a reason that nobody foresaw', async (t) => {
+t.test('neither does a server that cannot start because of an unexpected error', async (t) => {
   const folder = t.testdir({
     'fail.mjs': `${failing}
 const { Server } = await import('node:net')
@@ -296,7 +296,7 @@ Server.prototype.listen = () => { throw make(process.env) }`,
   for (const secret of SECRETS) t.notOk(program.said().includes(secret), secret)
 })
 
-/** A preload with which the process of a worker writes down what it was told, and then fails with it. */
+/** A preload that makes a worker process record what it received, and then fail with it. */
 const failingWorker = (folder: string): string => `
 import { writeFileSync } from 'node:fs'
 if (process.send !== undefined) {
@@ -309,7 +309,7 @@ if (process.send !== undefined) {
     })
     writeFileSync('${folder}/told.json', JSON.stringify({ pid: process.pid, secrets: [token, storeKey] }))
   }
-  // Together with whoever runs here: what is sent before somebody else listens would be heard by nobody else.
+  // Listens at the same time as the worker, because an early message has no other listener.
   let hears = false
   process.on('newListener', (name) => {
     if (name !== 'message' || hears) return

@@ -5,7 +5,7 @@ import { costOf, trials } from '../../src/security/identity/stand-ins.js'
 
 const rounds = (hash: string): number => 2 ** costOf(hash)
 
-t.test('a refused password takes as many rounds whether or not there is the name', async (t) => {
+t.test('a refused password takes as many rounds whether or not the name exists', async (t) => {
   const costs = fc.array(fc.integer({ min: 4, max: 15 }), { maxLength: 6 })
   const property = fc.property(costs, (some) => {
     const hashOf = (cost: number): string => `$2y$${String(cost).padStart(2, '0')}$${'x'.repeat(53)}`
@@ -20,7 +20,7 @@ t.test('a refused password takes as many rounds whether or not there is the name
   t.doesNotThrow(() => fc.assert(property))
 })
 
-t.test('a stand-in is a hash of its cost, of no password', async (t) => {
+t.test('a stand-in is a hash of its cost that matches no password', async (t) => {
   const trialOf = trials(
     new Map([
       ['ann', hashSync('secret', 5)],

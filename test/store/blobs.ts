@@ -12,7 +12,10 @@ import { LATE, within } from '../../src/work/deadline.js'
 
 export const call: Call = internalCall()
 
-/** Bytes that depend on `seed` only: noise and text in turns of 100 KB, so that compression has both kinds of block. */
+/**
+ * Bytes that depend only on `seed`: alternating 100 KB of noise and of text, so that compression has both kinds of
+ * block.
+ */
 export const bytesOf = (sizeBytes: number, seed = 'seed'): Buffer => {
   const key = createHash('md5').update(seed).digest()
   const bytes = createCipheriv('aes-128-ctr', key, Buffer.alloc(16)).update(Buffer.alloc(sizeBytes))
@@ -27,7 +30,7 @@ export const digestOf = (bytes: Uint8Array): Digest => Digest.of(bytes, digestFu
 /** A source of exactly these chunks. */
 export const source = (chunks: Iterable<Buffer>): Readable => Readable.from(chunks, { objectMode: false })
 
-/** Cuts bytes into chunks of the given sizes, over and over. */
+/** Splits bytes into chunks of the given sizes, repeatedly. */
 export const cut = (bytes: Buffer, sizes: readonly number[] = [64 * 1024]): Buffer[] => {
   const chunks: Buffer[] = []
   for (let at = 0, i = 0; at < bytes.length; i++) {
@@ -45,7 +48,7 @@ export const put = async (
   { sizes, signal = call.signal }: { sizes?: readonly number[]; signal?: AbortSignal } = {},
 ): Promise<void> => putStream(store, digest, source(cut(bytes, sizes)), signal)
 
-/** Gives bytes in one buffer, which it overwrites as soon as each portion was taken; fails with `error` behind them. */
+/** Passes bytes in one buffer, which it overwrites as soon as each portion was taken; then fails with `error`. */
 export class LentFeed implements BlobFeed {
   isDiscarded = false
   readonly #chunks: readonly Buffer[]
@@ -104,14 +107,14 @@ export const putAll = (
     by,
   )
 
-/** What comes of work, or a failure with `what` when it has not come about in ten seconds. */
+/** The result of work, or a failure with `what` after ten seconds. */
 export const inTime = async <T>(work: Promise<T>, what: string): Promise<T> => {
   const found = await within(10_000, work)
   if (found === LATE) throw new Error(`${what} did not come about`)
   return found
 }
 
-/** Waits for what goes on behind the back of every call, and fails with `what` when it does not come about in ten seconds. */
+/** Waits for background work; fails with `what` after ten seconds. */
 export const until = async (isSo: () => Promise<boolean>, what = 'what the test waits for'): Promise<void> => {
   for (const giveUpMs = performance.now() + 10_000; !(await isSo()); await setImmediate()) {
     if (performance.now() > giveUpMs) throw new Error(`${what} did not come about`)

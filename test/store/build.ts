@@ -7,10 +7,10 @@ import type { Store } from '../../src/store/contract/store.js'
 import { memory } from '../../src/store/kinds/memory/kind.js'
 import { Resources } from '../../src/work/resources.js'
 
-/** Stands in options for a store that `buildStore` was given built. */
+/** Stands in options for a store that was passed to `buildStore`. */
 export const given: StoreConfig = { kind: 'noop', options: {} }
 
-/** Builds one store of a kind on stores at hand, which the options name by their key. */
+/** Builds one store of a kind on given stores, which the options name by their key. */
 export const buildStore = async <Options>(
   kind: StoreKind<Options>,
   options: Options,

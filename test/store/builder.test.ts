@@ -60,7 +60,7 @@ storeSuite(t, {
   checksUploads: true,
 })
 
-t.test('a named store is built once, whoever refers to it and wherever it stands', async (t) => {
+t.test('a named store is built once, whatever refers to it and wherever it is defined', async (t) => {
   const { store, names } = await build({ A: ref('C'), B: tiers(memory, ref('C')), C: memory, D: ref('A') })
   t.same(names, ['A', 'B', 'C', 'D'])
   t.equal(store('A'), store('C'))
@@ -71,7 +71,7 @@ t.test('a named store is built once, whoever refers to it and wherever it stands
   t.ok((await get(store('D'), digestOf(bytes))).equals(bytes))
 })
 
-t.test('every store is watched under its place in the configuration', async (t) => {
+t.test('every store is watched under its path in the configuration', async (t) => {
   const { probes } = await build({
     CAS: verified(tiers(memory, compressed(memory))),
     AC: tiers(memory, ref('CAS')),
@@ -119,7 +119,7 @@ t.test('a failure of its own names the store once', async (t) => {
   await t.rejects(node('UNAVAILABLE').put(digest, blob, call), { message: 'store CAS/slow: it cannot be kept' })
 })
 
-t.test('what cannot be built is told by its place', async (t) => {
+t.test('an error while a store is built names its path', async (t) => {
   await rejects(t, build({ A: ref('B') }), 'INVALID_ARGUMENT')
   await t.rejects(build({ A: ref('B') }), { message: 'store A: there is no store named B, expected one of A' })
   await t.rejects(build({ A: ref('B'), B: tiers(memory, ref('A')) }), { message: /A -> B -> A refer to each other/ })

@@ -6,7 +6,7 @@ import { shard } from '../../src/store/kinds/shard/kind.js'
 import { sizePartitioning } from '../../src/store/kinds/size_partitioning/kind.js'
 import { buildStore, given } from './build.js'
 
-/** Stores of the composing kinds on stores at hand. */
+/** Stores of the composing kinds on given stores. */
 
 export const existenceCached = (
   backend: Store,

@@ -14,7 +14,7 @@ import { zstdStore } from './kinds/compression/zstd-store.js'
 import { openFilesystem } from './kinds/filesystem/open.js'
 import { type OpenStore, storeSuite } from './suite.js'
 
-// What a wrapper forwards, it has to forward whatever it stands on: each wrapper over each backend, wrappers among them.
+// Wrappers must forward correctly over any backend: each wrapper over each backend, including other wrappers.
 
 const lz4 = { block_size: 64 * 1024, max_decode_block_size: 0 }
 const slowOptions = { slow_direction: 'both', bypass_dedup_threshold_bytes: 0, action_result_max_age_s: 0 } as const
@@ -25,11 +25,11 @@ const tiers = (fast: Store, slow: Store, fast_direction: 'both' | 'get' = 'both'
 export interface Wrapper {
   readonly wrap: (backend: Store) => Promise<Store> | Store
   readonly checksUploads?: boolean
-  /** It has another store beside the backend, where what the backend checks goes unchecked. */
+  /** It has another store beside the backend, whose blobs the backend does not check. */
   readonly isBeside?: boolean
 }
 
-/** By what the tests call them, in groups that have a test file each (test/store/pairs/), so that no file takes minutes. */
+/** By name, in groups with one test file each (test/store/pairs/), so that no file takes minutes. */
 const groups = {
   checking: {
     verify: {
@@ -80,19 +80,19 @@ const groups = {
 
 export const wrappers: Readonly<Record<string, Wrapper>> = Object.assign({}, ...Object.values(groups))
 
-/** Views of a store, which no store stands on. */
+/** Views of a store, which are never a backend. */
 const VIEWS = ['CAS', 'AC', 'an isolated instance over']
 
-/** They change no key and are seen to forward by two. */
+/** They change no keys; two pairs are enough. */
 const TOLD_BY_TWO = ['CAS', 'AC']
 
-/** Below these a store gets bytes that are not those of the digest. */
+/** Below these, stored bytes do not match the digest. */
 export const CHANGING = ['lz4', 'zstd', 'chunks in memory, listed in']
 
 const suiteOf = (name: string, checksUploads: boolean, open: (t: Test) => Promise<OpenStore>): void =>
   storeSuite(t, { name, open, isPersistent: false, checksUploads, runs: 3 })
 
-/** The suite over each wrapper of a group, on files and on every wrapper of all groups that stands on memory. */
+/** The suite over each wrapper of a group, on files and on every wrapper over memory. */
 export const pairsUnder = (group: keyof typeof groups): void => {
   for (const [outer, wrapper] of Object.entries(groups[group])) pairs(outer, wrapper)
 }

@@ -31,7 +31,7 @@ storeSuite(t, {
   runs: 3,
 })
 
-t.test('beyond its share the blobs of an instance go that it did not use the longest, and of no other', async (t) => {
+t.test('beyond its share an instance loses its own least recently used blobs, and no others', async (t) => {
   const { a, b } = await open()
   const [first, second, third, fourth] = ['1', '2', '3', '4'].map((seed) => blob(seed)) as [Made, Made, Made, Made]
   for (const { digest, bytes } of [first, second, third]) await put(a, digest, bytes)
@@ -44,7 +44,7 @@ t.test('beyond its share the blobs of an instance go that it did not use the lon
   t.ok(await isPresent(b, first.digest), 'others keep what is theirs')
 })
 
-t.test('what was there before the start counts as soon as it is used', async (t) => {
+t.test('blobs from before the start count as soon as they are used', async (t) => {
   const { a, storeOf } = await open()
   const blobs = ['1', '2', '3'].map((seed) => blob(seed))
   for (const { digest, bytes } of blobs) await put(a, digest, bytes)
@@ -56,7 +56,7 @@ t.test('what was there before the start counts as soon as it is used', async (t)
   t.equal((await Promise.all(blobs.map(({ digest }) => isPresent(later, digest)))).filter((is) => is).length, 2)
 })
 
-t.test('a blob that is larger than the share is refused with what the bound is', async (t) => {
+t.test('a blob larger than the share is rejected with the bound', async (t) => {
   const { a } = await open()
   const [large, small] = [blob('large', 351), blob('small', 350)]
   const message = /no room for 351 bytes.*instance "a" may keep 350 bytes in this store/
@@ -70,7 +70,7 @@ t.test('a blob that is larger than the share is refused with what the bound is',
   await rejects(t, a.get(large.digest, { offset: 0, limit: 1 }, call), 'NOT_FOUND')
 })
 
-t.test('uploads under way are bounded by the share too, and one that fails gives its room back', async (t) => {
+t.test('uploads in flight are bounded by the share too, and a failed one frees its room', async (t) => {
   const { a } = await open()
   const [wrong, right] = [blob('w', 300), blob('r', 300)]
   const failing = a.put(wrong.digest, Blob.ofBytes(right.bytes), call)

@@ -29,9 +29,9 @@ import {
 export interface OpenStore {
   readonly store: Store
   close(): Promise<void>
-  /** Closes the store and opens it again on what it left; needed when `isPersistent`. */
+  /** Closes the store and opens it again on its data; needed when `isPersistent`. */
   reopen?(): Promise<OpenStore>
-  /** Names of whatever should not be there between transfers: temporary files above all. */
+  /** Names of leftovers between transfers, mainly temporary files. */
   leftovers?(): Promise<readonly string[]>
 }
 
@@ -40,17 +40,17 @@ export interface SuiteOptions {
   /** A fresh and empty store without eviction limits. `t` is the test that uses it, for `t.testdir`. */
   open(t: Test): Promise<OpenStore>
   readonly isPersistent: boolean
-  /** The store refuses bytes that are not those of the digest: then it gets no others. */
+  /** The store rejects bytes that do not match the digest, so it gets no others. */
   readonly checksUploads?: boolean
-  /** Blobs can be removed; not those of another server. */
+  /** Blobs can be removed. False for another server. */
   readonly removes?: boolean
-  /** The backend is another process: one that was told to give up a small blob may just have written it. */
+  /** The backend is another process, which may have written a small blob before it saw the cancellation. */
   readonly isElsewhere?: boolean
   /** How many blobs, cuts and ranges are tried. */
   readonly runs?: number
 }
 
-/** How many tiers stand behind each other in the stores that the tests open. */
+/** The number of tiers in the stores that the tests open. */
 const TIERS_MAX = 3
 
 const KIB = 1024
@@ -69,7 +69,7 @@ const SIZES = [
   3 * MIB + 17,
 ] as const
 
-/** What every kind of store has to do (src/store/contract/store.ts). A kind's test begins with it. */
+/** The contract of every kind of store (src/store/contract/store.ts). The test of a kind starts with it. */
 export const storeSuite = (t: Test, options: SuiteOptions): void => {
   const withStore = (name: string, work: (t: Test, open: OpenStore) => Promise<void>): void => {
     void t.test(`${options.name}: ${name}`, async (t) => {
@@ -151,7 +151,7 @@ const contents = (withStore: WithStore, options: SuiteOptions): void => {
       // A store of tiers drops the copy of one of them each time.
       for (let tier = 0; tier < TIERS_MAX && (await isPresent(store, digest)); tier++)
         await store.remove(digest, 'wrong', call)
-      t.notOk(await isPresent(store, digest), 'what is wrong in every tier is gone')
+      t.notOk(await isPresent(store, digest), 'a blob damaged in every tier is absent')
     })
 
   withStore('says that it works', async (t, { store }) => {
@@ -284,7 +284,7 @@ const uploads = (withStore: WithStore, options: SuiteOptions): void => {
         t.same((await leftovers?.()) ?? [], [], `nothing is left after ${at} bytes`)
       }
       const controller = new AbortController()
-      // Gives all but the last byte and then nothing more, ever.
+      // Returns all but the last byte and then stays silent forever.
       const stuck = new LentFeed(cut(bytes.subarray(1)))
       const silent: BlobFeed = {
         into: (taker) => stuck.into(taker).then(() => new Promise((_, reject) => setSilent(reject))),
@@ -579,7 +579,7 @@ const restart = (withStore: WithStore): void => {
 
 const keys = (digests: readonly Digest[]): string[] => digests.map(({ key }) => key)
 
-/** Rejects with that status, and with nothing but a StatusError. */
+/** Rejects with that status, as a StatusError. */
 export const rejects = async (t: Test, work: Promise<unknown>, code: keyof typeof Code): Promise<void> => {
   const error = await work.then(
     () => undefined,
@@ -647,7 +647,7 @@ const bufferedBytes = (stage: Readable | Writable): number =>
 /** Open files, sockets and the like of this process. */
 const openDescriptors = async (): Promise<number> => (await readdir('/proc/self/fd')).length
 
-/** Asks until the answer is at most `wanted`, for what the event loop still has to close. Answers the last answer. */
+/** Asks until the answer is at most `wanted`, while the event loop closes descriptors. Returns the last answer. */
 const eventually = async (ask: () => Promise<number>, wanted: number): Promise<number> => {
   let answer = await ask()
   for (let i = 0; i < 500 && answer > wanted; i++) {

@@ -8,9 +8,9 @@ import { type BlobEntry, type Outcomes, outcomeOf } from '../../src/store/contra
 import { Blob } from '../../src/stream/blob/blob.js'
 import type { Range } from '../../src/stream/path.js'
 
-/** A store that counts what is read from it, and fails as told. */
+/** A store that counts reads, and fails on demand. */
 export class Watched extends ForwardingStore {
-  /** How often it was asked for a blob, and how many bytes it gave. */
+  /** Number of reads, and of bytes returned. */
   reads = 0
   readBytes = 0
   puts = 0

@@ -3,7 +3,7 @@ import { ManualClock } from '../../src/base/clock.js'
 import { Code } from '../../src/base/status-error.js'
 import { before, LATE, StepDeadline, unlessAborted, within } from '../../src/work/deadline.js'
 
-t.test('what comes in time is the answer, what does not is LATE', async (t) => {
+t.test('a result in time is returned, a late one is LATE', async (t) => {
   const clock = new ManualClock()
   t.equal(await within(10, Promise.resolve('here'), clock), 'here')
   await t.rejects(within(10, Promise.reject(new Error('broken')), clock), { message: 'broken' })
@@ -25,7 +25,7 @@ t.test('what comes in time is the answer, what does not is LATE', async (t) => {
   t.equal(await within(1, new Promise(() => {})), LATE, 'and in real time')
 })
 
-t.test('work ends with its call or its time, whichever is over first, and is told', async (t) => {
+t.test('work is aborted when its call ends or its time is over, whichever is first', async (t) => {
   const live = new AbortController()
   t.equal(await before(1000, 'nobody answered', live.signal, async () => 'here'), 'here')
   t.equal(await before(0, 'nobody answered', live.signal, async () => 'any time'), 'any time')
@@ -50,7 +50,7 @@ t.test('work ends with its call or its time, whichever is over first, and is tol
   )
 })
 
-t.test('who stops waiting leaves the work to the others', async (t) => {
+t.test('a caller that stops waiting does not end the work for others', async (t) => {
   const leaving = new AbortController()
   let end = (_answer: string): void => {}
   const work = new Promise<string>((resolve) => {
@@ -65,12 +65,12 @@ t.test('who stops waiting leaves the work to the others', async (t) => {
   await t.rejects(unlessAborted(work, leaving.signal), { code: Code.CANCELLED })
 })
 
-t.test('each of many steps has its time, and what comes of a late one concerns nobody', async (t) => {
+t.test('each of many steps has its time, and the result of a late one is ignored', async (t) => {
   const steps = new StepDeadline(20, 'nobody answered')
   t.teardown(() => steps.stop())
   t.equal(await steps.step(Promise.resolve('first')), 'first')
   await t.rejects(steps.step(Promise.reject(new Error('broken'))), { message: 'broken' })
-  // Longer than one step may take: the timer runs out while none is under way.
+  // Longer than one step may take: the timer expires between steps.
   await within(60, new Promise(() => {}))
   t.equal(await steps.step(Promise.resolve('after a while')), 'after a while')
   let fail = (_error: Error): void => {}

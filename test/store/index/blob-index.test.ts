@@ -76,7 +76,7 @@ t.test('limits', async (t) => {
   clock.advance(999)
   t.strictSame(evict(aging), [], 'never early')
   clock.advance(1)
-  t.strictSame(evict(aging).length, 9, 'what was used since stays')
+  t.strictSame(evict(aging).length, 9, 'a blob used since then stays')
 
   const twins = filled({ max_bytes: 100 })
   twins.setTwin(twins.find(blobs[9] as Digest), true)
@@ -121,7 +121,7 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
   { maxLength: 300 },
 )
 
-/** The same promises, kept by a Map in recency order. */
+/** A reference model: a Map in recency order. */
 class Model {
   readonly blobs = new Map<string, { storedBytes: number; isPinned: boolean; hasTwin: boolean; accessedMs: number }>()
 
@@ -213,7 +213,7 @@ t.test('any sequence of operations agrees with a Map', async () => {
   )
 })
 
-t.test('a batch is looked up, and used, as its digests are one by one', async () => {
+t.test('a batch gives the same lookups and uses as its digests one by one', async () => {
   const names: DigestFunctionName[] = ['SHA256', 'SHA1', 'MD5', 'SHA384', 'BLAKE3']
   const asked = fc.record({
     name: fc.constantFrom(...names),
@@ -270,7 +270,7 @@ const restoredFrom = (index: BlobIndex, isOrdered: boolean, clock: ManualClock):
   return restored
 }
 
-t.test('an image brings everything back, and the index lives on', async (t) => {
+t.test('an image restores everything, and the index remains usable', async (t) => {
   for (const isOrdered of [true, false]) {
     const clock = new ManualClock(5_000_000)
     const index = new BlobIndex({ policy: NO_LIMITS, clock, blockSizeBytes: 10 })
@@ -307,7 +307,7 @@ t.test('an image brings everything back, and the index lives on', async (t) => {
   }
 })
 
-t.test('any index comes back from an image of it, in its order when nothing changed meanwhile', async () => {
+t.test('any index is restored from its image, in its order if nothing changed meanwhile', async () => {
   const uses = fc.array(fc.record({ isRemoval: fc.boolean(), number: fc.nat(40), waitMs: fc.nat(3000) }), {
     maxLength: 120,
   })
@@ -334,14 +334,14 @@ t.test('any index comes back from an image of it, in its order when nothing chan
   await fc.assert(holds, { numRuns: 200 })
 })
 
-t.test('a digest that an unfinished image has twice is taken once', async (t) => {
+t.test('a digest that occurs twice in an image is restored once', async (t) => {
   const clock = new ManualClock(5_000_000)
   const index = new BlobIndex({ policy: NO_LIMITS, clock, blockSizeBytes: 10 })
   const [a, b] = [digestOf('a'), digestOf('b')]
   for (const digest of [a, b]) index.insert(digest, 1)
   const image = structuredClone(index.image)
   const chunk = image.chunks[0] ?? new Int32Array()
-  // As when `a` was removed and came again in another place while the image was taken.
+  // As if `a` was removed and uploaded again, into another slot, while the image was written.
   chunk.copyWithin(RECORD_WORDS, 0, RECORD_WORDS)
   const restored = new BlobIndex({ policy: NO_LIMITS, clock })
   restored.restore(image, false)

@@ -1,4 +1,4 @@
-/** The backends on other machines, each as the tests run it. */
+/** The remote backends, as the tests run them. */
 import type { Test } from 'tap'
 import type { Store } from '../../../src/store/contract/store.js'
 import { asCas } from '../../../src/store/view/cas.js'
@@ -15,9 +15,9 @@ import { openRedisStore, startRedis, withoutRedis } from '../kinds/redis_store/r
 
 export interface RemoteBackend {
   readonly skip: string | false
-  /** Starts it, and answers how to open one more store in it that shares nothing with the others. */
+  /** Starts it, and returns a function that opens a separate store in it. */
   start(t: Test): Promise<() => Promise<{ readonly store: Store; close(): Promise<void> }>>
-  /** It is a CAS of others: nothing can be kept there under a mere key, and nothing removed. */
+  /** It is the CAS of another server: blobs under keys cannot be stored, and no blob can be removed. */
   readonly isOthers?: boolean
 }
 

@@ -6,8 +6,8 @@ import { CHANGING, wrappers } from '../pairs.js'
 import { rejects } from '../suite.js'
 import { type RemoteBackend, remoteBackends } from './backends.js'
 
-// The whole suite runs on each backend alone and on each pair of wrappers. Here each wrapper stands on each backend on another machine,
-// and what it could lose of that one's answers is tried: sizes, parts, absence, replacement, uploads given up.
+// The whole suite runs on each backend alone and on each pair of wrappers. Here each wrapper runs on each remote
+// backend, with operations whose answers it could lose: sizes, parts, absence, replacement, cancelled uploads.
 
 t.setTimeout(170_000)
 
@@ -55,7 +55,7 @@ const givenUp = async (t: Test, store: Store, seed: string): Promise<void> => {
   const controller = new AbortController()
   const chunks = source(cut(bytes.subarray(0, 200_000))).on('end', () => controller.abort())
   const upload = store.put(digestOf(bytes), Blob.ofPath([chunks]), { ...call, signal: controller.signal })
-  await t.rejects(upload, 'an upload that is given up, or too short')
+  await t.rejects(upload, 'an upload that is cancelled or too short')
   t.notOk(await isPresent(store, digestOf(bytes)), 'leaves nothing to be read')
 }
 
@@ -68,7 +68,7 @@ const replaced = async (t: Test, store: Store): Promise<void> => {
   }
 }
 
-/** They keep what is no blob of its digest, or under another key than that. */
+/** They store bytes that do not match the digest, or under another key. */
 const OWN_KEYS = ['AC', 'an isolated instance over']
 
 /** Each wrapper over one backend, in a test file of its own so that no file takes minutes. */
@@ -77,7 +77,7 @@ export const wrappersOver = (name: keyof typeof remoteBackends): void => {
   void t.test(`each wrapper over ${name}`, { skip }, async (t) => {
     const open = await start(t)
     for (const [outer, { wrap, checksUploads = false, isBeside = false }] of Object.entries(wrappers)) {
-      // A CAS of others takes only blobs that are those of their digests.
+      // The CAS of another server accepts only blobs that match their digests.
       const cannot = isOthers && (CHANGING.includes(outer) || OWN_KEYS.includes(outer))
       const why = cannot ? 'what it would keep there is no blob of its digest: such a configuration is refused' : false
       await t.test(`${outer} ${name}`, { skip: why }, async (t) => {

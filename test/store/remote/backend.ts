@@ -1,4 +1,4 @@
-/** A backend that a test runs for itself: a program of its own, on ports of the system's choice. */
+/** A backend that a test starts: a separate program on ports chosen by the system. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -8,24 +8,24 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** What a test gives to what runs for as long as it does. */
+/** The parts of a test that a backend needs. */
 export interface Scope {
   teardown(stop: () => unknown): void
 }
 
 export interface Backend {
-  /** Everything it said so far. */
+  /** Its output so far. */
   readonly log: () => string
-  /** Ends it without a word. */
+  /** Kills it. */
   kill(): Promise<void>
-  /** Makes it hang with its connections open, and go on. */
+  /** Suspends it with its connections open, and resumes it. */
   pause(): void
   resume(): void
 }
 
 const START_LIMIT_MS = 30_000
 
-/** Starts it and waits until it says that it is `ready`. Gone when the test ends. */
+/** Starts it and waits until its output has `ready`. Killed when the test ends. */
 export const startBackend = async (
   t: Scope,
   program: string,
@@ -72,7 +72,7 @@ export const folderOf = async (t: Scope): Promise<string> => {
   return folder
 }
 
-/** Asks until the answer fits, for what servers settle among themselves. */
+/** Asks until the answer matches, while servers agree among themselves. */
 export const untilSo = async (isSo: () => Promise<boolean>): Promise<void> => {
   for (let i = 0; i < 1200; i++) {
     if (await isSo().catch(() => false)) return
@@ -81,7 +81,7 @@ export const untilSo = async (isSo: () => Promise<boolean>): Promise<void> => {
   throw new Error('it never came to be')
 }
 
-/** Ports that nobody has now, for programs that cannot be told to take any. */
+/** Ports that are free now, for programs that cannot choose one. */
 export const freePorts = async (count: number): Promise<number[]> => {
   const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'))
   const ports = await Promise.all(

@@ -1,4 +1,4 @@
-/** How long backends may take to take a connection, where the configuration says it. */
+/** Connect timeouts of backends, where the configuration has one. */
 import t from 'tap'
 import { Code } from '../../../src/base/status-error.js'
 import { bytesOf, call, digestOf, get, isPresent, put, putStream, source } from '../blobs.js'
@@ -41,14 +41,14 @@ void t.test('gcs: connection_timeout_s', async (t) => {
   const endpoint = `http://127.0.0.1:${await startFullHost(t)}`
   const { store, close } = await openObjectStore({ provider: 'gcs', bucket: 'b', endpoint, connection_timeout_s: 1 })
   t.teardown(close)
-  // And not that it was silent for `read_timeout_s`.
+  // Not because it was silent for `read_timeout_s`.
   const late = { code: Code.DEADLINE_EXCEEDED, message: /ETIMEDOUT/ }
   const [small, large] = [bytesOf(10), bytesOf(3_000_000)]
   await t.rejects(get(store, digestOf(small)), late)
   await t.rejects(isPresent(store, digestOf(small)), late)
   await t.rejects(put(store, digestOf(small), small), late)
   await t.rejects(store.remove(digestOf(small), 'wrong', call), late)
-  // It begins by a request of its own.
+  // It begins with a separate request.
   await t.rejects(putStream(store, digestOf(large).asKey(), source([large]), call.signal), late)
   t.match(await store.health(call), { state: 'Failed', error: /ETIMEDOUT/ })
 })

@@ -6,7 +6,7 @@ import { connectionProbe } from '../../../src/store/remote/connection-health.js'
 import { networkFailure } from '../../../src/store/remote/failure.js'
 import { optionalPackage } from '../../../src/store/remote/optional-package.js'
 
-void t.test('a connection is a component of its own, and well again without a restart', async (t) => {
+void t.test('a connection is a separate component, and recovers without a restart', async (t) => {
   let failure: StatusError | undefined
   const probe = connectionProbe('CAS/slow', {
     name: '10.0.0.5:6379',
@@ -27,7 +27,7 @@ void t.test('a connection is a component of its own, and well again without a re
       status: { Ok: { struct_name: 'RedisConnections', message: 'connected to 10.0.0.5:6379' } },
     },
   ])
-  // The probe itself: a report may tell what it answered before, when it takes longer than a report is to take.
+  // Uses the probe directly, because a report may have the previous answer of a slow probe.
   const status = () => probe.check(new AbortController().signal)
   const failed = (error: string) => ({ state: 'Failed', message: 'no connection to 10.0.0.5:6379', error })
   failure = new StatusError('UNAVAILABLE', 'nobody listens there (ECONNREFUSED)')
@@ -38,7 +38,7 @@ void t.test('a connection is a component of its own, and well again without a re
   t.same(await status(), { state: 'Ok', message: 'connected to 10.0.0.5:6379' })
 })
 
-void t.test('what the network says is a status in words, wherever it is hidden', async (t) => {
+void t.test('a network error becomes a status with a text, however deep it is nested', async (t) => {
   const refused = await new Promise<Error>((resolve) => connect({ host: '127.0.0.1', port: 1 }).once('error', resolve))
   const expected = { code: Code.UNAVAILABLE, message: 'Redis at 127.0.0.1:1: nobody listens there (ECONNREFUSED)' }
   for (const thrown of [

@@ -1,4 +1,4 @@
-/** What the metrics say of each fault of a backend: as many errors as there were blobs asked for in vain, and what is left open. */
+/** Metrics for each fault of a backend: one error per failed blob, and nothing is left open. */
 import { readdir } from 'node:fs/promises'
 import t from 'tap'
 import { StatusError } from '../../../src/base/status-error.js'
@@ -35,7 +35,7 @@ for (const [name, { skip, isPatient, open }] of Object.entries(BACKENDS)) {
     await untilWell()
     for (const bytes of [small, large]) await put(store, digestOf(bytes), bytes)
     await get(store, digestOf(absent)).catch(() => {})
-    t.same(failures(), [], 'a blob that is not there is no error')
+    t.same(failures(), [], 'a missing blob is not an error')
 
     proxy.refuses = true
     t.same(await inVain(put(store, digestOf(absent), absent)), ['write error: 1'], 'refused')
@@ -68,7 +68,7 @@ for (const [name, { skip, isPatient, open }] of Object.entries(BACKENDS)) {
     const late = new AbortController()
     const reading = store.get(digestOf(small), WHOLE, callWith(call, { signal: late.signal }))
     late.abort(new StatusError('DEADLINE_EXCEEDED', 'the time of the caller is over'))
-    t.same(await inVain(reading), ['read cancelled: 1'], 'and it is none when the caller has no more time')
+    t.same(await inVain(reading), ['read cancelled: 1'], 'no error after the deadline of the caller')
     proxy.isStalled = false
     await untilWell()
 

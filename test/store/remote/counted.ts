@@ -6,9 +6,9 @@ const FAILED = ['error', 'cancelled'] as const
 const OPERATIONS = ['read', 'find_missing', 'write'] as const
 
 export interface Counted {
-  /** As it stands in a configuration. */
+  /** The options in a configuration. */
   readonly store: Store
-  /** What the metrics say that came to nothing since the last time, `read error: 1`. */
+  /** The failures in the metrics since the last call, `read error: 1`. */
   failures(): string[]
 }
 

@@ -1,4 +1,4 @@
-/** What lies at a backend and is no longer what was put there: cut short, changed, or lacking a part. */
+/** Blobs that were damaged at a backend: truncated, changed, or without a part. */
 import { MongoClient } from 'mongodb'
 import t, { type Test } from 'tap'
 import type { Store } from '../../../src/store/contract/store.js'
@@ -16,7 +16,7 @@ import { TcpProxy } from './proxy.js'
 
 t.setTimeout(120_000)
 
-/** Beside S3, of which its own tests tell. */
+/** Without S3, which has its own tests. */
 const BACKENDS: Readonly<Record<string, { skip: string | false; open(t: Test): Promise<Store> }>> = {
   'Google Cloud Storage': {
     skip: withoutGcs,
@@ -55,7 +55,7 @@ const BACKENDS: Readonly<Record<string, { skip: string | false; open(t: Test): P
 }
 
 for (const [name, { skip, open }] of Object.entries(BACKENDS)) {
-  void t.test(`what is cut short or changed in ${name} is never served`, { skip }, async (t) => {
+  void t.test(`truncated or changed blobs in ${name} are never served`, { skip }, async (t) => {
     const store = await open(t)
     for (const sizeBytes of [1000, 300_000]) {
       const bytes = bytesOf(sizeBytes)
@@ -91,27 +91,23 @@ void t.test('a blob in MongoDB that lacks a chunk is DATA_LOSS', { skip: without
   await rejects(t, get(store, digestOf(bytes)), 'DATA_LOSS')
 })
 
-void t.test(
-  'a password of Redis that is changed while it is used is UNAUTHENTICATED',
-  { skip: withoutRedis },
-  async (t) => {
-    const { port } = await startRedis(t)
-    const proxy = await TcpProxy.start(t, port)
-    const retry = { max_retries: 0, delay: 0, jitter: 0, budget_s: 0 }
-    const { store: backend, probes } = await openRedisStore(t, [`redis://127.0.0.1:${proxy.port}`], { retry })
-    const { store, failures } = counted(backend)
-    const bytes = bytesOf(1000)
-    await put(store, digestOf(bytes), bytes)
-    await ask(port, 'CONFIG', 'SET', 'requirepass', 'changed')
-    // Connections that stand go on; new ones have to say who they are.
-    proxy.cut()
-    const isRefused = (error: { readonly code: number }): boolean => error.code === 16
-    await untilSo(() => get(store, digestOf(bytes)).then(() => false, isRefused))
-    failures()
-    await rejects(t, put(store, digestOf(bytes), bytes), 'UNAUTHENTICATED')
-    t.same(failures(), ['write error: 1'])
-    t.match(JSON.stringify(await probes[0]?.check(new AbortController().signal)), /UNAUTHENTICATED/)
-    const again = await openRedisStore(t, [`redis://:changed@127.0.0.1:${proxy.port}`], { retry })
-    t.ok((await get(again.store, digestOf(bytes))).equals(bytes), 'with the new one all is there')
-  },
-)
+void t.test('a changed Redis password is UNAUTHENTICATED', { skip: withoutRedis }, async (t) => {
+  const { port } = await startRedis(t)
+  const proxy = await TcpProxy.start(t, port)
+  const retry = { max_retries: 0, delay: 0, jitter: 0, budget_s: 0 }
+  const { store: backend, probes } = await openRedisStore(t, [`redis://127.0.0.1:${proxy.port}`], { retry })
+  const { store, failures } = counted(backend)
+  const bytes = bytesOf(1000)
+  await put(store, digestOf(bytes), bytes)
+  await ask(port, 'CONFIG', 'SET', 'requirepass', 'changed')
+  // Connections that stand go on; new ones have to say who they are.
+  proxy.cut()
+  const isRefused = (error: { readonly code: number }): boolean => error.code === 16
+  await untilSo(() => get(store, digestOf(bytes)).then(() => false, isRefused))
+  failures()
+  await rejects(t, put(store, digestOf(bytes), bytes), 'UNAUTHENTICATED')
+  t.same(failures(), ['write error: 1'])
+  t.match(JSON.stringify(await probes[0]?.check(new AbortController().signal)), /UNAUTHENTICATED/)
+  const again = await openRedisStore(t, [`redis://:changed@127.0.0.1:${proxy.port}`], { retry })
+  t.ok((await get(again.store, digestOf(bytes))).equals(bytes), 'with the new one all is there')
+})

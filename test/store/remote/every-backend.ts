@@ -1,4 +1,4 @@
-/** Every backend by the server that the tests have of it, behind a way to it that breaks as a test tells it. */
+/** Every backend with its test server, behind a proxy that breaks on demand. */
 import type { Test } from 'tap'
 import type { RedisStoreOptions } from '../../../src/config/config.js'
 import type { Store } from '../../../src/store/contract/store.js'
@@ -12,10 +12,10 @@ import { endpoint, openGrpcStore, startRemexec } from '../kinds/grpc/remexec.js'
 import { openRedisStore, startRedis, withoutRedis } from '../kinds/redis_store/redis.js'
 import { TcpProxy } from './proxy.js'
 
-/** What tests change of the configuration; left out it is as where the configuration says nothing of it. */
+/** Options that tests change; the others have their defaults. */
 export interface Wishes {
   readonly retry?: RedisStoreOptions['retry']
-  /** How long a backend may be silent, where that can be said: with S3 and Azure it is 30 seconds. */
+  /** How long a backend may be silent, if configurable: with S3 and Azure it is 30 seconds. */
   readonly silenceS?: number
 }
 
@@ -27,7 +27,7 @@ export interface OpenedBackend {
 
 export interface TestedBackend {
   readonly skip: string | false
-  /** Whether it is silent for 30 seconds, whatever `silenceS` says. */
+  /** Whether the limit is 30 seconds, whatever `silenceS` is. */
   readonly isPatient?: boolean
   open(t: Test, wishes?: Wishes): Promise<OpenedBackend>
 }

@@ -1,4 +1,4 @@
-/** What single keys of the configuration change at a real backend, where no other test shows it. */
+/** The effect of single configuration keys on a real backend, where no other test shows it. */
 
 import { request } from 'node:http'
 import { createServer as createHttpsServer } from 'node:https'
@@ -35,7 +35,9 @@ const KIB = 1024
 const MIB = 1024 * KIB
 const NO_RETRY = { max_retries: 0, delay: 0, jitter: 0, budget_s: 0 }
 
-/** How many reads of two that nobody answers are sent at a time; the second in any case once the first was given up. */
+/**
+ * How many of two unanswered reads are sent concurrently. The second is sent in any case after the first was cancelled.
+ */
 const sentTogether = async (store: Store, proxy: TcpProxy, seed: string): Promise<number> => {
   const [first, second] = [
     digestOf(bytesOf(300 * KIB, `first ${seed}`)),
@@ -114,7 +116,7 @@ void t.test(
     for (const max_requests of [1, 2]) {
       const { store, close } = await openMongoStore(proxy.port, { max_requests })
       t.teardown(close)
-      // Two connections, before nobody gets through.
+      // Two connections, before the proxy blocks.
       await Promise.all(['one', 'other'].map((seed) => isPresent(store, digestOf(bytesOf(10, seed)))))
       t.equal(await sentTogether(store, proxy, `mongo ${max_requests}`), max_requests)
     }
@@ -189,7 +191,7 @@ void t.test('gcs: authentication_required', { skip: withoutGcs }, async (t) => {
   const { bucket, proxy } = await startGcs(t)
   const place = { provider: 'gcs', bucket, endpoint: `http://127.0.0.1:${proxy.port}` } as const
   const before = process.env['METADATA_SERVER_DETECTION']
-  // This machine is none of Google's, and need not be asked whether it is.
+  // This machine is not Google's, so skip the check for its metadata server.
   process.env['METADATA_SERVER_DETECTION'] = 'none'
   try {
     await rejects(t, openObjectStore({ ...place, authentication_required: true }), 'FAILED_PRECONDITION')
@@ -202,7 +204,7 @@ void t.test('gcs: authentication_required', { skip: withoutGcs }, async (t) => {
   }
 })
 
-/** In front of a server without TLS. */
+/** A TLS proxy for a server without TLS. */
 const withTls = async (t: Test, authority: Authority, port: number): Promise<number> => {
   const { cert, key } = authority.issue('front')
   const server = createHttpsServer({ cert, key }, ({ method, url, headers }, outgoing) => {
@@ -220,7 +222,7 @@ const withTls = async (t: Test, authority: Authority, port: number): Promise<num
   return portOf(server.address())
 }
 
-void t.test('ontap: root_certificates say whom to trust', { skip: withoutS3 }, async (t) => {
+void t.test('ontap: root_certificates are the trusted authorities', { skip: withoutS3 }, async (t) => {
   const { port, bucket } = await startS3(t)
   const authority = new Authority(await folderOf(t))
   const tlsPort = await withTls(t, authority, port)
@@ -283,7 +285,7 @@ void t.test(
   async (t) => {
     const { port } = await startMongo(t)
     const proxy = await TcpProxy.start(t, port)
-    // This server has nobody to wait for: what counts is what it is asked for.
+    // This server has no replicas: only the request counts.
     const fieldOf = (field: object): string => Buffer.from(BSON.serialize(field)).subarray(4, -1).toString('latin1')
     const fields = (options: Partial<ExperimentalMongoOptions>) => {
       const { write_concern_w: w, write_concern_j: j, write_concern_timeout_ms: wtimeout } = options

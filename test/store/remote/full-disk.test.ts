@@ -1,4 +1,4 @@
-/** What becomes of uploads when the machine of a backend has no room left: each backend on a small disk of its own. */
+/** Uploads when the disk of a backend is full: each backend has its own small disk. */
 import { rm, statfs, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
@@ -21,7 +21,7 @@ t.setTimeout(120_000)
 
 interface Case {
   readonly skip: string | false
-  /** What an upload is refused with: what the backend says of its disk, or of a fault that it does not explain. */
+  /** The error of an upload: a full disk, or an unexplained failure of the backend. */
   readonly refusal: CodeName
   readonly message: RegExp
   open(t: Test, disk: string): Promise<{ readonly store: Store; close(): Promise<void> }>
@@ -32,7 +32,7 @@ const CASES: Readonly<Record<string, Case>> = {
     skip: withoutRedis,
     refusal: 'RESOURCE_EXHAUSTED',
     message: /MISCONF .*No space left/,
-    // It keeps everything in memory: only what it writes beside that can fail.
+    // It keeps everything in memory: only its other writes can fail.
     open: async (t, disk) => {
       const { address } = await startRedis(t, ['--dir', disk, '--appendonly', 'yes'])
       return openRedisStore(t, [address], { retry: { max_retries: 0, delay: 0, jitter: 0, budget_s: 60 } })
@@ -75,7 +75,7 @@ const CASES: Readonly<Record<string, Case>> = {
   },
 }
 
-/** Takes all of the disk but so much; answers how to give it back. */
+/** Fills the disk except this much; returns a function that frees it. */
 const fill = async (disk: string, freeBytes: number): Promise<() => Promise<void>> => {
   const { bavail, bsize } = await statfs(disk)
   const ballast = join(disk, 'ballast')
@@ -84,7 +84,7 @@ const fill = async (disk: string, freeBytes: number): Promise<() => Promise<void
 }
 
 for (const [name, { skip, refusal, message, open }] of Object.entries(CASES)) {
-  void t.test(`${name} on a full disk loses nothing and shows no part`, { skip }, async (t) => {
+  void t.test(`${name} on a full disk loses nothing and shows no partial blobial blob`, { skip }, async (t) => {
     const disk = await smallDisk(t, '64m')
     if (disk === undefined) return t.pass('a small disk', { skip: 'cannot mount one here' })
     const { store, close } = await open(t, disk)
@@ -107,7 +107,7 @@ for (const [name, { skip, refusal, message, open }] of Object.entries(CASES)) {
       await put(store, digestOf(large), large)
       return true
     })
-    t.ok((await get(store, digestOf(large))).equals(large), 'as soon as there is room it is taken')
+    t.ok((await get(store, digestOf(large))).equals(large), 'accepted as soon as there is room')
     t.ok((await get(store, digestOf(before))).equals(before))
   })
 }

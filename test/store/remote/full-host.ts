@@ -1,4 +1,7 @@
-/** A host that takes no further connection, as one behind a wall that drops packets: attempts neither succeed nor fail. */
+/**
+ * A host that accepts no more connections, like behind a firewall that drops packets: attempts neither succeed nor
+ * fail.
+ */
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { folderOf, type Scope, startBackend } from './backend.js'
@@ -7,7 +10,7 @@ const LISTEN = `require('node:net').createServer().listen({ port: 0, host: '127.
   console.log('port ' + this.address().port)
 })`
 
-/** Its port. The process behind it sleeps, and what the kernel keeps for it, one more than its backlog, is used up. */
+/** Its port. The process behind it sleeps, and the kernel's queue, backlog plus one, is full. */
 export const startFullHost = async (t: Scope): Promise<number> => {
   const said = /port (\d+)/
   const host = await startBackend(t, process.execPath, ['-e', LISTEN], said, { cwd: await folderOf(t) })

@@ -1,4 +1,4 @@
-/** A way to a backend that speaks HTTP, which answers in its place as a test tells it. */
+/** A proxy for a backend with HTTP, which can answer in its place. */
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
 import { portOf, type Scope } from './backend.js'
@@ -36,7 +36,7 @@ export class HttpProxy {
   }
 }
 
-/** As it came, its host included: requests are signed. */
+/** Unchanged, including the host, because requests are signed. */
 const pass = (port: number, incoming: IncomingMessage, outgoing: ServerResponse): void => {
   const { method, url, headers } = incoming
   const onward = request({ host: '127.0.0.1', port, method, path: url, headers }, (answer) => {

@@ -1,4 +1,4 @@
-/** Connections that are kept for the next request, and closed by the other side as it likes; and such that are slow. */
+/** Kept connections that the other side closes at any time, and slow connections. */
 import t from 'tap'
 import { missingOf } from '../../../src/store/contract/store.js'
 import { bytesOf, call, digestOf, get, put } from '../blobs.js'
@@ -9,10 +9,10 @@ t.setTimeout(120_000)
 const KIB = 1024
 
 for (const [name, { skip, open }] of Object.entries(BACKENDS)) {
-  void t.test(`${name} that closes a connection as it is used fails no request`, { skip }, async (t) => {
+  void t.test(`${name} may close a connection while it is used, and no request fails`, { skip }, async (t) => {
     const { proxy, store, close } = await open(t)
     t.teardown(close)
-    // What fits into one request, and what takes several.
+    // Blobs for one request, and for several.
     for (const sizeBytes of [1000, 200 * KIB, 6 * KIB * KIB]) {
       const [first, second] = [bytesOf(sizeBytes, 'first'), bytesOf(sizeBytes, 'second')]
       await put(store, digestOf(first), first)
@@ -30,7 +30,7 @@ for (const [name, { skip, open }] of Object.entries(BACKENDS)) {
 }
 
 for (const [name, { skip, open }] of Object.entries(BACKENDS)) {
-  void t.test(`${name} that is slow is waited for`, { skip }, async (t) => {
+  void t.test(`a slow ${name} fails no request`, { skip }, async (t) => {
     const { proxy, store, close } = await open(t)
     t.teardown(close)
     proxy.delayMs = 20

@@ -1,4 +1,4 @@
-/** Backends that are killed in the middle of a transfer, as a kernel does to who takes more memory than there is. */
+/** Backends killed in the middle of a transfer, as by the kernel when memory is short. */
 import { Readable } from 'node:stream'
 import t, { type Test } from 'tap'
 import type { Store } from '../../../src/store/contract/store.js'
@@ -22,7 +22,7 @@ const retry = { max_retries: 0, delay: 0, jitter: 0, budget_s: 60 }
 
 interface Killable {
   kill(): Promise<void>
-  /** At the same port, with what it had acknowledged. */
+  /** At the same port, with the acknowledged blobs. */
   restart(): Promise<Killable>
 }
 
@@ -66,7 +66,7 @@ const CASES: Readonly<Record<string, Case>> = {
   },
 }
 
-/** Bytes whose reader waits for `work` when half of them are gone. */
+/** Bytes whose reader waits for `work` after half of them. */
 const withPause = (bytes: Buffer, work: () => Promise<void>): Readable => {
   const halves = async function* (): AsyncGenerator<Buffer> {
     yield* cut(bytes.subarray(0, bytes.length / 2))
@@ -96,7 +96,7 @@ for (const [name, { skip, open }] of Object.entries(CASES)) {
     const second = await first.restart()
     await untilWell()
     t.notOk(await isPresent(store, digestOf(other)), 'no part of it is there')
-    t.ok((await get(store, digestOf(kept))).equals(kept), 'what it had acknowledged is')
+    t.ok((await get(store, digestOf(kept))).equals(kept), 'acknowledged blobs are there')
 
     let killing: Promise<void> | undefined
     const kill = (): Promise<void> => {

@@ -19,7 +19,7 @@ const openDescriptors = async (): Promise<number> => (await readdir('/proc/self/
 setFlagsFromString('--expose-gc')
 const collect: () => void = runInNewContext('gc')
 
-/** Bytes that streams and buffers hold behind the heap, when what nobody needs has been collected. */
+/** Bytes of streams and buffers outside the heap, after a garbage collection. */
 const heldBytes = (): number => {
   collect()
   collect()
@@ -28,11 +28,11 @@ const heldBytes = (): number => {
 
 const FAULTS = 4
 
-/** A pool may have grown by one or two meanwhile, as more was under way at a time; what leaks does so with each fault. */
+/** A pool may have grown by one or two connections meanwhile; a leak grows with each fault. */
 const SLACK = FAULTS / 2
 
 for (const [name, { skip, open }] of Object.entries(BACKENDS)) {
-  void t.test(`${name}: transfers that break leave no connection, descriptor or buffer`, { skip }, async (t) => {
+  void t.test(`${name}: interrupted transfers leave no connection, descriptor or buffer`, { skip }, async (t) => {
     const { proxy, store, close } = await open(t, { retry: NO_RETRY })
     t.teardown(close)
     const bytes = bytesOf(MIB)
@@ -65,7 +65,7 @@ for (const [name, { skip, open }] of Object.entries(BACKENDS)) {
     })
     const before = await settled()
     for (let round = 1; round <= FAULTS; round++) await breakOnce(round)
-    // Connections that were cut close in their time.
+    // Interrupted connections close after a while.
     await untilSo(async () => {
       const { descriptors, connections } = await settled()
       return connections <= before.connections + SLACK && descriptors <= before.descriptors + 2 * SLACK

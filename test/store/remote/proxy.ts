@@ -1,4 +1,4 @@
-/** A way to a backend that a test can break: connections are cut, held back or cut short as it is told. */
+/** A proxy for a backend that a test can break: it cuts, delays or limits connections. */
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 import { Transform } from 'node:stream'
@@ -34,7 +34,7 @@ export class TcpProxy {
           .on('error', () => {})
           .once('close', () => {
             sockets.delete(socket)
-            // What was said before the end still arrives.
+            // Bytes sent before the end still arrive.
             client.destroySoon()
             backend.destroy()
           })
@@ -74,38 +74,38 @@ export class TcpProxy {
   }
 
   /**
-   * Ends all connections once so many more bytes have passed, in either direction, and again after each further number given;
-   * those that follow pass.
+   * Closes all connections after this many more bytes in either direction, and again after each further number;
+   * later connections are not affected.
    */
   cutAfter(bytes: number, ...again: readonly number[]): void {
     this.#faults.bytesLeft = bytes
     this.#faults.laterBytes = [...again]
   }
 
-  /** All connections that there are now end when one of them is used next, as if the backend had just closed them. */
+  /** All current connections end when one of them is used next, as if the backend had just closed them. */
   endWhenUsed(): void {
     for (const socket of this.#sockets) this.#faults.stale.add(socket)
   }
 
-  /** Answers what clients have said since, as Latin-1. */
+  /** Returns what clients have sent since, as Latin-1. */
   record(): () => string {
     const recorded: Buffer[] = []
     this.#faults.recorded = recorded
     return () => Buffer.concat(recorded).toString('latin1')
   }
 
-  /** Nobody gets through, until told otherwise. */
+  /** Blocks all connections until it is called again. */
   set refuses(refuses: boolean) {
     this.#faults.refuses = refuses
     if (refuses) this.cut()
   }
 
-  /** Each piece of what passes, of up to 64 KiB, waits so long; 0 is not at all. */
+  /** Delays each piece of up to 64 KiB; 0 means no delay. */
   set delayMs(delayMs: number) {
     this.#faults.delayMs = delayMs
   }
 
-  /** Keeps everything back, with all connections open, until told otherwise. */
+  /** Holds all bytes back, with open connections, until it is called again. */
   set isStalled(isStalled: boolean) {
     this.#faults.isStalled = isStalled
     if (!isStalled) for (const go of this.#faults.waiting.splice(0)) go()
@@ -142,7 +142,7 @@ const passing = (faults: Faults, end: () => void): Transform =>
     },
   })
 
-/** Node leaves a socket open for ever that is reset after its end was sent. */
+/** Node never closes a socket that is reset after its end was sent. */
 const cut = (sockets: ReadonlySet<Socket>): void => {
   for (const socket of sockets) {
     if (socket.writableEnded) socket.destroy()

@@ -20,7 +20,7 @@ const requestsWith = (options: Partial<RequestsOptions> = {}, max_retries = 3): 
 
 const lost = new StatusError('UNAVAILABLE', 'lost')
 
-void t.test('a request that fails is made again, unless what it sends is used up', async (t) => {
+void t.test('a failed request is retried, unless its source was consumed', async (t) => {
   let attempts = 0
   const flaky = async (): Promise<string> => {
     attempts += 1
@@ -34,7 +34,7 @@ void t.test('a request that fails is made again, unless what it sends is used up
   t.equal(attempts, 1)
 })
 
-void t.test('a backend that does not answer costs no more than the deadline, and nobody waits for it', async (t) => {
+void t.test('a backend that does not answer costs no more than the deadline, and no caller waits for it', async (t) => {
   let heard: AbortSignal | undefined
   const requests = requestsWith({ timeoutMs: 5, maxConcurrent: 1 }, 0)
   const silent = (signal: AbortSignal): Promise<never> => {
@@ -49,7 +49,7 @@ void t.test('a backend that does not answer costs no more than the deadline, and
   t.equal(requests.underWay, 0, 'and holds no slot')
 })
 
-void t.test('so many requests at a time and no more, in the order they came', async (t) => {
+void t.test('concurrent requests are limited, and served in order', async (t) => {
   const requests = requestsWith({ maxConcurrent: 3 })
   const order: number[] = []
   let underWay = 0
@@ -71,7 +71,7 @@ void t.test('so many requests at a time and no more, in the order they came', as
   t.equal(requests.underWay, 0)
 })
 
-void t.test('who waits for a slot and gives up leaves the queue', async (t) => {
+void t.test('a caller that gives up leaves the queue for slots', async (t) => {
   const requests = requestsWith({ maxConcurrent: 1 })
   const first = new AbortController()
   const hanging = requests.run({ signal: first.signal }, () => new Promise<never>(() => {}))
@@ -86,7 +86,7 @@ void t.test('who waits for a slot and gives up leaves the queue', async (t) => {
   t.equal(requests.underWay, 0)
 })
 
-void t.test('more requests than anybody can wait for are refused', async (t) => {
+void t.test('requests beyond the bound of the queue are rejected', async (t) => {
   const requests = requestsWith({ maxConcurrent: 1 })
   const controller = new AbortController()
   const all = Array.from({ length: 10_050 }, () =>
@@ -104,7 +104,7 @@ void t.test('more requests than anybody can wait for are refused', async (t) => 
   t.same(codes.get(Code.CANCELLED), 10_001)
 })
 
-void t.test('a call that asks for much at a time is not taken for a leak of listeners', async (t) => {
+void t.test('a call with many concurrent requests causes no warning about listeners', async (t) => {
   const warnings: string[] = []
   const hear = ({ name }: Error): void => void warnings.push(name)
   process.on('warning', hear)
@@ -123,7 +123,7 @@ void t.test('a call that asks for much at a time is not taken for a leak of list
   t.same(warnings, [])
 })
 
-/** Gives `bytes` from a position in chunks, and fails where `faults` says so, each once. */
+/** Returns `bytes` from a position in chunks, and fails at each of `faults` once. */
 class Flaky {
   opened = 0
   closed = 0
@@ -165,7 +165,7 @@ class Flaky {
   }
 }
 
-void t.test('a read that is lost again and again gives every byte once', async (t) => {
+void t.test('a read that is lost repeatedly returns every byte once', async (t) => {
   const faults = fc.array(
     fc.record({
       at: fc.nat(50_000),
@@ -194,7 +194,7 @@ void t.test('a read that is lost again and again gives every byte once', async (
   await t.resolves(fc.assert(holds, { numRuns: 60 }))
 })
 
-void t.test('a read that gets nowhere fails with the last failure after as many attempts as allowed', async (t) => {
+void t.test('a read without progress fails with the last error after the allowed attempts', async (t) => {
   const bytes = bytesOf(1000)
   const faults = Array.from({ length: 9 }, () => ({ at: 400, how: 'throws' as const }))
   const requests = requestsWith({ maxConcurrent: 1 }, 2)
@@ -204,7 +204,7 @@ void t.test('a read that gets nowhere fails with the last failure after as many 
   t.equal(requests.underWay, 0)
 })
 
-void t.test('what is not there is told before there is a stream', async (t) => {
+void t.test('NOT_FOUND comes before there is a stream', async (t) => {
   const requests = requestsWith({ maxConcurrent: 1 })
   const absent = async (): Promise<Part> => {
     throw new StatusError('NOT_FOUND', 'absent')
@@ -213,7 +213,7 @@ void t.test('what is not there is told before there is a stream', async (t) => {
   t.equal(requests.underWay, 0)
 })
 
-void t.test('more bytes than were announced are never handed out', async (t) => {
+void t.test('no more bytes than announced are returned', async (t) => {
   const requests = requestsWith({}, 0)
   const open = async (): Promise<Part> => ({
     end: 5,
@@ -230,7 +230,7 @@ void t.test('more bytes than were announced are never handed out', async (t) => 
   t.equal(Buffer.concat(seen).toString(), 'abc')
 })
 
-void t.test('a read given up closes what it had opened, even what opens only then', async (t) => {
+void t.test('a cancelled read closes what it opened, even if that opens later', async (t) => {
   const bytes = bytesOf(300_000)
   const flaky = new Flaky(bytes, [], 1000)
   const requests = requestsWith({ maxConcurrent: 1 })
@@ -265,7 +265,7 @@ void t.test('a read given up closes what it had opened, even what opens only the
   t.equal(requests.underWay, 0)
 })
 
-void t.test('a read of a call that ends as it begins waits for no answer', async (t) => {
+void t.test('a read of a call that has already ended waits for no answer', async (t) => {
   const requests = requestsWith()
   const controller = new AbortController()
   const reading = requests.read({ signal: controller.signal }, 0, () => new Promise<Part>(() => {}))

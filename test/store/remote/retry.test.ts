@@ -7,7 +7,7 @@ const OPTIONS: RetryOptions = { max_retries: 3, delay: 0.5, jitter: 0, budget_s:
 const unavailable = new StatusError('UNAVAILABLE', 'gone')
 const { signal } = new AbortController()
 
-/** A retry whose waits take no time and are written down, in milliseconds. */
+/** A retry whose waits take no time and are recorded, in milliseconds. */
 const retryOf = (options: Partial<RetryOptions> = {}, random = 0.5) => {
   const waits: number[] = []
   let nowMs = 1000
@@ -25,7 +25,7 @@ const retryOf = (options: Partial<RetryOptions> = {}, random = 0.5) => {
   return { retry, waits }
 }
 
-/** How many failures it takes until nobody tries again. */
+/** The number of failures until there is no retry. */
 const failuresUntilGivenUp = async (retry: Retry, error: StatusError): Promise<number> => {
   const attempts = retry.attempts()
   for (let failures = 1; failures < 100; failures++) {
@@ -65,7 +65,7 @@ void t.test('no attempt begins after the budget, however many are left', async (
   t.ok(Math.max(...unlimited.waits) < 2 ** 31, 'and no wait is more than a timer can be')
 })
 
-void t.test('what stays as it is, is not tried again', async (t) => {
+void t.test('permanent failures are not retried', async (t) => {
   const names = Object.keys(Code) as (keyof typeof Code)[]
   const retried = []
   for (const name of names) {
@@ -88,7 +88,7 @@ void t.test('what stays as it is, is not tried again', async (t) => {
   t.equal(await failuresUntilGivenUp(retry, unavailable), 1, 'what is not listed is not retried')
 })
 
-void t.test('the last failure is told, and how often it was tried', async (t) => {
+void t.test('the last failure is reported, with the number of attempts', async (t) => {
   const { retry } = retryOf({ max_retries: 1 })
   const attempts = retry.attempts()
   await attempts.failed(new StatusError('INTERNAL', 'first'), signal)

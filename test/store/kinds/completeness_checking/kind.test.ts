@@ -31,7 +31,7 @@ const encode = (result: ActionResultInput): Buffer => resultCodec.encode(result)
 const putResult = (store: Store, result: ActionResultInput): Promise<void> =>
   putBytes(store, action, encode(result), call)
 
-t.test('a result is there while all it refers to is', async (t) => {
+t.test('a result is present while every blob it refers to is', async (t) => {
   const { cas, store, keep } = await setUp()
   const [file, stdout, inTree] = [
     await keep(bytesOf(10, 'file')),
@@ -64,7 +64,7 @@ t.test('a result is there while all it refers to is', async (t) => {
   t.same((await missingOf(store, [action, other], call)).map(String), [other.key])
 })
 
-t.test('a result that is asked for again and again is looked into anew once it was replaced', async (t) => {
+t.test('a result that is asked for repeatedly is decoded again after it was replaced', async (t) => {
   const { cas, backend, store, keep } = await setUp()
   const [first, second] = [await keep(bytesOf(10, 'first')), await keep(bytesOf(10, 'other'))]
   const result = (digest: typeof first) => ({ outputFiles: [{ path: 'f', digest }] })
@@ -77,14 +77,14 @@ t.test('a result that is asked for again and again is looked into anew once it w
   await rejects(t, get(store, action), 'NOT_FOUND')
 })
 
-t.test('an entry that is no result is dropped', async (t) => {
+t.test('an entry that is not a result is dropped', async (t) => {
   const { store, backend } = await setUp()
   await putBytes(backend, action, Buffer.from('\xff\xff no result'), call)
   await rejects(t, get(store, action), 'NOT_FOUND')
   t.notOk(await isPresent(backend, action))
 })
 
-t.test('a CAS that does not answer is no miss', async (t) => {
+t.test('a CAS that does not answer is not a miss', async (t) => {
   const { store, cas, keep } = await setUp()
   const file = await keep(bytesOf(10))
   await putResult(store, { outputFiles: [{ path: 'f', digest: file }] })
@@ -92,7 +92,7 @@ t.test('a CAS that does not answer is no miss', async (t) => {
   await t.rejects(get(store, action), { message: 'the disk is gone' })
 })
 
-t.test('an action cache that checks already is not made to check twice', async (t) => {
+t.test('an action cache that checks already is not checked twice', async (t) => {
   const { store, cas, backend } = await setUp()
   const trees = new DirectoryTrees()
   t.equal(withCompleteness(store, cas, trees), store)

@@ -47,7 +47,7 @@ const setUp = async (bytes: Buffer, open: (backend: Store) => Promise<Store> = c
 const plant = async (backend: Store, digest: ReturnType<typeof digestOf>, bytes: Buffer): Promise<void> =>
   putBytes(backend, digest, bytes, call)
 
-t.test('text gets smaller, noise hardly larger, and both come back', async (t) => {
+t.test('text gets smaller, noise hardly larger, and both are read back', async (t) => {
   const text = Buffer.alloc(1_000_000, 'to be or not to be, that is the question. ')
   t.ok((await setUp(text)).stored.length < 20_000)
   const noise = bytesOf(100_000)
@@ -122,7 +122,7 @@ t.test('a damaged blob in lz4 is DATA_LOSS once and then a miss, whatever was da
 
 t.test('a damaged blob in zstd is DATA_LOSS once and then a miss, however it is read', (t) => healing(t, zstd))
 
-t.test('a length that lies is not believed', async (t) => {
+t.test('a wrong length is not trusted', async (t) => {
   const { backend, store, digest, stored } = await setUp(Buffer.alloc(BLOCK, 'a'))
   const lying = (change: (forged: Buffer, payload: Buffer) => void): Buffer => {
     const forged = Buffer.from(stored)
@@ -146,7 +146,7 @@ t.test('a length that lies is not believed', async (t) => {
   }
 })
 
-t.test('a part is read without decoding what precedes it, and without the bytes behind it', async (t) => {
+t.test('a part is read without decoding what precedes it, and without the bytes after it', async (t) => {
   const bytes = bytesOf(16 * 1024 * 1024)
   const { backend, digest, stored } = await setUp(bytes)
   const counting = new Watched(backend)
@@ -157,7 +157,7 @@ t.test('a part is read without decoding what precedes it, and without the bytes 
     `${counting.readBytes} of ${stored.length} stored bytes`,
   )
 
-  // A block in front of the range may be damaged: nobody looks at it.
+  // A block before the range may be damaged, because it is not read.
   const torn = Buffer.from(stored)
   torn[16 + 8 + 100] = (torn[16 + 8 + 100] ?? 0) ^ 1
   await plant(backend, digest, torn)
@@ -166,7 +166,7 @@ t.test('a part is read without decoding what precedes it, and without the bytes 
   await rejects(t, get(store, digest, WHOLE), 'DATA_LOSS')
 })
 
-t.test('the event loop turns while a large blob passes, though nobody waits for anything', async (t) => {
+t.test('the event loop turns while a large blob passes, even if nothing has to wait', async (t) => {
   const store = await compressed(await memoryStore())
   const bytes = Buffer.alloc(96 * 1024 * 1024, 'words ')
   const digest = digestOf(bytes)

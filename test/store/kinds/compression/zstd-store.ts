@@ -9,13 +9,13 @@ import { buildStore, given } from '../../build.js'
 
 const KIB = 1024
 
-/** Blobs in zstd over a store at hand, in blocks of 64 KiB. */
+/** Blobs in zstd over a given store, in blocks of 64 KiB. */
 export const zstdStore = (backend: Store, settings: Partial<Zstd> = {}): Promise<Store> => {
   const zstd = { block_size: 64 * KIB, level: 1, max_uploaded_frame_size: 8 * KIB * KIB, ...settings }
   return buildStore(compression, { backend: given, compression_algorithm: { zstd } }, { children: { backend } })
 }
 
-/** What a client that reads zstd gets. */
+/** The bytes that a client gets that reads zstd. */
 export const wire = async (store: Store, digest: Digest): Promise<Buffer> =>
   (await store.get(digest, { ...WHOLE, wantedAs: 'ZSTD' }, call)).as('ZSTD').bytes(1e9, call)
 

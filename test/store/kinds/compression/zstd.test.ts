@@ -26,7 +26,7 @@ const frame = (bytes: Buffer, ...parameters: [number, number][]): Buffer => {
   return out.subarray(0, context.compress(out, bytes))
 }
 
-/** As clients that stream do it: one frame that does not tell its size. */
+/** As streaming clients do: one frame without a content size. */
 const streamed = (bytes: Buffer): Buffer => frame(bytes, [CompressParameter.contentSizeFlag, 0])
 
 const skippable = (sizeBytes: number): Buffer => {
@@ -35,7 +35,7 @@ const skippable = (sizeBytes: number): Buffer => {
   return Buffer.concat([head, Buffer.alloc(sizeBytes)])
 }
 
-t.test('what was written plain is read compressed as it is stored, and the other way round', async (t) => {
+t.test('plain uploads are read compressed as stored, and compressed uploads are read plain', async (t) => {
   const backend = await memoryStore()
   const store = await zstdStore(backend)
   for (const sizeBytes of [1, 1000, BLOCK, BLOCK + 1, 3 * MIB + 5]) {
@@ -53,7 +53,7 @@ t.test('what was written plain is read compressed as it is stored, and the other
   }
 })
 
-t.test('a frame that a client made comes back byte for byte', async (t) => {
+t.test('a frame from a client is returned byte for byte', async (t) => {
   const store = await zstdStore(await memoryStore())
   const bytes = bytesOf(5 * MIB)
   const digest = digestOf(bytes)
@@ -69,7 +69,7 @@ t.test('a frame that a client made comes back byte for byte', async (t) => {
   }
 })
 
-t.test('frames that would burden those who read them are made anew', async (t) => {
+t.test('frames that are expensive to read are compressed again', async (t) => {
   const backend = await memoryStore()
   const bytes = Buffer.concat([...Array(3).keys()].map((i) => bytesOf(100_000, `noise ${i}`)))
   const tiny = cut(bytes, [20]).map((piece) => frame(piece))
@@ -93,7 +93,7 @@ t.test('frames that would burden those who read them are made anew', async (t) =
   }
 })
 
-t.test('an upload with a window above 8 MiB is refused and leaves nothing', async (t) => {
+t.test('an upload with a window above 8 MiB is rejected and leaves nothing', async (t) => {
   const backend = await memoryStore()
   const store = await zstdStore(backend, { max_uploaded_frame_size: 100 * MIB })
   const large = Buffer.alloc(9 * MIB, 'text ')
@@ -104,7 +104,7 @@ t.test('an upload with a window above 8 MiB is refused and leaves nothing', asyn
   t.notOk(await isPresent(backend, digest))
 })
 
-t.test('frames of every kind in any order, cut anywhere', async (t) => {
+t.test('frames of every kind in any order, split anywhere', async (t) => {
   const store = await zstdStore(await memoryStore(), { max_uploaded_frame_size: 50_000 })
   const frames = fc.array(
     fc.record({
@@ -212,7 +212,7 @@ t.test('a blob damaged where a range begins is DATA_LOSS once and then a miss', 
   t.notOk(await isPresent(store, digest))
 })
 
-t.test('a blob replaced between its index and its records is not taken for damaged', async (t) => {
+t.test('a blob replaced between reading its index and its records is not reported as damaged', async (t) => {
   const backend = await memoryStore()
   const bytes = bytesOf(5 * MIB)
   const digest = digestOf(bytes)
@@ -241,7 +241,7 @@ t.test('blobs of the other algorithm stay readable, in both forms', async (t) =>
   t.same((await lz4(backend)).properties.encodings, [])
 })
 
-t.test('a block that decodes to other than it claims is not believed', async (t) => {
+t.test('a block that decodes to another length than it claims is damage', async (t) => {
   const backend = await memoryStore()
   const store = await zstdStore(backend)
   const bytes = Buffer.alloc(BLOCK, 'a')
@@ -267,7 +267,7 @@ t.test('a block that decodes to other than it claims is not believed', async (t)
   }
 })
 
-t.test('a form that is not known is DATA_LOSS and then a miss', async (t) => {
+t.test('an unknown format is DATA_LOSS and then a miss', async (t) => {
   const backend = await memoryStore()
   const store = await zstdStore(backend)
   const bytes = bytesOf(MIB)

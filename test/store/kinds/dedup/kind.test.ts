@@ -26,7 +26,7 @@ const open = async (): Promise<{ store: Store; index: Watched; content: Watched 
   return { store: await deduplicated(index, content), index, content }
 }
 
-/** The chunks of a blob, by what the store asked its content store for when it was put. */
+/** The chunks of a blob, from the requests to its content store during the put. */
 const chunksOf = async (bytes: Buffer): Promise<string[]> => {
   const { store, content } = await open()
   await put(store, digestOf(bytes), bytes)
@@ -38,7 +38,7 @@ const digestOfKey = (key: string): Digest => {
   return Digest.parse({ hash, sizeBytes: Number(sizeBytes) }, digestFunctions.SHA256)
 }
 
-t.test('what two blobs have in common is kept once', async (t) => {
+t.test('equal parts of two blobs are stored once', async (t) => {
   const { store, content } = await open()
   const first = noise(1_000_000)
   const second = Buffer.concat([first.subarray(0, 400_000), Buffer.from('something new'), first.subarray(400_000)])
@@ -50,7 +50,7 @@ t.test('what two blobs have in common is kept once', async (t) => {
   for (const bytes of [first, second]) t.ok((await get(store, digestOf(bytes))).equals(bytes))
 })
 
-t.test('a part is read from the chunks it lies in, and from no others', async (t) => {
+t.test('a part is read only from the chunks that contain it', async (t) => {
   const { store, content } = await open()
   const bytes = noise(2_000_000)
   await put(store, digestOf(bytes), bytes)
@@ -70,7 +70,7 @@ t.test('a part is read from the chunks it lies in, and from no others', async (t
 })
 
 t.test(
-  'a blob that lost a chunk is missing, is NOT_FOUND before there is a stream, and an upload heals it',
+  'a blob that lost a chunk is missing, is NOT_FOUND before there is a stream, and an upload restores it',
   async (t) => {
     const bytes = noise(1_000_000)
     const chunks = await chunksOf(bytes)
@@ -82,13 +82,13 @@ t.test(
       await rejects(t, store.get(digestOf(bytes), { offset: 0, limit: Number.POSITIVE_INFINITY }, call), 'NOT_FOUND')
       content.puts = 0
       await put(store, digestOf(bytes), bytes)
-      t.equal(content.puts, 1, 'only what is gone is written')
+      t.equal(content.puts, 1, 'only the lost chunk is written')
       t.ok((await get(store, digestOf(bytes))).equals(bytes))
     }
   },
 )
 
-t.test('a part that lies in one chunk which is gone is NOT_FOUND too', async (t) => {
+t.test('a part in a single lost chunk is NOT_FOUND too', async (t) => {
   const bytes = noise(300_000)
   const [first = ''] = await chunksOf(bytes)
   const { store, content } = await open()
@@ -97,7 +97,7 @@ t.test('a part that lies in one chunk which is gone is NOT_FOUND too', async (t)
   await rejects(t, get(store, digestOf(bytes), { offset: 0, limit: 10 }), 'NOT_FOUND')
 })
 
-t.test('a chunk that was changed behind its back is DATA_LOSS once, then missing', async (t) => {
+t.test('a chunk changed on disk is DATA_LOSS once, then missing', async (t) => {
   const bytes = noise(500_000)
   const key = (await chunksOf(bytes))[3] ?? ''
   const { store, content } = await open()
@@ -110,7 +110,7 @@ t.test('a chunk that was changed behind its back is DATA_LOSS once, then missing
   t.ok((await get(store, digestOf(bytes))).equals(bytes))
 })
 
-t.test('a list that is damaged is dropped, and its blob missing', async (t) => {
+t.test('a damaged list is dropped, and its blob is missing', async (t) => {
   const bytes = noise(500_000)
   const other = noise(400_000, 'other')
   const [mine, theirs] = [await open(), await open()]
@@ -134,17 +134,17 @@ t.test('a list that is damaged is dropped, and its blob missing', async (t) => {
   }
 })
 
-t.test('the list is written last: a blob that fails on its way is not there', async (t) => {
+t.test('the list is written last: a blob whose upload fails is absent', async (t) => {
   const { store, index, content } = await open()
   const bytes = noise(2_500_000)
   const failing = bytes.subarray(0, 2_499_999)
   await rejects(t, put(asCas(store), digestOf(bytes), failing), 'INVALID_ARGUMENT')
   t.equal(index.puts, 0)
-  t.ok(content.puts > 0, 'chunks that came are kept for the next one')
+  t.ok(content.puts > 0, 'received chunks are kept for the next upload')
   t.notOk(await isPresent(store, digestOf(bytes)))
 })
 
-t.test('what is missing is asked of each store in batches', async (t) => {
+t.test('each store is asked for missing blobs in batches', async (t) => {
   const { store, index, content } = await open()
   const blobs = Array.from({ length: 100 }, (_, i) => bytesOf(20_000, `${i}`))
   const kept = blobs.filter((_, i) => i % 2 === 0)
@@ -163,7 +163,7 @@ t.test('what is missing is asked of each store in batches', async (t) => {
   t.equal(content.questions.length, 1)
 })
 
-t.test('reads no further ahead than it is told', async (t) => {
+t.test('reads no further ahead than configured', async (t) => {
   const content = new Watched(await memoryStore())
   const store = await deduplicated(await memoryStore(), content, 2)
   const bytes = noise(1_000_000)
@@ -176,7 +176,7 @@ t.test('reads no further ahead than it is told', async (t) => {
   t.ok(source.destroyed)
 })
 
-t.test('whatever is put, lost and asked for, what it says is there can be read', async (t) => {
+t.test('after any sequence of puts and losses, every blob reported as present can be read', async (t) => {
   const blobs = Array.from({ length: 4 }, (_, i) =>
     Buffer.concat([noise(100_000 * (i % 3), `${i % 2}`), bytesOf(500, `${i}`)]),
   )
@@ -211,7 +211,7 @@ t.test('min_size, normal_size and max_size', async (t) => {
     const children = { index_store: await memoryStore(), content_store: content }
     const store = await buildStore(dedup, { ...options, min_size, normal_size, max_size }, { children })
     await put(store, digestOf(bytes), bytes)
-    // But the last one, which ends where the blob does.
+    // All but the last, which ends with the blob.
     return content.questions
       .flat()
       .map((key) => digestOfKey(key).sizeBytes)

@@ -21,7 +21,7 @@ const blobs = Array.from({ length: 12 }, (_, i) => {
 const [one, two, three] = blobs as [(typeof blobs)[0], (typeof blobs)[0], (typeof blobs)[0]]
 const keysOf = (list: typeof blobs): string[] => list.map(({ digest }) => digest.key)
 
-t.test('asks the backend for what it does not know, and no more', async (t) => {
+t.test('asks the backend only about unknown blobs', async (t) => {
   const backend = new Watched(await memoryStore())
   const store = await existenceCached(backend)
   for (const { digest, bytes } of [one, two]) await put(backend, digest, bytes)
@@ -40,10 +40,10 @@ t.test('asks the backend for what it does not know, and no more', async (t) => {
     t.same(backend.questions.at(-1), expected)
   }
   t.ok(await isPresent(store, one.digest))
-  t.equal(backend.questions.length, 2, 'who has nothing to ask does not ask')
+  t.equal(backend.questions.length, 2, 'no request without unknown blobs')
 })
 
-t.test('remembers what was written together, but not what failed', async (t) => {
+t.test('remembers blobs of a batch that were written, but not those that failed', async (t) => {
   const backend = new Watched(await memoryStore({ max_bytes: 1500 }))
   const store = await existenceCached(backend)
   const large = bytesOf(2000)
@@ -55,7 +55,7 @@ t.test('remembers what was written together, but not what failed', async (t) => 
   t.equal(backend.questions.length, 1)
 })
 
-t.test('a blob that turns out to be gone is forgotten when it is read', async (t) => {
+t.test('a blob found missing by a read is forgotten', async (t) => {
   const backend = await memoryStore()
   const store = await existenceCached(backend)
   await put(store, one.digest, one.bytes)
@@ -65,7 +65,7 @@ t.test('a blob that turns out to be gone is forgotten when it is read', async (t
   t.notOk(await isPresent(store, one.digest))
 })
 
-t.test('an upload of a blob it takes for present reaches the backend', async (t) => {
+t.test('an upload of a blob known as present reaches the backend', async (t) => {
   const backend = await memoryStore()
   const store = await existenceCached(backend)
   await put(store, one.digest, one.bytes)
@@ -74,7 +74,7 @@ t.test('an upload of a blob it takes for present reaches the backend', async (t)
   t.ok((await get(store, one.digest)).equals(one.bytes))
 })
 
-t.test('believes the backend for max_seconds, however often it is asked', async (t) => {
+t.test('caches an answer of the backend for max_seconds, however often it is used', async (t) => {
   const clock = new ManualClock(0)
   const backend = await memoryStore()
   const store = await existenceCached(backend, { max_seconds: 300 }, clock)
@@ -105,7 +105,7 @@ t.test('remembers no more than max_count and max_bytes allow', async (t) => {
   }
 })
 
-t.test('an answer that a removal overtook is not remembered', async (t) => {
+t.test('an answer overtaken by a removal is not remembered', async (t) => {
   const backend = await memoryStore()
   const slow = new Watched(backend)
   const store = await existenceCached(slow)
@@ -121,7 +121,7 @@ t.test('an answer that a removal overtook is not remembered', async (t) => {
   t.notOk(await isPresent(store, one.digest))
 })
 
-t.test('agrees with its backend, whatever goes through it', async (t) => {
+t.test('agrees with its backend after any sequence of operations', async (t) => {
   const step = fc.record({ what: fc.constantFrom('put', 'remove', 'get', 'ask'), blob: fc.nat(blobs.length - 1) })
   const holds = fc.asyncProperty(
     fc.array(step, { maxLength: 60 }),

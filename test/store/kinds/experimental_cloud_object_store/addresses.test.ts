@@ -1,4 +1,4 @@
-/** Where buckets are asked for when a configuration names an account, and no address. */
+/** The hosts of buckets for configurations with an account but without an address. */
 
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { once } from 'node:events'
@@ -10,7 +10,7 @@ import { type OpenOptions, openObjectStore } from './open.js'
 
 const STARTED = 'http.client.request.start'
 
-/** What is asked of hosts elsewhere, none of which is reached. */
+/** Requests to remote hosts, none of which leaves this machine. */
 const requestsOf = async (options: OpenOptions): Promise<readonly ClientRequest[]> => {
   const asked: ClientRequest[] = []
   const refuse = (message: unknown): void => {
@@ -50,7 +50,7 @@ const withEnvironment = (t: Test, names: Readonly<Record<string, string | undefi
   }
 }
 
-void t.test('account_name of azure, with the identity that the machine gives', async (t) => {
+void t.test('account_name of azure, with the identity of the machine', async (t) => {
   const asked: string[] = []
   const identity = createServer((request, response) => {
     asked.push(`${request.headers['x-identity-header']} ${request.url}`)
@@ -102,7 +102,7 @@ void t.test('region and bucket of aws', async (t) => {
 })
 
 void t.test('bucket of gcs', async (t) => {
-  // This machine is none of Google's, and need not be asked whether it is.
+  // This machine is not Google's, so skip the check for its metadata server.
   withEnvironment(t, { METADATA_SERVER_DETECTION: 'none', STORAGE_EMULATOR_HOST: undefined })
   await places(t, { provider: 'gcs', bucket: 'builds' }, 'storage.googleapis.com', /\/b\/builds\/o/)
 })

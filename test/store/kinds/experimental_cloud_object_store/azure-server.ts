@@ -1,4 +1,4 @@
-/** Azure Blob Storage for tests: Azurite, which keeps blobs in memory, or on a disk that is given. */
+/** Azure Blob Storage for tests: Azurite, which keeps blobs in memory or on a given disk. */
 import {
   AccountSASPermissions,
   AccountSASResourceTypes,
@@ -21,7 +21,7 @@ const KEY = Buffer.from('the key of the test').toString('base64')
 export interface AzureServer extends Backend {
   readonly container: string
   readonly port: number
-  /** An address with a signature that is good for so long, negative for one that has expired, at this port. */
+  /** An address at this port with a signature valid for this long; negative for an expired one. */
   sasUrl(forMs: number, port?: number): string
 }
 

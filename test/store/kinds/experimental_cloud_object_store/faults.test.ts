@@ -27,7 +27,7 @@ interface Server {
   readonly proxy: TcpProxy
   /** A store in its bucket, reached at this port of this machine. */
   at(port: number): OpenOptions
-  /** Uploads in parts that are neither complete nor given up, where it tells. */
+  /** Uploads in parts that are neither complete nor discarded, if the server reports them. */
   openUploads(): Promise<readonly string[]>
 }
 
@@ -65,7 +65,7 @@ for (const { name, start, skip, structName } of PROVIDERS) {
     const descriptors = await openDescriptors()
 
     await t.test(
-      'nobody there is UNAVAILABLE and told by the health of the connection, until somebody is',
+      'a missing server is UNAVAILABLE and reported by the health of the connection, until it is there',
       async (t) => {
         const { store, probe, close } = await openObjectStore(place)
         t.teardown(close)
@@ -83,7 +83,7 @@ for (const { name, start, skip, structName } of PROVIDERS) {
       },
     )
 
-    await t.test('a read that is cut goes on where it was, and without further attempts fails', async (t) => {
+    await t.test('an interrupted read continues at its position, and fails without retries', async (t) => {
       const { store, close } = await openObjectStore({ ...place, retry: RETRY, key_prefix: 'cut/' })
       const once = await openObjectStore({ ...place, key_prefix: 'cut/' })
       t.teardown(close)
@@ -96,7 +96,7 @@ for (const { name, start, skip, structName } of PROVIDERS) {
       await rejects(t, get(once.store, digestOf(bytes)), 'UNAVAILABLE')
     })
 
-    await t.test('an upload that is cut is sent again, and given up leaves neither blob nor parts', async (t) => {
+    await t.test('an interrupted upload is sent again; a discarded one leaves neither blob nor parts', async (t) => {
       const { store, close } = await openObjectStore({ ...place, retry: RETRY })
       const once = await openObjectStore(place)
       t.teardown(close)
@@ -105,11 +105,11 @@ for (const { name, start, skip, structName } of PROVIDERS) {
       proxy.cutAfter(8 * MIB)
       await put(store, digestOf(bytes), bytes)
       t.ok((await get(store, digestOf(bytes))).equals(bytes))
-      // What is lost with a connection that was kept is sent once more in any case.
+      // A request lost with a kept connection is always sent once more.
       proxy.cutAfter(8 * MIB, MIB)
       await rejects(t, put(once.store, digestOf(bytes), bytes), 'UNAVAILABLE')
       t.notOk(await isPresent(once.store, digestOf(bytes)))
-      // A part that had come whole may be kept behind the request that gives the upload up.
+      // A complete part may be stored after the request that discards the upload.
       const late = await openUploads()
       const controller = new AbortController()
       const stalled = source(cut(bytes.subarray(0, 12 * MIB))).on('end', () => controller.abort())
@@ -119,13 +119,13 @@ for (const { name, start, skip, structName } of PROVIDERS) {
       t.same(await openUploads(), late)
     })
 
-    await t.test('a bucket that is not there is no missing blob', async (t) => {
+    await t.test('a missing bucket is not a missing blob', async (t) => {
       const nowhere = place.provider === 'azure' ? { container: 'nowhere' } : { bucket: 'nowhere' }
       const { store, probe, close } = await openObjectStore({ ...place, ...nowhere })
       t.teardown(close)
       const bytes = bytesOf(1000)
       await rejects(t, put(store, digestOf(bytes), bytes), 'FAILED_PRECONDITION')
-      // This server of Google's kind says the same of objects that are not there.
+      // This test server gives the same answer for missing objects.
       await rejects(t, get(store, digestOf(bytes)), name === 'Google' ? 'NOT_FOUND' : 'FAILED_PRECONDITION')
       t.match(await probe.check(call.signal), { state: 'Failed' })
     })
@@ -136,7 +136,7 @@ for (const { name, start, skip, structName } of PROVIDERS) {
   })
 }
 
-/** What S3 says no with, and how often it is asked with two further attempts. */
+/** The refusals of S3, and the number of requests with two retries. */
 const REFUSALS = [
   { status: 429, word: 'TooManyRequests', code: 'UNAVAILABLE', attempts: 3 },
   { status: 503, word: 'SlowDown', code: 'UNAVAILABLE', attempts: 3 },
@@ -147,14 +147,14 @@ const REFUSALS = [
   { status: 403, word: 'AccessDenied', code: 'PERMISSION_DENIED', attempts: 1 },
 ] as const
 
-void t.test('S3 that says no', { skip: withoutS3 }, async (t) => {
+void t.test('refusals by S3', { skip: withoutS3 }, async (t) => {
   const { port, at, openUploads } = await s3(t)
   const proxy = await HttpProxy.start(t, port)
   const retry = { max_retries: 2, delay: 0.001, jitter: 0, budget_s: 60 }
   const { store, close } = await openObjectStore({ ...at(proxy.port), retry })
   t.teardown(close)
   for (const { status, word, code, attempts } of REFUSALS) {
-    await t.test(`${status} ${word} is ${code}, and passes when it is over`, async (t) => {
+    await t.test(`${status} ${word} is ${code}, and works again afterwards`, async (t) => {
       const [small, large] = [bytesOf(1000, word), bytesOf(11 * MIB, word)]
       const body = xml(word)
       const refuseFirst = (count: number, method: string): (() => number) => {
@@ -186,7 +186,7 @@ void t.test('S3 that says no', { skip: withoutS3 }, async (t) => {
 
 const xml = (word: string): string => `<?xml version="1.0"?><Error><Code>${word}</Code><Message>no</Message></Error>`
 
-/** What each says when credentials are no longer good. */
+/** The answer of each provider to expired credentials. */
 const EXPIRED = {
   S3: { status: 403, body: xml('ExpiredToken') },
   Azure: {
@@ -210,14 +210,14 @@ for (const { name, start, skip } of PROVIDERS) {
     const { store, failures } = counted(backend)
     const [small, large] = [bytesOf(1000), bytesOf(11 * MIB)]
     await put(store, digestOf(small), small)
-    // In the midst of an upload; those to Google go to an address of their own once they have begun.
+    // During an upload. Uploads to Google use their own address once they have begun.
     const sends = name === 'Google' ? 'POST' : 'PUT'
     let passed = name === 'Google' ? 0 : 1
     proxy.refuse = ({ method }) => (method === sends && passed-- <= 0 ? EXPIRED[name] : undefined)
     await rejects(t, put(store, digestOf(large), large), 'UNAUTHENTICATED')
     proxy.refuse = () => EXPIRED[name]
     await rejects(t, get(store, digestOf(small)), 'UNAUTHENTICATED')
-    // All that an answer to HEAD has is its status, and S3 says 403 for everything.
+    // A response to HEAD has only its status, and S3 uses 403 for all of these.
     await rejects(t, isPresent(store, digestOf(small)), name === 'S3' ? 'PERMISSION_DENIED' : 'UNAUTHENTICATED')
     t.same(failures(), ['read error: 1', 'find_missing error: 1', 'write error: 1'], 'each is counted')
     t.match(await probe.check(call.signal), { state: 'Failed' })
@@ -242,7 +242,7 @@ void t.test('wrong keys of S3 are UNAUTHENTICATED', { skip: withoutS3 }, async (
   await rejects(t, get(store, digestOf(bytes)), 'UNAUTHENTICATED')
 })
 
-void t.test('a signature for Azure that has expired is no way in', { skip: withoutAzure }, async (t) => {
+void t.test('an expired signature for Azure is rejected', { skip: withoutAzure }, async (t) => {
   const { container, sasUrl } = await startAzure(t)
   const { store, probe, close } = await openObjectStore({ provider: 'azure', container, sas_url: sasUrl(-1000) })
   t.teardown(close)
@@ -253,7 +253,7 @@ void t.test('a signature for Azure that has expired is no way in', { skip: witho
   t.match(await probe.check(call.signal), { state: 'Failed' })
 })
 
-void t.test('Google that says nothing is DEADLINE_EXCEEDED in time', { skip: withoutGcs }, async (t) => {
+void t.test('a silent Google server is DEADLINE_EXCEEDED in time', { skip: withoutGcs }, async (t) => {
   const { proxy, at } = await gcs(t)
   const { store, close } = await openObjectStore({ ...at(proxy.port), read_timeout_s: 1 })
   t.teardown(close)
@@ -267,32 +267,28 @@ void t.test('Google that says nothing is DEADLINE_EXCEEDED in time', { skip: wit
   proxy.cut()
 })
 
-void t.test(
-  'what is wrong or too old in a bucket counts as missing or is never served',
-  { skip: withoutS3 },
-  async (t) => {
-    const { port, at } = await s3(t)
-    const clock = new ManualClock(Date.now())
-    const options = { ...at(port), key_prefix: 'old/', consider_expired_after_s: 3600 }
-    const { store, close } = await openObjectStore(options, clock)
-    t.teardown(close)
-    const bytes = bytesOf(500_000)
-    const digest = digestOf(bytes)
-    await put(store, digest, bytes)
-    t.ok(await isPresent(store, digest))
-    clock.advance(3_700_000)
-    t.notOk(await isPresent(store, digest))
-    await rejects(t, get(store, digest), 'NOT_FOUND')
-    clock.advance(-3_700_000)
-    await put(store, digest.asKey(), bytes.subarray(1))
-    t.notOk(await isPresent(store, digest), 'an object that is too short')
-    await rejects(t, get(store, digest), 'NOT_FOUND')
-    const other = Buffer.from(bytes)
-    other.writeUInt8(other.readUInt8(7) ^ 1, 7)
-    await put(store, digest.asKey(), other)
-    await rejects(t, get(store, digest), 'DATA_LOSS')
-    t.notOk(await isPresent(store, digest), 'what was corrupt is taken away')
-  },
-)
+void t.test('damaged and expired objects in a bucket are missing or never served', { skip: withoutS3 }, async (t) => {
+  const { port, at } = await s3(t)
+  const clock = new ManualClock(Date.now())
+  const options = { ...at(port), key_prefix: 'old/', consider_expired_after_s: 3600 }
+  const { store, close } = await openObjectStore(options, clock)
+  t.teardown(close)
+  const bytes = bytesOf(500_000)
+  const digest = digestOf(bytes)
+  await put(store, digest, bytes)
+  t.ok(await isPresent(store, digest))
+  clock.advance(3_700_000)
+  t.notOk(await isPresent(store, digest))
+  await rejects(t, get(store, digest), 'NOT_FOUND')
+  clock.advance(-3_700_000)
+  await put(store, digest.asKey(), bytes.subarray(1))
+  t.notOk(await isPresent(store, digest), 'an object that is too short')
+  await rejects(t, get(store, digest), 'NOT_FOUND')
+  const other = Buffer.from(bytes)
+  other.writeUInt8(other.readUInt8(7) ^ 1, 7)
+  await put(store, digest.asKey(), other)
+  await rejects(t, get(store, digest), 'DATA_LOSS')
+  t.notOk(await isPresent(store, digest), 'what was corrupt is taken away')
+})
 
 const openDescriptors = async (): Promise<number> => (await readdir('/proc/self/fd')).length

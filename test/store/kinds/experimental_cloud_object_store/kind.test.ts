@@ -29,33 +29,29 @@ void t.test('S3', { skip: withoutS3 }, async (t) => {
   })
 })
 
-void t.test(
-  'parts of uploads at a time are each their own, in memory that is used again',
-  { skip: withoutS3 },
-  async (t) => {
-    const { port, bucket } = await startS3(t)
-    process.env['AWS_ACCESS_KEY_ID'] = S3_KEYS.accessKeyId
-    process.env['AWS_SECRET_ACCESS_KEY'] = S3_KEYS.secretAccessKey
-    const place = { provider: 'aws', bucket, region: 'us-east-1', endpoint: `http://127.0.0.1:${port}` } as const
-    const { store, close } = await openObjectStore(place)
-    t.teardown(close)
-    for (const round of [1, 2]) {
-      const blobs = Array.from({ length: 4 }, (_, index) => bytesOf(11_000_000 + index, `${round} ${index}`))
-      await Promise.all(blobs.map((bytes) => put(store, digestOf(bytes), bytes)))
-      for (const bytes of blobs) {
-        const digest = digestOf(bytes)
-        t.ok(bytes.equals(await getBytes(store, digest, bytes.length, call)), `${digest} of round ${round}`)
-      }
+void t.test('parts of concurrent uploads stay separate in reused memory', { skip: withoutS3 }, async (t) => {
+  const { port, bucket } = await startS3(t)
+  process.env['AWS_ACCESS_KEY_ID'] = S3_KEYS.accessKeyId
+  process.env['AWS_SECRET_ACCESS_KEY'] = S3_KEYS.secretAccessKey
+  const place = { provider: 'aws', bucket, region: 'us-east-1', endpoint: `http://127.0.0.1:${port}` } as const
+  const { store, close } = await openObjectStore(place)
+  t.teardown(close)
+  for (const round of [1, 2]) {
+    const blobs = Array.from({ length: 4 }, (_, index) => bytesOf(11_000_000 + index, `${round} ${index}`))
+    await Promise.all(blobs.map((bytes) => put(store, digestOf(bytes), bytes)))
+    for (const bytes of blobs) {
+      const digest = digestOf(bytes)
+      t.ok(bytes.equals(await getBytes(store, digest, bytes.length, call)), `${digest} of round ${round}`)
     }
-  },
-)
+  }
+})
 
-void t.test('an upload to Google whose end is slow ends in its own bytes', { skip: withoutGcs }, async (t) => {
+void t.test('an upload to Google with a slow end keeps its own bytes', { skip: withoutGcs }, async (t) => {
   const { bucket, proxy } = await startGcs(t)
   const place = { provider: 'gcs', bucket, endpoint: `http://127.0.0.1:${proxy.port}` } as const
   const { store, close } = await openObjectStore({ ...place, resumable_chunk_size: 16 * MIB })
   t.teardown(close)
-  // More than the system takes off the hands of this process: what the other upload would overwrite has to be here still.
+  // More than the socket buffers hold, so that the other upload could still overwrite bytes of this one.
   const [slow, other] = [bytesOf(31 * MIB, 'slow'), bytesOf(31 * MIB, 'other')]
   const chunks = source(cut(slow))
   const putting = store.put(digestOf(slow), Blob.ofPath([chunks]), call)
@@ -70,7 +66,7 @@ void t.test('an upload to Google whose end is slow ends in its own bytes', { ski
   t.ok((await getBytes(store, digestOf(other).asKey(), other.length, call)).equals(other))
 })
 
-// Libraries that share their connections keep them when a store is closed: they are cut in front of it.
+// Libraries with shared connections keep them after a store is closed, so the proxy cuts them.
 
 const throughProxy = async (options: OpenOptions, proxy: TcpProxy) => {
   const { store, close } = await openObjectStore(options)

@@ -29,7 +29,7 @@ export interface OpenObjectStore {
 
 let opened = 0
 
-/** A store in a corner of its bucket where no other is, unless `key_prefix` says which. */
+/** A store under a unique prefix in its bucket, unless `key_prefix` gives one. */
 export const openObjectStore = async (options: OpenOptions, clock: Clock = systemClock): Promise<OpenObjectStore> => {
   const resources = new Resources(silentLog)
   const probes: HealthProbe[] = []

@@ -22,7 +22,7 @@ export interface S3Server extends Backend {
   restart(): Promise<S3Server>
 }
 
-/** It takes requests that are signed for `region` only, and keeps objects on `disk`, if given. */
+/** It accepts only requests signed for `region`, and keeps objects on `disk`, if given. */
 export const startS3 = async (t: Scope, region = 'us-east-1', disk?: string): Promise<S3Server> => {
   const [port = 0] = await freePorts(1)
   return startIn(t, { cwd: disk ?? (await folderOf(t)), port, region })

@@ -15,29 +15,25 @@ const MIB = 1024 * 1024
 
 t.setTimeout(120_000)
 
-void t.test(
-  'a MongoDB that is killed is UNAVAILABLE at once, and well when it is back',
-  { skip: withoutMongo },
-  async (t) => {
-    const server = await startMongo(t)
-    const { store, probes, close } = await openMongoStore(server.port, { connection_timeout_ms: 1000 })
-    t.teardown(close)
-    const bytes = bytesOf(1000)
-    await put(store, digestOf(bytes), bytes)
-    await server.kill()
-    await rejects(t, get(store, digestOf(bytes)), 'UNAVAILABLE')
-    await rejects(t, put(store, digestOf(bytes), bytes), 'UNAVAILABLE')
-    await rejects(t, isPresent(store, digestOf(bytes)), 'UNAVAILABLE')
-    t.equal(probes[0]?.structName, 'MongoBucket')
-    t.match(await probes[0]?.check(call.signal), { state: 'Failed', error: /^UNAVAILABLE: / })
-    await server.restart()
-    await untilSo(async () => (await store.health(call)).state === 'Ok')
-    t.ok((await get(store, digestOf(bytes))).equals(bytes), 'what was acknowledged is still there')
-  },
-)
+void t.test('a killed MongoDB is UNAVAILABLE at once, and works when it is back', { skip: withoutMongo }, async (t) => {
+  const server = await startMongo(t)
+  const { store, probes, close } = await openMongoStore(server.port, { connection_timeout_ms: 1000 })
+  t.teardown(close)
+  const bytes = bytesOf(1000)
+  await put(store, digestOf(bytes), bytes)
+  await server.kill()
+  await rejects(t, get(store, digestOf(bytes)), 'UNAVAILABLE')
+  await rejects(t, put(store, digestOf(bytes), bytes), 'UNAVAILABLE')
+  await rejects(t, isPresent(store, digestOf(bytes)), 'UNAVAILABLE')
+  t.equal(probes[0]?.structName, 'MongoBucket')
+  t.match(await probes[0]?.check(call.signal), { state: 'Failed', error: /^UNAVAILABLE: / })
+  await server.restart()
+  await untilSo(async () => (await store.health(call)).state === 'Ok')
+  t.ok((await get(store, digestOf(bytes))).equals(bytes), 'what was acknowledged is still there')
+})
 
 void t.test(
-  'a connection to MongoDB that is cut costs no byte and shows no part',
+  'a lost connection to MongoDB loses no byte and shows no partial blob',
   { skip: withoutMongo },
   async (t) => {
     const server = await startMongo(t)
@@ -66,27 +62,23 @@ void t.test(
   },
 )
 
-void t.test(
-  'a MongoDB that is not there at start keeps nobody from starting, and is well when it comes',
-  { skip: withoutMongo },
-  async (t) => {
-    const server = await startMongo(t)
-    const proxy = await TcpProxy.start(t, server.port)
-    proxy.refuses = true
-    const { store, close } = await openMongoStore(proxy.port, { connection_timeout_ms: 3000 })
-    t.teardown(close)
-    const bytes = bytesOf(1000)
-    await rejects(t, put(store, digestOf(bytes), bytes), 'UNAVAILABLE')
-    await rejects(t, isPresent(store, digestOf(bytes)), 'UNAVAILABLE')
-    proxy.refuses = false
-    await untilSo(async () => (await store.health(call)).state === 'Ok')
-    await put(store, digestOf(bytes), bytes)
-    t.ok((await get(store, digestOf(bytes))).equals(bytes))
-  },
-)
+void t.test('the server starts without MongoDB, and uses it when it is there', { skip: withoutMongo }, async (t) => {
+  const server = await startMongo(t)
+  const proxy = await TcpProxy.start(t, server.port)
+  proxy.refuses = true
+  const { store, close } = await openMongoStore(proxy.port, { connection_timeout_ms: 3000 })
+  t.teardown(close)
+  const bytes = bytesOf(1000)
+  await rejects(t, put(store, digestOf(bytes), bytes), 'UNAVAILABLE')
+  await rejects(t, isPresent(store, digestOf(bytes)), 'UNAVAILABLE')
+  proxy.refuses = false
+  await untilSo(async () => (await store.health(call)).state === 'Ok')
+  await put(store, digestOf(bytes), bytes)
+  t.ok((await get(store, digestOf(bytes))).equals(bytes))
+})
 
 void t.test(
-  'a MongoDB that does not answer is DEADLINE_EXCEEDED in time, and well again afterwards',
+  'a MongoDB that does not answer is DEADLINE_EXCEEDED in time, and works again afterwards',
   { skip: withoutMongo },
   async (t) => {
     const server = await startMongo(t)
@@ -105,7 +97,7 @@ void t.test(
 )
 
 void t.test(
-  'a password of MongoDB that is changed while it is used is UNAUTHENTICATED, and good again when it is changed back',
+  'a changed MongoDB password is UNAUTHENTICATED, and works again when it is changed back',
   { skip: withoutMongo },
   async (t) => {
     const server = await startGuardedMongo(t)
@@ -139,7 +131,7 @@ void t.test(
   },
 )
 
-void t.test('a read whose cursor the server forgot goes on where it was', { skip: withoutMongo }, async (t) => {
+void t.test('a read whose cursor the server dropped continues at its position', { skip: withoutMongo }, async (t) => {
   const { port } = await startMongo(t)
   const { store, close } = await openMongoStore(port)
   t.teardown(close)
@@ -166,7 +158,7 @@ void t.test('a read whose cursor the server forgot goes on where it was', { skip
   t.ok(Buffer.concat(found).equals(bytes))
 })
 
-void t.test('a blob in many chunks is read by one question', { skip: withoutMongo }, async (t) => {
+void t.test('a blob of many chunks is read with one query', { skip: withoutMongo }, async (t) => {
   const { port } = await startMongo(t)
   const { store, close } = await openMongoStore(port)
   t.teardown(close)
@@ -183,17 +175,14 @@ void t.test('a blob in many chunks is read by one question', { skip: withoutMong
   t.equal((await questions()) - before, 2, 'for the blob, and for all of its chunks')
 })
 
-void t.test(
-  'what a member of a replica set says while another becomes the primary, or of cursors it forgot, is UNAVAILABLE',
-  async (t) => {
-    for (const code of [43, 91, 237, 189, 10107, 11600, 11602, 13435, 13436]) {
-      const said = new MongoServerError({ code, errmsg: 'not primary' })
-      t.match(mongoFailure('MongoDB at a set', said), { code: 14, message: new RegExp(`MongoServerError ${code}`) })
-    }
-  },
-)
+void t.test('errors of a replica set during an election, and of dropped cursors, are UNAVAILABLE', async (t) => {
+  for (const code of [43, 91, 237, 189, 10107, 11600, 11602, 13435, 13436]) {
+    const said = new MongoServerError({ code, errmsg: 'not primary' })
+    t.match(mongoFailure('MongoDB at a set', said), { code: 14, message: new RegExp(`MongoServerError ${code}`) })
+  }
+})
 
-void t.test('what a configuration of MongoDB contradicts is refused at start', async (t) => {
+void t.test('a contradictory MongoDB configuration is rejected at start', async (t) => {
   await rejects(t, openMongoStore(1, { connection_string: 'http://127.0.0.1' }), 'INVALID_ARGUMENT')
   await rejects(t, openMongoStore(1, { write_concern_j: true }), 'INVALID_ARGUMENT')
   await rejects(t, openMongoStore(1, { read_chunk_size: 16_000_000 }), 'INVALID_ARGUMENT')

@@ -12,7 +12,7 @@ void t.test('MongoDB', { skip: withoutMongo }, async (t) => {
   storeSuite(t, {
     name: 'experimental_mongo',
     open: async () => {
-      // A database each: this server looks at every document of a collection for all but a question by key.
+      // A separate database each, because this server scans the whole collection for any query except by key.
       const database = `builds-${databases++}`
       const open = () => openMongoStore(port, { database, key_prefix: 'cas/', read_chunk_size: 256 * 1024 })
       return { ...(await open()), reopen: open }

@@ -19,7 +19,7 @@ export const startMongo = async (t: Scope, disk?: string): Promise<MongoServer> 
   return startIn(t, disk ?? (await folderOf(t)), port)
 }
 
-/** One that lets in who has a password: at first `root` with `secret`, known in the database `builds`. */
+/** A server with authentication: at first user `root` with password `secret`, in the database `builds`. */
 export const startGuardedMongo = async (t: Scope): Promise<MongoServer> => {
   const [port = 0] = await freePorts(1)
   const root = ['--setup-username=root', '--setup-password=secret', '--setup-database=builds']

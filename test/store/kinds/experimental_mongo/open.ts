@@ -8,7 +8,7 @@ import { buildStore } from '../../build.js'
 
 let opened = 0
 
-/** A store with keys that no other has, unless `key_prefix` says which. */
+/** A store with a unique key prefix, unless `key_prefix` gives one. */
 export const openMongoStore = async (port: number, options: Partial<ExperimentalMongoOptions> = {}) => {
   const resources = new Resources(silentLog)
   const probes: HealthProbe[] = []

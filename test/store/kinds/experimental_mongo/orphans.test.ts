@@ -15,7 +15,7 @@ import { startMongo, withoutMongo } from './mongo-server.js'
 
 const DAY_MS = 24 * 60 * 60 * 1000
 
-void t.test('chunks that no blob names go, and those of a blob stay', { skip: withoutMongo }, async (t) => {
+void t.test('chunks without a blob are deleted, those of a blob stay', { skip: withoutMongo }, async (t) => {
   const { port } = await startMongo(t)
   const client = await new MongoClient(`mongodb://127.0.0.1:${port}/`).connect()
   t.teardown(() => client.close())
@@ -54,13 +54,13 @@ void t.test('chunks that no blob names go, and those of a blob stay', { skip: wi
   await (await upload('whole')).complete()
   await orphans.add('replaced', 'whole', version)
   await orphans.sweep(Date.now())
-  t.equal(await count('cas.chunks'), 16, 'somebody may still read what was replaced')
+  t.equal(await count('cas.chunks'), 16, 'a read in flight may still use the replaced chunks')
   await orphans.sweep(Date.now() + DAY_MS / 24)
   t.equal(await count('cas.chunks'), 12)
   t.strictSame(await count('cas'), 3)
 })
 
-void t.test('of a part that came by half all is there once it was sent again', { skip: withoutMongo }, async (t) => {
+void t.test('a part that arrived half is complete after it was sent again', { skip: withoutMongo }, async (t) => {
   const { port } = await startMongo(t)
   const client = await new MongoClient(`mongodb://127.0.0.1:${port}/`).connect()
   t.teardown(() => client.close())
@@ -84,7 +84,7 @@ void t.test('of a part that came by half all is there once it was sent again', {
   t.same([...lengths].sort(), expected)
 })
 
-void t.test('what else is wrong with chunks that came before is told', async (t) => {
+void t.test('errors besides duplicates are reported for repeated chunks', async (t) => {
   const failed = (codes: readonly number[], concern?: number): MongoBulkWriteError => {
     const concernError =
       concern === undefined ? undefined : ({ code: concern, errmsg: '' } as unknown as WriteConcernError)

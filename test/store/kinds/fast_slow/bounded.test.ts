@@ -16,21 +16,21 @@ import { S3_KEYS, startS3, withoutS3 } from '../experimental_cloud_object_store/
 
 const MIB = 1024 * 1024
 const TRANSFERS = 64
-/** What is held does not depend on it: REMEXEC_TEST_TRANSFER_MIB=256 moves 16 GiB, for who has the time and the disk. */
+/** The memory does not depend on it. REMEXEC_TEST_TRANSFER_MIB=256 moves 16 GiB, which needs time and disk. */
 const SIZE_MIB = Number(process.env['REMEXEC_TEST_TRANSFER_MIB'] ?? 4)
 const SIZE = SIZE_MIB * MIB
-/** Google's protocol has the smallest parts, but the server of the tests has all of an upload in memory: S3 gets the large ones. */
+/** Google's protocol has the smallest parts, but its test server keeps a whole upload in memory: large ones use S3. */
 const IS_LARGE = SIZE_MIB > 4
 const PART = IS_LARGE ? 5 * MIB : MIB / 2
 /** Of memory in front of the bucket. */
 const NEAR = 8 * MIB
-/** What may be on its way of an upload, a path of five stages and a tee, and of a read, of three. */
+/** Bytes in flight of an upload (a path of five stages and a tee) and of a read (three stages). */
 const UPLOADING = 2 * MIB
 const READING = MIB
 
 t.setTimeout(170_000 + SIZE_MIB * 10_000)
 
-/** Most that is held at a time while `work` goes on, beside what was held before: on the heap and behind it. */
+/** Peak of the additional memory during `work`, on the heap and outside. */
 const heldBy = async (work: () => Promise<unknown>): Promise<number> => {
   const held = (): number => {
     const { heapUsed, external } = process.memoryUsage()
@@ -58,7 +58,7 @@ const inS3 = async (t: Scope) => {
 }
 
 t.test(
-  '64 transfers at a time through memory in front of a compressed bucket hold a part each, not a blob',
+  '64 concurrent transfers through memory and a compressed bucket hold a part each, not a blob',
   { skip: IS_LARGE ? withoutS3 : withoutGcs },
   async (t) => {
     const { store: backend, close } = await openObjectStore({

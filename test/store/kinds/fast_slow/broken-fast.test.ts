@@ -20,7 +20,7 @@ import { rejects } from '../../suite.js'
 import { Watched } from '../../watched.js'
 import { openFilesystem } from '../filesystem/open.js'
 
-// A fast tier that fails never fails a call, also when it fails in the middle of a blob; and what is wrong in it is never served.
+// A failing fast tier never fails a call, not even in the middle of a blob, and damaged blobs in it are never served.
 
 const tiers = (fast: Store, slow: Store): Promise<Store> =>
   buildStore(
@@ -41,7 +41,7 @@ const verified = (backend: Store): Promise<Store> =>
 
 const SIZE = 3_000_000
 
-/** Gives so many bytes of each blob, and then fails, or just ends. */
+/** Returns this many bytes of each blob, and then fails or ends. */
 class BreakingOff extends ForwardingStore {
   constructor(
     backend: Store,
@@ -66,7 +66,7 @@ class BreakingOff extends ForwardingStore {
   }
 }
 
-/** Gives files that cannot be read behind so many bytes. */
+/** Returns files that cannot be read after this many bytes. */
 class BreakingFiles extends ForwardingStore {
   closed = 0
 
@@ -105,7 +105,7 @@ const setUp = async (wrap: (backend: Store) => Store | Promise<Store>, sizeBytes
 
 const failure = (code: CodeName): StatusError => new StatusError(code, 'the fast tier broke')
 
-t.test('a blob of which the fast tier breaks off is read on from the slow tier where it was', async (t) => {
+t.test('a read that breaks off in the fast tier continues in the slow tier at its position', async (t) => {
   for (const after of [1, 1_000_000, SIZE - 1]) {
     for (const error of [failure('UNAVAILABLE'), failure('INTERNAL')]) {
       const { store, slow, bytes, digest } = await setUp((backend) => new BreakingOff(backend, after, error))
@@ -116,12 +116,12 @@ t.test('a blob of which the fast tier breaks off is read on from the slow tier w
   }
 })
 
-t.test('a blob that the fast tier ends too early, without a word, is read on from the slow tier', async (t) => {
+t.test('a blob that the fast tier ends too early without an error continues from the slow tier', async (t) => {
   const { store, bytes, digest } = await setUp((backend) => new BreakingOff(backend, 1_000_000, undefined))
   t.ok((await get(store, digest)).equals(bytes))
 })
 
-t.test('a part of a blob of which the fast tier breaks off is read on to its own end', async (t) => {
+t.test('a partial read that breaks off in the fast tier continues to the end of its range', async (t) => {
   const { store, slow, bytes, digest } = await setUp((backend) => new BreakingOff(backend, 600_000, failure('UNKNOWN')))
   for (const [offset, limit] of [
     [500_000, 1_500_000],
@@ -135,7 +135,7 @@ t.test('a part of a blob of which the fast tier breaks off is read on to its own
   }
 })
 
-t.test('a file of the fast tier that cannot be read to its end is read on from the slow tier', async (t) => {
+t.test('a file of the fast tier that fails in the middle continues from the slow tier', async (t) => {
   for (const after of [0, 1_000_000]) {
     const { fast, store, bytes, digest } = await setUp((backend) => new BreakingFiles(backend, after))
     const form = await (await store.get(digest, WHOLE, call)).take()
@@ -150,7 +150,7 @@ t.test('a file of the fast tier that cannot be read to its end is read on from t
   }
 })
 
-t.test('both tiers failing fails the call, with what the slow one says', async (t) => {
+t.test('if both tiers fail, the call fails with the error of the slow one', async (t) => {
   const { store, slow, digest } = await setUp((backend) => new BreakingOff(backend, 1000, failure('INTERNAL')))
   slow.fails.read = failure('UNAVAILABLE')
   await rejects(t, get(store, digest), 'UNAVAILABLE')
@@ -159,14 +159,17 @@ t.test('both tiers failing fails the call, with what the slow one says', async (
   await rejects(t, get(store, digest), 'INTERNAL')
 })
 
-t.test('a result of which the fast tier breaks off is not read on: the slow tier may have another one', async (t) => {
-  const { store, digest: content, bytes } = await setUp((it) => new BreakingOff(it, 1000, failure('UNAVAILABLE')))
-  const digest = content.asKey()
-  await put(store, digest, bytes)
-  await rejects(t, get(store, digest), 'UNAVAILABLE')
-})
+t.test(
+  'a result that breaks off in the fast tier does not continue, because the slow tier may have another one',
+  async (t) => {
+    const { store, digest: content, bytes } = await setUp((it) => new BreakingOff(it, 1000, failure('UNAVAILABLE')))
+    const digest = content.asKey()
+    await put(store, digest, bytes)
+    await rejects(t, get(store, digest), 'UNAVAILABLE')
+  },
+)
 
-t.test('a reader that leaves in the middle is no failure of the fast tier', async (t) => {
+t.test('a reader that leaves in the middle is not a failure of the fast tier', async (t) => {
   const { store, slow, digest } = await setUp((backend) => backend)
   const controller = new AbortController()
   const blob = await store.get(digest, WHOLE, call)
@@ -181,7 +184,7 @@ t.test('a reader that leaves in the middle is no failure of the fast tier', asyn
   t.equal(slow.reads, 0)
 })
 
-/** Asks its backend something before it takes what is put. */
+/** Asks its backend before it accepts an upload. */
 class Asking extends ForwardingStore {
   constructor(
     backend: Store,
@@ -197,7 +200,7 @@ class Asking extends ForwardingStore {
 }
 
 t.test(
-  'an upload given up while the slow tier is asked about it is CANCELLED, and not the end of the process',
+  'an upload cancelled while the slow tier is asked about it is CANCELLED and does not end the process',
   async (t) => {
     for (const which of ['slow', 'fast'] as const) {
       const controller = new AbortController()
@@ -214,7 +217,7 @@ t.test(
   },
 )
 
-/** What a fast tier on this machine's disk has of a blob, changed behind its back before it starts. */
+/** A fast tier on disk whose blob was changed before it starts. */
 const damaged = async (t: Test, sizeBytes: number, damage: (path: string) => Promise<void>) => {
   const folder = t.testdir()
   const slow = new Watched(await memoryStore())
@@ -236,36 +239,36 @@ const flip = async (path: string): Promise<void> => {
   await writeFile(path, bytes)
 }
 
+t.test('a small damaged file of the fast tier is never served: the same call reads the slow tier', async (t) => {
+  for (const damage of [flip, (path: string) => truncate(path, 1000)]) {
+    const { store, slow, fast, bytes, digest, close } = await damaged(t, 200_000, damage)
+    t.ok((await get(store, digest)).equals(bytes))
+    t.equal(slow.reads, 1)
+    await until(() => isPresent(fast, digest))
+    t.ok((await get(store, digest)).equals(bytes))
+    t.equal(slow.reads, 1, 'and the fast tier has it right again')
+    await close()
+  }
+})
+
 t.test(
-  'a damaged file of the fast tier that is small is never served: the slow tier is read in the same call',
+  'a large damaged file of the fast tier is not served completely, and then comes from the slow tier',
   async (t) => {
-    for (const damage of [flip, (path: string) => truncate(path, 1000)]) {
-      const { store, slow, fast, bytes, digest, close } = await damaged(t, 200_000, damage)
-      t.ok((await get(store, digest)).equals(bytes))
-      t.equal(slow.reads, 1)
-      await until(() => isPresent(fast, digest))
-      t.ok((await get(store, digest)).equals(bytes))
-      t.equal(slow.reads, 1, 'and the fast tier has it right again')
-      await close()
-    }
+    const { store, fast, bytes, digest, close } = await damaged(t, SIZE, flip)
+    await rejects(t, get(store, digest), 'DATA_LOSS')
+    t.ok((await get(store, digest)).equals(bytes))
+    await until(() => isPresent(fast, digest))
+    await close()
   },
 )
 
-t.test('a damaged large file of the fast tier is not served whole, and then comes from the slow tier', async (t) => {
-  const { store, fast, bytes, digest, close } = await damaged(t, SIZE, flip)
-  await rejects(t, get(store, digest), 'DATA_LOSS')
-  t.ok((await get(store, digest)).equals(bytes))
-  await until(() => isPresent(fast, digest))
-  await close()
-})
-
-t.test('a large file of the fast tier that was cut short is read from the slow tier in the same call', async (t) => {
+t.test('a large truncated file of the fast tier is read from the slow tier in the same call', async (t) => {
   const { store, bytes, digest, close } = await damaged(t, SIZE, (path) => truncate(path, 1_000_000))
   t.ok((await get(store, digest)).equals(bytes))
   await close()
 })
 
-t.test('what a fast tier compresses and turns out damaged comes from the slow tier', async (t) => {
+t.test('a damaged blob of a compressing fast tier comes from the slow tier', async (t) => {
   const lz4 = { block_size: 64 * 1024, max_decode_block_size: 0 }
   for (const sizeBytes of [1000, SIZE]) {
     const memory = await memoryStore()
@@ -273,14 +276,14 @@ t.test('what a fast tier compresses and turns out damaged comes from the slow ti
     const wrap = () => buildStore(compression, options, { children: { backend: memory } })
     const { store, bytes, digest } = await setUp(wrap, sizeBytes)
     const kept = Buffer.from(await get(memory, digest.asKey()))
-    // The first block: nothing has been handed out when that is read.
+    // The first block: no byte was returned before it is read.
     kept.fill(0xff, 60, 400)
     await put(memory, digest.asKey(), kept)
     t.ok((await get(store, digest)).equals(bytes), `${sizeBytes} bytes`)
   }
 })
 
-t.test('what a check above the tiers finds wrong in the fast one is fetched again from the slow one', async (t) => {
+t.test('a blob that a check above finds damaged in the fast tier is fetched again from the slow one', async (t) => {
   for (const sizeBytes of [1000, SIZE]) {
     const { fast, slow, store, bytes, digest } = await setUp((backend) => backend, sizeBytes)
     const cas = await verified(store)

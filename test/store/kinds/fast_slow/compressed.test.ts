@@ -23,7 +23,7 @@ const zstdMemory = async (): Promise<Store> => zstdStore(await memoryStore())
 
 const bytes = bytesOf(3_000_000)
 const digest = digestOf(bytes)
-// Not what the store would make of the blob: one frame, not several.
+// Different from the store's own encoding: one frame, not several.
 const made = zstdCompress(bytes)
 const wrong = zstdCompress(bytesOf(3_000_000, 'wrong'))
 
@@ -85,21 +85,24 @@ t.test('a compressed read fills a fast store that keeps blobs compressed too', a
   t.ok((await wire(store, digest)).equals(kept), 'from fast, as it is kept there')
 })
 
-t.test('the first who reads what both tiers keep compressed gets it as it is kept, lagging or not', async (t) => {
-  const [fast, slow] = [await zstdMemory(), await zstdMemory()]
-  const store = await tiers(fast, slow)
-  const large = bytesOf(24_000_000, 'large')
-  const largeDigest = digestOf(large)
-  const largeMade = frames(large, 6_000_000)
-  await upload(slow, largeDigest, largeMade)
-  const range = { ...WHOLE, wantedAs: 'ZSTD' } as const
-  const [quick, lagging] = [await store.get(largeDigest, range, call), await store.get(largeDigest, range, call)]
-  t.ok((await quick.as('ZSTD').bytes(1e9, call)).equals(largeMade), 'one that keeps up')
-  await until(() => isPresent(fast, largeDigest))
-  t.ok((await lagging.as('ZSTD').bytes(1e9, call)).equals(largeMade), 'one that begins when the copy is over')
-})
+t.test(
+  'the first reader of a blob that both tiers keep compressed gets the stored bytes, even if it lags',
+  async (t) => {
+    const [fast, slow] = [await zstdMemory(), await zstdMemory()]
+    const store = await tiers(fast, slow)
+    const large = bytesOf(24_000_000, 'large')
+    const largeDigest = digestOf(large)
+    const largeMade = frames(large, 6_000_000)
+    await upload(slow, largeDigest, largeMade)
+    const range = { ...WHOLE, wantedAs: 'ZSTD' } as const
+    const [quick, lagging] = [await store.get(largeDigest, range, call), await store.get(largeDigest, range, call)]
+    t.ok((await quick.as('ZSTD').bytes(1e9, call)).equals(largeMade), 'one that keeps up')
+    await until(() => isPresent(fast, largeDigest))
+    t.ok((await lagging.as('ZSTD').bytes(1e9, call)).equals(largeMade), 'one that begins when the copy is over')
+  },
+)
 
-t.test('who lags behind does not go on in another compression of the blob', async (t) => {
+t.test('a lagging reader does not continue in another encoding of the blob', async (t) => {
   const [fast, slow] = [await zstdMemory(), await zstdMemory()]
   const store = await tiers(fast, slow)
   const large = bytesOf(24_000_000, 'large')
@@ -117,7 +120,7 @@ t.test('who lags behind does not go on in another compression of the blob', asyn
   t.match(error, { message: /uploaded again/ })
 })
 
-t.test('what both tiers keep compressed is copied as it is, and read plain meanwhile', async (t) => {
+t.test('a blob that both tiers keep compressed is copied as stored, and can be read plain meanwhile', async (t) => {
   const [fast, slow] = [await zstdMemory(), await zstdMemory()]
   const store = await tiers(fast, slow)
   const large = bytesOf(12_000_000, 'large')
@@ -131,7 +134,7 @@ t.test('what both tiers keep compressed is copied as it is, and read plain meanw
   t.ok((await wire(fast, largeDigest)).equals(largeMade), 'two frames, where an encoder makes more')
 })
 
-t.test('what slow keeps compressed and is another blob is not copied to fast', async (t) => {
+t.test('a wrong compressed blob in slow is not copied to fast', async (t) => {
   const [fast, slow] = [await zstdMemory(), await zstdMemory()]
   const store = await tiers(fast, slow)
   for (const other of [wrong, zstdCompress(bytes.subarray(1)), zstdCompress(Buffer.concat([bytes, bytes]))]) {
@@ -143,19 +146,19 @@ t.test('what slow keeps compressed and is another blob is not copied to fast', a
   t.ok((await get(store, digest)).equals(bytes), 'the blob itself')
 })
 
-t.test('what only fast has can be read compressed', async (t) => {
+t.test('a blob that only fast has can be read compressed', async (t) => {
   const fast = await memoryStore()
   const store = await tiers(fast, await zstdMemory())
   await put(fast, digest, bytes)
   t.ok((await unpack(await wire(store, digest))).equals(bytes))
 })
 
-t.test('a compressed upload that no tier takes is refused', async (t) => {
+t.test('a compressed upload that no tier accepts is rejected', async (t) => {
   const store = await tiers(await zstdMemory(), await nothing(), { fast_direction: 'get' })
   await rejects(t, upload(store, digest, made), 'PERMISSION_DENIED')
 })
 
-t.test('a slow store that keeps blobs plain promises no other form', async (t) => {
+t.test('a slow store that keeps blobs plain announces no encoding', async (t) => {
   t.same((await tiers(await zstdMemory(), await memoryStore())).properties.encodings, [])
   t.same((await tiers(await memoryStore(), await nothing())).properties.encodings, [])
 })

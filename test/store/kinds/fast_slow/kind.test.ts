@@ -61,7 +61,7 @@ const setUp = async (options: Partial<FastSlowOptions> = {}) => {
 
 const broken = () => new StatusError('UNAVAILABLE', 'the disk is gone')
 
-t.test('an upload goes where the directions say', async (t) => {
+t.test('an upload goes to the tiers selected by the directions', async (t) => {
   const directions = ['both', 'update', 'get', 'read_only'] as const
   for (const fastDirection of directions) {
     for (const slowDirection of directions) {
@@ -83,7 +83,7 @@ t.test('an upload goes where the directions say', async (t) => {
   }
 })
 
-t.test('a read fills the fast store where fast_direction lets it', async (t) => {
+t.test('a read fills the fast store if fast_direction allows it', async (t) => {
   for (const [fastDirection, fills] of Object.entries({ both: true, get: true, update: false, read_only: false })) {
     const { fast, slow, store, digest, bytes } = await setUp({ fast_direction: fastDirection as 'both' })
     await put(slow, digest, bytes)
@@ -95,14 +95,14 @@ t.test('a read fills the fast store where fast_direction lets it', async (t) => 
   }
 })
 
-t.test('slow says what exists, fast alone does not count', async (t) => {
+t.test('slow decides what exists, a blob only in fast does not count', async (t) => {
   const { fast, store, digest, bytes } = await setUp()
   await put(fast, digest, bytes)
   t.notOk(await isPresent(store, digest))
   t.ok((await get(store, digest)).equals(bytes), 'though it can be read')
 })
 
-t.test('a part of a blob and a blob above the threshold are read past the fast store', async (t) => {
+t.test('partial reads and blobs above the threshold bypass the fast store', async (t) => {
   const { fast, slow, store, digest, bytes } = await setUp({ bypass_dedup_threshold_bytes: 3_000_000 })
   await put(slow, digest, bytes)
   t.ok((await get(store, digest)).equals(bytes))
@@ -116,7 +116,7 @@ t.test('a part of a blob and a blob above the threshold are read past the fast s
   t.pass('a part that is the whole does')
 })
 
-t.test('the slow store refusing fails the upload, and the fast store claims nothing', async (t) => {
+t.test('an upload fails if the slow store rejects it, and the fast store does not have it', async (t) => {
   for (const when of ['write', 'commit'] as const) {
     const { fast, slow, store, digest, bytes } = await setUp()
     slow.fails[when] = broken()
@@ -126,7 +126,7 @@ t.test('the slow store refusing fails the upload, and the fast store claims noth
   }
 })
 
-t.test('the fast store refusing fails nothing', async (t) => {
+t.test('no call fails if the fast store rejects an upload', async (t) => {
   for (const when of ['write', 'commit', 'read'] as const) {
     const slow = await memoryStore()
     const fast = new Watched(await memoryStore())
@@ -140,7 +140,7 @@ t.test('the fast store refusing fails nothing', async (t) => {
   }
 })
 
-t.test('a new result replaces the old one in both, whatever the fast store does', async (t) => {
+t.test('a new result replaces the old one in both tiers, even if the fast store fails', async (t) => {
   const digest = digestOf(Buffer.from('an action')).asKey()
   const [old, next] = [bytesOf(1_000_000, 'old'), bytesOf(1_000_000, 'next')]
   for (const when of ['write', 'commit'] as const) {
@@ -176,7 +176,7 @@ t.test('a result removed while it is copied does not come back', async (t) => {
   await rejects(t, get(store, digest), 'NOT_FOUND')
 })
 
-t.test('a reader that goes leaves the copy to go on', async (t) => {
+t.test('a copy continues after its reader has left', async (t) => {
   const { fast, slow, store, digest, bytes } = await setUp()
   await put(slow, digest, bytes)
   const controller = new AbortController()
@@ -196,7 +196,7 @@ t.test('a reader that goes leaves the copy to go on', async (t) => {
   t.ok((await get(store, digest)).equals(bytes))
 })
 
-t.test('many readers of one blob fetch it once', async (t) => {
+t.test('concurrent readers of a blob fetch it once', async (t) => {
   const { slow, store, digest, bytes } = await setUp()
   await put(slow, digest, bytes)
   const found = await Promise.all(Array.from({ length: 20 }, () => get(store, digest)))
@@ -204,7 +204,7 @@ t.test('many readers of one blob fetch it once', async (t) => {
   t.equal(slow.reads, 1)
 })
 
-/** A slow store that gives so many chunks and no more until it is opened. */
+/** A slow store that returns this many chunks, and the rest only after it is opened. */
 class Gated extends Watched {
   readonly #chunks: number
   isGated = true
@@ -230,7 +230,7 @@ class Gated extends Watched {
   }
 }
 
-t.test('a reader that stalls delays nobody, and gets all of it in the end', async (t) => {
+t.test('a stalled reader delays no other, and gets the whole blob in the end', async (t) => {
   const memory = await memoryStore()
   const slow = new Watched(memory)
   const fast = await memoryStore()
@@ -252,7 +252,7 @@ t.test('a reader that stalls delays nobody, and gets all of it in the end', asyn
   t.equal(slow.reads, before, 'from fast, once that has the blob')
 })
 
-t.test('a reader that lags goes on by itself from slow while the copy is under way', async (t) => {
+t.test('a lagging reader continues from slow on its own while the copy is in flight', async (t) => {
   const memory = await memoryStore()
   const bytes = bytesOf(3 * WINDOW_BYTES)
   const digest = digestOf(bytes)
@@ -264,16 +264,16 @@ t.test('a reader that lags goes on by itself from slow while the copy is under w
   const keeping = get(store, digest)
   await until(async () => slow.readBytes > 2 * WINDOW_BYTES)
   slow.isGated = false
-  t.ok((await lagging.bytes(...all)).equals(bytes), 'it is done before the copy is')
+  t.ok((await lagging.bytes(...all)).equals(bytes), 'it ends before the copy')
   t.equal(slow.reads, 2)
   t.notOk(await isPresent(fast, digest))
   slow.open()
   t.ok((await keeping).equals(bytes))
-  t.equal(slow.reads, 2, 'who keeps up shares what slow gives')
+  t.equal(slow.reads, 2, 'readers that keep up share the bytes from slow')
   await until(() => isPresent(fast, digest))
 })
 
-t.test('a reader that lags and gets a wrong rest from slow hears of it', async (t) => {
+t.test('a lagging reader fails if the rest from slow is wrong', async (t) => {
   const memory = await memoryStore()
   const bytes = bytesOf(3 * WINDOW_BYTES)
   const digest = digestOf(bytes)
@@ -289,10 +289,10 @@ t.test('a reader that lags and gets a wrong rest from slow hears of it', async (
   await put(memory, digest, wrong)
   await rejects(t, lagging.bytes(...all), 'DATA_LOSS')
   slow.open()
-  t.ok((await keeping).equals(bytes), 'who keeps up gets what the copy got')
+  t.ok((await keeping).equals(bytes), 'a reader that keeps up gets the bytes of the copy')
 })
 
-/** One that has read a little of a large blob, lags until its copy is two windows ahead, and then goes on by itself. */
+/** A reader of a large blob that lags until its copy is two windows ahead, and then continues on its own. */
 const lagged = async (kept: (bytes: Buffer) => Buffer) => {
   const memory = await memoryStore()
   const bytes = bytesOf(3 * WINDOW_BYTES)
@@ -313,14 +313,14 @@ const lagged = async (kept: (bytes: Buffer) => Buffer) => {
   return { bytes, slow, reading }
 }
 
-t.test('a reader that lags after it had something goes on behind that', async (t) => {
+t.test('a reader that lags in the middle continues after its last byte', async (t) => {
   const { bytes, slow, reading } = await lagged((right) => right)
   t.ok((await reading).equals(bytes))
   t.equal(slow.reads, 2)
   slow.open()
 })
 
-t.test('a reader that was given wrong bytes by a copy, and the right rest elsewhere, hears of it', async (t) => {
+t.test('a reader fails that got wrong bytes from a copy and the correct rest elsewhere', async (t) => {
   const { slow, reading } = await lagged((right) => {
     const wrong = Buffer.from(right)
     wrong[10] = (wrong[10] ?? 0) ^ 1
@@ -330,7 +330,7 @@ t.test('a reader that was given wrong bytes by a copy, and the right rest elsewh
   slow.open()
 })
 
-t.test('a copy keeps no more than a window of what its readers have not taken', async (t) => {
+t.test('a copy keeps no more than a window for its readers', async (t) => {
   const window = new Window<undefined>()
   const chunk = Buffer.alloc(100_000)
   let kept = 0
@@ -343,7 +343,7 @@ t.test('a copy keeps no more than a window of what its readers have not taken', 
   t.ok(kept >= WINDOW_BYTES)
 })
 
-t.test('copies are bounded in number: who comes then reads slow, and populates wait', async (t) => {
+t.test('the number of copies is bounded: beyond it reads use slow, and populates wait', async (t) => {
   const memory = await memoryStore()
   const slow = new Gated(memory, 0)
   const fast = new WithFiles(await memoryStore())
@@ -361,7 +361,7 @@ t.test('copies are bounded in number: who comes then reads slow, and populates w
   for (const bytes of blobs) t.ok(await isPresent(fast, digestOf(bytes)))
 })
 
-t.test('what slow has wrong does not get into fast, and no reader gets the whole of it', async (t) => {
+t.test('a damaged blob of slow does not get into fast, and no reader gets it completely', async (t) => {
   for (const sizeBytes of [1000, 3_000_000]) {
     const { fast, slow, store } = await setUp()
     const bytes = bytesOf(sizeBytes)
@@ -370,11 +370,11 @@ t.test('what slow has wrong does not get into fast, and no reader gets the whole
     await rejects(t, get(store, digest), 'DATA_LOSS')
     t.notOk(await isPresent(fast, digest))
     await put(slow, digest.asKey(), bytesOf(sizeBytes, 'a result'))
-    t.ok((await get(store, digest.asKey())).equals(bytesOf(sizeBytes, 'a result')), 'of a result nobody can tell')
+    t.ok((await get(store, digest.asKey())).equals(bytesOf(sizeBytes, 'a result')), 'a result cannot be verified')
   }
 })
 
-t.test('a fast store that breaks off a copy costs no reader anything', async (t) => {
+t.test('readers are not affected if the fast store breaks off a copy', async (t) => {
   const memory = await memoryStore()
   const slow = new Watched(memory)
   const bytes = bytesOf(3_000_000)
@@ -385,7 +385,7 @@ t.test('a fast store that breaks off a copy costs no reader anything', async (t)
   t.ok(found.every((blob) => blob.equals(bytes)))
 })
 
-t.test('a slow store without the blob says so to everyone who asked', async (t) => {
+t.test('if slow lacks the blob, every caller gets NOT_FOUND', async (t) => {
   const { store } = await setUp()
   const absent = digestOf(Buffer.from('absent'))
   const asking = await Promise.allSettled(Array.from({ length: 5 }, () => get(store, absent)))
@@ -393,7 +393,7 @@ t.test('a slow store without the blob says so to everyone who asked', async (t) 
   await rejects(t, get(store, absent), 'NOT_FOUND')
 })
 
-t.test('a call that is cancelled stops waiting, the copy goes on', async (t) => {
+t.test('a cancelled call stops waiting, and the copy continues', async (t) => {
   const memory = await memoryStore()
   const slow = new Watched(memory)
   const bytes = bytesOf(1000)
@@ -414,12 +414,12 @@ t.test('an action digest says nothing about the length of its result', async (t)
   const result = bytesOf(1000, 'a result')
   await put(slow, action, result)
   t.ok((await get(store, action, { offset: 0, limit: action.sizeBytes })).equals(result.subarray(0, action.sizeBytes)))
-  t.notOk(await isPresent(fast, action), 'as many bytes as the action has are a part of the result')
+  t.notOk(await isPresent(fast, action), 'the length of the action is only a part of the result')
   t.ok((await get(store, action)).equals(result))
   await until(() => isPresent(fast, action))
 })
 
-t.test('what a store above keeps in a form of its own is copied, however large', async (t) => {
+t.test('blobs that a store above encodes are copied, whatever their size', async (t) => {
   for (const sizeBytes of [1000, 300_000, 3 * WINDOW_BYTES]) {
     const [fast, memory] = [await memoryStore(), await memoryStore()]
     const slow = new Watched(memory)
@@ -436,7 +436,7 @@ t.test('what a store above keeps in a form of its own is copied, however large',
   }
 })
 
-t.test('noop behind verify is still nothing', async (t) => {
+t.test('noop behind verify still keeps nothing', async (t) => {
   const checks = { backend: given, verify_size: true, verify_hash: true }
   const nothing = await buildStore(verify, checks, { children: { backend: await buildStore(noop, {}) } })
   const store = await tiers(await memoryStore(), nothing)
@@ -446,7 +446,7 @@ t.test('noop behind verify is still nothing', async (t) => {
   t.ok((await get(store, digestOf(bytes))).equals(bytes))
 })
 
-/** How many bytes are hashed by a function while `work` goes on. */
+/** The bytes hashed by a function during `work`. */
 const hashedBytes = async (digestFunction: DigestFunction, work: () => Promise<unknown>): Promise<number> => {
   const { createHasher, hash } = digestFunction
   let hashed = 0
@@ -470,7 +470,7 @@ const hashedBytes = async (digestFunction: DigestFunction, work: () => Promise<u
   return hashed
 }
 
-t.test('what is read from slow is hashed once, whoever reads it meanwhile and wants it checked', async (t) => {
+t.test('a blob read from slow is hashed once, even with several readers that verify it', async (t) => {
   const checks = { backend: given, verify_size: true, verify_hash: true }
   const verified = (backend: Store) => buildStore(verify, checks, { children: { backend } })
   for (const sizeBytes of [1000, 3_000_000]) {
@@ -504,7 +504,7 @@ t.test('an upload is hashed once though a store below verifies too', async (t) =
   }
 })
 
-t.test('a removed blob is gone from both', async (t) => {
+t.test('a removed blob is absent from both tiers', async (t) => {
   const { fast, slow, store, digest, bytes } = await setUp()
   await put(store, digest, bytes)
   await store.remove(digest, 'unwanted', call)
@@ -523,7 +523,7 @@ t.test('health names the tier', async (t) => {
   t.match(await fastFails.health(call), { state: 'Warning', message: 'fast: no disk' })
 })
 
-/** A store that has files to offer. */
+/** A store with files. */
 class WithFiles extends ForwardingStore {
   override get files(): BlobFiles {
     return {

@@ -20,7 +20,7 @@ const blob = (number: number) => {
   return { bytes, digest: digestOf(bytes) }
 }
 
-/** Counts what slow is asked. */
+/** Counts the requests to slow. */
 class Asked extends ForwardingStore {
   readonly batches: DigestBatch[] = []
   readonly instances: string[] = []
@@ -54,7 +54,7 @@ const settle = async (): Promise<void> => {
   for (let turn = 0; turn < 20; turn++) await setImmediate()
 }
 
-t.test('slow does not evict the blobs that fast serves all the time', async (t) => {
+t.test('slow does not evict blobs that fast serves', async (t) => {
   const slow = new Asked(await memoryStore({ max_count: 10 }))
   const { clock, store, close } = await setUp(await memoryStore(), slow)
   await put(store, blob(0).digest, blob(0).bytes)
@@ -69,7 +69,7 @@ t.test('slow does not evict the blobs that fast serves all the time', async (t) 
   await close()
 })
 
-t.test('slow hears of blobs in batches, of each once in some minutes, and no read waits for it', async (t) => {
+t.test('uses are reported to slow in batches, each blob once in some minutes, and no read waits for it', async (t) => {
   const slow = new Asked(await memoryStore())
   const { clock, store, close } = await setUp(await memoryStore(), slow)
   for (let number = 0; number < 50; number++) await put(store, blob(number).digest, blob(number).bytes)
@@ -94,7 +94,7 @@ t.test('slow hears of blobs in batches, of each once in some minutes, and no rea
   await close()
 })
 
-t.test('slow is asked in the instance of the reads, and for keys as keys', async (t) => {
+t.test('slow is asked in the instance of the reads, and keys stay keys', async (t) => {
   const slow = new Asked(await memoryStore())
   const { clock, store, close } = await setUp(await memoryStore(), slow)
   const key = blob(1).digest.asKey()
@@ -110,7 +110,7 @@ t.test('slow is asked in the instance of the reads, and for keys as keys', async
   await close()
 })
 
-t.test('slow hears of what workers lease from fast', async (t) => {
+t.test('leases in fast are reported to slow as uses', async (t) => {
   const slow = new Asked(await memoryStore())
   const fast = await openFilesystem(t.testdir())
   const { clock, store, close } = await setUp(fast.store, slow)
@@ -127,7 +127,7 @@ t.test('slow hears of what workers lease from fast', async (t) => {
   await fast.close()
 })
 
-t.test('an action result that another server replaced or removed in slow is noticed after its time', async (t) => {
+t.test('a result that another server replaced or removed in slow is noticed after its time', async (t) => {
   const shared = await memoryStore()
   const slow = new Asked(shared)
   const { clock, store, close } = await setUp(await memoryStore(), slow, { action_result_max_age_s: 60 })
@@ -135,12 +135,12 @@ t.test('an action result that another server replaced or removed in slow is noti
   const [first, second] = [Buffer.from('first'), Buffer.from('second')]
   await put(store, key, first)
   await put(shared, key, second)
-  t.ok((await get(store, key)).equals(first), 'within the time fast is believed')
+  t.ok((await get(store, key)).equals(first), 'within the time fast is used')
   clock.advance(61_000)
   t.ok((await get(store, key)).equals(second))
   await until(async () => (await get(store, key)).equals(second), 'that fast has it too')
   slow.isDown = true
-  t.ok((await get(store, key)).equals(second), 'fast is believed again')
+  t.ok((await get(store, key)).equals(second), 'fast is used again')
   clock.advance(61_000)
   t.ok((await get(store, key)).equals(second), 'and served while slow fails')
   slow.isDown = false
@@ -151,7 +151,7 @@ t.test('an action result that another server replaced or removed in slow is noti
   await close()
 })
 
-t.test('without a time for action results fast is believed for ever', async (t) => {
+t.test('without a time for action results fast is always used', async (t) => {
   const shared = await memoryStore()
   const { clock, store, close } = await setUp(await memoryStore(), new Asked(shared))
   const key = blob(0).digest.asKey()

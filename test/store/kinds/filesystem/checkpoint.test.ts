@@ -32,7 +32,7 @@ const factsOf = (index: BlobIndex): string =>
     .map((slot) => `${index.digestOf(slot).key} ${index.storedBytesOf(slot)}`)
     .join()
 
-t.test('an index comes back from its checkpoint, of any size and function', async (t) => {
+t.test('an index of any size and digest function is restored from its checkpoint', async (t) => {
   for (const [count, names] of [
     [0, ['SHA256']],
     [1, ['SHA512']],
@@ -51,11 +51,12 @@ t.test('an index comes back from its checkpoint, of any size and function', asyn
   }
 })
 
-t.test('a checkpoint with any damage is refused whole', async (t) => {
+t.test('a checkpoint with any damage is rejected completely', async (t) => {
   const path = join(t.testdir(), 'index')
   await writeCheckpoint(filled(300, ['SHA256', 'SHA384']), path, { logEnd, isOrdered: true })
   const whole = await readFile(path)
-  // Behind the magic and the boot, which no check covers: a wrong one makes the next start look closer.
+  // After the magic number and the boot id, which have no checksum: a wrong boot id only makes the next start check
+  // more.
   const uncoveredBytes = 20
   const readBack = async (bytes: Uint8Array): Promise<string> => {
     await writeFile(path, bytes)
@@ -82,7 +83,7 @@ t.test('a checkpoint with any damage is refused whole', async (t) => {
   )
 })
 
-t.test('what changes while a checkpoint is written leaves it readable', async (t) => {
+t.test('a checkpoint stays readable if the index changes while it is written', async (t) => {
   const path = join(t.testdir(), 'index')
   const index = filled(40_000, ['SHA256'])
   const writing = writeCheckpoint(index, path, { logEnd, isOrdered: false })
@@ -102,5 +103,5 @@ t.test('what changes while a checkpoint is written leaves it readable', async (t
   const kept = Array.from({ length: 40_000 - number }, (_, at) =>
     Digest.of(Buffer.from(`blob ${number + at}`), digestFunctions.SHA256),
   )
-  t.equal(restored.missing(DigestBatch.of(kept)).count, 0, 'what was not touched is there')
+  t.equal(restored.missing(DigestBatch.of(kept)).count, 0, 'unchanged blobs are present')
 })

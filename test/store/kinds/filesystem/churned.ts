@@ -10,10 +10,12 @@ import { type OpenFilesystem, openFilesystem } from './open.js'
 const FULL_COUNT = 2000
 const FILLERS_EACH = 3
 
-/** Looks every few milliseconds for what it else does every second. */
+/** Runs the background work every few milliseconds instead of every second. */
 const eagerClock: Clock = { ...systemClock, every: (ms, tick) => systemClock.every(ms / 200, tick) }
 
-/** A file store that is full from the start: each upload evicts older blobs, and segments of kilobytes are emptied meanwhile. */
+/**
+ * A file store that is full from the start: each upload evicts older blobs, and small segments are emptied meanwhile.
+ */
 export const openChurned = async (folder: string): Promise<OpenFilesystem> => {
   let emptied = 0
   const log = textLog('debug', (line) => {

@@ -18,7 +18,7 @@ const blob = (number: number, sizeBytes = 1000): { bytes: Buffer; digest: Digest
 const segmentsIn = async (folder: string): Promise<string[]> =>
   (await readdir(join(folder, 'content', 'records'))).sort()
 
-t.test('a blob that was removed and uploaded again is there after a segment was emptied and kill -9', async (t) => {
+t.test('a blob that was removed and uploaded again is present after cleaning and kill -9', async (t) => {
   for (const durability of ['process_exit', 'power_loss'] as const) {
     for (const small_blob_size of [0, 64 * 1024]) {
       const folder = join(t.testdir(), 'store')
@@ -57,7 +57,7 @@ t.test('an idle store does not copy its removals from segment to segment', async
     if (line.includes('emptied a file of records')) emptied++
   })
   const files = await openFilesystem(folder, { clock, log, segmentBytes: SEGMENT_BYTES })
-  // They fill the first segment, and removals are needed for as long as a start replays that.
+  // They fill the first segment. Their removals are needed as long as a start replays it.
   for (const number of [100, 101, 102]) await put(files.store, blob(number).digest, blob(number).bytes)
   for (let number = 1; number <= 30; number++) {
     await put(files.store, blob(number).digest, blob(number).bytes)
@@ -80,7 +80,7 @@ t.test('an idle store does not copy its removals from segment to segment', async
   await files.close()
 })
 
-t.test('a blob that was evicted, then removed, is not back after kill -9', async (t) => {
+t.test('a blob that was evicted and then removed is absent after kill -9', async (t) => {
   const folder = join(t.testdir(), 'store')
   const files = await openFilesystem(folder, { policy: { max_count: 3 } })
   for (let number = 0; number < 6; number++) await put(files.store, blob(number).digest, blob(number).bytes)
@@ -96,7 +96,7 @@ t.test('a blob that was evicted, then removed, is not back after kill -9', async
 })
 
 t.test(
-  'an older blob of a digest is not back after the newer one was evicted, its segment emptied, and kill -9',
+  'an older blob of a digest stays absent after the newer one was evicted, its segment emptied, and kill -9',
   async (t) => {
     const folder = join(t.testdir(), 'store')
     const clock = new ManualClock(Date.now())

@@ -14,7 +14,7 @@ const BLOBS = 2
 
 const digests = Array.from({ length: BLOBS }, (_, number) => digestOf(bytesOf(100, `blob ${number}`)))
 
-/** What is kept for a blob differs from upload to upload, as it does below a stage that encodes. */
+/** The stored bytes differ between uploads of a blob, as below a store that encodes. */
 const stored = (number: number, form: number): Buffer => bytesOf(100 + (form % 3), `form ${form} of ${number}`)
 
 const FORMS = 6
@@ -63,7 +63,7 @@ const read = async ({ store }: OpenFilesystem, digest: Digest): Promise<string |
   }
 }
 
-/** What the model knows of a blob that was uploaded and not removed since. */
+/** The model of a blob that was uploaded and not removed since. */
 interface Kept {
   readonly form: number
   /** It may have been evicted, and may be back after a crash. */
@@ -76,7 +76,7 @@ const expectForm = (number: number, found: string | undefined, kept: Kept | unde
   throw new Error(`blob ${number} reads as ${found}, expected form ${kept?.form}`)
 }
 
-/** What has to happen in the background, or the model shows nothing. */
+/** Background events that must occur, or the test shows nothing. */
 interface Seen {
   emptied: number
   copiedBlobs: number
@@ -95,14 +95,16 @@ const watching = (seen: Seen): Log =>
     } else if (line.includes('recovered the blobs')) seen.replayedCopies += value('copies')
   })
 
-/** Deletes a blob's files behind the store's back; what is a record cannot be deleted alone. */
+/** Deletes the files of a blob without the store. A record cannot be deleted alone. */
 const lose = async (folder: string, { hash }: Digest): Promise<void> => {
   const path = join(folder, 'content', 'sha256', hash.slice(0, 2))
   const names = await readdir(path).catch(() => [])
   for (const name of names) if (name.startsWith(hash)) await unlink(join(path, name))
 }
 
-/** Six blobs: half of them records, the others files. All stay, every second one, or none: so segments die in any order. */
+/**
+ * Six blobs: half of them records, the others files. All stay, every second one, or none: so segments die in any order.
+ */
 const churn = async ({ store }: OpenFilesystem, from: number, form: number): Promise<void> => {
   const isRemoved = (number: number): boolean => (form % 3 === 2 ? number % 2 === 1 : form % 3 === 1)
   for (let number = from; number < from + 6; number++) {
@@ -118,7 +120,7 @@ const variants = {
   'with segments of a kilobyte, while blobs are evicted': { policy: { max_count: 10 }, segmentBytes: 1024 },
 }
 
-// Few blobs, so that much befalls each of them.
+// Few blobs, so that each of them sees many events.
 for (const [name, { policy, segmentBytes }] of Object.entries(variants)) {
   t.test(`any sequence of uploads, losses, stops and crashes agrees with a model, ${name}`, async (t) => {
     const seen: Seen = { emptied: 0, copiedBlobs: 0, copiedRemovals: 0, replayedCopies: 0, evicted: 0 }

@@ -6,8 +6,8 @@ import { bytesOf, digestOf, get, put, putStream } from '../../blobs.js'
 import { openFilesystem } from './open.js'
 
 /**
- * A process of its own that fills a store and waits to be killed: `folder`, how many blobs, and up to which length they are records. It leaves an upload
- * half-written, and reads blob 0 last.
+ * A separate process that fills a store and waits to be killed. Arguments: folder, number of blobs, largest record. It
+ * leaves an upload half-written, and reads blob 0 last.
  */
 const [folder = '', countText = '0', smallBytes = '0'] = process.argv.slice(2)
 

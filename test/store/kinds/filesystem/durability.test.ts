@@ -11,10 +11,10 @@ import { loader, programOf } from './program.js'
 
 const run = promisify(execFile)
 
-/** Writers that are killed until their stores did in the background all that they do. */
+/** Writers are killed until their stores have done every kind of background work. */
 const KILLS_MAX = 12
 
-t.test('kill -9 amid uploads keeps what the store acknowledged, and nothing torn', async (t) => {
+t.test('kill -9 during uploads keeps acknowledged blobs, and none is truncated', async (t) => {
   for (const durability of ['process_exit', 'power_loss'] as const) {
     const limits = { maxCount: 0, segmentBytes: 256 * 1024 }
     const options = { folder: t.testdir(), from: 0, beganMs: Date.now(), durability, ...limits, blobs: 500, afterMs: 5 }
@@ -24,7 +24,7 @@ t.test('kill -9 amid uploads keeps what the store acknowledged, and nothing torn
   }
 })
 
-t.test('kill -9 while blobs are evicted and segments emptied loses no recent blob and brings none back', async (t) => {
+t.test('kill -9 during eviction and cleaning loses no recent blob and restores no removed one', async (t) => {
   for (const durability of ['process_exit', 'power_loss'] as const) {
     const limits = { maxCount: 600, segmentBytes: 256 * 1024 }
     const folder = t.testdir()
@@ -49,7 +49,7 @@ const hasStrace = await run('strace', ['-f', '--seccomp-bpf', '-o', '/dev/null',
   () => false,
 )
 
-t.test('what the disk is asked for is what durability promises', { skip: !hasStrace && 'no strace' }, async (t) => {
+t.test('the syncs are those that durability promises', { skip: !hasStrace && 'no strace' }, async (t) => {
   for (const durability of ['process_exit', 'power_loss'] as const) {
     const folder = t.testdir()
     const trace = join(folder, 'trace')
@@ -60,7 +60,7 @@ t.test('what the disk is asked for is what durability promises', { skip: !hasStr
       lines.flatMap((line, at) => (/f(data)?sync\(/.test(line) && line.includes(`<${path}>`) ? [at] : []))
     const [segment = ''] = await readdir(join(folder, 'content', 'records'))
     const segmentSyncs = syncs(join(folder, 'content', 'records', segment))
-    // A folder comes into being after the first attempt to move a blob into it: the last attempt counts.
+    // A folder is created after the first failed attempt to move a blob there, so the last attempt counts.
     const moves = new Map<string, { readonly path: string; readonly at: number }>()
     for (const [at, line] of lines.entries()) {
       const [, temp, path] = /rename\("([^"]*\/temp\/[^"]+)", "([^"]+)"/.exec(line) ?? []
@@ -86,7 +86,7 @@ t.test('what the disk is asked for is what durability promises', { skip: !hasStr
 })
 
 t.test(
-  'a blob whose name could not be brought onto the disk is not kept, and its file is gone',
+  'a blob whose name could not be synced is not kept, and its file is deleted',
   { skip: !hasStrace && 'no strace' },
   async (t) => {
     const folder = t.testdir()

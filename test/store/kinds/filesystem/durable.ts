@@ -2,7 +2,7 @@ import { putBytes } from '../../../../src/store/contract/store.js'
 import { bytesOf, call, digestOf, put } from '../../blobs.js'
 import { openFilesystem } from './open.js'
 
-/** A process of its own whose system calls somebody watches: writes three blobs by either way with that durability. */
+/** A separate process under strace: writes three blobs in both ways with the given durability. */
 const [folder = '', durability = ''] = process.argv.slice(2)
 if (durability !== 'process_exit' && durability !== 'power_loss') throw new Error(`${durability} is no durability`)
 

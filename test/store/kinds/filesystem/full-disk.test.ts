@@ -42,7 +42,7 @@ t.test('a full disk is RESOURCE_EXHAUSTED and leaves nothing', async (t) => {
   t.match(report, { isPresent: false, temp: [], files: [] })
 })
 
-t.test('health tells of a full disk: as soon as a blob could not be kept, else a second later', async (t) => {
+t.test('health reports a full disk: at once after a failed write, else a second later', async (t) => {
   const mounted = await smallDisk(t, '1m')
   if (mounted === undefined) {
     t.pass('a small disk', { skip: 'cannot mount one here' })
@@ -65,7 +65,7 @@ t.test('health tells of a full disk: as soon as a blob could not be kept, else a
   await files.close()
 })
 
-t.test('a disk that stays full is told in the log, once in a while and not for each blob', async (t) => {
+t.test('a disk that stays full is logged from time to time, not for each blob', async (t) => {
   const mounted = await smallDisk(t, '1m')
   if (mounted === undefined) {
     t.pass('a small disk', { skip: 'cannot mount one here' })
@@ -100,12 +100,12 @@ t.test('a disk that stays full is told in the log, once in a while and not for e
       'CANCELLED',
     )
     clock.advance(60_000)
-    t.equal(told().length, 1, 'what was cancelled is no fault of the disk')
+    t.equal(told().length, 1, 'a cancelled upload is not a failure of the disk')
     await files.close()
   }
 })
 
-t.test('a disk that records have filled is RESOURCE_EXHAUSTED, and what was written before is kept', async (t) => {
+t.test('a disk filled by records is RESOURCE_EXHAUSTED, and earlier blobs are kept', async (t) => {
   const mounted = await smallDisk(t, '1m')
   if (mounted === undefined) {
     t.pass('a small disk', { skip: 'cannot mount one here' })

@@ -1,10 +1,10 @@
 import { bytesOf, digestOf, isPresent, put } from '../../blobs.js'
 import { openFilesystem } from './open.js'
 
-/** A process that may write at most 51 MB to one file (`ulimit -f 100000`): tells what a larger blob comes to. */
+/** A process that may write at most 51 MB to one file (`ulimit -f 100000`): reports the result of a larger blob. */
 const [folder = ''] = process.argv.slice(2)
 
-// The kernel signals before it refuses; without a listener that would end the process.
+// The kernel sends a signal first, which would end the process without a listener.
 process.on('SIGXFSZ', () => {})
 const { store, tempFiles, blobFiles, close } = await openFilesystem(folder)
 const bytes = bytesOf(60_000_000)

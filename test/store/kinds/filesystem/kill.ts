@@ -21,7 +21,7 @@ export interface WriterOptions {
 }
 
 export interface KillOptions extends WriterOptions {
-  /** Killed so long after it reported so many blobs. */
+  /** Killed this long after it reported this many blobs. */
   readonly blobs: number
   readonly afterMs: number
 }
@@ -38,12 +38,12 @@ export interface WriterReport {
 export interface Found {
   readonly lost: number
   readonly torn: number
-  /** Blobs that were replaced or removed and are back. */
+  /** Replaced or removed blobs that are present again. */
   readonly stale: number
   /** Blobs in use that were evicted all the same, in a store that takes seconds to evict all that it has. */
   readonly forgotten: number
   readonly tempFiles: number
-  /** Records that the start had to replay and that the cleaner had copied. */
+  /** Copies made by the cleaner that the start replayed. */
   readonly replayedCopies: number
 }
 
@@ -54,7 +54,7 @@ const SPEED = 100
 /** So many blobs take longer to write than the 16 seconds to which a store knows when a blob was used. */
 const USE_COUNT_MIN = 2000
 
-/** What a store does once a second, or remembers to the second, is a matter of ten milliseconds. */
+/** Work that a store does once a second takes place every ten milliseconds here. */
 export const fastClock = (beganMs: number): Clock => ({
   now: () => beganMs + (Date.now() - beganMs) * SPEED,
   every: (periodMs, tick) => systemClock.every(periodMs / SPEED, tick),

@@ -69,7 +69,7 @@ const fileOf = async (t: Test, { hash }: Digest, folder: string): Promise<string
   return join(inFolder, name ?? '')
 }
 
-t.test('eviction deletes the least recently used files, by every limit', async (t) => {
+t.test('eviction deletes the least recently used files, for every limit', async (t) => {
   const cases = [
     { name: 'max_bytes', parts: { policy: { max_bytes: 5000 } }, left: [0, 6, 7, 8, 9] },
     { name: 'evict_bytes', parts: { policy: { max_bytes: 9000, evict_bytes: 6000 } }, left: [0, 8, 9] },
@@ -100,7 +100,7 @@ t.test('eviction deletes the least recently used files, by every limit', async (
   await files.close()
 })
 
-t.test('a blob that alone exceeds max_bytes is refused and evicts nothing', async (t) => {
+t.test('a blob larger than max_bytes is rejected and evicts nothing', async (t) => {
   const files = await openFiles(t.testdir(), { policy: { max_bytes: 5000 } })
   await putBlobs(files, 0, 4)
   const large = blob(100, 200_000)
@@ -110,7 +110,7 @@ t.test('a blob that alone exceeds max_bytes is refused and evicts nothing', asyn
   await files.close()
 })
 
-t.test('leased blobs stay whatever the limits say, and go when released', async (t) => {
+t.test('leased blobs stay whatever the limits are, and are evicted after the release', async (t) => {
   const files = await openFiles(t.testdir(), { policy: { max_count: 3 } })
   await putBlobs(files, 0, 3)
   const ofOne = await files.files.lease([blob(0).digest, blob(1).digest, blob(7).digest], call)
@@ -137,7 +137,7 @@ t.test('leased blobs stay whatever the limits say, and go when released', async 
   await files.close()
 })
 
-t.test('a reader under way finishes though its blob is evicted', async (t) => {
+t.test('a read in flight finishes although its blob is evicted', async (t) => {
   const files = await openFiles(t.testdir(), { policy: { max_count: 1 } })
   const large = blob(0, 3_000_000)
   await put(files.store, large.digest, large.bytes)
@@ -152,7 +152,7 @@ t.test('a reader under way finishes though its blob is evicted', async (t) => {
   await files.close()
 })
 
-t.test('a file that is gone, torn or written to is a miss that heals', async (t) => {
+t.test('a missing, truncated or changed file is a miss, and an upload restores it', async (t) => {
   const hurts: Record<string, (path: string) => Promise<void>> = {
     gone: unlink,
     torn: (path) => truncate(path, 500),
@@ -181,7 +181,7 @@ t.test('a file that is gone, torn or written to is a miss that heals', async (t)
           files = await openFiles(folder)
         }
         await hurt(await fileOf(t, digest, folder))
-        // Nobody knows the time of the file after a restart: it is found out while it is read.
+        // After a restart the file has no mark, so the damage is found during the read.
         const isFoundWhileRead = restarts && sizeBytes > 64 * 1024 && name === 'same length, other bytes'
         if (isFoundWhileRead) await rejects(t, get(files.store, digest), 'DATA_LOSS')
         await rejects(t, files.store.get(digest, WHOLE, call), 'NOT_FOUND')
@@ -196,7 +196,7 @@ t.test('a file that is gone, torn or written to is a miss that heals', async (t)
   }
 })
 
-t.test('a file cut short while it is read is DATA_LOSS and then a miss', async (t) => {
+t.test('a file truncated while it is read is DATA_LOSS and then a miss', async (t) => {
   const folder = t.testdir()
   const files = await openFiles(folder)
   const { bytes, digest } = blob(0, 4_000_000)
@@ -209,27 +209,24 @@ t.test('a file cut short while it is read is DATA_LOSS and then a miss', async (
   await files.close()
 })
 
-t.test(
-  'a file found to be cut short when nothing can be noted any more ends its reader and nothing else',
-  async (t) => {
-    const folder = t.testdir()
-    const files = await openFiles(folder)
-    const { bytes, digest } = blob(0, 4_000_000)
-    await put(files.store, digest, bytes)
-    const cut = await files.store.get(digest, WHOLE, call)
-    await truncate(await fileOf(t, digest, folder), 10)
-    await files.close()
-    const unhandled: unknown[] = []
-    const note = (reason: unknown): void => void unhandled.push(reason)
-    process.prependListener('unhandledRejection', note)
-    await rejects(t, cut.drain(call.signal), 'DATA_LOSS')
-    for (let turn = 0; turn < 10; turn++) await setImmediate()
-    process.off('unhandledRejection', note)
-    t.same(unhandled, [])
-  },
-)
+t.test('a file found truncated after the store was closed fails only its reader', async (t) => {
+  const folder = t.testdir()
+  const files = await openFiles(folder)
+  const { bytes, digest } = blob(0, 4_000_000)
+  await put(files.store, digest, bytes)
+  const cut = await files.store.get(digest, WHOLE, call)
+  await truncate(await fileOf(t, digest, folder), 10)
+  await files.close()
+  const unhandled: unknown[] = []
+  const note = (reason: unknown): void => void unhandled.push(reason)
+  process.prependListener('unhandledRejection', note)
+  await rejects(t, cut.drain(call.signal), 'DATA_LOSS')
+  for (let turn = 0; turn < 10; turn++) await setImmediate()
+  process.off('unhandledRejection', note)
+  t.same(unhandled, [])
+})
 
-t.test('an upload that is parked holds up no other write', async (t) => {
+t.test('a parked upload blocks no other write', async (t) => {
   const files = await openFiles(t.testdir(), { max_concurrent_writes: 1 })
   const parked = [0, 1].map((number) => {
     // More than is held in memory.
@@ -252,7 +249,7 @@ t.test('an upload that is parked holds up no other write', async (t) => {
   await files.close()
 })
 
-t.test('links are read-only, share the blob and heal', async (t) => {
+t.test('links are read-only, share the blob, and are repaired', async (t) => {
   const folder = t.testdir({ root: {} })
   const files = await openFiles(folder, { policy: { max_bytes: 10_000 } })
   const { bytes, digest } = blob(0)
@@ -313,7 +310,7 @@ t.test('links are read-only, share the blob and heal', async (t) => {
   await files.close()
 })
 
-t.test('health tells of a folder that is gone at once, and leaves nothing', async (t) => {
+t.test('health reports a missing folder at once, and leaves no files', async (t) => {
   const temp_path = join(t.testdirName, 'other')
   const files = await openFiles(t.testdir(), { temp_path })
   t.equal((await files.store.health(call)).state, 'Ok')
@@ -328,12 +325,12 @@ t.test('health tells of a folder that is gone at once, and leaves nothing', asyn
   t.same(await files.tempFiles(), [])
   const gone = files.store.health({ ...call, signal: AbortSignal.abort() })
   const waiting = files.store.health(call)
-  t.same([(await gone).state, (await waiting).state], ['Ok', 'Ok'], 'asked once for all, one of whom has gone')
+  t.same([(await gone).state, (await waiting).state], ['Ok', 'Ok'], 'one check for all callers, one of which has left')
   t.same(await files.tempFiles(), [])
   await files.close()
 })
 
-t.test('concurrent results of one action: one of them, whole, and one file', async (t) => {
+t.test('concurrent results of one action leave one complete result and one file', async (t) => {
   const files = await openFiles(t.testdir())
   const { digest } = blob(0)
   const results = Array.from({ length: 20 }, (_, number) =>
@@ -350,17 +347,20 @@ t.test('concurrent results of one action: one of them, whole, and one file', asy
   await files.close()
 })
 
-t.test('a blob uploaded again and again is never missing meanwhile, neither to a reader nor to a link', async (t) => {
-  const files = await openFiles(t.testdir())
-  const { digest, bytes } = blob(0)
-  await put(files.store, digest, bytes)
-  for (let round = 0; round < 20; round++) {
-    const uploads = Array.from({ length: 8 }, () => put(files.store, digest, bytes))
-    const reads = Array.from({ length: 4 }, async () => t.ok((await get(files.store, digest)).equals(bytes)))
-    const links = Array.from({ length: 4 }, (_, number) =>
-      linkBlob(files.files, digest, join(t.testdirName, `${round}-${number}`), number % 2 === 0),
-    )
-    await Promise.all([...uploads, ...reads, ...links])
-  }
-  await files.close()
-})
+t.test(
+  'a blob that is uploaded repeatedly is never missing meanwhile, neither for readers nor for links',
+  async (t) => {
+    const files = await openFiles(t.testdir())
+    const { digest, bytes } = blob(0)
+    await put(files.store, digest, bytes)
+    for (let round = 0; round < 20; round++) {
+      const uploads = Array.from({ length: 8 }, () => put(files.store, digest, bytes))
+      const reads = Array.from({ length: 4 }, async () => t.ok((await get(files.store, digest)).equals(bytes)))
+      const links = Array.from({ length: 4 }, (_, number) =>
+        linkBlob(files.files, digest, join(t.testdirName, `${round}-${number}`), number % 2 === 0),
+      )
+      await Promise.all([...uploads, ...reads, ...links])
+    }
+    await files.close()
+  },
+)

@@ -6,7 +6,7 @@ import { Layout } from '../../../../src/store/kinds/filesystem/layout.js'
 
 const layout = new Layout('/content', '/temp')
 
-t.test('every name is read back as what it was made of', async () => {
+t.test('every name is parsed back to its parts', async () => {
   const names = fc.record({
     functionName: fc.constantFrom(...Object.values(digestFunctions).map(({ name }) => name)),
     text: fc.string(),
@@ -28,7 +28,7 @@ t.test('every name is read back as what it was made of', async () => {
   )
 })
 
-t.test('names that are not ours are told', async (t) => {
+t.test('foreign names are recognised', async (t) => {
   const hash = `ab${'0'.repeat(62)}`
   t.ok(layout.parse('sha256/ab', `${hash}-1-2`))
   const foreign = [
@@ -51,5 +51,5 @@ t.test('names that are not ours are told', async (t) => {
   ]
   for (const name of foreign) t.equal(layout.parse('sha256/ab', name), undefined, name)
   t.equal(layout.parse('sha1/ab', `${hash}-1-2`), undefined, 'a hash of another length')
-  t.equal(layout.parse('other/ab', `${hash}-1-2`), undefined, 'a function nobody knows')
+  t.equal(layout.parse('other/ab', `${hash}-1-2`), undefined, 'an unknown function')
 })

@@ -17,7 +17,7 @@ const blob = (number: number, sizeBytes = number === 4 ? 300 : 200): { bytes: Bu
   return { bytes, digest: digestOf(bytes) }
 }
 
-t.test('the blobs of an older release are there, also after they were copied and kill -9', async (t) => {
+t.test('blobs of an older release are present, also after cleaning and kill -9', async (t) => {
   for (const how of ['stopped', 'killed']) {
     const root = t.testdir()
     let folder = join(root, how)

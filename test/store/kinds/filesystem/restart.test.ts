@@ -20,7 +20,7 @@ const blob = (number: number): { bytes: Buffer; digest: Digest } => {
   return { bytes, digest: digestOf(bytes) }
 }
 
-/** Fills a store in another process and kills that with nothing closed or flushed. */
+/** Fills a store in another process and kills it without closing or flushing. */
 const crashed = async (folder: string, count: number, smallBytes = 0): Promise<void> => {
   const child = fork(programOf('crash.ts'), [folder, String(count), String(smallBytes)], { execArgv: [...loader] })
   await new Promise<void>((resolve, reject) => {
@@ -46,7 +46,7 @@ const kept = async ({ store }: OpenFilesystem, count: number): Promise<number[]>
   return numbers.filter((number) => !missing.some(({ key }) => key === blob(number).digest.key))
 }
 
-t.test('the log says that a store was recovered only where there was one', async (t) => {
+t.test('the log reports a recovered store only if there was one', async (t) => {
   const folder = t.testdir()
   const lines: string[] = []
   const log = textLog('info', (line) => void lines.push(line))
@@ -79,7 +79,7 @@ t.test('content and recency survive a clean stop', async (t) => {
   }
 })
 
-t.test('after kill -9 every finished blob is there at once, and nothing else', async (t) => {
+t.test('after kill -9 exactly the finished blobs are present, at once', async (t) => {
   for (const small_blob_size of SMALL_SIZES) {
     const folder = t.testdir()
     await crashed(folder, 300, small_blob_size)
@@ -101,7 +101,7 @@ t.test('after kill -9 every finished blob is there at once, and nothing else', a
   }
 })
 
-t.test('a blob that was uploaded again after the checkpoint is not the first to go after kill -9', async (t) => {
+t.test('a blob uploaded again after the checkpoint is not evicted first after kill -9', async (t) => {
   for (const small_blob_size of SMALL_SIZES) {
     const folder = t.testdir()
     const hourAgo = new ManualClock(Date.now() - 3_600_000)
@@ -134,7 +134,7 @@ const reboot = async (folder: string): Promise<void> => {
   await index.close()
 }
 
-t.test('a file that a power loss tore after a clean stop is missing, and not only once it is read', async (t) => {
+t.test('a file truncated by a power loss after a clean stop is missing, even before it is read', async (t) => {
   for (const durability of ['process_exit', 'power_loss'] as const) {
     const folder = t.testdir()
     const parts = { durability, small_blob_size: 0 }
@@ -154,7 +154,7 @@ t.test('a file that a power loss tore after a clean stop is missing, and not onl
   }
 })
 
-t.test('files that no record speaks for are deleted, those of others left alone', async (t) => {
+t.test('files without a record are deleted, foreign files are left alone', async (t) => {
   const folder = t.testdir()
   await crashed(folder, 40)
   const [whole, gone] = [await pathOf(folder, blob(1).digest), await pathOf(folder, blob(2).digest)]
@@ -164,14 +164,14 @@ t.test('files that no record speaks for are deleted, those of others left alone'
   await unlink(gone)
   await writeFile(join(whole, '..', 'not-ours'), '')
   const files = await openFilesystem(folder, { small_blob_size: 0 })
-  await until(async () => (await files.blobFiles()).length === 39, 'that files nobody knows are deleted')
+  await until(async () => (await files.blobFiles()).length === 39, 'that files without a record are deleted')
   await until(async () => !(await isPresent(files.store, blob(2).digest)), 'that a blob without its file is missing')
   t.ok((await get(files.store, blob(1).digest)).equals(blob(1).bytes))
   t.ok((await readdir(join(whole, '..'))).includes('not-ours'))
   await files.close()
 })
 
-t.test('a folder that an older version filled is refused, with what to do, and left as it is', async (t) => {
+t.test('a folder of an older version is rejected with advice, and not changed', async (t) => {
   const { hash } = blob(0).digest
   const folder = t.testdir({ content: { sha256: { [hash.slice(0, 2)]: { [`${hash}-1000-1000`]: 'x' } } } })
   const error = await openFilesystem(folder).then(
@@ -197,7 +197,7 @@ t.test('an idle store does not write its checkpoint again', async (t) => {
     for (let turn = 0; turn < 100; turn++) await stat(path)
   }
   await settled()
-  // Where it is written to, so that whoever tries is told of.
+  // Makes the path of the checkpoint unwritable, so that an attempt is logged.
   await mkdir(`${path}.next`)
   clock.advance(10 * 60_000)
   await settled()
@@ -211,7 +211,7 @@ t.test('an idle store does not write its checkpoint again', async (t) => {
   await files.close()
 })
 
-t.test('a checkpoint that is damaged is not believed', async (t) => {
+t.test('a damaged checkpoint is not used', async (t) => {
   for (const damage of ['cut', 'flipped', 'foreign'] as const) {
     const folder = t.testdir()
     const files = await openFilesystem(folder, { small_blob_size: 1010 })
@@ -304,7 +304,7 @@ t.test('any sequence of uses, losses and restarts agrees with a model', async (t
         await put(files.store, digest, bytes)
         use(number)
       } else if (kind === 'batch') {
-        // Files of one batch are committed in any order, and so evicted: only records can be told beforehand.
+        // Files of one batch are committed, and so evicted, in any order: only records are predictable.
         const numbers = Array.from({ length: 6 }, (_, index) => (number + index) % 16)
         const outcomes = await putAll(files.store, numbers.map(blob))
         if (outcomes.some((outcome) => outcome !== undefined)) throw new Error(`not written: ${outcomes.join()}`)
@@ -342,7 +342,7 @@ const reads = async ({ store }: OpenFilesystem, digest: Digest, bytes: Buffer): 
   }
 }
 
-/** Deletes the file behind the store's back, and lets it notice. */
+/** Deletes the file without the store, and waits until it notices. */
 const lose = async (files: OpenFilesystem, digest: Digest, folder: string): Promise<void> => {
   const names = await files.blobFiles()
   const name = names.find((name) => name.startsWith(digest.hash))

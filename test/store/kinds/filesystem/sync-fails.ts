@@ -2,7 +2,7 @@ import { StatusError } from '../../../../src/base/status-error.js'
 import { bytesOf, digestOf, isPresent, put } from '../../blobs.js'
 import { openFilesystem } from './open.js'
 
-/** A process in which a blob's folder cannot be synced: tells what the upload comes to. */
+/** A process in which the folder of a blob cannot be synced: reports the result of the upload. */
 const [folder = ''] = process.argv.slice(2)
 const { store, tempFiles, blobFiles, close } = await openFilesystem(folder, { durability: 'power_loss' })
 const bytes = bytesOf(200_000, 'unsynced')

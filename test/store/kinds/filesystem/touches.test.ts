@@ -43,7 +43,7 @@ const logBytes = async (folder: string): Promise<number> => {
   return sizes.reduce((sum, size) => sum + size, 0)
 }
 
-t.test('blobs that were found, read or leased lately are not the first to go after kill -9', async (t) => {
+t.test('blobs found, read or leased recently are not evicted first after kill -9', async (t) => {
   for (const small_blob_size of SMALL_SIZES) {
     for (const hasCheckpoint of [true, false]) {
       const folder = join(t.testdir(), 'store')
@@ -89,7 +89,7 @@ t.test('the log does not grow with the number of reads', async (t) => {
   await until(async () => (await logBytes(folder)) > before, 'that the uses are written down')
   for (let round = 0; round < 50; round++) await read()
   const second = await logBytes(folder)
-  // A use that is written down, behind all those that are not.
+  // A use that is recorded, after those that are not.
   clock.advance(17_000)
   await get(files.store, blob(0).digest)
   await until(async () => (await logBytes(folder)) > second, 'that a later use is written down')

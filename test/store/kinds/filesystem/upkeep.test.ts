@@ -18,7 +18,7 @@ const blob = (number: number, sizeBytes = 1000): { bytes: Buffer; digest: Digest
 
 const usageOf = ({ usage }: OpenFilesystem): StoreUsage => usage()
 
-/** What a scrub tells of its rounds, one after the other. */
+/** The log lines of a scrub about its rounds. */
 const roundsIn = (lines: readonly string[]): string[] =>
   lines.filter((line) => line.includes('read all blobs of a store'))
 
@@ -28,7 +28,7 @@ const pathOf = async (folder: string, { hash }: Digest): Promise<string> => {
   return join(inFolder, names.find((name) => name.startsWith(hash)) ?? '')
 }
 
-/** Turns a bit behind the store's back, and leaves the modification time as it was. */
+/** Flips a bit of a file without changing its modification time. */
 const flip = async (path: string, at: number): Promise<void> => {
   const { atime, mtime } = await stat(path)
   await chmod(path, 0o644)
@@ -46,7 +46,7 @@ const segmentsOf = async (folder: string): Promise<string[]> => {
   return (await readdir(records)).sort().map((name) => join(records, name))
 }
 
-t.test('a folder that cannot be read is told of, keeps nothing from being evicted, and is tried again', async (t) => {
+t.test('an unreadable folder is reported, does not prevent eviction, and is tried again', async (t) => {
   const folder = t.testdir()
   const clock = new ManualClock(Date.now())
   const parts = { clock, small_blob_size: 0, policy: { max_bytes: 20_000 } }
@@ -60,12 +60,12 @@ t.test('a folder that cannot be read is told of, keeps nothing from being evicte
   const files = await openFilesystem(folder, parts)
   await until(async () => (await files.store.health(call)).state === 'Failed', 'a health that is Failed')
   t.match(await files.store.health(call), { message: 'cannot read a folder of its files' })
-  t.notOk(await isPresent(files.store, blob(0).digest), 'what cannot be read is missing')
+  t.notOk(await isPresent(files.store, blob(0).digest), 'unreadable blobs are missing')
   const others = Array.from({ length: 40 }, (_, number) => number + 1).filter(
     (number) => inFolder(number) !== inFolder(0),
   )
   for (const number of others) await put(files.store, blob(number).digest, blob(number).bytes)
-  await until(async () => (await files.blobFiles()).length <= 20, 'the eviction of what exceeds the limit')
+  await until(async () => (await files.blobFiles()).length <= 20, 'the eviction beyond the limit')
   t.ok(usageOf(files).sizeBytes <= 20_000, 'the limit holds')
 
   await rm(inFolder(0))
@@ -79,7 +79,7 @@ t.test('a folder that cannot be read is told of, keeps nothing from being evicte
   await files.close()
 })
 
-t.test('a file that somebody deleted is missing within minutes though nobody reads it', async (t) => {
+t.test('a deleted file is missing within minutes, even if nobody reads it', async (t) => {
   const folder = t.testdir()
   const clock = new ManualClock(Date.now())
   const files = await openFilesystem(folder, { clock, small_blob_size: 0 })
@@ -94,50 +94,47 @@ t.test('a file that somebody deleted is missing within minutes though nobody rea
   await files.close()
 })
 
-t.test(
-  'bytes that rotted while the server was down are served to nobody as a whole, and any upload heals',
-  async (t) => {
-    for (const [sizeBytes, first] of [
-      [1000, 'NOT_FOUND'],
-      [60_000, 'NOT_FOUND'],
-      [3_000_000, 'DATA_LOSS'],
-    ] as const) {
-      for (const small_blob_size of [0, 64 * 1024]) {
-        const folder = t.testdir({ root: {} })
-        const { bytes, digest } = blob(0, sizeBytes)
-        let files = await openFilesystem(folder, { small_blob_size })
-        const rot = async (): Promise<void> => {
-          await files.close()
-          const [segment = ''] = (await segmentsOf(folder)).slice(-1)
-          if (sizeBytes <= small_blob_size) await flip(segment, (await stat(segment)).size - 200)
-          else await flip(await pathOf(folder, digest), 600)
-          files = await openFilesystem(folder, { small_blob_size })
-        }
-        const uploads = {
-          bytes: () => put(files.store, digest, bytes),
-          stream: () => putStream(files.store, digest, source([bytes])),
-        }
-        await put(files.store, digest, bytes)
-        for (const [name, upload] of Object.entries(uploads)) {
-          await rot()
-          await rejects(t, get(files.store, digest), first)
-          await rejects(t, get(files.store, digest), 'NOT_FOUND')
-          t.notOk(await isPresent(files.store, digest), 'and it is missing, so that clients send it again')
-          t.match((await files.store.health(call)).message, 'found 1 damaged')
-          await upload()
-          t.ok((await get(files.store, digest)).equals(bytes), `healed by an upload as ${name}`)
-          await rot()
-          await rejects(t, linkBlob(files.files, digest, join(folder, 'root', name), false), 'NOT_FOUND')
-          await upload()
-          await linkBlob(files.files, digest, join(folder, 'root', name), false)
-        }
+t.test('a file damaged while the server was down is never served completely, and any upload restores it', async (t) => {
+  for (const [sizeBytes, first] of [
+    [1000, 'NOT_FOUND'],
+    [60_000, 'NOT_FOUND'],
+    [3_000_000, 'DATA_LOSS'],
+  ] as const) {
+    for (const small_blob_size of [0, 64 * 1024]) {
+      const folder = t.testdir({ root: {} })
+      const { bytes, digest } = blob(0, sizeBytes)
+      let files = await openFilesystem(folder, { small_blob_size })
+      const rot = async (): Promise<void> => {
         await files.close()
+        const [segment = ''] = (await segmentsOf(folder)).slice(-1)
+        if (sizeBytes <= small_blob_size) await flip(segment, (await stat(segment)).size - 200)
+        else await flip(await pathOf(folder, digest), 600)
+        files = await openFilesystem(folder, { small_blob_size })
       }
+      const uploads = {
+        bytes: () => put(files.store, digest, bytes),
+        stream: () => putStream(files.store, digest, source([bytes])),
+      }
+      await put(files.store, digest, bytes)
+      for (const [name, upload] of Object.entries(uploads)) {
+        await rot()
+        await rejects(t, get(files.store, digest), first)
+        await rejects(t, get(files.store, digest), 'NOT_FOUND')
+        t.notOk(await isPresent(files.store, digest), 'and it is missing, so that clients send it again')
+        t.match((await files.store.health(call)).message, 'found 1 damaged')
+        await upload()
+        t.ok((await get(files.store, digest)).equals(bytes), `healed by an upload as ${name}`)
+        await rot()
+        await rejects(t, linkBlob(files.files, digest, join(folder, 'root', name), false), 'NOT_FOUND')
+        await upload()
+        await linkBlob(files.files, digest, join(folder, 'root', name), false)
+      }
+      await files.close()
     }
-  },
-)
+  }
+})
 
-t.test('a directory in place of the file of a blob does not keep uploads of it from succeeding', async (t) => {
+t.test('uploads of a blob succeed although a directory has the path of its file', async (t) => {
   const folder = t.testdir()
   const files = await openFilesystem(folder, { small_blob_size: 0 })
   const { bytes, digest } = blob(0)
@@ -155,7 +152,7 @@ t.test('a directory in place of the file of a blob does not keep uploads of it f
   await files.close()
 })
 
-t.test('a scrub finds what rots while nobody reads it, and says so', async (t) => {
+t.test('a scrub finds and reports damage in blobs that nobody reads', async (t) => {
   const folder = t.testdir()
   const clock = new ManualClock(Date.now())
   const lines: string[] = []
@@ -186,7 +183,7 @@ t.test('a scrub finds what rots while nobody reads it, and says so', async (t) =
   await files.close()
 })
 
-t.test('a scrub keeps its pace', async (t) => {
+t.test('a scrub stays within its rate', async (t) => {
   const folder = t.testdir()
   const clock = new ManualClock(Date.now())
   const lines: string[] = []
@@ -208,7 +205,7 @@ t.test('a scrub keeps its pace', async (t) => {
   await files.close()
 })
 
-t.test('a scrub of a store with little in it rests for most of the time', async (t) => {
+t.test('a scrub of a nearly empty store is idle most of the time', async (t) => {
   const clock = new ManualClock(Date.now())
   const lines: string[] = []
   const log = textLog('info', (line) => void lines.push(line))
@@ -222,7 +219,7 @@ t.test('a scrub of a store with little in it rests for most of the time', async 
   await files.close()
 })
 
-t.test('evicted small blobs delete no file one by one, and their room is given back', async (t) => {
+t.test('evicted small blobs cause no single deletions, and their space is freed', async (t) => {
   const folder = t.testdir()
   const clock = new ManualClock(Date.now())
   const maxBytes = 4 * 1024 * 1024
@@ -263,7 +260,7 @@ t.test('evicted small blobs delete no file one by one, and their room is given b
   await files.close()
 })
 
-t.test('a worker gets a small blob as a private copy, a large one as a link', async (t) => {
+t.test('a worker gets a private copy of a small blob, and a link to a large one', async (t) => {
   const folder = t.testdir({ root: {} })
   const files = await openFilesystem(folder)
   for (const [name, sizeBytes, isLink] of [

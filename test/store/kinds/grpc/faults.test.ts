@@ -32,7 +32,7 @@ const blob = (sizeBytes: number, seed: string) => {
   return { bytes, digest: digestOf(bytes) }
 }
 
-void t.test('a server that is not there at start is UNAVAILABLE, and well when it comes', async (t) => {
+void t.test('a server that is absent at start is UNAVAILABLE, and works when it is there', async (t) => {
   const first = await startRemexec(t)
   await first.kill()
   const { store, probes } = await openGrpcStore(t, { endpoints: [endpoint(first.port)] })
@@ -46,56 +46,56 @@ void t.test('a server that is not there at start is UNAVAILABLE, and well when i
   await untilWell(store)
   await put(store, digest, bytes)
   t.ok((await get(store, digest)).equals(bytes))
-  // What it answered last is told for a moment more.
+  // Its last answer is reported a moment longer.
   await untilSo(async () => /"Ok"/.test(JSON.stringify(await registry.report(5000))))
 })
 
-void t.test('a connection lost in the middle costs no byte, and a given up upload shows no part', async (t) => {
-  const server = await startRemexec(t)
-  const proxy = await TcpProxy.start(t, server.port)
-  const { store } = await openGrpcStore(t, { endpoints: [endpoint(proxy.port)], retry: PATIENT, ...PLAIN })
-  for (const [i, at] of [100 * KIB, MIB, 5 * MIB].entries()) {
-    const { bytes, digest } = blob(7 * MIB, `held ${i}`)
-    proxy.cutAfter(at)
-    await putBytes(store, digest, bytes, call)
-    proxy.cutAfter(at)
-    t.ok((await get(store, digest)).equals(bytes), `cut after ${at} bytes, and gone on`)
-    proxy.cutAfter(at)
-    const part = { offset: 1000, limit: 6 * MIB }
-    t.ok((await get(store, digest, part)).equals(bytes.subarray(1000, 1000 + 6 * MIB)), 'a part of it')
-    // Of a stream only its latest bytes are kept: a cut that loses no more costs nothing.
-    const streamed = blob(3 * MIB, `streamed ${i}`)
-    proxy.cutAfter(Math.min(at, 2 * MIB))
-    await put(store, streamed.digest, streamed.bytes)
-    proxy.cutAfter(Number.POSITIVE_INFINITY)
-    t.ok((await get(store, streamed.digest)).equals(streamed.bytes), 'and streamed')
-  }
-  const hasty = await openGrpcStore(t, { endpoints: [endpoint(proxy.port)] })
-  const other = blob(7 * MIB, 'never whole')
-  await untilWell(hasty.store)
-  // The first time it is sent again at once, whatever the configuration says.
-  proxy.cutAfter(MIB, MIB)
-  await rejects(t, put(hasty.store, other.digest, other.bytes), 'UNAVAILABLE')
-  await untilWell(hasty.store)
-  t.notOk(await isPresent(hasty.store, other.digest))
-})
-
 void t.test(
-  'a zstd read that is lost in the middle fails: it is never begun again behind its first bytes',
+  'a connection lost in the middle loses no byte, and a cancelled upload shows no partial blob',
   async (t) => {
     const server = await startRemexec(t)
     const proxy = await TcpProxy.start(t, server.port)
-    const { store } = await openGrpcStore(t, { endpoints: [endpoint(proxy.port)], retry: PATIENT })
-    const { bytes, digest } = blob(20 * MIB, 'zstd')
-    await put(store, digest, bytes)
-    proxy.cutAfter(5 * MIB)
-    await rejects(t, get(store, digest), 'UNAVAILABLE')
-    await untilWell(store)
-    t.ok((await get(store, digest)).equals(bytes))
+    const { store } = await openGrpcStore(t, { endpoints: [endpoint(proxy.port)], retry: PATIENT, ...PLAIN })
+    for (const [i, at] of [100 * KIB, MIB, 5 * MIB].entries()) {
+      const { bytes, digest } = blob(7 * MIB, `held ${i}`)
+      proxy.cutAfter(at)
+      await putBytes(store, digest, bytes, call)
+      proxy.cutAfter(at)
+      t.ok((await get(store, digest)).equals(bytes), `cut after ${at} bytes, and gone on`)
+      proxy.cutAfter(at)
+      const part = { offset: 1000, limit: 6 * MIB }
+      t.ok((await get(store, digest, part)).equals(bytes.subarray(1000, 1000 + 6 * MIB)), 'a part of it')
+      // Of a stream only its latest bytes are kept: a cut that loses no more costs nothing.
+      const streamed = blob(3 * MIB, `streamed ${i}`)
+      proxy.cutAfter(Math.min(at, 2 * MIB))
+      await put(store, streamed.digest, streamed.bytes)
+      proxy.cutAfter(Number.POSITIVE_INFINITY)
+      t.ok((await get(store, streamed.digest)).equals(streamed.bytes), 'and streamed')
+    }
+    const hasty = await openGrpcStore(t, { endpoints: [endpoint(proxy.port)] })
+    const other = blob(7 * MIB, 'never whole')
+    await untilWell(hasty.store)
+    // The first retry is immediate, whatever the configuration is.
+    proxy.cutAfter(MIB, MIB)
+    await rejects(t, put(hasty.store, other.digest, other.bytes), 'UNAVAILABLE')
+    await untilWell(hasty.store)
+    t.notOk(await isPresent(hasty.store, other.digest))
   },
 )
 
-void t.test('a server that does not answer is DEADLINE_EXCEEDED in time, and well again afterwards', async (t) => {
+void t.test('a zstd read lost in the middle fails: it never continues with another stream', async (t) => {
+  const server = await startRemexec(t)
+  const proxy = await TcpProxy.start(t, server.port)
+  const { store } = await openGrpcStore(t, { endpoints: [endpoint(proxy.port)], retry: PATIENT })
+  const { bytes, digest } = blob(20 * MIB, 'zstd')
+  await put(store, digest, bytes)
+  proxy.cutAfter(5 * MIB)
+  await rejects(t, get(store, digest), 'UNAVAILABLE')
+  await untilWell(store)
+  t.ok((await get(store, digest)).equals(bytes))
+})
+
+void t.test('a server that does not answer is DEADLINE_EXCEEDED in time, and works again afterwards', async (t) => {
   const server = await startRemexec(t)
   const { store } = await openGrpcStore(t, { endpoints: [endpoint(server.port)], rpc_timeout_s: 1 })
   const small = blob(100, 'slow')
@@ -113,42 +113,38 @@ void t.test('a server that does not answer is DEADLINE_EXCEEDED in time, and wel
   t.ok((await get(store, large.digest)).equals(large.bytes))
 })
 
-void t.test(
-  'a server that is killed and started again under traffic loses no confirmed blob',
-  { timeout: 90_000 },
-  async (t) => {
-    const first = await startRemexec(t)
-    const { store } = await openGrpcStore(t, {
-      endpoints: [endpoint(first.port)],
-      retry: { max_retries: 12, delay: 0.05, jitter: 0.5, budget_s: 30 },
-      connections_per_endpoint: 2,
-      max_concurrent_requests: 16,
-    })
-    await untilWell(store)
-    const before = await descriptors()
-    const lane = async (name: string) => {
-      const kept = []
-      for (let i = 0; i < 25; i++) {
-        const one = blob(i % 5 === 0 ? 2 * MIB : 3000, `${name} ${i}`)
-        await put(store, one.digest, one.bytes)
-        kept.push(one)
-      }
-      return kept
+void t.test('a server killed and restarted under load loses no confirmed blob', { timeout: 90_000 }, async (t) => {
+  const first = await startRemexec(t)
+  const { store } = await openGrpcStore(t, {
+    endpoints: [endpoint(first.port)],
+    retry: { max_retries: 12, delay: 0.05, jitter: 0.5, budget_s: 30 },
+    connections_per_endpoint: 2,
+    max_concurrent_requests: 16,
+  })
+  await untilWell(store)
+  const before = await descriptors()
+  const lane = async (name: string) => {
+    const kept = []
+    for (let i = 0; i < 25; i++) {
+      const one = blob(i % 5 === 0 ? 2 * MIB : 3000, `${name} ${i}`)
+      await put(store, one.digest, one.bytes)
+      kept.push(one)
     }
-    const running = Promise.all(['a', 'b', 'c', 'd'].map(lane))
-    await sleep(150)
-    await first.kill()
-    const second = await first.restart()
-    await sleep(150)
-    await second.kill()
-    await second.restart()
-    const all = (await running).flat()
-    for (const { digest, bytes } of all) t.ok((await get(store, digest)).equals(bytes), digest.key)
-    t.ok((await descriptors()) <= before + 4, 'and no connection is left behind')
-  },
-)
+    return kept
+  }
+  const running = Promise.all(['a', 'b', 'c', 'd'].map(lane))
+  await sleep(150)
+  await first.kill()
+  const second = await first.restart()
+  await sleep(150)
+  await second.kill()
+  await second.restart()
+  const all = (await running).flat()
+  for (const { digest, bytes } of all) t.ok((await get(store, digest)).equals(bytes), digest.key)
+  t.ok((await descriptors()) <= before + 4, 'and no connection is left behind')
+})
 
-void t.test('a server without room is RESOURCE_EXHAUSTED, and has no part of what it did not take', async (t) => {
+void t.test('a full server is RESOURCE_EXHAUSTED, and has no part of a rejected blob', async (t) => {
   const cas = asCas(await memoryStore({ max_bytes: 500_000 }))
   const { listener } = await serve(t, { instances: { main: { cas } } })
   const port = Number(listener.address.split(':').at(-1))
@@ -165,7 +161,7 @@ void t.test('a server without room is RESOURCE_EXHAUSTED, and has no part of wha
   await listener.close(0)
 })
 
-void t.test('a token that is taken away is UNAUTHENTICATED, and good again when it is given back', async (t) => {
+void t.test('a revoked token is UNAUTHENTICATED, and works again when it is restored', async (t) => {
   const file = join(await folderOf(t), 'tokens')
   const line = (token: string): string => `builders ${createHash('sha256').update(token).digest('hex')}\n`
   const give = (token: string): Promise<void> => writeFile(file, line(token), { mode: 0o600 })
@@ -185,7 +181,7 @@ void t.test('a token that is taken away is UNAUTHENTICATED, and good again when 
   await untilSo(async () => (await probes[0]?.check(call.signal))?.state === 'Failed')
   await give('good')
   await untilSo(async () => (await get(store, before.digest)).equals(before.bytes))
-  t.notOk(await isPresent(store, after.digest), 'no part of what was refused')
+  t.notOk(await isPresent(store, after.digest), 'no part of the rejected blob')
   await put(store, after.digest, after.bytes)
   t.ok((await get(store, after.digest)).equals(after.bytes))
 })
@@ -196,7 +192,7 @@ const codeOf = (work: Promise<unknown>): Promise<number | undefined> =>
     (error: { readonly code: number }) => error.code,
   )
 
-void t.test('of two servers one may be gone', async (t) => {
+void t.test('one of two servers may be gone', async (t) => {
   const here = await startRemexec(t)
   const gone = await startRemexec(t)
   await gone.kill()
@@ -213,7 +209,7 @@ void t.test('of two servers one may be gone', async (t) => {
   t.equal(probes.length, 2)
 })
 
-void t.test('an action cache of another server keeps results, and says NOT_FOUND of what it lacks', async (t) => {
+void t.test('an action cache on another server keeps results, and returns NOT_FOUND for others', async (t) => {
   const { port } = await startRemexec(t)
   const { store } = await openGrpcStore(t, { endpoints: [endpoint(port)], store_type: 'ac' })
   const results = codec('build.bazel.remote.execution.v2.ActionResult')
@@ -234,7 +230,7 @@ void t.test('an action cache of another server keeps results, and says NOT_FOUND
   await rejects(t, putBytes(store, other, Buffer.from('\x0f no result'), call), 'INVALID_ARGUMENT')
 })
 
-void t.test('bytes of another server that are not those of the digest are never served', async (t) => {
+void t.test('bytes from another server that do not match the digest are never served', async (t) => {
   const wrong = await memoryStore()
   const { listener } = await serve(t, { instances: { main: { cas: wrong } } })
   const at = [endpoint(Number(listener.address.split(':').at(-1)))]
@@ -251,36 +247,33 @@ void t.test('bytes of another server that are not those of the digest are never 
   await listener.close(0)
 })
 
-void t.test(
-  'every call has the headers of the configuration, and those of the client that are passed on',
-  async (t) => {
-    const seen: IncomingHttpHeaders[] = []
-    const server = createServer().on('stream', (stream, headers) => {
-      seen.push(headers)
-      stream.respond({ ':status': 200, 'content-type': 'application/grpc', 'grpc-status': '12' }, { endStream: true })
-    })
-    await once(server.listen(0, '127.0.0.1'), 'listening')
-    t.teardown(() => server.close())
-    const { store, close } = await openGrpcStore(t, {
-      endpoints: [endpoint(portOf(server.address()))],
-      headers: new Map([['authorization', 'Bearer of-this-machine']]),
-      forward_headers: ['X-Team'],
-    })
-    const metadata = new Map([
-      ['x-team', 'compilers'],
-      ['x-other', 'not for others'],
-    ])
-    const { digest } = blob(1000, 'headers')
-    await rejects(t, store.get(digest, WHOLE, { ...call, metadata }), 'UNIMPLEMENTED')
-    await rejects(t, store.findMissing(DigestBatch.of([digest]), { ...call, metadata }), 'UNIMPLEMENTED')
-    t.ok(seen.length >= 2)
-    for (const headers of seen) t.match(headers, { authorization: 'Bearer of-this-machine', 'x-team': 'compilers' })
-    t.notOk(seen.some((headers) => 'x-other' in headers))
-    await close()
-  },
-)
+void t.test('every call has the configured headers, and the forwarded ones of the client', async (t) => {
+  const seen: IncomingHttpHeaders[] = []
+  const server = createServer().on('stream', (stream, headers) => {
+    seen.push(headers)
+    stream.respond({ ':status': 200, 'content-type': 'application/grpc', 'grpc-status': '12' }, { endStream: true })
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  t.teardown(() => server.close())
+  const { store, close } = await openGrpcStore(t, {
+    endpoints: [endpoint(portOf(server.address()))],
+    headers: new Map([['authorization', 'Bearer of-this-machine']]),
+    forward_headers: ['X-Team'],
+  })
+  const metadata = new Map([
+    ['x-team', 'compilers'],
+    ['x-other', 'not for others'],
+  ])
+  const { digest } = blob(1000, 'headers')
+  await rejects(t, store.get(digest, WHOLE, { ...call, metadata }), 'UNIMPLEMENTED')
+  await rejects(t, store.findMissing(DigestBatch.of([digest]), { ...call, metadata }), 'UNIMPLEMENTED')
+  t.ok(seen.length >= 2)
+  for (const headers of seen) t.match(headers, { authorization: 'Bearer of-this-machine', 'x-team': 'compilers' })
+  t.notOk(seen.some((headers) => 'x-other' in headers))
+  await close()
+})
 
-void t.test('what a configuration contradicts is refused at start', async (t) => {
+void t.test('a contradictory configuration is rejected at start', async (t) => {
   const [port = 0] = await freePorts(1)
   const at = endpoint(port)
   const tls = { use_native_roots: false }
@@ -290,7 +283,7 @@ void t.test('what a configuration contradicts is refused at start', async (t) =>
     { ...at, address: `grpcs://127.0.0.1:${port}` },
     { ...at, tls_config: { ...tls, ca_file: '/etc/hosts' } },
     { ...at, address: `grpcs://127.0.0.1:${port}`, tls_config: tls },
-    // A file without a certificate: nobody would be trusted.
+    // A file without a certificate: no server would be trusted.
     { ...at, address: `grpcs://127.0.0.1:${port}`, tls_config: { ...tls, ca_file: '/etc/hosts' } },
     {
       ...at,

@@ -1,4 +1,4 @@
-/** What single keys of a store on another server change. */
+/** The effect of single keys of a store on another server. */
 
 import t, { type Test } from 'tap'
 import { Code } from '../../../../src/base/status-error.js'
@@ -14,7 +14,7 @@ t.setTimeout(120_000)
 
 const PLAIN = { experimental_remote_cache_compression: false } as const
 
-/** Which calls are on their way at a time while blobs of these sizes are read. */
+/** The calls in flight at the same time while blobs of these sizes are read. */
 const callsFor = async (t: Test, batching: Partial<ReadBatching>, sizes: readonly number[]) => {
   const silent = await startSilent(t)
   const defaults = { max_blob_size_bytes: 10_000, max_batch_bytes: 100_000, dispatch_slots: 4, max_queued_bytes: 1e6 }

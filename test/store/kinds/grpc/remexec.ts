@@ -79,7 +79,7 @@ export const endpoint = (port: number): GrpcOptions['endpoints'][number] => ({
   http2_keepalive_timeout_s: 20,
 })
 
-/** A store on another server, with what a configuration has where it says nothing. */
+/** A store on another server with the default configuration. */
 export const openGrpcStore = async (t: Scope, options: Partial<GrpcOptions> & Pick<GrpcOptions, 'endpoints'>) => {
   const resources = new Resources(silentLog)
   const probes: HealthProbe[] = []

@@ -3,7 +3,7 @@ import { createServer, type ServerHttp2Stream } from 'node:http2'
 import { setImmediate } from 'node:timers/promises'
 import { portOf, type Scope } from '../../remote/backend.js'
 
-/** A server that says of each call which it is, answers none before `answer`, and then that it knows none of them. */
+/** A server that reports each call, answers none before `answer`, and then returns NOT_FOUND. */
 export const startSilent = async (t: Scope) => {
   const asked: string[] = []
   const held = new Set<ServerHttp2Stream>()
@@ -34,7 +34,7 @@ export const startSilent = async (t: Scope) => {
   return { port: portOf(server.address()), asked, answer, pings: () => pings, connections: () => connections }
 }
 
-/** For what was asked in one turn to be on its way. */
+/** Waits until the requests of one turn have been sent. */
 export const turns = async (): Promise<void> => {
   for (let turn = 0; turn < 50; turn++) await setImmediate()
 }

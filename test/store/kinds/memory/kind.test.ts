@@ -47,7 +47,7 @@ const present = async (store: Awaited<ReturnType<typeof memoryStore>>, count: nu
   return all.filter((i) => !missing.has(blob(i).digest.key))
 }
 
-t.test('the least recently used go when max_bytes is passed, down to evict_bytes below it', async (t) => {
+t.test('above max_bytes the least recently used are evicted, down to evict_bytes below it', async (t) => {
   const store = await memoryStore({ max_bytes: 10_000, evict_bytes: 3000 })
   for (let i = 0; i < 10; i++) await put(store, blob(i).digest, blob(i).bytes)
   t.ok(await isPresent(store, blob(0).digest), 'all fit, and asking counts as use')
@@ -62,7 +62,7 @@ t.test('max_count bounds the entries', async (t) => {
   t.same(await present(store, 5), [2, 3, 4])
 })
 
-t.test('what nobody used for max_seconds goes, also when nothing happens', async (t) => {
+t.test('blobs unused for max_seconds are evicted, even in an idle store', async (t) => {
   const clock = new ManualClock(1_000_000)
   const store = await memoryStore({ max_seconds: 60 }, clock)
   await put(store, blob(0).digest, blob(0).bytes)
@@ -75,18 +75,18 @@ t.test('what nobody used for max_seconds goes, also when nothing happens', async
   t.same(await present(store, 2), [1])
 })
 
-t.test('a blob larger than max_bytes is refused before it is all there', async (t) => {
+t.test('a blob larger than max_bytes is rejected before it has arrived completely', async (t) => {
   const store = await memoryStore({ max_bytes: 100_000, evict_bytes: 90_000 })
   await put(store, blob(0).digest, blob(0).bytes)
   const large = bytesOf(100_001)
   await rejects(t, put(store, digestOf(large), large), 'RESOURCE_EXHAUSTED')
-  t.same(await present(store, 1), [0], 'nothing had to go for it')
+  t.same(await present(store, 1), [0], 'nothing was evicted for it')
   const fits = bytesOf(100_000)
   await put(store, digestOf(fits), fits)
-  t.ok((await get(store, digestOf(fits))).equals(fits), 'what just fits can be read, whatever evict_bytes says')
+  t.ok((await get(store, digestOf(fits))).equals(fits), 'a blob that just fits can be read, whatever evict_bytes is')
 })
 
-t.test('uploads under way hold no more memory than max_bytes, together', async (t) => {
+t.test('uploads in flight together hold no more memory than max_bytes', async (t) => {
   const store = await memoryStore({ max_bytes: 1_000_000 })
   const uploads = Array.from({ length: 8 }, (_, i) => {
     const bytes = bytesOf(600_000, `under way ${i}`)
@@ -118,7 +118,7 @@ t.test('keeps no more memory than the bytes of its blobs', async (t) => {
   t.equal(found.toString(), Buffer.alloc(4096, 'frame').subarray(1000, 1100).toString())
 })
 
-t.test('keeps bytes that last and have their memory to themselves, and copies the rest', async (t) => {
+t.test('keeps immutable bytes that fill their memory, and copies the others', async (t) => {
   const store = await memoryStore()
   const [own, small] = [Buffer.allocUnsafeSlow(100_000), Buffer.allocUnsafeSlow(1000)]
   own.fill('own')
@@ -158,7 +158,7 @@ t.test('keeps bytes that last and have their memory to themselves, and copies th
   )
 })
 
-t.test('noop takes everything and has nothing', async (t) => {
+t.test('noop accepts every blob and stores none', async (t) => {
   const store = await buildStore(noop, {})
   const { bytes, digest } = blob(0)
   await put(store, digest, bytes)

@@ -60,7 +60,7 @@ const behindProxy = async (t: Test) => {
   return { proxy, place: { port: proxy.port, bucket: server.bucket } }
 }
 
-t.test('what the list has is not asked for, not even after a restart', { skip: withoutS3 }, async (t) => {
+t.test('blobs in the list need no request, not even after a restart', { skip: withoutS3 }, async (t) => {
   const { proxy, place } = await behindProxy(t)
   // More than the server gives by one request.
   const blobs = Array.from({ length: 1200 }, (_, at) => Buffer.from(`blob ${at}`))
@@ -83,7 +83,7 @@ t.test('what the list has is not asked for, not even after a restart', { skip: w
 })
 
 t.test(
-  'what others delete is missed from the next list on, and what they write is found',
+  'blobs deleted by others are missing after the next listing, and blobs written by others are found',
   { skip: withoutS3 },
   async (t) => {
     const server = await startS3(t)
@@ -102,7 +102,7 @@ t.test(
     t.ok(await isPresent(store, digestOf(fresh)), 'found at once')
     t.ok(await isPresent(store, digestOf(gone)), 'still in the list')
     await t.rejects(get(store, digestOf(read)))
-    t.notOk(await isPresent(store, digestOf(read)), 'forgotten by who reads it')
+    t.notOk(await isPresent(store, digestOf(read)), 'forgotten by a read')
     await until(async () => {
       clock.advance(61_000)
       return !(await isPresent(store, digestOf(gone)))
@@ -111,7 +111,7 @@ t.test(
   },
 )
 
-t.test('a list that is damaged, or of another bucket, is made anew', { skip: withoutS3 }, async (t) => {
+t.test('a list that is damaged or of another bucket is replaced', { skip: withoutS3 }, async (t) => {
   const { proxy, place } = await behindProxy(t)
   const bytes = bytesOf(100)
   const first = await openListed(t, place)

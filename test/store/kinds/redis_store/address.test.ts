@@ -2,7 +2,7 @@ import t from 'tap'
 import { Code } from '../../../../src/base/status-error.js'
 import { parseAddresses } from '../../../../src/store/kinds/redis_store/address.js'
 
-void t.test('what is said of one address of Redis and not of the others is refused, without its secrets', (t) => {
+void t.test('a setting in only one of several Redis addresses is rejected, without its secrets', (t) => {
   const cases = [
     ['cluster', ['redis://a', 'rediss://b'], 'b has another scheme than a'],
     ['cluster', ['redis://:one@a', 'redis://:two@b:7'], 'b:7 has another name or password than a'],
@@ -26,7 +26,7 @@ void t.test('what is said of one address of Redis and not of the others is refus
   t.end()
 })
 
-void t.test('options of an address of Redis that mean nothing are known by name', (t) => {
+void t.test('unused options in a Redis address are reported by name', (t) => {
   const unused = (mode: 'standard' | 'sentinel', address: string) => parseAddresses(mode, [address]).unusedOptions
   t.same(unused('standard', 'redis://a?protocol=resp3&sentinelServiceName=x'), ['protocol', 'sentinelServiceName'])
   t.same(unused('sentinel', 'redis+sentinel://a?sentinelServiceName=x&sentinelUsername=y&sentinelPassword=z'), [])

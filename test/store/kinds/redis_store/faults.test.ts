@@ -22,7 +22,7 @@ const blob = (sizeBytes: number, seed: string) => {
   return { bytes, digest: digestOf(bytes) }
 }
 
-void t.test('a Redis that is not there at start is UNAVAILABLE, and well when it comes', { skip }, async (t) => {
+void t.test('a Redis that is absent at start is UNAVAILABLE, and works when it is there', { skip }, async (t) => {
   const [port = 0] = await freePorts(1)
   const options = { connection_timeout_ms: 1000, retry: NO_RETRY }
   const { store, probes } = await openRedisStore(t, [`redis://:a-secret@127.0.0.1:${port}`], options)
@@ -54,7 +54,7 @@ void t.test('a wrong password is UNAUTHENTICATED', { skip }, async (t) => {
   t.ok((await get(right.store, digest)).equals(bytes))
 })
 
-void t.test('uploads that are given up leave nothing, though other connections are quicker', { skip }, async (t) => {
+void t.test('cancelled uploads leave nothing, even if other connections are faster', { skip }, async (t) => {
   const server = await startRedis(t)
   const { store } = await openRedisStore(t, [server.address], { retry: NO_RETRY, connection_pool_size: 4 })
   const { bytes, digest } = blob(2 * MIB, 'given up')
@@ -72,7 +72,7 @@ void t.test('uploads that are given up leave nothing, though other connections a
   }
 })
 
-void t.test('a connection lost in the middle costs no byte and shows no part', { skip }, async (t) => {
+void t.test('a connection lost in the middle loses no byte and shows no partial blob', { skip }, async (t) => {
   const server = await startRedis(t)
   const proxy = await TcpProxy.start(t, server.port)
   const retry = { max_retries: 8, delay: 0.05, jitter: 0, budget_s: 20 }
@@ -95,7 +95,7 @@ void t.test('a connection lost in the middle costs no byte and shows no part', {
 })
 
 void t.test(
-  'a Redis that does not answer is DEADLINE_EXCEEDED in time, and well again afterwards',
+  'a Redis that does not answer is DEADLINE_EXCEEDED in time, and works again afterwards',
   { skip },
   async (t) => {
     const server = await startRedis(t)
@@ -115,7 +115,7 @@ void t.test(
   },
 )
 
-void t.test('a Redis without memory is RESOURCE_EXHAUSTED and keeps no part of a blob', { skip }, async (t) => {
+void t.test('a full Redis is RESOURCE_EXHAUSTED and keeps no part of a blob', { skip }, async (t) => {
   const server = await startRedis(t, ['--maxmemory', '4mb', '--maxmemory-policy', 'noeviction'])
   const { store } = await openRedisStore(t, [server.address], { retry: NO_RETRY })
   const small = blob(1000, 'small')
@@ -127,7 +127,7 @@ void t.test('a Redis without memory is RESOURCE_EXHAUSTED and keeps no part of a
   t.ok((await get(store, small.digest)).equals(small.bytes), 'what was there is still there')
 })
 
-void t.test('a blob whose parts Redis evicts while they come is refused as a whole', { skip }, async (t) => {
+void t.test('a blob whose parts are evicted during the upload is rejected as a whole', { skip }, async (t) => {
   const server = await startRedis(t, ['--maxmemory', '4mb', '--maxmemory-policy', 'allkeys-lru'])
   const { store } = await openRedisStore(t, [server.address], { retry: NO_RETRY })
   const { bytes, digest } = blob(12 * MIB, 'larger than all of it')
@@ -140,7 +140,7 @@ void t.test('a blob whose parts Redis evicts while they come is refused as a who
   await rejects(t, get(store, digest), 'NOT_FOUND')
 })
 
-void t.test('keys expire, and what is asked for lives on', { skip }, async (t) => {
+void t.test('keys expire, and existence checks extend their life', { skip }, async (t) => {
   const server = await startRedis(t)
   const { store } = await openRedisStore(t, [server.address], { key_ttl_s: 100 })
   for (const sizeBytes of [100, 300 * KIB]) {
@@ -159,7 +159,7 @@ void t.test('keys expire, and what is asked for lives on', { skip }, async (t) =
   }
 })
 
-void t.test('a fast tier on a Redis that is gone never fails the call', { skip }, async (t) => {
+void t.test('a missing Redis as the fast tier never fails a call', { skip }, async (t) => {
   const server = await startRedis(t)
   const options = { retry: NO_RETRY, connection_timeout_ms: 300 }
   const fast = (await openRedisStore(t, [server.address], options)).store
@@ -185,7 +185,7 @@ void t.test('a fast tier on a Redis that is gone never fails the call', { skip }
 })
 
 void t.test(
-  'corrupt bytes in a Redis are never served, and those of a fast tier are fetched anew',
+  'damaged bytes in Redis are never served, and those of a fast tier are fetched again',
   { skip },
   async (t) => {
     const server = await startRedis(t)
@@ -242,7 +242,7 @@ const works = async (t: { ok(value: unknown, name: string): unknown }, store: St
   }
 }
 
-/** Puts and reads until it is told to stop; answers how often it worked, and the codes of what did not. */
+/** Puts and reads until it is stopped; returns the number of successes, and the codes of failures. */
 const traffic = (store: Store, name: string) => {
   let isOver = false
   const run = async () => {
@@ -272,10 +272,10 @@ const traffic = (store: Store, name: string) => {
   }
 }
 
-/** NOT_FOUND of what went with the old server, DEADLINE_EXCEEDED and UNAVAILABLE until there is a new one. */
+/** NOT_FOUND for blobs lost with the old server, DEADLINE_EXCEEDED and UNAVAILABLE until there is a new one. */
 const EXPECTED = [4, 5, 14]
 
-void t.test('sentinels give the store another server while it is used', { skip, timeout: 90_000 }, async (t) => {
+void t.test('sentinels switch the store to another server under load', { skip, timeout: 90_000 }, async (t) => {
   const set = await startSentinels(t)
   const options = { mode: 'sentinel', command_timeout_ms: 1500, retry: NO_RETRY } as const
   const { store } = await openRedisStore(t, [set.address], options)
@@ -294,7 +294,7 @@ void t.test('sentinels give the store another server while it is used', { skip, 
   await works(t, store, 'afterwards')
 })
 
-void t.test('servers and sentinels have passwords of their own', { skip, timeout: 60_000 }, async (t) => {
+void t.test('servers and sentinels have different passwords', { skip, timeout: 60_000 }, async (t) => {
   const set = await startSentinels(t, { servers: 'of-the-servers', sentinels: 'of-the-sentinels' })
   const options = { mode: 'sentinel', connection_timeout_ms: 1000, retry: NO_RETRY } as const
   const { store } = await openRedisStore(t, [set.address], options)
@@ -310,7 +310,7 @@ void t.test('servers and sentinels have passwords of their own', { skip, timeout
   }
 })
 
-void t.test('a cluster that loses a node goes on with its replica', { skip, timeout: 90_000 }, async (t) => {
+void t.test('a cluster that loses a node continues with its replica', { skip, timeout: 90_000 }, async (t) => {
   const nodes = await startCluster(t, 3, 3)
   const addresses = nodes.map(({ address }) => address)
   const options = { mode: 'cluster', command_timeout_ms: 1500, retry: NO_RETRY } as const

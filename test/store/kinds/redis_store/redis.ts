@@ -118,7 +118,10 @@ interface Passwords {
   readonly sentinels: string
 }
 
-/** A server, its replica, and three sentinels of which two have to agree that it is lost; with passwords if there are any. */
+/**
+ * A server, its replica, and three sentinels of which two have to agree that it is lost; with passwords if there are
+ * any.
+ */
 export const startSentinels = async (t: Scope, passwords?: Passwords): Promise<SentinelSet> => {
   const folder = await folderOf(t)
   const own = passwords === undefined ? [] : ['--requirepass', passwords.servers, '--masterauth', passwords.servers]
@@ -166,7 +169,7 @@ export interface OpenRedisStore {
   close(): Promise<void>
 }
 
-/** A store on `addresses`, with what a configuration has where it says nothing. */
+/** A store on `addresses` with the default configuration. */
 export const openRedisStore = async (
   t: Scope,
   addresses: readonly string[],

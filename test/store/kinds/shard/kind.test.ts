@@ -22,7 +22,7 @@ const DIGESTS = Array.from({ length: 4000 }, (_, i) =>
   Digest.parse({ hash: createHash('sha256').update(`${i}`).digest('hex'), sizeBytes: i }, digestFunctions.SHA256),
 )
 
-/** Which store of a shard with these weights each digest goes to. */
+/** The store of each digest in a shard with these weights. */
 const placesOf = async (weights: readonly number[], digests: readonly Digest[] = DIGESTS): Promise<number[]> => {
   const stores: Store[] = []
   for (const _ of weights) stores.push(await memoryStore())
@@ -54,7 +54,7 @@ t.test('every store gets its share', async (t) => {
   await t.resolves(fc.assert(holds, { numRuns: 10 }))
 })
 
-t.test('a store that is added takes its share, and nothing moves between the others', async (t) => {
+t.test('an added store takes its share, and nothing moves between the others', async (t) => {
   const holds = fc.asyncProperty(weights, fc.integer({ min: 1, max: 9 }), async (list, added) => {
     const before = await placesOf(list)
     const after = await placesOf([...list, added])
@@ -65,7 +65,7 @@ t.test('a store that is added takes its share, and nothing moves between the oth
   await t.resolves(fc.assert(holds, { numRuns: 10 }))
 })
 
-t.test('a weight that changes moves blobs to or from that store alone', async (t) => {
+t.test('a changed weight moves blobs only to or from that store', async (t) => {
   const holds = fc.asyncProperty(weights, fc.nat(5), fc.integer({ min: 0, max: 9 }), async (list, at, weight) => {
     const store = at % list.length
     const changed = list.map((old, index) => (index === store ? weight : old))
@@ -94,15 +94,15 @@ t.test('digests of every function spread, and a key goes where its digest goes',
   }
 })
 
-t.test('stays where it is from one version to the next', async (t) => {
+t.test('the store of a digest does not change between versions', async (t) => {
   t.same((await placesOf([1, 2, 3])).slice(0, 24).join(''), '101201002200010221012222')
 })
 
-t.test('weights that leave no store are refused', async (t) => {
+t.test('weights that leave no store are rejected', async (t) => {
   await rejects(t, sharded([await memoryStore()], [0]), 'INVALID_ARGUMENT')
 })
 
-t.test('one store that is gone leaves the blobs of the others', async (t) => {
+t.test('a missing store affects only its own blobs', async (t) => {
   const stores = [await memoryStore(), await memoryStore()]
   const store = await sharded(stores, [1, 1])
   const blobs = Array.from({ length: 30 }, (_, i) => bytesOf(100, `${i}`))

@@ -15,7 +15,7 @@ storeSuite(t, {
 
 const keys = (digests: readonly Digest[]): string[] => digests.map(({ key }) => key)
 
-t.test('a blob of the size goes up, one that is smaller goes down', async (t) => {
+t.test('a blob of the given size goes to upper_store, a smaller one to lower_store', async (t) => {
   const [lower, upper] = [await memoryStore(), await memoryStore()]
   const store = await partitioned(lower, upper, 1000)
   for (const [sizeBytes, holder, other] of [
@@ -31,7 +31,7 @@ t.test('a blob of the size goes up, one that is smaller goes down', async (t) =>
   }
 })
 
-t.test('what is missing is asked of each store once, and told in the order asked', async (t) => {
+t.test('each store is asked once for missing blobs, and the answer keeps the order', async (t) => {
   const [lower, upper] = [new Watched(await memoryStore()), new Watched(await memoryStore())]
   const store = await partitioned(lower, upper, 1000)
   const blobs = Array.from({ length: 40 }, (_, i) => bytesOf(i % 2 === 0 ? 10 + i : 2000 + i, `${i}`))
@@ -46,10 +46,10 @@ t.test('what is missing is asked of each store once, and told in the order asked
   t.same(lower.questions, [keys(blobs.filter((_, i) => i % 2 === 0).map(digestOf))])
   t.same(upper.questions, [keys(blobs.filter((_, i) => i % 2 === 1).map(digestOf))])
   await missingOf(store, blobs.filter((_, i) => i % 2 === 0).map(digestOf), call)
-  t.equal(upper.questions.length, 1, 'who can have none of them is not asked')
+  t.equal(upper.questions.length, 1, 'a store that can have none of them is not asked')
 })
 
-t.test('is as well as the worse of its stores, and says which that is', async (t) => {
+t.test('its health is that of the worse store, with its name', async (t) => {
   const lower = new Watched(await memoryStore())
   const store = await partitioned(lower, await memoryStore())
   t.match(await store.health(call), { state: 'Ok' })
@@ -57,7 +57,7 @@ t.test('is as well as the worse of its stores, and says which that is', async (t
   t.match(await store.health(call), { state: 'Failed', message: 'lower_store: is gone', error: 'refused' })
 })
 
-t.test('what one store refuses says nothing of the blobs of the other', async (t) => {
+t.test('a rejection by one store does not affect blobs of the other', async (t) => {
   const store = await partitioned(await memoryStore(), await memoryStore({ max_bytes: 1500 }), 1000)
   const [small, large] = [bytesOf(10), bytesOf(2000)]
   const outcomes = await putAll(

@@ -27,7 +27,7 @@ for (const [name, open] of Object.entries(kinds)) {
     checksUploads: true,
   })
 
-  t.test(`${name}: refuses uploads that are not the blob, at the client's fault`, async (t) => {
+  t.test(`${name}: rejects uploads that do not match the digest, as the client's error`, async (t) => {
     const store = await open()
     for (const sizeBytes of [1, 1000, 300_000]) {
       const bytes = bytesOf(sizeBytes)
@@ -54,7 +54,7 @@ for (const [name, open] of Object.entries(kinds)) {
   })
 }
 
-t.test('the message says what was expected and what came', async (t) => {
+t.test('the message has the expected and the received values', async (t) => {
   const store = await verified(await memoryStore())
   const digest = digestOf(Buffer.from('hello'))
   await t.rejects(put(store, digest, Buffer.from('hell')), {
@@ -83,7 +83,7 @@ t.test('an upload too long fails at the first byte too many', async (t) => {
   t.ok(given < 1000, `${given} chunks were taken`)
 })
 
-t.test('what the backend returns wrong is DATA_LOSS once and then a miss', async (t) => {
+t.test('a damaged blob of the backend is DATA_LOSS once and then a miss', async (t) => {
   const bytes = bytesOf(200_000)
   const digest = digestOf(bytes)
   const wrong = bytesOf(200_000, 'other')
@@ -98,7 +98,7 @@ t.test('what the backend returns wrong is DATA_LOSS once and then a miss', async
   }
 })
 
-t.test('each check can be switched off', async (t) => {
+t.test('each check can be disabled', async (t) => {
   const bytes = bytesOf(100)
   const digest = digestOf(bytes)
   const sizeOnly = await verified(await memoryStore(), { hash: false })

@@ -43,7 +43,7 @@ const walk = async (log: RecordLog): Promise<{ number: number; isWhole: boolean 
 
 const numbers = (count: number): number[] => Array.from({ length: count }, (_, number) => number)
 
-t.test('what was appended is read back, from any segment, and by the next run', async (t) => {
+t.test('appended records are read back, from any segment, and by the next run', async (t) => {
   for (const isSynced of [false, true]) {
     const folder = t.testdir()
     const log = await openLog(folder, isSynced)
@@ -65,7 +65,7 @@ t.test('what was appended is read back, from any segment, and by the next run', 
   }
 })
 
-t.test('a damaged record is left out, and what is behind it is found', async (t) => {
+t.test('a damaged record is skipped, and later records are found', async (t) => {
   const damage = fc.record({ at: fc.integer({ min: 64, max: 60_000 }), length: fc.integer({ min: 1, max: 3000 }) })
   await fc.assert(
     fc.asyncProperty(damage, async ({ at, length }) => {
@@ -96,7 +96,7 @@ t.test('a damaged record is left out, and what is behind it is found', async (t)
   )
 })
 
-t.test('a log cut anywhere goes on behind its last whole record', async (t) => {
+t.test('a log truncated anywhere continues after its last complete record', async (t) => {
   await fc.assert(
     fc.asyncProperty(fc.integer({ min: 64, max: 55_000 }), fc.boolean(), async (at, hasRubbish) => {
       const folder = t.testdir()
@@ -121,7 +121,7 @@ t.test('a log cut anywhere goes on behind its last whole record', async (t) => {
   )
 })
 
-t.test('bytes of a client that look like a record are none', async (t) => {
+t.test('bytes of a client that look like a record are not read as one', async (t) => {
   const folder = t.testdir()
   const source = await openLog(join(folder, 'source'))
   await append(source, 1)
@@ -130,7 +130,7 @@ t.test('bytes of a client that look like a record are none', async (t) => {
   const record = (await readFile(segment.path)).subarray(segment.firstOffset)
   await source.close()
 
-  // Whoever knows the layout sends a record of his own; at a unit of 64 bytes, once the head in front of it is damaged.
+  // A client that knows the layout uploads a forged record, aligned to 64 bytes; the head before it is damaged.
   const forged = Buffer.concat([Buffer.alloc(48), record])
   const digest = digestOf(forged)
   const log = await openLog(join(folder, 'log'))
@@ -145,7 +145,7 @@ t.test('bytes of a client that look like a record are none', async (t) => {
   await log.close()
 })
 
-t.test('a write that fails is told to each that was in it, leaves nothing, and the next one goes on', async (t) => {
+t.test('a failed write rejects each of its records, leaves nothing, and the next one works', async (t) => {
   const folder = t.testdir()
   const log = await openLog(folder)
   await append(log, 0)
@@ -170,7 +170,7 @@ t.test('a write that fails is told to each that was in it, leaves nothing, and t
   await log.close()
 })
 
-t.test('what is given up before it is written is CANCELLED, and what comes after the end is refused', async (t) => {
+t.test('an append cancelled before its write is CANCELLED, and one after close is rejected', async (t) => {
   const folder = t.testdir()
   const log = await openLog(folder)
   const controller = new AbortController()
@@ -183,7 +183,7 @@ t.test('what is given up before it is written is CANCELLED, and what comes after
   t.ok(error instanceof StatusError && error.code === Code.UNAVAILABLE)
 })
 
-t.test('a segment whose header and first record are damaged loses its own blobs only', async (t) => {
+t.test('a segment with a damaged header and first record loses only its own blobs', async (t) => {
   const folder = t.testdir()
   const log = await openLog(folder)
   await Promise.all(numbers(150).map((number) => append(log, number)))
