@@ -3,8 +3,8 @@ export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number
   /**
-   * Calls `tick` every `periodMs` until the returned function is called. Never keeps the process alive. A tick may return a
-   * promise, which nobody waits for. What it throws or rejects with is logged, and the next tick comes as usual: see `guardedClock`.
+   * Calls `tick` every `periodMs` until the returned function is called. Never keeps the process alive. A tick may
+   * return a promise, which is not awaited. Its errors are logged, and the next tick runs as usual: see `guardedClock`.
    */
   every(periodMs: number, tick: () => unknown): () => void
 }

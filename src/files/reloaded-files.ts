@@ -7,18 +7,21 @@ export interface ReloadOptions<T> {
   /** What the files are, for the log: `certificates of server main`. */
   readonly what: string
   readonly paths: readonly string[]
-  /** Reads the files and makes of them what is used. Rejects where they are wrong. */
+  /** Reads and parses the files. Rejects if they are invalid. */
   readonly read: () => Promise<T>
   readonly clock: Clock
   readonly log: Log
 }
 
-/** How soon a change is seen. Looked for, because container managers change a link above the file, of which nobody is told. */
+/**
+ * Interval of the check for changes. Polled, because container managers change a link above the file, which no file
+ * event reports.
+ */
 export const RELOAD_PERIOD_MS = 5_000
 
 /**
- * What was made of files that others write anew while the process runs: certificates, lists of tokens. A change that
- * cannot be read, such as a key whose certificate is still to come, is told, and what was read before stays in use.
+ * The parsed content of files that change while the process runs: certificates, lists of tokens. An unusable change,
+ * such as a new key without its certificate, is logged, and the previous content stays in use.
  */
 export class ReloadedFiles<T> {
   readonly #options: ReloadOptions<T>
@@ -36,7 +39,7 @@ export class ReloadedFiles<T> {
     this.#stop = options.clock.every(RELOAD_PERIOD_MS, () => this.look())
   }
 
-  /** Rejects as `read` does. */
+  /** Rejects with the error of `read`. */
   static async open<T>(options: ReloadOptions<T>): Promise<ReloadedFiles<T>> {
     const seen = await signature(options.paths)
     return new ReloadedFiles(options, await options.read(), seen)
@@ -54,7 +57,7 @@ export class ReloadedFiles<T> {
     this.#stop()
   }
 
-  /** Reads what has changed. Never rejects. */
+  /** Reads the files if they have changed. Never rejects. */
   async look(): Promise<void> {
     if (this.#isLooking) return
     this.#isLooking = true
@@ -87,7 +90,7 @@ export class ReloadedFiles<T> {
   }
 }
 
-/** Other whenever one of the files is another one, or has been written to. What cannot be looked at is for `read` to tell. */
+/** Changes when a file is replaced or written to. `read` reports files without access. */
 const signature = async (paths: readonly string[]): Promise<string> => {
   const seen = await Promise.all(paths.map((path) => stat(path, { bigint: true }).catch(inWords)))
   return seen

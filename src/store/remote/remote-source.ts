@@ -146,7 +146,7 @@ export class RemoteSource extends Readable {
 }
 
 /** Shared, because without a reason each ended read would create an error with a stack trace. */
-const OVER = new StatusError('CANCELLED', 'nobody wants more of it')
+const OVER = new StatusError('CANCELLED', 'the reader has left')
 
 /** Cancels a request. Errors of its connection no longer matter. */
 const giveUp = (chunks: AsyncIterator<unknown> | undefined): void => {

@@ -94,7 +94,7 @@ export class TcpProxy {
     return () => Buffer.concat(recorded).toString('latin1')
   }
 
-  /** Blocks all connections until it is called again. */
+  /** While true, refuses all connections. */
   set refuses(refuses: boolean) {
     this.#faults.refuses = refuses
     if (refuses) this.cut()
@@ -105,7 +105,7 @@ export class TcpProxy {
     this.#faults.delayMs = delayMs
   }
 
-  /** Holds all bytes back, with open connections, until it is called again. */
+  /** While true, holds all bytes back and keeps connections open. */
   set isStalled(isStalled: boolean) {
     this.#faults.isStalled = isStalled
     if (!isStalled) for (const go of this.#faults.waiting.splice(0)) go()

@@ -109,7 +109,7 @@ export class Pieces {
 }
 
 const noRoom = (): StatusError =>
-  new StatusError('RESOURCE_EXHAUSTED', 'uploads under way hold all the memory that max_bytes lets them have')
+  new StatusError('RESOURCE_EXHAUSTED', 'uploads in flight hold all the memory that max_bytes allows')
 
 export const tooLargeToKeep = (sizeBytes: number): StatusError =>
   new StatusError('RESOURCE_EXHAUSTED', `a blob of ${sizeBytes} bytes or more exceeds max_bytes of this store`)
