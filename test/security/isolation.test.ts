@@ -148,7 +148,7 @@ const checkApart = async (t: Test, client: TestClient, { small, large, leaf, act
   t.same(
     await missing(client, 'b', small, large, leaf),
     [small, large, leaf].map(({ digest: { hash } }) => hash),
-    'others are told to upload it',
+    'for others it is missing',
   )
   t.equal(await batchRead(client, 'a', small), 0)
   t.equal(await batchRead(client, 'b', small), NOT_FOUND)

@@ -86,36 +86,32 @@ const validated = async (folder: string, text: string, env: NodeJS.ProcessEnv = 
   return said
 }
 
-t.test(
-  'findings about security in a configuration that contradicts itself, or admits no caller or all',
-  async (t) => {
-    const folder = t.testdir()
-    const tokens = `tokens: [{ name: 'a', sha256: '${hashOf('a')}' }]`
-    const jwt = (issuer: string) =>
-      `identity: { jwt: [{ issuer: 'https://idp.example', audiences: ['x'], ${issuer} }] }`
-    for (const [security, said, listener] of [
-      ['', /nobody can be known here/, ''],
-      [`access: [{ anonymous: true, may: ['read_cas'] }]`, /: fine/, ''],
-      [`identity: { ${tokens} }`, /: fine/, ''],
-      [`identity: { ${tokens} }`, /is without TLS: who listens on the network learns the tokens/, 'socket_address_: 0'],
-      [`access: [{ anonymous: true, names: ['a'], may: ['read_cas'] }]`, /a rule for everybody cannot also be for/, ''],
-      [`access: [{ may: ['fly'] }]`, /read_cas/, ''],
-      [`identity: { client_certificates: {} }`, /no server asks its clients for certificates/, ''],
-      [jwt(`jwks_uri: 'http://keys.example/'`), /could replace the keys fetched from there/, ''],
-      [jwt(`jwks_uri: 'https://keys.example/', jwks_file: '/k'`), /said to be in two places/, ''],
-      [`identity: { ${tokens} }, request_limits: [{ requests_per_s: 0 }]`, /must be > 0/, ''],
-      [
-        `identity: { ${tokens} }, request_limits: [{ anonymous: true, names: ['a'], requests_per_s: 1 }]`,
-        /cannot also be for/,
-        '',
-      ],
-    ] as const) {
-      const text = configOf({ security })
-      const open = listener === '' ? text : text.replace('127.0.0.1:0', '0.0.0.0:0')
-      t.match(await validated(folder, open), said, security)
-    }
-  },
-)
+t.test('findings about security in a configuration that contradicts itself, or admits no caller or all', async (t) => {
+  const folder = t.testdir()
+  const tokens = `tokens: [{ name: 'a', sha256: '${hashOf('a')}' }]`
+  const jwt = (issuer: string) => `identity: { jwt: [{ issuer: 'https://idp.example', audiences: ['x'], ${issuer} }] }`
+  for (const [security, said, listener] of [
+    ['', /nobody can be known here/, ''],
+    [`access: [{ anonymous: true, may: ['read_cas'] }]`, /: fine/, ''],
+    [`identity: { ${tokens} }`, /: fine/, ''],
+    [`identity: { ${tokens} }`, /is without TLS: who listens on the network learns the tokens/, 'socket_address_: 0'],
+    [`access: [{ anonymous: true, names: ['a'], may: ['read_cas'] }]`, /a rule for everybody cannot also be for/, ''],
+    [`access: [{ may: ['fly'] }]`, /read_cas/, ''],
+    [`identity: { client_certificates: {} }`, /no server asks its clients for certificates/, ''],
+    [jwt(`jwks_uri: 'http://keys.example/'`), /could replace the keys fetched from there/, ''],
+    [jwt(`jwks_uri: 'https://keys.example/', jwks_file: '/k'`), /said to be in two places/, ''],
+    [`identity: { ${tokens} }, request_limits: [{ requests_per_s: 0 }]`, /must be > 0/, ''],
+    [
+      `identity: { ${tokens} }, request_limits: [{ anonymous: true, names: ['a'], requests_per_s: 1 }]`,
+      /cannot also be for/,
+      '',
+    ],
+  ] as const) {
+    const text = configOf({ security })
+    const open = listener === '' ? text : text.replace('127.0.0.1:0', '0.0.0.0:0')
+    t.match(await validated(folder, open), said, security)
+  }
+})
 
 const SECRETS = ['sesame-in-a-header', 'sesame-in-a-url', 'sesame-of-the-bucket', 'sesame-of-the-environment']
 
@@ -213,37 +209,43 @@ t.test('files that every user can write, and passwords that every user can read,
   t.match(said.text, /warn.*every user of this machine can read htpasswd_file: chmod o-r/)
 })
 
-t.test('a configuration that every user can write, or read although it has secrets, is reported at start', async (t) => {
-  const file = `${t.testdir()}/config.json5`
-  const said = async (text: string, mode: number, env: NodeJS.ProcessEnv = {}): Promise<string> => {
-    writeFileSync(file, text)
-    chmodSync(file, mode)
-    const { warnings, problems } = await checkConfig(file, { env })
-    t.same(problems, [])
-    const about = warnings.filter(({ message }) => /this file/.test(message))
-    return about.map(({ message, expected }) => `${message}, expected ${expected}`).join('\n')
-  }
-  const secret = leaky(false)
-  const fromOutside = configOf({
-    stores: `REMOTE: { grpc: { instance_name: '', store_type: 'cas', endpoints: [{ address: 'grpc://127.0.0.1:1' }], headers: { authorization: 'Bearer \${MY_TOKEN}' } } },`,
-  })
-  const env = { MY_TOKEN: 'sesame-of-the-environment', SIZE: '1000' }
-  t.match(
-    await said(secret, 0o644, env),
-    /every user of this machine can read this file, which has secrets in it, expected chmod o-r /,
-  )
-  t.match(await said(secret, 0o646, env), /can read and write this file, which has secrets in it, expected chmod o-rw /)
-  t.equal(await said(secret, 0o640, env), '')
-  t.equal(await said(fromOutside, 0o644, env), '', 'what it takes from the environment is not in it')
-  t.match(await said(fromOutside, 0o646, env), /can write this file, expected chmod o-w /)
-  t.equal(await said(configOf({}), 0o444), '')
+t.test(
+  'a configuration that every user can write, or read although it has secrets, is reported at start',
+  async (t) => {
+    const file = `${t.testdir()}/config.json5`
+    const said = async (text: string, mode: number, env: NodeJS.ProcessEnv = {}): Promise<string> => {
+      writeFileSync(file, text)
+      chmodSync(file, mode)
+      const { warnings, problems } = await checkConfig(file, { env })
+      t.same(problems, [])
+      const about = warnings.filter(({ message }) => /this file/.test(message))
+      return about.map(({ message, expected }) => `${message}, expected ${expected}`).join('\n')
+    }
+    const secret = leaky(false)
+    const fromOutside = configOf({
+      stores: `REMOTE: { grpc: { instance_name: '', store_type: 'cas', endpoints: [{ address: 'grpc://127.0.0.1:1' }], headers: { authorization: 'Bearer \${MY_TOKEN}' } } },`,
+    })
+    const env = { MY_TOKEN: 'sesame-of-the-environment', SIZE: '1000' }
+    t.match(
+      await said(secret, 0o644, env),
+      /every user of this machine can read this file, which has secrets in it, expected chmod o-r /,
+    )
+    t.match(
+      await said(secret, 0o646, env),
+      /can read and write this file, which has secrets in it, expected chmod o-rw /,
+    )
+    t.equal(await said(secret, 0o640, env), '')
+    t.equal(await said(fromOutside, 0o644, env), '', 'what it takes from the environment is not in it')
+    t.match(await said(fromOutside, 0o646, env), /can write this file, expected chmod o-w /)
+    t.equal(await said(configOf({}), 0o444), '')
 
-  writeFileSync(file, secret)
-  chmodSync(file, 0o644)
-  const program = start(t, [process.execPath, ...cli, file], { env: { ...process.env, ...env } })
-  await program.hears(/every user of this machine can read this file/)
-  await program.hears(/serving grpc/)
-})
+    writeFileSync(file, secret)
+    chmodSync(file, 0o644)
+    const program = start(t, [process.execPath, ...cli, file], { env: { ...process.env, ...env } })
+    await program.hears(/every user of this machine can read this file/)
+    await program.hears(/serving grpc/)
+  },
+)
 
 /** A preload that makes a process fail like libraries do, with secrets in the message, its fields and its cause. */
 const failing = `

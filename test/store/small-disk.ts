@@ -7,7 +7,7 @@ import type { Scope } from './remote/backend.js'
 
 const run = promisify(execFile)
 
-/** A tmpfs of that size (as mount takes it), gone when the test ends; undefined where mounting is not allowed. */
+/** A tmpfs of that size (as mount takes it), gone when the test ends; undefined if mounting is not allowed. */
 export const smallDisk = async (t: Scope, size: string): Promise<string | undefined> => {
   // Not in a testdir: tap would delete that before the disk is unmounted.
   const disk = await mkdtemp(join(tmpdir(), 'remexec-disk-'))

@@ -94,14 +94,14 @@ export const storeSuite = (t: Test, options: SuiteOptions): void => {
 type WithStore = (name: string, work: (t: Test, open: OpenStore) => Promise<void>) => void
 
 const contents = (withStore: WithStore, options: SuiteOptions): void => {
-  withStore('what is absent is NOT_FOUND before there is a stream', async (t, { store }) => {
+  withStore('an absent blob is NOT_FOUND before there is a stream', async (t, { store }) => {
     const absent = ['a', 'b', 'c'].map((text) => digestOf(Buffer.from(text)))
     for (const digest of absent) await rejects(t, store.get(digest, WHOLE, call), 'NOT_FOUND')
     t.same(keys(await missingOf(store, absent, call)), keys(absent), 'all are missing, in the order asked')
     t.same(await missingOf(store, [], call), [])
   })
 
-  withStore('gives back blobs of every size', async (t, { store }) => {
+  withStore('returns blobs of every size', async (t, { store }) => {
     for (const sizeBytes of SIZES) {
       const bytes = bytesOf(sizeBytes)
       const digest = digestOf(bytes)
@@ -115,7 +115,7 @@ const contents = (withStore: WithStore, options: SuiteOptions): void => {
     }
   })
 
-  withStore('finds the missing among the present', async (t, { store }) => {
+  withStore('finds missing blobs among present ones', async (t, { store }) => {
     const blobs = Array.from({ length: 20 }, (_, i) => Buffer.from(`blob ${i}`))
     for (const [i, bytes] of blobs.entries()) if (i % 3 === 0) await put(store, digestOf(bytes), bytes)
     const missing = blobs.filter((_, i) => i % 3 !== 0)
@@ -138,7 +138,7 @@ const contents = (withStore: WithStore, options: SuiteOptions): void => {
   })
 
   if (options.removes !== false)
-    withStore('forgets what is removed', async (t, { store }) => {
+    withStore('forgets removed blobs', async (t, { store }) => {
       const bytes = bytesOf(5000)
       const digest = digestOf(bytes)
       await store.remove(digest, 'unwanted', call)
@@ -154,14 +154,14 @@ const contents = (withStore: WithStore, options: SuiteOptions): void => {
       t.notOk(await isPresent(store, digest), 'a blob damaged in every tier is absent')
     })
 
-  withStore('says that it works', async (t, { store }) => {
+  withStore('reports that it works', async (t, { store }) => {
     const { state, message } = await store.health(call)
     t.equal(state, 'Ok')
     t.match(message, /./)
   })
 
   if (options.checksUploads === true) return
-  withStore('keeps bytes that their digest does not describe, and replaces them', async (t, { store }) => {
+  withStore('stores and replaces blobs under keys', async (t, { store }) => {
     const digest = digestOf(Buffer.from('an action')).asKey()
     for (const sizeBytes of [300 * KIB, 0, 12]) {
       const bytes = bytesOf(sizeBytes, 'a result')
@@ -222,7 +222,7 @@ const ranges = (withStore: WithStore, { runs = 40 }: SuiteOptions): void => {
     }
   })
 
-  withStore('however the bytes are cut and whatever part is asked for', async (t, { store }) => {
+  withStore('any split of the bytes and any range', async (t, { store }) => {
     const arbitrary = fc.record({
       sizeBytes: fc.oneof(fc.nat(2000), fc.nat(600 * KIB)),
       sizes: fc.array(fc.oneof(fc.integer({ min: 1, max: 5000 }), fc.integer({ min: 1, max: 300 * KIB })), {
@@ -246,7 +246,7 @@ const ranges = (withStore: WithStore, { runs = 40 }: SuiteOptions): void => {
 }
 
 const uploads = (withStore: WithStore, options: SuiteOptions): void => {
-  withStore('an upload given up leaves no trace', async (t, { store, leftovers }) => {
+  withStore('a cancelled upload leaves nothing', async (t, { store, leftovers }) => {
     const bytes = bytesOf(MIB)
     const digest = digestOf(bytes)
     for (const at of [0, 1, 300 * KIB]) {
@@ -271,40 +271,37 @@ const uploads = (withStore: WithStore, options: SuiteOptions): void => {
     }
   })
 
-  withStore(
-    'a lender who fails, or is told that the call is over, leaves no trace',
-    async (t, { store, leftovers }) => {
-      const bytes = bytesOf(MIB)
-      const digest = digestOf(bytes)
-      const unavailable = new StatusError('UNAVAILABLE', 'the lender is gone')
-      for (const at of [0, 1, 100 * KIB, 700 * KIB]) {
-        const feed = new LentFeed(cut(bytes.subarray(0, at)), unavailable)
-        await rejects(t, putLent(store, digest, feed), 'UNAVAILABLE')
-        t.notOk(await isPresent(store, digest), `after ${at} bytes`)
-        t.same((await leftovers?.()) ?? [], [], `nothing is left after ${at} bytes`)
-      }
-      const controller = new AbortController()
-      // Returns all but the last byte and then stays silent forever.
-      const stuck = new LentFeed(cut(bytes.subarray(1)))
-      const silent: BlobFeed = {
-        into: (taker) => stuck.into(taker).then(() => new Promise((_, reject) => setSilent(reject))),
-        discard: () => fail?.(unavailable),
-      }
-      let fail: ((error: Error) => void) | undefined
-      const setSilent = (reject: (error: Error) => void): void => {
-        fail = reject
-        controller.abort()
-      }
-      await rejects(t, putLent(store, digest, silent, controller.signal), 'CANCELLED')
-      t.notOk(await isPresent(store, digest))
-      t.same((await leftovers?.()) ?? [], [])
-      const refused = new LentFeed(cut(bytes))
-      await rejects(t, putLent(store, digest, refused, AbortSignal.abort()), 'CANCELLED')
-      t.ok(refused.isDiscarded)
-    },
-  )
+  withStore('a lender that fails, or whose call ends, leaves nothing', async (t, { store, leftovers }) => {
+    const bytes = bytesOf(MIB)
+    const digest = digestOf(bytes)
+    const unavailable = new StatusError('UNAVAILABLE', 'the lender is gone')
+    for (const at of [0, 1, 100 * KIB, 700 * KIB]) {
+      const feed = new LentFeed(cut(bytes.subarray(0, at)), unavailable)
+      await rejects(t, putLent(store, digest, feed), 'UNAVAILABLE')
+      t.notOk(await isPresent(store, digest), `after ${at} bytes`)
+      t.same((await leftovers?.()) ?? [], [], `nothing is left after ${at} bytes`)
+    }
+    const controller = new AbortController()
+    // Returns all but the last byte and then stays silent forever.
+    const stuck = new LentFeed(cut(bytes.subarray(1)))
+    const silent: BlobFeed = {
+      into: (taker) => stuck.into(taker).then(() => new Promise((_, reject) => setSilent(reject))),
+      discard: () => fail?.(unavailable),
+    }
+    let fail: ((error: Error) => void) | undefined
+    const setSilent = (reject: (error: Error) => void): void => {
+      fail = reject
+      controller.abort()
+    }
+    await rejects(t, putLent(store, digest, silent, controller.signal), 'CANCELLED')
+    t.notOk(await isPresent(store, digest))
+    t.same((await leftovers?.()) ?? [], [])
+    const refused = new LentFeed(cut(bytes))
+    await rejects(t, putLent(store, digest, refused, AbortSignal.abort()), 'CANCELLED')
+    t.ok(refused.isDiscarded)
+  })
 
-  withStore('a blob nobody takes leaves no trace', async (t, { store }) => {
+  withStore('a blob without a reader leaves nothing', async (t, { store }) => {
     for (const sizeBytes of [1000, MIB]) {
       const bytes = bytesOf(sizeBytes)
       const digest = digestOf(bytes)
@@ -320,7 +317,7 @@ const uploads = (withStore: WithStore, options: SuiteOptions): void => {
     }
   })
 
-  withStore('a blob that is refused is given up', async (t, { store }) => {
+  withStore('a rejected blob is discarded', async (t, { store }) => {
     const bytes = bytesOf(MIB)
     const stream = source(cut(bytes))
     await rejects(t, putStream(store, digestOf(bytes), stream, AbortSignal.abort()), 'CANCELLED')
@@ -328,7 +325,7 @@ const uploads = (withStore: WithStore, options: SuiteOptions): void => {
     t.notOk(await isPresent(store, digestOf(bytes)))
   })
 
-  withStore('an upload whose source fails leaves what was there', async (t, { store }) => {
+  withStore('an upload with a failing source leaves the old blob', async (t, { store }) => {
     const bytes = bytesOf(MIB)
     const digest = digestOf(bytes)
     const failing = async (): Promise<void> => putStream(store, digest, failingAfter(bytes.subarray(0, 400 * KIB)))
@@ -339,7 +336,7 @@ const uploads = (withStore: WithStore, options: SuiteOptions): void => {
     t.ok((await get(store, digest)).equals(bytes))
   })
 
-  withStore('many may write the same blob at a time, and one may fail', async (t, { store }) => {
+  withStore('concurrent uploads of the same blob succeed even if one fails', async (t, { store }) => {
     const bytes = bytesOf(900 * KIB)
     const digest = digestOf(bytes)
     const writers = Array.from({ length: 8 }, (_, i) => put(store, digest, bytes, { sizes: [10_000 * (i + 1)] }))
@@ -349,7 +346,7 @@ const uploads = (withStore: WithStore, options: SuiteOptions): void => {
     t.ok((await get(store, digest)).equals(bytes))
   })
 
-  withStore('a reader under way finishes with the old bytes', async (t, { store }) => {
+  withStore('a read in flight finishes with the old bytes', async (t, { store }) => {
     const bytes = bytesOf(5 * MIB)
     const isCas = options.checksUploads === true
     const digest = isCas ? digestOf(bytes) : digestOf(bytes).asKey()
@@ -367,7 +364,7 @@ const uploads = (withStore: WithStore, options: SuiteOptions): void => {
 }
 
 const downloads = (withStore: WithStore, options: SuiteOptions): void => {
-  withStore('a download given up frees what it held', async (t, { store }) => {
+  withStore('a cancelled download frees its resources', async (t, { store }) => {
     const bytes = bytesOf(2 * MIB)
     const digest = digestOf(bytes)
     await put(store, digest, bytes)
@@ -382,7 +379,7 @@ const downloads = (withStore: WithStore, options: SuiteOptions): void => {
     t.ok((await get(store, digest)).equals(bytes), 'the next reader is not disturbed')
   })
 
-  withStore('a reader that stalls holds back the store', async (t, { store }) => {
+  withStore('a stalled reader holds back the store', async (t, { store }) => {
     const bytes = Buffer.alloc(24 * MIB, 'the same words again and again. ')
     const digest = digestOf(bytes)
     await put(store, digest, bytes, { sizes: [MIB] })
@@ -398,7 +395,7 @@ const downloads = (withStore: WithStore, options: SuiteOptions): void => {
     t.ok(gate.bytes.equals(bytes))
   })
 
-  withStore('many readers share a blob', async (t, { store }) => {
+  withStore('concurrent readers of a blob', async (t, { store }) => {
     const bytes = bytesOf(MIB + 5)
     const digest = digestOf(bytes)
     await put(store, digest, bytes)
@@ -415,29 +412,32 @@ const wholeBlobs = (withStore: WithStore, options: SuiteOptions): void => {
   const whole = (store: Store, digest: Digest): Promise<Buffer> =>
     getBytes(store, digest, Number.POSITIVE_INFINITY, call)
 
-  withStore('whole blobs of every size go in and out as bytes, and either way sees the other', async (t, { store }) => {
-    for (const sizeBytes of SIZES) {
-      const bytes = bytesOf(sizeBytes, 'as bytes')
-      const digest = digestOf(bytes)
-      if (sizeBytes > 0) await rejects(t, whole(store, digest), 'NOT_FOUND')
-      const given = Buffer.from(bytes)
-      await putBytes(store, digest, given, call)
-      given.fill(0)
-      t.ok(await isPresent(store, digest), `${sizeBytes} bytes are present`)
-      t.ok((await get(store, digest)).equals(bytes), `${sizeBytes} bytes come back as a stream`)
-      t.ok((await whole(store, digest)).equals(bytes), `${sizeBytes} bytes come back as bytes`)
-      t.ok((await getBytes(store, digest, sizeBytes, call)).equals(bytes), 'at the very limit')
-      const streamed = bytesOf(sizeBytes, 'as a stream')
-      await put(store, digestOf(streamed), streamed)
-      t.ok((await whole(store, digestOf(streamed))).equals(streamed), `${sizeBytes} streamed bytes as bytes`)
-      if (sizeBytes === 0) continue
-      await rejects(t, getBytes(store, digest, sizeBytes - 1, call), 'RESOURCE_EXHAUSTED')
-      if (options.removes === false) continue
-      await store.remove(digest, 'unwanted', call)
-      await rejects(t, whole(store, digest), 'NOT_FOUND')
-      t.notOk(await isPresent(store, digest), 'and is gone once removed')
-    }
-  })
+  withStore(
+    'blobs of every size as bytes and as streams, written in one form and read in the other',
+    async (t, { store }) => {
+      for (const sizeBytes of SIZES) {
+        const bytes = bytesOf(sizeBytes, 'as bytes')
+        const digest = digestOf(bytes)
+        if (sizeBytes > 0) await rejects(t, whole(store, digest), 'NOT_FOUND')
+        const given = Buffer.from(bytes)
+        await putBytes(store, digest, given, call)
+        given.fill(0)
+        t.ok(await isPresent(store, digest), `${sizeBytes} bytes are present`)
+        t.ok((await get(store, digest)).equals(bytes), `${sizeBytes} bytes come back as a stream`)
+        t.ok((await whole(store, digest)).equals(bytes), `${sizeBytes} bytes come back as bytes`)
+        t.ok((await getBytes(store, digest, sizeBytes, call)).equals(bytes), 'at the very limit')
+        const streamed = bytesOf(sizeBytes, 'as a stream')
+        await put(store, digestOf(streamed), streamed)
+        t.ok((await whole(store, digestOf(streamed))).equals(streamed), `${sizeBytes} streamed bytes as bytes`)
+        if (sizeBytes === 0) continue
+        await rejects(t, getBytes(store, digest, sizeBytes - 1, call), 'RESOURCE_EXHAUSTED')
+        if (options.removes === false) continue
+        await store.remove(digest, 'unwanted', call)
+        await rejects(t, whole(store, digest), 'NOT_FOUND')
+        t.notOk(await isPresent(store, digest), 'and is gone once removed')
+      }
+    },
+  )
 
   withStore('bytes of an aborted call are not written', async (t, { store, leftovers }) => {
     const bytes = bytesOf(5000)
@@ -466,7 +466,7 @@ const wholeBlobs = (withStore: WithStore, options: SuiteOptions): void => {
     t.same((await leftovers?.()) ?? [], [])
   })
 
-  withStore('many blobs at a time, and one blob many times', async (t, { store }) => {
+  withStore('many concurrent blobs, and one blob many times', async (t, { store }) => {
     const blobs = Array.from({ length: 200 }, (_, i) => bytesOf(i * 37 + 1, `of many ${i}`))
     const same = bytesOf(2000, 'the same')
     const work = blobs.map(async (blob) => {
@@ -482,7 +482,7 @@ const wholeBlobs = (withStore: WithStore, options: SuiteOptions): void => {
   })
 
   withStore(
-    'blobs are written together, each for itself and also when one comes twice',
+    'blobs of a batch are written independently, also when one comes twice',
     async (t, { store, leftovers }) => {
       t.same(await putAll(store, [], call), [])
       const sizes = [...SIZES, ...Array.from({ length: 150 }, (_, i) => 1000 + i), 4096, 4096]
@@ -520,7 +520,7 @@ const wholeBlobs = (withStore: WithStore, options: SuiteOptions): void => {
   )
 
   if (options.checksUploads === true) {
-    withStore('of blobs written together only those that are wrong are refused', async (t, { store }) => {
+    withStore('only the wrong blobs of a batch are rejected', async (t, { store }) => {
       const blobs = Array.from({ length: 40 }, (_, i) => bytesOf(1000 + i, 'some wrong'))
       const outcomes = await putAll(
         store,
@@ -533,7 +533,7 @@ const wholeBlobs = (withStore: WithStore, options: SuiteOptions): void => {
         t.equal(await isPresent(store, digestOf(bytes)), !isWrong)
       }
     })
-    withStore('bytes that are not the blob are refused and leave what was there', async (t, { store }) => {
+    withStore('wrong bytes are rejected and leave the old blob', async (t, { store }) => {
       const bytes = bytesOf(4000)
       const digest = digestOf(bytes)
       const wrong = [
@@ -550,7 +550,7 @@ const wholeBlobs = (withStore: WithStore, options: SuiteOptions): void => {
     })
     return
   }
-  withStore('bytes replace what its digest does not describe, by either way', async (t, { store }) => {
+  withStore('bytes replace a blob under a key, in either form', async (t, { store }) => {
     const digest = digestOf(Buffer.from('an action')).asKey()
     for (const [i, sizeBytes] of [3000, 12, 12, 0, 3000].entries()) {
       const bytes = bytesOf(sizeBytes, `result ${i}`)

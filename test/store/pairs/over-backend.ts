@@ -11,7 +11,7 @@ import { type RemoteBackend, remoteBackends } from './backends.js'
 
 t.setTimeout(170_000)
 
-/** What is small, what is one chunk or part more, and what is sent in several. */
+/** Sizes of a small blob, of one chunk or part more, and of a blob sent in several. */
 const SIZES = [1, 5000, 64 * 1024 + 1, 400_017]
 
 const contents = async (t: Test, store: Store, seed: string): Promise<void> => {
@@ -71,7 +71,7 @@ const replaced = async (t: Test, store: Store): Promise<void> => {
 /** They store bytes that do not match the digest, or under another key. */
 const OWN_KEYS = ['AC', 'an isolated instance over']
 
-/** Each wrapper over one backend, in a test file of its own so that no file takes minutes. */
+/** Each wrapper over one backend, in its own test file, so that no file takes minutes. */
 export const wrappersOver = (name: keyof typeof remoteBackends): void => {
   const { skip, start, isOthers = false }: RemoteBackend = remoteBackends[name]
   void t.test(`each wrapper over ${name}`, { skip }, async (t) => {

@@ -10,7 +10,7 @@ export const withoutGcs =
 
 export interface GcsServer extends Backend {
   readonly bucket: string
-  /** What is in front of it, and what it gives as the address of uploads. */
+  /** The proxy in front of it, which is also the address for uploads. */
   readonly proxy: TcpProxy
 }
 

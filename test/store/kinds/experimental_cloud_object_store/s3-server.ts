@@ -14,7 +14,7 @@ export const S3_KEYS = { accessKeyId: 'remexec', secretAccessKey: 'remexec-secre
 export interface S3Server extends Backend {
   readonly port: number
   readonly bucket: string
-  /** Uploads in parts that are neither complete nor given up. */
+  /** Uploads in parts that are neither complete nor discarded. */
   openUploads(): Promise<readonly string[]>
   /** Paths of all objects, whatever prefix they are under. */
   objects(): Promise<readonly string[]>

@@ -247,7 +247,7 @@ t.test('a stalled reader delays no other, and gets the whole blob in the end', a
   const before = slow.reads
   t.ok(
     (await collect(path, { maxBytes: endless, signal: call.signal })).equals(bytes),
-    'the laggard goes on from where it is',
+    'the lagging reader continues at its position',
   )
   t.equal(slow.reads, before, 'from fast, once that has the blob')
 })

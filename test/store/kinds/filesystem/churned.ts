@@ -48,7 +48,7 @@ class ChurnedStore extends ForwardingStore {
     await churned
   }
 
-  /** Uploads so many blobs, and removes every third of them. */
+  /** Uploads this many blobs, and removes every third of them. */
   async churn(count: number): Promise<void> {
     const blobs = Array.from({ length: count }, () => bytesOf(200, `filler ${fillerCount++}`))
     const outcomes = await putAll(

@@ -5,7 +5,7 @@ import { fastClock, hotAt, ROUND_BLOBS, roundOf, type WriterOptions, type Writer
 import { openFilesystem } from './open.js'
 
 /**
- * A process of its own that writes rounds of blobs until it is killed, and reports each round that the store has
+ * A separate process that writes rounds of blobs until it is killed, and reports each round that the store has
  * acknowledged: small blobs in batches, a large one, and one of a few keys whose blob is replaced or removed. It keeps some older
  * blobs in use, so that segments die in any order.
  */

@@ -170,7 +170,7 @@ for (const [name, { policy, segmentBytes }] of Object.entries(variants)) {
           clock.advance(5 * 60_000)
         } else if (kind === 'clean') {
           clock.advance(1000)
-          // Until the cleaner is done, or amid its work.
+          // Until the cleaner is done, or during its work.
           for (let look = 0; look < 8 * form; look++) await readdir(folder)
         } else {
           const next = join(root, String(++life))

@@ -140,7 +140,7 @@ const inspectKeys = async (files: OpenFilesystem, firstRound: number, written: n
   for (let round = Math.max(0, last - KEYS + 1); round <= last; round++) {
     const { digest, bytes, isRemoved } = roundOf(round * ROUND_BLOBS).keyed
     const found = await read(files, digest)
-    // The writer may have been amid a later round, which the store did not acknowledge as a whole.
+    // The writer may have been in a later round, which the store did not acknowledge completely.
     const later = [round + KEYS].filter((each) => each <= last + 2).map((each) => roundOf(each * ROUND_BLOBS).keyed)
     if (later.some((each) => (found === undefined ? each.isRemoved : found.equals(each.bytes)))) continue
     const mayBeEvicted = round * ROUND_BLOBS < firstRound

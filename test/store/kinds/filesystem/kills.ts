@@ -9,7 +9,7 @@ import { inspect, killWriter } from './kill.js'
  * cleans and evicts all the time. Ends with 1 when anything was lost, torn or back, or when one of these did not happen.
  */
 const count = Number(process.argv[2] ?? 20)
-/** A folder is used for so many kills: a store has at most 1024 segments. */
+/** Number of kills per folder: a store has at most 1024 segments. */
 const KILLS_EACH = 10
 
 const variants = [

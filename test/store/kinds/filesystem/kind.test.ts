@@ -118,7 +118,7 @@ t.test('leased blobs stay whatever the limits are, and are evicted after the rel
   t.same(
     ofOne.missing.map(({ key }) => key),
     [blob(7).digest.key],
-    'says what is not here',
+    'lists the absent blobs',
   )
   t.same(ofOther.missing, [])
   await putBlobs(files, 3, 9)

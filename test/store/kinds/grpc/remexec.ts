@@ -1,4 +1,4 @@
-/** Another remexec for tests of the `grpc` store: the built program in a process of its own. */
+/** Another remexec for tests of the `grpc` store: the built program in a separate process. */
 import { existsSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -32,7 +32,7 @@ export interface RemexecOptions {
   readonly env?: Readonly<Record<string, string>>
 }
 
-/** Serves the instance `main` from a folder of its own. */
+/** Serves the instance `main` from its own folder. */
 export const startRemexec = async (t: Scope, options: RemexecOptions = {}): Promise<Remexec> =>
   startIn(t, await folderOf(t), options, 0)
 

@@ -152,10 +152,7 @@ t.test('keeps immutable bytes that fill their memory, and copies the others', as
   t.ok((await get(store, digestOf(twice))).equals(twice), 'what is lent is copied')
   await putStream(store, digest.asKey(), source([own, own]))
   own.fill(0)
-  t.ok(
-    (await get(store, digest.asKey())).equals(twice),
-    'and what comes in streams, which its owner may write to afterwards',
-  )
+  t.ok((await get(store, digest.asKey())).equals(twice), 'and bytes of streams, which their owner may overwrite')
 })
 
 t.test('noop accepts every blob and stores none', async (t) => {

@@ -108,7 +108,7 @@ void t.test(
     server.resume()
     t.ok(
       'code' in error && [4, 14].includes(error.code as number),
-      'DEADLINE_EXCEEDED, or UNAVAILABLE once it was given up',
+      'DEADLINE_EXCEEDED, or UNAVAILABLE once the connection was given up',
     )
     await untilSo(async () => (await store.health(call)).state === 'Ok')
     t.ok((await get(store, digest)).equals(bytes))

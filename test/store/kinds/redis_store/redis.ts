@@ -52,7 +52,7 @@ const askAs = async (password: string | undefined, port: number, ...args: string
   }
 }
 
-/** So many nodes that share the slots; each has a bus of its own beside its port. */
+/** This many nodes that share the slots; each has a bus port beside its port. */
 export const startCluster = async (t: Scope, masters: number, replicas = 0): Promise<readonly RedisServer[]> => {
   const cwd = await folderOf(t)
   const nodes: RedisServer[] = []
