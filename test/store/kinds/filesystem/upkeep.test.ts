@@ -20,7 +20,7 @@ const usageOf = ({ usage }: OpenFilesystem): StoreUsage => usage()
 
 /** The log lines of a scrub about its rounds. */
 const roundsIn = (lines: readonly string[]): string[] =>
-  lines.filter((line) => line.includes('read all blobs of a store'))
+  lines.filter((line) => line.includes('verified all blobs of a store'))
 
 const pathOf = async (folder: string, { hash }: Digest): Promise<string> => {
   const inFolder = join(folder, 'content', 'sha256', hash.slice(0, 2))
