@@ -156,7 +156,7 @@ const start = async (
   observation.watchHealth((isHealthy) => {
     for (const listener of listeners.values()) listener.setServing(isHealthy && !isStopping())
   })
-  resources.add('actions under way', async () => {
+  resources.add('actions in progress', async () => {
     for (const listener of listeners.values()) listener.setServing(false)
     for (const scheduler of schedulers.values()) scheduler.drain()
     const { leftMs } = drainTime

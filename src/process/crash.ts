@@ -29,7 +29,7 @@ const MAX_CAUSES = 5
 /** The messages and stacks of an error and its causes. */
 export const traceOf = (thrown: unknown, depth = 0): string => {
   if (!(thrown instanceof Error))
-    return typeof thrown === 'string' ? thrown : `a value that is no error: ${kindOf(thrown)}`
+    return typeof thrown === 'string' ? thrown : `a value that is not an error: ${kindOf(thrown)}`
   const own = thrown.stack ?? thrown.message
   if (thrown.cause === undefined || depth === MAX_CAUSES) return own
   return `${own}\n  caused by ${traceOf(thrown.cause, depth + 1)}`

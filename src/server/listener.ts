@@ -133,7 +133,7 @@ export const listen = async (options: ListenOptions): Promise<Listener> => {
     address,
     serve: (services, judge) => {
       const missing = awaited.filter((name) => !services.some((service) => service.name === name))
-      if (missing.length > 0) throw new Error(`${missing.join(', ')} did not come`)
+      if (missing.length > 0) throw new Error(`${missing.join(', ')} were not provided`)
       calls.serve(services, judge)
       health.setServing(true)
     },
@@ -157,7 +157,7 @@ const withoutCompression = (parts: TransportParts): TransportParts => {
   if (!sendsGzip && accepted.includes('gzip') && accepted.includes('deflate')) return parts
   throw new StatusError(
     'INVALID_ARGUMENT',
-    'grpc-js sends responses as they are, and takes requests in gzip and deflate',
+    'grpc-js does not compress responses, and accepts requests in gzip and deflate',
   )
 }
 

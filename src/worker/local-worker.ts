@@ -128,7 +128,7 @@ const start = async (parts: LocalWorkerParts, held: Resources): Promise<LocalWor
   const orphans = parts.isAlone === true ? Orphans.adopted(launcher.libc) : undefined
   if (keptRoots !== undefined && orphans === undefined && sandbox === undefined) {
     const need = 'Linux with koffi, or use_namespaces: otherwise processes left behind by a command cannot be detected'
-    log.warn('directory_cache keeps no input root here', { expected: need })
+    log.warn('directory_cache has no effect here', { expected: need })
   }
   const leftovers = new Leftovers(workDirectory.path, clock, log, orphans)
   held.add('leftovers of actions', () => {
@@ -141,9 +141,9 @@ const start = async (parts: LocalWorkerParts, held: Resources): Promise<LocalWor
     leftovers.sweepAll()
   }
   process.once('exit', endAll)
-  held.add('end of what runs', () => void process.off('exit', endAll))
+  held.add('end of running commands', () => void process.off('exit', endAll))
   const outOfMemory = new OutOfMemory(clock)
-  held.add('watch of the memory', () => outOfMemory.close())
+  held.add('check for lack of memory', () => outOfMemory.close())
   if (parts.launcher === undefined) held.add('launcher', () => launcher.close())
   // A worker that was killed could not end its commands.
   leftovers.sweep()

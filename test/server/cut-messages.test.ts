@@ -16,10 +16,10 @@ const compressed = (bytes: Buffer): Buffer => {
 
 for (const [title, body, fields, reason] of [
   ['is cut short', message(Buffer.alloc(9)).subarray(0, 9), [], 'the request ended within a message'],
-  ['is compressed by nobody knows what', compressed(Buffer.from('x')), [], 'a message is marked as compressed'],
-  ['is not what gzip makes', compressed(Buffer.from('x')), [['grpc-encoding', 'gzip']], 'a message is not compressed'],
+  ['is compressed without grpc-encoding', compressed(Buffer.from('x')), [], 'a message is marked as compressed'],
+  ['is not valid gzip', compressed(Buffer.from('x')), [['grpc-encoding', 'gzip']], 'a message is not compressed'],
 ] as const) {
-  t.test(`a message that ${title} is the fault of its client in the log, without a trace`, async (t) => {
+  t.test(`a message that ${title} is logged as an error of the client, without a stack trace`, async (t) => {
     const lines: string[] = []
     const log = textLog('debug', (line) => lines.push(line))
     const listener = await listen({ address: '127.0.0.1:0', services: [service], log })
@@ -31,7 +31,7 @@ for (const [title, body, fields, reason] of [
       frame(FrameType.DATA, Flag.END_STREAM, 1, body),
     )
     const answer = await client.until(({ type }) => type === FrameType.HEADERS)
-    t.equal(answer?.fields['grpc-status'], '13', 'the code that gRPC has for it')
+    t.equal(answer?.fields['grpc-status'], '13', 'the code that gRPC defines for it')
     t.notMatch(lines.join(''), /error| {4}at /)
     t.match(lines.join(''), new RegExp(`debug call .*code=INTERNAL.*reason="${reason}`))
   })

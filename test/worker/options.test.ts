@@ -109,7 +109,7 @@ t.test('default_path, additional_environment', async (t) => {
   t.equal(Object.keys(variables).length, 6, printed)
 })
 
-const noProcesses = !existsSync('/proc/self/stat') && 'this system does not tell of processes'
+const noProcesses = !existsSync('/proc/self/stat') && 'this system has no /proc'
 
 t.test('each of action_limits', { skip: noProcesses }, async (t) => {
   const none = { printed_bytes: 0, disk_bytes: 0, processes: 0, memory_bytes: 0 }
@@ -192,7 +192,7 @@ t.test('directory_cache keeps nothing if leftover processes cannot be detected, 
     const lines: string[] = []
     const log: Log = { ...silentLog, warn: (line) => void lines.push(line) }
     await setUp(t, options, { log, isAlone })
-    return lines.some((line) => /directory_cache keeps no input root/.test(line))
+    return lines.some((line) => /directory_cache has no effect/.test(line))
   }
   const directory_cache = { max_entries: 1, max_size_bytes: 0 }
   t.equal(await told(t, { directory_cache }, false), true)

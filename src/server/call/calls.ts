@@ -74,7 +74,7 @@ export class Calls {
   serve(services: readonly Service[], gate: Gate | undefined): void {
     const brought = handlersByPath(services)
     for (const path of brought.keys()) {
-      if (!this.#handlers.has(path)) throw new Error(`nobody announced ${path}`)
+      if (!this.#handlers.has(path)) throw new Error(`${path} was not announced`)
     }
     this.#gate = gate
     for (const [path, handler] of brought) {

@@ -24,7 +24,9 @@ export const unpacked = async (bytes: Buffer, encoding: string | undefined, maxB
     return await unpackers[encoding](bytes, { maxOutputLength: maxBytes })
   } catch (cause) {
     if (cause instanceof RangeError) throw tooLarge(`more than ${maxBytes}`, maxBytes)
-    throw new StatusError('INTERNAL', `a message is not compressed with ${encoding}, as its head says`, { cause })
+    throw new StatusError('INTERNAL', `a message is not compressed with ${encoding}, although its header says so`, {
+      cause,
+    })
   }
 }
 
@@ -38,7 +40,7 @@ export const checkEncoding = (encoding: string | undefined, accepted: readonly E
 }
 
 const unnamedEncoding = (): StatusError =>
-  new StatusError('INTERNAL', 'a message is marked as compressed, but no grpc-encoding says how')
+  new StatusError('INTERNAL', 'a message is marked as compressed, but grpc-encoding is missing')
 
 export const tooLarge = (size: number | string, maxBytes: number): StatusError =>
   new StatusError('RESOURCE_EXHAUSTED', `a message of ${size} bytes was sent, expected at most ${maxBytes}`)

@@ -164,7 +164,7 @@ export class GrpcStream implements Wire, Consumer, MessageSink {
     this.#unreserve()
     const isLarge = byteLength > SMALL_BYTES
     if (!this.#stream.makeRoom(byteLength)) {
-      return new StatusError('RESOURCE_EXHAUSTED', 'the server holds as many answers as it can: try again later')
+      return new StatusError('RESOURCE_EXHAUSTED', 'the server has no memory left for answers: try again later')
     }
     this.#respond()
     const isInBacklog = isLarge && sent === undefined

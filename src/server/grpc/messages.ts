@@ -247,7 +247,7 @@ export class Messages {
   /** Returns false, and fails the request, if the process holds too much. */
   #hold(sizeBytes: number): boolean {
     if (this.#limits.held.requests.take(sizeBytes)) return true
-    this.#fail(new StatusError('RESOURCE_EXHAUSTED', 'the server holds as many requests as it can: try again later'))
+    this.#fail(new StatusError('RESOURCE_EXHAUSTED', 'the server has no memory left for requests: try again later'))
     return false
   }
 

@@ -258,7 +258,7 @@ export class Http2Connection implements FrameSink, StreamHost, OpeningHost, Rece
     try {
       work()
     } catch (cause) {
-      this.#options.onError(new ConnectionError('INTERNAL_ERROR', 'a request could not be taken', { cause }))
+      this.#options.onError(new ConnectionError('INTERNAL_ERROR', 'the receiver of a request failed', { cause }))
       stream.reset('INTERNAL_ERROR')
     }
   }

@@ -81,7 +81,7 @@ export class Opening {
     const stream = new Http2Stream(streamId, { head, fieldsBytes: listBytes }, isEndOfStream, windows, this.#host)
     if (isEndOfStream) stream.checkBodyComplete()
     if (!this.#streams.makeRoom(listBytes)) {
-      throw new StreamError(streamId, 'REFUSED_STREAM', 'the server holds as many requests as it can')
+      throw new StreamError(streamId, 'REFUSED_STREAM', 'the server has no memory left for requests')
     }
     this.#streams.add(stream)
     this.#host.deliver(stream, () => this.#host.request(stream))

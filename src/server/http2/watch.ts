@@ -37,7 +37,8 @@ export class Watch {
   look(nowMs: number, seen: Seen): 'ping' | ConnectionError | undefined {
     const { greetingMs, settingsAckMs, headerBlockMs, stallMs } = this.#limits
     const ageMs = nowMs - this.#begunMs
-    if (!this.hasSettings && ageMs >= greetingMs) return new ConnectionError('SETTINGS_TIMEOUT', 'no settings came')
+    if (!this.hasSettings && ageMs >= greetingMs)
+      return new ConnectionError('SETTINGS_TIMEOUT', 'no SETTINGS frame was received')
     if (!this.isAcknowledged && ageMs >= settingsAckMs) {
       return new ConnectionError('SETTINGS_TIMEOUT', 'the settings were not acknowledged')
     }
@@ -47,7 +48,7 @@ export class Watch {
     }
     if (!seen.isHeldUp || seen.moved !== this.#moved) this.#movedMs = nowMs
     this.#moved = seen.moved
-    if (nowMs - this.#movedMs >= stallMs) return new ConnectionError('ENHANCE_YOUR_CALM', 'the client takes nothing')
+    if (nowMs - this.#movedMs >= stallMs) return new ConnectionError('ENHANCE_YOUR_CALM', 'the client does not read')
     return this.#alive(nowMs)
   }
 
@@ -60,7 +61,7 @@ export class Watch {
     }
     if (this.#pingedMs !== undefined) {
       const isLost = nowMs - this.#pingedMs >= keepAliveTimeoutMs
-      return isLost ? new ConnectionError('NO_ERROR', 'the client gives no sign of life') : undefined
+      return isLost ? new ConnectionError('NO_ERROR', 'the client did not answer a PING') : undefined
     }
     if (nowMs - this.#readMs < keepAliveMs) return undefined
     this.#pingedMs = nowMs

@@ -151,7 +151,7 @@ export class RemexecTransport implements Transport {
   #countUpload(wire: GrpcStream): void {
     const reservation = this.#parts.ledger.kinds.uploads.reserve(wire.held.holder, UPLOAD_BYTES)
     if (reservation === undefined) {
-      throw new StatusError('RESOURCE_EXHAUSTED', 'as many uploads are open as the server takes: try again later')
+      throw new StatusError('RESOURCE_EXHAUSTED', 'the server has too many open uploads: try again later')
     }
     wire.onHandled = () => reservation.release()
   }

@@ -80,7 +80,7 @@ const connect = async (
 const lentTo = ({ storeKey }: Hello, lentStores: WorkerApiOptions['lentStores']): LentStores | undefined => {
   if (storeKey === '') return undefined
   const lent = lentStores?.(storeKey)
-  if (lent === undefined) throw new StatusError('PERMISSION_DENIED', 'Hello: store_key is not one this server gave')
+  if (lent === undefined) throw new StatusError('PERMISSION_DENIED', 'Hello: store_key is unknown to this server')
   return lent
 }
 

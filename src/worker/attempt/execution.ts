@@ -286,7 +286,7 @@ export class Execution {
     if (stats === undefined || stats.size === 0) return undefined
     const text = stats.isFile() && stats.size < 65_536 ? readFileSync(this.#sideChannelPath, 'utf8') : ''
     if (failureIn(text) === 'timeout') return 'timeout'
-    throw new StatusError('INTERNAL', 'the side channel file of the action does not hold {"failure": "timeout"}')
+    throw new StatusError('INTERNAL', 'the side channel file of the action does not contain {"failure": "timeout"}')
   }
 }
 

@@ -80,7 +80,7 @@ export const decodeHuffman = (bytes: Buffer, start: number, end: number): string
       const index = code - (firstCode[codeBits] as number)
       if (index >= (codeCount[codeBits] as number)) continue
       const symbol = symbols[(firstSymbol[codeBits] as number) + index] as number
-      if (symbol === END_OF_STRING) throw new CompressionError('a string has the code for its end within it')
+      if (symbol === END_OF_STRING) throw new CompressionError('a string contains the code for its end')
       out[length++] = symbol
       break
     }
