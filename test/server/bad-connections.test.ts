@@ -109,7 +109,7 @@ const leavesNothing = async (t: Test, transport: TransportName): Promise<void> =
       t.equal(Math.max(0, descriptors() - before), 0, `${title}, then ${name}`)
     }
   }
-  t.ok(await ask(), 'and others are served')
+  t.ok(await ask(), 'other clients are served')
 }
 
 for (const transport of ['remexec', 'grpc-js'] as const) {

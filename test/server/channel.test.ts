@@ -84,13 +84,13 @@ for (const [name, prepare] of [
     const held = says('two'.repeat(100_000))
     channel.resume()
     await held
-    if (prepare === withoutHandle) t.ok(memory.size > 1, 'nobody shares memory')
+    if (prepare === withoutHandle) t.ok(memory.size > 1, 'each chunk has its own memory')
     const answer = once(client, 'data')
     await new Promise((resolve) => channel.write([Buffer.from('three '), Buffer.from('four')], resolve))
     t.match(String((await answer)[0]), /^three/)
     client.end()
     client.destroy()
     await ended()
-    t.pass('and the end is told')
+    t.pass('the end is reported')
   })
 }

@@ -192,7 +192,7 @@ for (const isGuarded of [false, true]) {
       client.close()
       server.child.kill('SIGTERM')
       t.same(await server.ended, { code: 143, signal: null })
-      t.notMatch(server.said(), /could not stop cleanly/, 'a stop waits for nobody')
+      t.notMatch(server.said(), /could not stop cleanly/, 'a stop does not wait for cancelled calls')
     })
   }
 }
@@ -215,6 +215,6 @@ for (const isGuarded of [false, true]) {
     client.close()
     server.child.kill('SIGTERM')
     t.same(await server.ended, { code: 143, signal: null })
-    t.notMatch(server.said(), /could not stop cleanly/, 'a stop waits for nobody')
+    t.notMatch(server.said(), /could not stop cleanly/, 'a stop does not wait for cancelled calls')
   })
 }

@@ -42,6 +42,6 @@ for (const transport of ['remexec', 'grpc-js'] as const) {
     session.destroy()
 
     const stranger = connect({ port, host: 'localhost', ca: cert, ALPNProtocols: ['spdy/3'] })
-    t.match(await once(stranger, 'error'), [{ code: /ALPN|ECONNRESET|SSL/ }], 'what we do not speak is refused')
+    t.match(await once(stranger, 'error'), [{ code: /ALPN|ECONNRESET|SSL/ }], 'an unknown protocol is refused')
   })
 }

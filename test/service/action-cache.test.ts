@@ -216,7 +216,7 @@ t.test('ACU-10, ACU-11: raw outputs, and an empty result', async (t) => {
   t.equal(
     (await failure(update(client, key, lie))).code,
     'INVALID_ARGUMENT',
-    'raw bytes that are not those of their digest',
+    'raw bytes that do not match their digest',
   )
   t.equal((await failure(update(client, key, {}))).code, 'OK', 'ACU-11')
   t.equal((await get(client, key)).exitCode, 0)
@@ -323,8 +323,8 @@ t.test('ACG-03, ACG-07: a repeated request returns the current entry and checks 
     for (let round = 0; round < 3; round++) {
       const plain = await get(client, key)
       t.match(plain.outputFiles, [{ path: 'out', digest: wire(blob.digest) }])
-      t.equal(contentsOf(plain)?.length, 0, 'what is not asked for is left out')
-      t.same(contentsOf(await get(client, key, hints)), blob.bytes, 'what is asked for comes')
+      t.equal(contentsOf(plain)?.length, 0, 'outputs that are not requested are left out')
+      t.same(contentsOf(await get(client, key, hints)), blob.bytes, 'requested outputs are inlined')
     }
   }
   await forget(cas, second)
@@ -403,7 +403,7 @@ t.test("a cached answer does not keep the encoder's slab in memory", async (t) =
   const ask = async (): Promise<Buffer> => {
     const answer = await get(request, { ...internalCall(), peer: '', metadata: new Map() })
     if (answer instanceof EncodedMessage) return answer.bytes
-    throw new Error('it was not encoded')
+    throw new Error('the answer was not encoded again')
   }
   const bytes = await ask()
   t.equal(await ask(), bytes, 'kept')

@@ -38,7 +38,7 @@ each(
       t.equal(
         (await write(client, messagesOf(name, packed, chunkBytes))).committedSize,
         packed.length,
-        'CMP-04: what was sent',
+        'CMP-04: the number of sent bytes',
       )
       t.ok((await readBlob(client, blob.digest)).equals(blob.bytes), 'CMP-14: uncompressed')
       for (const other of compressors) {

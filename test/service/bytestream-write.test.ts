@@ -279,7 +279,11 @@ t.test('BSW-22: no space', async (t) => {
   const stalled = openWrite(client)
   const blob = randomBlob(500_000)
   await stalled.send({ resourceName: uploadName(blob.digest), data: blob.bytes.subarray(0, 10) })
-  t.equal((await failure(stalled.response)).code, 'RESOURCE_EXHAUSTED', 'told at once, though nothing more comes')
+  t.equal(
+    (await failure(stalled.response)).code,
+    'RESOURCE_EXHAUSTED',
+    'reported immediately, although no more bytes are sent',
+  )
   t.equal(faulty.openUploads, 0)
 })
 
@@ -301,12 +305,12 @@ t.test('GEN-06, FMB-10, BSW-26: interrupted uploads leave nothing behind and blo
     await failure(broken.response)
   }
   await until(() => faulty.openUploads <= 5)
-  t.pass('no more than so many are kept')
+  t.pass('the number of kept uploads is bounded')
   await until(() => {
     clock.advance(10_000)
     return faulty.openUploads === 0
   })
-  t.pass('and not for ever')
+  t.pass('they are dropped after a time')
   t.notOk(await has(cas, blob.digest))
   t.equal((await write(client, messagesOf(name, blob.bytes))).committedSize, 400_000, 'the same name again')
 })

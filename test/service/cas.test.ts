@@ -269,7 +269,7 @@ t.test('BRB-04, GEN-04: the limits of a batch and of a message', async (t) => {
   t.same(
     responses.map(({ status }: { status: { code: number } }) => status.code),
     [0, 8],
-    'what no longer fits is named',
+    'blobs that no longer fit are listed',
   )
   const many = Array.from({ length: 30_000 }, (_, index) => absent(`${index}`))
   const answer = await client.unary(`${CAS}/BatchReadBlobs`, {

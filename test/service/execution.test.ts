@@ -102,7 +102,7 @@ t.test('EXE-07, EXE-08, EXE-10, EXE-23: lookups, storing and sharing of results'
   const built = await server.upload(buildAction())
   await put(server.ac, { digest: built.digest, bytes: resultCodec.encode({ stdoutRaw: Buffer.from('poison') }) })
   const skipping = await run(new Reader(server.execute(built, { skipCacheLookup: true })), 0)
-  t.equal(skipping.result?.stdoutRaw.length, 0, 'EXE-07: not what was there')
+  t.equal(skipping.result?.stdoutRaw.length, 0, 'EXE-07: a new result, not the cached one')
   const kept = await server.client.unary(`${AC}/GetActionResult`, { actionDigest: wire(built.digest) }).response
   t.equal(kept.stdoutRaw.length, 0, 'EXE-07: replaced')
 
@@ -248,7 +248,7 @@ t.test('an Execute that is refused is one line in the log at the default level, 
     ['a timeout', long, {}, /instance="" action=[0-9a-f]{64}-\d+ code=INVALID_ARGUMENT reason="Action.timeout: 7200 s/],
     ['a property', foreign, {}, /code=INVALID_ARGUMENT .*ISA/],
     ['a command', empty, {}, /code=INVALID_ARGUMENT .*Command.arguments/],
-    ['what is missing', absent, {}, /code=FAILED_PRECONDITION .*not in the CAS/],
+    ['the missing blobs', absent, {}, /code=FAILED_PRECONDITION .*not in the CAS/],
     ['a huge name', good, { instanceName: 'x'.repeat(100_000) }, /instance=x{500}\.\.\. /],
   ]
   for (const [title, action, request, line] of cases) {
@@ -268,7 +268,7 @@ t.test('an Execute that is refused is one line in the log at the default level, 
   for (let count = 0; count < 100; count++) {
     await failure(new Reader(server.execute(good, { instanceName: 'nope' })).rest())
   }
-  t.ok(told().length < 60, 'who goes on and on does not fill the log')
+  t.ok(told().length < 60, 'a client that repeats a refused call does not fill the log')
   server.clock.advance(60_000)
   t.match(told().join(''), /Execute ended without a result: more of these were not written count=\d+/)
 })

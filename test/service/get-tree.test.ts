@@ -50,7 +50,7 @@ t.test('TRE-01, TRE-13: root and everything below it, in one go', async (t) => {
   t.equal(messages[0].nextPageToken, '')
 })
 
-t.test('TRE-02, DIG-04, TRE-12: a root that is absent, no digest, no Directory', async (t) => {
+t.test('TRE-02, DIG-04, TRE-12: a root that is absent, not a digest, or not a Directory', async (t) => {
   const { client, cas } = await serve(t)
   const noDirectory = blobOf('\xff these bytes are no Directory')
   await put(cas, noDirectory)
@@ -70,7 +70,7 @@ const once = async (client: TestClient, root: Digest, request: object = {}): Pro
   if (status !== undefined) throw status
 }
 
-t.test('TRE-03: a missing descendant is left out with what is below it', async (t) => {
+t.test('TRE-03: a missing descendant is left out with its descendants', async (t) => {
   const { client, cas } = await serve(t)
   const { middle, leaf, other, root } = await small(cas)
   await cas.remove(middle.digest, 'unwanted', internalCall())

@@ -138,7 +138,7 @@ t.test('a deep chain of directories does not hold up other calls', async (t) => 
     let reads = 0
     store.onRead = () => {
       reads += 1
-      if (reads === 1_000) resolve(check().then(() => void ended.push('a check sent meanwhile')))
+      if (reads === 1_000) resolve(check().then(() => void ended.push('a health check sent during the call')))
     }
   })
   const stream = new Reader(server.execute(action))
@@ -146,7 +146,7 @@ t.test('a deep chain of directories does not hold up other calls', async (t) => 
   ended.push('Execute')
   await between
   t.match({ ...status }, { code: 9, message: /^1 blobs the action needs/ })
-  t.same(ended, ['a check sent meanwhile', 'Execute'])
+  t.same(ended, ['a health check sent during the call', 'Execute'])
 })
 
 const fail = (): never => {

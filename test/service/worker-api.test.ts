@@ -139,7 +139,7 @@ t.test(
     for (const reader of [stream, joined])
       t.equal(responseOf((await reader.rest()).at(-1) ?? fail()).result?.stdoutRaw.toString(), 'kept')
     const [cached] = await new Reader(server.execute(built)).rest()
-    t.equal(responseOf(cached ?? fail()).cachedResult, true, 'and its result is kept')
+    t.equal(responseOf(cached ?? fail()).cachedResult, true, 'its result is cached')
   },
 )
 

@@ -62,7 +62,7 @@ t.test('attempts survive a lost connection, and results are sent again until ack
   await scheduler.next('progress')
   scheduler.drop()
   t.match(await scheduler.next('hello'), { workerId: 'id-1', attemptIds: [attemptId] })
-  t.match(await scheduler.next('progress'), { attemptId, stage: 2 }, 'where it is, is told again')
+  t.match(await scheduler.next('progress'), { attemptId, stage: 2 }, 'its stage is reported again')
   writeFileSync(flag, '')
   t.match(await scheduler.next('result'), { attemptId, executeResponse: { result: { exitCode: 4 } } })
   scheduler.drop()
@@ -73,7 +73,7 @@ t.test('attempts survive a lost connection, and results are sent again until ack
   await scheduler.next('result')
   scheduler.acknowledges = true
   scheduler.drop()
-  t.same((await scheduler.next('hello')).attemptIds, ['attempt-2'], 'what was acknowledged is forgotten')
+  t.same((await scheduler.next('hello')).attemptIds, ['attempt-2'], 'an acknowledged result is dropped')
 })
 
 t.test('a repeated start runs once', async (t) => {
@@ -175,7 +175,7 @@ t.test('an attempt that uploads its outputs frees its slot', async (t) => {
   for (const attemptId of ['a', 'b', 'c']) {
     attempts.start(startCodec.decode(startCodec.encode({ attemptId, actionDigest, digestFunction: 1 })))
   }
-  t.same(said, ['a 3', 'c'], 'only c is refused; that b runs is told if it goes on')
+  t.same(said, ['a 3', 'c'], 'only c is refused; b is reported as running if it takes longer')
 })
 
 t.test('waiting attempts start in order as slots get free, and can be killed while they wait', async (t) => {
@@ -211,7 +211,7 @@ t.test('waiting attempts start in order as slots get free, and can be killed whi
   await until(() => ends.has('c'))
   t.same([...ends.keys()], ['a', 'c'])
   await until(() => said.length >= 2)
-  t.same(said, ['b given back', 'a ended'], 'told soon although others wait')
+  t.same(said, ['b given back', 'a ended'], 'sent soon although others wait')
   await until(() => said.length === 3)
   t.same(said, ['b given back', 'a ended', 'd given back'], 'd after some time, because c does not end')
   ends.get('c')?.()
@@ -450,7 +450,7 @@ t.test(
     const beside = await start(sh('cat in'), root)
     const { attemptId, executeResponse, ...failure } = await scheduler.next('result')
     t.equal(attemptId, beside)
-    t.equal(executeResponse, null, 'it is no result of the action')
+    t.equal(executeResponse, null, 'the failure is not a result of the action')
     t.match(failure.refused ?? failure.workerError, { message: /ENOSPC|no space|no directory for an action/i })
     writeFileSync(go, '')
     t.match(await scheduler.next('result'), {

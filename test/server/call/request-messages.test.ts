@@ -32,7 +32,7 @@ t.test('returns the messages in order and then the end', async (t) => {
   const end = messages.next()
   messages.halfClosed()
   t.equal(await end, undefined)
-  t.equal(await messages.next(), undefined, 'and stays at its end')
+  t.equal(await messages.next(), undefined, 'later calls return the end too')
 })
 
 t.test('asks the transport only for messages that a caller waits for', async (t) => {

@@ -45,7 +45,7 @@ t.test(
       outcome = start(linked, { onProgress: (stage) => stage === ProgressStage.UPLOADING_OUTPUTS && resolve() })
     })
     for (let text = 0; text < 10; text++) await start(output(`${text}`))
-    t.equal(store.written.length, 10, 'those that were moved are shown at once')
+    t.equal(store.written.length, 10, 'moved files become visible immediately')
     other.end()
     t.equal((await outcome)?.executeResponse?.result?.exitCode, 0)
     t.equal(store.written.length, 11)

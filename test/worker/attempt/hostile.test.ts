@@ -77,7 +77,7 @@ t.test('an action that fills the disk is ended, and its files are removed', asyn
   t.match(await run(sh('head -c 1000000 /dev/zero > out; sleep 0.6'), root), well, 'inputs do not count')
 })
 
-const noProcesses = !existsSync('/proc/self/stat') && 'this system does not tell of processes'
+const noProcesses = !existsSync('/proc/self/stat') && 'this system has no /proc'
 t.test('an action that forks endlessly is ended, and the worker continues', { skip: noProcesses }, async (t) => {
   const { start, action, run } = await setUp(t, { limits: { processes: 50 } })
   const forking = sh('while :; do sleep 1000 & done')
@@ -85,7 +85,7 @@ t.test('an action that forks endlessly is ended, and the worker continues', { sk
   t.match(await run(sh('true')), well)
 })
 
-const notKept = loadLibc() === undefined && 'without koffi nobody knows whose a process without a parent is'
+const notKept = loadLibc() === undefined && 'without koffi, orphans cannot be attributed to a command'
 t.test('limits also apply to processes whose parents have ended', { skip: notKept }, async (t) => {
   const kept = { maxEntries: 1, maxBytes: 0 }
   const limits = { processes: 50, memoryBytes: 100_000_000 }
@@ -100,7 +100,7 @@ t.test('limits also apply to processes whose parents have ended', { skip: notKep
     t.match(await start(action(sh(script))), exceeded(/it had more than 50 processes/), leave)
   }
   t.match(await start(action(sh('(tail /dev/zero &); sleep 1000'))), exceeded(/more than 100000000 bytes of memory/))
-  t.match(await beside, { result: { exitCode: 3 } }, 'and one beside it is not held to account')
+  t.match(await beside, { result: { exitCode: 3 } }, 'a concurrent action is not affected')
 })
 
 t.test('an action that takes too much memory is ended', { skip: noProcesses }, async (t) => {

@@ -119,7 +119,7 @@ t.test(
       await keptRoots?.settle()
     }
     t.equal(keptRoots?.size, 1)
-    t.equal((await rest()).length, 1, 'the others are gone from the disk')
+    t.equal((await rest()).length, 1, 'all others are removed from the disk')
     await keptRoots?.close()
     t.same(await rest(), [])
   },

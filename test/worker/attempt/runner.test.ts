@@ -57,7 +57,7 @@ t.test('EXE-47, EXE-48 timestamps never decrease', async (t) => {
   t.ok(toMs((metadata?.virtualExecutionDuration ?? { seconds: 0, nanos: 0 }) as never) > 0)
 })
 
-const untold = loadLibc() === undefined && 'this system starts commands without telling what they took'
+const untold = loadLibc() === undefined && 'this system does not report resource usage'
 t.test('the metadata of a result has the resource usage of its command', { skip: untold }, async (t) => {
   const { action, start } = await setUp(t)
   const busy = 'i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done'
@@ -66,7 +66,7 @@ t.test('the metadata of a result has the resource usage of its command', { skip:
     const [told] = executeResponse?.result?.executionMetadata?.auxiliaryMetadata ?? []
     const { userTime, systemTime, peakResidentBytes } = unpack(usageCodec, told as never)
     t.ok(userTime && systemTime)
-    t.equal(peakResidentBytes, 0, 'no more than this process, of which nothing is known')
+    t.equal(peakResidentBytes, 0, 'not above the peak of this process, so it is unknown')
     return toMs(userTime as Time)
   })
   t.ok(Number(worked) > Number(idle), `${worked} ms beside ${idle}`)
@@ -344,7 +344,11 @@ t.test('CMD-15 an action that writes to its input through the hard link', async 
   t.equal(store.bytesOf(input).toString(), 'precious')
 
   const other = action({ ...command, outputPaths: [] }, root)
-  t.match((await start(other)).executeResponse?.status, { code: 9 }, 'a blob that nobody else has is asked for again')
+  t.match(
+    (await start(other)).executeResponse?.status,
+    { code: 9 },
+    'the client is asked again for a blob that exists nowhere else',
+  )
 })
 
 t.test(

@@ -216,7 +216,7 @@ t.test('a kept input root is unchanged for the next confined action', { skip: no
     await keptRoots?.settle()
     kept.push(keptRoots?.size)
   }
-  t.same(kept, [0, 1, 0, 1], 'one in which a command had a file of its own is not kept')
+  t.same(kept, [0, 1, 0, 1], 'a root with a private copy of a file is not kept')
 })
 
 t.test(
@@ -269,7 +269,7 @@ t.test('all processes of a confined action end with it', { skip: noSandbox }, as
     })
   await run(sh(`(setsid sh -c 'cd /; exec sleep ${marker} >/dev/null 2>&1 </dev/null' &); sleep 0.1`))
   while (living().length > 0) await setImmediate()
-  t.match(await run(sh('exit 3')), { result: { exitCode: 3 } }, 'its exit code is told')
+  t.match(await run(sh('exit 3')), { result: { exitCode: 3 } }, 'its exit code is reported')
   t.match(await run(sh('kill -9 $$')), { result: { exitCode: 137 } })
 })
 
@@ -289,7 +289,7 @@ t.test('limits and timeouts apply to a confined action', { skip: noSandbox }, as
   }
   const ignoring = sh("trap '' TERM HUP INT; exec >&- 2>&-; while :; do sleep 1000; done")
   t.match(await run(ignoring, {}, { timeout: { nanos: 300_000_000 } }), { status: { code: 4 } })
-  t.match(await run(sh('exit 3')), { result: { exitCode: 3 } }, 'the worker goes on')
+  t.match(await run(sh('exit 3')), { result: { exitCode: 3 } }, 'the worker continues')
   t.same(await rest(), [])
 })
 

@@ -7,7 +7,7 @@ import type { RunDirectory } from '../../../src/worker/disk/session.js'
 import { WorkDirectory } from '../../../src/worker/disk/work-directory.js'
 import { setUp, sh } from './runner-set-up.js'
 
-const skip = loadLibc() === undefined && 'without koffi nobody knows whether a command left a process behind'
+const skip = loadLibc() === undefined && 'without koffi, processes left behind cannot be detected'
 const kept = { maxEntries: 100, maxBytes: 0 }
 /** Its directory, the contents and the modes. */
 const LOOK = 'pwd; ls -A; stat -c %a,%a,%U . ..; getfattr -d . 2>/dev/null; true'
@@ -26,7 +26,7 @@ t.test('an unchanged empty directory is reused by the next action', { skip }, as
 const spoiling: Readonly<Record<string, string>> = {
   'leaves a file': 'echo > left',
   'leaves a directory': 'mkdir left',
-  'has removed what it made': 'echo > left; rm left',
+  'has removed its own files': 'echo > left; rm left',
   'changes the mode': 'chmod 700 .',
   'changes the mode of the directory around it, where it may': 'chmod 777 .. || chmod 700 .',
   'removes its directory': 'rmdir $PWD',
@@ -66,7 +66,7 @@ t.test('a kept directory is checked before reuse, and removed at the end', async
   work.giveBack(first, ['root'])
   mkdirSync(`${first.path}/root/intruder`)
   rmdirSync(`${first.path}/root/intruder`)
-  t.equal(work.spare(), undefined, 'somebody was there meanwhile')
+  t.equal(work.spare(), undefined, 'the directory was changed meanwhile')
   await work.settle()
   t.notOk(existsSync(first.path))
   const last = made()

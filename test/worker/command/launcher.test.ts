@@ -105,7 +105,7 @@ t.test(
     if (idle.kind !== 'ended' || busy.kind !== 'ended') throw new Error('nothing started')
     t.equal(busy.exitCode, 3)
     t.ok((busy.usage?.userMs ?? 0) > (idle.usage?.userMs ?? 0))
-    t.equal(busy.usage?.peakResidentBytes, undefined, 'it had less memory than this process, whose it is not')
+    t.equal(busy.usage?.peakResidentBytes, undefined, 'its peak is unknown, because it is below that of this process')
     const bytes = process.resourceUsage().maxRSS * 1024 + 50_000_000
     const large = await launch(`head -c ${bytes} /dev/zero | tail -c ${bytes} > /dev/null`).outcome
     const peak = (large.kind === 'ended' && large.usage?.peakResidentBytes) || 0

@@ -59,7 +59,7 @@ t.test(
   async (t) => {
     const { leftovers, start } = setUp(t)
     const pid = await start(away('exec sleep 1000')).ended
-    t.ok(isAlive(pid), 'it got away')
+    t.ok(isAlive(pid), 'the process escaped')
     leftovers.look()
     while (isAlive(pid)) await setImmediate()
   },
@@ -121,7 +121,7 @@ t.test('processes of a running command are not killed before it ends', { skip },
   const long = start(`${away('exec sleep 1000')}; exec sleep 1000`)
   const short = await start(away('exec sleep 1000')).ended
   leftovers.look()
-  t.ok(isAlive(short), 'it is younger than a command that runs: it may be of that one')
+  t.ok(isAlive(short), 'it is younger than a running command and may belong to it')
   long.kill()
   const other = await long.ended
   leftovers.look()
@@ -167,7 +167,7 @@ t.test('a process whose directory has no valid path does not stop the search for
     const pid = await start('setsid sleep 1000 & echo $!').ended
     leftovers.sweep()
     while (isAlive(pid)) await setImmediate()
-    t.pass('it was found and ended')
+    t.pass('it was found and killed')
   } finally {
     stranger.kill('SIGKILL')
     execFileSync('rm', ['-rf', `${cwd}/${'x'.repeat(100)}`])

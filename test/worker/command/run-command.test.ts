@@ -136,7 +136,7 @@ t.test('a command inherits no descriptors of the launcher', { skip: !existsSync(
   const status = (await run(['/bin/cat', '/proc/self/status'])).stdout
   for (const field of ['SigIgn', 'SigBlk']) t.match(status, new RegExp(`^${field}:\\s+0+$`, 'm'))
   const [pid, , , , group, session] = (await run(['/bin/cat', '/proc/self/stat'])).stdout.split(' ')
-  t.same([group, session], [pid, pid], 'it leads a session of its own')
+  t.same([group, session], [pid, pid], 'it leads its own session')
   t.equal((await run(['/bin/readlink', '/proc/self/fd/0'])).stdout, '/dev/null\n')
   // Node manages inherited descriptors up to 15 itself. The process that started the tests may have left more open.
   const open = (await run(['/bin/ls', '/proc/self/fd'])).stdout.trim().split('\n').map(Number)

@@ -86,7 +86,7 @@ t.test('the folder of runs is created again after it was removed or replaced', a
   t.match(said, [['the folder of the running actions was removed or replaced, there is a new one', { path }]])
   work.discard(old)
   await work.settle()
-  t.same(readdirSync(`${path}/elsewhere`).length, 0, 'what it held is removed where it is now')
+  t.same(readdirSync(`${path}/elsewhere`).length, 0, 'its contents are removed at their new location')
 })
 
 t.test('health is Failed while no directory can be created', async (t) => {

@@ -135,7 +135,7 @@ t.test(
     const tree = treeCodec.decode(blobOf(blobs, result.outputDirectories?.[0]?.treeDigest))
     t.match(tree.root, { directories: [{ name: 'real' }], symlinks: [{ name: 'alias', target: 'real' }] })
     t.match(result.outputFiles, [{ path: 'd/alias/x' }])
-    t.match(result.outputDirectorySymlinks, [{ path: 'link', target: 'd' }], 'named by what it leads to')
+    t.match(result.outputDirectorySymlinks, [{ path: 'link', target: 'd' }], 'the kind is that of its target')
     t.same(result.outputFileSymlinks, [])
   },
 )
