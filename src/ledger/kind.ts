@@ -1,5 +1,6 @@
 import { cancellation, shareable } from '../base/cancellation.js'
 import { StatusError } from '../base/status-error.js'
+import { DropOrder } from './drop-order.js'
 import type { Holder } from './holder.js'
 import type { KindFacts, Rule } from './kinds.js'
 import { type Counter, Reservation } from './reservation.js'
@@ -24,8 +25,7 @@ export class Kind implements Counter {
   limitedCount = 0
   readonly #number = kindCount++
   #heldBytes = 0
-  /** Reservations that may be dropped, oldest first. */
-  readonly #droppable = new Map<Reservation, () => void>()
+  readonly #droppable = new DropOrder()
   readonly #waiting = new Set<Waiting>()
   #isServing = false
 
@@ -45,7 +45,7 @@ export class Kind implements Counter {
   reserve(holder: Holder, sizeBytes: number, drop?: () => void): Reservation | undefined {
     if (!this.take(holder, sizeBytes)) return undefined
     const reservation = new Reservation(this, holder, sizeBytes)
-    if (drop !== undefined) this.#droppable.set(reservation, drop)
+    if (drop !== undefined) this.#droppable.add({ reservation, drop })
     return reservation
   }
 
@@ -103,7 +103,7 @@ export class Kind implements Counter {
 
   /** Only for `Reservation`. */
   released(reservation: Reservation): void {
-    this.#droppable.delete(reservation)
+    this.#droppable.remove(reservation)
   }
 
   exhausted(): StatusError {
@@ -138,13 +138,11 @@ export class Kind implements Counter {
   #dropOldest(holder: Holder, sizeBytes: number): boolean {
     if (sizeBytes > this.boundOf(holder)) return false
     const isOwn = !this.#fitsHolder(holder, sizeBytes)
-    for (const [reservation, drop] of this.#droppable) {
-      if (isOwn && !reservation.isOf(holder)) continue
-      reservation.release()
-      drop()
-      return true
-    }
-    return false
+    const oldest = isOwn ? this.#droppable.oldestOf(holder) : this.#droppable.oldest
+    if (oldest === undefined) return false
+    oldest.reservation.release()
+    oldest.drop()
+    return true
   }
 
   /** Serves waiting reservations in order, but skips holders at their own bound. */

@@ -10,14 +10,14 @@ export interface Counter {
 /** Bytes held for a holder until `release`. */
 export class Reservation {
   readonly #kind: Counter
-  readonly #holder: Holder
+  readonly holder: Holder
   #sizeBytes: number
   #isReleased = false
 
   /** Only `Kind` creates reservations. */
   constructor(kind: Counter, holder: Holder, sizeBytes: number) {
     this.#kind = kind
-    this.#holder = holder
+    this.holder = holder
     this.#sizeBytes = sizeBytes
   }
 
@@ -25,18 +25,12 @@ export class Reservation {
     return this.#sizeBytes
   }
 
-  /** Whether the bytes count for a holder or for one of its children. */
-  isOf(holder: Holder): boolean {
-    for (let at: Holder | undefined = this.#holder; at !== undefined; at = at.parent) if (at === holder) return true
-    return false
-  }
-
   /** Reserves more. False, with nothing changed, beyond a bound. */
   grow(byBytes: number): boolean {
-    if (this.#isReleased || !this.#kind.take(this.#holder, byBytes)) return false
+    if (this.#isReleased || !this.#kind.take(this.holder, byBytes)) return false
     // To make room, the kind may have dropped this very reservation.
     if (this.#isReleased) {
-      this.#kind.give(this.#holder, byBytes)
+      this.#kind.give(this.holder, byBytes)
       return false
     }
     this.#sizeBytes += byBytes
@@ -48,7 +42,7 @@ export class Reservation {
     if (this.#isReleased || sizeBytes >= this.#sizeBytes) return
     const byBytes = this.#sizeBytes - sizeBytes
     this.#sizeBytes = sizeBytes
-    this.#kind.give(this.#holder, byBytes)
+    this.#kind.give(this.holder, byBytes)
   }
 
   /** Idempotent. */
@@ -56,6 +50,6 @@ export class Reservation {
     if (this.#isReleased) return
     this.#isReleased = true
     this.#kind.released(this)
-    this.#kind.give(this.#holder, this.#sizeBytes)
+    this.#kind.give(this.holder, this.#sizeBytes)
   }
 }

@@ -57,6 +57,27 @@ t.test('a kind that drops makes room with the oldest reservation: of the holder 
   t.equal(ledger.kinds.outcomes.heldBytes, 90)
 })
 
+t.test('to drop what is oldest takes as long behind thousands of other holders as alone', async (t) => {
+  const BYTES = 10
+  const COUNT = 10_000
+  /** Of one holder at its bound, behind so many older reservations of another. */
+  const tookMs = (others: number): number => {
+    const ledger = new Ledger({ outcomes: 2 * COUNT * BYTES })
+    const [holder, other] = [ledger.instance('a'), ledger.instance('b')]
+    const keep = (of: typeof holder) => ledger.kinds.outcomes.reserve(of, BYTES, () => {})
+    for (let count = 0; count < others; count++) keep(other)
+    for (let count = 0; count < COUNT; count++) keep(holder)
+    const begunMs = performance.now()
+    for (let count = 0; count < COUNT / 10; count++) keep(holder)
+    const ms = performance.now() - begunMs
+    t.equal(ledger.kinds.outcomes.heldBytes, (others + COUNT) * BYTES, 'each dropped one')
+    return ms
+  }
+  const best = (others: number): number => Math.min(...Array.from({ length: 5 }, () => tookMs(others)))
+  const [alone, behind] = [best(1), best(COUNT)]
+  t.ok(behind < 10 * alone + 1, `${behind.toFixed(1)} ms behind ${COUNT} others, ${alone.toFixed(1)} ms alone`)
+})
+
 t.test('holders at their own bound delay no others, which are served in order', async (t) => {
   const ledger = new Ledger({ unpacked: 100 })
   const kind = ledger.kinds.unpacked
