@@ -9,6 +9,7 @@ const FIND_MISSING = `${REAPI}.ContentAddressableStorage/FindMissingBlobs`
 const BATCH_READ = `${REAPI}.ContentAddressableStorage/BatchReadBlobs`
 const BATCH_UPDATE = `${REAPI}.ContentAddressableStorage/BatchUpdateBlobs`
 const GET_TREE = `${REAPI}.ContentAddressableStorage/GetTree`
+const EXECUTE = `${REAPI}.Execution/Execute`
 const READ = 'google.bytestream.ByteStream/Read'
 const WRITE = 'google.bytestream.ByteStream/Write'
 const MIB = 1024 * 1024
@@ -42,12 +43,41 @@ const digestOf = (bytes: Buffer) => ({
   sizeBytes: bytes.length,
 })
 
+/** Of one message: a server grants a window anew by the half of it. */
+const PART_BYTES = 64 * 1024
+
 const put = async (owner: Caller, ...blobs: readonly Buffer[]): Promise<void> => {
-  for (const data of blobs) {
-    const requests = [{ digest: digestOf(data), data }]
+  let requests: { readonly digest: ReturnType<typeof digestOf>; readonly data: Buffer }[] = []
+  let bytes = 0
+  const flush = async (): Promise<void> => {
     const { status } = await owner.call(BATCH_UPDATE, encode(`${REAPI}.BatchUpdateBlobsRequest`, { requests }))
-    if (status !== '0') throw new Error(`a blob could not be put: ${status}`)
+    if (status !== '0') throw new Error(`blobs could not be put: ${status}`)
+    requests = []
+    bytes = 0
   }
+  for (const data of blobs) {
+    if (bytes > 0 && bytes + data.length > PART_BYTES) await flush()
+    requests.push({ digest: digestOf(data), data })
+    bytes += data.length + 100
+  }
+  await flush()
+}
+
+/** A Write of the whole of a blob that is larger than a batch. */
+const upload = async (owner: Caller, data: Buffer): Promise<void> => {
+  const digest = digestOf(data)
+  const resourceName = `uploads/${randomBytes(8).toString('hex')}/blobs/${digest.hash}/${data.length}`
+  const messages = range(Math.ceil(data.length / PART_BYTES)).map((at) => {
+    const offset = at * PART_BYTES
+    const part = data.subarray(offset, offset + PART_BYTES)
+    const isLast = offset + PART_BYTES >= data.length
+    const name = at === 0 ? resourceName : ''
+    return encode('google.bytestream.WriteRequest', {
+      ...{ resourceName: name, data: part, writeOffset: offset, finishWrite: isLast },
+    })
+  })
+  const status = await owner.upload(WRITE, messages)
+  if (status !== '0') throw new Error(`a blob could not be written: ${status}`)
 }
 
 const writeOf = (
@@ -204,6 +234,114 @@ export const attacks: readonly Attack[] = [
     },
     probe: (bystander) =>
       bystander.call(GET_TREE, encode(`${REAPI}.GetTreeRequest`, { rootDigest: digestOf(smallTree) })),
+  },
+  {
+    name: 'A4: 300 Executes whose answers name 20,000 missing inputs each, one connection',
+    kind: 'outcomes',
+    mostMib: 450,
+    begin: async ({ connect, owner }) => {
+      const files = range(20_000).map((at) => ({ name: `f${at}`, digest: somewhere(10) }))
+      const sorted = files.sort((a, b) => (a.name < b.name ? -1 : 1))
+      const root = directoryOf({ files: sorted })
+      const command = encode(`${REAPI}.Command`, { arguments: ['true'] })
+      const action = encode(`${REAPI}.Action`, { commandDigest: digestOf(command), inputRootDigest: digestOf(root) })
+      // Without the Command the server names everything that is missing.
+      await put(owner, root, action)
+      const request = encode(`${REAPI}.ExecuteRequest`, { actionDigest: digestOf(action), skipCacheLookup: true })
+      const attacker = await connect()
+      for (const _ of range(300)) await attacker.call(EXECUTE, request)
+    },
+  },
+  {
+    name: '10,000 Executes of actions that no worker takes, 10 connections',
+    kind: 'requests',
+    mostMib: 400,
+    begin: async ({ connect, owner }) => {
+      const root = directoryOf({})
+      const command = encode(`${REAPI}.Command`, { arguments: ['true'] })
+      const facts = { commandDigest: digestOf(command), inputRootDigest: digestOf(root) }
+      const actions = range(10_000).map(() => encode(`${REAPI}.Action`, { ...facts, salt: randomBytes(16) }))
+      await put(owner, root, command, ...actions)
+      for (const first of range(10)) {
+        const attacker = await connect()
+        for (const at of range(1000)) {
+          const actionDigest = digestOf(actions[first * 1000 + at] ?? Buffer.alloc(0))
+          attacker.begin(EXECUTE, message(encode(`${REAPI}.ExecuteRequest`, { actionDigest })), true)
+          if (at % 20 === 0) await attacker.synced()
+        }
+      }
+    },
+  },
+  {
+    name: '2,000 Reads in zstd of 30 MB that nobody reads, 4 connections',
+    kind: 'windows',
+    mostMib: 500,
+    begin: async ({ connect, owner }) => {
+      const blob = randomBytes(30_000_000)
+      const { hash, sizeBytes } = digestOf(blob)
+      await upload(owner, blob)
+      const resourceName = `compressed-blobs/zstd/${hash}/${sizeBytes}`
+      const request = message(encode('google.bytestream.ReadRequest', { resourceName }))
+      for (const _ of range(4)) {
+        const attacker = await connect(windowOf(0))
+        for (const __ of range(500)) attacker.begin(READ, request, true)
+      }
+    },
+  },
+  {
+    name: '2,000 Reads of 30 MB that nobody reads, 4 connections',
+    kind: 'answers',
+    mostMib: 500,
+    begin: async ({ connect, owner }) => {
+      const blob = randomBytes(30_000_000)
+      const { hash, sizeBytes } = digestOf(blob)
+      await upload(owner, blob)
+      const request = message(encode('google.bytestream.ReadRequest', { resourceName: `blobs/${hash}/${sizeBytes}` }))
+      for (const _ of range(4)) {
+        const attacker = await connect(windowOf(0))
+        for (const __ of range(500)) attacker.begin(READ, request, true)
+      }
+    },
+  },
+  {
+    name: '10,000 requests with 14 KB of fields each, 10 connections',
+    kind: 'requests',
+    mostMib: 600,
+    begin: async ({ connect }) => {
+      const fields = range(14).map((at) => [`x-${at}`, randomBytes(500).toString('hex')] as const)
+      const part = message(Buffer.alloc(10)).subarray(0, 7)
+      for (const _ of range(10)) {
+        const attacker = await connect()
+        for (const at of range(1000)) {
+          attacker.begin(READ, part, false, fields)
+          if (at % 20 === 0) await attacker.synced()
+        }
+      }
+    },
+  },
+  {
+    name: '2,300 connections of one address, 15 KB of a request on each',
+    kind: 'max_connections_per_address',
+    mostMib: 300,
+    begin: async ({ connect }) => {
+      const part = message(Buffer.alloc(15_000))
+      part.writeUInt32BE(100_000, 1)
+      for (const _ of range(2300)) (await connect()).begin(READ, part, false)
+    },
+  },
+  {
+    name: '300 BatchUpdateBlobs of 3.9 MB that end a byte short, 6 connections',
+    kind: 'requests',
+    mostMib: 700,
+    begin: async ({ connect }) => {
+      const part = message(randomBytes(3_900_000))
+      part.writeUInt32BE(3_900_001, 1)
+      for (const _ of range(6)) {
+        const attacker = await connect()
+        for (const __ of range(50)) attacker.begin(BATCH_UPDATE, part, false)
+        await attacker.synced()
+      }
+    },
   },
   {
     name: 'A8: a cancelled upload fills a memory store; another uploads',

@@ -1,7 +1,10 @@
 import { FrameType, PREFACE } from '../../src/server/http2/frame/frame.js'
-import { frame, message, RawClient, requestBlock, SETTINGS, SETTINGS_ACK, uint32 } from '../server/http2/raw-client.js'
+import { frame, message, RawClient, requestBlock, SETTINGS_ACK, uint32 } from '../server/http2/raw-client.js'
 
 const BODY_BYTES = 16_000
+/** What the server takes of a stream before it has read any of it. */
+const STREAM_WINDOW = 256 * 1024
+const OPEN_WINDOW = 2 ** 30
 /** SETTINGS_INITIAL_WINDOW_SIZE: the server may send so many bytes on each stream. */
 export const windowOf = (sizeBytes: number): Buffer =>
   frame(FrameType.SETTINGS, 0, 0, Buffer.concat([Buffer.from([0, 4]), uint32(sizeBytes)]))
@@ -15,21 +18,29 @@ export class Caller {
     this.client = client
   }
 
-  static async from(address: string, port: number, settings = SETTINGS): Promise<Caller> {
-    return new Caller(await RawClient.from(address, port, PREFACE, settings, SETTINGS_ACK))
+  /** Takes whatever comes, unless `settings` close the windows of its streams. */
+  static async from(address: string, port: number, settings = windowOf(OPEN_WINDOW)): Promise<Caller> {
+    const ofConnection = frame(FrameType.WINDOW_UPDATE, 0, 0, uint32(OPEN_WINDOW))
+    return new Caller(await RawClient.from(address, port, PREFACE, settings, SETTINGS_ACK, ofConnection))
   }
 
   /** A request whose body is sent as far as given; it stays open unless `isEnd`. */
   begin(path: string, body: Buffer, isEnd: boolean, fields: readonly (readonly [string, string])[] = []): number {
     const id = this.#nextId
     this.#nextId += 2
-    const frames = [frame(FrameType.HEADERS, 4, id, requestBlock(`/${path}`, fields))]
+    this.client.write(frame(FrameType.HEADERS, 4, id, requestBlock(`/${path}`, fields)))
+    this.send(id, body, isEnd)
+    return id
+  }
+
+  /** More of the body of an open request. */
+  send(id: number, body: Buffer, isEnd: boolean): void {
+    const frames: Buffer[] = []
     for (let at = 0; at < body.length; at += BODY_BYTES) {
       const isLast = at + BODY_BYTES >= body.length
       frames.push(frame(FrameType.DATA, isEnd && isLast ? 1 : 0, id, body.subarray(at, at + BODY_BYTES)))
     }
     this.client.write(...frames)
-    return id
   }
 
   /** Resolves once the server has read all that was sent. */
@@ -48,12 +59,38 @@ export class Caller {
   ): Promise<{ readonly status: string | undefined; readonly ms: number }> {
     const startedMs = performance.now()
     const id = this.begin(path, Buffer.concat(messages.map((bytes) => message(bytes))), true)
+    return { status: await this.#statusOf(id), ms: performance.now() - startedMs }
+  }
+
+  /** As `call`, for a request of many messages: each is sent once the window of its stream takes it. */
+  async upload(path: string, messages: Iterable<Buffer>): Promise<string | undefined> {
+    const id = this.begin(path, Buffer.alloc(0), false)
+    let sentBytes = 0
+    for (const bytes of messages) {
+      const body = message(bytes)
+      sentBytes += body.length
+      await this.client.until(() => STREAM_WINDOW + this.#grantedTo(id) >= sentBytes)
+      this.send(id, body, false)
+    }
+    this.client.write(frame(FrameType.DATA, 1, id))
+    return this.#statusOf(id)
+  }
+
+  /** By WINDOW_UPDATE (RFC 9113, 6.9). */
+  #grantedTo(id: number): number {
+    const updates = this.client.heard.filter(
+      ({ type, streamId }) => type === FrameType.WINDOW_UPDATE && streamId === id,
+    )
+    return updates.reduce((sum, { payload }) => sum + payload.readUInt32BE(), 0)
+  }
+
+  async #statusOf(id: number): Promise<string | undefined> {
     const ended = await this.client.until(
       ({ streamId, type, fields }) =>
         streamId === id && (fields['grpc-status'] !== undefined || type === FrameType.RST_STREAM),
     )
     this.client.heard.length = 0
-    return { status: ended?.fields['grpc-status'], ms: performance.now() - startedMs }
+    return ended?.fields['grpc-status']
   }
 
   close(): void {
