@@ -38,7 +38,10 @@ const nodesOf = (names: readonly string[], node: (name: string, at: number) => I
   Object.fromEntries(names.map((name, at) => [name, node(name, at)]))
 
 /** Equal content in files of both modes. */
-const fileOrRun = (_: string, at: number): InputNode => file('same', at % 2 === 0)
+const bothModes =
+  (content: string) =>
+  (_: string, at: number): InputNode =>
+    file(content, at % 2 === 0)
 
 const inputChecks: readonly Check[] = [
   {
@@ -47,8 +50,9 @@ const inputChecks: readonly Check[] = [
     run: async (exam) => {
       const count = Array.from({ length: MANY }, (_, at) => `many ${at}`)
       const targets = UNUSUAL_TARGETS.filter((target) => !FOLDED_NAMES.includes(target))
+      const same = exam.uuid()
       await expectListed(exam, {
-        ...nodesOf(UNUSUAL_NAMES, fileOrRun),
+        ...nodesOf(UNUSUAL_NAMES, bothModes(same)),
         ...nodesOf(count, (_, at) => file('', at % 2 === 0)),
         ...nodesOf(
           targets.map((_, at) => `link ${at}`),
@@ -56,9 +60,8 @@ const inputChecks: readonly Check[] = [
         ),
         ...nodesOf(
           UNUSUAL_NAMES.map((name) => `d${name}`),
-          () => directory({ empty: directory({}), twin: file('same') }),
+          () => directory({ empty: directory({}), twin: file(same) }),
         ),
-        salt: file(exam.uuid()),
       })
     },
   },
@@ -66,10 +69,10 @@ const inputChecks: readonly Check[] = [
     id: 'CMD-30',
     sends: 'An input root whose names have control characters, or differ only in case or normal form; listed.',
     run: async (exam) => {
+      const same = exam.uuid()
       await expectListed(exam, {
-        ...nodesOf(FOLDED_NAMES, fileOrRun),
-        below: directory(nodesOf(FOLDED_NAMES, () => directory({ f: file('same') }))),
-        salt: file(exam.uuid()),
+        ...nodesOf(FOLDED_NAMES, bothModes(same)),
+        below: directory(nodesOf(FOLDED_NAMES, () => directory({ f: file(same) }))),
       })
     },
   },
@@ -118,14 +121,21 @@ const commandChecks: readonly Check[] = [
     sends: 'Actions that print every byte value, line ends only, and the same to stdout and stderr; identical bytes.',
     run: async (exam) => {
       const salted = Buffer.concat([EVERY_BYTE, exam.random(16), Buffer.from(' \n\n')])
-      const pairs: readonly (readonly [Buffer, Buffer])[] = [
-        [salted, Buffer.from('\n')],
-        [Buffer.from('\r\n'), salted],
+      // Line ends come from the command: a blob of nothing else would be the same in every run.
+      const pairs: readonly (readonly [out: Buffer | string, err: Buffer | string])[] = [
+        [salted, '\n'],
+        ['\r\n', salted],
         [salted, salted],
       ]
-      for (const [stdout, stderr] of pairs) {
-        const inputs = { out: file(stdout), err: file(stderr) }
-        const { result } = await run(exam, { script: 'cat out; cat err >&2', inputs })
+      for (const [out, err] of pairs) {
+        const inputs = {
+          ...(typeof out !== 'string' && { out: file(out) }),
+          ...(typeof err !== 'string' && { err: file(err) }),
+        }
+        const print = (name: string, of: Buffer | string): string =>
+          typeof of === 'string' ? `printf ${JSON.stringify(of)}` : `cat ${name}`
+        const { result } = await run(exam, { script: `${print('out', out)}; ${print('err', err)} >&2`, inputs })
+        const [stdout, stderr] = [Buffer.from(out), Buffer.from(err)]
         exam.expectBytes(await outputBytes(exam, result, 'stdout'), stdout, 'stdout')
         exam.expectBytes(await outputBytes(exam, result, 'stderr'), stderr, 'stderr')
       }
