@@ -75,7 +75,7 @@ t.test('a folder that holds no session, or a broken one, is told in one line', a
     return join(folder, name)
   }
   const cases: readonly (readonly [folder: string, reason: RegExp])[] = [
-    [join(folder, 'absent'), /absent: there is no session\.json5 in it$/],
+    [join(folder, 'absent'), /absent holds no session\.json5$/],
     [broken('cut', (text) => text.slice(0, 500)), /cut\/session\.json5: JSON5: invalid /],
     [broken('old', (text) => text.replace('format: 1', 'format: 0')), /format 0, expected 1$/],
     [broken('headless', (text) => text.replace(/^ {2}level: .*$/m, '')), /level: expected 'must'/],
@@ -97,5 +97,5 @@ t.test('a folder that holds no session, or a broken one, is told in one line', a
   }
   const { code, stdout, stderr } = await conformance(address, '--session', join(folder, 'absent'))
   t.same([code, stdout], [2, ''])
-  t.match(stderr, /^--session \S+absent: there is no session\.json5 in it\n$/)
+  t.match(stderr, /^--session \S+absent holds no session\.json5\n$/)
 })
