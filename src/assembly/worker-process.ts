@@ -36,13 +36,13 @@ const log: Log = (() => {
     (message: string, fields: LogFields | (() => LogFields) = {}): void => {
       if (!isWritten(level, logLevel)) return
       const found = typeof fields === 'function' ? fields() : fields
-      tell({ kind: 'log', level, message, fields: Object.fromEntries(Object.entries(found).map(told)) })
+      tell({ kind: 'log', level, message, fields: Object.fromEntries(Object.entries(found).map(sendable)) })
     }
   return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') }
 })()
 
 /** Converts a field to a value that the channel can carry and that the server's log shows in the same way. */
-const told = ([name, value]: [string, unknown]): [string, unknown] => {
+const sendable = ([name, value]: [string, unknown]): [string, unknown] => {
   if (value instanceof Error) return [name, value.cause instanceof Error ? value.cause.stack : value.stack]
   return [name, typeof value === 'object' && value !== null ? JSON.parse(JSON.stringify(value)) : value]
 }

@@ -42,8 +42,8 @@ const PATIENCE_MS = 50
  * While attempts wait for slots, results are sent in groups. A single result costs the server a turn of its event loop,
  * and so do the messages that follow from it, also at the client.
  */
-const TOLD_TOGETHER = 4
-const TOLD_WITHIN_MS = 2
+const RESULTS_TOGETHER = 4
+const RESULTS_WITHIN_MS = 2
 
 export interface AttemptsOptions {
   readonly run: (request: AttemptRequest) => Promise<AttemptOutcome>
@@ -234,8 +234,8 @@ export class Attempts {
 
   #tellResult(result: ToScheduler): void {
     this.#results.push(result)
-    if (this.#line.length === 0 || this.#results.length >= TOLD_TOGETHER) this.#tellResults()
-    else this.#telling ??= setTimeout(() => this.#tellResults(), TOLD_WITHIN_MS)
+    if (this.#line.length === 0 || this.#results.length >= RESULTS_TOGETHER) this.#tellResults()
+    else this.#telling ??= setTimeout(() => this.#tellResults(), RESULTS_WITHIN_MS)
   }
 
   #tellResults(): void {

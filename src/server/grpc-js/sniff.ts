@@ -7,7 +7,7 @@ const PREFACE = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n')
  * Detects the protocol of a connection by its first bytes, which remain readable. Anything but HTTP/2 is left to the
  * HTTP/1 parser. A connection that ends or sends too little within `timeoutMs` is destroyed.
  */
-export const sniff = (socket: Socket, timeoutMs: number, told: (protocol: 'http1' | 'http2') => void): void => {
+export const sniff = (socket: Socket, timeoutMs: number, detected: (protocol: 'http1' | 'http2') => void): void => {
   let head = Buffer.alloc(0)
   const timer = setTimeout(() => socket.destroy(), timeoutMs).unref()
   const giveUp = (): void => {
@@ -22,7 +22,7 @@ export const sniff = (socket: Socket, timeoutMs: number, told: (protocol: 'http1
     clearTimeout(timer)
     socket.off('readable', look).off('end', giveUp).off('error', giveUp).off('close', giveUp)
     socket.unshift(head)
-    told(isHttp2 ? 'http2' : 'http1')
+    detected(isHttp2 ? 'http2' : 'http1')
   }
   socket.on('readable', look).on('end', giveUp).on('error', giveUp).on('close', giveUp)
 }

@@ -68,7 +68,7 @@ export class Upload {
   }
 
   /** Makes the caller the only Write that feeds this upload. The promise rejects when another Write takes over. */
-  own(): Promise<never> {
+  takeOwnership(): Promise<never> {
     this.#revoke?.(new StatusError('ABORTED', 'another Write of the same resource_name has resumed this upload'))
     const revoked = new Promise<never>((_, reject) => {
       this.#revoke = reject

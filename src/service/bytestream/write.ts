@@ -95,7 +95,7 @@ const bufferBytes = ({ digest }: WriteTarget): number =>
 const writeFed = async (transfer: Transfer, first: Message): Promise<WriteResponseInput> => {
   const { target, uploads } = transfer
   const upload = await openUpload(transfer, first.message.writeOffset)
-  const revoked = upload.own()
+  const revoked = upload.takeOwnership()
   // Stops `feed` once the call is settled by another upload or another Write; further messages are ignored.
   const feeding = { isOver: false }
   try {

@@ -9,7 +9,7 @@ import type { Store } from '../../store/contract/store.js'
  * How long the chunks of a SplitBlob answer are kept. A client must be able to fetch all chunks of an answer: if a
  * later chunk is missing, Bazel up to 9.2 appends the whole blob to the partly written file.
  */
-const KEPT_MS = 10 * 60_000
+const KEEP_FOR_MS = 10 * 60_000
 
 /** How often the CAS is asked for kept chunks. Each request counts as a use of the chunks. */
 const TOUCH_PERIOD_MS = 30_000
@@ -56,7 +56,7 @@ export class KeptChunks {
     this.#answers.set(blob.key, {
       cas,
       chunks: DigestBatch.of(chunks),
-      untilMs: this.#options.clock.now() + KEPT_MS,
+      untilMs: this.#options.clock.now() + KEEP_FOR_MS,
     })
     this.#keptCount += chunks.length
     this.#dropOldest()

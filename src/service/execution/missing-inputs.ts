@@ -8,7 +8,7 @@ import { missingOf, type Store } from '../../store/contract/store.js'
 const MAX_DIRECTORY_BYTES = 16 * 1024 * 1024
 const FILES_AT_A_TIME = 10_000
 /** As many as fit into a message of 4 MiB, the limit of gRPC clients. The next Execute reports further ones. */
-const MAX_TOLD = 20_000
+const MAX_LISTED = 20_000
 
 interface Context {
   readonly cas: Store
@@ -17,7 +17,7 @@ interface Context {
 }
 
 /**
- * The missing blobs of an action, each once: `known`, and those of the tree below `inputRoot`. At most MAX_TOLD,
+ * The missing blobs of an action, each once: `known`, and those of the tree below `inputRoot`. At most MAX_LISTED,
  * because they must fit into one answer.
  */
 export const missingInputs = async (
@@ -38,7 +38,7 @@ export const missingInputs = async (
     for await (const { digest, message } of walk) {
       for (const file of directoryFiles(message, digest.function)) wanted.set(file.key, file)
       if (wanted.size >= FILES_AT_A_TIME) await ask()
-      if (missing.size >= MAX_TOLD) break
+      if (missing.size >= MAX_LISTED) break
     }
   } catch (error) {
     // The root has been evicted since the check before.
@@ -46,5 +46,5 @@ export const missingInputs = async (
     missing.set(inputRoot.key, inputRoot)
   }
   await ask()
-  return [...missing.values()].slice(0, MAX_TOLD)
+  return [...missing.values()].slice(0, MAX_LISTED)
 }

@@ -74,13 +74,13 @@ const partial = (progress: Progress): Input<'build.bazel.remote.execution.v2.Exe
   const { waitsFor, position, queueLength, attempt, workerId, queuedMs, startedMs } = progress
   const queuedTimestamp = queuedMs === undefined ? null : timestampOf(queuedMs)
   const attemptStartTimestamp = startedMs === undefined ? null : timestampOf(startedMs)
-  const told = {
+  const operationProgress = {
     ...{ waitsFor, queuePosition: position, queueLength, attempt, worker: workerId },
     ...{ queuedTimestamp, attemptStartTimestamp },
   }
   // The field `worker` is not set here: it is the worker's name in results, `workerId` identifies one worker of that
   // name.
-  return { queuedTimestamp, auxiliaryMetadata: [pack(progressCodec, told)] }
+  return { queuedTimestamp, auxiliaryMetadata: [pack(progressCodec, operationProgress)] }
 }
 
 const executeResponse = (outcome: Outcome, reader: Reader): ExecuteResponseInput => {

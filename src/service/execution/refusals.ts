@@ -10,7 +10,7 @@ const RATION = { lines: 60, periodMs: 60_000 }
 /** Cancellations by the client, and the timeout of an action, which is a regular result. */
 const NO_REFUSAL: ReadonlySet<number> = new Set([Code.OK, Code.CANCELLED, Code.DEADLINE_EXCEEDED])
 /** The listener already logs calls that fail with these codes. */
-const TOLD_BY_LISTENER: ReadonlySet<number> = new Set([Code.UNKNOWN, Code.INTERNAL, Code.DATA_LOSS])
+const LOGGED_BY_LISTENER: ReadonlySet<number> = new Set([Code.UNKNOWN, Code.INTERNAL, Code.DATA_LOSS])
 
 type Asked = Pick<ExecuteRequest, 'instanceName' | 'actionDigest'>
 
@@ -28,7 +28,7 @@ export class Refusals {
   /** A call that failed before it had an operation. */
   ofCall(request: Asked, { peer }: RpcCall, thrown: unknown): void {
     const { code, message } = StatusError.from(thrown)
-    if (!TOLD_BY_LISTENER.has(code)) this.#tell(request, peer, code, message)
+    if (!LOGGED_BY_LISTENER.has(code)) this.#tell(request, peer, code, message)
   }
 
   /** An operation that is over without a result. */

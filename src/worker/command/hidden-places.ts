@@ -1,7 +1,7 @@
 import { existsSync, lstatSync, readFileSync, realpathSync } from 'node:fs'
 
 /** How long the list of hidden places is valid. It changes with the programs of the machine. */
-const FRESH_MS = 1000
+const MAX_AGE_MS = 1000
 /** Size of the in-memory file system that covers a folder. Nothing is stored there. */
 const FOLDER_BYTES = 4096
 /** Folders that a command always has its own file system for. */
@@ -36,7 +36,7 @@ export class HiddenPlaces {
    */
   options(): readonly string[] {
     const nowMs = performance.now()
-    if (nowMs - this.#foundMs >= FRESH_MS) {
+    if (nowMs - this.#foundMs >= MAX_AGE_MS) {
       this.#foundMs = nowMs
       this.#covers = this.#find()
     }

@@ -35,7 +35,7 @@ export interface Confined {
 
 const TRIAL_MS = 10_000
 /** Enough for a path and a short message. */
-const MAX_TOLD_BYTES = 16_384
+const MAX_READ_BYTES = 16_384
 
 /**
  * Runs commands in their own Linux namespaces by bubblewrap: no process of the machine is visible, all processes of a
@@ -90,15 +90,15 @@ export class Sandbox {
     const { keepsNetwork, isRoot } = this.#settings
     const inside = isRoot ? `/${cwd.slice(places.root.length + 1)}` : cwd
     const mounts = this.#mounts(places)
-    const told = ['--json-status-fd', String(STATUS_FD)]
-    return [this.#program, ...namespaces(keepsNetwork), ...mounts, ...told, '--chdir', inside, '--', ...argv]
+    const status = ['--json-status-fd', String(STATUS_FD)]
+    return [this.#program, ...namespaces(keepsNetwork), ...mounts, ...status, '--chdir', inside, '--', ...argv]
   }
 
   #mounts({ root, directory, workDirectory, readOnly }: Omit<Confined, 'argv' | 'cwd'>): readonly string[] {
     const { ownsMounts, isRoot, ownBytes } = this.#settings
     if (!ownsMounts) return ['--dev-bind', '/', '/', '--proc', '/proc']
     const inputs = readOnly.flatMap((path) => ['--ro-bind', `${root}/${path}`, `${isRoot ? '' : root}/${path}`])
-    if (isRoot) return ['--bind', root, '/', ...inputs, ...own(ownBytes)]
+    if (isRoot) return ['--bind', root, '/', ...inputs, ...privateMounts(ownBytes)]
     const place = ['--tmpfs', workDirectory, '--bind', directory, directory, '--remount-ro', workDirectory]
     return [...machine(ownBytes), ...this.#hidden.options(), ...place, ...inputs]
   }
@@ -134,7 +134,7 @@ const ERRORS: Readonly<Record<string, string>> = {
 }
 
 const beginningOf = (file: number): string => {
-  const bytes = Buffer.alloc(Math.min(fstatSync(file).size, MAX_TOLD_BYTES))
+  const bytes = Buffer.alloc(Math.min(fstatSync(file).size, MAX_READ_BYTES))
   return bytes.toString('utf8', 0, readSync(file, bytes, 0, bytes.length, 0))
 }
 
@@ -151,13 +151,13 @@ const inMemory = (path: string, bytes: number): readonly string[] => [
   ...['--tmpfs', path],
 ]
 
-const own = (bytes: number): readonly string[] => [
+const privateMounts = (bytes: number): readonly string[] => [
   ...['--dev', '/dev', ...inMemory('/dev/shm', bytes), '--remount-ro', '/dev'],
   ...['--proc', '/proc', ...inMemory('/tmp', bytes)],
 ]
 
 const machine = (bytes: number): readonly string[] => [
-  ...['--ro-bind', '/', '/', ...own(bytes), ...inMemory('/var/tmp', bytes)],
+  ...['--ro-bind', '/', '/', ...privateMounts(bytes), ...inMemory('/var/tmp', bytes)],
 ]
 
 const programIn = (path: string): string | undefined =>

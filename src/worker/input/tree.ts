@@ -69,7 +69,7 @@ export const readInputTree = async (
   return { ...layOut(root, directories), missing }
 }
 
-interface Found {
+interface PendingDirectory {
   readonly digest: Digest
   readonly path: string
 }
@@ -119,7 +119,7 @@ const layOut = (root: Digest, known: ReadonlyMap<string, Directory>): Omit<Input
   const files: InputFile[] = []
   const symlinks: InputSymlink[] = []
   const blobs = new Map<string, Digest>([[root.key, root]])
-  const open: Found[] = [{ digest: root, path: '' }]
+  const open: PendingDirectory[] = [{ digest: root, path: '' }]
   for (let found = open.pop(); found !== undefined; found = open.pop()) {
     const { path } = found
     const directory = known.get(found.digest.key) ?? EMPTY_DIRECTORY
