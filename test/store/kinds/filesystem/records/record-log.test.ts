@@ -6,6 +6,7 @@ import t from 'tap'
 import { Code, StatusError } from '../../../../../src/base/status-error.js'
 import { silentLog } from '../../../../../src/log/log.js'
 import { offsetIn } from '../../../../../src/store/kinds/filesystem/records/location.js'
+import { CURRENT_FORMAT, headBytesOf } from '../../../../../src/store/kinds/filesystem/records/record.js'
 import { RecordLog } from '../../../../../src/store/kinds/filesystem/records/record-log.js'
 import { walkRecords } from '../../../../../src/store/kinds/filesystem/records/walk-records.js'
 import { bytesOf, digestOf } from '../../../blobs.js'
@@ -66,6 +67,7 @@ t.test('appended records are read back, from any segment, and by the next run', 
 })
 
 t.test('a damaged record is skipped, and later records are found', async (t) => {
+  const lastBytesOfARecord = { at: 39_129, length: 1 }
   const damage = fc.record({ at: fc.integer({ min: 64, max: 60_000 }), length: fc.integer({ min: 1, max: 3000 }) })
   await fc.assert(
     fc.asyncProperty(damage, async ({ at, length }) => {
@@ -84,7 +86,7 @@ t.test('a damaged record is skipped, and later records are found', async (t) => 
         const { bytes: expected, digest } = blob(number)
         const read = await again.read(locations[number] ?? 0, digest, expected.length)
         const begin = offsetIn(locations[number] ?? 0)
-        const end = begin + 80 + expected.length
+        const end = begin + headBytesOf(digest, CURRENT_FORMAT) + expected.length
         const isHurt =
           end > at && begin < at + length && !bytes.subarray(begin, end).equals(before.subarray(begin, end))
         if (isHurt ? read !== undefined : !read?.equals(expected)) throw new Error(`${number} is hurt: ${isHurt}`)
@@ -92,7 +94,7 @@ t.test('a damaged record is skipped, and later records are found', async (t) => 
       }
       await again.close()
     }),
-    { numRuns: 40 },
+    { numRuns: 40, examples: [[lastBytesOfARecord]] },
   )
 })
 
