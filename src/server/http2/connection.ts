@@ -1,6 +1,13 @@
 import type { Held } from '../held.js'
 import { Allowance } from './allowance.js'
-import { ControlFrames, checkPriority, expectBytes, expectNoStream, windowIncrement } from './frame/control.js'
+import {
+  ControlFrames,
+  checkGoAway,
+  checkPriority,
+  expectBytes,
+  expectNoStream,
+  windowIncrement,
+} from './frame/control.js'
 import {
   ConnectionError,
   DEFAULT_WINDOW_BYTES,
@@ -84,7 +91,10 @@ export class Http2Connection implements FrameSink, StreamHost, OpeningHost, Rece
     this.#opening = new Opening(this.#streams, limits, this)
     this.#receiving = new Receiving(this.#streams, limits.connectionWindowBytes, this)
     this.#control.settings(writeSettings(limits))
-    this.windowUpdate(0, limits.connectionWindowBytes - DEFAULT_WINDOW_BYTES)
+    // An increment of 0 is an error (RFC 9113, 6.9).
+    if (limits.connectionWindowBytes > DEFAULT_WINDOW_BYTES) {
+      this.windowUpdate(0, limits.connectionWindowBytes - DEFAULT_WINDOW_BYTES)
+    }
   }
 
   /** Takes received bytes. The caller may overwrite them afterwards. */
@@ -168,7 +178,7 @@ export class Http2Connection implements FrameSink, StreamHost, OpeningHost, Rece
         this.#pinged(flags, streamId, payload)
         return
       case FrameType.GOAWAY:
-        expectNoStream('GOAWAY', streamId)
+        checkGoAway(streamId, payload)
         return
       case FrameType.WINDOW_UPDATE:
         this.guarded(() => this.#windowUpdated(streamId, payload))
@@ -234,6 +244,12 @@ export class Http2Connection implements FrameSink, StreamHost, OpeningHost, Rece
 
   get sendWindowBytes(): number {
     return this.#peer.initialWindowBytes
+  }
+
+  /** A client that has not acknowledged our settings may not know them (RFC 9113, 6.9.2). */
+  get receiveWindowBytes(): number {
+    const { streamWindowBytes } = this.#limits
+    return this.#watch.isAcknowledged ? streamWindowBytes : Math.max(streamWindowBytes, DEFAULT_WINDOW_BYTES)
   }
 
   request(stream: Http2Stream): void {

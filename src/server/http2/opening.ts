@@ -12,6 +12,8 @@ import type { Streams } from './streams.js'
 export interface OpeningHost extends StreamHost {
   /** The initial send window of a new stream. */
   readonly sendWindowBytes: number
+  /** How many bytes the client may send on a new stream. */
+  readonly receiveWindowBytes: number
   /** Runs `work` for a stream; an error in it ends only the request. */
   deliver(stream: Http2Stream, work: () => void): void
   /** Called for each new request. */
@@ -77,7 +79,11 @@ export class Opening {
     }
     const head = requestHead(lines)
     if (typeof head === 'string') throw new StreamError(streamId, 'PROTOCOL_ERROR', head)
-    const windows = { receiveBytes: this.#limits.streamWindowBytes, sendBytes: this.#host.sendWindowBytes }
+    const windows = {
+      receiveBytes: this.#host.receiveWindowBytes,
+      maxBytes: this.#limits.streamWindowBytes,
+      sendBytes: this.#host.sendWindowBytes,
+    }
     const stream = new Http2Stream(streamId, { head, fieldsBytes: listBytes }, isEndOfStream, windows, this.#host)
     if (isEndOfStream) stream.checkBodyComplete()
     if (!this.#streams.makeRoom(listBytes)) {

@@ -15,6 +15,7 @@ export interface RequestHead {
 const NAME = /^[!#$%&'*+\-.^_`|~0-9a-z]+$/
 const BAD_VALUE = /[\0\r\n]|^[ \t]|[ \t]$/
 const CONNECTION_FIELDS = new Set(['connection', 'proxy-connection', 'keep-alive', 'transfer-encoding', 'upgrade'])
+const SLASH = 0x2f
 const PSEUDO_FIELDS = new Set([':method', ':scheme', ':path', ':authority'])
 
 /** The head of a request, or why it is malformed (RFC 9113, 8.1.1). */
@@ -44,7 +45,12 @@ export const requestHead = (lines: FieldLines): RequestHead | string => {
   }
   const { ':method': method, ':scheme': scheme, ':path': path = '' } = pseudo
   if (method === undefined) return 'no :method'
-  if (method !== 'CONNECT' && (scheme === undefined || path === '')) return 'no :scheme or no :path'
+  if (method === 'CONNECT') {
+    // RFC 9113, 8.5.
+    if (scheme !== undefined || pseudo[':path'] !== undefined) return 'CONNECT with :scheme or :path'
+    if (pseudo[':authority'] === undefined) return 'CONNECT without :authority'
+  } else if (scheme === undefined || path === '') return 'no :scheme or no :path'
+  else if (path.charCodeAt(0) !== SLASH && !(path === '*' && method === 'OPTIONS')) return 'a :path that is no path'
   return { method, path, lines, contentLengthBytes }
 }
 

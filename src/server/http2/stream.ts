@@ -57,7 +57,7 @@ export class Http2Stream {
     id: number,
     { head, fieldsBytes }: { readonly head: RequestHead; readonly fieldsBytes: number },
     isRemoteEnded: boolean,
-    windows: { readonly receiveBytes: number; readonly sendBytes: number },
+    windows: { readonly receiveBytes: number; readonly maxBytes: number; readonly sendBytes: number },
     host: StreamHost,
   ) {
     this.id = id
@@ -65,7 +65,7 @@ export class Http2Stream {
     this.fieldsBytes = fieldsBytes
     this.isRemoteEnded = isRemoteEnded
     this.receiveWindowBytes = windows.receiveBytes
-    this.#maxWindowBytes = windows.receiveBytes
+    this.#maxWindowBytes = windows.maxBytes
     this.#host = host
     this.outbox = new Outbox(id, windows.sendBytes, () => this.#localEnd())
   }

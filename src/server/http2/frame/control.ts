@@ -63,6 +63,15 @@ export const checkPriority = (streamId: number, payload: Buffer): void => {
   throw new StreamError(streamId, 'PROTOCOL_ERROR', 'a stream depends on itself')
 }
 
+const GOAWAY_BYTES = 8
+
+/** Throws if a GOAWAY frame is malformed. A valid one is ignored: its client ends the connection (RFC 9113, 6.8). */
+export const checkGoAway = (streamId: number, payload: Buffer): void => {
+  expectNoStream('GOAWAY', streamId)
+  if (payload.length >= GOAWAY_BYTES) return
+  throw new ConnectionError('FRAME_SIZE_ERROR', `GOAWAY of ${payload.length} bytes, expected at least ${GOAWAY_BYTES}`)
+}
+
 /** Throws if a frame for the whole connection names a stream. */
 export const expectNoStream = (frame: string, streamId: number): void => {
   if (streamId !== 0) throw new ConnectionError('PROTOCOL_ERROR', `${frame} on a stream`)

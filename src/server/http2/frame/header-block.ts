@@ -80,7 +80,9 @@ const headersFrame = (flags: number, streamId: number, payload: Buffer): HeaderB
   }
   let dependsOn: number | undefined
   if ((flags & Flag.PRIORITY) !== 0) {
-    if (end - start < PRIORITY_BYTES) throw new ConnectionError('FRAME_SIZE_ERROR', 'HEADERS ends within its priority')
+    if (payload.length - start < PRIORITY_BYTES) {
+      throw new ConnectionError('FRAME_SIZE_ERROR', 'HEADERS ends within its priority')
+    }
     dependsOn = payload.readUInt32BE(start) & 0x7fffffff
     start += PRIORITY_BYTES
   }

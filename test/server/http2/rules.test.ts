@@ -1,0 +1,85 @@
+import t, { type Test } from 'tap'
+import type { Service } from '../../../src/rpc/rpc.js'
+import { ErrorCode, Flag, FrameType, PREFACE } from '../../../src/server/http2/frame/frame.js'
+import { encodeFields } from '../../../src/server/http2/hpack/encoder.js'
+import { listen } from '../../../src/server/listener.js'
+import type { TransportLimits } from '../../../src/server/remexec/transport.js'
+import { frame, RawClient, requestBlock, SETTINGS } from './raw-client.js'
+
+// What the comparison with nghttp2 (test/fuzz/transport) has found.
+
+const serving = async (t: Test, limits: Partial<TransportLimits> = {}, services: Service[] = []): Promise<number> => {
+  const listener = await listen({ address: '127.0.0.1:0', services, limits })
+  t.teardown(() => listener.close(0))
+  return Number(listener.address.split(':').at(-1))
+}
+
+const greeted = async (t: Test): Promise<RawClient> => {
+  const client = await RawClient.greeted(await serving(t))
+  t.teardown(() => client.destroy())
+  return client
+}
+
+const METHOD: [string, string] = [':method', 'POST']
+const SCHEME: [string, string] = [':scheme', 'http']
+const AUTHORITY: [string, string] = [':authority', 'localhost']
+
+for (const [title, fields] of [
+  ['CONNECT with a path', [[':method', 'CONNECT'], AUTHORITY, [':path', '/']]],
+  ['CONNECT with a scheme', [[':method', 'CONNECT'], AUTHORITY, SCHEME]],
+  ['CONNECT to nowhere', [[':method', 'CONNECT']]],
+  ['a path that is not absolute', [METHOD, SCHEME, AUTHORITY, [':path', 'a/b']]],
+  ['a whole URL for a path', [METHOD, SCHEME, AUTHORITY, [':path', 'http://localhost/a']]],
+  ['POST of an asterisk', [METHOD, SCHEME, AUTHORITY, [':path', '*']]],
+] as const) {
+  t.test(`a request is malformed: ${title}`, async (t) => {
+    const client = await greeted(t)
+    const block = encodeFields(fields.map(([name, value]) => [name, value]))
+    client.write(frame(FrameType.HEADERS, Flag.END_HEADERS | Flag.END_STREAM, 1, block))
+    const answer = await client.until(({ streamId }) => streamId === 1)
+    t.match(answer, { type: FrameType.RST_STREAM, payload: Buffer.of(0, 0, 0, ErrorCode.PROTOCOL_ERROR) })
+  })
+}
+
+t.test('OPTIONS of an asterisk is a request', async (t) => {
+  const client = await greeted(t)
+  const block = encodeFields([[':method', 'OPTIONS'], SCHEME, AUTHORITY, [':path', '*']])
+  client.write(frame(FrameType.HEADERS, Flag.END_HEADERS | Flag.END_STREAM, 1, block))
+  t.match(await client.until(({ streamId }) => streamId === 1), { type: FrameType.HEADERS })
+})
+
+t.test('GOAWAY that ends within its fields is a FRAME_SIZE_ERROR', async (t) => {
+  const client = await greeted(t)
+  client.write(frame(FrameType.GOAWAY, 0, 0, Buffer.alloc(7)))
+  t.equal(await client.goAwayCode(), ErrorCode.FRAME_SIZE_ERROR)
+})
+
+t.test('HEADERS with more padding than payload are a PROTOCOL_ERROR, also with a priority', async (t) => {
+  const client = await greeted(t)
+  const payload = Buffer.concat([Buffer.of(200), Buffer.alloc(5), requestBlock('/a/b')])
+  const flags = Flag.END_HEADERS | Flag.PADDED | Flag.PRIORITY
+  client.write(frame(FrameType.HEADERS, flags, 1, payload))
+  t.equal(await client.goAwayCode(), ErrorCode.PROTOCOL_ERROR)
+})
+
+t.test('with the smallest connection window no WINDOW_UPDATE of 0 ends every client', async (t) => {
+  const port = await serving(t, { connectionWindowBytes: 65_535 })
+  const client = await RawClient.greeted(port)
+  t.teardown(() => client.destroy())
+  client.write(frame(FrameType.PING, 0, 0, Buffer.alloc(8)))
+  await client.until(({ type }) => type === FrameType.PING)
+  t.notOk(client.heard.some(({ type }) => type === FrameType.WINDOW_UPDATE))
+})
+
+t.test('a client that does not know a small window yet may send what the protocol allows', async (t) => {
+  const name = 'google.bytestream.ByteStream'
+  const readsNothing: Service = { name, clientStreaming: { Write: () => new Promise(() => {}) } }
+  const port = await serving(t, { streamWindowBytes: 16_384 }, [readsNothing])
+  const request = frame(FrameType.HEADERS, Flag.END_HEADERS, 1, requestBlock(`/${name}/Write`))
+  const data = frame(FrameType.DATA, 0, 1, Buffer.alloc(16_000))
+  const client = await RawClient.open(port, PREFACE, SETTINGS, request, data, data, data, data)
+  t.teardown(() => client.destroy())
+  client.write(frame(FrameType.PING, 0, 0, Buffer.alloc(8)))
+  await client.until(({ type }) => type === FrameType.PING)
+  t.notOk(client.heard.some(({ type }) => type === FrameType.RST_STREAM))
+})
