@@ -13,7 +13,10 @@ export const stopMs = (drainMs: number): number => Math.max(drainMs, LEAST_STOP_
 /** The share of `drainMs` for calls, actions and a start in progress. */
 export const workMs = (drainMs: number): number => drainMs - Math.min(CLOSING_MS, drainMs / 4)
 
-/** The time limits of a stop: for the whole, and for work in flight. No limits after a failed start. */
+/**
+ * The time limits of a stop: for the whole, and for work in flight. Without `begin`, after a failed start, there is no
+ * time for work, and each part gets PART_MS.
+ */
 export class DrainTime {
   readonly #drainMs: number
   readonly #clock: Clock

@@ -41,8 +41,8 @@ export interface WorkerSurroundings {
 }
 
 /**
- * Whether the servers already write the results that this worker would write: only successes, to the action cache of
- * every instance with execution. The servers then write them.
+ * Whether the worker leaves writing results to the servers. It does if it has no action cache, or if it would write
+ * the same results as the servers: only successes, to the action cache of every instance with execution.
  */
 export const leavesResultsTo = (
   servers: readonly ServerConfig[],
@@ -57,7 +57,7 @@ export const leavesResultsTo = (
 
 /**
  * Starts a worker of the configuration. If its server is in this process, the worker gets its own process, so that it
- * does not block the server's event loop. Otherwise this process runs nothing else, and the worker runs in it. In both
+ * does not block the server's event loop. Otherwise this process only has workers, and the worker runs in it. In both
  * cases it connects to the worker API like any other worker.
  */
 export const startWorker = async (placed: AttachedWorker, surroundings: WorkerSurroundings): Promise<LocalWorker> => {

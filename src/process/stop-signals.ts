@@ -61,8 +61,8 @@ class LoopTurns {
 
 /**
  * Ends the process by the signal, like a process without a listener, after the work of 'exit' listeners. `process.exit`
- * would wait for threads, one of which may hang in a system call. It is the fallback for process 1 of a container,
- * which signals without a listener do not end.
+ * would wait for threads, one of which may hang in a system call. It is called only as a fallback for process 1 of a
+ * container, which signals without a listener do not end.
  */
 export const endBy = (signal: NodeJS.Signals): void => {
   process.emit('exit', 128 + constants.signals[signal])

@@ -48,7 +48,7 @@ export class ServerCall implements ServedCall, Receiver, UnderWay {
   #givenUp: StatusError | undefined
   #isEnded = false
   #isChecked = false
-  /** gRPC has INTERNAL for some mistakes of clients: the log must not show these as ours. */
+  /** gRPC requires INTERNAL for some errors of clients. The log must not show those as errors of the server. */
   #isClientFault = false
   #receivedBytes = 0
   #sentBytes = 0

@@ -162,8 +162,8 @@ export class Attempt {
   }
 
   /**
-   * The reason if the command was killed with SIGKILL, not by this worker, while the system was killing processes for
-   * lack of memory.
+   * The reason if the command ended by SIGKILL although this worker did not kill it, and the system has recently killed
+   * processes for lack of memory.
    */
   #outOfMemory({ exitCode }: CommandExit): string | undefined {
     if (exitCode !== KILLED || !this.#context.processes.outOfMemory.hasStruck()) return undefined

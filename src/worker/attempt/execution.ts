@@ -131,7 +131,7 @@ export class Execution {
   }
 
   /**
-   * Prepares the protection of inputs, which are hard links to files of the store, against writes by the command.
+   * Protects the inputs, which are hard links to files of the store, against writes by the command.
    * Returns true if all inputs are protected; false if the command got writable copies of some, which it may change.
    * Call it once the input root is complete.
    */

@@ -15,7 +15,7 @@ import type { ResultPolicy } from './report.js'
 export interface AttemptRequest {
   readonly attemptId: string
   readonly instanceName: string
-  /** Whether nothing that the worker keeps of other instances may be visible to this one. */
+  /** If true, the attempt must not see anything that the worker keeps for other instances. */
   readonly isIsolated?: boolean
   readonly actionDigest: Digest
   /** The encoded Action, if the scheduler sent it. */

@@ -4,7 +4,7 @@ import { existsSync, lstatSync, readFileSync, realpathSync } from 'node:fs'
 const MAX_AGE_MS = 1000
 /** Size of the in-memory file system that covers a folder. Nothing is stored there. */
 const FOLDER_BYTES = 4096
-/** Folders that a command always has its own file system for. */
+/** Folders for which a command always has its own file system. */
 const OWN = ['/dev', '/proc', '/tmp', '/var/tmp']
 /** Folders with sockets of system services. They are recreated when a service restarts. */
 const RUN = ['/run', '/var/run']

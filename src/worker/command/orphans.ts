@@ -58,8 +58,8 @@ export class Orphans {
   }
 
   /**
-   * Orphans that can only belong to this running process group: those of its session, and those without a known session
-   * that are older than all other commands.
+   * Orphans that can only belong to this running process group: those of its session, and those of no running session
+   * that started after it but before all other commands.
    */
   of(processGroup: number, { running, startingSinceMs }: Commands): readonly number[] {
     const startingTicks = this.#ticksAt(startingSinceMs)
