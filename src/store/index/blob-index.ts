@@ -98,7 +98,7 @@ export class BlobIndex {
   /** `find` that counts as a use. Ignores `max_seconds`: its owner asks for victims by the clock. */
   use(digest: Digest): number {
     const slot = this.find(digest)
-    if (slot !== ABSENT) this.touch(slot, this.#accessedNow())
+    if (slot !== ABSENT) this.touch(slot)
     return slot
   }
 
@@ -123,8 +123,8 @@ export class BlobIndex {
     return batch.select(absent)
   }
 
-  /** Records a use at `accessedS`, in whole seconds since the epoch. */
-  touch(slot: number, accessedS: number): void {
+  /** Records a use at `accessedS`, in whole seconds since the epoch; now by default. */
+  touch(slot: number, accessedS = this.#accessedNow()): void {
     this.#changeCount++
     this.#setAccessed(slot, accessedS)
     if (!this.isPinned(slot)) this.#recency.moveToEnd(slot)
@@ -170,9 +170,10 @@ export class BlobIndex {
     }
     this.#entries.begin(slot, storedBytes, isInline)
     this.#bytes += this.#entries.occupied(slot)
+    const accessedS = this.#accessedNow()
     // The owner persists each upload anyway, so this use is not reported.
-    this.#entries.setAccessed(slot, this.#accessedNow())
-    this.touch(slot, this.#accessedNow())
+    this.#entries.setAccessed(slot, accessedS)
+    this.touch(slot, accessedS)
     return slot
   }
 

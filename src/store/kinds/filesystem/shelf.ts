@@ -80,7 +80,7 @@ export class Shelf {
   locate(digest: Digest): Located {
     const located = this.find(digest)
     if (located === undefined) throw notFound(digest)
-    this.index.use(digest)
+    this.index.touch(located.slot)
     return located
   }
 
