@@ -30,24 +30,27 @@ const compressorsOf = async (t: Test, uri: string): Promise<number[]> => {
   return (await response).cacheCapabilities.supportedCompressors
 }
 
-t.test('npm pack and npm install: what comes is whole, and needs no compiler and no install script', async (t) => {
-  // The checkout was built for the tests; building anew would pull dist/ away from those that run beside this one.
-  await npm(t, root, 'pack', '--ignore-scripts', '--pack-destination', folder)
-  const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { version: string }
-  // From npm's cache where that has the dependencies, else from its registry.
-  const flags = ['--prefer-offline', '--ignore-scripts', '--no-audit', '--no-fund']
-  const target = ['--global', '--prefix', join(folder, 'prefix'), `./remexec-${version}.tgz`]
-  const { code, output } = await run('npm', ['install', ...flags, ...target], folder, process.env)
-  t.equal(code, 0, 'npm install') || t.comment(output)
+t.test(
+  'npm pack and npm install: the package is complete and needs neither a compiler nor an install script',
+  async (t) => {
+    // The checkout was built for the tests; building anew would pull dist/ away from those that run beside this one.
+    await npm(t, root, 'pack', '--ignore-scripts', '--pack-destination', folder)
+    const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { version: string }
+    // From npm's cache where that has the dependencies, else from its registry.
+    const flags = ['--prefer-offline', '--ignore-scripts', '--no-audit', '--no-fund']
+    const target = ['--global', '--prefix', join(folder, 'prefix'), `./remexec-${version}.tgz`]
+    const { code, output } = await run('npm', ['install', ...flags, ...target], folder, process.env)
+    t.equal(code, 0, 'npm install') || t.comment(output)
 
-  t.same(await remexec('--version'), { code: 0, output: `remexec ${version}\n` })
-  for (const file of ['LICENSE', 'README.md', 'docs/configuration.md', 'docs/architecture.md']) {
-    t.ok(existsSync(join(installed, file)), file)
-  }
-  const help = await remexec('--help')
-  const [named = ''] = /\/\S+\.md/.exec(help.output) ?? []
-  t.ok(existsSync(named), `--help names a page that is there: ${named}`)
-})
+    t.same(await remexec('--version'), { code: 0, output: `remexec ${version}\n` })
+    for (const file of ['LICENSE', 'README.md', 'docs/configuration.md', 'docs/architecture.md']) {
+      t.ok(existsSync(join(installed, file)), file)
+    }
+    const help = await remexec('--help')
+    const [named = ''] = /\/\S+\.md/.exec(help.output) ?? []
+    t.ok(existsSync(named), `--help names a page that is there: ${named}`)
+  },
+)
 
 t.test('the installed program checks and serves', async (t) => {
   const checked = await remexec('validate', join(installed, 'fixtures', 'configs', 'default.json5'))

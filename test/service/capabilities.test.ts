@@ -7,7 +7,7 @@ const instances = {
   cache: { isReadOnly: true, digestFunctions: [BLAKE3] },
 }
 
-t.test('CAP-02, CAP-03, CAP-05, CAP-06, CAP-09 to CAP-19: what is announced', async (t) => {
+t.test('CAP-02, CAP-03, CAP-05, CAP-06, CAP-09 to CAP-19: announced capabilities', async (t) => {
   const { client } = await serve(t, { instances })
   const ask = (instanceName: string) => client.unary(`${CAPABILITIES}/GetCapabilities`, { instanceName }).response
   const {

@@ -6,7 +6,7 @@ import { listen } from '../../../src/server/listener.js'
 import type { TransportLimits } from '../../../src/server/remexec/transport.js'
 import { frame, RawClient, requestBlock, SETTINGS } from './raw-client.js'
 
-// What the comparison with nghttp2 (test/fuzz/transport) has found.
+// Cases found by the comparison with nghttp2 (test/fuzz/transport).
 
 const serving = async (t: Test, limits: Partial<TransportLimits> = {}, services: Service[] = []): Promise<number> => {
   const listener = await listen({ address: '127.0.0.1:0', services, limits })
