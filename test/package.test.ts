@@ -69,7 +69,7 @@ t.test(
     const server = await startServer(t, join(folder, 'data'), { from: installed })
     const compressors = await compressorsOf(t, server.uri)
     t.ok(compressors.length > 0 && !compressors.includes(ZSTD), 'no zstd is announced')
-    t.match(server.log(), /warn +clients are offered no zstd reason=".*libzstd.*koffi/)
+    t.match(server.log(), /warn +zstd is not offered to clients reason=".*libzstd.*koffi/)
     await server.stop()
 
     const memory = { memory: {} }
