@@ -82,7 +82,11 @@ export const fuzz = async (
   const corpus = corpusOf(name)
   let count = 0
   for (const bytes of corpus) await target.run(bytes)
-  const property = fc.asyncProperty(inputs(corpus), async (bytes) => {
+  const { generated } = target
+  const bent = inputs(corpus)
+  const tried =
+    generated === undefined ? bent : fc.oneof({ weight: 3, arbitrary: generated }, { weight: 1, arbitrary: bent })
+  const property = fc.asyncProperty(tried, async (bytes) => {
     count++
     await target.run(bytes)
   })

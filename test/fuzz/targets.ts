@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import type fc from 'fast-check'
 import { type CryptoKey, createLocalJWKSet, exportJWK, generateKeyPair, SignJWT } from 'jose'
 import { ManualClock } from '../../src/base/clock.js'
 import { Code, type CodeName, StatusError } from '../../src/base/status-error.js'
@@ -23,11 +24,14 @@ import {
   HEAD_BYTES_MAX,
   STAMP_BYTES,
 } from '../../src/store/kinds/filesystem/records/record.js'
+import { http2Sessions } from './transport/target.js'
 
 /** What reads bytes of strangers. Throws where it does what it must not; what it refuses as it should is fine. */
 export interface FuzzTarget {
   /** Bytes that it takes, from which others are made. Those in fixtures/fuzz/NAME come in addition. */
   readonly seeds: readonly Buffer[]
+  /** Inputs that are made otherwise than from seeds: three of four are then. */
+  readonly generated?: fc.Arbitrary<Buffer>
   run(bytes: Buffer): void | Promise<void>
 }
 
@@ -339,6 +343,7 @@ export const targets: Readonly<Record<string, FuzzTarget>> = {
   'find-missing': findMissing,
   'resource-names': resourceNames,
   'http2-frames': http2Frames,
+  'http2-sessions': http2Sessions,
   hpack,
   authorization,
   configuration,
