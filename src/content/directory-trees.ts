@@ -46,16 +46,17 @@ const SLICE_MS = 5
 /** The turn of one call to read directory trees. */
 export class TreeTurn {
   readonly #turns: Turns
-  readonly #signal: AbortSignal
+  readonly #call: Call
   #end: (() => void) | undefined
 
-  constructor(turns: Turns, signal: AbortSignal) {
+  constructor(turns: Turns, call: Call) {
     this.#turns = turns
-    this.#signal = signal
+    this.#call = call
   }
 
   async take(): Promise<void> {
-    this.#end = await this.#turns.take('a turn to read a directory tree', this.#signal)
+    const { signal, held } = this.#call
+    this.#end = await this.#turns.take('a turn to read a directory tree', signal, held?.holder)
   }
 
   end(): void {
@@ -85,7 +86,7 @@ export class DirectoryTrees {
 
   /** A turn that is not taken yet. */
   turn(call: Call): TreeTurn {
-    return new TreeTurn(this.#turns, call.signal)
+    return new TreeTurn(this.#turns, call)
   }
 
   /**

@@ -15,6 +15,9 @@ const sumMib = Object.entries(KINDS).reduce(
 
 t.equal(sumMib, 2560, 'the sum in docs/operation.md')
 
+// A server for each attack, and one that answers 300 times with 2 MB: minutes on two cores with other work.
+t.setTimeout(600_000)
+
 for (const attack of attacks) {
   t.test(`${attack.name}: memory stays within its bound, and a bystander is served`, async (t) => {
     const { beforeMib, mostMib, failures, calls, p50, p99 } = await run(attack, cli, 1_500)
