@@ -28,19 +28,14 @@ export class Caller {
   begin(path: string, body: Buffer, isEnd: boolean, fields: readonly (readonly [string, string])[] = []): number {
     const id = this.#nextId
     this.#nextId += 2
-    this.client.write(frame(FrameType.HEADERS, 4, id, requestBlock(`/${path}`, fields)))
-    this.send(id, body, isEnd)
+    // In one write: a second one would wait for the acknowledgement of the first.
+    this.client.write(frame(FrameType.HEADERS, 4, id, requestBlock(`/${path}`, fields)), ...bodyFrames(id, body, isEnd))
     return id
   }
 
   /** More of the body of an open request. */
   send(id: number, body: Buffer, isEnd: boolean): void {
-    const frames: Buffer[] = []
-    for (let at = 0; at < body.length; at += BODY_BYTES) {
-      const isLast = at + BODY_BYTES >= body.length
-      frames.push(frame(FrameType.DATA, isEnd && isLast ? 1 : 0, id, body.subarray(at, at + BODY_BYTES)))
-    }
-    this.client.write(...frames)
+    this.client.write(...bodyFrames(id, body, isEnd))
   }
 
   /** Resolves once the server has read all that was sent. */
@@ -96,4 +91,13 @@ export class Caller {
   close(): void {
     this.client.destroy()
   }
+}
+
+const bodyFrames = (id: number, body: Buffer, isEnd: boolean): readonly Buffer[] => {
+  const frames: Buffer[] = []
+  for (let at = 0; at < body.length; at += BODY_BYTES) {
+    const isLast = at + BODY_BYTES >= body.length
+    frames.push(frame(FrameType.DATA, isEnd && isLast ? 1 : 0, id, body.subarray(at, at + BODY_BYTES)))
+  }
+  return frames
 }
