@@ -81,7 +81,7 @@ export const write = ({ instanceName }: Pick<Server, 'instanceName'>, blob: Buff
   return { path: `${BYTE_STREAM}/Write`, messages }
 }
 
-/** -1 is the answer of REAPI for compressed uploads of which nothing was needed. */
+/** In REAPI -1 is the committed size of a compressed upload that was not needed. */
 export const checkWrite =
   (sizeBytes: number) =>
   (message: Buffer): void => {

@@ -11,7 +11,7 @@ const findResponse = codec('build.bazel.remote.execution.v2.FindMissingBlobsResp
 const BLOB_BYTES = 64
 const LOT = 10_000
 
-/** Stores so many small blobs; the digest of the first one. */
+/** Stores `count` small blobs; returns the digest of the first one. */
 export const fill = async (server: Server, count: number): Promise<Digest> => {
   let first: Digest | undefined
   for (let stored = 0; stored < count; stored += LOT) {

@@ -10,7 +10,7 @@ import { Connection, type Prepared, prepare } from './load/connection.js'
 import { type LoadResult, type Request, sentBytes, unframed } from './load/request.js'
 import type { Server } from './server/process.js'
 
-/** One client's run of a session, encoded, with blobs nobody has sent before. */
+/** One client's run of a session, encoded, with blobs that are new to the server. */
 interface Traffic {
   readonly calls: readonly { readonly id: number; readonly after: readonly number[]; readonly prepared: Prepared }[]
   /** What the actions of the session make. */
@@ -94,7 +94,7 @@ interface Seen {
 }
 
 /**
- * So many sessions at so many clients, each with a connection of its own; a call waits for those the client waited for.
+ * Runs `sessions` sessions at `clients` clients with a connection each. A call waits for those its client waited for.
  * Everything is sent that was recorded, whatever the server says it has.
  */
 export const replay = async (

@@ -5,9 +5,9 @@ export interface Pace {
   readonly warmUp: {
     /** One run of the warm-up is about as long. */
     readonly runMs: number
-    /** Driven at least so long. */
+    /** Minimum time of a run. */
     readonly leastMs: number
-    /** No further run begins when it was driven for so long, or three times as long with what is prepared for the runs. */
+    /** No further run begins after this time, or after three times as long including preparation. */
     readonly mostMs: number
   }
 }

@@ -17,7 +17,7 @@ const PLACES = 16
 /** Below the number of streams that a server accepts on one connection. */
 const STREAMS = 1_000
 
-/** With a page that tells how many wait. */
+/** Its status page shows how many actions wait. */
 const configure = (dataPath: string): object => {
   const config = schedulingOnly(dataPath) as { readonly servers: readonly { readonly services: object }[] }
   return { ...config, servers: config.servers.map((server) => withAdmin(server)) }

@@ -69,7 +69,7 @@ export class Connection {
     this.#write(frames.opening(STREAM_WINDOW_BYTES, CONNECTION_WINDOW_BYTES))
   }
 
-  /** Resolves when the server has told its settings. */
+  /** Resolves when the settings of the server have arrived. */
   static async open(target: Target): Promise<Connection> {
     const { address } = target
     const connection = new Connection(target, await socketTo(target))

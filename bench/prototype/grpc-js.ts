@@ -105,7 +105,7 @@ const executeMetadata = codec(`${REAPI}.ExecuteOperationMetadata`)
 const executeResponse = codec(`${REAPI}.ExecuteResponse`)
 const TYPE_URL = `type.googleapis.com/${REAPI}`
 
-/** The stages that remexec tells of too: EXECUTING where nothing is cached, and COMPLETED. */
+/** The stages that remexec reports too: EXECUTING without a cached result, and COMPLETED. */
 const execute: handleServerStreamingCall<Buffer, Buffer> = (call) => {
   const { actionDigest } = executeMethod.method.request.decode(call.request) as { actionDigest: Digest }
   const cachedResult = call.metadata.get('x-bench-shape')[0] === 'cached'

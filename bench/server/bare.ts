@@ -74,7 +74,7 @@ const TYPE_URL = `type.googleapis.com/${REAPI}`
 const execution: Service = {
   name: `${REAPI}.Execution`,
   serverStreaming: {
-    /** The stages that remexec tells of too: EXECUTING where nothing is cached, and COMPLETED. */
+    /** The stages that remexec reports too: EXECUTING without a cached result, and COMPLETED. */
     Execute: async ({ actionDigest }: { actionDigest: Digest }, call, responses) => {
       const cachedResult = shapeOf(call) === 'cached'
       const name = `operations/${randomUUID()}`

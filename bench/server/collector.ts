@@ -13,7 +13,7 @@ const listening = (): Promise<string> =>
     server.unref()
   })
 
-/** The environment of a server that exports its metrics once in so many milliseconds, and logs as a service does. */
+/** The environment of a server that exports its metrics with this period and logs as a service does. */
 export const exportingEvery = (intervalMs: number) => async (): Promise<Readonly<Record<string, string>>> => {
   address ??= listening()
   return {

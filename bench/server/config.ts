@@ -185,7 +185,7 @@ export const durableCache =
 /** Blobs count in blocks of this on disk. */
 const BLOCK_BYTES = 4096
 
-/** Full with so many small blobs more than it keeps once one more comes. */
+/** A store that evicts `evicted` small blobs at the next upload and keeps `kept`. */
 export const evictingCache =
   (evicted: number, kept: number) =>
   (dataPath: string): object =>

@@ -22,13 +22,13 @@ const probe = new URL('probe.mjs', import.meta.url).href
 /** Where requests go, and what they cost there. */
 export interface Server extends Meter, Target {
   readonly instanceName: string
-  /** Every address the server told, by the name it has in the configuration. */
+  /** Every address that the server logged, by the name of the server in the configuration. */
   readonly addresses: ReadonlyMap<string, string>
 }
 
-/** A server in a process of its own, so that its CPU time and memory can be told from the load generator's. */
+/** A server in a process of its own, so that its CPU time and memory are separate from the load generator's. */
 export interface ServerProcess extends Server {
-  /** From the start of the process to the first address told. */
+  /** From the start of the process to the first logged address. */
   readonly startMs: number
   residentBytes(): number
   stop(): Promise<void>
@@ -46,7 +46,7 @@ export interface StartOptions {
   readonly place?: Place | undefined
   /** What clients of a server that speaks TLS bring. */
   readonly tls?: () => ClientTls
-  /** How many addresses the server tells before it counts as started. Default 1. */
+  /** How many addresses the server logs before it counts as started. Default 1. */
   readonly addressCount?: number
 }
 
@@ -193,7 +193,7 @@ export const startOn = (
   return start([cliOf(options.cli), configPath], { ...options, addressCount })
 }
 
-/** Gone when the bench ends, should whoever asked for it not have come to that. */
+/** Removed when the bench ends, if its owner has not removed it. */
 export const temporaryFolder = ({ folder }: Place = usualPlace): string => {
   if (folders.size === 0) removeAtExit()
   const made = mkdtempSync(join(folder, 'remexec-bench-'))

@@ -7,7 +7,7 @@ const fromScheduler = codec('remexec.worker.v1.SchedulerMessage')
 type ToScheduler = Input<'remexec.worker.v1.WorkerMessage'>
 type FromScheduler = Output<'remexec.worker.v1.SchedulerMessage'>
 
-/** A worker in the process of the bench that ends an action when it is told to, and says when it was given the next. */
+/** A worker in the process of the bench. It ends an action on request and reports when it got the next one. */
 export class TimingWorker {
   readonly #client: Client
   readonly #stream: ClientDuplexStream<ToScheduler, FromScheduler>

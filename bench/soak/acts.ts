@@ -42,7 +42,7 @@ const check = (bytes: Buffer | undefined, { hash, sizeBytes }: Digest): void => 
   if (found !== hash) throw new Error(`${bytes.length} wrong bytes were read of ${hash}, ${sizeBytes}`)
 }
 
-/** A Read of the large blob of which the first bytes have come. */
+/** A Read of the large blob after its first bytes. */
 const largeRead = async (caller: Caller): Promise<ClientHttp2Stream> => {
   const [message] = await caller.call(findMissing([large.digest]))
   if (missingResponse.decode(message ?? Buffer.alloc(0)).missingBlobDigests.length > 0) {
@@ -53,7 +53,7 @@ const largeRead = async (caller: Caller): Promise<ClientHttp2Stream> => {
   return stream
 }
 
-/** A Write of the large blob of which some messages have been sent. */
+/** A Write of the large blob after some of its messages. */
 const partOfWrite = async (caller: Caller): Promise<ClientHttp2Stream> => {
   const { path, messages } = write(server, blobOfUpTo(8 * MIB))
   const stream = caller.begin(path)
@@ -180,7 +180,7 @@ export const acts: readonly Act[] = [
       const socket = connect(port, '127.0.0.1')
       socket.on('error', () => {})
       socket.write('PRI * HTTP/2.0\r\n')
-      // Nobody waits for it longer than the server does.
+      // No client waits longer than the server.
       await once(socket.resume(), 'close')
     },
   },

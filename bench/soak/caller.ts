@@ -35,7 +35,7 @@ export class Caller {
     return new Caller(session)
   }
 
-  /** Begins a call; whoever began it sends the messages and the end. */
+  /** Begins a call; its caller sends the messages and the end. */
   begin(path: string): ClientHttp2Stream {
     const stream = this.#session.request({
       ':method': 'POST',

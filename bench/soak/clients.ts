@@ -6,11 +6,11 @@ import { Caller } from './caller.js'
 /** Beyond it clients stop, whatever the time. */
 const MAX_ACTS = 5_000_000
 const MAX_ACT_MS = 120_000
-/** A connection serves so many acts before its client comes with another one. */
+/** Acts on one connection before its client opens another one. */
 const ACTS_A_CONNECTION = 20
 const MAX_FAILURES_KEPT = 20
 
-/** Clients that go on with their acts, each with one of its own kind, until they are told to end. */
+/** Clients that repeat their acts, each of one kind, until they are stopped. */
 export class Clients {
   performed = 0
   underWay = 0

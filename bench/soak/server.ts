@@ -22,7 +22,7 @@ export interface Sample {
   readonly cpuMicros: number
 }
 
-/** A sample at a moment when nobody minds how long it takes. */
+/** A sample at a moment when its duration does not matter. */
 export interface WholeSample extends Sample {
   readonly streams: number
   readonly connections: number

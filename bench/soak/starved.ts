@@ -12,7 +12,7 @@ const MAX_WAITED_SHARE = 0.5
 
 const LATE_PROBE = /no answer in time/
 
-/** Which share of the time before a moment, as long as a probe may take, the server waited for a processor; 0 where nobody knows. */
+/** Which share of the time before a moment, as long as a probe may take, the server waited for a processor; 0 if unknown. */
 export const waitedShare = (history: readonly Waited[], untilMs: number): number => {
   const before = history.findLast(({ atMs }) => atMs <= untilMs - PROBE_MS)
   const after = history.find(({ atMs }) => atMs >= untilMs) ?? history.at(-1)
@@ -20,6 +20,6 @@ export const waitedShare = (history: readonly Waited[], untilMs: number): number
   return (after.waitedMs - before.waitedMs) / (after.atMs - before.atMs)
 }
 
-/** Whether a line of the log tells of a probe that was late while the server hardly got a processor. Its time comes first. */
+/** Whether a log line reports a probe that was late while the server hardly got a processor. Its time comes first. */
 export const isStarved = (line: string, history: readonly Waited[]): boolean =>
   LATE_PROBE.test(line) && waitedShare(history, Date.parse(line.split(' ', 1)[0] ?? '')) > MAX_WAITED_SHARE

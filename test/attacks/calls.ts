@@ -5,7 +5,7 @@ const BODY_BYTES = 16_000
 /** What the server takes of a stream before it has read any of it. */
 const STREAM_WINDOW = 256 * 1024
 const OPEN_WINDOW = 2 ** 30
-/** SETTINGS_INITIAL_WINDOW_SIZE: the server may send so many bytes on each stream. */
+/** SETTINGS_INITIAL_WINDOW_SIZE: how many bytes the server may send on each stream. */
 export const windowOf = (sizeBytes: number): Buffer =>
   frame(FrameType.SETTINGS, 0, 0, Buffer.concat([Buffer.from([0, 4]), uint32(sizeBytes)]))
 

@@ -58,7 +58,7 @@ t.test('a case is a line with ours, the bare handler and the other limits', asyn
   t.match(text, /5 rounds, 1 cases in 1\.0 minutes, .* files on ext4/)
 })
 
-t.test('another server gets a table of its own, with what it could not do', async (t) => {
+t.test('another server gets a table of its own, with the cases it could not run', async (t) => {
   const text = markdown([
     run([
       figures('both', [side('remexec'), side('target', { ...blind })]),
@@ -72,7 +72,7 @@ t.test('another server gets a table of its own, with what it could not do', asyn
   t.match(lineOf(text, 'ours alone'), /no \\\| such \|/)
 })
 
-t.test('runs are put together, and a case that was run again is told once', async (t) => {
+t.test('runs are merged, and a case that was run again appears once', async (t) => {
   const again = side('remexec', { cpuMicros: 99 })
   const text = markdown([
     run([figures('a', [side('remexec'), side('bare handler')]), figures('b', [side('remexec'), side('bare handler')])]),
@@ -100,7 +100,7 @@ t.test('observations and failures are lines of a list', async (t) => {
   t.match(text, '- a broken case could not be measured: why\n')
 })
 
-t.test('what is saved has every round and comes back as it was, unknown figures too', async (t) => {
+t.test('a saved file has every round and is read back unchanged, unknown figures too', async (t) => {
   const before = run([figures('a case', [side('remexec', { cpuMicros: Number.NaN })])])
   const path = `${t.testdir()}/figures.json`
   save(path, before)
@@ -111,7 +111,7 @@ t.test('what is saved has every round and comes back as it was, unknown figures 
   t.strictSame(ours?.rounds, [round])
 })
 
-t.test('the table on the screen says what a guest could not do', async (t) => {
+t.test('the table on the screen names the cases that a guest could not run', async (t) => {
   const text = figuresText({
     name: 'a case',
     unit: 'MiB',

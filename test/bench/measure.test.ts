@@ -16,7 +16,7 @@ const subject: RateCase = {
 const pace = { runMs: 1, warmUp: { runMs: 1, leastMs: 0, mostMs: 0 } }
 const meter = { begin: async () => {}, end: async () => ({ ...NO_USAGE, cpuMicros: 1000 }) }
 
-/** Takes so many seconds in its warm-up and then in each round. */
+/** A case with these durations, in seconds: first the warm-up, then each round. */
 const side = (name: string, seconds: readonly number[], log: string[], isGuest = false): Contender => {
   let at = 0
   return {

@@ -3,7 +3,7 @@ import { isStarved } from '../../bench/soak/starved.js'
 
 const startMs = Date.parse('2026-01-01T00:00:00.000Z')
 
-/** Told twice a second, of a server that waits for so much of the time from the tenth second on. */
+/** Samples, two a second, of a server that waits for a processor for this share of the time from the tenth second on. */
 const history = (share: number) =>
   Array.from({ length: 60 }, (_, index) => ({
     atMs: startMs + index * 500,

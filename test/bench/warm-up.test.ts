@@ -4,7 +4,7 @@ import { type Pace, warmUp } from '../../bench/warm-up.js'
 const MICROS_OF_A_REQUEST = 1000
 const pace: Pace = { runMs: 100, warmUp: { runMs: 10, leastMs: 0, mostMs: 60_000 } }
 
-/** A server of which each run costs what the list says, the last entry for ever, and every request takes a millisecond. */
+/** A server whose runs cost the listed values in order, then always the last one. Every request takes a millisecond. */
 const server = (costs: readonly number[]) => {
   const asked: number[] = []
   const run = async (requests: number) => {
@@ -53,7 +53,7 @@ t.test('a case of long requests has as many of them as it says, whatever time th
   t.equal(slow.asked.length, 2, 'but no longer than a minute')
 })
 
-t.test('runs are as long as asked for, within what the case allows', async (t) => {
+t.test('runs are as long as asked for, within the bounds of the case', async (t) => {
   const { run, asked } = server([100])
   t.equal((await warmUp(run, bounds, pace)).fitting, 100)
   t.strictSame(asked, [1, 8, 10], 'a first run says little: eight times as many at most')

@@ -53,7 +53,7 @@ const workOf = (index: number, trace: string): Work => {
 
 const descriptorsOf = (pid: number | undefined): number => readdirSync(`/proc/${pid}/fd`).length
 
-/** Every file below, but the socket by which whoever runs there keeps others out. */
+/** Every file below, except the lock socket of the running process. */
 const namesBelow = (folder: string): string[] =>
   readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => !entry.isDirectory() && !entry.isSocket())

@@ -1,4 +1,4 @@
-/** One scheduler and its workers as processes of their own, with ways between them, all of which a test can break. */
+/** One scheduler and its workers as processes of their own. A test can break each process and each network path. */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Test } from 'tap'

@@ -1,4 +1,4 @@
-/** The ways of workers to their scheduler, each of which a test can cut without either side being told. */
+/** The network paths of workers to their scheduler. A test can cut each without a notice to either side. */
 import { spawnSync } from 'node:child_process'
 import { TcpProxy } from '../store/remote/proxy.js'
 

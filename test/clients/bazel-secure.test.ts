@@ -108,7 +108,7 @@ t.test('Bazel builds over mutual TLS with a token, while certificate and tokens 
   t.same(Object.keys(fresh.ran), ['remote cache hit'])
 })
 
-t.test('who may only read takes results from the cache and writes none', async (t) => {
+t.test('a client with read permissions takes results from the cache and writes none', async (t) => {
   await bazel.clean()
   const flags = [`--remote_cache=grpc://${friend}`, '--spawn_strategy=local']
   const reading = await bazel.run('build', ...flags, '--noremote_upload_local_results', '--', '//plain:upper')

@@ -90,7 +90,7 @@ t.test('a restarted server still has everything', async (t) => {
   await checkOutputs(t)
 })
 
-t.test('a changed source runs what depends on it and nothing else', async (t) => {
+t.test('after a change of a source only the actions that depend on it run', async (t) => {
   const source = join(workspace, 'text/count.cc')
   const before = await readFile(source, 'utf8')
   await writeFile(source, before.replace('++words;', 'words += 1;\n  if (words == 25) return 26;'))
@@ -156,7 +156,7 @@ t.test('instances: any name is served, from one cache', async (t) => {
   t.match(impossible.output, /blobs is reserved/, 'and what is wrong with it')
 })
 
-t.test('a failing action shows its exit code and what it said, each time', async (t) => {
+t.test('a failing action shows its exit code and its output, each time', async (t) => {
   for (const attempt of ['first', 'second']) {
     const { code, output } = await bazel.run('build', executor(), '//manual:failing')
     t.equal(code, 1, `${attempt} attempt`)
@@ -178,7 +178,7 @@ t.test('a failing test fails and a flaky one is tried again', async (t) => {
   t.match(output, /2 remote|[3-9] remote/)
 })
 
-t.test('cache only: what ran here is uploaded, and found by the next build', async (t) => {
+t.test('cache only: results of local actions are uploaded, and found by the next build', async (t) => {
   const cache = await startServer(t, join(folder, 'cache-only-data'))
   const flags = [`--remote_cache=${cache.uri}`, '--spawn_strategy=local']
   await bazel.clean()

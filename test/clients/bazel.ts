@@ -9,7 +9,7 @@ export interface Invocation extends Outcome {
   readonly ran: Readonly<Record<string, number>>
 }
 
-/** One process of an invocation, as Bazel's execution log tells it. */
+/** One process of an invocation, from Bazel's execution log. */
 export interface Spawn {
   readonly mnemonic: string
   readonly runner: string

@@ -10,7 +10,7 @@ export const tlsTunnel = async (t: Test, to: ConnectionOptions): Promise<string>
   const server = createServer((near) => {
     const far = connect({ ...to, ALPNProtocols: ['h2'] })
     near.pipe(far).pipe(near)
-    // Either end tells the other by its close alone: that is all a client of a refused connection sees, too.
+    // An end is only closed: a client of a refused connection sees no more than that either.
     near.on('error', () => {}).once('close', () => far.destroy())
     far.on('error', () => {}).once('close', () => near.destroy())
   })

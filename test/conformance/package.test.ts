@@ -62,7 +62,7 @@ const isInstallable = (t: Test, cwd: string, tarball: string): boolean => {
   return false
 }
 
-t.test('who installs the tarball in an empty folder judges a server by npx', async (t) => {
+t.test('the tarball, installed in an empty folder, judges a server by npx', async (t) => {
   const folder = t.testdir({ 'package.json': '{ "name": "somebody", "private": true }' })
   const packed = run(t, 'npm', ['pack', '--silent', '--workspace', 'conformance', '--pack-destination', folder], root)
   const tarball = join(folder, packed.trim().split('\n').at(-1) ?? '')

@@ -98,7 +98,7 @@ const mutated = async (t: Test, name: string, ...args: readonly string[]): Promi
   return conformance(proxy.address, '--quiet', ...args)
 }
 
-t.test('what is right for Bazel is wrong for Siso, and the reverse', async (t) => {
+t.test('a response that is right for Bazel is wrong for Siso, and the reverse', async (t) => {
   const [timeout, update] = await Promise.all([
     mutated(t, 'timeout-message-changed', '--only', 'EXE-27'),
     mutated(t, 'capabilities-update-not-announced', '--only', 'CAP-08'),
@@ -139,7 +139,7 @@ t.test('an instance that the server does not have', async (t) => {
   t.match(stderr, /^grpc:\S+: GetCapabilities did not succeed: [A-Z_]+ [^\n]*\n$/)
 })
 
-t.test('wrong usage is told in one reason', async (t) => {
+t.test('wrong usage is reported with one reason', async (t) => {
   for (const [args, message] of [
     [[], /^usage: remexec-conformance grpc:/],
     [[address, '--nonsense'], /--nonsense/],

@@ -15,7 +15,7 @@ export interface Secured {
 
 const TOKEN = 'token-of-the-suite'
 
-/** This configuration with its first server behind mutual TLS, for whoever has a certificate and brings a token. */
+/** This configuration with its first server behind mutual TLS; callers need a certificate and a token. */
 export const secured = (config: string, folder: string): Secured => {
   const authority = new Authority(join(folder, 'authority'))
   const [server, client] = [authority.issue('server'), authority.issue('client', { subject: '/CN=suite' })]

@@ -94,7 +94,7 @@ const CASES: readonly [string, () => Server, string, RegExp][] = [
 for (const [name, create, scheme, expected] of CASES) {
   t.test(name, async (t) => {
     const server = create()
-    // The suite leaves as soon as it knows enough, and Node tells the server so.
+    // The suite disconnects as soon as it knows enough.
     server.on('connection', (socket) => socket.on('error', () => {}))
     server.on('tlsClientError', () => {})
     const message = await refusal(`${scheme}://127.0.0.1:${await listening(t, server)}`)
@@ -292,7 +292,7 @@ t.test('a server that hangs in one method, and knows no other, is examined to th
   t.equal(verdicts.get('CAP-02'), 'chosen')
 })
 
-t.test('a run that takes too long ends with what is known by then', async (t) => {
+t.test('a run that takes too long ends with the results so far', async (t) => {
   const server = fakeServer(frame(capabilities), () => {})
   const address = `grpc://127.0.0.1:${await listening(t, server)}`
   const { code, stdout, stderr } = await conformance(address, '--only', 'FMB', '--time-limit', '1')
@@ -301,7 +301,7 @@ t.test('a run that takes too long ends with what is known by then', async (t) =>
   t.match(stdout, /checks in/)
 })
 
-t.test('a slip of the suite is told as such', async (t) => {
+t.test('an error of the suite itself is reported as such', async (t) => {
   const broken = check('FMB-01', async () => {
     throw new TypeError('undefined is not a function')
   })

@@ -70,7 +70,7 @@ for (const [name, values] of Object.entries(VALUES)) {
   })
 }
 
-t.test('what Kubernetes would not take is found', { skip }, async (t) => {
+t.test('manifests that Kubernetes would reject are found', { skip }, async (t) => {
   for (const [from, to] of [
     ['replicas: 1', 'replicas: one'],
     ['periodSeconds: 5', 'periodSecond: 5'],
@@ -91,7 +91,7 @@ t.test('each part is given its configuration, and the variables that it reads', 
     t.ok(map.replace(/^ {4}/gm, '').includes(config.trimEnd()), `${part}: the whole file`)
     const pod = manifests.find((text) => text.includes(`args: [/config/${part}.json5]`)) ?? ''
     const given = new Set([...pod.matchAll(/name: (REMEXEC_\w+)/g)].map(([, name]) => name))
-    // Those of the ports that nobody changes, and of what is right as it is.
+    // Default values of ports, and of settings that need no change.
     const left = ['REMEXEC_WORKER_PORT', 'REMEXEC_CAS_EVICT']
     for (const [, name = ''] of config.matchAll(/\$\{(REMEXEC_\w+):-/g)) {
       t.ok(given.has(name) || left.includes(name), `${part} gets ${name}`)

@@ -36,7 +36,7 @@ const readsThem = (t: Test, file: string, config: string): void => {
   for (const name of variables) t.ok(read(config).includes(`\${${name}:-`), name)
 }
 
-t.test('the pages link to what is there, and the package has it', async (t) => {
+t.test('every link of the pages leads to a file, and the package has it', async (t) => {
   const { files } = JSON.parse(read('package.json')) as { files: string[] }
   for (const page of ['README.md', 'docs/operation.md', 'docs/architecture.md']) {
     const links = [...read(page).matchAll(/\]\(([^)#:]+)\)/g)].map(([, link = '']) => join(page, '..', link))

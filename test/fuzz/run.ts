@@ -72,7 +72,7 @@ export const inputs = (corpus: readonly Buffer[]): fc.Arbitrary<Buffer> => {
   )
 }
 
-/** Tries the corpus and then so many inputs, or as many as a time allows. Rejects with the smallest that fails. */
+/** Tries the corpus, then `runs` inputs or as many as `timeMs` allows. Rejects with the smallest input that fails. */
 export const fuzz = async (
   name: string,
   limits: { readonly runs?: number; readonly timeMs?: number; readonly seed?: number },

@@ -115,7 +115,7 @@ const findMissing: FuzzTarget = {
       named = instanceNameIn(bytes)
     })
     const packed = unpackFindMissing(bytes)
-    // It refuses more than the codec, so that nobody reads a name otherwise than who judged it.
+    // It refuses more than the codec, so that the gate and the service read the same name.
     if (decoded !== undefined && named !== undefined) same(named, decoded.instanceName, 'the name of the instance')
     if (packed === undefined) return
     same(packed.instanceName, decoded?.instanceName, 'instance_name')
@@ -266,7 +266,7 @@ let opened: ReturnType<typeof issuer> | undefined
 const unsigned = (header: object, claims: object): string =>
   [header, claims].map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.')
 
-/** Nobody is let in without a signature; VALID stands for a token that has one, so that it can be bent. */
+/** No caller is admitted without a signature. VALID stands for a signed token, which the fuzzer then changes. */
 const authorization: FuzzTarget = {
   seeds: [
     'Bearer VALID',

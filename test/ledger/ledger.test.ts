@@ -57,10 +57,10 @@ t.test('a kind that drops makes room with the oldest reservation: of the holder 
   t.equal(ledger.kinds.outcomes.heldBytes, 90)
 })
 
-t.test('to drop what is oldest takes as long behind thousands of other holders as alone', async (t) => {
+t.test('dropping the oldest reservation takes as long behind thousands of other holders as alone', async (t) => {
   const BYTES = 10
   const COUNT = 10_000
-  /** Of one holder at its bound, behind so many older reservations of another. */
+  /** Drops of one holder at its bound, behind `others` older reservations of another. */
   const tookMs = (others: number): number => {
     const ledger = new Ledger({ outcomes: 2 * COUNT * BYTES })
     const [holder, other] = [ledger.instance('a'), ledger.instance('b')]

@@ -20,7 +20,7 @@ const needs = { 'the OpenTelemetry Collector': collector, prometheus, promtool }
 const lacking = Object.entries(needs).flatMap(([name, path]) => (path === undefined ? [name] : []))
 const skip = lacking.length > 0 && `needs ${lacking.join(', ')}`
 
-/** An address nobody listens on now. */
+/** An address without a listener. */
 const freeAddress = (): Promise<string> =>
   new Promise((resolve) => {
     const server = createServer().listen(0, '127.0.0.1', () => {
@@ -76,7 +76,7 @@ const panels = JSON.parse(readFileSync(join(KIT, 'dashboard.json'), 'utf8')).pan
 /** Have nothing to show while nothing was evicted, ran or failed. */
 const MAY_BE_EMPTY = /^(Retention|Calls that failed|Stages of an action)/
 
-t.test('collector, rules and dashboard work on what a real run exports', { skip }, async (t) => {
+t.test('collector, rules and dashboard work on the metrics of a real run', { skip }, async (t) => {
   const folder = t.testdir()
   const [grpc, http, scraped, served] = await Promise.all([freeAddress(), freeAddress(), freeAddress(), freeAddress()])
   background(t, collector ?? '', ['--config', join(KIT, 'collector.yaml')], {

@@ -71,7 +71,7 @@ t.test('a timeout is limited to the interval, with a warning', async (t) => {
   t.match(both.warnings, [/OTEL_METRIC_EXPORT_TIMEOUT 2000 is longer/])
 })
 
-t.test('an invalid value is reported with its variable, and turns off what needs it', async (t) => {
+t.test('an invalid value is reported with its variable, and disables the parts that need it', async (t) => {
   const bad: readonly (readonly [string, string, RegExp])[] = [
     [ENDPOINT, 'collector:4317', /"collector:4317" is no address, expected http:\/\/host:port/],
     ['OTEL_EXPORTER_OTLP_PROTOCOL', 'http/json', /"http\/json" is not known here, expected grpc or http\/protobuf/],

@@ -9,7 +9,7 @@ const frame = (sizeBytes: number, ...parameters: [number, number][]): Buffer => 
   return out.subarray(0, context.compress(out, Buffer.alloc(sizeBytes, 'text ')))
 }
 
-t.test('the header of a frame tells its content and window, in every form of the size', (t) => {
+t.test('the header of a frame gives its content and window, in every form of the size', (t) => {
   for (const sizeBytes of [0, 1, 255, 256, 300, 65_791, 65_792, 3_000_000]) {
     const header = frame(sizeBytes).subarray(0, MAX_FRAME_HEADER_BYTES)
     t.match(parseZstdFrame(header), { kind: 'content', contentBytes: sizeBytes }, `${sizeBytes}`)

@@ -11,7 +11,7 @@ import { type Rule, sameBy } from './meaning.js'
 /** Fields by the method, `package.Service/Method`, whose responses had them. */
 export type Catalogue = ReadonlyMap<string, ReadonlyMap<FieldPath, protobuf.Field>>
 
-/** A fault that nobody thought of: a field of the responses of a method, changed in every one, or in every second one. */
+/** A generated fault: one field of the responses of a method, changed in every response or in every second one. */
 export interface SeededFault {
   readonly seed: number
   readonly method: string

@@ -22,7 +22,7 @@ export interface Survey {
 export const AT_THE_START = 'capabilities'
 
 const replays = sessions.map(checkOf)
-/** All but half a minute of waiting for pings, which tells nothing of any field. */
+/** All checks but the one that waits half a minute for pings and sees no field. */
 const ownChecks = checks.filter(({ id }) => id !== 'GEN-09')
 /** All that can object. */
 export const judges: readonly Check[] = [...ownChecks, ...replays]
@@ -49,7 +49,7 @@ const AT_ONCE = 8
 export const survey = async (settings: CandidateSettings): Promise<Survey> => {
   const seen = new Sight()
   const asked = await seen.during(settings, ownChecks, actionIdOf)
-  // What sessions say of themselves is what their clients said: each has a proxy of its own to be told by.
+  // Sessions send the metadata of their clients, so each has a proxy of its own to be recognised by.
   const replayed = (replay: Check): Promise<Result[]> => seen.during(settings, [replay], () => replay.id)
   const queue = [...replays]
   const lane = async (): Promise<void> => {

@@ -19,7 +19,7 @@ export interface Fate {
 const GET_CAPABILITIES = 'build.bazel.remote.execution.v2.Capabilities/GetCapabilities'
 /** Rows tried at once before the next are: the first that objects is enough. */
 const AT_ONCE = 8
-/** Below this rows are tried in the order of the table: the same row tells in every run. */
+/** Below this rows run in the order of the table, so that the same row reports a fault in every run. */
 const QUICK_MS = 2_000
 
 /** Runs the rows that meet the field, quick ones first, until one objects. Throws when the server itself is gone. */

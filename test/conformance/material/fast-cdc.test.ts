@@ -52,7 +52,7 @@ t.test('cuts are those of the published vectors', { skip: needsPicture }, async 
   t.same(fastCdcLengths(content, 16_384, 666), [17_635, 17_334, 19_136, 17_467, 23_593, 14_301])
 })
 
-t.test('what SPL-10 sends is cut at the known places, whatever its salt', async (t) => {
+t.test('the blob of SPL-10 is cut at the known offsets, whatever its salt', async (t) => {
   for (const [averageBytes, seed] of knownParameters) {
     const lengths = fastCdcLengths(knownContent(averageBytes, randomBytes(SALT_BYTES)), averageBytes, seed)
     t.same(lengths, knownLengths(averageBytes, seed), `${averageBytes} bytes, seed ${seed}`)

@@ -73,7 +73,7 @@ t.test('every must row that is checked is caught by a mutation, or the table say
   t.strictSame(stale, [], 'reasons that have no place any more')
 })
 
-t.test('every mutation is told apart', async (t) => {
+t.test('every mutation has a name of its own, and names checks that exist', async (t) => {
   const names = mutations.map(({ name }) => name)
   t.equal(new Set(names).size, names.length, 'names are used once')
   t.ok(names.length >= 60, `${names.length} mutations`)
@@ -96,7 +96,7 @@ const divergences = async (upstream: string): Promise<string[]> => {
     .map(({ requirement, verdict, reason }) => `${requirement.id} ${verdict}: ${reason}`)
 }
 
-t.test('what the text allows fails no row', async (t) => {
+t.test('servers that use the freedom of the specification fail no row', async (t) => {
   const upstream = await startServer(t)
   for (const variant of lawfulVariants) {
     const results = await examine(upstream, new Set(variant.caughtBy), variant)
@@ -115,7 +115,7 @@ t.test('what the text allows fails no row', async (t) => {
 
 const isFinding = (result: Result | undefined): boolean => result?.verdict === 'fail' || result?.verdict === 'warn'
 
-/** Skipped because another of these checks has told that the method it needs, which this mutation leaves out, is not there. */
+/** Skipped, because another of these checks has reported that the method is absent, which is this mutation. */
 const isTold = (result: Result | undefined, results: ReadonlyMap<string, Result>, { leavesOut = [] }: Mutation) => {
   if (result?.verdict !== 'skip' || result.unimplemented === undefined) return false
   const [, teller = ''] = / is not implemented; see (\S+)$/.exec(result.reason) ?? []

@@ -12,7 +12,7 @@ import { needsChromium, Page } from './browser.js'
 
 t.setTimeout(180_000)
 
-t.test('the filters of the HTML report show what they say', { skip: needsChromium }, async (t) => {
+t.test('the filters of the HTML report show the rows they name', { skip: needsChromium }, async (t) => {
   const mutation = mutations.find(({ name }) => name === 'read-flips-byte')
   const proxy = await MutatingProxy.listen(await startServer(t), mutation)
   t.teardown(() => proxy.close())

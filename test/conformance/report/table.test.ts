@@ -43,7 +43,7 @@ t.test('every row says which text it rests on, and a must row that there is one'
   }
 })
 
-t.test('checks say what they send in one sentence', async (t) => {
+t.test('each check describes its requests in one sentence', async (t) => {
   for (const { id, sends } of checks) t.match(sends, /^[^\n]{15,130}[.]$/, id)
 })
 

@@ -12,7 +12,7 @@ import { findMissingBlobs } from '../../../conformance/wire/methods.js'
 import { conformance } from '../program.js'
 import { startServer } from '../server.js'
 
-// What one row tells is not told by others that only stand beside it, and a busy machine is no fault of the server.
+// A fault is reported by the row it concerns and by no bystander, and a busy machine is no fault of the server.
 
 t.setTimeout(180_000)
 const upstream = await startServer(t)
@@ -92,13 +92,13 @@ const examined = async (t: Test, address: string, run: Check['run'], asksLateAga
   return result as Result
 }
 
-/** Late so many times, and then in time. */
+/** Late that many times, then in time. */
 const late =
   (times: number) =>
   async (exam: Exam): Promise<void> =>
     exam.expectInTime(--times < 0, 'an answer at once', 'one after 9 s')
 
-t.test('a row whose answer was late is taken again alone, and told by that', async (t) => {
+t.test('a row with a late response runs again alone, and that run decides', async (t) => {
   const once = await examined(t, upstream, late(1), true)
   t.equal(once.verdict, 'pass')
   t.match(once.reason, /late beside other rows, and in time when this row ran alone/, 'and the report says so')
@@ -118,7 +118,7 @@ t.test('so is one of whose calls one was not answered before its deadline', asyn
   t.equal(result.verdict, 'pass', result.reason)
 })
 
-t.test('what is wrong in time is not asked again', async (t) => {
+t.test('a wrong response in time is not asked for again', async (t) => {
   let asked = 0
   const result = await examined(
     t,

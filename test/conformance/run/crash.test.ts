@@ -84,7 +84,7 @@ t.test('the row under which the server dies is named, its neighbours are judged,
     try {
       if (readFileSync(wish, 'utf8') !== '') void server.revive()
     } catch {
-      // Nobody has wished for it yet.
+      // Not requested yet.
     }
   }, 50)
   t.teardown(() => clearInterval(reviving))
@@ -108,7 +108,7 @@ t.test('the row under which the server dies is named, its neighbours are judged,
   t.equal(known.code, 0, `what is written so is known and does not fail: ${known.stdout}`)
 })
 
-t.test('what a server does not survive can be left out', async (t) => {
+t.test('checks that crash a server can be left out', async (t) => {
   const server = await mortal(t)
   const { code, stdout } = await conformance(server.address, '--quiet', '--only', ROWS, '--except', 'ACU-11')
   t.equal(code, 0, stdout)

@@ -16,7 +16,7 @@ const result = (id: string, verdict: Verdict, reason = ''): Result => {
   return { requirement, verdict, reason, sends: '', observations: {}, readings: [], transcript: [], elapsedMs: 5 }
 }
 
-t.test('what is listed is known, and what is listed in vain surprises', async (t) => {
+t.test('listed failures are expected, and a listed check that passes is a finding', async (t) => {
   const expectations = new Map([['FMB-01', 'a bug of ours']])
   const seen = (verdict: Verdict, id = 'FMB-01'): Verdict =>
     withExpectations(result(id, verdict, 'found'), expectations).verdict

@@ -62,7 +62,7 @@ t.test('nothing that one run writes is written by another', async (t) => {
   t.same(common, [])
 })
 
-t.test('every call says who makes it, in which run and for which check', async (t) => {
+t.test('every call names its tool, its run and its check', async (t) => {
   await runs
   const invocations = observers.map(({ calls }) => invocationOf(t, calls))
   t.not(invocations[0], invocations[1], 'each run is an invocation of its own')

@@ -7,7 +7,7 @@ import { conformance } from '../program.js'
 import { startServer } from '../server.js'
 
 // One method that never answers, beside others that work: the run goes on, says so, and ends.
-// Rows of short deadlines: each call that nobody answers is waited for.
+// Rows with short deadlines, because each unanswered call is waited for.
 
 t.setTimeout(180_000)
 const address = await startServer(t)

@@ -39,7 +39,7 @@ t.test('several silent methods end it, unless one of the others answers in betwe
   t.ok(patience.signal.aborted)
 })
 
-t.test('what looks like silence and is none', async (t) => {
+t.test('responses that look like silence and are none', async (t) => {
   const patience = new Patience()
   for (let at = 0; at < 5; at++) {
     patience.noteEnd('Read', { ...SILENT, isOverdue: false })

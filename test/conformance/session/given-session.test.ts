@@ -67,7 +67,7 @@ t.test('a server that its client would stumble over fails', async (t) => {
   t.match(stdout, /FAIL SES-our-client .*ByteStream\/Read: data/)
 })
 
-t.test('a folder that holds no session, or a broken one, is told in one line', async (t) => {
+t.test('a folder without a session, or with a broken one, is reported in one line', async (t) => {
   const text = readFileSync(join(own, 'session.json5'), 'utf8')
   const broken = (name: string, replace: (text: string) => string): string => {
     cpSync(own, join(folder, name), { recursive: true })

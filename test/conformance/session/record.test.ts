@@ -29,7 +29,7 @@ const upstream = (await startServer(t, join(t.testdir(), 'data'))).uri
 
 const called = (session: Session, name: string) => session.calls.filter(({ method }) => method.endsWith(`/${name}`))
 
-t.test('what a client on grpc-js said is written, and can be replayed', async (t) => {
+t.test('the session of a client on grpc-js is written, and can be replayed', async (t) => {
   const out = join(t.testdir(), 'session')
   const recorder = await recording(t, upstream, '--client', 'Pants', '--summary', 'a test', out)
   const exam = new Exam(await open(t, recorder.address))
@@ -70,7 +70,7 @@ t.test('what a client on grpc-js said is written, and can be replayed', async (t
   await t.resolves(new Replay(session, new Exam(await open(t, upstream))).run())
 })
 
-t.test('an action that holds no salt is told, and no PATH of this machine is kept', async (t) => {
+t.test('an action without a salt is reported, and no PATH of this machine is kept', async (t) => {
   const out = join(t.testdir(), 'session')
   const recorder = await recording(t, upstream, out)
   const exam = new Exam(await open(t, recorder.address))
@@ -94,7 +94,7 @@ t.test('an action that holds no salt is told, and no PATH of this machine is kep
   t.notMatch(JSON.stringify(commands), /home/)
 })
 
-t.test('what the server had before the recording is told', async (t) => {
+t.test('blobs that the server had before the recording are reported', async (t) => {
   const before = new Exam(await open(t, upstream))
   const [stored] = await before.upload(before.random(40))
   const action = before.digest(before.random(40))
@@ -116,7 +116,7 @@ t.test('what the server had before the recording is told', async (t) => {
 const bazel = process.env['REMEXEC_TEST_BAZEL_4'] ?? 'bazel'
 const needsBazel = (await bazelRelease(bazel)) === undefined ? `needs ${bazel}, or one in REMEXEC_TEST_BAZEL_4` : false
 
-t.test('what Bazel said is written, and can be replayed', { skip: needsBazel }, async (t) => {
+t.test('a session of Bazel is written, and can be replayed', { skip: needsBazel }, async (t) => {
   const folder = await scratchFolder(t)
   const client = new Bazel(bazel, folder, await copyFixture('sessions/workspace', folder))
   t.teardown(() => client.shutdown())
@@ -133,7 +133,7 @@ t.test('what Bazel said is written, and can be replayed', { skip: needsBazel }, 
   await t.resolves(new Replay(session, new Exam(await open(t, upstream))).run())
 })
 
-t.test('the program writes when it is told to stop', async (t) => {
+t.test('the program writes the session when it is stopped', async (t) => {
   const out = join(t.testdir(), 'session')
   const args = ['--import', 'tsx', join(root, 'conformance', 'record', 'main.ts')]
   const child = spawn(process.execPath, [...args, '--listen', '127.0.0.1:0', '--upstream', upstream, out], {

@@ -29,7 +29,7 @@ export const recording = async (t: Test, upstream: string, ...args: readonly str
     listening = resolve
   })
   const written = record(settings, { stop, onListening: listening, onNote: (note) => notes.push(note) })
-  // Whoever stops it hears of the end; until then an early failure is that of the address.
+  // `stop` reports how it ended; until then an early failure is reported with the address.
   written.catch(() => {})
   return {
     address: await Promise.race([address, written.then(() => 'ended before it listened')]),
@@ -60,7 +60,7 @@ export const useServer = async (t: Test, exam: Exam): Promise<void> => {
   t.ok((await exam.read(exam.readName(large))).data.equals(LARGE), 'and so are many bytes, unchanged')
 }
 
-/** A client that only caches, and keeps the inputs of its actions to itself; of the second nobody ever sees the action either. */
+/** A client that only caches and uploads no inputs. Of its second action not even the Action is uploaded. */
 export const useCache = async (t: Test, exam: Exam): Promise<void> => {
   const made = Buffer.from(SALTED.toString().toUpperCase())
   const commandDigest = exam.digest(exam.message('build.bazel.remote.execution.v2.Command', COMMAND))

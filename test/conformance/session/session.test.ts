@@ -53,7 +53,7 @@ t.test('this server answers every client as it was answered when it was recorded
   t.same(await replayAll(await open(t, upstream)), passed)
 })
 
-t.test('a server that has what a session brings passes too, and so does another instance name', async (t) => {
+t.test('a server that already has the blobs of a session passes, and so does another instance name', async (t) => {
   t.same(await replayAll(await open(t, upstream, { instanceName: 'main' })), passed)
 })
 
@@ -90,7 +90,7 @@ const noticed: readonly [mutation: string, session: string, text: RegExp][] = [
   ['capabilities-no-digest-function', 'reclient', /digestFunctions/],
 ]
 
-t.test('a session notices what its client would stumble over', async (t) => {
+t.test('a session finds responses that its client could not use', async (t) => {
   for (const [name, session, text] of noticed) {
     const mutation = mutations.find((each) => each.name === name)
     if (!t.ok(mutation, `there is a mutation ${name}`) || mutation === undefined) continue
@@ -116,7 +116,7 @@ t.test('one answer is right for one client and wrong for another', async (t) => 
   t.equal(outcomes['SES-reclient'], '')
 })
 
-t.test('an exact path is tolerated by nobody', (t) => {
+t.test('a path that must be exact tolerates no difference', (t) => {
   const differences = [{ path: 'response.status.message', expected: 'a', found: 'b' }]
   t.same(untolerated(differences, 'Siso', 'x/Execute', []), [])
   t.same(untolerated(differences, 'Siso', 'x/Execute', ['response.status.message']), differences)

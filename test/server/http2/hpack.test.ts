@@ -152,7 +152,7 @@ const REQUEST: readonly Field[] = [
 ]
 const seen: Field[] = []
 
-/** Fields, some of which occurred before, as on a real connection. */
+/** Fields, some of them repeated, as on a real connection. */
 const randomFields = (): Field[] =>
   Array.from({ length: roll(12) }, (): Field => {
     const again = seen[roll(200)]

@@ -11,7 +11,7 @@ t.setTimeout(60_000)
 
 const NO_RETRY = { max_retries: 0, delay: 0, jitter: 0, budget_s: 0 }
 
-/** Which of two comes first, of which the one with the longer time was begun first. */
+/** Which of two timers fires first; the one with the longer time was started first. */
 const firstOf = (longer: Promise<unknown>, shorter: Promise<unknown>): Promise<string> =>
   Promise.race([longer.then(() => 'the longer one'), shorter.then(() => 'the shorter one')])
 

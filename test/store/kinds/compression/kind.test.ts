@@ -146,7 +146,7 @@ t.test('a wrong length is not trusted', async (t) => {
   }
 })
 
-t.test('a part is read without decoding what precedes it, and without the bytes after it', async (t) => {
+t.test('a part is read without decoding the bytes before it, and without the bytes after it', async (t) => {
   const bytes = bytesOf(16 * 1024 * 1024)
   const { backend, digest, stored } = await setUp(bytes)
   const counting = new Watched(backend)

@@ -197,8 +197,8 @@ const readsParts = async (t: Test, wrap: (backend: Store) => Promise<Store>): Pr
   t.equal((await get(store, digest, { offset: 24 * MIB, limit: 1 })).length, 0)
 }
 
-t.test('a part of a blob in zstd is read without what precedes it', (t) => readsParts(t, zstdStore))
-t.test('a part of a blob in lz4 is read without what precedes it', (t) => readsParts(t, lz4))
+t.test('a part of a zstd blob is read without the bytes before it', (t) => readsParts(t, zstdStore))
+t.test('a part of an lz4 blob is read without the bytes before it', (t) => readsParts(t, lz4))
 
 t.test('a blob damaged where a range begins is DATA_LOSS once and then a miss', async (t) => {
   const backend = await memoryStore()

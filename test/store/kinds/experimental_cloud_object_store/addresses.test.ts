@@ -10,7 +10,7 @@ import { type OpenOptions, openObjectStore } from './open.js'
 
 const STARTED = 'http.client.request.start'
 
-/** Requests to remote hosts, none of which leaves this machine. */
+/** Requests to remote hosts. No request leaves this machine. */
 const requestsOf = async (options: OpenOptions): Promise<readonly ClientRequest[]> => {
   const asked: ClientRequest[] = []
   const refuse = (message: unknown): void => {

@@ -83,7 +83,7 @@ void t.test('connect_timeout_s', async (t) => {
   await t.rejects(get(store, digestOf(bytesOf(10))), expected)
 })
 
-/** Which of two comes first, of which the one with the longer time was begun first. */
+/** Which of two timers fires first; the one with the longer time was started first. */
 const firstOf = (longer: Promise<unknown>, shorter: Promise<unknown>): Promise<string> =>
   Promise.race([longer.then(() => 'the longer one'), shorter.then(() => 'the shorter one')])
 
