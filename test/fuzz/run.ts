@@ -98,14 +98,16 @@ export const fuzz = async (
   throw new FuzzFailure(name, bytes ?? Buffer.alloc(0), details.errorInstance)
 }
 
+/** The file that a failure is kept in has all of them. */
+const SHOWN_BYTES = 200
+
 export class FuzzFailure extends Error {
   readonly bytes: Buffer
 
   constructor(name: string, bytes: Buffer, cause: unknown) {
-    super(
-      `${name} fails with ${bytes.toString('hex')} (${JSON.stringify(bytes.toString('latin1').slice(0, 200))}): ${cause}`,
-      { cause },
-    )
+    const shown = bytes.subarray(0, SHOWN_BYTES)
+    const texts = `${shown.toString('hex')} (${JSON.stringify(shown.toString('latin1'))})`
+    super(`${name} fails with ${bytes.length} bytes, at first ${texts}: ${cause}`, { cause })
     this.bytes = bytes
   }
 }

@@ -40,6 +40,15 @@ const hasSetting = (difference: Difference, isIt: (id: number, value: number) =>
 
 export const differences: readonly KnownDifference[] = [
   {
+    name: 'fields-beyond-the-limit',
+    step: /^HEADERS( CONTINUATION)*$/,
+    on: /^an idle stream$/,
+    ours: /^answered \d+$/,
+    theirs: /^reset \d+ ENHANCE_YOUR_CALM$/,
+    reason:
+      'A server may answer 431 when the fields exceed SETTINGS_MAX_HEADER_LIST_SIZE (10.5.1). Node resets the stream.',
+  },
+  {
     name: 'late-end-after-window',
     isByChance: true,
     step: ANY,

@@ -69,6 +69,7 @@ class Said {
   #frame({ type, flags, streamId, payload }: Frame): void {
     if (type === FrameType.GOAWAY) this.ended(codeName(payload.readUInt32BE(4)))
     else if (type === FrameType.RST_STREAM) this.#reset(streamId, codeName(payload.readUInt32BE(0)))
+    else if (type === FrameType.HEADERS) this.word(`answered ${streamId}`)
     else if (type === FrameType.SETTINGS && (flags & Flag.ACK) !== 0) this.word('settings acknowledged')
     else if (type === FrameType.PING && (flags & Flag.ACK) !== 0) this.word(`ping answered ${payload.toString('hex')}`)
   }
