@@ -1,3 +1,4 @@
+import { DEFAULT_FRAME_BYTES } from '../../../src/server/http2/frame/frame.js'
 import { requestHead } from '../../../src/server/http2/request-head.js'
 import type { Difference } from './sessions.js'
 
@@ -38,6 +39,19 @@ const hasSetting = (difference: Difference, isIt: (id: number, value: number) =>
   return false
 }
 
+/** Characters that a URI has in these places, and a method. */
+const REGULAR: Readonly<Record<string, RegExp>> = {
+  ':authority': /^[A-Za-z0-9!$%&'()*+,\-.:;=@[\]_~]*$/,
+  host: /^[A-Za-z0-9!$%&'()*+,\-.:;=@[\]_~]*$/,
+  ':path': /^[\x21-\x7e\x80-\xff]*$/,
+  ':scheme': /^[A-Za-z][A-Za-z0-9+\-.]*$/,
+  ':method': /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/,
+}
+
+/** Whether a name of `lines` (names and values in turn) has a value that is none of a URI. */
+const isOdd = (lines: readonly string[]): boolean =>
+  lines.some((name, at) => at % 2 === 0 && REGULAR[name]?.test(lines[at + 1] ?? '') === false)
+
 export const differences: readonly KnownDifference[] = [
   {
     name: 'fields-beyond-the-limit',
@@ -57,6 +71,16 @@ export const differences: readonly KnownDifference[] = [
     theirs: /^connection Flow control error$/,
     reason:
       'A window that grows too large is an error of its stream (6.9.1), by which both reset it. Some turns later Node may end the connection.',
+  },
+  {
+    name: 'continuation-beyond-the-limit',
+    step: /^HEADERS( CONTINUATION)+$/,
+    on: ANY,
+    ours: /^connection FRAME_SIZE_ERROR$/,
+    theirs: /^$|^reset \d+ PROTOCOL_ERROR$/,
+    isSo: ({ frames }) => (frames.at(-1)?.length ?? 0) > DEFAULT_FRAME_BYTES,
+    reason:
+      'Part of a field block in a frame beyond SETTINGS_MAX_FRAME_SIZE is a connection error (4.2). nghttp2 does not refuse a CONTINUATION by its length.',
   },
   {
     name: 'data-on-closed-stream',
@@ -116,6 +140,16 @@ export const differences: readonly KnownDifference[] = [
     theirs: / PROTOCOL_ERROR$/,
     isSo: ({ request }) => !request.includes(':authority') && !request.includes('host'),
     reason: 'A request needs neither :authority nor host (8.3.1). nghttp2 expects one of them.',
+  },
+  {
+    name: 'odd-pseudo-field',
+    step: /^HEADERS( CONTINUATION)*$/,
+    on: /^an idle stream$/,
+    ours: /^request \d+$/,
+    theirs: / PROTOCOL_ERROR$/,
+    isSo: ({ request }) => isOdd(request),
+    reason:
+      'A value may have any bytes but NUL, CR, LF and blanks around it (8.2.1), and ours uses neither :authority nor :scheme. nghttp2 expects the characters of a URI (RFC 3986) and of a token.',
   },
   {
     name: 'field-twice',
