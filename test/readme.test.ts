@@ -25,7 +25,7 @@ t.test('each recipe is run by a test, or the README says that it is not', async 
   t.ok(clients.length >= 8, clients.join(', '))
   const [run = '', notRun = ''] = tried.split('No package registry has')
   for (const client of clients) {
-    const isRun = existsSync(new URL(`clients/recipe/${client.toLowerCase()}.test.ts`, import.meta.url))
+    const isRun = existsSync(new URL(`clients/recipe/${client.toLowerCase()}.nightly.ts`, import.meta.url))
     t.ok((isRun ? run : notRun).includes(client), `${client} is ${isRun ? '' : 'not '}run`)
   }
 })

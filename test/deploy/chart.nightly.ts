@@ -5,6 +5,8 @@ import t, { type Test } from 'tap'
 import { cleanEnv, run } from '../clients/process.js'
 import { root, scratchFolder } from '../clients/scratch.js'
 
+// For changes in: deploy/chart
+
 const { REMEXEC_TEST_HELM: helm, REMEXEC_TEST_KUBECONFORM: kubeconform } = process.env
 const schemas = process.env['REMEXEC_TEST_KUBERNETES_SCHEMAS']
 const isThere = helm !== undefined && kubeconform !== undefined && schemas !== undefined

@@ -9,6 +9,10 @@ import { Bazel, bazelRelease, type Invocation } from './bazel.js'
 import { copyFixture, scratchFolder } from './scratch.js'
 import { type Server, startServer } from './server.js'
 
+// For changes in: src/store/kinds/fast_slow, src/store/kinds/redis_store, src/store/kinds/grpc
+// For changes in: src/store/kinds/compression, src/store/kinds/experimental_cloud_object_store, src/store/objects
+// For changes in: src/store/remote
+
 t.setTimeout(420_000)
 
 /** Debian's Bazel 4.2.3 does not know its release and says `no_version`. */

@@ -7,6 +7,8 @@ import { findClient } from './recipe/recipe.js'
 import { copyFixture, scratchFolder } from './scratch.js'
 import { startServer } from './server.js'
 
+// For changes in: package.json, src/cli.ts, src/process, src/stream/compression, src/worker/command
+
 // The server on the releases of Node that package.json allows beside the one that runs the tests.
 
 t.setTimeout(420_000)

@@ -6,6 +6,8 @@ import { root, scratchFolder } from '../scratch.js'
 import { startServer } from '../server.js'
 import { findClient, named, recipeOf, runLines } from './recipe.js'
 
+// For changes in: README.md, fixtures/configs/default.json5, fixtures/workspace
+
 t.setTimeout(420_000)
 
 /** Bazel changed its ways more than others: the one that Debian stable has, and a later one. */

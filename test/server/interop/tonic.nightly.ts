@@ -4,6 +4,8 @@ import { testCompression } from './compression.js'
 import { runCases, TIMEOUT_MS } from './run-client.js'
 import { serveTests, transports } from './serve-tests.js'
 
+// For changes in: src/server
+
 const client = process.env['REMEXEC_TEST_TONIC']
 const options = { skip: client === undefined ? 'needs tonic: .ci/run builds it' : false, timeout: TIMEOUT_MS }
 

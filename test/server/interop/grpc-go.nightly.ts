@@ -5,6 +5,8 @@ import { cases } from './cases.js'
 import { runClient, TIMEOUT_MS } from './run-client.js'
 import { serveTests, transports } from './serve-tests.js'
 
+// For changes in: src/server
+
 const client = process.env['REMEXEC_TEST_GRPC_GO']
 const options = { skip: client === undefined ? 'needs grpc-go: .ci/run builds it' : false, timeout: TIMEOUT_MS }
 

@@ -5,6 +5,8 @@ import { testCompression } from './compression.js'
 import { runCases, TIMEOUT_MS } from './run-client.js'
 import { serveTests, transports } from './serve-tests.js'
 
+// For changes in: src/server
+
 const jars = process.env['REMEXEC_TEST_GRPC_JAVA']
 const options = { skip: jars === undefined ? 'needs grpc-java: .ci/run brings it' : false, timeout: TIMEOUT_MS }
 const program = fileURLToPath(new URL('java/Cases.java', import.meta.url))

@@ -7,6 +7,8 @@ import { serve } from '../cli/program.js'
 import { cleanEnv, run } from './process.js'
 import { root, scratchFolder } from './scratch.js'
 
+// For changes in: src/security/identity, src/security/gate.ts
+
 t.setTimeout(300_000)
 
 const program = process.env['REMEXEC_TEST_BAZEL_7']

@@ -12,6 +12,8 @@ import { needsBuildBox, startBuildBox } from './buildbox.js'
 import { needsBuildGrid, startBuildGrid } from './buildgrid.js'
 import { open, recording, useCache, useServer } from './recording.js'
 
+// For changes in: conformance/session, conformance/record, src/service
+
 // What clients said, recorded in front of other servers. Of what a client only caches, nothing that its actions rest on is ever
 // uploaded; of what a server ran, it tells times, a worker and names of operations of its own.
 

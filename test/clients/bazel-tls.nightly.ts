@@ -7,10 +7,12 @@ import { Authority, type Issued } from '../tls/authority.js'
 import { Bazel, bazelRelease } from './bazel.js'
 import { copyFixture, root, scratchFolder } from './scratch.js'
 
+// For changes in: src/tls, src/server/listener.ts
+
 t.setTimeout(300_000)
 
 // Releases of Bazel's own makers speak TLS; those of Debian lack ALPN. This one shows no certificate of its own, and sends its
-// headers with some calls only: tokens and mutual TLS are in bazel-secure.test.ts.
+// headers with some calls only: tokens and mutual TLS are in bazel-secure.nightly.ts.
 const program = process.env['REMEXEC_TEST_BAZEL_2'] ?? 'bazel-2.1.0'
 const release = await bazelRelease(program)
 if (!release?.startsWith('2.1.')) {

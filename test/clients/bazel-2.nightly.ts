@@ -5,6 +5,8 @@ import { Bazel, bazelRelease, type Invocation } from './bazel.js'
 import { copyFixture, scratchFolder } from './scratch.js'
 import { startServer } from './server.js'
 
+// For changes in: src/reapi, src/service/execution, src/worker/output, fixtures/workspace
+
 t.setTimeout(300_000)
 
 const program = process.env['REMEXEC_TEST_BAZEL_2'] ?? 'bazel-2.1.0'

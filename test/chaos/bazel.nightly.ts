@@ -8,6 +8,9 @@ import { FAULTS } from './faults.js'
 import { Fleet, until } from './fleet.js'
 import { openNetwork } from './network.js'
 
+// For changes in: src/scheduler, src/service/worker-api, src/service/execution, src/worker/connection.ts
+// For changes in: src/worker/attempts.ts
+
 t.setTimeout(420_000)
 
 /** Debian's Bazel 4.2.3 does not know its release and says `no_version`. */

@@ -5,6 +5,8 @@ import { copyFixture, scratchFolder } from '../scratch.js'
 import { startServer } from '../server.js'
 import { clientOrSkip, named, recipeOf, runLines } from './recipe.js'
 
+// For changes in: README.md, fixtures/configs/default.json5, fixtures/moon
+
 t.setTimeout(120_000)
 
 const program = await clientOrSkip(t, 'REMEXEC_TEST_MOON', 'moon')

@@ -5,6 +5,8 @@ import { testCompression } from './compression.js'
 import { runCases, TIMEOUT_MS } from './run-client.js'
 import { serveTests, transports } from './serve-tests.js'
 
+// For changes in: src/server
+
 const python = process.env['REMEXEC_TEST_GRPC_CORE']
 const options = { skip: python === undefined ? 'needs grpcio: .ci/run brings it' : false, timeout: TIMEOUT_MS }
 const program = fileURLToPath(new URL('python/cases.py', import.meta.url))

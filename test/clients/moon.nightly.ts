@@ -5,6 +5,8 @@ import { cleanEnv, type Outcome, run } from './process.js'
 import { copyFixture, scratchFolder } from './scratch.js'
 import { startServer } from './server.js'
 
+// For changes in: src/service/action-cache, src/service/cas, fixtures/moon
+
 t.setTimeout(120_000)
 
 const program = process.env['REMEXEC_TEST_MOON'] ?? 'moon'

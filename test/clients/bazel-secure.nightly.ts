@@ -9,6 +9,8 @@ import { Bazel, bazelRelease } from './bazel.js'
 import { copyFixture, root, scratchFolder } from './scratch.js'
 import { tlsTunnel } from './tls-tunnel.js'
 
+// For changes in: src/security, src/tls, src/server/listener.ts
+
 t.setTimeout(420_000)
 
 const program = process.env['REMEXEC_TEST_BAZEL_4'] ?? 'bazel'

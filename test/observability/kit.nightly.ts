@@ -12,6 +12,8 @@ import { TestClient } from '../server/client.js'
 import { blobOf, CAS, wire } from '../service/harness.js'
 import { ruleTests, type Sample, TROUBLES } from './rule-tests.js'
 
+// For changes in: deploy/observability, src/metrics, src/otlp
+
 const KIT = join(root, 'deploy/observability')
 const collector = await findClient('REMEXEC_TEST_OTELCOL', 'otelcol')
 const prometheus = await findClient('REMEXEC_TEST_PROMETHEUS', 'prometheus')

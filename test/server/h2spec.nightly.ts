@@ -3,6 +3,8 @@ import t from 'tap'
 import { listen } from '../../src/server/listener.js'
 import { certificate } from './certificate.js'
 
+// For changes in: src/server
+
 const h2spec = process.env['REMEXEC_TEST_H2SPEC']
 
 const run = (port: number, args: readonly string[]): Promise<{ code: number | null; said: string }> =>
