@@ -94,7 +94,7 @@ const token = ([name, ...more]: readonly string[], groups: readonly string[]): n
 
 const serve = async (path: string): Promise<number> => {
   keepObjectsYoung()
-  const config = await loadConfig(path, { env: process.env, learn: (found) => secrets.learn(found) })
+  const config = await loadConfig(path, { env: process.env, learn: (found) => void secrets.learn(found) })
   const log = processLog(config.global.log_level, process.env, output)
   if (config.warnings.length > 0) output.write(formatProblems(config.warnings, 'human'))
   const otlp = readOtlp(process.env, log)
@@ -112,7 +112,7 @@ const run = async (config: Config, { otlp, log }: Surroundings, stopSignal: Prom
   const drainMs = config.global.drain_s * 1000
   // Imported here, because `validate` does not need the server's modules and should be fast.
   const { assemble } = await import('./assembly/main.js')
-  const starting = assemble(config, { clock: systemClock, log, otlp, logOutput: stderr })
+  const starting = assemble(config, { clock: systemClock, log, otlp, logOutput: stderr, secrets })
   const early = await Promise.race([stopSignal, starting.then(() => undefined)])
   if (early !== undefined) return stopEarly(early, starting, drainMs, log)
   const server = await starting

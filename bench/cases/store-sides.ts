@@ -51,7 +51,7 @@ const withStore = async <T>(configOf: ConfigOf, use: (stores: Stores) => Promise
     const text = JSON.stringify({ stores: { KIND: configOf(dataPath), CAS: memory() }, servers: [] })
     const { config, problems } = parseConfig(text, 'bench')
     if (config === undefined) throw new Error(problems.map(({ message }) => message).join('; '))
-    const parts = { resources, clock: systemClock, log: silentLog, watch: () => {} }
+    const parts = { resources, clock: systemClock, log: silentLog, secrets: { learn: () => () => {} }, watch: () => {} }
     const stores = await buildStores(config.stores, parts)
     return await use({ store: stores.get('KIND') as Store, cas: stores.get('CAS') as Store })
   } finally {

@@ -8,6 +8,7 @@ import { DirectoryTrees } from '../content/directory-trees.js'
 import type { ReloadedFiles } from '../files/reloaded-files.js'
 import { Ledger } from '../ledger/ledger.js'
 import type { Log } from '../log/log.js'
+import { type SecretLearner, unhiddenSecrets } from '../log/secrets.js'
 import type { OtlpSettings } from '../otlp/settings.js'
 import type { Gate } from '../rpc/gate.js'
 import type { Service } from '../rpc/rpc.js'
@@ -74,6 +75,8 @@ export interface Surroundings {
   readonly log: Log
   /** The output of the log, if it may fail. */
   readonly logOutput?: LogOutput
+  /** Receives secrets that the process gets while it runs. Absent if nobody reads its log. */
+  readonly secrets?: SecretLearner
   /** The destination of metrics and traces; absent if there is none. */
   readonly otlp?: OtlpSettings
   /** Runs the workers of a server in this process too. For tests that inspect them. */
@@ -86,7 +89,7 @@ const start = async (
   drainTime: DrainTime,
   surroundings: Surroundings,
 ): Promise<Running['addresses']> => {
-  const { clock, otlp, logOutput } = surroundings
+  const { clock, otlp, logOutput, secrets = unhiddenSecrets } = surroundings
   const isStopping = (): boolean => drainTime.hasBegun
   const ledger = new Ledger()
   const observed = { config, resources, clock, ledger, log: surroundings.log, logOutput, otlp, isStopping }
@@ -103,11 +106,11 @@ const start = async (
     listeners.set(server.name, await openListener(server, surrounding, observation))
   }
   const stores = await buildStores(config.stores, {
-    ...{ resources, clock, log },
+    ...{ resources, clock, log, secrets },
     watch: (probe) => health.register(probe),
     ...(meters && { meter: (store) => meters.stores.of(store) }),
   })
-  const lentStores = new LentStoresByKey()
+  const lentStores = new LentStoresByKey(secrets)
   const uploads = new Uploads(clock, ledger)
   resources.add('uploads', () => uploads.close())
   const instances = new Instances(config.instances, clock)

@@ -70,7 +70,7 @@ const tracer = async (): Promise<Tracer | undefined> => {
 /** The secrets in a start message and in the environment. */
 const secretsIn = ({ token, storeKey, options }: StartWorker): readonly string[] => {
   const headers = [...options.worker_api_endpoint.headers].map(([, value]) => value)
-  return [token ?? '', storeKey ?? '', ...headers, ...secretsOf(null, process.env)].sort((a, b) => b.length - a.length)
+  return [token ?? '', storeKey ?? '', ...headers, ...secretsOf(null, process.env)]
 }
 
 let stopTraces = async (): Promise<void> => {}

@@ -2,6 +2,7 @@ import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { startFailure } from '../base/errno.js'
 import type { AttachedWorker, LocalWorkerOptions, ServerConfig } from '../config/config.js'
+import type { SecretLearner } from '../log/secrets.js'
 import type { Listener } from '../server/listener.js'
 import type { LentStores } from '../store/lent/server.js'
 import type { LocalWorker } from '../worker/local-worker.js'
@@ -11,11 +12,20 @@ import type { Parts } from './services.js'
 /** The stores lent to worker processes of this machine, by the key of the process. */
 export class LentStoresByKey {
   readonly #lent = new Map<string, LentStores>()
+  readonly #secrets: SecretLearner
+
+  constructor(secrets: SecretLearner) {
+    this.#secrets = secrets
+  }
 
   /** Lends the stores until the returned function is called. */
   lend(key: string, stores: LentStores): () => void {
+    const forgetKey = this.#secrets.learn([key])
     this.#lent.set(key, stores)
-    return () => void this.#lent.delete(key)
+    return () => {
+      this.#lent.delete(key)
+      forgetKey()
+    }
   }
 
   of(key: string): LentStores | undefined {

@@ -55,16 +55,28 @@ const OTHERS = 4
 /** Shorter secrets are too likely to occur as ordinary words. */
 const LEAST_LENGTH = 8
 
+/** Hides secrets that no form identifies. */
+export interface SecretLearner {
+  /** Hides these secrets in everything that the process writes, until the returned function is called. */
+  learn(secrets: readonly string[]): () => void
+}
+
+/** For a process whose log nobody reads. */
+export const unhiddenSecrets: SecretLearner = { learn: () => () => {} }
+
 /** The secrets of this process, to be hidden in text that others may read. */
-export class KnownSecrets {
+export class KnownSecrets implements SecretLearner {
+  readonly #learned = new Set<readonly string[]>()
   #pattern: RegExp | undefined
 
-  /** Adds secrets. The pattern tries the longest first. */
-  learn(secrets: readonly string[]): void {
-    const words = secrets
-      .filter(({ length }) => length >= LEAST_LENGTH)
-      .map((secret) => secret.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&'))
-    this.#pattern = words.length === 0 ? undefined : new RegExp(words.join('|'), 'g')
+  learn(secrets: readonly string[]): () => void {
+    const words = secrets.filter(({ length }) => length >= LEAST_LENGTH)
+    this.#learned.add(words)
+    this.#pattern = patternOf(this.#learned)
+    return () => {
+      this.#learned.delete(words)
+      this.#pattern = patternOf(this.#learned)
+    }
   }
 
   /** Hides the known secrets and everything that looks like one. */
@@ -76,4 +88,11 @@ export class KnownSecrets {
   hideKnown(text: string): string {
     return this.#pattern === undefined ? text : text.replace(this.#pattern, '***')
   }
+}
+
+/** Matches the longest first, because one secret may begin with another. */
+const patternOf = (learned: Iterable<readonly string[]>): RegExp | undefined => {
+  const words = [...new Set([...learned].flat())].sort((a, b) => b.length - a.length)
+  if (words.length === 0) return undefined
+  return new RegExp(words.map((word) => word.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('|'), 'g')
 }

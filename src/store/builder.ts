@@ -5,6 +5,7 @@ import { StatusError } from '../base/status-error.js'
 import type { StoreConfig, StoreOptions } from '../config/config.js'
 import { storePath } from '../config/store-path.js'
 import type { Log } from '../log/log.js'
+import type { SecretLearner } from '../log/secrets.js'
 import { internalCall } from '../rpc/call.js'
 import type { Resources } from '../work/resources.js'
 import type { BuildContext } from './contract/kind.js'
@@ -17,6 +18,7 @@ export interface BuilderParts {
   readonly resources: Resources
   readonly clock: Clock
   readonly log: Log
+  readonly secrets: SecretLearner
   /** Receives the health probe of every store, nested ones included (`/stores/CAS`, `/stores/CAS/fast`). */
   watch(probe: HealthProbe): void
   /** Receives every store with metrics of its own, nested ones included, and returns its meter. */
@@ -75,7 +77,7 @@ class Builder {
   }
 
   async #build(config: StoreConfig, path: string, users: readonly string[]): Promise<StoreNode> {
-    const { resources, clock, log, watch } = this.#parts
+    const { resources, clock, log, secrets, watch } = this.#parts
     let usage: (() => StoreUsage) | undefined
     const store = await build(config, {
       path,
@@ -88,6 +90,7 @@ class Builder {
       resources,
       clock,
       log,
+      secrets,
     })
     if (store instanceof StoreNode) return store
     const meter = this.#parts.meter?.({ cacheType: cacheTypeOf(config, path), usage: () => usage?.() })

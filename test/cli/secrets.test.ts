@@ -1,6 +1,9 @@
+import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
+import { createServer, type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { Metadata } from '@grpc/grpc-js'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { root } from '../clients/scratch.js'
 import { TestClient } from '../server/client.js'
 import { blobOf, CAS, wire } from '../service/harness.js'
@@ -159,3 +162,63 @@ t.test('no secret is in messages about a configuration, valid or not', async (t)
   await refused.ended
   t.same(leaks(refused.said()), [], 'at a start')
 })
+
+/** The address of an HTTP server. */
+const httpServer = async (t: Test, answer: RequestListener): Promise<string> => {
+  const server = createServer(answer).listen(0, '127.0.0.1')
+  t.teardown(() => server.close())
+  await once(server, 'listening')
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+t.test(
+  'no renewed credentials of a role are in the log of a server whose bucket rejects and repeats them',
+  async (t) => {
+    const folder = t.testdir()
+    let issued = 0
+    const role = await httpServer(t, (_request, response) => {
+      issued += 1
+      const keys = {
+        AccessKeyId: 'ASIA',
+        SecretAccessKey: `${SECRET}-key-${issued}`,
+        Token: `${SECRET}-session-${issued}`,
+      }
+      // The library renews credentials that expire within five minutes at each use.
+      const Expiration = new Date(Date.now() + 60_000).toISOString()
+      response.end(JSON.stringify({ ...keys, Expiration }))
+    })
+    const repeated: string[] = []
+    const bucket = await httpServer(t, (request, response) => {
+      const token = String(request.headers['x-amz-security-token'])
+      repeated.push(token)
+      const error = `<Code>InvalidToken</Code><Message>The token ${token} is invalid.</Message><Token-0>${token}</Token-0>`
+      response.writeHead(400, { 'content-type': 'application/xml' }).end(`<Error>${error}</Error>`)
+    })
+    const aws = {
+      experimental_cloud_object_store: {
+        ...{ provider: 'aws', region: 'eu-1', bucket: 'blobs', insecure_allow_http: true, endpoint: bucket },
+        retry: { max_retries: 0 },
+      },
+    }
+    const services = { cas: [{ cas_store: 'CAS' }] }
+    const servers = [{ name: 'public', listener: { http: { socket_address: '127.0.0.1:0' } }, services }]
+    writeFileSync(`${folder}/config.json`, JSON.stringify({ stores: { CAS: aws }, servers }))
+    const server = serve(t, `${folder}/config.json`, folder, {
+      ...{ REMEXEC_LOG_LEVEL: 'debug', REMEXEC_LOG_FORMAT: 'json', AWS_EC2_METADATA_DISABLED: 'true' },
+      AWS_CONTAINER_CREDENTIALS_FULL_URI: `${role}/credentials`,
+    })
+    const [, address = ''] = await server.hears(/serving grpc:\/\/([^ "]+)/)
+    const client = new TestClient(address)
+    t.teardown(() => client.close())
+    const { digest, bytes } = blobOf('content')
+    for (let call = 0; call < 3; call++) {
+      await client.unary(`${CAS}/BatchUpdateBlobs`, { requests: [{ digest: wire(digest), data: bytes }] }).response
+      await client.unary(`${CAS}/BatchReadBlobs`, { digests: [wire(digest)] }).response
+    }
+    server.child.kill('SIGTERM')
+    await server.ended
+    t.ok(new Set(repeated).size >= 3, `${new Set(repeated).size} session tokens`)
+    t.match(server.said(), /The token \*\*\* is invalid/, 'the bucket repeats the token')
+    t.same(leaks(server.said()), [], 'in the log')
+  },
+)

@@ -2,6 +2,7 @@ import t from 'tap'
 import { systemClock } from '../../src/base/clock.js'
 import type { StoreConfig } from '../../src/config/config.js'
 import { silentLog } from '../../src/log/log.js'
+import { unhiddenSecrets } from '../../src/log/secrets.js'
 import { BoundedValues, OVERFLOW } from '../../src/metrics/bounded-values.js'
 import { ExecutionMetrics } from '../../src/metrics/execution-metrics.js'
 import { Distribution } from '../../src/metrics/instrument.js'
@@ -98,7 +99,13 @@ t.test('a store is counted by its path, and also by the label of a cache_metrics
   const configs = new Map<string, StoreConfig>([
     ['CAS', { kind: 'cache_metrics', options: { cache_type: 'cas', backend: below } }],
   ])
-  const parts = { resources: new Resources(silentLog), clock: systemClock, log: silentLog, watch: () => {} }
+  const parts = {
+    resources: new Resources(silentLog),
+    clock: systemClock,
+    log: silentLog,
+    secrets: unhiddenSecrets,
+    watch: () => {},
+  }
   const stores = await buildStores(configs, { ...parts, meter: (store) => metrics.of(store) })
   const cas = stores.get('CAS')
   if (cas === undefined) throw new Error('no store')

@@ -309,6 +309,8 @@ if (process.send !== undefined) {
       const fields = { token, config: told }
       throw Object.assign(new Error('no answer to ' + token + ', ' + storeKey + ', ' + process.env.MY_TOKEN), fields)
     })
+    const message = 'a library repeats ' + token + ', ' + storeKey
+    process.send({ kind: 'log', level: 'warn', message, fields: { error: { request: storeKey } } })
     writeFileSync('${folder}/told.json', JSON.stringify({ pid: process.pid, secrets: [token, storeKey] }))
   }
   // Listens at the same time as the worker, because an early message has no other listener.
@@ -356,6 +358,7 @@ t.test('a worker process that ends by an unexpected error reports no secrets and
   await program.hears(/ended by an uncaught error: Error: no answer to/)
   await program.hears(/is started again[\s\S]*connected to the scheduler/)
   t.match(program.said(), /no answer to \*\*\*, \*\*\*, \*\*\*/)
+  t.equal(program.said().match(/a library repeats rmx_\*\*\*, \*\*\*/g)?.length, 2, 'in lines of both processes')
   t.equal(secrets.filter((secret: unknown) => typeof secret === 'string' && secret.length >= 32).length, 2)
   for (const secret of [...secrets, 'sesame-of-the-environment']) t.notOk(program.said().includes(secret), secret)
 })

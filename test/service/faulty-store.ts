@@ -2,6 +2,7 @@ import { Readable, Transform } from 'node:stream'
 import { ManualClock } from '../../src/base/clock.js'
 import { type CodeName, StatusError } from '../../src/base/status-error.js'
 import { silentLog } from '../../src/log/log.js'
+import { unhiddenSecrets } from '../../src/log/secrets.js'
 import type { Digest } from '../../src/reapi/digest.js'
 import type { DigestBatch } from '../../src/reapi/digest-batch.js'
 import type { Call } from '../../src/rpc/call.js'
@@ -81,7 +82,13 @@ export const verified = async (backend: Store): Promise<Store> => {
   const named = (): never => {
     throw new Error('nothing is named here')
   }
-  const parts = { path: 'test', resources: new Resources(silentLog), clock: new ManualClock(), log: silentLog }
+  const parts = {
+    path: 'test',
+    resources: new Resources(silentLog),
+    clock: new ManualClock(),
+    log: silentLog,
+    secrets: unhiddenSecrets,
+  }
   const options = { verify_size: true, verify_hash: true, backend: { kind: 'noop', options: {} } } as const
   return verify.build(options, { ...parts, child: async () => backend, named, watch: () => {}, holds: () => {} })
 }

@@ -7,6 +7,7 @@ import { DirectoryTrees, type TreeLimits } from '../../src/content/directory-tre
 import type { KindName } from '../../src/ledger/kinds.js'
 import { Ledger } from '../../src/ledger/ledger.js'
 import { silentLog } from '../../src/log/log.js'
+import { unhiddenSecrets } from '../../src/log/secrets.js'
 import { type Compressor, compressors } from '../../src/reapi/compressor.js'
 import { Digest } from '../../src/reapi/digest.js'
 import { type DigestFunction, digestFunctions } from '../../src/reapi/digest-function.js'
@@ -42,7 +43,14 @@ export const memoryStore = async (clock = new ManualClock(), maxBytes = 0): Prom
   const none = (): never => {
     throw new Error('a memory store has no store below')
   }
-  const parts = { resources: new Resources(silentLog), clock, log: silentLog, watch: () => {}, holds: () => {} }
+  const parts = {
+    resources: new Resources(silentLog),
+    clock,
+    log: silentLog,
+    secrets: unhiddenSecrets,
+    watch: () => {},
+    holds: () => {},
+  }
   const context = { path: 'test', child: none, named: none, ...parts }
   return memory.build({ eviction_policy: policy }, context)
 }

@@ -2,6 +2,7 @@ import { type Clock, systemClock } from '../../src/base/clock.js'
 import type { HealthProbe } from '../../src/base/health.js'
 import type { EvictionPolicy, StoreConfig } from '../../src/config/config.js'
 import { silentLog } from '../../src/log/log.js'
+import { unhiddenSecrets } from '../../src/log/secrets.js'
 import type { StoreKind } from '../../src/store/contract/kind.js'
 import type { Store } from '../../src/store/contract/store.js'
 import { memory } from '../../src/store/kinds/memory/kind.js'
@@ -42,6 +43,7 @@ export const buildStore = async <Options>(
     resources,
     clock,
     log: silentLog,
+    secrets: unhiddenSecrets,
   })
 
 export const memoryStore = (policy: Partial<EvictionPolicy> = {}, clock: Clock = systemClock): Promise<Store> =>

@@ -4,6 +4,7 @@ import type { HealthProbe } from '../../src/base/health.js'
 import { StatusError } from '../../src/base/status-error.js'
 import type { EvictionPolicy, StoreConfig } from '../../src/config/config.js'
 import { silentLog } from '../../src/log/log.js'
+import { unhiddenSecrets } from '../../src/log/secrets.js'
 import type { Digest } from '../../src/reapi/digest.js'
 import { buildStores } from '../../src/store/builder.js'
 import { StoreNode } from '../../src/store/contract/node.js'
@@ -40,7 +41,7 @@ const build = async (configs: Record<string, StoreConfig>) => {
   const probes: HealthProbe[] = []
   const resources = new Resources(silentLog)
   const watch = (probe: HealthProbe): void => void probes.push(probe)
-  const parts = { resources, clock: systemClock, log: silentLog, watch }
+  const parts = { resources, clock: systemClock, log: silentLog, secrets: unhiddenSecrets, watch }
   const stores = await buildStores(new Map(Object.entries(configs)), parts)
   const store = (name: string) => {
     const found = stores.get(name)

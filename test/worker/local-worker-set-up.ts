@@ -6,6 +6,7 @@ import t, { type Test } from 'tap'
 import { type Clock, systemClock } from '../../src/base/clock.js'
 import type { EvictionPolicy, LocalWorkerOptions, StoreConfig } from '../../src/config/config.js'
 import { type Log, silentLog } from '../../src/log/log.js'
+import { unhiddenSecrets } from '../../src/log/secrets.js'
 import { codec } from '../../src/proto/codec.js'
 import type {
   ActionInput,
@@ -118,7 +119,7 @@ export const setUp = async (
     await resources.close()
     rmSync(directory, { recursive: true })
   })
-  const context = { resources, clock: systemClock, log: silentLog, watch: () => {} }
+  const context = { resources, clock: systemClock, log: silentLog, secrets: unhiddenSecrets, watch: () => {} }
   const built = await buildStores(new Map([['CAS', storeIn(directory, slow)]]), context)
   const store = asCas(built.get('CAS') as Store)
   const scheduler = new FakeScheduler()

@@ -2,6 +2,7 @@ import type { Clock } from '../../base/clock.js'
 import type { HealthProbe } from '../../base/health.js'
 import type { StoreConfig } from '../../config/config.js'
 import type { Log } from '../../log/log.js'
+import type { SecretLearner } from '../../log/secrets.js'
 import type { Resources } from '../../work/resources.js'
 import type { StoreUsage } from './meter.js'
 import type { Store } from './store.js'
@@ -27,4 +28,6 @@ export interface BuildContext {
   readonly resources: Resources
   readonly clock: Clock
   readonly log: Log
+  /** Receives the credentials that a backend's library gets while the process runs. */
+  readonly secrets: SecretLearner
 }

@@ -2,6 +2,7 @@ import { Agent } from 'node:https'
 import type { Readable } from 'node:stream'
 import type { S3Client, S3ClientConfig } from '@aws-sdk/client-s3'
 import { StatusError } from '../../base/status-error.js'
+import type { SecretLearner } from '../../log/secrets.js'
 import { networkFailure } from '../remote/failure.js'
 import { optionalPackage } from '../remote/optional-package.js'
 import {
@@ -42,7 +43,7 @@ const CONNECT_TIMEOUT_MS = 5000
 /** How long idle connections stay open. */
 const IDLE_CONNECTION_MS = 30_000
 
-export const openS3 = async (options: S3Options): Promise<Bucket> => {
+export const openS3 = async (options: S3Options, secrets: SecretLearner): Promise<Bucket> => {
   const sdk = await optionalPackage('@aws-sdk/client-s3', () => import('@aws-sdk/client-s3'))
   // Suppresses the SDK's warning about future Node versions, which is of no use to operators.
   process.env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] ??= 'true'
@@ -51,7 +52,33 @@ export const openS3 = async (options: S3Options): Promise<Bucket> => {
     client.destroy()
     throw new StatusError('FAILED_PRECONDITION', 'no region: expected `region`, or AWS_REGION', { cause: error })
   })
+  const learned = learnedCredentials(secrets)
+  // Called for each request, before it is signed. The SDK keeps credentials until they have to be renewed.
+  client.middlewareStack.add(
+    (next) => async (request) => {
+      learned(await client.config.credentials())
+      return next(request)
+    },
+    { step: 'build', name: 'learnCredentials' },
+  )
   return new S3Bucket(sdk, client, options)
+}
+
+/**
+ * Hides the credentials of a client in the log, because error answers of servers may repeat them. Those before the last
+ * renewal stay hidden too, because requests in flight use them.
+ */
+const learnedCredentials = (secrets: SecretLearner) => {
+  let current = ''
+  let forgetCurrent = (): void => {}
+  let forgetPrevious = (): void => {}
+  return ({ secretAccessKey, sessionToken = '' }: { secretAccessKey: string; sessionToken?: string }): void => {
+    if (secretAccessKey === current) return
+    current = secretAccessKey
+    forgetPrevious()
+    forgetPrevious = forgetCurrent
+    forgetCurrent = secrets.learn([secretAccessKey, sessionToken])
+  }
 }
 
 const configOf = ({

@@ -7,6 +7,6 @@ import { openBucket } from './places.js'
 export const experimentalCloudObjectStore: StoreKind<ExperimentalCloudObjectStoreOptions> = {
   build: async (options, context) => {
     const timeoutMs = options.provider === 'gcs' ? options.read_timeout_s * 1000 : ANSWER_TIMEOUT_MS
-    return storeOver(await openBucket(options), options, timeoutMs, context)
+    return storeOver(await openBucket(options, context.secrets), options, timeoutMs, context)
   },
 }

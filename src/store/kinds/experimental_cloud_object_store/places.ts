@@ -1,5 +1,6 @@
 import { StatusError } from '../../../base/status-error.js'
 import type { ExperimentalCloudObjectStoreOptions as Options } from '../../../config/config.js'
+import type { SecretLearner } from '../../../log/secrets.js'
 import type { Bucket } from '../../objects/bucket.js'
 import { allowedAddress, authorities, MAX_CONNECTIONS, ONTAP_PART_BYTES } from '../../objects/open.js'
 import { openS3, type S3Options } from '../../objects/s3.js'
@@ -11,9 +12,10 @@ type Provider = Options['provider']
 const PART_BYTES = 5_000_000
 
 /** Opens the bucket of a configuration with the client library of its provider. Sends no request yet. */
-export const openBucket = (options: Options): Promise<Bucket> => openers[options.provider](options)
+export const openBucket = (options: Options, secrets: SecretLearner): Promise<Bucket> =>
+  openers[options.provider](options, secrets)
 
-const openers: Readonly<Record<Provider, (options: Options) => Promise<Bucket>>> = {
+const openers: Readonly<Record<Provider, (options: Options, secrets: SecretLearner) => Promise<Bucket>>> = {
   gcs: async (options) => {
     const bucket = needed(options, 'bucket')
     const { endpoint } = options
@@ -39,26 +41,28 @@ const openers: Readonly<Record<Provider, (options: Options) => Promise<Bucket>>>
       partBytes: options.max_retry_buffer_per_request ?? PART_BYTES,
     })
   },
-  aws: async (options) => {
+  aws: async (options, secrets) => {
     const endpoint = options.endpoint ?? process.env['AWS_ENDPOINT_URL_S3'] ?? process.env['AWS_ENDPOINT_URL']
-    return openS3(s3Options(options, { endpoint, region: options.region, isCompatible: endpoint !== undefined }))
+    const place = { endpoint, region: options.region, isCompatible: endpoint !== undefined }
+    return openS3(s3Options(options, place), secrets)
   },
-  ontap: async (options) => {
-    return openS3({
+  ontap: async (options, secrets) => {
+    const s3 = {
       ...s3Options(options, { endpoint: needed(options, 'endpoint'), region: needed(options, 'vserver_name') }),
       certificates: await authorities(options.root_certificates),
       partBytes: options.max_retry_buffer_per_request ?? ONTAP_PART_BYTES,
-    })
+    }
+    return openS3(s3, secrets)
   },
-  r2: async (options) => {
+  r2: async (options, secrets) => {
     const endpoint = options.endpoint ?? `https://${needed(options, 'account_id')}.r2.cloudflarestorage.com`
-    return openS3(s3Options(options, { endpoint, region: 'auto' }))
+    return openS3(s3Options(options, { endpoint, region: 'auto' }), secrets)
   },
-  oci: async (options) => {
+  oci: async (options, secrets) => {
     const region = needed(options, 'region')
     const endpoint =
       options.endpoint ?? `https://${needed(options, 'namespace')}.compat.objectstorage.${region}.oci.customer-oci.com`
-    return openS3(s3Options(options, { endpoint, region }))
+    return openS3(s3Options(options, { endpoint, region }), secrets)
   },
 }
 

@@ -88,7 +88,7 @@ interface KeyListParts {
 }
 
 const openOntap = async ({ backend }: OntapS3ExistenceCacheOptions, context: BuildContext): Promise<ObjectStore> => {
-  const bucket = await openS3({
+  const s3 = {
     name: `ontap bucket ${backend.bucket}`,
     bucket: backend.bucket,
     region: backend.vserver_name,
@@ -98,7 +98,8 @@ const openOntap = async ({ backend }: OntapS3ExistenceCacheOptions, context: Bui
     isCompatible: true,
     partBytes: backend.max_retry_buffer_per_request ?? ONTAP_PART_BYTES,
     maxConnections: MAX_CONNECTIONS,
-  })
+  }
+  const bucket = await openS3(s3, context.secrets)
   return storeOver(bucket, backend, ANSWER_TIMEOUT_MS, context)
 }
 

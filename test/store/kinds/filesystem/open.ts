@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { type Clock, systemClock } from '../../../../src/base/clock.js'
 import type { EvictionPolicy, FilesystemOptions } from '../../../../src/config/config.js'
 import { type Log, silentLog } from '../../../../src/log/log.js'
+import { unhiddenSecrets } from '../../../../src/log/secrets.js'
 import type { StoreUsage } from '../../../../src/store/contract/meter.js'
 import type { BlobFiles, Store } from '../../../../src/store/contract/store.js'
 import { openFileStore } from '../../../../src/store/kinds/filesystem/open-file-store.js'
@@ -49,7 +50,7 @@ export const openFilesystem = async (folder: string, parts: FilesystemParts = {}
   }
   const usages: (() => StoreUsage)[] = []
   const holds = (told: () => StoreUsage): void => void usages.push(told)
-  const around = { resources, clock, log, watch: () => {}, holds }
+  const around = { resources, clock, log, secrets: unhiddenSecrets, watch: () => {}, holds }
   const context = { path: 'TEST', child: unavailable, named: unavailable, ...around }
   const store = await openFileStore(all, context, segmentBytes ?? segmentBytesFor(all.eviction_policy.max_bytes))
   if (store.files === undefined) throw new Error('a filesystem store has files')
