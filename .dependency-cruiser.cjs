@@ -57,6 +57,7 @@ const mayImport = {
   admin: ['scheduler/scheduler', 'base'],
   metrics: ['store/contract/meter', 'proto', 'ledger', 'base'],
   otlp: ['metrics', 'tls', 'files', 'work', 'rpc', 'log', 'base'],
+  command: ['assembly', 'otlp', 'security', 'config', 'process', 'work', 'log', 'base'],
   'status-page': ['metrics', 'health', 'config', 'log', 'base'],
 }
 

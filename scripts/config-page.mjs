@@ -5,7 +5,7 @@ const intro = `<!-- Written by scripts/config-page.mjs from schema/: change the 
 # Configuration
 
 One file in JSON5 (JSON is a part of it), named on the command line: \`remexec CONFIG\`. \`remexec validate CONFIG...\` checks files
-without serving, with the same code; \`--format json\` is for programs. \`fixtures/configs/\` has examples.
+without serving, with the same code; \`--format json\` is for programs. \`deploy/recipes/\` has tested examples.
 
 ## How values are written
 
@@ -31,7 +31,7 @@ without serving, with the same code; \`--format json\` is for programs. \`fixtur
   an entry a call with another name is refused with INVALID_ARGUMENT, which lists the names there are.
 - \`'*'\` in \`supported_platform_properties\` says how every property is matched that is not listed. Without it an action that asks for
   such a property is refused with INVALID_ARGUMENT, which lists the properties there are.
-- \`fixtures/configs/default.json5\` has both, so that no client is refused for a name; \`fixtures/configs/readme.json5\` has neither.
+- \`deploy/recipes/machine/remexec.json5\` has both, so that no client is refused for a name.
 
 ## What comes without being written
 

@@ -53,7 +53,7 @@ t.test(
 )
 
 t.test('the installed program checks and serves', async (t) => {
-  const checked = await remexec('validate', join(installed, 'fixtures', 'configs', 'default.json5'))
+  const checked = await remexec('validate', join(installed, 'deploy/recipes/machine/remexec.json5'))
   t.equal(checked.code, 0) || t.comment(checked.output)
   const server = await startServer(t, join(folder, 'data'), { from: installed })
   const page = await fetch(server.uri.replace('grpc:', 'http:').concat('/status'))

@@ -1,3 +1,4 @@
+import { columns } from '../base/columns.js'
 import type { AttachedWorker, Config, ServerConfig } from './config.js'
 import { storePath } from './store-path.js'
 
@@ -61,14 +62,4 @@ const worksOn = ({ server, options }: AttachedWorker, config: Config): Row[] => 
   ]
 }
 
-/** Aligns columns to their longest cell. */
-const table = (rows: readonly Row[]): string[] => {
-  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)))
-  return rows.map(
-    (row) =>
-      `  ${row
-        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-        .join('  ')
-        .trimEnd()}`,
-  )
-}
+const table = (rows: readonly Row[]): string[] => columns(rows).map((line) => `  ${line}`)

@@ -78,4 +78,4 @@ export const serve = (
     },
   })
 
-export const DEFAULT = 'fixtures/configs/default.json5'
+export const DEFAULT = 'deploy/recipes/machine/remexec.json5'

@@ -21,7 +21,7 @@ t.test('Bazel asks its credential helper for the token that a build needs', { sk
   for (const part of ['WORKSPACE', 'plain', 'stubs']) {
     await cp(join(root, 'fixtures/workspace', part), join(cwd, part), { recursive: true })
   }
-  const config = JSON5.parse(await readFile(join(root, 'fixtures/configs/default.json5'), 'utf8'))
+  const config = JSON5.parse(await readFile(join(root, 'deploy/recipes/machine/remexec.json5'), 'utf8'))
   const sha256 = createHash('sha256').update('given-by-the-helper').digest('hex')
   config.security = { identity: { tokens: [{ name: 'ann', sha256 }] } }
   const configFile = join(folder, 'config.json')

@@ -45,7 +45,7 @@ const placeTokens = (...names: readonly string[]): Promise<void> => {
 
 /** The default configuration behind mutual TLS, for builders with a token and readers with a certificate alone. */
 const secured = async (): Promise<string> => {
-  const config = JSON5.parse(await readFile(join(root, 'fixtures/configs/default.json5'), 'utf8'))
+  const config = JSON5.parse(await readFile(join(root, 'deploy/recipes/machine/remexec.json5'), 'utf8'))
   config.servers[0].listener.http.tls = {
     cert_file: certFile,
     key_file: keyFile,

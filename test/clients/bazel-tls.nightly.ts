@@ -37,7 +37,7 @@ const place = async (issued: Issued): Promise<void> => {
 }
 await place(authority.issue('server'))
 
-const config = JSON5.parse(await readFile(join(root, 'fixtures/configs/default.json5'), 'utf8'))
+const config = JSON5.parse(await readFile(join(root, 'deploy/recipes/machine/remexec.json5'), 'utf8'))
 config.servers[0].listener.http.tls = { cert_file: certFile, key_file: keyFile }
 const configFile = join(folder, 'config.json')
 await writeFile(configFile, JSON.stringify(config))

@@ -40,7 +40,7 @@ export const startServer = async (
 ): Promise<Server> => {
   const program = join(from, 'dist', 'cli.js')
   if (!existsSync(program)) throw new Error(`${program} is missing: npm run build makes it`)
-  const child = spawn(node, [program, config ?? join(from, 'fixtures', 'configs', 'default.json5')], {
+  const child = spawn(node, [program, config ?? join(from, 'deploy/recipes/machine/remexec.json5')], {
     cwd: from,
     env: {
       PATH: process.env['PATH'],

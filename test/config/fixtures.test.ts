@@ -10,6 +10,7 @@ import { parseConfig } from '../../src/config/load.js'
 import { silentLog } from '../../src/log/log.js'
 import { Digest } from '../../src/reapi/digest.js'
 import { digestFunctions } from '../../src/reapi/digest-function.js'
+import { fixtures, goodConfigs as good } from '../configs.js'
 import { TestClient } from '../server/client.js'
 import { messagesOf, read, write } from '../service/bytestream-client.js'
 import { AC, CAPABILITIES, CAS } from '../service/harness.js'
@@ -19,7 +20,6 @@ import { placeBackends } from './real-backends.js'
 
 t.setTimeout(170_000)
 
-const fixtures = new URL('../../fixtures/configs/', import.meta.url)
 const schemas = new URL('../../schema/', import.meta.url)
 
 interface Schema {
@@ -31,7 +31,6 @@ interface Schema {
   readonly deprecated?: boolean
 }
 
-const good = readdirSync(fixtures).filter((name) => /\.json5?$/.test(name))
 const textOf = (name: string): string => readFileSync(new URL(name, fixtures), 'utf8')
 
 const schemaAt = (url: URL): Schema => JSON.parse(readFileSync(url, 'utf8'))

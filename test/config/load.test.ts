@@ -9,11 +9,10 @@ import { innermost } from '../../src/config/innermost.js'
 import { checkConfig, loadConfig, parseConfig } from '../../src/config/load.js'
 import { ConfigError } from '../../src/config/problem.js'
 import { Document } from '../../src/config/read/document.js'
+import { DEFAULT, fixtures, goodConfigs as good } from '../configs.js'
 
-const fixtures = new URL('../../fixtures/configs/', import.meta.url)
 const env = { HOME: '/home/user' }
 
-const good = readdirSync(fixtures).filter((name) => /\.json5?$/.test(name))
 const broken = readdirSync(new URL('broken/', fixtures)).filter((name) => name.endsWith('.json5'))
 
 const parse = (text: string, variables: Readonly<Record<string, string>> = env) =>
@@ -64,7 +63,7 @@ t.test('momoa and json5 read the same values from every fixture', async (t) => {
 t.test(
   'the default configuration serves any instance name from disk, ignores undeclared properties, and runs as many actions as there are cores',
   async (t) => {
-    const config = fixture('default.json5')
+    const config = fixture(DEFAULT)
     const [server, workerApi] = config.servers
     t.same([server?.listener.host, server?.listener.port], ['127.0.0.1', 50051])
     t.same([...(server?.services.bytestream.keys() ?? [])], ['*'], 'bytestream comes with cas')
@@ -81,7 +80,7 @@ t.test(
     const fast = cas?.kind === 'fast_slow' ? cas.options.fast : undefined
     t.match(fast, { kind: 'filesystem', options: { content_path: '/home/user/.cache/remexec/cas/content' } })
     t.match(fast, { options: { eviction_policy: { max_bytes: 20e9, evict_bytes: 1e9, max_count: 0 } } })
-    const moved = parse(readFileSync(new URL('default.json5', fixtures), 'utf8'), {
+    const moved = parse(readFileSync(new URL(DEFAULT, fixtures), 'utf8'), {
       REMEXEC_DATA: '/srv',
       REMEXEC_PORT: '0',
     })
@@ -193,7 +192,7 @@ t.test(
 )
 
 t.test('the default action timeout is a day, so no client is rejected by default', async (t) => {
-  t.equal(fixture('default.json5').workers[0]?.options.max_action_timeout_s, 86_400)
+  t.equal(fixture(DEFAULT).workers[0]?.options.max_action_timeout_s, 86_400)
 })
 
 t.test('keys that NativeLink silently ignores are warned about', async (t) => {
@@ -275,7 +274,7 @@ t.test('the catch-all entry applies to each name without an entry', async (t) =>
 })
 
 t.test('a configuration is deeply frozen', async (t) => {
-  const config = fixture('default.json5')
+  const config = fixture(DEFAULT)
   const frozen = (value: unknown): boolean => {
     if (typeof value !== 'object' || value === null) return true
     return Object.isFrozen(value) && [...(value instanceof Map ? value.values() : Object.values(value))].every(frozen)

@@ -10,7 +10,7 @@ const systemd = await findClient('REMEXEC_TEST_SYSTEMD_ANALYZE', 'systemd-analyz
 
 /** Each with the configuration that it is for. */
 const UNITS = {
-  'remexec.service': 'fixtures/configs/default.json5',
+  'remexec.service': 'deploy/recipes/machine/remexec.json5',
   'remexec-worker.service': 'deploy/chart/config/worker.json5',
 }
 
@@ -27,7 +27,7 @@ for (const [name, config] of Object.entries(UNITS)) {
 }
 
 t.test('the variables of the image are those the default configuration reads', async (t) =>
-  readsThem(t, 'deploy/Containerfile', 'fixtures/configs/default.json5'),
+  readsThem(t, 'deploy/Containerfile', 'deploy/recipes/machine/remexec.json5'),
 )
 
 const readsThem = (t: Test, file: string, config: string): void => {

@@ -54,7 +54,7 @@ t.test('a token without a name, or with a name that no line can have, is rejecte
     [['token', 'a', 'b'], /expected one NAME/],
     [['token', '#a'], /expected one NAME/],
     [['token', 'a', '--group', 'b,c'], /without blanks and commas/],
-    [['--group', 'b', 'x.json5'], /--group belongs to token/],
+    [['--group', 'b', 'x.json5'], /'--group': it belongs to remexec token/],
   ] as const) {
     const { status, stderr, stdout } = remexec(...args)
     t.equal(status, 2, args.join(' '))

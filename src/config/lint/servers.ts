@@ -23,7 +23,7 @@ const RESERVED = new Set([
 export const lintServers = (context: LintContext): void => {
   const { config, findings, isWhole } = context
   if (isWhole && config.servers.length === 0 && config.workers.length === 0)
-    findings.warning(['servers'], 'there is neither a server nor a worker: nothing can be reached')
+    findings.error(['servers'], 'there is neither a server nor a worker', { expected: 'a server or a worker' })
   lintPorts(context)
   for (const server of config.servers) {
     lintCompression(server, context)

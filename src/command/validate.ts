@@ -1,0 +1,19 @@
+import { validateCommand } from '../config/validate-command.js'
+import { type Command, textOption, UsageError } from './command.js'
+
+export const validate: Command = {
+  name: 'validate',
+  usage: [
+    ['[--format human|json] CONFIG...', 'check configurations'],
+    ['--explain CONFIG...', 'and show through which stores each service keeps its blobs'],
+  ],
+  options: { format: { type: 'string' }, explain: { type: 'boolean' } },
+  run: async (args, { print }) => {
+    const format = textOption(args, 'format') ?? 'human'
+    if (format !== 'human' && format !== 'json') throw new UsageError(`--format ${format}: expected human or json`)
+    if (args.words.length === 0) throw new UsageError('expected the path of a configuration')
+    const explains = args.options['explain'] === true
+    if (explains && format === 'json') throw new UsageError('--explain is for people: not with --format json')
+    return validateCommand(args.words, { format, explains }, print)
+  },
+}

@@ -1,0 +1,17 @@
+import { readdirSync } from 'node:fs'
+
+/** Folder of the configurations that exist for tests. */
+export const fixtures = new URL('../fixtures/configs/', import.meta.url)
+
+/** The configuration of `npm start` and `remexec start`, relative to `fixtures`. */
+export const DEFAULT = '../../deploy/recipes/machine/remexec.json5'
+
+const recipes = new URL('../deploy/recipes/', import.meta.url)
+
+/** Every configuration without errors, relative to `fixtures`: those for tests and those of the recipes. */
+export const goodConfigs: readonly string[] = [
+  ...readdirSync(fixtures).filter((name) => /\.json5?$/.test(name)),
+  ...readdirSync(recipes, { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.json5'))
+    .map((path) => `../../deploy/recipes/${path}`),
+]
