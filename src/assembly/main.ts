@@ -147,7 +147,7 @@ const start = async (
   // would wait for them.
   resources.add('schedulers', () => closeAll(schedulers))
   const workerSurroundings: WorkerSurroundings = {
-    ...{ servers: config.servers, hidden: config.paths, listeners, lentStores, parts, observation },
+    ...{ servers: config.servers, hidden: config.paths, listeners, lentStores, parts, ledger, observation },
     isAlone: config.workers.length === 1 && config.workers[0]?.server === undefined,
     token: security?.ownWorkerToken,
     workersAreHere: surroundings.workersAreHere ?? false,

@@ -3,6 +3,7 @@ import { systemClock } from '../base/clock.js'
 import { Code, StatusError } from '../base/status-error.js'
 import { version } from '../base/version.js'
 import { secretsOf } from '../config/secrets.js'
+import { Ledger } from '../ledger/ledger.js'
 import { isWritten, type Log, type LogFields, type LogLevel } from '../log/log.js'
 import { KnownSecrets } from '../log/secrets.js'
 import { otlpSettings } from '../otlp/settings.js'
@@ -53,7 +54,7 @@ const start = async (request: StartWorker): Promise<LocalWorker> => {
   const { name, options, address, token, storeKey, writesResults, hidden } = request
   const stores = { key: storeKey, writesResults }
   const about = { name, options, address, token, stores, hidden, isAlone: true }
-  return startLocalWorker({ ...about, clock, log, tracer: await tracer() })
+  return startLocalWorker({ ...about, ledger: new Ledger(), clock, log, tracer: await tracer() })
 }
 
 const tracer = async (): Promise<Tracer | undefined> => {

@@ -2,6 +2,7 @@ import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { startFailure } from '../base/errno.js'
 import type { AttachedWorker, LocalWorkerOptions, ServerConfig } from '../config/config.js'
+import type { Ledger } from '../ledger/ledger.js'
 import type { SecretLearner } from '../log/secrets.js'
 import type { Listener } from '../server/listener.js'
 import type { LentStores } from '../store/lent/server.js'
@@ -47,6 +48,7 @@ export interface WorkerSurroundings {
   /** Runs the workers of a server in this process too. For tests that inspect them. */
   readonly workersAreHere: boolean
   readonly parts: Parts
+  readonly ledger: Ledger
   readonly observation: Observation
 }
 
@@ -87,7 +89,18 @@ export const startWorker = async (placed: AttachedWorker, surroundings: WorkerSu
 
 const begin = async (
   { options, server }: AttachedWorker,
-  { servers, hidden, isAlone, listeners, token, lentStores, workersAreHere, parts, observation }: WorkerSurroundings,
+  {
+    servers,
+    hidden,
+    isAlone,
+    listeners,
+    token,
+    lentStores,
+    workersAreHere,
+    parts,
+    ledger,
+    observation,
+  }: WorkerSurroundings,
 ): Promise<LocalWorker> => {
   const { clock, log } = parts
   const { name, cas_fast_slow_store, upload_action_result } = options
@@ -103,7 +116,7 @@ const begin = async (
     const { tracer } = observation
     const { startLocalWorker } = await import('../worker/local-worker.js')
     const about = { name, options, stores, hidden, address, token: address && token, isAlone }
-    return startLocalWorker({ ...about, clock, log, tracer })
+    return startLocalWorker({ ...about, ledger, clock, log, tracer })
   }
   const { WorkerProcess } = await import('../worker/process/supervisor.js')
   return WorkerProcess.start({

@@ -5,7 +5,7 @@ const MIB = 1024 * KIB
 export type Rule = 'refuse' | 'wait' | 'drop_oldest'
 
 export interface KindFacts {
-  /** Bound of the process. A connection may use half of it, an address three quarters, an instance half. */
+  /** Bound of the process. A connection may use half of it, an address three quarters, an instance half, an attempt a sixteenth. */
   readonly maxBytes: number
   readonly rule: Rule
 }
@@ -28,6 +28,8 @@ export const KINDS = {
   parked: { maxBytes: 1024 * MIB, rule: 'drop_oldest' },
   /** Outcomes of finished operations, which clients may still request. */
   outcomes: { maxBytes: 128 * MIB, rule: 'drop_oldest' },
+  /** Small output files from hashing to upload, in the process of a worker. Beyond the bound they are read again. */
+  outputs: { maxBytes: 128 * MIB, rule: 'refuse' },
 } as const satisfies Readonly<Record<string, KindFacts>>
 
 export type KindName = keyof typeof KINDS

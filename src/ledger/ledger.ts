@@ -5,6 +5,7 @@ import { KINDS, type KindName } from './kinds.js'
 const CONNECTION_SHARE = 1 / 2
 const ADDRESS_SHARE = 3 / 4
 const INSTANCE_SHARE = 1 / 2
+const ATTEMPT_SHARE = 1 / 16
 
 /** The holder of the memory of a call, and the ledger that counts it. */
 export interface HeldFor {
@@ -56,6 +57,11 @@ export class Ledger {
     const holder = new Holder(INSTANCE_SHARE, undefined, () => this.#instances.delete(name))
     this.#instances.set(name, holder)
     return holder
+  }
+
+  /** One attempt of a worker to run an action. */
+  attempt(): Holder {
+    return new Holder(ATTEMPT_SHARE)
   }
 
   #addAddress(address: string): { readonly holder: Holder; connectionCount: number } {

@@ -4,6 +4,7 @@ import type { HealthStatus } from '../base/health.js'
 import { StatusError } from '../base/status-error.js'
 import type { LocalWorkerOptions } from '../config/config.js'
 import { lockFolder } from '../files/folder-lock.js'
+import type { Ledger } from '../ledger/ledger.js'
 import type { Log } from '../log/log.js'
 import type { Tracer } from '../rpc/trace.js'
 import type { Store } from '../store/contract/store.js'
@@ -35,6 +36,8 @@ export interface LocalWorkerParts {
   readonly address?: string | undefined
   /** Authenticates the worker, if the configuration has no credentials. */
   readonly token?: string | undefined
+  /** The ledger of this process. */
+  readonly ledger: Ledger
   readonly clock: Clock
   readonly log: Log
   readonly tracer?: Tracer | undefined
@@ -221,7 +224,7 @@ const dispatch = ({ start, kill, resultAck, drain }: FromScheduler, attempts: At
 }
 
 const actionContext = (
-  { name, options, clock, log, tracer }: LocalWorkerParts,
+  { name, options, ledger, clock, log, tracer }: LocalWorkerParts,
   { cas: store, results: actionCache, history }: OwnStores,
   processes: Processes,
 ): ActionContext => {
@@ -249,6 +252,7 @@ const actionContext = (
     },
     maxUploadTimeoutMs: options.max_upload_timeout_s * 1000,
     timeoutMessage: options.timeout_message,
+    ledger,
     clock,
     log,
     tracer,

@@ -7,9 +7,10 @@ import { run } from './run.js'
 const cli = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
 const MIB = 1024 * 1024
 
-/** What docs/operation.md says that clients can make the server hold; parked uploads are on disk. */
+/** What docs/operation.md says that clients can make the server hold: parked uploads are on disk, outputs in workers. */
+const ELSEWHERE: readonly string[] = ['parked', 'outputs']
 const sumMib = Object.entries(KINDS).reduce(
-  (sum, [name, { maxBytes }]) => sum + (name === 'parked' ? 0 : maxBytes / MIB),
+  (sum, [name, { maxBytes }]) => sum + (ELSEWHERE.includes(name) ? 0 : maxBytes / MIB),
   0,
 )
 

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { type Clock, systemClock } from '../../src/base/clock.js'
 import type { EvictionPolicy, LocalWorkerOptions, StoreConfig } from '../../src/config/config.js'
+import { Ledger } from '../../src/ledger/ledger.js'
 import { type Log, silentLog } from '../../src/log/log.js'
 import { unhiddenSecrets } from '../../src/log/secrets.js'
 import { codec } from '../../src/proto/codec.js'
@@ -133,6 +134,7 @@ export const setUp = async (
     clock,
     log,
     isAlone,
+    ledger: new Ledger(),
     ...(ownLauncher ? {} : { launcher }),
   })
   resources.add('worker', () => worker.close(10_000))

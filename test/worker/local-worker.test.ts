@@ -14,6 +14,7 @@ import { setImmediate, setTimeout } from 'node:timers/promises'
 import t from 'tap'
 import { ManualClock, systemClock } from '../../src/base/clock.js'
 import { StatusError } from '../../src/base/status-error.js'
+import { Ledger } from '../../src/ledger/ledger.js'
 import { type LogFields, silentLog } from '../../src/log/log.js'
 import { codec } from '../../src/proto/codec.js'
 import { Attempts } from '../../src/worker/attempts.js'
@@ -473,6 +474,7 @@ t.test('two workers on one work_directory: the second is refused, and attempts o
     options: workerOptions(first.directory, {}),
     stores: { cas: first.store, results: undefined, history: first.store },
     address: first.scheduler.address,
+    ledger: new Ledger(),
     clock: systemClock,
     log: silentLog,
     launcher,
@@ -489,6 +491,7 @@ t.test('a worker that does not start releases its work_directory for the next', 
       options: workerOptions(directory, { entrypoint, work_directory: join(directory, 'other') }),
       stores: { cas: store, results: undefined, history: store },
       address: scheduler.address,
+      ledger: new Ledger(),
       clock: systemClock,
       log: silentLog,
       launcher,

@@ -1,4 +1,5 @@
 import { isStatus, StatusError } from '../../base/status-error.js'
+import type { Reservation } from '../../ledger/reservation.js'
 import { withFields } from '../../log/log.js'
 import { statusOf } from '../../proto/error-details.js'
 import type { ActionResultInput } from '../../proto/generated/build.bazel.remote.execution.v2.js'
@@ -15,7 +16,7 @@ import { changedInputs } from '../input/changed.js'
 import { leaseInputs } from '../input/lease.js'
 import { makeInputRoot } from '../input/root.js'
 import type { CollectedOutputs } from '../output/collect.js'
-import type { OutputBlob } from '../output/file.js'
+import type { HashOptions, OutputBlob } from '../output/file.js'
 import { OutputSizes } from '../output/sizes.js'
 import { uploadBlobs } from '../output/upload.js'
 import { Execution } from './execution.js'
@@ -47,6 +48,8 @@ export class Attempt {
   readonly #times: AttemptTimes
   readonly #executions: Execution[] = []
   readonly #roots: AttemptRoots
+  /** Small outputs until their upload. */
+  readonly #kept: Reservation
   #release: () => void = () => {}
 
   constructor(context: ActionContext, request: AttemptRequest) {
@@ -59,6 +62,7 @@ export class Attempt {
     const attributes = { ...about, 'remexec.worker': context.workerName }
     const span = trace && context.tracer?.begin('attempt', { parent: trace, attributes })
     this.#call = internalCall({ signal, instanceName, log, span })
+    this.#kept = context.ledger.kinds.outputs.reserveOrThrow(context.ledger.attempt(), 0)
     this.#times = new AttemptTimes(context.clock, request.queuedMs)
   }
 
@@ -84,6 +88,7 @@ export class Attempt {
   end(failure?: StatusError): void {
     this.#call.span?.end(failure)
     this.#release()
+    this.#kept.release()
     this.#roots.end()
     for (const execution of this.#executions.splice(0)) execution.end()
   }
@@ -136,8 +141,9 @@ export class Attempt {
     const { actionDigest, onProgress } = this.#request
     const { store, maxUploadTimeoutMs, results, workerName, processes } = this.#context
     const { execution, exit } = finished
-    const { outputs, failure } = await this.#outputs(finished)
-    const [stdout, stderr] = await execution.printed(actionDigest.function, this.#call)
+    const hashing = { digestFunction: actionDigest.function, kept: this.#kept, signal: this.#call.signal }
+    const { outputs, failure } = await this.#outputs(finished, hashing)
+    const [stdout, stderr] = await execution.printed(hashing)
     const blobs: OutputBlob[] = [...(outputs?.blobs ?? [])]
     if (stdout !== undefined) blobs.push(stdout)
     if (stderr !== undefined) blobs.push(stderr)
@@ -171,7 +177,10 @@ export class Attempt {
   }
 
   /** The outputs of a command that ended by itself, or else the error for the response's status. */
-  async #outputs({ execution, exit, root }: Finished): Promise<{
+  async #outputs(
+    { execution, exit, root }: Finished,
+    hashing: HashOptions,
+  ): Promise<{
     readonly outputs?: CollectedOutputs
     readonly failure?: StatusError
   }> {
@@ -186,9 +195,8 @@ export class Attempt {
       diskBytes: settings.limits.diskBytes,
       maxBlobBytes: async () => (await store.files?.maxBlobBytes(this.#call)) ?? Number.POSITIVE_INFINITY,
     })
-    const { function: digestFunction } = this.#request.actionDigest
     try {
-      return { outputs: await execution.collect(root, { digestFunction, sizes, signal: this.#call.signal }) }
+      return { outputs: await execution.collect(root, { ...hashing, sizes }) }
     } catch (error) {
       if (isStatus(error, 'FAILED_PRECONDITION') || (sizes.isExceeded && isStatus(error, 'RESOURCE_EXHAUSTED')))
         return { failure: error }

@@ -2,7 +2,6 @@ import { chmodSync, closeSync, mkdirSync, readFileSync } from 'node:fs'
 import { StatusError } from '../../base/status-error.js'
 import type { Command } from '../../proto/generated/build.bazel.remote.execution.v2.js'
 import { requestedOutputs, workingDirectory } from '../../reapi/command.js'
-import type { DigestFunction } from '../../reapi/digest-function.js'
 import type { PlatformProperty } from '../../reapi/platform.js'
 import type { Call } from '../../rpc/call.js'
 import { commandEnvironment, type EnvironmentSource } from '../command/environment.js'
@@ -20,8 +19,8 @@ import { ownCopies, protectionOf } from '../input/read-only.js'
 import type { InputTree } from '../input/tree.js'
 import { type ActionLimits, printedTooMuch, watchLimits } from '../limit/limits.js'
 import type { OutOfMemory } from '../limit/out-of-memory.js'
-import { type CollectedOutputs, type CollectOptions, collectOutputs, makeOutputParents } from '../output/collect.js'
-import { hashOpenFile, type OutputBlob } from '../output/file.js'
+import { type CollectedOutputs, collectOutputs, makeOutputParents } from '../output/collect.js'
+import { type HashOptions, hashOpenFile, type OutputBlob } from '../output/file.js'
 
 /** The configuration of how a worker runs commands. */
 export interface ExecutionSettings {
@@ -184,14 +183,14 @@ export class Execution {
   }
 
   /** stdout and stderr as blobs; `undefined` for an empty stream. */
-  async printed(digestFunction: DigestFunction, { signal }: Call): Promise<readonly (OutputBlob | undefined)[]> {
+  async printed(options: HashOptions): Promise<readonly (OutputBlob | undefined)[]> {
     if (this.#printed === undefined) return []
     const { stdout, stderr } = this.#printed
-    return Promise.all([stdout, stderr].map((file) => hashOpenFile(file, digestFunction, signal)))
+    return Promise.all([stdout, stderr].map((file) => hashOpenFile(file, options)))
   }
 
   /** Rejects like `collectOutputs`, and with FAILED_PRECONDITION if the input root is gone. */
-  async collect(root: string | undefined, options: CollectOptions): Promise<CollectedOutputs> {
+  async collect(root: string | undefined, options: HashOptions): Promise<CollectedOutputs> {
     const { command } = this.#request
     if (root !== undefined || requestedOutputs(command).length === 0) {
       return collectOutputs(command, root ?? this.root, options)

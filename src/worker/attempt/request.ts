@@ -1,5 +1,6 @@
 import type { Clock } from '../../base/clock.js'
 import { Code, isStatus, StatusError } from '../../base/status-error.js'
+import type { Ledger } from '../../ledger/ledger.js'
 import type { Log } from '../../log/log.js'
 import { statusOf } from '../../proto/error-details.js'
 import type { Any } from '../../proto/generated/google.protobuf.js'
@@ -40,6 +41,7 @@ export interface ActionContext {
   readonly results: ResultPolicy
   readonly maxUploadTimeoutMs: number
   readonly timeoutMessage: string
+  readonly ledger: Ledger
   readonly clock: Clock
   readonly log: Log
   readonly tracer?: Tracer | undefined

@@ -13,7 +13,7 @@ import {
 import { type RequestedOutput, requestedOutputs } from '../../reapi/command.js'
 import { isDirectoryInside, statsOf, targetOf } from '../disk/inside-root.js'
 import { readOutputDirectory } from './directory.js'
-import { type HashOptions, hashFile, nodePropertiesOf, type OutputBlob, SmallFileBudget } from './file.js'
+import { type HashOptions, hashFile, nodePropertiesOf, type OutputBlob } from './file.js'
 import { textOf } from './utf8.js'
 
 /** The outputs of an ActionResult and the blobs it refers to. */
@@ -46,8 +46,6 @@ const makeParent = (output: string, parent: string, root: string): void => {
   }
 }
 
-export type CollectOptions = Omit<HashOptions, 'budget'>
-
 /**
  * Finds and hashes the declared outputs; outputs that do not exist are left out. Rejects with FAILED_PRECONDITION if a
  * legacy field names the wrong kind (REAPI Command.output_files) or a symlink leads out of the input root. Rejects with
@@ -56,7 +54,7 @@ export type CollectOptions = Omit<HashOptions, 'budget'>
 export const collectOutputs = async (
   command: Command,
   root: string,
-  options: CollectOptions,
+  options: HashOptions,
 ): Promise<CollectedOutputs> => {
   const collector = new Collector(command, root, options)
   for (const output of requestedOutputs(command)) {
@@ -90,10 +88,10 @@ class Collector implements CollectedOutputs {
   readonly #options: Parameters<typeof readOutputDirectory>[1]
   readonly #insideParents = new Set<string>([''])
 
-  constructor(command: Command, root: string, options: CollectOptions) {
+  constructor(command: Command, root: string, options: HashOptions) {
     this.#command = command
     this.#root = root
-    this.#options = { ...options, properties: command.outputNodeProperties, budget: new SmallFileBudget() }
+    this.#options = { ...options, properties: command.outputNodeProperties }
   }
 
   async add(output: RequestedOutput): Promise<void> {

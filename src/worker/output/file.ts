@@ -3,6 +3,7 @@ import { type FileHandle, open } from 'node:fs/promises'
 import { crc32 } from 'node:zlib'
 import { errnoOf } from '../../base/errno.js'
 import { StatusError } from '../../base/status-error.js'
+import type { Reservation } from '../../ledger/reservation.js'
 import type { NodePropertiesInput } from '../../proto/generated/build.bazel.remote.execution.v2.js'
 import { timestampOf } from '../../proto/time.js'
 import { Digest } from '../../reapi/digest.js'
@@ -35,24 +36,10 @@ export interface OutputFile extends OutputBlob {
 const CHUNK_BYTES = 256 * 1024
 const SMALL_BYTES = 64 * 1024
 
-/** Bytes of small files are kept from hashing to upload, so that they are read only once. This bounds their sum. */
-export class SmallFileBudget {
-  #leftBytes: number
-
-  constructor(bytes = 8 * 1024 * 1024) {
-    this.#leftBytes = bytes
-  }
-
-  take(bytes: number): boolean {
-    if (bytes > this.#leftBytes) return false
-    this.#leftBytes -= bytes
-    return true
-  }
-}
-
 export interface HashOptions {
   readonly digestFunction: DigestFunction
-  readonly budget: SmallFileBudget
+  /** Grows by small files whose bytes are kept until the upload, so that they are read only once. */
+  readonly kept: Reservation
   /** Checked for each file before its bytes are read. */
   readonly sizes?: OutputSizes
   /** An abort ends the hashing. */
@@ -64,7 +51,7 @@ export interface HashOptions {
  * left out and never read. Symlinks are not followed. Rejects with the signal's status once that aborts.
  */
 export const hashFile = async (path: string, options: HashOptions, flags = FLAGS): Promise<OutputFile | undefined> => {
-  const { digestFunction, budget, sizes, signal } = options
+  const { digestFunction, kept, sizes, signal } = options
   if (signal.aborted) throw cancellation(signal)
   const file = await openFile(path, flags)
   if (file === undefined) return undefined
@@ -74,7 +61,7 @@ export const hashFile = async (path: string, options: HashOptions, flags = FLAGS
     await sizes?.admit(stats)
     if (stats.size > SMALL_BYTES) return { ...(await hashChunks(file, { path, stats }, options)), stats }
     const bytes = await readSmall(file, stats.size)
-    const source = budget.take(bytes.length) ? bytes : hashed({ path, stats }, bytes.length, crc32(bytes))
+    const source = kept.grow(bytes.length) ? bytes : hashed({ path, stats }, bytes.length, crc32(bytes))
     return { digest: Digest.of(bytes, digestFunction), source, stats }
   } finally {
     await file.close()
@@ -82,13 +69,8 @@ export const hashFile = async (path: string, options: HashOptions, flags = FLAGS
 }
 
 /** The contents of an open file without a name; undefined if it is empty. */
-export const hashOpenFile = (
-  fd: number,
-  digestFunction: DigestFunction,
-  signal: AbortSignal,
-): Promise<OutputBlob | undefined> => {
+export const hashOpenFile = (fd: number, options: HashOptions): Promise<OutputBlob | undefined> => {
   if (fstatSync(fd).size === 0) return Promise.resolve(undefined)
-  const options = { digestFunction, budget: new SmallFileBudget(), signal }
   return hashFile(`/proc/self/fd/${fd}`, options, constants.O_RDONLY)
 }
 

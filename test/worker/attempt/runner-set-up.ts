@@ -2,6 +2,7 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { systemClock } from '../../../src/base/clock.js'
+import { Ledger } from '../../../src/ledger/ledger.js'
 import { type LogFields, silentLog } from '../../../src/log/log.js'
 import { codec } from '../../../src/proto/codec.js'
 import type {
@@ -71,6 +72,7 @@ export const setUp = async (t: Test, { limits, oomKills, sandbox, kept, ...parts
     processes: { launcher, leftovers, workDirectory, outOfMemory, sandbox, keptRoots },
     maxUploadTimeoutMs: 60_000,
     timeoutMessage: 'execution timeout exceeded',
+    ledger: new Ledger(),
     clock: systemClock,
     log: { ...silentLog, warn: (message, fields) => warnings.push([message, fields]) },
     ...parts,

@@ -1,12 +1,15 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
+import { Ledger } from '../../../src/ledger/ledger.js'
 import { unpack } from '../../../src/proto/any.js'
 import { codec } from '../../../src/proto/codec.js'
 import type { ExecutedActionMetadataInput } from '../../../src/proto/generated/build.bazel.remote.execution.v2.js'
+import { ProgressStage } from '../../../src/proto/generated/remexec.worker.v1.js'
 import { type Time, toMs } from '../../../src/proto/time.js'
 import { Digest } from '../../../src/reapi/digest.js'
 import { encodeDirectory } from '../../../src/reapi/directory.js'
+import type { BlobFiles } from '../../../src/store/contract/store.js'
 import { loadLibc } from '../../../src/worker/command/libc.js'
 import { FileStore } from '../file-store.js'
 import { actionCodec, BLAKE3, SHA256, setUp, sh } from './runner-set-up.js'
@@ -92,6 +95,37 @@ t.test('EXE-23 a failing command is a result with its outputs', async (t) => {
   t.notOk(status)
   t.equal(result?.exitCode, 3)
   t.equal(text(result?.outputFiles?.[0]?.digest as never), 'log\n')
+})
+
+t.test('small outputs are held until their upload within a bound; further ones are read again', async (t) => {
+  const { outputs } = new Ledger().kinds
+  // An attempt may hold a sixteenth: 25,000 bytes.
+  const ledger = new Ledger({ outputs: 400_000 })
+  const { action, start, store } = await setUp(t, { ledger })
+  let moved = 0
+  const { reserve } = store.files
+  const counting: BlobFiles['reserve'] = (call) => {
+    moved += 1
+    return reserve(call)
+  }
+  Object.assign(store.files, { reserve: counting })
+  const held: number[] = []
+  const onProgress = (stage: number): void => {
+    if (stage === ProgressStage.UPLOADING_OUTPUTS) held.push(ledger.kinds.outputs.heldBytes)
+  }
+  const names = ['a', 'b', 'c', 'd']
+  const script = names.map((name) => `head -c 10000 /dev/zero | tr '\\0' ${name} > ${name}`).join('; ')
+  const { executeResponse } = await start(action({ ...sh(script), outputPaths: names }), { onProgress })
+  t.match(executeResponse?.result, { exitCode: 0 })
+  for (const name of names) {
+    const digest = Digest.of(Buffer.alloc(10_000, name), SHA256)
+    t.ok(store.written.includes(digest.key), name)
+  }
+  t.same(held, [20_000])
+  t.equal(moved, 2, 'files beyond the bound, which are moved into the store')
+  t.equal(ledger.kinds.outputs.limitedCount, 2)
+  t.equal(ledger.kinds.outputs.heldBytes, 0, 'released when the attempt has ended')
+  t.equal(outputs.maxBytes / 16, 8 * 1024 * 1024)
 })
 
 t.test('CMD-09 a result of exit code 0 is cached although a declared output is missing', async (t) => {

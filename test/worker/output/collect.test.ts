@@ -18,6 +18,7 @@ import { dirname, join } from 'node:path'
 import { Writable } from 'node:stream'
 import t, { type Test } from 'tap'
 import { StatusError } from '../../../src/base/status-error.js'
+import { Ledger } from '../../../src/ledger/ledger.js'
 import { codec } from '../../../src/proto/codec.js'
 import type { Command, DigestInput } from '../../../src/proto/generated/build.bazel.remote.execution.v2.js'
 import { Digest } from '../../../src/reapi/digest.js'
@@ -40,6 +41,11 @@ const treeCodec = codec('build.bazel.remote.execution.v2.Tree')
 const directoryCodec = codec('build.bazel.remote.execution.v2.Directory')
 const commandCodec = codec('build.bazel.remote.execution.v2.Command')
 
+const kept = () => {
+  const ledger = new Ledger()
+  return ledger.kinds.outputs.reserveOrThrow(ledger.attempt(), 0)
+}
+
 const command = (parts: Parameters<typeof commandCodec.encode>[0]): Command =>
   commandCodec.decode(commandCodec.encode({ arguments: ['x'], ...parts }))
 
@@ -56,7 +62,7 @@ const setUp = (t: Test) => {
       return Digest.of(Buffer.from(text), SHA256)
     },
     collect: (parts: Parameters<typeof commandCodec.encode>[0], digestFunction = SHA256) =>
-      collectOutputs(command(parts), root, { digestFunction, signal: call.signal }),
+      collectOutputs(command(parts), root, { digestFunction, kept: kept(), signal: call.signal }),
   }
 }
 
@@ -419,6 +425,7 @@ t.test('hashing a large output ends with its call', async (t) => {
   const controller = new AbortController()
   const collected = collectOutputs(command({ outputPaths: ['out'] }), root, {
     digestFunction: SHA256,
+    kept: kept(),
     signal: controller.signal,
   })
   controller.abort(new StatusError('ABORTED', 'killed'))
@@ -437,7 +444,12 @@ t.test('the length of an output is checked against the limits before its bytes a
       },
     })
   const collect = (sizes: OutputSizes) =>
-    collectOutputs(command({ outputPaths: ['d'] }), root, { digestFunction: SHA256, signal: call.signal, sizes })
+    collectOutputs(command({ outputPaths: ['d'] }), root, {
+      digestFunction: SHA256,
+      kept: kept(),
+      signal: call.signal,
+      sizes,
+    })
   file('d/small')
   const fitting = sizesOf(1_000_000)
   await collect(fitting)
