@@ -84,13 +84,13 @@ const PATIENCE_MS = 5_000
 /** Connects and asks for the capabilities. Throws a TargetError if no REAPI server answers. */
 export const openCandidate = async (settings: CandidateSettings): Promise<Candidate> => {
   const target = targetOf(settings)
-  await diagnose(target)
+  const patience = new Patience(settings.patience)
+  await diagnose(target, patience)
   const channelCredentials = target.isSecure
     ? credentials.createSsl(target.ca, target.key, target.cert)
     : credentials.createInsecure()
   const named = target.serverName === undefined ? {} : { 'grpc.ssl_target_name_override': target.serverName }
   const identity = { toolName: 'remexec-conformance', invocationId: randomUUID() }
-  const patience = new Patience(settings.patience)
   const answered = new Set<string>()
   const connect = (channel: ClientOptions = {}): Client =>
     new Client(target.hostPort, channelCredentials, {

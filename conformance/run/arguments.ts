@@ -28,7 +28,7 @@ export const USAGE = `usage: remexec-conformance grpc://HOST:PORT [options]
   --restart-command COMMAND     run by the shell when the server has gone away, to bring it back
   --server-name NAME            names the server in reports (default: its address)
   --server-version TEXT         its version, commit or build, for reports
-  --patience FACTOR             multiply every deadline, for a server that is slow or far (default: 1)
+  --patience FACTOR             multiply every deadline, 0.1 to 99: more for a server that is slow or far (default: 1)
   --time-limit SECONDS          end the run after that, with what is known by then (default: 600)
   --quiet                       no live progress on stderr
 
@@ -175,7 +175,8 @@ const millisecondsOf = (seconds: string): number => {
 }
 
 const factorOf = (factor: string): number => {
-  if (!/^[1-9]\d?$/.test(factor)) throw new TargetError(`--patience ${factor}: expected a factor, 1 to 99`)
+  if (!/^(?:[1-9]\d?|0\.[1-9])$/.test(factor))
+    throw new TargetError(`--patience ${factor}: expected a factor, 0.1 to 99`)
   return Number(factor)
 }
 

@@ -1,8 +1,10 @@
 import { connect as connectTcp, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
+import type { Patience } from './patience.js'
 import { oneLine, type Target, TargetError } from './target.js'
 
-const PATIENCE_MS = 5_000
+/** How long each step may take, multiplied by the patience of the run. */
+const STEP_MS = 5_000
 const PREFACE = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n')
 const EMPTY_SETTINGS = Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0])
 const SETTINGS_FRAME = 4
@@ -12,18 +14,19 @@ const TLS_ALERT = 0x15
  * Opens an HTTP/2 connection and inspects the bytes that come back, because a gRPC library reports only "unavailable".
  * Throws a TargetError that says what answered, if it is not HTTP/2.
  */
-export const diagnose = async (target: Target): Promise<void> => {
-  const socket = await connected(target)
+export const diagnose = async (target: Target, patience: Patience): Promise<void> => {
+  const limitMs = patience.scaledMs(STEP_MS)
+  const socket = await connected(target, limitMs)
   try {
-    const answer = await answerTo(socket)
-    const finding = findingOf(answer, target.isSecure)
+    const answer = await answerTo(socket, limitMs)
+    const finding = findingOf(answer, target.isSecure, limitMs)
     if (finding !== undefined) throw new TargetError(`${target.address}: ${finding}`)
   } finally {
     socket.destroy()
   }
 }
 
-const connected = (target: Target): Promise<Socket> =>
+const connected = (target: Target, limitMs: number): Promise<Socket> =>
   new Promise((resolve, reject) => {
     const { host, port, isSecure, ca, cert, key, address } = target
     const servername = target.serverName ?? (/^[\d.]+$|:/.test(host) ? '' : host)
@@ -35,8 +38,8 @@ const connected = (target: Target): Promise<Socket> =>
       reject(new TargetError(`${address}: ${reason}`))
     }
     const timer = setTimeout(
-      () => refuse(`no ${isSecure ? 'TLS handshake' : 'connection'} within ${PATIENCE_MS / 1000} s`),
-      PATIENCE_MS,
+      () => refuse(`no ${isSecure ? 'TLS handshake' : 'connection'} within ${limitMs / 1000} s`),
+      limitMs,
     )
     const ready = (): void => {
       clearTimeout(timer)
@@ -58,14 +61,14 @@ const connectionFinding = (error: NodeJS.ErrnoException, isSecure: boolean): str
 
 type Answer = { readonly bytes: Buffer; readonly end: 'data' | 'closed' | 'silence' }
 
-const answerTo = (socket: Socket): Promise<Answer> =>
+const answerTo = (socket: Socket, limitMs: number): Promise<Answer> =>
   new Promise((resolve) => {
     let bytes = Buffer.alloc(0)
     const end = (how: Answer['end']): void => {
       clearTimeout(timer)
       resolve({ bytes, end: how })
     }
-    const timer = setTimeout(() => end('silence'), PATIENCE_MS)
+    const timer = setTimeout(() => end('silence'), limitMs)
     socket.on('data', (chunk) => {
       bytes = Buffer.concat([bytes, chunk])
       if (bytes.length >= EMPTY_SETTINGS.length) end('data')
@@ -77,7 +80,7 @@ const answerTo = (socket: Socket): Promise<Answer> =>
   })
 
 /** The obstacle, or undefined if the answer opens an HTTP/2 connection. */
-const findingOf = ({ bytes, end }: Answer, isSecure: boolean): string | undefined => {
+const findingOf = ({ bytes, end }: Answer, isSecure: boolean, limitMs: number): string | undefined => {
   const protocol = isSecure ? 'HTTP/2 over TLS' : 'plaintext HTTP/2'
   if (bytes.length >= EMPTY_SETTINGS.length && bytes[3] === SETTINGS_FRAME) return undefined
   if (bytes.subarray(0, 5).toString('latin1') === 'HTTP/') {
@@ -87,7 +90,7 @@ const findingOf = ({ bytes, end }: Answer, isSecure: boolean): string | undefine
   if (bytes.length > 0) return `the server does not speak ${protocol}: it sent ${shown(bytes)}`
   if (end === 'closed')
     return `the server closed the connection after the preface of ${protocol}${isSecure ? '' : ': try grpcs://'}`
-  return `the server accepts connections and does not answer: no ${protocol} within ${PATIENCE_MS / 1000} s`
+  return `the server accepts connections and does not answer: no ${protocol} within ${limitMs / 1000} s`
 }
 
 const shown = (bytes: Buffer): string =>

@@ -21,6 +21,8 @@ export interface Attack {
   readonly name: string
   /** The kind of the ledger that bounds it, for the reader. */
   readonly kind: string
+  /** Runs for each change: quick, and one of each kind if there is such a one. The others run nightly. */
+  readonly isQuick?: true
   /** What the server may take beyond what it has when nothing is asked of it. */
   readonly mostMib: number
   /** Puts what is needed into the server, then attacks: resolves when everything was sent. */
@@ -121,6 +123,7 @@ const smallTree = directoryOf({ symlinks: [{ name: 'a', target: 'b' }] })
 export const attacks: readonly Attack[] = [
   {
     name: 'A2: 250 FindMissingBlobs of 16 MiB in 16 KB of gzip, one connection',
+    isQuick: true,
     kind: 'unpacked',
     mostMib: 400,
     begin: async ({ connect }) => {
@@ -142,6 +145,7 @@ export const attacks: readonly Attack[] = [
   },
   {
     name: 'A3: 200 Writes of 300 bytes with a zstd window of 8 MiB, 4 connections',
+    isQuick: true,
     kind: 'windows',
     mostMib: 500,
     begin: async ({ connect }) => {
@@ -170,6 +174,7 @@ export const attacks: readonly Attack[] = [
   },
   {
     name: 'R6: 1,000 BatchReadBlobs of 3.6 MB that nobody reads, 5 connections',
+    isQuick: true,
     kind: 'answers',
     mostMib: 600,
     begin: async ({ connect, owner }) => {
@@ -201,6 +206,7 @@ export const attacks: readonly Attack[] = [
   },
   {
     name: 'R4: 1,200 Writes that send 1 kB and then nothing, 2 connections; another writes',
+    isQuick: true,
     kind: 'uploads',
     mostMib: 700,
     begin: async ({ connect }) => {
@@ -214,6 +220,7 @@ export const attacks: readonly Attack[] = [
   },
   {
     name: 'R4: 1,100 GetTree with a closed window, 2 connections; another gets its tree',
+    isQuick: true,
     kind: 'trees',
     mostMib: 1000,
     begin: async ({ connect, owner }) => {
@@ -321,6 +328,7 @@ export const attacks: readonly Attack[] = [
   },
   {
     name: '2,300 connections of one address, 15 KB of a request on each',
+    isQuick: true,
     kind: 'max_connections_per_address',
     mostMib: 300,
     begin: async ({ connect }) => {
@@ -331,6 +339,7 @@ export const attacks: readonly Attack[] = [
   },
   {
     name: '300 BatchUpdateBlobs of 3.9 MB that end a byte short, 6 connections',
+    isQuick: true,
     kind: 'requests',
     mostMib: 700,
     begin: async ({ connect }) => {
@@ -345,6 +354,7 @@ export const attacks: readonly Attack[] = [
   },
   {
     name: 'A8: a cancelled upload fills a memory store; another uploads',
+    isQuick: true,
     kind: 'parked',
     mostMib: 200,
     begin: async ({ connect }) => {

@@ -104,11 +104,13 @@ for (const format of ['text', 'json']) {
       answers.push(await answer.then(JSON.stringify, (error) => `${error.details} ${error.message} ${error.metadata}`))
     }
     const { digest, bytes } = blobOf('content')
-    for (const instanceName of Object.keys(stores)) {
-      await ask('FindMissingBlobs', { instanceName, blobDigests: [wire(digest)] })
-      await ask('BatchUpdateBlobs', { instanceName, requests: [{ digest: wire(digest), data: bytes }] })
-      await ask('BatchReadBlobs', { instanceName, digests: [wire(digest)] })
-    }
+    await Promise.all(
+      Object.keys(stores).flatMap((instanceName) => [
+        ask('FindMissingBlobs', { instanceName, blobDigests: [wire(digest)] }),
+        ask('BatchUpdateBlobs', { instanceName, requests: [{ digest: wire(digest), data: bytes }] }),
+        ask('BatchReadBlobs', { instanceName, digests: [wire(digest)] }),
+      ]),
+    )
     const asked = { instanceName: 'upstream', blobDigests: [wire(digest)] }
     const basic = Buffer.from(`me:${SECRET}-basic`).toString('base64')
     for (const authorization of [`Bearer ${SECRET}-caller`, `Basic ${basic}`, `Digest ${SECRET}-digest`]) {
@@ -148,15 +150,12 @@ t.test('no secret is in messages about a configuration, valid or not', async (t)
   for (const [name, text] of Object.entries(files)) writeFileSync(`${folder}/${name}.json`, text)
   for (const name of Object.keys(files)) {
     const path = `${folder}/${name}.json`
-    for (const args of [
-      ['validate', path],
-      ['validate', '--format', 'json', path],
-      ['validate', '--explain', path],
-    ]) {
-      const run = start(t, [process.execPath, program, ...args], { cwd: root })
+    const validate = async (...args: readonly string[]): Promise<void> => {
+      const run = start(t, [process.execPath, program, 'validate', ...args, path], { cwd: root })
       await run.ended
       t.same(leaks(run.said()), [], args.join(' '))
     }
+    await Promise.all([validate(), validate('--format', 'json'), validate('--explain')])
   }
   const refused = serve(t, `${folder}/wrong.json`, folder)
   await refused.ended

@@ -10,6 +10,8 @@ import { DEFAULT, type Program, root, serve, start } from './program.js'
 
 // Time limit of these tests: that of a container manager.
 t.setTimeout(60_000)
+// Most of each test is waiting.
+t.jobs = 3
 
 /** The default configuration with the given drain time. */
 const configWith = (data: string, global: string): string => {

@@ -1,66 +1,15 @@
 import t, { type Test } from 'tap'
-import { openCandidate } from '../../conformance/exam/candidate.js'
 import { mutations } from '../../conformance/mutate/mutations.js'
 import { MutatingProxy } from '../../conformance/mutate/proxy/proxy.js'
-import type { ReportDocument } from '../../conformance/report/document.js'
-import { profiles } from '../../conformance/requirements/profiles.js'
 import { settingsOf } from '../../conformance/run/arguments.js'
-import { listOperations } from '../../conformance/wire/methods.js'
 import { conformance, type Ended } from './program.js'
 import { parseXml } from './report/xml.js'
 import { startServer } from './server.js'
 
-// The program as a server's author runs it, against the server built from this checkout.
+// The program as a server's author runs it, against the server built from this checkout. A whole run is in whole-run.test.ts.
 
-// A whole run: most of a minute on two idle cores, and several on a machine with other work.
-t.setTimeout(600_000)
+t.setTimeout(120_000)
 const address = await startServer(t)
-
-const INSTANCES = [
-  ...[
-    '--second-instance-name',
-    'second',
-    '--read-only-instance',
-    'frozen',
-    '--cache-only-instance',
-    'projects/p/instances/i',
-  ],
-  ...['--property', 'OSFamily=Linux'],
-  // On a machine with other work the server is slow, not wrong.
-  ...['--patience', '4'],
-]
-
-t.test('no must row fails on this server, and no check breaks', async (t) => {
-  const { code, stdout, stderr } = await conformance(address, ...INSTANCES, '--format', 'json')
-  const { results, summary } = JSON.parse(stdout) as ReportDocument
-  const wrong = results.filter(({ verdict }) => verdict === 'fail' || verdict === 'broken')
-  t.same(
-    wrong.map(({ id, reason }) => `${id}: ${reason}`),
-    [],
-  )
-  t.equal(code, 0)
-  t.ok(results.length >= 300 && summary.pass >= 250, JSON.stringify(summary))
-  t.match(stderr, /\d+\/\d+ ok {3}GEN-01/, 'live progress')
-  for (const { id, fact } of profiles) {
-    const result = results.find((each) => each.id === id)
-    t.ok(result?.observations[fact] !== undefined || result?.verdict === 'skip', `${id} measures ${fact}`)
-  }
-})
-
-t.test('no operation of that run is left running', async (t) => {
-  const { client } = await openCandidate({ address, instanceName: '', properties: [], headers: {}, tls: {} })
-  t.teardown(() => client.close())
-  for (let pageToken = ''; ; ) {
-    const { code, responses } = await client.call(listOperations, { name: '', pageSize: 1_000, pageToken })
-    t.equal(code, 0)
-    t.same(
-      responses[0]?.operations.filter(({ done }) => !done).map(({ name }) => name),
-      [],
-    )
-    pageToken = responses[0]?.nextPageToken ?? ''
-    if (pageToken === '') break
-  }
-})
 
 t.test('the formats', async (t) => {
   const only = ['--only', 'HLT-02,EXE-27,AST-01', '--quiet']
@@ -148,7 +97,8 @@ t.test('wrong usage is reported with one reason', async (t) => {
     [[address, '--only', 'FMB-04'], /FMB-04: .* part of DIG-12 now/],
     [[address, '--only', 'BSR-14'], /BSR-14: this row cannot be observed/],
     [[address, '--property', 'x'], /x: expected NAME=VALUE/],
-    [[address, '--patience', '0.5'], /--patience 0.5: expected a factor/],
+    [[address, '--patience', '0.05'], /--patience 0.05: expected a factor, 0.1 to 99/],
+    [[address, '--patience', '0'], /--patience 0: expected a factor/],
     [[address, '--time-limit', '0'], /--time-limit 0: expected seconds/],
   ] as const) {
     t.throws(() => settingsOf(args), { name: 'TargetError', message }, args.join(' '))

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import JSON5 from 'json5'
+import type { CandidateSettings } from '../../conformance/exam/candidate.js'
 import { Authority } from '../tls/authority.js'
 
 export interface Secured {
@@ -11,6 +12,8 @@ export interface Secured {
   readonly args: readonly string[]
   /** The same but for the token. */
   readonly argsWithoutToken: readonly string[]
+  /** What `args` say, for a candidate. */
+  readonly candidate: Pick<CandidateSettings, 'headers' | 'tls'>
 }
 
 const TOKEN = 'token-of-the-suite'
@@ -42,5 +45,9 @@ export const secured = (config: string, folder: string): Secured => {
     config: path,
     args: [...certificates, '--header', `authorization=Bearer ${TOKEN}`],
     argsWithoutToken: certificates,
+    candidate: {
+      headers: { authorization: `Bearer ${TOKEN}` },
+      tls: { ca: authority.caFile, cert: client.certFile, key: client.keyFile },
+    },
   }
 }

@@ -14,7 +14,7 @@ import { CAPABILITIES, failure } from '../service/harness.js'
 import { bearer, startGuarded } from './server.js'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
-const cli = ['--import', 'tsx', '--no-warnings', 'src/cli.ts']
+const cli = ['dist/cli.js']
 const remexec = (...args: readonly string[]) =>
   spawnSync(process.execPath, [...cli, ...args], { cwd: root, encoding: 'utf8' })
 
@@ -265,7 +265,7 @@ t.test('a server that ends by an unexpected error reports it without secrets', a
   const folder = t.testdir({ 'fail.mjs': failing, 'config.json5': leaky(false) })
   const env = { ...process.env, MY_TOKEN: 'sesame-of-the-environment', SIZE: '1000' }
   const check = async (FAILS: string, expected: RegExp): Promise<void> => {
-    const args = [...cli.slice(0, 3), '--import', `${folder}/fail.mjs`, ...cli.slice(3), `${folder}/config.json5`]
+    const args = ['--import', `${folder}/fail.mjs`, ...cli, `${folder}/config.json5`]
     const program = start(t, [process.execPath, ...args], { env: { ...env, FAILS } })
     await program.hears(/serving grpc:/)
     program.child.kill('SIGUSR2')
@@ -291,7 +291,7 @@ Server.prototype.listen = () => { throw make(process.env) }`,
     'config.json5': leaky(false),
   })
   const env = { ...process.env, MY_TOKEN: 'sesame-of-the-environment', SIZE: '1000' }
-  const args = [...cli.slice(0, 3), '--import', `${folder}/fail.mjs`, ...cli.slice(3), `${folder}/config.json5`]
+  const args = ['--import', `${folder}/fail.mjs`, ...cli, `${folder}/config.json5`]
   const program = start(t, [process.execPath, ...args], { env })
   t.equal((await program.ended).code, 1)
   t.match(program.said(), /cannot serve: Error: could not reach/)
@@ -348,7 +348,7 @@ t.test('a worker process that ends by an unexpected error reports no secrets and
   writeFileSync(`${folder}/config.json5`, JSON.stringify(config))
   writeFileSync(`${folder}/fail.mjs`, failingWorker(folder))
   const env = { ...process.env, MY_TOKEN: 'sesame-of-the-environment', REMEXEC_LOG_LEVEL: 'debug' }
-  const args = [...cli.slice(0, 3), '--import', `${folder}/fail.mjs`, ...cli.slice(3), `${folder}/config.json5`]
+  const args = ['--import', `${folder}/fail.mjs`, ...cli, `${folder}/config.json5`]
   const program = start(t, [process.execPath, ...args], { env })
   await program.hears(/serving grpc:/)
   const { pid, secrets } = JSON.parse(readFileSync(`${folder}/told.json`, 'utf8'))

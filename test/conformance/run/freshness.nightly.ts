@@ -8,6 +8,8 @@ import { conformance, type Ended } from '../program.js'
 import { startServer } from '../server.js'
 import { isOwn, type ObservedCall, Observer, type RequestMetadata } from './observer.js'
 
+// For changes in: conformance
+
 // Two runs beside each other, each seen by a proxy that changes nothing: what they upload and who they say they are.
 
 // Two runs and two proxies: over half a minute on two cores with other work, and more where there is more of it.

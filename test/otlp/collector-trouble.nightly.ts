@@ -6,6 +6,8 @@ import { certificate } from '../server/certificate.js'
 import { TestClient } from '../server/client.js'
 import { blobOf, CAS, wire } from '../service/harness.js'
 
+// For changes in: src/otlp
+
 const STORED = blobOf(Buffer.from('a blob'))
 
 /** Runs calls against a server whose collector behaves as given. */

@@ -12,6 +12,8 @@ import { findMissingBlobs } from '../../../conformance/wire/methods.js'
 import { conformance } from '../program.js'
 import { startServer } from '../server.js'
 
+// For changes in: conformance
+
 // A fault is reported by the row it concerns and by no bystander, and a busy machine is no fault of the server.
 
 t.setTimeout(180_000)

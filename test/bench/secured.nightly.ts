@@ -6,6 +6,8 @@ import { clientTls } from '../../bench/server/certificates.js'
 import { memoryPlace } from '../../bench/server/place.js'
 import { startRemexec } from '../../bench/server/process.js'
 
+// For changes in: bench, src/server, src/tls
+
 const REQUESTS = 4
 const FIND_MISSING = `${CAS}/FindMissingBlobs`
 const nothing = async (): Promise<void> => {}

@@ -6,6 +6,8 @@ import t, { type Test } from 'tap'
 import type { ReportDocument } from '../../conformance/report/document.js'
 import { startServer } from './server.js'
 
+// For changes in: conformance, package.json
+
 // The suite as its package holds it, in a folder that has the dependencies the package names and nothing of the server.
 
 t.setTimeout(180_000)

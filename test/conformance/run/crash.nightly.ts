@@ -10,6 +10,8 @@ import { getTree, read } from '../../../conformance/wire/methods.js'
 import { conformance } from '../program.js'
 import { startServer } from '../server.js'
 
+// For changes in: conformance
+
 // A server that dies of one row: what stands before a correct one breaks every connection, and refuses new ones until it is
 // started again, when it is asked for what that row asks.
 

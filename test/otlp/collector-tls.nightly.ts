@@ -3,6 +3,8 @@ import { DEFAULT, serve } from '../cli/program.js'
 import { Authority } from '../tls/authority.js'
 import { collect } from './collector.js'
 
+// For changes in: src/otlp, src/tls
+
 for (const protocol of ['grpc', 'http/protobuf'] as const) {
   t.test(`metrics reach a collector that requires a client certificate (${protocol})`, async (t) => {
     const folder = t.testdir({ stranger: {}, known: {} })

@@ -11,6 +11,8 @@ import { conformance } from '../program.js'
 import { startServer } from '../server.js'
 import { open, recording, useServer } from './recording.js'
 
+// For changes in: conformance
+
 // `--session FOLDER` as somebody uses it who has recorded a client of their own.
 
 t.setTimeout(180_000)

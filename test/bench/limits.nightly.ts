@@ -6,6 +6,8 @@ import { benchConfig } from '../../bench/server/config.js'
 import { memoryPlace } from '../../bench/server/place.js'
 import { type ServerProcess, startBare, startRemexec } from '../../bench/server/process.js'
 
+// For changes in: bench
+
 const BARE = 'bare handler'
 /** How far answers may differ: messages that a stream is cut into, what zstd makes of a blob. */
 const NEAR = 0.1

@@ -7,6 +7,8 @@ import { root, scratchFolder } from './clients/scratch.js'
 import { startServer } from './clients/server.js'
 import { TestClient } from './server/client.js'
 
+// For changes in: package.json, package-lock.json, scripts, src/cli.ts, src/assembly, src/process
+
 t.setTimeout(120_000)
 
 const ZSTD = 1

@@ -13,6 +13,8 @@ import { checkOf, sessions } from '../../../conformance/session/session-checks.j
 import { untolerated } from '../../../conformance/session/tolerance.js'
 import { startServer } from '../../clients/server.js'
 
+// For changes in: conformance, src/proto
+
 t.setTimeout(240_000)
 
 /** One session compiles with what the worker has: this machine's gcc and its gold linker. */

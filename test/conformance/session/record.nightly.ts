@@ -23,6 +23,8 @@ import { copyFixture, root, scratchFolder } from '../../clients/scratch.js'
 import { startServer } from '../../clients/server.js'
 import { LARGE, open, recording, SALTED, useServer } from './recording.js'
 
+// For changes in: conformance
+
 t.setTimeout(150_000)
 
 const upstream = (await startServer(t, join(t.testdir(), 'data'))).uri

@@ -6,8 +6,10 @@ import * as methods from '../../../conformance/wire/methods.js'
 import { conformance } from '../program.js'
 import { startServer } from '../server.js'
 
+// For changes in: conformance
+
 // One method that never answers, beside others that work: the run goes on, says so, and ends.
-// Rows with short deadlines, because each unanswered call is waited for.
+// Rows with short deadlines and less than the usual patience, because each unanswered call is waited for.
 
 t.setTimeout(180_000)
 const address = await startServer(t)
@@ -23,7 +25,8 @@ for (const [method, only] of HANGING) {
     const tamper = () => instead(method, () => 'silence')
     const proxy = await MutatingProxy.listen(address, { name: 'hanging', breaks: '', caughtBy: [], tamper })
     t.teardown(() => proxy.close())
-    const { code, stdout, stderr } = await conformance(proxy.address, '--quiet', '--format', 'json', '--only', only)
+    const impatient = ['--quiet', '--format', 'json', '--patience', '0.3']
+    const { code, stdout, stderr } = await conformance(proxy.address, ...impatient, '--only', only)
     t.equal(code, 1, 'examined to the end')
     t.equal(stderr, `${proxy.address}: ${method.name} does not answer: its last calls got no response\n`)
     const { results, summary } = JSON.parse(stdout) as ReportDocument
