@@ -3,7 +3,8 @@
 //   node .ci/choose.mjs tests              what `npm test` runs: test/**/*.test.ts
 //   node .ci/choose.mjs nightly            all nightly files: test/**/*.nightly.ts
 //   node .ci/choose.mjs changed [BASE]     the nightly files that a change since BASE touches, by default the parent of HEAD
-//   node .ci/choose.mjs tools FILE...      the variables REMEXEC_TEST_* that these files read, imported modules included
+//   node .ci/choose.mjs tools FILE...      the variables by which these files find a program that .ci/bring brings
+//   node .ci/choose.mjs without-tools FILE...      those of these files that need no such program
 import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
@@ -67,13 +68,27 @@ const changed = (base = 'HEAD~1') => {
   })
 }
 
-const tools = (...files) => {
-  const modules = new Set(files.flatMap((file) => [...withImports(file)]))
-  const named = [...modules].flatMap((module) => readFileSync(module, 'utf8').match(/\bREMEXEC_TEST_[A-Z0-9_]+/g) ?? [])
-  return [...new Set(named)].sort()
+/** The variables for which .ci/bring has a program. */
+const brought = () =>
+  new Set(
+    readdirSync('.ci').flatMap((part) => {
+      const text = readFileSync(join('.ci', part), 'utf8')
+      return [...text.matchAll(/^bring_(REMEXEC_TEST_\w+)\(\)/gm)].map(([, variable]) => variable)
+    }),
+  )
+
+const toolsOf = (known) => (file) =>
+  [...withImports(file)]
+    .flatMap((module) => readFileSync(module, 'utf8').match(/\bREMEXEC_TEST_[A-Z0-9_]+/g) ?? [])
+    .filter((variable) => known.has(variable))
+
+const tools = (...files) => [...new Set(files.flatMap(toolsOf(brought())))].sort()
+const withoutTools = (...files) => {
+  const toolsOfFile = toolsOf(brought())
+  return files.filter((file) => toolsOfFile(file).length === 0)
 }
 
-const choices = { tests, nightly, changed, tools }
+const choices = { tests, nightly, changed, tools, 'without-tools': withoutTools }
 const [choice, ...args] = process.argv.slice(2)
 if (!Object.hasOwn(choices, choice ?? '')) {
   console.error(`choose one of ${Object.keys(choices).join(', ')}`)

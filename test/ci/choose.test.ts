@@ -51,11 +51,12 @@ t.test('no file is both or neither: those that npm test runs, and the nightly on
 })
 
 const rooms = {
+  '.ci/servers': 'bring_REMEXEC_TEST_SERVER() { :; }\n',
   'src/store/kinds/grpc/kind.ts': '',
   'src/store/kinds/grpc_web/kind.ts': '',
   'src/rpc/call.ts': '',
   'src/cli.ts': '',
-  'test/help.ts': "export const server = process.env['REMEXEC_TEST_SERVER']",
+  'test/help.ts': "export const server = process.env['REMEXEC_TEST_SERVER'] ?? process.env['REMEXEC_TEST_SIZE']",
   'test/wide.ts': "export { server } from './help.js'",
   'test/a.test.ts': '',
   'test/b.nightly.ts': "import './wide.js'\n// For changes in: src/store/kinds/grpc, src/cli.ts\n",
@@ -68,7 +69,6 @@ t.test('a change runs the nightly files whose rooms it touches', async (t) => {
   t.strictSame(choose(folder, 'nightly').files, ['test/b.nightly.ts', 'test/c.nightly.ts'])
   const cases = {
     'src/store/kinds/grpc/kind.ts': ['test/b.nightly.ts'],
-    'src/store/kinds/grpc/new.ts': ['test/b.nightly.ts'],
     'src/store/kinds/grpc_web/kind.ts': [],
     'src/rpc/call.ts': ['test/c.nightly.ts'],
     'src/cli.ts': ['test/b.nightly.ts', 'test/c.nightly.ts'],
@@ -77,15 +77,22 @@ t.test('a change runs the nightly files whose rooms it touches', async (t) => {
     'test/a.test.ts': [],
   }
   for (const [path, expected] of Object.entries(cases)) {
-    write(path, `${path in rooms ? rooms[path as keyof typeof rooms] : ''}\n// changed\n`)
+    const text = rooms[path as keyof typeof rooms] ?? ''
+    write(path, `${text}\n// changed\n`)
     t.strictSame(choose(folder, 'changed', 'HEAD').files, expected, `${path}, not committed`)
-    commit()
-    t.strictSame(choose(folder, 'changed').files, expected, `${path}, in the last commit`)
+    write(path, text)
   }
+  write('src/store/kinds/grpc/new.ts', '')
+  t.strictSame(choose(folder, 'changed', 'HEAD').files, ['test/b.nightly.ts'], 'a file more')
+  write('src/cli.ts', 'changed')
+  commit()
+  write('src/rpc/call.ts', 'changed')
+  commit()
+  t.strictSame(choose(folder, 'changed').files, ['test/c.nightly.ts'], 'in the last commit')
   t.strictSame(
-    choose(folder, 'changed', `HEAD~${Object.keys(cases).length}`).files.length,
-    2,
-    'since an earlier commit',
+    choose(folder, 'changed', 'HEAD~2').files,
+    ['test/b.nightly.ts', 'test/c.nightly.ts'],
+    'since an earlier one',
   )
 })
 
@@ -102,8 +109,21 @@ t.test('a base that does not exist is an error, not an empty choice', async (t) 
   t.match(choose(folder, 'changed'), { status: 1, stderr: /HEAD~1/ })
 })
 
-t.test('the tools of a file are the variables that it and its imports read', async (t) => {
+t.test('the tools of a file are the variables that it and its imports read, and that .ci/bring knows', async (t) => {
   const { folder } = repository(t, rooms)
   t.strictSame(choose(folder, 'tools', 'test/b.nightly.ts').files, ['REMEXEC_TEST_SERVER'])
   t.strictSame(choose(folder, 'tools', 'test/a.test.ts', 'test/c.nightly.ts').files, [])
+  t.strictSame(choose(folder, 'without-tools', 'test/a.test.ts', 'test/b.nightly.ts').files, ['test/a.test.ts'])
+})
+
+t.test('every variable that a test names as a program is one that .ci/bring brings', async (t) => {
+  const { files } = choose(root, 'tools', ...choose(root, 'tests').files, ...choose(root, 'nightly').files)
+  t.ok(files.length > 20, files.join(', '))
+  const named = spawnSync('git', ['grep', '-hoE', 'needs [^\'"`]*REMEXEC_TEST_[A-Z0-9_]+', 'test'], {
+    cwd: root,
+    encoding: 'utf8',
+  })
+  const unknown = (named.stdout.match(/REMEXEC_TEST_\w+/g) ?? []).filter((variable) => !files.includes(variable))
+  // A picture that is not a program, given by hand.
+  t.strictSame(new Set(unknown), new Set(['REMEXEC_TEST_FASTCDC_PICTURE']))
 })

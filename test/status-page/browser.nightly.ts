@@ -5,8 +5,11 @@ import { DEFAULT, serve } from '../cli/program.js'
 import { TestClient } from '../server/client.js'
 import { blobOf, CAS, wire } from '../service/harness.js'
 
+// For changes in: src/status-page
+
 /** Name of the machine's browser; undefined if there is none. */
-const browser = ['chromium', 'chromium-browser', 'google-chrome'].find((name) => {
+const named = process.env['REMEXEC_TEST_CHROMIUM'] ?? 'chromium'
+const browser = [named, 'chromium-browser', 'google-chrome'].find((name) => {
   try {
     execFileSync(name, ['--version'], { stdio: 'ignore' })
     return true

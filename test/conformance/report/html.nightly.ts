@@ -8,6 +8,8 @@ import { conformance } from '../program.js'
 import { startServer } from '../server.js'
 import { needsChromium, Page } from './browser.js'
 
+// For changes in: conformance/report, conformance/requirements
+
 // The report as a reader has it: a file in a browser, which asks for nothing else.
 
 t.setTimeout(180_000)
