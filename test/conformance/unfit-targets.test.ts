@@ -163,7 +163,12 @@ t.test('a server whose capabilities do not decode, and one that gives none', asy
 const check = (id: string, run: Check['run']): Check => ({ id, sends: `a check of ${id} that stands for others`, run })
 
 /** Runs these checks, one after the other, against a server that does `rest` with every call but GetCapabilities. */
-const examined = async (t: Test, rest: (stream: ServerHttp2Stream, stop: () => void) => void, checks: Check[]) => {
+const examined = async (
+  t: Test,
+  rest: (stream: ServerHttp2Stream, stop: () => void) => void,
+  checks: Check[],
+  patience = PATIENCE,
+) => {
   const server = fakeServer(frame(capabilities), (stream) =>
     rest(stream, () => {
       server.close()
@@ -171,7 +176,7 @@ const examined = async (t: Test, rest: (stream: ServerHttp2Stream, stop: () => v
     }),
   )
   const address = `grpc://127.0.0.1:${await listening(t, server)}`
-  const candidate = await openCandidate({ ...settings, address })
+  const candidate = await openCandidate({ ...settings, patience, address })
   t.teardown(() => candidate.client.close())
   const results = await runChecks(checks, candidate, {
     concurrency: 1,
@@ -236,6 +241,7 @@ t.test('a server that never stops sending ends the call, not the memory', async 
         exam.expectCode(await exam.read('blobs/x/1'), 'OK')
       }),
     ],
+    1,
   )
   t.match(results, [{ verdict: 'fail', reason: /responses that decode; found more than \d+ bytes/ }])
 })

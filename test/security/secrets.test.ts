@@ -323,6 +323,7 @@ if (process.send !== undefined) {
 }`
 
 t.test('a worker process that ends by an unexpected error reports no secrets and is restarted', async (t) => {
+  // A worker's process inherits the options of Node only from a server that runs from source.
   const folder = t.testdir()
   const files = { filesystem: { content_path: `${folder}/files`, temp_path: `${folder}/temp` } }
   const config = {
@@ -348,9 +349,9 @@ t.test('a worker process that ends by an unexpected error reports no secrets and
   writeFileSync(`${folder}/config.json5`, JSON.stringify(config))
   writeFileSync(`${folder}/fail.mjs`, failingWorker(folder))
   const env = { ...process.env, MY_TOKEN: 'sesame-of-the-environment', REMEXEC_LOG_LEVEL: 'debug' }
-  const args = ['--import', `${folder}/fail.mjs`, ...cli, `${folder}/config.json5`]
+  const args = ['--import', 'tsx', '--import', `${folder}/fail.mjs`, 'src/cli.ts', `${folder}/config.json5`]
   const program = start(t, [process.execPath, ...args], { env })
-  await program.hears(/serving grpc:/)
+  await program.hears(/connected to the scheduler/)
   const { pid, secrets } = JSON.parse(readFileSync(`${folder}/told.json`, 'utf8'))
   t.ok(pid > 0 && pid !== program.child.pid)
   process.kill(pid, 'SIGUSR2')
