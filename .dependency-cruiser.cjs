@@ -54,7 +54,7 @@ const mayImport = {
   ],
   server: ['proto', ...common],
   health: ['work', 'log', 'base'],
-  admin: ['scheduler/scheduler', 'base'],
+  admin: ['scheduler/scheduler', 'log', 'base'],
   metrics: ['store/contract/meter', 'proto', 'ledger', 'base'],
   otlp: ['metrics', 'tls', 'files', 'work', 'rpc', 'log', 'base'],
   command: ['assembly', 'otlp', 'security', 'config', 'process', 'work', 'log', 'base'],

@@ -1,4 +1,5 @@
 import { StatusError } from '../base/status-error.js'
+import type { Log } from '../log/log.js'
 import type { Scheduler } from '../scheduler/scheduler.js'
 
 export interface AdminAnswer {
@@ -7,10 +8,12 @@ export interface AdminAnswer {
   readonly body: string
 }
 
-/** Method, and request target with its query. */
 export interface AdminRequest {
   readonly method: string
+  /** With its query. */
   readonly target: string
+  /** Who asks, for the log. */
+  readonly by: Readonly<Record<string, string>>
 }
 
 export interface AdminHandler {
@@ -30,13 +33,18 @@ export interface AdminHandler {
 export class Admin {
   /** Set once they are built, which is after the listener has started. */
   schedulers: ReadonlyMap<string, Scheduler> = new Map()
+  readonly #log: Log
+
+  constructor(log: Log) {
+    this.#log = log
+  }
 
   pages(path: string): ReadonlyMap<string, AdminHandler> {
     const below = path.replace(/\/$/, '')
     return new Map([
       [path, handler(['GET', 'HEAD'], () => this.#overview())],
-      [`${below}/drain`, handler(['PUT', 'DELETE'], (method, query) => this.#drain(method === 'PUT', query))],
-      [`${below}/operation`, handler(['DELETE'], (_, query) => this.#cancel(query))],
+      [`${below}/drain`, handler(['PUT', 'DELETE'], (query, asked) => this.#drain(query, asked))],
+      [`${below}/operation`, handler(['DELETE'], (query, asked) => this.#cancel(query, asked))],
     ])
   }
 
@@ -47,24 +55,33 @@ export class Admin {
     return { schedulers: Object.fromEntries(all) }
   }
 
-  async #drain(isDrained: boolean, query: URLSearchParams): Promise<object> {
+  async #drain(query: URLSearchParams, { method, by }: AdminRequest): Promise<object> {
+    const isDrained = method === 'PUT'
     const scheduler = of(query, 'scheduler')
     const worker = of(query, 'worker')
     const operator = this.schedulers.get(scheduler)?.operator
     if (operator === undefined) throw notFound(`scheduler ${scheduler}`, [...this.schedulers.keys()])
-    if (isDrained ? operator.drainWorker(worker) : operator.undrainWorker(worker)) return { worker, isDrained }
+    if (isDrained ? operator.drainWorker(worker) : operator.undrainWorker(worker)) {
+      this.#log.info(`an operator ${isDrained ? 'drained a worker' : 'ended the drain of a worker'}`, {
+        ...{ scheduler, worker },
+        ...by,
+      })
+      return { worker, isDrained }
+    }
     const known = operator.overview().workers.map(({ id }) => id)
     throw notFound(`worker ${worker}${isDrained ? '' : ' that was drained here'}`, known)
   }
 
-  async #cancel(query: URLSearchParams): Promise<object> {
+  async #cancel(query: URLSearchParams, { by }: AdminRequest): Promise<object> {
     const name = of(query, 'name')
     for (const scheduler of this.schedulers.values()) {
       const isKnown = await scheduler.cancel(name).catch((error: unknown) => {
         if (error instanceof StatusError) return false
         throw error
       })
-      if (isKnown) return { cancelled: name }
+      if (!isKnown) continue
+      this.#log.info('an operator cancelled an operation', { operation: name, ...by })
+      return { cancelled: name }
     }
     throw new StatusError('NOT_FOUND', `there is no operation ${name}`)
   }
@@ -72,12 +89,12 @@ export class Admin {
 
 const handler = (
   methods: readonly string[],
-  work: (method: string, query: URLSearchParams) => Promise<object>,
+  work: (query: URLSearchParams, request: AdminRequest) => Promise<object>,
 ): AdminHandler =>
   Object.assign(
-    async (_: AbortSignal, { method, target }: AdminRequest): Promise<AdminAnswer> => {
+    async (_: AbortSignal, request: AdminRequest): Promise<AdminAnswer> => {
       try {
-        return json(200, await work(method, new URL(target, 'http://admin').searchParams))
+        return json(200, await work(new URL(request.target, 'http://admin').searchParams, request))
       } catch (error) {
         if (!(error instanceof StatusError)) throw error
         return json(error.code === 5 ? 404 : 400, { error: error.message })

@@ -99,7 +99,7 @@ const start = async (
   if (withoutZstd !== undefined) log.warn('zstd is not offered to clients', { reason: withoutZstd })
   const security = config.security && (await Security.open(config.security, { clock, log, resources }))
   const listeners = new Map<string, Listener>()
-  const admin = new Admin()
+  const admin = new Admin(log)
   for (const server of config.servers) {
     const gate = gateOf(server, security, [])
     const surrounding = { gate, admin, resources, drainTime, ledger, clock, shownShare: config.global.log_call_share }

@@ -1,8 +1,8 @@
 import { Code, type ErrorDetail, StatusError } from '../base/status-error.js'
-import { pack } from './any.js'
+import { holds, pack, unpack } from './any.js'
 import { codec, type Input } from './codec.js'
 import type { Status, StatusInput } from './generated/google.rpc.js'
-import { durationOf } from './time.js'
+import { durationOf, toMs } from './time.js'
 
 const preconditionFailureCodec = codec('google.rpc.PreconditionFailure')
 const badRequestCodec = codec('google.rpc.BadRequest')
@@ -19,6 +19,15 @@ export const badRequest = (fieldViolations: readonly Input<'google.rpc.BadReques
 
 /** How long a client should wait before a retry. */
 export const retryInfo = (delayMs: number): ErrorDetail => pack(retryInfoCodec, { retryDelay: durationOf(delayMs) })
+
+/** The wait that the RetryInfo of a failure asks for; undefined without one. */
+export const retryDelayMsOf = ({ details }: StatusError): number | undefined => {
+  for (const detail of details) {
+    const retryDelay = holds(detail, retryInfoCodec) ? unpack(retryInfoCodec, detail).retryDelay : undefined
+    if (retryDelay != null) return toMs(retryDelay)
+  }
+  return undefined
+}
 
 /** The google.rpc.Status of a failure, for messages and the grpc-status-details-bin trailer. */
 export const statusOf = ({

@@ -15,6 +15,13 @@ export interface Caller {
   readonly clientCertificate: X509Certificate | undefined
 }
 
+/** A request for an HTTP page. */
+export interface PageRequest {
+  readonly method: string
+  /** The raw request target, including the query. */
+  readonly target: string
+}
+
 /** A known caller and its permissions. */
 export interface Visitor {
   /** For logs: `token ci`, `anonymous`. */
@@ -40,5 +47,5 @@ export interface Gate {
    */
   admit(path: string, caller: Caller): Visitor | Promise<Visitor>
   /** Resolves if the caller may see the pages about the process; rejects with the errors of `admit`. */
-  admitOperator(caller: Caller): Promise<void>
+  admitOperator(caller: Caller, request: PageRequest): Promise<Visitor>
 }

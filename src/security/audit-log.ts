@@ -11,8 +11,10 @@ export interface AuditEntry {
   readonly identity: string | undefined
   /** `host:port`. */
   readonly peer: string
-  /** The path of the method. */
+  /** The path of a gRPC method; method and path of a request for a page, such as `PUT /admin/drain`. */
   readonly method: string
+  /** Of a request for a page: its query, such as `worker=w1`. */
+  readonly query?: string
   readonly instance?: string
   /** Why the call was refused; absent if it was not. */
   readonly refusal?: { readonly code: string; readonly reason: string }
@@ -60,13 +62,14 @@ export class AuditLog {
     }
   }
 
-  record({ identity, peer, method, instance, refusal }: AuditEntry): void {
+  record({ identity, peer, method, query, instance, refusal }: AuditEntry): void {
     if (refusal === undefined && this.#options.calls === 'refused') return
     const line = `${JSON.stringify({
       time: new Date(this.#clock.now()).toISOString(),
       identity: identity === undefined ? undefined : shortened(identity),
       peer,
-      method,
+      method: shortened(method),
+      query: query === undefined ? undefined : shortened(query),
       instance: instance === undefined ? undefined : shortened(instance),
       allowed: refusal === undefined,
       ...(refusal && { code: refusal.code, reason: shortened(refusal.reason) }),

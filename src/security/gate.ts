@@ -1,7 +1,7 @@
 import { CATCH_ALL } from '../base/catch-all.js'
 import { codeName, StatusError } from '../base/status-error.js'
 import type { SecurityOptions } from '../config/config.js'
-import type { Caller, Gate, Permission, Visitor } from '../rpc/gate.js'
+import type { Caller, Gate, PageRequest, Permission, Visitor } from '../rpc/gate.js'
 import type { Service } from '../rpc/rpc.js'
 import type { AccessRules, Rights } from './access.js'
 import type { AuditEntry, AuditLog } from './audit-log.js'
@@ -24,8 +24,8 @@ export interface GateParts {
 
 export type CallersInResults = SecurityOptions['callers_in_results']
 
-/** The method name for HTTP pages in the audit log. */
-const OPERATORS_PAGE = 'GET /'
+/** A request whose caller is not known yet. */
+type Asked = Omit<AuditEntry, 'identity' | 'refusal'>
 
 const PERMISSIONS: readonly Permission[] = ['read_cas', 'write_cas', 'read_ac', 'write_ac', 'execute', 'administer']
 
@@ -55,24 +55,29 @@ export class SecurityGate implements Gate {
   admit(path: string, caller: Caller): Visitor | Promise<Visitor> {
     const rule = ruleOf(path)
     if (rule.kind === 'open') return UNASKED
-    const identity = this.#identified(path, caller)
+    const asked = { peer: caller.peer, method: path }
+    const identity = this.#identified(asked, caller)
     if (!(identity instanceof Promise)) return this.#begin(path, rule, identity, caller)
     return identity.then(
       (known) => this.#begin(path, rule, known, caller),
-      (error: unknown) => this.#refuse(path, caller, error),
+      (error: unknown) => this.#refuse(asked, error),
     )
   }
 
-  async admitOperator(caller: Caller): Promise<void> {
-    const identity = await Promise.resolve(this.#identified(OPERATORS_PAGE, caller)).catch((error: unknown) =>
-      this.#refuse(OPERATORS_PAGE, caller, error),
+  async admitOperator(caller: Caller, { method, target }: PageRequest): Promise<Visitor> {
+    const [path = '', query] = target.split('?', 2)
+    const asked = { peer: caller.peer, method: `${method} ${path}`, ...(query !== undefined && { query }) }
+    const identity = await Promise.resolve(this.#identified(asked, caller)).catch((error: unknown) =>
+      this.#refuse(asked, error),
     )
     const visitor = this.#visitorOf(identity)
-    this.#audited({ identity: visitor.identity, peer: caller.peer, method: OPERATORS_PAGE }, () => {
+    const about = { ...asked, identity: visitor.identity }
+    this.#audited(about, () => {
       this.#limits?.take(identity, caller.peer)
       if (!visitor.rights.administers) throw visitor.denied('administer')
     })
-    this.#audit?.record({ identity: visitor.identity, peer: caller.peer, method: OPERATORS_PAGE })
+    this.#audit?.record(about)
+    return visitor
   }
 
   #begin(path: string, rule: MethodRule, identity: Identity, { peer }: Caller): Visitor {
@@ -88,20 +93,20 @@ export class SecurityGate implements Gate {
     return visitor
   }
 
-  #identified(method: string, caller: Caller): Identity | Promise<Identity> {
+  #identified(asked: Asked, caller: Caller): Identity | Promise<Identity> {
     try {
       return this.#sources.identify(caller)
     } catch (error) {
-      return this.#refuse(method, caller, error)
+      return this.#refuse(asked, error)
     }
   }
 
   /**
    * Refuses wrong credentials. They count towards the request limit of anonymous callers, so that guessing is limited.
    */
-  #refuse(method: string, { peer }: Caller, error: unknown): never {
-    return this.#audited({ identity: undefined, peer, method }, () => {
-      this.#limits?.take(ANONYMOUS, peer)
+  #refuse(asked: Asked, error: unknown): never {
+    return this.#audited({ identity: undefined, ...asked }, () => {
+      this.#limits?.take(ANONYMOUS, asked.peer)
       throw error
     })
   }

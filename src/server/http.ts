@@ -2,7 +2,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Socket } from 'node:net'
 import { isStatus, StatusError } from '../base/status-error.js'
 import type { Log } from '../log/log.js'
-import type { Caller, Gate } from '../rpc/gate.js'
+import { retryDelayMsOf } from '../proto/error-details.js'
+import type { Caller, Gate, PageRequest } from '../rpc/gate.js'
 import type { Activity } from './call/activity.js'
 import { type Client, clientOf } from './client.js'
 
@@ -10,18 +11,29 @@ export interface HttpAnswer {
   readonly status: number
   readonly contentType: string
   readonly body: string
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+export interface HandledRequest extends PageRequest {
+  /** Who asks, for the log: `token ann` if the page needs a permission, and the address. */
+  readonly by: { readonly identity?: string; readonly peer: string }
 }
 
 /** Handles requests for one path. `signal` aborts when the client disconnects. Request bodies are not read. */
 export interface HttpHandler {
-  (signal: AbortSignal, request: { readonly method: string; readonly target: string }): Promise<HttpAnswer>
+  (signal: AbortSignal, request: HandledRequest): Promise<HttpAnswer>
   /** Default: GET and HEAD. */
   readonly methods?: readonly string[]
 }
 
 const MAX_CONNECTION_MS = 60_000
 
-const plain = (status: number, body: string): HttpAnswer => ({ status, contentType: 'text/plain; charset=utf-8', body })
+const plain = (status: number, body: string, headers: Record<string, string> = {}): HttpAnswer => ({
+  status,
+  contentType: 'text/plain; charset=utf-8',
+  body,
+  headers,
+})
 
 /** The HTTP pages of a listener, for requests other than gRPC, over HTTP/1 and HTTP/2. */
 export class HttpPages {
@@ -51,14 +63,17 @@ export class HttpPages {
     const handler = this.#handlers.get(path)
     if (handler === undefined) return plain(404, 'not found\n')
     const methods = handler.methods ?? ['GET', 'HEAD']
-    if (method === undefined || !methods.includes(method)) return plain(405, `only ${methods.join(' and ')}\n`)
+    if (method === undefined || !methods.includes(method))
+      return plain(405, `only ${methods.join(' and ')}\n`, { allow: methods.join(', ') })
     try {
-      if (this.#guard?.paths.has(path)) await this.#guard.gate.admitOperator(caller)
-      return await handler(signal, { method, target })
+      const guard = this.#guard?.paths.has(path) ? this.#guard : undefined
+      const visitor = await guard?.gate.admitOperator(caller, { method, target })
+      const by = { ...(visitor && { identity: visitor.identity }), peer: caller.peer }
+      return await handler(signal, { method, target, by })
     } catch (error) {
-      if (isStatus(error, 'UNAUTHENTICATED')) return plain(401, `${error.message}\n`)
+      if (isStatus(error, 'UNAUTHENTICATED')) return plain(401, `${error.message}\n`, { 'www-authenticate': CHALLENGE })
       if (isStatus(error, 'PERMISSION_DENIED')) return plain(403, `${error.message}\n`)
-      if (isStatus(error, 'RESOURCE_EXHAUSTED')) return plain(429, `${error.message}\n`)
+      if (isStatus(error, 'RESOURCE_EXHAUSTED')) return plain(429, `${error.message}\n`, retryAfter(error))
       this.#log.error('could not answer an HTTP request', { path, error: StatusError.from(error) })
       return plain(500, 'internal error\n')
     }
@@ -78,7 +93,13 @@ interface PagesParts {
 }
 
 /** Asks a browser for credentials. */
-export const CHALLENGE = 'Basic realm="remexec"'
+const CHALLENGE = 'Basic realm="remexec"'
+
+/** In whole seconds (RFC 9110, 10.2.3). */
+const retryAfter = (error: StatusError): Record<string, string> => {
+  const delayMs = retryDelayMsOf(error)
+  return delayMs === undefined ? {} : { 'retry-after': String(Math.ceil(delayMs / 1000)) }
+}
 
 export interface HttpRequest {
   readonly method: string | undefined
@@ -122,9 +143,9 @@ const textHeaders = ({ headers }: IncomingMessage): ReadonlyMap<string, string> 
 const isRepeated = ({ rawHeaders }: IncomingMessage, name: string): boolean =>
   rawHeaders.filter((header, at) => at % 2 === 0 && header.toLowerCase() === name).length > 1
 
-const send = (request: IncomingMessage, response: ServerResponse, { status, contentType, body }: HttpAnswer): void => {
+const send = (request: IncomingMessage, response: ServerResponse, answer: HttpAnswer): void => {
+  const { status, contentType, body, headers } = answer
   const length = Buffer.byteLength(body)
-  const allow = status === 405 ? { allow: 'GET, HEAD' } : status === 401 ? { 'www-authenticate': CHALLENGE } : {}
-  response.writeHead(status, { 'content-type': contentType, 'content-length': length, connection: 'close', ...allow })
+  response.writeHead(status, { 'content-type': contentType, 'content-length': length, connection: 'close', ...headers })
   response.end(request.method === 'HEAD' ? undefined : body)
 }

@@ -101,7 +101,7 @@ t.test('an action passes four schedulers, one of them on another server', async 
 })
 
 t.test('GetOperation, ListOperations and the operator page say why an action waits', async (t) => {
-  const { client, execute, ask, worker } = await start(t)
+  const { server, client, execute, ask, worker } = await start(t)
   const runner = await worker(offer(4))
   const get = async (name: string) => progressOf(await client.unary(`${OPERATIONS}/GetOperation`, { name }).response)
   const first = await (await execute('near', 'a')).stream.next()
@@ -149,6 +149,11 @@ t.test('GetOperation, ListOperations and the operator page say why an action wai
   t.match(responseOf(await client.unary(`${OPERATIONS}/GetOperation`, { name: second.name }).response), {
     status: { code: 1 },
   })
+  const peer = String.raw`peer=127\.0\.0\.1:\d+`
+  const changed = `scheduler=QUEUE worker=${runner.id} ${peer}`
+  await server.hears(new RegExp(`info +an operator drained a worker ${changed}`))
+  await server.hears(new RegExp(`info +an operator ended the drain of a worker ${changed}`))
+  await server.hears(new RegExp(`info +an operator cancelled an operation operation=${second.name} ${peer}`))
   for (const [method, target, status] of [
     ['PUT', '/admin/drain?scheduler=FAR&worker=w', 404],
     ['PUT', '/admin/drain?scheduler=QUEUE&worker=w', 404],

@@ -33,6 +33,23 @@ const linesWhen = async (path: string, isThere: (lines: Line[]) => boolean): Pro
 const ask = (client: TestClient, instanceName: string, metadata: Metadata): Promise<unknown> =>
   failure(client.unary(`${CAPABILITIES}/GetCapabilities`, { instanceName }, { metadata }).response)
 
+t.test('the audit log says which operator drained which worker, and from where', async (t) => {
+  const path = `${t.testdir()}/audit`
+  const tokens = ['ann', 'bob'].map((name) => ({ name, sha256: sha256(`token-of-${name}`) }))
+  const security = { identity: { tokens }, access: [{ names: ['ann'], may: ['administer'] }], audit_log: { path } }
+  const { port, said } = await startGuarded(t, security, {}, undefined, { admin: {} })
+  const page = `http://127.0.0.1:${port}/admin/drain?scheduler=S&worker=w1`
+  for (const name of ['ann', 'bob']) {
+    await fetch(page, { method: 'PUT', headers: { authorization: `Bearer token-of-${name}` } })
+  }
+  const asked = { peer: /^127\.0\.0\.1:\d+$/, method: 'PUT /admin/drain', query: 'scheduler=S&worker=w1' }
+  t.match(await linesWhen(path, ({ length }) => length >= 2), [
+    { ...asked, identity: 'token ann', allowed: true },
+    { ...asked, identity: 'token bob', allowed: false, code: 'PERMISSION_DENIED' },
+  ])
+  t.notMatch(said.text, /an operator drained/, 'there is no such worker')
+})
+
 for (const transport of ['remexec', 'grpc-js']) {
   t.test(`${transport}: caller, request, time and decision, without secrets`, async (t) => {
     const path = `${t.testdir()}/audit`

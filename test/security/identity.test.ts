@@ -10,6 +10,7 @@ import { Provider } from 'oidc-provider'
 import t, { type Test } from 'tap'
 import { RELOAD_PERIOD_MS } from '../../src/files/reloaded-files.js'
 import { codec } from '../../src/proto/codec.js'
+import { hashOf } from '../../src/security/identity/credential.js'
 import { FrameType } from '../../src/server/http2/frame/frame.js'
 import { TestClient } from '../server/client.js'
 import { frame, message, RawClient, requestBlock } from '../server/http2/raw-client.js'
@@ -298,6 +299,20 @@ t.test('the page for people needs administer, the page for probes is open', asyn
   t.equal(await statusOf('/'), '401 Basic realm="remexec"')
   t.equal(await statusOf('/', 'bob:b'), '403')
   t.equal(await statusOf('/', 'ann:a'), '200')
+})
+
+t.test('a browser sends a token as its password, under any name', async (t) => {
+  const access = [{ names: ['ann'], may: ['administer'] }]
+  const { port } = await startGuarded(t, { identity: { tokens: [{ name: 'ann', sha256: hashOf('t:1') }] }, access })
+  const get = async (login: string) => {
+    const authorization = `Basic ${Buffer.from(login).toString('base64')}`
+    const answer = await fetch(`http://127.0.0.1:${port}/`, { headers: { authorization } })
+    return `${answer.status} ${answer.status === 200 ? '' : await answer.text()}`.trim()
+  }
+  t.equal(await get('whoever:t:1'), '200')
+  t.equal(await get(':t:1'), '200')
+  t.equal(await get('t:1'), '401 the password is no token that is known here')
+  t.equal(await get('ann:t'), '401 the password is no token that is known here')
 })
 
 t.test('unusable settings are reported at start by key, without secrets', async (t) => {

@@ -75,6 +75,15 @@ for (const transport of ['remexec', 'grpc-js']) {
   })
 }
 
+t.test('a page beyond the limit is 429 with the seconds to wait', async (t) => {
+  const limits = [{ anonymous: true, requests_per_s: 0.25, burst: 1 }]
+  const { port } = await startGuarded(t, { ...SECURITY, request_limits: limits })
+  const get = () => fetch(`http://127.0.0.1:${port}/`)
+  t.equal((await get()).status, 401)
+  const second = await get()
+  t.same([second.status, second.headers.get('retry-after')], [429, '4'])
+})
+
 t.test('probes are not counted', async (t) => {
   const { client } = await startGuarded(t, SECURITY)
   for (let i = 0; i < 10; i++) await client.unary('grpc.health.v1.Health/Check', {}).response

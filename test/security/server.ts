@@ -24,6 +24,7 @@ export const startGuarded = async (
   security: object,
   http: object = {},
   ac: object = memory,
+  services: object = {},
 ): Promise<Guarded> => {
   const instances = (options: object) => ({ main: options, other: options })
   const text = JSON.stringify({
@@ -38,6 +39,7 @@ export const startGuarded = async (
           execution: instances({ cas_store: 'CAS', scheduler: 'S' }),
           worker_api: { scheduler: 'S' },
           health: {},
+          ...services,
         },
       },
     },

@@ -155,12 +155,12 @@ t.test('pings are answered and never end the connection', async (t) => {
   t.notOk(session.destroyed)
 })
 
-t.test('requests of HTTP/2 that are not gRPC get an explanation', async (t) => {
+t.test('a request of HTTP/2 that is neither gRPC nor for a page is 404', async (t) => {
   const { port } = await listening(t)
   const session = await http2(t, port)
   const stream = session.request({ ':path': '/status' })
   const [headers] = await once(stream, 'response')
-  t.equal(headers[':status'], 415)
+  t.equal(headers[':status'], 404)
 })
 
 t.test('addresses', async (t) => {

@@ -7,6 +7,8 @@ export interface Credential {
   readonly text: string
   /** SHA-256 of the text in hex: the key for caches. */
   readonly hash: string
+  /** SHA-256 in hex of what may be an access token: the text after `Bearer`, or the password. */
+  readonly tokenHash: string
 }
 
 /** SHA-256 in hex. Tokens are random, so they need no slow hash. */
@@ -16,8 +18,16 @@ export const hashOf = (text: string): string => createHash('sha256').update(text
 export const readCredential = (authorization: string): Credential => {
   const [, scheme = '', text = ''] = /^(bearer|basic) +(\S+) *$/i.exec(authorization) ?? []
   if (scheme === '') throw unknownKind()
-  return { scheme: scheme.toLowerCase() === 'bearer' ? 'bearer' : 'basic', text, hash: hashOf(text) }
+  const hash = hashOf(text)
+  if (scheme.toLowerCase() === 'bearer') return { scheme: 'bearer', text, hash, tokenHash: hash }
+  return { scheme: 'basic', text, hash, tokenHash: hashOf(passwordOf(text)) }
 }
+
+/** The password of basic authorization (RFC 7617): what follows the first colon. */
+const passwordOf = (text: string): string =>
+  Buffer.from(text, 'base64')
+    .toString()
+    .replace(/^[^:]*:/, '')
 
 /** The error for a repeated header: it is unknown which value a proxy has set. */
 export const severalHeaders = (name: string): StatusError =>

@@ -58,18 +58,25 @@ export class IdentitySources {
   }
 
   #byPassword(credential: Credential): Identity | Promise<Identity> {
-    const { passwords } = this.#parts
+    // Browsers and many tools can send a token only as a password, under any user name.
+    const identity = this.#byKnownToken(credential)
+    if (identity !== undefined) return identity
+    const { passwords, tokens } = this.#parts
     if (passwords !== undefined) return passwords.identify(credential)
-    throw unknownKind()
+    if (tokens().length === 0) throw unknownKind()
+    throw new StatusError('UNAUTHENTICATED', 'the password is no token that is known here')
+  }
+
+  #byKnownToken({ tokenHash }: Credential): Identity | undefined {
+    for (const some of this.#parts.tokens()) {
+      const identity = some.get(tokenHash)
+      if (identity !== undefined) return identity
+    }
+    return undefined
   }
 
   #byToken(credential: Credential): Identity | Promise<Identity> {
-    const { tokens, jwt } = this.#parts
-    for (const some of tokens()) {
-      const identity = some.get(credential.hash)
-      if (identity !== undefined) return identity
-    }
-    const identity = jwt?.identify(credential)
+    const identity = this.#byKnownToken(credential) ?? this.#parts.jwt?.identify(credential)
     if (identity !== undefined) return identity
     throw new StatusError('UNAUTHENTICATED', 'the bearer token is not known here')
   }

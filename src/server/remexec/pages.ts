@@ -1,6 +1,6 @@
 import type { Client } from '../client.js'
 import { metadataOf, repeatsField } from '../grpc/metadata.js'
-import { CHALLENGE, clientGone, type HttpAnswer, type HttpPages } from '../http.js'
+import { clientGone, type HttpAnswer, type HttpPages } from '../http.js'
 import { encodeFields } from '../http2/hpack/encoder.js'
 import type { Http2Stream } from '../http2/stream.js'
 
@@ -25,20 +25,20 @@ export const answerNoGrpc = (stream: Http2Stream, pages: HttpPages, client: Clie
   }
   const repeats = (name: string): boolean => repeatsField(lines, name)
   const caller = { ...client, metadata: metadataOf(lines), repeats }
-  if (pages.has(target)) pages.answer({ method, target, signal: gone.signal, caller }, (answer) => send(stream, answer))
-  else send(stream, NO_GRPC)
+  // A POST is meant for gRPC unless it names a page.
+  if (method === 'POST' && !pages.has(target)) send(stream, NO_GRPC)
+  else pages.answer({ method, target, signal: gone.signal, caller }, (answer) => send(stream, answer))
 }
 
-const send = (stream: Http2Stream, { status, contentType, body }: HttpAnswer): void => {
+const send = (stream: Http2Stream, { status, contentType, body, headers = {} }: HttpAnswer): void => {
   const bytes = Buffer.from(body)
   const isHead = stream.head.method === 'HEAD'
   const head: [string, string][] = [
     [':status', String(status)],
     ['content-type', contentType],
     ['content-length', String(bytes.length)],
+    ...Object.entries(headers),
   ]
-  if (status === 405) head.push(['allow', 'GET, HEAD'])
-  if (status === 401) head.push(['www-authenticate', CHALLENGE])
   stream.respond(encodeFields(head), isHead)
   stream.write(bytes)
   stream.end()
