@@ -12,7 +12,6 @@ import type { Tracer } from '../rpc/trace.js'
 import type { HttpHandler } from '../server/http.js'
 import { RecentLines } from '../status-page/recent-lines.js'
 import { statusPage } from '../status-page/status-page.js'
-import { inBackground } from '../work/in-background.js'
 import type { Resources } from '../work/resources.js'
 
 /** The output of the log. Counts lines that it could not write. */
@@ -35,9 +34,8 @@ export interface ObservationParts {
   readonly isStopping: () => boolean
 }
 
-/** Health is also checked without requests, so that a problem such as a full disk is logged. */
-const HEALTH_PERIOD_MS = 10_000
-const HEALTH_PATIENCE_MS = 5_000
+/** Of the checks in the background if no server has the health service. */
+const DEFAULT_HEALTH_TIMEOUT_S = 5
 
 /**
  * What operators use to observe the process: metrics, health, log and traces. Started before all other parts and
@@ -57,7 +55,7 @@ export class Observation {
     this.#parts = parts
     this.#recent = new RecentLines(parts.log, clock)
     this.log = this.#recent
-    this.health = new HealthRegistry(this.log)
+    this.health = new HealthRegistry(this.log, clock)
     this.metrics = new Metrics({ labelsActionDigests: config.global.metrics_action_digests }, clock.now(), parts.ledger)
     this.metrics.watchHealth(() => this.health.counts())
     this.metrics.watchLog(() => logOutput?.lostLines ?? 0)
@@ -84,13 +82,12 @@ export class Observation {
     return this.#tracer
   }
 
-  /** Starts to check every component periodically, also without requests for the health page. */
-  watchHealth(onReport: (isHealthy: boolean) => void): void {
-    const { clock, resources } = this.#parts
-    this.health.onReport(onReport)
-    const ask = (): Promise<unknown> => this.health.report(HEALTH_PATIENCE_MS)
-    resources.add('health watch', clock.every(HEALTH_PERIOD_MS, ask))
-    inBackground(ask(), this.log, 'the first check of health')
+  /** Starts to check every component in the background, so that a problem such as a full disk is also logged. */
+  watchHealth(listener: (isHealthy: boolean) => void): void {
+    const { config, resources } = this.#parts
+    const configured = config.servers.flatMap(({ services: { health } }) => health?.timeout_seconds ?? [])
+    const patienceMs = 1000 * (configured.length === 0 ? DEFAULT_HEALTH_TIMEOUT_S : Math.min(...configured))
+    resources.add('health watch', this.health.watch(patienceMs, listener))
   }
 
   /** The pages of a server with the health service: the paths of that service, and the status page at `/`. */
@@ -100,7 +97,7 @@ export class Observation {
     if (services.health === undefined) return new Map()
     const { path, timeout_seconds } = services.health
     const timeoutMs = timeout_seconds * 1000
-    const people = statusPage({ config, health, metrics, recent: this.#recent, clock, timeoutMs, healthPath: path })
+    const people = statusPage({ config, health, metrics, recent: this.#recent, clock, healthPath: path })
     return new Map<string, HttpHandler>([
       ['/', people],
       ...healthPages(path, { registry: health, timeoutMs, isStopping }),

@@ -1,4 +1,5 @@
-import { type HealthRegistry, type HealthReport, isHealthy, isReady } from './registry.js'
+import type { HealthRegistry } from './registry.js'
+import { type HealthReport, isHealthy, isReady } from './report.js'
 
 export interface HealthAnswer {
   readonly status: 200 | 500 | 503
@@ -16,7 +17,7 @@ export interface HealthPages {
 /**
  * The health endpoint (interface specification 4.1), by path:
  * - `path`: asks every component. 200 with the report; 503 if a component is Failed or Timeout.
- * - `/ready`: uses recent answers. 503 also while a component is Initializing or the process is stopping.
+ * - `/ready`: the last answers, with their ages. 503 also while a component is Initializing or the process is stopping.
  * - `/live`: 200 as long as the process responds. A liveness probe must not restart it because a disk is
  *   full.
  */
@@ -30,8 +31,10 @@ export const healthPages = (
     return reported(reports, isHealthy(reports))
   }
   const ready = async (): Promise<HealthAnswer> => {
-    const reports = await registry.lately(timeoutMs)
-    return reported(reports, isReady(reports) && !isStopping())
+    const answers = registry.latest()
+    const isFine = isReady(answers.map(({ report }) => report)) && !isStopping()
+    const aged = answers.map(({ report, ageMs }) => ({ ...report, age_seconds: Math.floor(ageMs / 1000) }))
+    return reported(aged, isFine)
   }
   const live = async (): Promise<HealthAnswer> => reported([], true)
   return new Map([

@@ -1,7 +1,8 @@
 import type { Clock } from '../base/clock.js'
 import { version } from '../base/version.js'
 import type { Config } from '../config/config.js'
-import { type HealthRegistry, type HealthReport, isHealthy, stateOf } from '../health/registry.js'
+import type { Answer, HealthRegistry } from '../health/registry.js'
+import { isHealthy, stateOf } from '../health/report.js'
 import type { ActiveWorker } from '../metrics/execution-metrics.js'
 import type { Metrics } from '../metrics/metrics.js'
 import type { CacheSeries } from '../metrics/store-metrics.js'
@@ -15,7 +16,6 @@ export interface StatusPageParts {
   readonly metrics: Metrics
   readonly recent: RecentLines
   readonly clock: Clock
-  readonly timeoutMs: number
   readonly healthPath: string
 }
 
@@ -32,13 +32,13 @@ const MAX_WORKERS = 200
 export const statusPage = (parts: StatusPageParts) => {
   const release = version()
   return async (): Promise<PageAnswer> => {
-    const reports = await parts.health.lately(parts.timeoutMs)
+    const answers = parts.health.latest()
     const body = [
-      head(parts, release, reports),
+      head(parts, release, answers),
       section('Served', served(parts.config)),
       section('Stores', stores(parts)),
       section('Queue and workers', queue(parts)),
-      section('Components', components(reports)),
+      section('Components', components(answers)),
       section('Recent trouble', trouble(parts)),
     ]
     return { status: 200, contentType: 'text/html; charset=utf-8', body: page('remexec', REFRESH_S, body.join('\n')) }
@@ -47,8 +47,9 @@ export const statusPage = (parts: StatusPageParts) => {
 
 const section = (title: string, content: string): string => `<section><h2>${escaped(title)}</h2>\n${content}</section>`
 
-const head = ({ clock, metrics, healthPath }: StatusPageParts, release: string, reports: HealthReport[]): string => {
-  const state = isHealthy(reports) ? '<span class="state">healthy</span>' : '<span class="state bad">not healthy</span>'
+const head = ({ clock, metrics, healthPath }: StatusPageParts, release: string, answers: readonly Answer[]): string => {
+  const isFine = isHealthy(answers.map(({ report }) => report))
+  const state = isFine ? '<span class="state">healthy</span>' : '<span class="state bad">not healthy</span>'
   const runningFor = timeText(clock.now() - metrics.startedMs)
   const facts = `version ${release}, running for ${runningFor}, ${new Date(clock.now()).toISOString()}`
   const link = `<a href="${escaped(healthPath)}">${escaped(healthPath)}</a>`
@@ -141,12 +142,13 @@ const workerRow = ({ id, state, running, maxInflightAttempts, heardMs }: ActiveW
   `${timeText(nowMs - heardMs)} ago`,
 ]
 
-const components = (reports: readonly HealthReport[]): string =>
+const components = (answers: readonly Answer[]): string =>
   table(
-    ['Component', 'State', ''],
-    reports.map((report) => {
+    ['Component', 'State', 'Checked', ''],
+    answers.map(({ report, ageMs }) => {
       const { message = '', error = '' } = Object.values(report.status)[0] ?? {}
-      return [report.component, stateOf(report), [message, error].filter((text) => text !== '').join(': ')]
+      const checked = `${timeText(ageMs)} ago`
+      return [report.component, stateOf(report), checked, [message, error].filter((text) => text !== '').join(': ')]
     }),
     'none',
   )

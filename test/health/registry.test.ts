@@ -1,6 +1,8 @@
 import t from 'tap'
+import { ManualClock } from '../../src/base/clock.js'
 import type { HealthProbe, HealthStatus } from '../../src/base/health.js'
-import { HealthRegistry, type HealthReport, isHealthy } from '../../src/health/registry.js'
+import { HealthRegistry } from '../../src/health/registry.js'
+import { type HealthReport, isHealthy } from '../../src/health/report.js'
 import { silentLog, textLog } from '../../src/log/log.js'
 
 const probe = (name: string, check: (signal: AbortSignal) => Promise<HealthStatus>): HealthProbe => ({
@@ -92,7 +94,6 @@ t.test("a change of a component's state is logged once", async (t) => {
       (line) => lines.push(line.slice(line.indexOf(' ') + 1)),
       () => 0,
     ),
-    { freshMs: 0 },
   )
   let status: Promise<HealthStatus> = ok()
   registry.register(probe('a', () => status))
@@ -120,75 +121,74 @@ t.test("a change of a component's state is logged once", async (t) => {
   t.match(await said(ok()), [/info {2}a component changed its state component=stores\/a state=Ok\n/])
 })
 
-t.test('lately returns the last answer of a slow component, and the new one once it is there', async (t) => {
-  const registry = new HealthRegistry(silentLog, { freshMs: 0 })
+/** Runs the checks that are due, and what follows from their answers. */
+const advance = async (clock: ManualClock, byMs: number): Promise<void> => {
+  clock.advance(byMs)
+  await new Promise(setImmediate)
+}
+
+t.test('the last answers and their ages are known without asking', async (t) => {
+  const clock = new ManualClock()
+  const registry = new HealthRegistry(silentLog, clock)
   const answers: ((status: HealthStatus) => void)[] = []
-  const slow = probe('far', () => new Promise((resolve) => answers.push(resolve)))
-  registry.register(slow)
-  const state = async (timeoutMs = 5_000) => Object.keys((await registry.lately(timeoutMs))[0]?.status ?? {})[0]
-  const answer = async (status: Promise<HealthStatus>): Promise<void> => answers.pop()?.(await status)
-  const first = state()
-  await answer(ok())
-  t.equal(await first, 'Ok', 'waited for: nothing was known')
-  t.equal(await state(), 'Ok', 'as it was')
-  t.equal(await state(), 'Ok')
-  t.equal(answers.length, 1, 'asked once at a time')
-  const told: boolean[] = []
-  registry.onReport((isFine) => told.push(isFine))
-  await answer(Promise.resolve({ state: 'Failed', message: 'no', error: 'away' }))
-  await new Promise(setImmediate)
-  t.equal(told.at(-1), false, 'whoever watches hears of it at once')
-  t.equal(await state(), 'Failed')
-  await answer(ok())
-  await new Promise(setImmediate)
-  t.equal(await state(20), 'Ok')
-  await new Promise((resolve) => setTimeout(resolve, 60))
-  t.equal(await state(), 'Timeout', 'the one that never answered')
+  registry.register(probe('far', () => new Promise((resolve) => answers.push(resolve))))
+  const known = () => registry.latest().map(({ report, ageMs }) => [Object.keys(report.status)[0], ageMs])
+  const heard: boolean[] = []
+  t.same(known(), [['Initializing', 0]])
+  t.equal(answers.length, 0)
+  t.teardown(registry.watch(5_000, (isHealthy) => heard.push(isHealthy)))
+  t.equal(answers.length, 1, 'asked at once')
+  await advance(clock, 30_000)
+  t.equal(answers.length, 1, 'one check at a time')
+  answers.pop()?.({ state: 'Ok', message: 'works' })
+  await advance(clock, 0)
+  t.same(known(), [['Ok', 0]])
+  await advance(clock, 9_000)
+  t.same(known(), [['Ok', 9_000]])
+  t.equal(answers.length, 0)
+  await advance(clock, 1_000)
+  answers.pop()?.({ state: 'Failed', message: 'no', error: 'away' })
+  await advance(clock, 0)
+  t.same(known(), [['Failed', 0]])
+  t.same(heard, [true, false])
+  t.equal(answers.length, 0)
+  await advance(clock, 1_000)
+  answers.pop()?.(await ok())
+  await advance(clock, 0)
+  t.same(known(), [['Ok', 0]], 'a broken component is asked every second')
+  t.same(heard, [true, false, true])
+  registry.register(probe('new', () => new Promise((resolve) => answers.push(resolve))))
+  t.equal(answers.length, 1, 'a new component is asked at once')
 })
 
-t.test('lately asks a working component once a second, a broken one each time', async (t) => {
-  const registry = new HealthRegistry(silentLog, { freshMs: 60_000 })
+t.test('a component that is starting is asked every second, and none after the watch has ended', async (t) => {
+  const clock = new ManualClock()
+  const registry = new HealthRegistry(silentLog, clock)
   let asked = 0
-  let status: HealthStatus = { state: 'Failed', message: 'no', error: 'full' }
-  registry.register(
-    probe('a', async () => {
-      asked++
-      return status
-    }),
-  )
-  const state = async () => Object.keys((await registry.lately(1_000))[0]?.status ?? {})[0]
-  for (let times = 0; times < 3; times++) t.equal(await state(), 'Failed')
-  t.equal(asked, 3)
-  status = { state: 'Ok', message: 'works' }
-  for (let times = 0; times < 3; times++) t.equal(await state(), 'Ok')
+  const starting = async (): Promise<HealthStatus> => {
+    asked++
+    return { state: 'Initializing', message: 'connecting' }
+  }
+  registry.register(probe('a', starting))
+  const stop = registry.watch(5_000, () => {})
+  await advance(clock, 0)
+  for (let s = 0; s < 3; s++) await advance(clock, 1_000)
   t.equal(asked, 4)
-  status = { state: 'Failed', message: 'no', error: 'full' }
-  t.equal(await state(), 'Ok', 'as it was a moment ago')
-  const [report] = await registry.report(1_000)
-  t.match(report?.status, { Failed: { error: 'full' } }, 'a report asks it')
-  t.equal(await state(), 'Failed', 'and what it said is known')
+  stop()
+  registry.register(probe('b', starting))
+  for (let s = 0; s < 3; s++) await advance(clock, 10_000)
+  t.equal(asked, 4)
 })
 
-t.test('report uses only checks that started after the call', async (t) => {
+t.test('reports at the same time share one check, and none waits longer than its time', async (t) => {
   const registry = new HealthRegistry()
   const answers: ((status: HealthStatus) => void)[] = []
   registry.register(probe('far', () => new Promise((resolve) => answers.push(resolve))))
-  const answer = async (state: 'Ok' | 'Warning'): Promise<void> => {
-    t.equal(answers.length, 1, 'asked once at a time')
-    answers.pop()?.({ state, message: 'here' })
-    while (answers.length === 0) await new Promise(setImmediate)
-  }
   const stateOf = async (asked: Promise<readonly HealthReport[]>) => Object.keys((await asked)[0]?.status ?? {})[0]
-  const before = registry.report(5_000)
-  const [one, other] = [registry.report(5_000), registry.report(5_000)]
-  await answer('Ok')
-  t.equal(await stateOf(before), 'Ok')
-  const late = registry.report(5_000)
-  await answer('Warning')
-  for (const asked of [one, other]) t.equal(await stateOf(asked), 'Warning')
-  const impatient = registry.report(20)
-  t.equal(await stateOf(impatient), 'Timeout', 'no later than asked for, though the question before may take longer')
+  const patient = [registry.report(5_000), registry.report(5_000)]
+  t.equal(await stateOf(registry.report(20)), 'Timeout')
+  t.equal(answers.length, 1)
   answers.pop()?.({ state: 'Ok', message: 'here' })
-  t.equal(await stateOf(late), 'Ok')
-  t.equal(await stateOf(registry.report(20)), 'Timeout', 'though it worked a moment ago')
+  for (const asked of patient) t.equal(await stateOf(asked), 'Ok')
+  t.equal(await stateOf(registry.report(20)), 'Timeout', 'a new check, though it worked a moment ago')
 })
