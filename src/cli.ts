@@ -12,7 +12,7 @@ import { start } from './command/start.js'
 import { formatProblems } from './config/format.js'
 import { ConfigError } from './config/problem.js'
 import { KnownSecrets } from './log/secrets.js'
-import { tellOfCrashes, traceOf } from './process/crash.js'
+import { reportCrashes, traceOf } from './process/crash.js'
 import { GatheredOutput } from './process/gathered-output.js'
 import { LogDescriptor } from './process/log-descriptor.js'
 
@@ -74,7 +74,7 @@ process.once('exit', () => {
 process.stdout.on('error', (error) => {
   if (errnoOf(error) !== 'EPIPE') throw error
 })
-tellOfCrashes({
+reportCrashes({
   write: (text) => {
     errors.write(text)
     errors.flush()

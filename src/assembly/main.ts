@@ -152,8 +152,8 @@ const start = async (
     token: security?.ownWorkerToken,
     workersAreHere: surroundings.workersAreHere ?? false,
   }
-  for (const placed of config.workers) {
-    const worker = await startWorker(placed, workerSurroundings)
+  for (const attached of config.workers) {
+    const worker = await startWorker(attached, workerSurroundings)
     resources.add(`worker ${worker.name}`, () => worker.close(drainTime.leftMs))
   }
   observation.watchHealth((isHealthy) => {

@@ -25,7 +25,7 @@ import { ChunkedBlobs } from '../service/cas/chunked-blobs.js'
 import type { CasOptions } from '../service/cas/options.js'
 import { casService } from '../service/cas/service.js'
 import type { ExecutionInstance, ExecutionOptions } from '../service/execution/instance.js'
-import { type ResultsPlace, StoredResults } from '../service/execution/results.js'
+import { type ResultStores, StoredResults } from '../service/execution/results.js'
 import { executionService } from '../service/execution/service.js'
 import type { CasInstance } from '../service/instance.js'
 import { operationsService } from '../service/operations/service.js'
@@ -197,13 +197,13 @@ const executionInstance = (
   }
 }
 
-type Places = Pick<Parts, 'ac' | 'cas' | 'trees' | 'ownOf'>
+type StoreParts = Pick<Parts, 'ac' | 'cas' | 'trees' | 'ownOf'>
 
 /** A named store as the action cache of an instance. Contains only results whose outputs are in its CAS. */
-const actionCache = (name: string, instance: string, cas: Store | undefined, parts: Places): Store =>
+const actionCache = (name: string, instance: string, cas: Store | undefined, parts: StoreParts): Store =>
   withCompleteness(parts.ownOf(instance, parts.ac(name)), cas, parts.trees.ofActions)
 
-const casOf = (name: string, instance: string, parts: Places): Store => parts.ownOf(instance, parts.cas(name))
+const casOf = (name: string, instance: string, parts: StoreParts): Store => parts.ownOf(instance, parts.cas(name))
 
 const cacheCapabilities = (
   ac: AcInstance | undefined,
@@ -235,11 +235,11 @@ const workerApi = (
 /** The results of actions, for all instances with execution of all servers. */
 export const resultsOf = (
   servers: readonly ServerConfig[],
-  parts: Places & Pick<Parts, 'workersOf' | 'log'>,
+  parts: StoreParts & Pick<Parts, 'workersOf' | 'log'>,
   tracer: Tracer | undefined,
 ): StoredResults => {
   const all = servers.map(({ services }) => services.execution)
-  const place = ({ cas_store, ac_store, scheduler }: ExecutionServiceConfig, instance: string): ResultsPlace => {
+  const storesOf = ({ cas_store, ac_store, scheduler }: ExecutionServiceConfig, instance: string): ResultStores => {
     const cas = casOf(cas_store, instance, parts)
     return {
       instance,
@@ -248,12 +248,12 @@ export const resultsOf = (
       isWrittenHere: !parts.workersOf(scheduler).writeResults,
     }
   }
-  const places = all.map((instances) => mapValues(instances, place))
+  const stores = all.map((instances) => mapValues(instances, storesOf))
   return new StoredResults({
     // An entry with the instance's own name takes precedence over a catch-all entry of another server.
-    placeOf: (name) =>
-      places.find((instances) => instances.has(name))?.get(name) ??
-      places.map((instances) => entryFor(instances, name)).find((one) => one !== undefined),
+    storesOf: (name) =>
+      stores.find((instances) => instances.has(name))?.get(name) ??
+      stores.map((instances) => entryFor(instances, name)).find((one) => one !== undefined),
     ac: (name, { instance, cas }) => actionCache(name, instance, cas, parts),
     maxBytes: MAX_RESPONSE_BYTES,
     log: parts.log,

@@ -7,7 +7,7 @@ import { Ledger } from '../ledger/ledger.js'
 import { isWritten, type Log, type LogFields, type LogLevel } from '../log/log.js'
 import { KnownSecrets } from '../log/secrets.js'
 import { otlpSettings } from '../otlp/settings.js'
-import { tellOfCrashes } from '../process/crash.js'
+import { reportCrashes } from '../process/crash.js'
 import type { Tracer } from '../rpc/trace.js'
 import { guardedClock } from '../work/guarded-clock.js'
 import { inBackground } from '../work/in-background.js'
@@ -19,11 +19,11 @@ import type { FromWorkerProcess, StartWorker, ToWorkerProcess } from '../worker/
 // with everything it started.
 
 const secrets = new KnownSecrets()
-tellOfCrashes({ write: (text) => writeSync(2, text), secrets })
+reportCrashes({ write: (text) => writeSync(2, text), secrets })
 
 const HEALTH_PERIOD_MS = 500
 
-const tell = (message: FromWorkerProcess): void => {
+const send = (message: FromWorkerProcess): void => {
   process.send?.(message, undefined, undefined, () => {})
 }
 
@@ -37,7 +37,7 @@ const log: Log = (() => {
     (message: string, fields: LogFields | (() => LogFields) = {}): void => {
       if (!isWritten(level, logLevel)) return
       const found = typeof fields === 'function' ? fields() : fields
-      tell({ kind: 'log', level, message, fields: Object.fromEntries(Object.entries(found).map(sendable)) })
+      send({ kind: 'log', level, message, fields: Object.fromEntries(Object.entries(found).map(sendable)) })
     }
   return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') }
 })()
@@ -83,18 +83,18 @@ const begin = async (request: StartWorker): Promise<void> => {
   starting = start(request)
   try {
     const worker = await starting
-    tell({ kind: 'started' })
+    send({ kind: 'started' })
     let last = ''
     clock.every(HEALTH_PERIOD_MS, () => {
       const status = worker.health()
       const text = JSON.stringify(status)
-      if (text !== last) tell({ kind: 'health', status })
+      if (text !== last) send({ kind: 'health', status })
       last = text
     })
   } catch (thrown) {
     const error = StatusError.from(thrown)
     const cause = error.code === Code.INTERNAL && error.cause instanceof Error ? error.cause.message : error.message
-    tell({ kind: 'failed', code: error.code, message: cause })
+    send({ kind: 'failed', code: error.code, message: cause })
     process.exitCode = 1
     process.disconnect()
   }

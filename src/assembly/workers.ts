@@ -72,10 +72,10 @@ export const leavesResultsTo = (
  * does not block the server's event loop. Otherwise this process only has workers, and the worker runs in it. In both
  * cases it connects to the worker API like any other worker.
  */
-export const startWorker = async (placed: AttachedWorker, surroundings: WorkerSurroundings): Promise<LocalWorker> => {
-  const { name } = placed.options
+export const startWorker = async (attached: AttachedWorker, surroundings: WorkerSurroundings): Promise<LocalWorker> => {
+  const { name } = attached.options
   const { health } = surroundings.observation
-  const worker = await begin(placed, surroundings).catch((error: unknown) => {
+  const worker = await begin(attached, surroundings).catch((error: unknown) => {
     throw startFailure(`worker ${name}`, error)
   })
   health.register({

@@ -28,8 +28,8 @@ const servicesOf = ({ services }: ServerConfig, config: Config): Row[] => {
   const rows = <Options>(
     service: string,
     map: ReadonlyMap<string, Options>,
-    tell: (options: Options) => string,
-  ): Row[] => [...map].map(([instance, options]) => [service, JSON.stringify(instance), tell(options)])
+    describe: (options: Options) => string,
+  ): Row[] => [...map].map(([instance, options]) => [service, JSON.stringify(instance), describe(options)])
   return [
     ...rows('cas', services.cas, ({ cas_store }) => through(cas_store)),
     ...[...services.cas].flatMap(([instance, { experimental_chunking: chunking }]): Row[] =>

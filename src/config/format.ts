@@ -16,10 +16,10 @@ export const formatProblems = (
   format: ProblemFormat = 'human',
   sources: Sources = new Map(),
 ): string => {
-  const told = problems.map(withoutSecretsIn)
-  if (format === 'json') return `${JSON.stringify(told, null, 2)}\n`
+  const masked = problems.map(withoutSecretsIn)
+  if (format === 'json') return `${JSON.stringify(masked, null, 2)}\n`
   const shown = new Map([...sources].map(([file, text]) => [file, withSecretsStarred(text)]))
-  return told.map((one) => human(one, shown)).join('\n')
+  return masked.map((one) => human(one, shown)).join('\n')
 }
 
 const human = (problem: Problem, sources: Sources): string => {

@@ -27,10 +27,10 @@ const quotedStars = (_all: string, before: string, text: string): string =>
 export const withoutSecretsIn = (problem: Problem): Problem => {
   const { path, message, found } = problem
   const isSecret = found !== undefined && SECRET_PATH.test(path)
-  const told = isSecret ? message.replaceAll(found, '(hidden)') : message
+  const masked = isSecret ? message.replaceAll(found, '(hidden)') : message
   return {
     ...problem,
-    message: withoutSecrets(told),
+    message: withoutSecrets(masked),
     ...(found !== undefined && { found: isSecret ? '(hidden)' : withoutSecrets(found) }),
   }
 }

@@ -29,8 +29,8 @@ export const withNested = (store: StoreConfig): readonly StoreConfig[] => [
 const storesIn = (value: unknown, key: string): readonly (readonly [string, StoreConfig])[] => {
   if (isStore(value)) return [[key, value]]
   if (Array.isArray(value)) {
-    return value.flatMap((item, place) =>
-      storesIn(item, String(place)).map(([, store]) => [String(place), store] as const),
+    return value.flatMap((item, index) =>
+      storesIn(item, String(index)).map(([, store]) => [String(index), store] as const),
     )
   }
   return typeof value === 'object' && value !== null

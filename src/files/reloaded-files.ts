@@ -64,7 +64,7 @@ export class ReloadedFiles<T> {
     try {
       await this.#look()
     } catch (error) {
-      this.#tell(error)
+      this.#logFailure(error)
     } finally {
       this.#isLooking = false
     }
@@ -81,7 +81,7 @@ export class ReloadedFiles<T> {
     log.info(`${what} were read again`)
   }
 
-  #tell(error: unknown): void {
+  #logFailure(error: unknown): void {
     const { what, log } = this.#options
     const reason = inWords(error)
     if (reason === this.#trouble) return

@@ -3,7 +3,7 @@ import type { Clock } from '../base/clock.js'
 import type { Log } from '../log/log.js'
 import type { Metrics } from '../metrics/metrics.js'
 import { within } from '../work/deadline.js'
-import { Outcome, told } from './outcome.js'
+import { Outcome, reporting } from './outcome.js'
 import { Readings } from './readings.js'
 import { renewed } from './renewed.js'
 import { resourceOf } from './resource.js'
@@ -33,7 +33,7 @@ export const startMetricExport = async (metrics: Metrics, parts: ExportParts): P
   const make = (pem: Pem) => exporterOf(destination, pem)
   const { exporter, stop } = await renewed(make, { what: 'metrics', files, clock, log })
   const reader = new PeriodicExportingMetricReader({
-    exporter: told(exporter, new Outcome('metrics', log)),
+    exporter: reporting(exporter, new Outcome('metrics', log)),
     exportIntervalMillis: intervalMs,
     exportTimeoutMillis: timeoutMs,
     metricProducers: [new Readings(metrics, resource, () => clock.now())],

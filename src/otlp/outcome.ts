@@ -37,7 +37,7 @@ interface Exporter<Data> {
 }
 
 /** Reports the exporter's results to `outcome`. Changes and returns the same exporter. */
-export const told = <Data, E extends Exporter<Data>>(exporter: E, outcome: Outcome): E => {
+export const reporting = <Data, E extends Exporter<Data>>(exporter: E, outcome: Outcome): E => {
   const send = exporter.export.bind(exporter)
   exporter.export = (data, done) =>
     send(data, (result) => {

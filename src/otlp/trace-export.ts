@@ -14,7 +14,7 @@ import { Code, codeName, type StatusError } from '../base/status-error.js'
 import type { Log } from '../log/log.js'
 import type { Span, SpanAttributes, SpanStart, TraceContext, Tracer } from '../rpc/trace.js'
 import { within } from '../work/deadline.js'
-import { Outcome, told } from './outcome.js'
+import { Outcome, reporting } from './outcome.js'
 import { renewed } from './renewed.js'
 import { resourceOf } from './resource.js'
 import { type Destination, type OtlpSettings, SERVICE_NAME } from './settings.js'
@@ -33,7 +33,7 @@ export const startTraceExport = async (
 ): Promise<{ readonly tracer: Tracer; readonly stop: () => Promise<void> }> => {
   const make = (pem: Pem) => exporterOf(destination, pem)
   const followed = await renewed(make, { what: 'traces', files: destination.files, clock, log })
-  const exporter = told(followed.exporter, new Outcome('traces', log))
+  const exporter = reporting(followed.exporter, new Outcome('traces', log))
   const provider = new BasicTracerProvider({
     resource: resourceOf(attributes, version),
     spanProcessors: [new BatchSpanProcessor(exporter)],

@@ -11,7 +11,7 @@ export interface CrashParts {
  * Ends the process with status 1 on an uncaught error or an unhandled rejection, like Node. The report omits the fields
  * of the error, which Node would print. Libraries keep requests with secrets in them.
  */
-export const tellOfCrashes = ({ write, secrets = new KnownSecrets() }: CrashParts): void => {
+export const reportCrashes = ({ write, secrets = new KnownSecrets() }: CrashParts): void => {
   process.on('uncaughtException', (thrown, origin) => {
     const how = origin === 'unhandledRejection' ? 'an unhandled rejection' : 'an uncaught error'
     try {

@@ -127,17 +127,17 @@ export class DigestBatch {
     const batches = [first, ...others].filter(({ count }) => count > 0)
     const [only] = batches
     if (only === undefined || batches.length === 1) return only ?? first
-    const places = batches.flatMap((batch) =>
+    const origins = batches.flatMap((batch) =>
       Array.from({ length: batch.count }, (_, index) => ({ batch, index, position: batch.positionOf(index) })),
     )
-    places.sort((a, b) => a.position - b.position)
+    origins.sort((a, b) => a.position - b.position)
     const { wordsEach } = first
-    const words = new Int32Array(places.length * wordsEach)
-    for (const [at, { batch, index }] of places.entries()) {
+    const words = new Int32Array(origins.length * wordsEach)
+    for (const [at, { batch, index }] of origins.entries()) {
       words.set(batch.words.subarray(index * wordsEach, (index + 1) * wordsEach), at * wordsEach)
     }
-    const positions = Uint32Array.from(places, ({ position }) => position)
-    return new DigestBatch(first.function, words, places.length, first.#origin(positions, first.areKeys))
+    const positions = Uint32Array.from(origins, ({ position }) => position)
+    return new DigestBatch(first.function, words, origins.length, first.#origin(positions, first.areKeys))
   }
 
   #origin(positions: Uint32Array | undefined, areKeys: boolean): Origin {

@@ -21,8 +21,8 @@ const isOrigin = (any: { readonly typeUrl: string }): boolean => holds(any, orig
 
 /** The origin that a result records, if any. */
 export const originOf = ({ executionMetadata }: ActionResult): ResultOrigin | undefined => {
-  const told = executionMetadata?.auxiliaryMetadata.find(isOrigin)
-  return told && unpack(originCodec, told)
+  const packed = executionMetadata?.auxiliaryMetadata.find(isOrigin)
+  return packed && unpack(originCodec, packed)
 }
 
 /** Replaces the origin that a result records; undefined removes it. */

@@ -109,9 +109,10 @@ export class AuditLog {
     try {
       while (this.#waiting.length > 0) {
         const lost = this.#lostCount
-        const told = lost === 0 ? '' : `${JSON.stringify({ time: new Date(this.#clock.now()).toISOString(), lost })}\n`
+        const lostLine =
+          lost === 0 ? '' : `${JSON.stringify({ time: new Date(this.#clock.now()).toISOString(), lost })}\n`
         const lines = this.#waiting
-        const text = Buffer.from(`${lines.join('')}${told}`)
+        const text = Buffer.from(`${lines.join('')}${lostLine}`)
         this.#waiting = []
         this.#waitingBytes = 0
         // Counted as lost until they are written.

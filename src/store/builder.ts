@@ -84,8 +84,8 @@ class Builder {
       child: (childConfig, key) => this.#child(childConfig, `${path}/${key}`, users),
       named: (name) => this.named(name, users),
       watch,
-      holds: (told) => {
-        usage = told
+      holds: (reader) => {
+        usage = reader
       },
       resources,
       clock,
@@ -94,7 +94,7 @@ class Builder {
     })
     if (store instanceof StoreNode) return store
     const meter = this.#parts.meter?.({ cacheType: cacheTypeOf(config, path), usage: () => usage?.() })
-    return new StoreNode(store, { place: path, ...(meter && { meter }) })
+    return new StoreNode(store, { path, ...(meter && { meter }) })
   }
 
   #watch(store: StoreNode, path: string): void {

@@ -12,11 +12,11 @@ export const LATE = Symbol('late')
 export const within = async <T>(limitMs: number, work: Promise<T>, clock?: Clock): Promise<T | typeof LATE> => {
   let stop = (): void => {}
   const late = new Promise<typeof LATE>((resolve) => {
-    const tell = (): void => resolve(LATE)
+    const expire = (): void => resolve(LATE)
     if (clock === undefined) {
-      const timer = setTimeout(tell, limitMs)
+      const timer = setTimeout(expire, limitMs)
       stop = () => clearTimeout(timer)
-    } else stop = clock.every(limitMs, tell)
+    } else stop = clock.every(limitMs, expire)
   })
   try {
     return await Promise.race([work, late])
@@ -89,7 +89,7 @@ export class StepDeadline {
   /** The result of a step. A late step continues without a waiting caller. */
   step<T>(work: Promise<T>): Promise<T> {
     if (this.#limitMs === 0) return work
-    if (this.#timer === undefined) this.#timer = setTimeout(() => this.#tell(), this.#limitMs)
+    if (this.#timer === undefined) this.#timer = setTimeout(() => this.#expire(), this.#limitMs)
     else this.#timer.refresh()
     return new Promise((resolve, reject) => {
       this.#giveUp = reject
@@ -98,7 +98,7 @@ export class StepDeadline {
   }
 
   /** Rejects the current step. Between steps it has no effect. */
-  #tell(): void {
+  #expire(): void {
     this.#giveUp?.(new StatusError('DEADLINE_EXCEEDED', `${this.#late} within ${this.#limitMs} ms`))
   }
 

@@ -8,14 +8,14 @@ const FAILURE_PERIOD_MS = 60_000
 export const guardedClock = (clock: Clock, log: Log): Clock => ({
   now: clock.now.bind(clock),
   every: (periodMs, tick) => {
-    let toldMs = Number.NEGATIVE_INFINITY
+    let loggedMs = Number.NEGATIVE_INFINITY
     let count = 0
     const failed = (error: unknown): void => {
       count += 1
       const nowMs = clock.now()
-      if (nowMs - toldMs < FAILURE_PERIOD_MS) return
+      if (nowMs - loggedMs < FAILURE_PERIOD_MS) return
       log.error('a periodic task failed', { everyMs: periodMs, count, error })
-      toldMs = nowMs
+      loggedMs = nowMs
       count = 0
     }
     return clock.every(periodMs, () => {

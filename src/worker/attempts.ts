@@ -16,7 +16,7 @@ interface Held {
    * Whether the attempt occupies a slot. It does until its outputs are being uploaded, when the scheduler gives its
    * slot to another.
    */
-  hasPlace: boolean
+  hasSlot: boolean
   outcome: AttemptOutcome | undefined
   /** Delays the report that the command runs. */
   timer?: NodeJS.Timeout
@@ -26,7 +26,7 @@ interface Held {
 interface Waiting {
   readonly attemptId: string
   /** Ends the wait, with or without a slot. */
-  readonly end: (hasPlace: boolean) => void
+  readonly end: (hasSlot: boolean) => void
 }
 
 /** Shorter runs are not reported as running, because the scheduler works with seconds. */
@@ -62,11 +62,11 @@ export class Attempts {
   readonly #options: AttemptsOptions
   readonly #held = new Map<string, Held>()
   #running = 0
-  #placed = 0
+  #slotsTaken = 0
   readonly #line: Waiting[] = []
   /** Results that wait to be sent together. */
   readonly #results: ToScheduler[] = []
-  #telling: NodeJS.Timeout | undefined
+  #sending: NodeJS.Timeout | undefined
   #isDraining = false
   #isClosed = false
   #waiting: { readonly isIdle: () => boolean; readonly resolve: () => void }[] = []
@@ -92,7 +92,7 @@ export class Attempts {
     const { attemptId } = start
     const held = this.#held.get(attemptId)
     if (held !== undefined) {
-      this.#tell(attemptId, held)
+      this.#report(attemptId, held)
       return
     }
     const { maxInflight, maxWaiting, send } = this.#options
@@ -102,7 +102,7 @@ export class Attempts {
         : this.#isFull && this.#line.length >= maxWaiting
           ? new StatusError(
               'RESOURCE_EXHAUSTED',
-              `the worker runs ${this.#placed} actions, its limit is ${maxInflight}`,
+              `the worker runs ${this.#slotsTaken} actions, its limit is ${maxInflight}`,
             )
           : undefined
     if (refusal === undefined) void this.#run(start)
@@ -128,7 +128,7 @@ export class Attempts {
   /** Sends the state of all attempts, because the scheduler may have restarted. */
   welcomed(): void {
     this.#isDraining = false
-    for (const [attemptId, held] of this.#held) this.#tell(attemptId, held)
+    for (const [attemptId, held] of this.#held) this.#report(attemptId, held)
   }
 
   /** Refuses new attempts until the next welcome, because the scheduler is about to stop. */
@@ -153,37 +153,37 @@ export class Attempts {
       start,
       controller: new AbortController(),
       stage: 0,
-      hasPlace: !this.#isFull,
+      hasSlot: !this.#isFull,
       outcome: undefined,
     }
     this.#held.set(attemptId, held)
     this.#running += 1
-    if (held.hasPlace) this.#placed += 1
-    else held.hasPlace = await this.#place(attemptId)
-    const outcome = held.hasPlace ? await this.#outcome(start, held) : { givenBack: {} }
+    if (held.hasSlot) this.#slotsTaken += 1
+    else held.hasSlot = await this.#takeSlot(attemptId)
+    const outcome = held.hasSlot ? await this.#outcome(start, held) : { givenBack: {} }
     this.#running -= 1
     clearTimeout(held.timer)
-    this.#leavePlace(held)
+    this.#releaseSlot(held)
     held.outcome = outcome
-    this.#tell(attemptId, held)
+    this.#report(attemptId, held)
     this.#announceIdle()
   }
 
   get #isFull(): boolean {
     const { maxInflight } = this.#options
-    return maxInflight > 0 && this.#placed >= maxInflight
+    return maxInflight > 0 && this.#slotsTaken >= maxInflight
   }
 
   /** Waits in order of arrival for a slot. False if none was free in time or the attempt was killed. */
-  #place(attemptId: string): Promise<boolean> {
+  #takeSlot(attemptId: string): Promise<boolean> {
     return new Promise((resolve) => {
       const timer = setTimeout(() => waiting.end(false), PATIENCE_MS)
       const waiting: Waiting = {
         attemptId,
-        end: (hasPlace) => {
+        end: (hasSlot) => {
           clearTimeout(timer)
           this.#line.splice(this.#line.indexOf(waiting), 1)
-          resolve(hasPlace)
+          resolve(hasSlot)
         },
       }
       this.#line.push(waiting)
@@ -207,10 +207,11 @@ export class Attempts {
         signal: held.controller.signal,
         onProgress: (stage) => {
           held.stage = stage
-          if (stage >= ProgressStage.UPLOADING_OUTPUTS) this.#leavePlace(held)
+          if (stage >= ProgressStage.UPLOADING_OUTPUTS) this.#releaseSlot(held)
           clearTimeout(held.timer)
-          if (stage === ProgressStage.RUNNING) held.timer = setTimeout(() => this.#tell(attemptId, held), SHORT_RUN_MS)
-          else this.#tell(attemptId, held)
+          if (stage === ProgressStage.RUNNING)
+            held.timer = setTimeout(() => this.#report(attemptId, held), SHORT_RUN_MS)
+          else this.#report(attemptId, held)
         },
       })
     } catch (error) {
@@ -218,29 +219,29 @@ export class Attempts {
     }
   }
 
-  #leavePlace(held: Held): void {
-    if (!held.hasPlace) return
-    held.hasPlace = false
+  #releaseSlot(held: Held): void {
+    if (!held.hasSlot) return
+    held.hasSlot = false
     const [next] = this.#line
-    if (next === undefined) this.#placed -= 1
+    if (next === undefined) this.#slotsTaken -= 1
     else next.end(true)
   }
 
-  #tell(attemptId: string, { outcome, stage }: Held): void {
+  #report(attemptId: string, { outcome, stage }: Held): void {
     const { send } = this.#options
-    if (outcome !== undefined) this.#tellResult({ result: { attemptId, ...outcome } })
+    if (outcome !== undefined) this.#queueResult({ result: { attemptId, ...outcome } })
     else if (stage > 0) send({ progress: { attemptId, stage } })
   }
 
-  #tellResult(result: ToScheduler): void {
+  #queueResult(result: ToScheduler): void {
     this.#results.push(result)
-    if (this.#line.length === 0 || this.#results.length >= RESULTS_TOGETHER) this.#tellResults()
-    else this.#telling ??= setTimeout(() => this.#tellResults(), RESULTS_WITHIN_MS)
+    if (this.#line.length === 0 || this.#results.length >= RESULTS_TOGETHER) this.#sendResults()
+    else this.#sending ??= setTimeout(() => this.#sendResults(), RESULTS_WITHIN_MS)
   }
 
-  #tellResults(): void {
-    clearTimeout(this.#telling)
-    this.#telling = undefined
+  #sendResults(): void {
+    clearTimeout(this.#sending)
+    this.#sending = undefined
     for (const result of this.#results.splice(0)) this.#options.send(result)
   }
 

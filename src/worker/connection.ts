@@ -243,12 +243,12 @@ export class Connection {
     if (this.#isClosed) return
     const limitMs = Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** this.#failures++)
     const delayMs = Math.round(limitMs * (0.5 + random() / 2))
-    this.#tell(kind, error, delayMs)
+    this.#logTrouble(kind, error, delayMs)
     this.#timer = setTimeout(() => void this.#connect(), delayMs)
   }
 
   /** Logs connection losses as warnings. Problems that an operator must solve are errors, logged once. */
-  #tell(kind: Trouble, error: StatusError, retryMs: number): void {
+  #logTrouble(kind: Trouble, error: StatusError, retryMs: number): void {
     const { log, address } = this.#options
     const remedy = kind === 'the scheduler refuses this worker' ? ` (${REFUSALS.get(error.code)})` : ''
     const text = `${codeName(error.code)}: ${error.message}${remedy}`

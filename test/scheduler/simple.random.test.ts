@@ -13,7 +13,7 @@ import type { SimpleSettings } from '../../src/scheduler/simple/settings.js'
 import type { MatchKind, Requirement } from '../../src/scheduler/simple/state/requirement.js'
 import type { Command, Worker } from '../../src/scheduler/simple/state/state.js'
 import type { Dispatch } from '../../src/scheduler/simple/workers/dispatch.js'
-import { hasPlace, hasRoom } from '../../src/scheduler/simple/workers/pool.js'
+import { hasFreeSlot, hasRoom } from '../../src/scheduler/simple/workers/pool.js'
 import { defaultSettings } from './settings.js'
 
 const declared = new Map<string, MatchKind>([
@@ -427,7 +427,7 @@ const checkShares = ({ queue, attempts, index }: Dispatch): void => {
     'who takes a share holds a place',
   )
   for (const { workers, free } of index.classes) {
-    const withPlace = [...workers].filter(hasPlace)
+    const withPlace = [...workers].filter(hasFreeSlot)
     assert(free.size === withPlace.length && withPlace.every(({ heapIndex }) => heapIndex >= 0), 'knows who is free')
     for (const { heldFor } of workers) {
       assert(

@@ -15,7 +15,7 @@ import type { SimpleSettings } from '../../src/scheduler/simple/settings.js'
 import { listen } from '../../src/server/listener.js'
 import { actionCacheService } from '../../src/service/action-cache/service.js'
 import type { ExecutionInstance } from '../../src/service/execution/instance.js'
-import { type ResultsPlace, StoredResults } from '../../src/service/execution/results.js'
+import { type ResultStores, StoredResults } from '../../src/service/execution/results.js'
 import { executionService } from '../../src/service/execution/service.js'
 import { operationsService } from '../../src/service/operations/service.js'
 import { workerApiService } from '../../src/service/worker-api/service.js'
@@ -191,7 +191,7 @@ export interface ExecutionServer {
 }
 
 /** An instance and the stores of its results. */
-type ServedInstance = ExecutionInstance & ResultsPlace
+type ServedInstance = ExecutionInstance & ResultStores
 
 export interface ExecutionServeOptions {
   readonly settings?: Partial<SimpleSettings>
@@ -214,7 +214,7 @@ export const serveExecution = async (t: Test, options: ExecutionServeOptions = {
   const trees = new DirectoryTrees()
   const otherCaches = new Map<string, Store>()
   const results = new StoredResults({
-    placeOf: (name) => instances.get(name),
+    storesOf: (name) => instances.get(name),
     ac: (name, { cas }) => withCompleteness(asKeyed(otherCaches.get(name) ?? never(name)), cas, trees),
     ...{ maxBytes: 4 * MIB, log },
   })

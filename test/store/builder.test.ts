@@ -110,8 +110,8 @@ t.test('a failure of its own names the store once', async (t) => {
       }
     })(store('CAS'))
   const node = (code: 'UNAVAILABLE' | 'NOT_FOUND') => {
-    const inner = new StoreNode(failing(code), { place: 'CAS/slow' })
-    return new StoreNode(inner, { place: 'CAS' })
+    const inner = new StoreNode(failing(code), { path: 'CAS/slow' })
+    return new StoreNode(inner, { path: 'CAS' })
   }
   const digest = digestOf(Buffer.from('x'))
   await t.rejects(get(node('UNAVAILABLE'), digest), { message: 'store CAS/slow: it is not here' })

@@ -78,8 +78,8 @@ export const complete = (
     const listener = listenerConfig(server.listener.http, origins, findings)
     if (listener) servers.push({ name, listener, services: completeServices(server.services, caches, origins) })
   }
-  const placed = placeWorkers(document.workers, servers, schedulerNames, origins, findings)
-  return { stores: new Map([...document.stores, ...caches.implicit]), ...placed }
+  const attached = placeWorkers(document.workers, servers, schedulerNames, origins, findings)
+  return { stores: new Map([...document.stores, ...caches.implicit]), ...attached }
 }
 
 const listenerConfig = (http: ListenerOptions, origins: Origins, findings: Findings): ListenerConfig | undefined => {

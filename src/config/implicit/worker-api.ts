@@ -18,13 +18,13 @@ export const placeWorkers = (
   findings: Findings,
 ): { readonly workers: readonly AttachedWorker[]; readonly servers: readonly ServerConfig[] } => {
   const placement = new Placement(servers, schedulers, findings)
-  const placed = [...workers].map(([key, { kind, options }]) => {
+  const attached = [...workers].map(([key, { kind, options }]) => {
     const endpoint = options.worker_api_endpoint
     const server = placement.serverFor(endpoint.uri, origins.of(endpoint))
     const named = { ...options, name: options.name || (/^\d+$/.test(key) ? `worker_${key}` : key) }
     return { kind, options: origins.record(named, origins.of(options)), ...(server !== undefined && { server }) }
   })
-  return { workers: placed, servers: placement.servers }
+  return { workers: attached, servers: placement.servers }
 }
 
 class Placement {

@@ -43,12 +43,12 @@ const lintIsolation = ({ config, findings, originOf }: LintContext): void => {
   for (const use of uses.filter((one) => !isIsolated(one))) {
     for (const store of reachableFrom(use.store, config.stores)) open.set(store, use)
   }
-  const told = new Set<string>()
+  const reported = new Set<string>()
   for (const { instance, store } of uses.filter(isIsolated)) {
     const shared = [...reachableFrom(store, config.stores)].find((name) => open.has(name))
     const other = shared === undefined ? undefined : open.get(shared)
-    if (other === undefined || told.has(instance)) continue
-    told.add(instance)
+    if (other === undefined || reported.has(instance)) continue
+    reported.add(instance)
     const names = `instance ${JSON.stringify(other.instance)} uses store ${JSON.stringify(shared)} too, and is not isolated`
     findings.error([...originOf(config.instances.get(instance) ?? {}), 'isolate'], names, {
       expected: 'both isolated, or a store for each',

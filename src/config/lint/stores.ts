@@ -3,8 +3,8 @@ import type { EvictionPolicy, StoreConfig, StoreOptions } from '../config.js'
 import { withNested } from '../store-path.js'
 import { type LintContext, storeBehind } from './context.js'
 import { lintObjectStore, lintOntapBackend } from './object-stores.js'
-import { lintPlaces } from './places.js'
 import { lintGrpcStore, lintMongo, lintRedis } from './remote-stores.js'
+import { lintBackends } from './shared-backends.js'
 
 /** Reports stores that cannot do their task. */
 export const lintStores = (context: LintContext): void => {
@@ -14,7 +14,7 @@ export const lintStores = (context: LintContext): void => {
   for (const store of all) lintStore(store, context)
   lintDirectories(all, context)
   lintResultAges(context)
-  lintPlaces(all, context)
+  lintBackends(all, context)
 }
 
 const lintStore = (store: StoreConfig, context: LintContext): void => {

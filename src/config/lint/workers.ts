@@ -55,9 +55,9 @@ const lintUploads = (options: LocalWorkerOptions, { config, findings, originOf, 
   const { ac_store, upload_ac_results_strategy: strategy } = options.upload_action_result
   const path = originOf(options.upload_action_result)
   if (ac_store === undefined) {
-    const place = [...path, 'upload_ac_results_strategy']
-    if (strategy === 'never' || !isWritten(place)) return
-    findings.error(place, `"${strategy}" results cannot be uploaded without ac_store`, {
+    const keyPath = [...path, 'upload_ac_results_strategy']
+    if (strategy === 'never' || !isWritten(keyPath)) return
+    findings.error(keyPath, `"${strategy}" results cannot be uploaded without ac_store`, {
       found: strategy,
       expected: 'ac_store beside it, or "never"',
     })
@@ -99,9 +99,9 @@ const lintNamespaces = (options: LocalWorkerOptions, { findings, originOf }: Lin
 /** Reports keys that another key makes ineffective. */
 const lintIdle = (options: LocalWorkerOptions, { findings, originOf, isWritten }: LintContext): void => {
   const path = originOf(options)
-  const idle = (place: readonly string[], why: string): void => {
-    if (!isWritten([...path, ...place])) return
-    findings.warning([...path, ...place], `${place.at(-1)} has no effect ${why}`, { at: 'key' })
+  const idle = (keyPath: readonly string[], why: string): void => {
+    if (!isWritten([...path, ...keyPath])) return
+    findings.warning([...path, ...keyPath], `${keyPath.at(-1)} has no effect ${why}`, { at: 'key' })
   }
   if (!options.use_mount_namespace) idle(['read_only_inputs'], 'without use_mount_namespace')
   if (options.upload_action_result.upload_historical_results_strategy === 'never') {

@@ -19,7 +19,7 @@ export interface Position {
   readonly column: number
 }
 
-interface Place {
+interface NodePositions {
   readonly value: Position
   readonly key?: Position
   readonly isFloatLiteral?: boolean
@@ -41,29 +41,29 @@ export class Document {
   readonly root: JsonValue
   /** Keys that occur twice in one object; the last one counts. */
   readonly repeatedKeys: readonly Path[]
-  readonly #places: ReadonlyMap<string, Place>
+  readonly #positions: ReadonlyMap<string, NodePositions>
 
   /** @throws DocumentSyntaxError */
   constructor(text: string) {
     const reader = new TreeReader(text)
     this.root = reader.read(parseTree(text).body, [])
     this.repeatedKeys = reader.repeatedKeys
-    this.#places = reader.places
+    this.#positions = reader.positions
   }
 
   /** Position of the value at `path`. If it does not exist, the position of the nearest enclosing value. */
   positionOf(path: Path, part: 'key' | 'value' = 'value'): Position {
-    const place = this.#places.get(pathKey(path))
-    if (place) return (part === 'key' ? place.key : undefined) ?? place.value
+    const found = this.#positions.get(pathKey(path))
+    if (found) return (part === 'key' ? found.key : undefined) ?? found.value
     return path.length === 0 ? { line: 1, column: 1 } : this.positionOf(path.slice(0, -1))
   }
 
   has(path: Path): boolean {
-    return this.#places.has(pathKey(path))
+    return this.#positions.has(pathKey(path))
   }
 
   isFloatLiteral(path: Path): boolean {
-    return this.#places.get(pathKey(path))?.isFloatLiteral === true
+    return this.#positions.get(pathKey(path))?.isFloatLiteral === true
   }
 }
 
@@ -90,7 +90,7 @@ interface ErrorPosition extends Error {
 }
 
 class TreeReader {
-  readonly places = new Map<string, Place>()
+  readonly positions = new Map<string, NodePositions>()
   readonly repeatedKeys: Path[] = []
   readonly #text: string
 
@@ -99,7 +99,7 @@ class TreeReader {
   }
 
   read(node: ValueNode, path: Path, key?: Position): JsonValue {
-    this.places.set(pathKey(path), {
+    this.positions.set(pathKey(path), {
       value: positionOf(node),
       ...(key && { key }),
       isFloatLiteral: node.type === 'Number' && isFloatLiteral(this.#sourceOf(node)),

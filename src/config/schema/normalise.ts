@@ -100,21 +100,21 @@ export class Normaliser {
     const spelling = this.#spelling(schema, key, value, path)
     const given = value[spelling]
     const isDefault = given === undefined || sameValue(property, given)
-    const place = [...path, spelling]
+    const keyPath = [...path, spelling]
     if (property['x-ignored']) {
-      if (!isDefault && !property['x-always-so']) this.#ignored(property, spelling, place)
+      if (!isDefault && !property['x-always-so']) this.#ignored(property, spelling, keyPath)
       return []
     }
     if (property['x-available'] === false && isDefault) return []
     if (property['x-available'] === false) {
-      this.#findings.error(place, `${pathText([spelling])} is not available yet`, {
+      this.#findings.error(keyPath, `${pathText([spelling])} is not available yet`, {
         at: 'key',
         found: describeFound(given),
         expected: property['x-instead'],
       })
     }
     if (given === undefined && property.default === undefined) return []
-    return [[key, this.#attempt(() => this.#value(property, given ?? property.default ?? null, place))]]
+    return [[key, this.#attempt(() => this.#value(property, given ?? property.default ?? null, keyPath))]]
   }
 
   /** The spelling that the file uses for `key`: itself or an older one. */
@@ -160,36 +160,36 @@ export class Normaliser {
       )
     }
     const options = resolve(schema.properties?.[kind] ?? {})
-    const place = [...path, kind]
+    const keyPath = [...path, kind]
     if (options['x-available'] === false) {
-      this.#findings.error(place, `${schema['x-kinds']} kind "${kind}" is not available yet`, {
+      this.#findings.error(keyPath, `${schema['x-kinds']} kind "${kind}" is not available yet`, {
         at: 'key',
         found: kind,
         expected: oneOf(offeredKeys(schema).filter((offered) => offered !== 'name')),
       })
       // Normalised only to collect the names that it refers to.
-      this.#attempt(() => this.#object(options, value[kind] as JsonObject, place))
+      this.#attempt(() => this.#object(options, value[kind] as JsonObject, keyPath))
       throw new Unusable()
     }
     const newer = options['x-becomes-with']
-    if (newer !== undefined) return this.#newerKind(schema, options, kind, value, place)
-    const normalised = this.#value(options, value[kind] ?? {}, place) as object
+    if (newer !== undefined) return this.#newerKind(schema, options, kind, value, keyPath)
+    const normalised = this.#value(options, value[kind] ?? {}, keyPath) as object
     return options['x-becomes'] === 'local'
-      ? { kind: 'local', options: this.#asLocal(normalised, place) }
+      ? { kind: 'local', options: this.#asLocal(normalised, keyPath) }
       : { kind, options: normalised }
   }
 
   /** Converts a kind with an older name. */
-  #newerKind(schema: Schema, options: Schema, kind: string, value: JsonObject, place: Path): object {
+  #newerKind(schema: Schema, options: Schema, kind: string, value: JsonObject, keyPath: Path): object {
     const { 'x-becomes': becomes = '', 'x-becomes-with': given = {} } = options
-    this.#findings.warning(place, `${kind} is an older spelling`, {
+    this.#findings.warning(keyPath, `${kind} is an older spelling`, {
       at: 'key',
       expected: `${becomes} with ${Object.entries(given)
         .map(([key, text]) => `${key}: '${text}'`)
         .join(', ')}`,
     })
     const newer = { ...given, ...(value[kind] as JsonObject) }
-    return { kind: becomes, options: this.#value(schema.properties?.[becomes] ?? {}, newer, place) }
+    return { kind: becomes, options: this.#value(schema.properties?.[becomes] ?? {}, newer, keyPath) }
   }
 
   /** Converts the worker form with a plain scheduler address to a local worker. */

@@ -44,14 +44,14 @@ const pathFromPointer = (root: JsonValue, pointer: string): Path => {
 
 /** Turns ajv's errors into findings, at most one for each mistake. */
 class Report {
-  readonly #byPlace = new Map<string, Complaint[]>()
+  readonly #byPath = new Map<string, Complaint[]>()
   readonly #findings: Findings
 
   constructor(complaints: readonly Complaint[], findings: Findings) {
     this.#findings = findings
     for (const complaint of complaints) {
       const key = pathKey(complaint.path)
-      this.#byPlace.set(key, [...(this.#byPlace.get(key) ?? []), complaint])
+      this.#byPath.set(key, [...(this.#byPath.get(key) ?? []), complaint])
     }
   }
 
@@ -124,7 +124,7 @@ class Report {
   }
 
   #at(path: Path, keyword: string): readonly Complaint[] {
-    return (this.#byPlace.get(pathKey(path)) ?? []).filter(({ error }) => error.keyword === keyword)
+    return (this.#byPath.get(pathKey(path)) ?? []).filter(({ error }) => error.keyword === keyword)
   }
 
   #missing(path: Path): readonly string[] {

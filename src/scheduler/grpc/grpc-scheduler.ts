@@ -120,7 +120,7 @@ export class GrpcScheduler implements Scheduler {
   }
 
   async *operations(instanceName: string, after: string): AsyncIterable<ListedOperation> {
-    let [token, skip] = placeOf(after)
+    let [token, skip] = positionOf(after)
     do {
       const asked = instanceName === '' ? 'operations' : `${instanceName}/operations`
       const { operations, nextPageToken } = await this.#options.remote.list(asked, token)
@@ -183,7 +183,7 @@ const remoteNameOf = (name: string): string => {
 }
 
 /** A page token of the remote server, and how many operations of that page were already listed. */
-const placeOf = (cursor: string): [token: string, skip: number] => {
+const positionOf = (cursor: string): [token: string, skip: number] => {
   const at = cursor.indexOf(':')
   return at < 0 ? ['', 0] : [cursor.slice(at + 1), Number(cursor.slice(0, at))]
 }

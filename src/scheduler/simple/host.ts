@@ -280,7 +280,7 @@ export class SchedulerHost implements Scheduler, WorkerPool {
         return
       default:
         if (command.kind === 'start') this.#showStart(command)
-        this.#links.tell(command)
+        this.#links.send(command)
     }
   }
 

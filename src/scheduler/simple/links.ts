@@ -55,7 +55,7 @@ export class WorkerLinks {
     for (const workerId of [...this.#links.keys()]) this.close(workerId, error)
   }
 
-  tell(command: Extract<Command, { kind: 'start' | 'kill' | 'acknowledge' | 'drain' }>): void {
+  send(command: Extract<Command, { kind: 'start' | 'kill' | 'acknowledge' | 'drain' }>): void {
     const link = this.#links.get(command.workerId)
     if (command.kind === 'start') link?.start(command.start)
     if (command.kind === 'kill') link?.kill(command.attemptId)

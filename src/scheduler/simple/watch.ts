@@ -19,13 +19,13 @@ export class Watch {
 
   publish(state: OperationState): void {
     this.#newest = state
-    if (state.outcome === undefined) this.#timer ??= setTimeout(() => this.#tell(), LASTS_MS)
-    else this.#tell()
+    if (state.outcome === undefined) this.#timer ??= setTimeout(() => this.#notify(), LASTS_MS)
+    else this.#notify()
   }
 
   fail(error: StatusError): void {
     this.#failure = error
-    this.#tell()
+    this.#notify()
   }
 
   /** Yields states up to the one with an outcome. Ends early when `signal` aborts. */
@@ -48,7 +48,7 @@ export class Watch {
     }
   }
 
-  #tell(): void {
+  #notify(): void {
     clearTimeout(this.#timer)
     this.#timer = undefined
     this.#latest = this.#newest ?? this.#latest

@@ -131,7 +131,7 @@ export class Output {
       if (this.#isClosed) return
       this.#onRoom()
       this.flush()
-      if (this.#pendingBytes === 0) this.#tellEmpty()
+      if (this.#pendingBytes === 0) this.#notifyEmpty()
     })
   }
 
@@ -143,10 +143,10 @@ export class Output {
     this.#written = []
     this.#parts = []
     for (const callback of written) callback()
-    this.#tellEmpty()
+    this.#notifyEmpty()
   }
 
-  #tellEmpty(): void {
+  #notifyEmpty(): void {
     const callback = this.#whenEmpty
     this.#whenEmpty = undefined
     callback?.()

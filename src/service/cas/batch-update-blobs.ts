@@ -71,12 +71,12 @@ const updateAll = async (
 ): Promise<readonly (StatusError | undefined)[]> => {
   const failures = new Array<StatusError | undefined>(digests.length)
   const blobs: BlobEntry[] = []
-  const places: number[] = []
+  const indexes: number[] = []
   for (const [index, { data, compressor }] of entries.entries()) {
     const digest = digests[index] as Digest
     try {
       const blob = uploaded(data, digest, servedCompressor(instance, compressorOfValue(compressor)))
-      blobs[places.push(index) - 1] = { digest, blob }
+      blobs[indexes.push(index) - 1] = { digest, blob }
     } catch (error) {
       failures[index] = StatusError.from(error)
     }
@@ -86,7 +86,7 @@ const updateAll = async (
   ).length
   const windows = stageCount === 0 ? undefined : await windowsFor(call, stageCount)
   const outcomes = await instance.cas.putAll(blobs, call).finally(() => windows?.release())
-  for (const [place, index] of places.entries()) failures[index] = outcomes[place]
+  for (const [at, index] of indexes.entries()) failures[index] = outcomes[at]
   if (call.signal.aborted) throw cancellation(call.signal)
   logFaults(failures, digests, call)
   return failures

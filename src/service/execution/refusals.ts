@@ -28,17 +28,17 @@ export class Refusals {
   /** A call that failed before it had an operation. */
   ofCall(request: Asked, { peer }: RpcCall, thrown: unknown): void {
     const { code, message } = StatusError.from(thrown)
-    if (!LOGGED_BY_LISTENER.has(code)) this.#tell(request, peer, code, message)
+    if (!LOGGED_BY_LISTENER.has(code)) this.#logRefusal(request, peer, code, message)
   }
 
   /** An operation that is over without a result. */
   ofOperation(request: Asked, { peer }: RpcCall, { outcome }: OperationState): void {
     if (outcome === undefined) return
     const { code, message } = ('error' in outcome ? outcome.error : outcome.response.status) ?? { code: 0, message: '' }
-    this.#tell(request, peer, code, message)
+    this.#logRefusal(request, peer, code, message)
   }
 
-  #tell({ instanceName, actionDigest }: Asked, peer: string, code: number, reason: string): void {
+  #logRefusal({ instanceName, actionDigest }: Asked, peer: string, code: number, reason: string): void {
     if (NO_REFUSAL.has(code)) return
     const action = actionDigest === null ? 'none' : `${bounded(actionDigest.hash)}-${actionDigest.sizeBytes}`
     const fields = { instance: bounded(instanceName), action, code: codeName(code), reason: bounded(reason), peer }

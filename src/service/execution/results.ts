@@ -16,7 +16,7 @@ const resultCodec = codec('build.bazel.remote.execution.v2.ActionResult')
 const PATIENCE_MS = 60_000
 
 /** The stores of an instance's results. */
-export interface ResultsPlace {
+export interface ResultStores {
   /** The instance name in the configuration. */
   readonly instance: string
   /** A CAS view (`asCas`). */
@@ -29,11 +29,11 @@ export interface ResultsPlace {
 
 export interface StoredResultsOptions {
   /** Undefined for an instance without execution. */
-  readonly placeOf: (instanceName: string) => ResultsPlace | undefined
+  readonly storesOf: (instanceName: string) => ResultStores | undefined
   /**
    * A view of a named store as an action cache. It contains only results whose outputs are in the CAS of the instance.
    */
-  readonly ac: (name: string, place: ResultsPlace) => Store
+  readonly ac: (name: string, stores: ResultStores) => Store
   /** Maximum size of a result, inlined outputs included. */
   readonly maxBytes: number
   readonly log: Log
@@ -49,11 +49,11 @@ export class StoredResults implements ActionResults {
   }
 
   async find(request: ExecutionRequest): Promise<ActionResult | undefined> {
-    const { placeOf, ac } = this.#options
-    const place = placeOf(request.instanceName)
-    if (place === undefined) return undefined
-    const { cas } = place
-    for (const cache of [...new Set(request.lookUpIn)].map((name) => ac(name, place)).concat(place.ac)) {
+    const { storesOf, ac } = this.#options
+    const stores = storesOf(request.instanceName)
+    if (stores === undefined) return undefined
+    const { cas } = stores
+    for (const cache of [...new Set(request.lookUpIn)].map((name) => ac(name, stores)).concat(stores.ac)) {
       const result = await this.#lookUp(request, { cas, ac: cache })
       if (result !== undefined) return result
     }
@@ -67,11 +67,11 @@ export class StoredResults implements ActionResults {
     // The origin already contains the worker's part, set by the service that the worker connects to.
     if (result !== null && request.identity !== undefined)
       setOrigin(result, { ...originOf(result), identity: request.identity })
-    const place = this.#options.placeOf(request.instanceName)
-    if (place?.isWrittenHere !== true || result === null || !isSuccess(response) || request.doNotCache) return response
+    const stores = this.#options.storesOf(request.instanceName)
+    if (stores?.isWrittenHere !== true || result === null || !isSuccess(response) || request.doNotCache) return response
     try {
       const bytes = resultCodec.encode(result)
-      await this.#inBackground(request, (call) => putBytes(place.ac, request.actionDigest, bytes, call))
+      await this.#inBackground(request, (call) => putBytes(stores.ac, request.actionDigest, bytes, call))
     } catch (error) {
       this.#logOf(request).warn('a result could not be kept in the action cache', { error: StatusError.from(error) })
     }
@@ -80,7 +80,7 @@ export class StoredResults implements ActionResults {
 
   async #lookUp(
     request: ExecutionRequest,
-    { ac, cas }: Pick<ResultsPlace, 'ac' | 'cas'>,
+    { ac, cas }: Pick<ResultStores, 'ac' | 'cas'>,
   ): Promise<ActionResult | undefined> {
     const { actionDigest } = request
     const { maxBytes } = this.#options

@@ -38,10 +38,10 @@ export const parseHello = (hello: Hello): ParsedHello => {
     if (property === '') throw invalid('a property without a name', 'a name')
     offered.set(property, [...(offered.get(property) ?? []), ...values])
   }
-  const places = maxInflightAttempts === 0 ? Number.POSITIVE_INFINITY : maxInflightAttempts
+  const slots = maxInflightAttempts === 0 ? Number.POSITIVE_INFINITY : maxInflightAttempts
   const brought = new Map(attempts.map((start) => [start.attemptId, broughtBy(start)]))
   return {
-    offer: { name, properties: offered, maxInflightAttempts: places, maxWaitingAttempts },
+    offer: { name, properties: offered, maxInflightAttempts: slots, maxWaitingAttempts },
     previous: { workerId, workerKey, attemptIds, brought },
   }
 }

@@ -16,13 +16,13 @@ import type { BlobEntry, Outcomes, Removal, Store } from './store.js'
  */
 export class StoreNode extends ForwardingStore {
   readonly structName: string
-  readonly #place: string
+  readonly #path: string
   readonly #meter: Meters | undefined
 
-  constructor(store: Store, { place, meter }: NodeOptions) {
+  constructor(store: Store, { path, meter }: NodeOptions) {
     super(store)
     this.structName = store.constructor.name
-    this.#place = place
+    this.#path = path
     this.#meter = meter && metersOf(meter)
   }
 
@@ -99,7 +99,7 @@ export class StoreNode extends ForwardingStore {
         meter?.took(turnMs() - sinceMs)
         const isMiss = meter === this.#meter?.read && isStatus(error, 'NOT_FOUND')
         meter?.[isMiss ? 'miss' : resultOf(error, call)].add(blobs)
-        throw this.#placed(error, call)
+        throw this.#withPath(error, call)
       },
     )
   }
@@ -113,7 +113,7 @@ export class StoreNode extends ForwardingStore {
   ): Promise<Answer> {
     if (call.span === undefined) return ask(call)
     const said = typeof about === 'number' ? { 'remexec.blobs': about } : { 'remexec.digest': about.key }
-    return inSpan(call, `${operation} ${this.#place}`, ask, { 'remexec.store': this.#place, ...said })
+    return inSpan(call, `${operation} ${this.#path}`, ask, { 'remexec.store': this.#path, ...said })
   }
 
   #brokeOff(error: unknown, call: Call): void {
@@ -126,13 +126,13 @@ export class StoreNode extends ForwardingStore {
   }
 
   /** Prefixes an error with the path of the store it occurred in, once. */
-  #placed(thrown: unknown, { log }: Call): StatusError {
+  #withPath(thrown: unknown, { log }: Call): StatusError {
     const error = StatusError.from(thrown)
-    if (error.code < Code.INTERNAL || placed.has(error)) return error
-    const told = error.withPrefix(`store ${this.#place}`)
-    log.debug('a store failed', { store: this.#place, error: told })
-    placed.add(told)
-    return told
+    if (error.code < Code.INTERNAL || withPath.has(error)) return error
+    const prefixed = error.withPrefix(`store ${this.#path}`)
+    log.debug('a store failed', { store: this.#path, error: prefixed })
+    withPath.add(prefixed)
+    return prefixed
   }
 }
 
@@ -141,7 +141,7 @@ const FEW = 32
 
 export interface NodeOptions {
   /** Path in the configuration, `CAS/fast`. */
-  readonly place: string
+  readonly path: string
   readonly meter?: StoreMeter
 }
 
@@ -185,4 +185,4 @@ const expectedBytes = ({ describesContent, sizeBytes }: Digest, { offset, limit 
   return Math.min(limit, sizeBytes - from)
 }
 
-const placed = new WeakSet<StatusError>()
+const withPath = new WeakSet<StatusError>()

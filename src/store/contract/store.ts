@@ -152,7 +152,7 @@ export interface BlobFiles {
   maxBlobBytes(call: Call): Promise<number>
 
   /** Reserves a path for a new file that may become a blob. The caller must remove a file that is never adopted. */
-  reserve(call: Call): Promise<ReservedPlace>
+  reserve(call: Call): Promise<ReservedFile>
 
   /**
    * `put` of a finished file at a reserved path. The store owns the file from then on. The caller guarantees that the
@@ -173,7 +173,7 @@ export type LocatedBlob =
   | { readonly bytes: Buffer }
   | { readonly path: string; readonly sizeBytes: number; readonly mtimeMs: number }
 
-export interface ReservedPlace {
+export interface ReservedFile {
   readonly path: string
   /** Whether the bytes must be on disk before the file is adopted. */
   readonly isSynced: boolean

@@ -8,7 +8,7 @@ import { digestFunctions } from '../../reapi/digest-function.js'
 import type { Call } from '../../rpc/call.js'
 import type { Blob } from '../../stream/blob/blob.js'
 import { pour } from '../../stream/blob/pour.js'
-import type { BlobFiles, BlobLease, FinishedFile, LocatedBlob, ReservedPlace } from '../contract/store.js'
+import type { BlobFiles, BlobLease, FinishedFile, LocatedBlob, ReservedFile } from '../contract/store.js'
 import { Batches } from './batches.js'
 import { inPieces, type LentStoreRequests, messageOf, messagesOf } from './requests.js'
 
@@ -78,7 +78,7 @@ export class LentStoreFiles implements BlobFiles {
     return this.#maxBlobBytes
   }
 
-  async reserve(call: Call): Promise<ReservedPlace> {
+  async reserve(call: Call): Promise<ReservedFile> {
     const { place } = await this.#requests.ask(ANY, { reserve: {} }, call)
     if (place === null) throw new StatusError('INTERNAL', 'the server reserved no place for a file')
     return place
@@ -159,6 +159,6 @@ class LentLease implements BlobLease {
   release(): void {
     if (!this.#isHeld) return
     this.#isHeld = false
-    this.#requests.tell({ release: { leaseId: this.#leaseId } })
+    this.#requests.send({ release: { leaseId: this.#leaseId } })
   }
 }

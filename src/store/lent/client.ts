@@ -58,14 +58,14 @@ interface WantedBytes {
 class LentStore extends BaseStore {
   override readonly files: LentStoreFiles | undefined
   readonly #requests: LentStoreRequests
-  readonly #place: number
+  readonly #target: number
   readonly #reads: Batches<WantedBytes, BlobPart>
 
-  constructor(requests: LentStoreRequests, place: number) {
+  constructor(requests: LentStoreRequests, target: number) {
     super()
     this.#requests = requests
-    this.#place = place
-    this.files = place === BlobPlace.CAS ? new LentStoreFiles(requests) : undefined
+    this.#target = target
+    this.files = target === BlobPlace.CAS ? new LentStoreFiles(requests) : undefined
     this.#reads = new Batches({
       maxCount: READS_AT_A_TIME,
       maxBytes: BYTES_AT_A_TIME,
@@ -159,7 +159,7 @@ class LentStore extends BaseStore {
         data: await blob.bytes(this.files === undefined ? MAX_RESULT_BYTES : MAX_MESSAGE_BYTES, call),
       })),
     )
-    const put = { blobs, into: this.#place }
+    const put = { blobs, into: this.#target }
     const asked = this.#requests.ask(first.digest, { put }, call)
     const failure = await outcomeOf(asked.then(() => {}))
     if (failure !== undefined) return entries.map(() => failure)

@@ -48,7 +48,7 @@ export class LentStoreRequests {
   }
 
   /** Sends a request without an answer. */
-  tell(request: LentStoreRequest): void {
+  send(request: LentStoreRequest): void {
     this.#send({ storeRequest: { ...request, id: this.#nextId() } })
   }
 

@@ -186,9 +186,9 @@ export class LentStoreServer {
   }
 
   async #reserve(files: BlobFiles): Promise<{ readonly path: string; readonly isSynced: boolean }> {
-    const place = await files.reserve(this.#call)
-    this.#reserved.add(place.path)
-    return place
+    const reserved = await files.reserve(this.#call)
+    this.#reserved.add(reserved.path)
+    return reserved
   }
 
   async #adopt(

@@ -188,10 +188,10 @@ class S3Bucket implements Bucket {
   }
 
   async begin(key: string, abortSignal: AbortSignal): Promise<PartedUpload> {
-    const place = { Bucket: this.#bucket, Key: key }
-    const command = new this.#sdk.CreateMultipartUploadCommand(place)
+    const target = { Bucket: this.#bucket, Key: key }
+    const command = new this.#sdk.CreateMultipartUploadCommand(target)
     const { UploadId } = await this.#client.send(command, { abortSignal })
-    return new S3Upload(this.#sdk, this.#client, { ...place, UploadId })
+    return new S3Upload(this.#sdk, this.#client, { ...target, UploadId })
   }
 
   async remove(key: string, abortSignal: AbortSignal): Promise<void> {
@@ -225,19 +225,19 @@ class S3Bucket implements Bucket {
 class S3Upload implements PartedUpload {
   readonly #sdk: Sdk
   readonly #client: S3Client
-  readonly #place: { readonly Bucket: string; readonly Key: string; readonly UploadId: string | undefined }
+  readonly #target: { readonly Bucket: string; readonly Key: string; readonly UploadId: string | undefined }
   /** ETags of the parts, by index. */
   readonly #tags: (string | undefined)[] = []
 
-  constructor(sdk: Sdk, client: S3Client, place: { Bucket: string; Key: string; UploadId: string | undefined }) {
+  constructor(sdk: Sdk, client: S3Client, target: { Bucket: string; Key: string; UploadId: string | undefined }) {
     this.#sdk = sdk
     this.#client = client
-    this.#place = place
+    this.#target = target
   }
 
   async send({ index, bytes }: ObjectChunk, abortSignal: AbortSignal): Promise<void> {
     const command = new this.#sdk.UploadPartCommand({
-      ...this.#place,
+      ...this.#target,
       PartNumber: index + 1,
       Body: bytes,
       ContentLength: bytes.length,
@@ -247,13 +247,13 @@ class S3Upload implements PartedUpload {
 
   async complete(abortSignal: AbortSignal): Promise<void> {
     const Parts = this.#tags.map((ETag, index) => ({ ETag, PartNumber: index + 1 }))
-    const command = new this.#sdk.CompleteMultipartUploadCommand({ ...this.#place, MultipartUpload: { Parts } })
+    const command = new this.#sdk.CompleteMultipartUploadCommand({ ...this.#target, MultipartUpload: { Parts } })
     try {
       await this.#client.send(command, { abortSignal })
     } catch (error) {
       // A retry after a lost response: if the object exists, the first attempt succeeded.
       if (!(error instanceof Error && error.name === 'NoSuchUpload')) throw error
-      const { Bucket, Key } = this.#place
+      const { Bucket, Key } = this.#target
       await this.#client.send(new this.#sdk.HeadObjectCommand({ Bucket, Key }), { abortSignal }).catch(() => {
         throw error
       })
@@ -261,7 +261,7 @@ class S3Upload implements PartedUpload {
   }
 
   async abort(abortSignal: AbortSignal): Promise<void> {
-    const command = new this.#sdk.AbortMultipartUploadCommand(this.#place)
+    const command = new this.#sdk.AbortMultipartUploadCommand(this.#target)
     await this.#client.send(command, { abortSignal }).catch(undefinedIfAbsent)
   }
 }

@@ -12,17 +12,17 @@ export const putApart = async <Way>(
   const ways = new Map<Way, number[]>()
   for (const [at, entry] of entries.entries()) {
     const way = wayOf(entry, at)
-    const places = ways.get(way)
-    if (places === undefined) ways.set(way, [at])
-    else places.push(at)
+    const indexes = ways.get(way)
+    if (indexes === undefined) ways.set(way, [at])
+    else indexes.push(at)
   }
   const outcomes: Outcomes[number][] = new Array(entries.length)
-  const putting = [...ways].map(async ([way, places]) => {
+  const putting = [...ways].map(async ([way, indexes]) => {
     const kept = await put(
       way,
-      places.map((at) => entries[at] as BlobEntry),
+      indexes.map((at) => entries[at] as BlobEntry),
     )
-    for (const [index, at] of places.entries()) outcomes[at] = kept[index]
+    for (const [index, at] of indexes.entries()) outcomes[at] = kept[index]
   })
   await Promise.all(putting)
   return outcomes

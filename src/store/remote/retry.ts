@@ -63,7 +63,7 @@ export class Retry {
         const { max_retries, budget_s } = this.#options
         const isLate = budget_s > 0 && this.#now() - startedMs + waitMs > budget_s * 1000
         if (!this.#retried.has(error.code)) throw error
-        if (failed > max_retries || isLate) throw told(error, failed)
+        if (failed > max_retries || isLate) throw withAttempts(error, failed)
         await this.#wait(waitMs, signal)
         if (signal.aborted) throw cancellation(signal)
       },
@@ -92,7 +92,7 @@ const waitReal = (ms: number, signal: AbortSignal): Promise<void> =>
   sleep(ms, undefined, { signal }).catch(() => {})
 
 /** The last failure. If there were others before, the number of attempts explains the delay. */
-const told = (error: StatusError, attempts: number): StatusError =>
+const withAttempts = (error: StatusError, attempts: number): StatusError =>
   attempts === 1
     ? error
     : new StatusError(error.code, `${error.message} (tried ${attempts} times)`, {

@@ -5,7 +5,7 @@ import type { Call } from '../../rpc/call.js'
 import type { Blob } from '../../stream/blob/blob.js'
 import type { Range } from '../../stream/path.js'
 import { ForwardingStore } from '../contract/forwarding.js'
-import type { BlobFiles, BlobLease, FinishedFile, LocatedBlob, ReservedPlace, Store } from '../contract/store.js'
+import type { BlobFiles, BlobLease, FinishedFile, LocatedBlob, ReservedFile, Store } from '../contract/store.js'
 
 /**
  * The view of one instance on a store that it shares with others. The instance finds only blobs that it wrote itself,
@@ -82,7 +82,7 @@ class ApartFiles implements BlobFiles {
     return this.#files.maxBlobBytes(call)
   }
 
-  reserve(call: Call): Promise<ReservedPlace> {
+  reserve(call: Call): Promise<ReservedFile> {
     return this.#files.reserve(call)
   }
 

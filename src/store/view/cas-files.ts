@@ -1,6 +1,6 @@
 import type { Digest } from '../../reapi/digest.js'
 import type { Call } from '../../rpc/call.js'
-import type { BlobFiles, BlobLease, FinishedFile, LocatedBlob, ReservedPlace } from '../contract/store.js'
+import type { BlobFiles, BlobLease, FinishedFile, LocatedBlob, ReservedFile } from '../contract/store.js'
 
 /** Blobs as files, including the empty blob, which no store keeps. */
 export class CasFiles implements BlobFiles {
@@ -35,7 +35,7 @@ export class CasFiles implements BlobFiles {
     return this.#files.maxBlobBytes(call)
   }
 
-  reserve(call: Call): Promise<ReservedPlace> {
+  reserve(call: Call): Promise<ReservedFile> {
     return this.#files.reserve(call)
   }
 

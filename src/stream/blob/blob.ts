@@ -188,13 +188,13 @@ export class Blob {
   }
 
   /** The same blob. `tell` is called if the source or one of the present stages fails while a consumer reads it. */
-  onFailure(tell: FailureListener): Blob {
+  onFailure(listener: FailureListener): Blob {
     // Avoids a new object for each store that counts the blob: bytes in memory cannot fail.
     if (this.isAtHand) return this
     const { stages, check, failures } = this.#way
     return this.#onward({
       ...this.#way,
-      failures: failures.heardBy(tell, stages.length + (check === undefined ? 0 : 1)),
+      failures: failures.withListener(listener, stages.length + (check === undefined ? 0 : 1)),
     })
   }
 

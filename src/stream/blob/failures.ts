@@ -5,7 +5,7 @@ import type { BlobFile } from './file.js'
 export type FailureListener = (error: unknown) => void
 
 interface Listener {
-  readonly tell: FailureListener
+  readonly listener: FailureListener
   /** Number of stages when the listener was added. It is told about failures of those stages and of the source. */
   readonly stageCount: number
 }
@@ -17,7 +17,7 @@ interface Listener {
  */
 export class Failures {
   readonly #listeners: readonly Listener[]
-  #told: unknown
+  #reported: unknown
 
   constructor(listeners: readonly Listener[]) {
     this.#listeners = listeners
@@ -28,13 +28,13 @@ export class Failures {
     return this.#listeners.length > 0
   }
 
-  heardBy(tell: FailureListener, stageCount: number): Failures {
-    return new Failures([...this.#listeners, { tell, stageCount }])
+  withListener(listener: FailureListener, stageCount: number): Failures {
+    return new Failures([...this.#listeners, { listener: listener, stageCount }])
   }
 
   /** Reports a failure of the stage at this position; -1 is the source. */
   met(error: unknown, position: number): void {
-    for (const { tell, stageCount } of this.#listeners) if (position < stageCount) tell(error)
+    for (const { listener, stageCount } of this.#listeners) if (position < stageCount) listener(error)
   }
 
   /**
@@ -62,8 +62,8 @@ export class Failures {
   ofFile(file: BlobFile, position: number): BlobFile {
     if (this.#listeners.length === 0) return file
     return new HeardFile(file, (error) => {
-      if (error === this.#told) return
-      this.#told = error
+      if (error === this.#reported) return
+      this.#reported = error
       this.met(error, position)
     })
   }
@@ -73,11 +73,11 @@ export const NOBODY = new Failures([])
 
 class HeardFile implements BlobFile {
   readonly #file: BlobFile
-  readonly #tell: FailureListener
+  readonly #listener: FailureListener
 
-  constructor(file: BlobFile, tell: FailureListener) {
+  constructor(file: BlobFile, listener: FailureListener) {
     this.#file = file
-    this.#tell = tell
+    this.#listener = listener
   }
 
   get sizeBytes(): number {
@@ -92,7 +92,7 @@ class HeardFile implements BlobFile {
     try {
       return await this.#file.read(into, position)
     } catch (error) {
-      this.#tell(error)
+      this.#listener(error)
       throw error
     }
   }

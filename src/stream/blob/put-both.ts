@@ -34,14 +34,14 @@ export const putBoth = async (
     return failureOf(optional(known(Blob.ofBytes(form.bytes, { encoding }))))
   }
   const kept = { encoding, sizeBytes }
-  const places = {
+  const targets = {
     required: (half: Blob) => required(checked(half)),
     optional: (half: Blob) => optional(known(half)),
   }
-  return form.kind === 'feed' ? feedBoth(form.feed, kept, places, signal) : streamBoth(form, kept, places, signal)
+  return form.kind === 'feed' ? feedBoth(form.feed, kept, targets, signal) : streamBoth(form, kept, targets, signal)
 }
 
-interface Places {
+interface Targets {
   readonly required: Put
   readonly optional: Put
 }
@@ -50,7 +50,7 @@ interface Places {
 const feedBoth = async (
   feed: BlobFeed,
   facts: BlobFacts,
-  { required, optional }: Places,
+  { required, optional }: Targets,
   signal: AbortSignal,
 ): Promise<StatusError | undefined> => {
   const first = new PushedFeed()
@@ -78,7 +78,7 @@ const feedBoth = async (
 const streamBoth = async (
   form: BlobForm,
   facts: BlobFacts,
-  { required, optional }: Places,
+  { required, optional }: Targets,
   signal: AbortSignal,
 ): Promise<StatusError | undefined> => {
   const first = new TeeBranch()

@@ -236,13 +236,13 @@ const held: Buffer[] = []
 const aim = (out: Buffer, bytes: Buffer): { readonly outBuffer: Pointer; readonly inBuffer: Pointer } => {
   const { addressOf } = zstd()
   held.push(out, bytes)
-  place(OUT, addressOf(out), out.length)
-  place(IN, bytes.length === 0 ? 0n : addressOf(bytes), bytes.length)
+  setBuffer(OUT, addressOf(out), out.length)
+  setBuffer(IN, bytes.length === 0 ? 0n : addressOf(bytes), bytes.length)
   const at = addressOf(buffers)
   return { outBuffer: at, inBuffer: at + BigInt(IN * buffers.BYTES_PER_ELEMENT) }
 }
 
-const place = (at: number, pointer: Pointer, sizeBytes: number): void => {
+const setBuffer = (at: number, pointer: Pointer, sizeBytes: number): void => {
   buffers[at] = pointer
   buffers[at + 1] = BigInt(sizeBytes)
   buffers[at + 2] = 0n

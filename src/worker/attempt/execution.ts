@@ -157,8 +157,8 @@ export class Execution {
     const { memory, sandbox, workDirectory } = this.#processes
     if (sandbox === undefined) return undefined
     this.#status = openNameless(this.#directory.path, memory)
-    const places = { root: this.root, directory: this.#directory.path, workDirectory: workDirectory.path }
-    const confined = sandbox.confine({ argv, cwd, ...places, readOnly: this.#readOnly })
+    const directories = { root: this.root, directory: this.#directory.path, workDirectory: workDirectory.path }
+    const confined = sandbox.confine({ argv, cwd, ...directories, readOnly: this.#readOnly })
     return { argv: confined, status: this.#status }
   }
 

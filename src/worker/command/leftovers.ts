@@ -15,12 +15,12 @@ export class RunningCommand {
   /** Resolves when the command has started, or will never start. */
   readonly started: Promise<void>
   #processGroup: number | undefined
-  #tell: () => void = () => {}
+  #notify: () => void = () => {}
 
   constructor(directories: readonly string[]) {
     this.directories = directories.map((directory) => `${directory}/`)
     this.started = new Promise((resolve) => {
-      this.#tell = resolve
+      this.#notify = resolve
     })
   }
 
@@ -31,11 +31,11 @@ export class RunningCommand {
 
   set processGroup(pid: number) {
     this.#processGroup = pid
-    this.#tell()
+    this.#notify()
   }
 
   ended(): void {
-    this.#tell()
+    this.#notify()
   }
 }
 
@@ -91,7 +91,7 @@ export class Leftovers {
     if (this.#orphans === undefined) this.#sweep()
     else {
       const killed = this.#orphans.kill(this.#commands)
-      if (killed.length > 0) this.#tell(killed)
+      if (killed.length > 0) this.#notify(killed)
       // Orphans younger than a running command cannot be attributed yet, so they are checked again later.
       else if (this.#running.size === 0) this.#ended = new Set()
     }
@@ -131,7 +131,7 @@ export class Leftovers {
     return { running, startingSinceMs }
   }
 
-  #tell(pids: readonly number[]): void {
+  #notify(pids: readonly number[]): void {
     this.#log.info('killed processes that actions left behind', { pids })
   }
 
@@ -162,7 +162,7 @@ export class Leftovers {
     }
     for (const pid of killed) kill(pid)
     const pids = [...killed].filter((pid) => !this.#killed.has(pid))
-    if (pids.length > 0) this.#tell(pids)
+    if (pids.length > 0) this.#notify(pids)
     this.#killed = killed
     this.#ended = pids.length > 0 ? ended : new Set()
   }

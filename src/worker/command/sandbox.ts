@@ -3,7 +3,7 @@ import { accessSync, constants, fstatSync, readSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { inWords } from '../../base/errno.js'
 import { StatusError } from '../../base/status-error.js'
-import { HiddenPlaces } from './hidden-places.js'
+import { HiddenPaths } from './hidden-paths.js'
 import { STATUS_FD } from './starter.js'
 
 export interface SandboxSettings {
@@ -45,12 +45,12 @@ const MAX_READ_BYTES = 16_384
 export class Sandbox {
   readonly #program: string
   readonly #settings: SandboxSettings
-  readonly #hidden: HiddenPlaces
+  readonly #hidden: HiddenPaths
 
   private constructor(program: string, settings: SandboxSettings) {
     this.#program = program
     this.#settings = settings
-    this.#hidden = new HiddenPlaces(settings.hidden, settings)
+    this.#hidden = new HiddenPaths(settings.hidden, settings)
   }
 
   /** FAILED_PRECONDITION if bubblewrap is missing or the kernel does not permit it. */
@@ -86,10 +86,10 @@ export class Sandbox {
   }
 
   /** The command line that runs `argv` in the sandbox. `startFailure` reads its status from `STATUS_FD`. */
-  confine({ argv, cwd, ...places }: Confined): readonly string[] {
+  confine({ argv, cwd, ...paths }: Confined): readonly string[] {
     const { keepsNetwork, isRoot } = this.#settings
-    const inside = isRoot ? `/${cwd.slice(places.root.length + 1)}` : cwd
-    const mounts = this.#mounts(places)
+    const inside = isRoot ? `/${cwd.slice(paths.root.length + 1)}` : cwd
+    const mounts = this.#mounts(paths)
     const status = ['--json-status-fd', String(STATUS_FD)]
     return [this.#program, ...namespaces(keepsNetwork), ...mounts, ...status, '--chdir', inside, '--', ...argv]
   }
@@ -99,8 +99,8 @@ export class Sandbox {
     if (!ownsMounts) return ['--dev-bind', '/', '/', '--proc', '/proc']
     const inputs = readOnly.flatMap((path) => ['--ro-bind', `${root}/${path}`, `${isRoot ? '' : root}/${path}`])
     if (isRoot) return ['--bind', root, '/', ...inputs, ...privateMounts(ownBytes)]
-    const place = ['--tmpfs', workDirectory, '--bind', directory, directory, '--remount-ro', workDirectory]
-    return [...machine(ownBytes), ...this.#hidden.options(), ...place, ...inputs]
+    const options = ['--tmpfs', workDirectory, '--bind', directory, directory, '--remount-ro', workDirectory]
+    return [...machine(ownBytes), ...this.#hidden.options(), ...options, ...inputs]
   }
 }
 

@@ -41,7 +41,7 @@ export class OpenDirectory {
   }
 
   /** Whether its path still leads to it. */
-  isInPlace(): boolean {
+  isStillThere(): boolean {
     const now = statsOf(this.path)
     const { dev, ino, nlink } = fstatSync(this.#file)
     return now !== undefined && nlink > 0 && now.dev === dev && now.ino === ino

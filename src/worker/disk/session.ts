@@ -23,25 +23,25 @@ export class Session {
   readonly name = `${PREFIX}${newName()}`
   readonly folder: OpenDirectory
   /** The work directory at the start of the session. */
-  readonly place: OpenDirectory
+  readonly directory: OpenDirectory
   #inUse = 1
 
   /** Throws like the file system. */
   constructor(workDirectory: string) {
-    this.place = OpenDirectory.open(workDirectory)
+    this.directory = OpenDirectory.open(workDirectory)
     try {
-      mkdirSync(`${this.place.at}/${this.name}`)
-      this.folder = this.place.child(this.name)
+      mkdirSync(`${this.directory.at}/${this.name}`)
+      this.folder = this.directory.child(this.name)
       chmodSync(this.folder.at, NOT_LISTED)
     } catch (error) {
-      this.place.close()
+      this.directory.close()
       throw error
     }
   }
 
   /** Whether the paths of directories made here still lead to them. */
-  isInPlace(): boolean {
-    return this.folder.isInPlace()
+  isStillThere(): boolean {
+    return this.folder.isStillThere()
   }
 
   create(): RunDirectory {
@@ -60,13 +60,13 @@ export class Session {
   release(): void {
     if (--this.#inUse > 0) return
     this.folder.close()
-    this.place.close()
+    this.directory.close()
   }
 
   /** Removes the folder if it is empty, and drops the first reference. */
   retire(): void {
     try {
-      rmdirSync(`${this.place.at}/${this.name}`)
+      rmdirSync(`${this.directory.at}/${this.name}`)
     } catch {
       // The next worker removes what is left, and logs what it cannot remove.
     } finally {
@@ -94,7 +94,7 @@ export class RunDirectory {
 
   /** Whether its path still leads to it. */
   isThere(): boolean {
-    if (!this.session.isInPlace()) return false
+    if (!this.session.isStillThere()) return false
     const directory = this.open()
     directory?.close()
     return directory !== undefined

@@ -56,7 +56,7 @@ export class WorkDirectory {
 
   /** A new directory for one run. Throws UNAVAILABLE if it cannot be created. */
   create(): RunDirectory {
-    if (!this.#session.isInPlace()) this.#beginAgain()
+    if (!this.#session.isStillThere()) this.#beginAgain()
     try {
       const directory = this.#session.create()
       this.#failure = undefined
@@ -71,7 +71,7 @@ export class WorkDirectory {
    * immediately (discard), removing two empty directories blocks the worker for milliseconds.
    */
   spare(): RunDirectory | undefined {
-    if (this.#spares.length === 0 || !this.#session.isInPlace()) return undefined
+    if (this.#spares.length === 0 || !this.#session.isStillThere()) return undefined
     for (let spare = this.#spares.pop(); spare !== undefined; spare = this.#spares.pop()) {
       const { directory, names } = spare
       if (directory.session === this.#session && directory.isAsMade()) return directory
@@ -144,8 +144,9 @@ export class WorkDirectory {
   /** Starts to remove what earlier workers left. No other worker may use the work directory. */
   removeRemains(): void {
     const session = this.#session
-    for (const name of readdirSync(session.place.at)) {
-      if (isSession(name) && name !== session.name) this.#remove({ from: session.place, name, session: session.hold() })
+    for (const name of readdirSync(session.directory.at)) {
+      if (isSession(name) && name !== session.name)
+        this.#remove({ from: session.directory, name, session: session.hold() })
     }
   }
 
@@ -162,13 +163,13 @@ export class WorkDirectory {
       if (!this.#isClosed) {
         const aside = { folder: this.#session.folder, newName, isOver: () => this.#isClosed }
         const [first, ...others] = await removeTree(from, name, aside)
-        if (first !== undefined) this.#tell(first.path, first.error, others.length)
+        if (first !== undefined) this.#logFailure(first.path, first.error, others.length)
       }
       session.release()
     }
   }
 
-  #tell(path: string, error: unknown, others: number): void {
+  #logFailure(path: string, error: unknown, others: number): void {
     const message = 'could not remove what an action left behind; the next start tries again'
     this.#log.warn(message, { path, reason: inWords(error), others })
   }

@@ -46,8 +46,8 @@ export const changedInputs = async (
   const changed = new Map<string, Digest>()
   await boundedMap(suspicious, PARALLEL_CHECKS, async ({ path, mtimeMs, entry: { digest, isExecutable } }) => {
     if (changed.has(digest.key)) return
-    const place = `${root}/${path}`
-    if (await holds(Blob.ofPath([createReadStream(place)]), digest, call)) restoreTime(place, mtimeMs)
+    const absolute = `${root}/${path}`
+    if (await holds(Blob.ofPath([createReadStream(absolute)]), digest, call)) restoreTime(absolute, mtimeMs)
     else if (isExecutable || !(await storeHolds(digest, store, call))) changed.set(digest.key, digest)
   })
   return [...changed.values()]

@@ -55,13 +55,13 @@ export const protectionOf = (tree: InputTree, command: Command, root: string): P
 /** Replaces files that are hard links by private copies. */
 export const ownCopies = (paths: readonly string[], root: string): Promise<unknown> =>
   boundedMap(paths, PARALLEL_COPIES, async (path) => {
-    const place = `${root}/${path}`
-    const { nlink, mode } = lstatSync(place)
+    const absolute = `${root}/${path}`
+    const { nlink, mode } = lstatSync(absolute)
     if (nlink === 1) return
-    const copy = `${dirname(place)}/.${newName()}`
-    await copyFile(place, copy, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL)
+    const copy = `${dirname(absolute)}/.${newName()}`
+    await copyFile(absolute, copy, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL)
     await chmod(copy, mode & 0o7777)
-    await rename(copy, place)
+    await rename(copy, absolute)
   })
 
 /** The outputs, and the directories in which the command may create files, after following symlinks of the tree. */

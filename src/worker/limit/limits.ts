@@ -80,7 +80,7 @@ class Watch {
     const isTurn = ++this.#looks % PROCESSES_EVERY === 0
     try {
       const reason = printedTooMuch(this.#watched.printed, this.#limits) ?? (isTurn ? this.#ofProcesses() : undefined)
-      if (reason !== undefined) this.#tell(reason)
+      if (reason !== undefined) this.#exceeded(reason)
     } catch (error) {
       this.#failed('processes', error)
     }
@@ -101,7 +101,7 @@ class Watch {
     const sinceMs = performance.now()
     const bytes = await diskUsage(this.#watched.root, diskBytes, (error) => this.#failed('files', error))
     if (this.#isOver) return
-    if (bytes > diskBytes) this.#tell(`its files have more than ${diskBytes} bytes`)
+    if (bytes > diskBytes) this.#exceeded(`its files have more than ${diskBytes} bytes`)
     const pauseMs = Math.max(DISK_PAUSE_MS, performance.now() - sinceMs)
     this.#diskTimer = setTimeout(() => void this.#lookAtDisk(), pauseMs)
   }
@@ -113,7 +113,7 @@ class Watch {
     this.#log.warn('could not check the limits of an action', { of, reason: inWords(error) })
   }
 
-  #tell(reason: string): void {
+  #exceeded(reason: string): void {
     if (this.#isOver) return
     this.end()
     this.#stop(reason)

@@ -97,20 +97,20 @@ class Collector implements CollectedOutputs {
   async add(output: RequestedOutput): Promise<void> {
     const { path, rootPath, kind } = output
     // The root may be a symlink of /proc. It is the directory itself only with a trailing slash.
-    const place = `${this.#root}/${rootPath === '' ? '.' : rootPath}`
-    const stats = statsOf(place)
+    const absolute = `${this.#root}/${rootPath === '' ? '.' : rootPath}`
+    const stats = statsOf(absolute)
     if (stats === undefined) return
     this.#rejectOutside(rootPath)
-    if (stats.isSymbolicLink()) this.#addSymlink(output, place, stats)
-    else if (stats.isDirectory()) await this.#addDirectory(path, place)
+    if (stats.isSymbolicLink()) this.#addSymlink(output, absolute, stats)
+    else if (stats.isDirectory()) await this.#addDirectory(path, absolute)
     else if (stats.isFile()) {
       if (kind === 'directory') throw notDirectory()
-      await this.#addFile(path, place)
+      await this.#addFile(path, absolute)
     }
   }
 
-  async #addFile(path: string, place: string): Promise<void> {
-    const file = await hashFile(place, this.#options)
+  async #addFile(path: string, absolute: string): Promise<void> {
+    const file = await hashFile(absolute, this.#options)
     if (file === undefined) return
     this.blobs.push(file)
     this.result.outputFiles.push({
@@ -121,8 +121,8 @@ class Collector implements CollectedOutputs {
     })
   }
 
-  async #addDirectory(path: string, place: string): Promise<void> {
-    const { tree, blobs } = await readOutputDirectory(place, this.#options)
+  async #addDirectory(path: string, absolute: string): Promise<void> {
+    const { tree, blobs } = await readOutputDirectory(absolute, this.#options)
     this.blobs.push(...blobs)
     const { outputDirectoryFormat: format } = this.#command
     const directory: OutputDirectoryInput = { path }
@@ -140,12 +140,12 @@ class Collector implements CollectedOutputs {
     this.result.outputDirectories.push(directory)
   }
 
-  #addSymlink({ path, kind }: RequestedOutput, place: string, stats: Stats): void {
+  #addSymlink({ path, kind }: RequestedOutput, absolute: string, stats: Stats): void {
     const nodeProperties = nodePropertiesOf(stats, this.#options.properties)
-    const symlink = { path, target: textOf(readlinkSync(place, 'buffer'), 'symlink target'), nodeProperties }
+    const symlink = { path, target: textOf(readlinkSync(absolute, 'buffer'), 'symlink target'), nodeProperties }
     this.result.outputSymlinks.push(symlink)
     if (kind === 'any') return
-    const isDirectory = targetOf(place)?.isDirectory() ?? kind === 'directory'
+    const isDirectory = targetOf(absolute)?.isDirectory() ?? kind === 'directory'
     if (isDirectory) this.result.outputDirectorySymlinks.push(symlink)
     else this.result.outputFileSymlinks.push(symlink)
   }

@@ -4,7 +4,7 @@ import { errnoOf } from '../../base/errno.js'
 import { StatusError } from '../../base/status-error.js'
 import type { Digest } from '../../reapi/digest.js'
 import type { Call } from '../../rpc/call.js'
-import type { BlobFiles, ReservedPlace } from '../../store/contract/store.js'
+import type { BlobFiles, ReservedFile } from '../../store/contract/store.js'
 import type { ClaimFile } from '../command/claim.js'
 import { startsSoFar } from '../command/starts.js'
 import type { HashedFile } from './file.js'
@@ -22,22 +22,22 @@ export const handIn = async (
   { files, claim }: { readonly files: BlobFiles; readonly claim: ClaimFile },
   call: Call,
 ): Promise<void> => {
-  const place = await files.reserve(call)
+  const reserved = await files.reserve(call)
   try {
-    const isCopy = await bring(file, place, claim)
-    await chmod(place.path, READ_ONLY)
-    if (place.isSynced) await synced(place.path)
-    const { size, mtimeMs } = await lstat(place.path)
+    const isCopy = await bring(file, reserved, claim)
+    await chmod(reserved.path, READ_ONLY)
+    if (reserved.isSynced) await synced(reserved.path)
+    const { size, mtimeMs } = await lstat(reserved.path)
     if (size !== file.sizeBytes || (!isCopy && mtimeMs !== file.mtimeMs)) throw changed()
-    await files.adopt(digest, { path: place.path, sizeBytes: size, checksum: file.checksum, mtimeMs }, call)
+    await files.adopt(digest, { path: reserved.path, sizeBytes: size, checksum: file.checksum, mtimeMs }, call)
   } catch (error) {
-    await unlink(place.path).catch(() => {})
+    await unlink(reserved.path).catch(() => {})
     throw error
   }
 }
 
 /** Returns whether the file was copied. */
-const bring = async (file: HashedFile, { path }: ReservedPlace, claim: ClaimFile): Promise<boolean> => {
+const bring = async (file: HashedFile, { path }: ReservedFile, claim: ClaimFile): Promise<boolean> => {
   const { nlink } = await unchanged(file)
   const claimed = nlink === 1 ? claim(file.path) : 'in use'
   if (claimed !== 'in use') {

@@ -76,7 +76,7 @@ export class WorkerProcess {
     const child = this.#process
     if (child === undefined) return
     const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()))
-    tell(child, { kind: 'stop', drainMs })
+    send(child, { kind: 'stop', drainMs })
     await within(drainMs + FAREWELL_MS, ended)
     if (this.#process !== child) return
     child.kill('SIGKILL')
@@ -111,7 +111,7 @@ export class WorkerProcess {
       } = this.#parts
       const about = { name, options, address, token, storeKey, writesResults, hidden, logLevel }
       const start: StartWorker = { kind: 'start', ...about }
-      tell(child, start)
+      send(child, start)
     })
   }
 
@@ -132,7 +132,7 @@ export class WorkerProcess {
 }
 
 /** A message to a dead process is dropped; its 'exit' event handles that case. */
-const tell = (child: ChildProcess, message: ToWorkerProcess): void => {
+const send = (child: ChildProcess, message: ToWorkerProcess): void => {
   if (child.connected) child.send(message, () => {})
 }
 

@@ -25,5 +25,5 @@ export const counted = (backend: Store): Counted => {
         return more === 0 ? [] : [`${name}: ${more}`]
       }),
     )
-  return { store: new StoreNode(backend, { place: 'TEST', meter }), failures }
+  return { store: new StoreNode(backend, { path: 'TEST', meter }), failures }
 }

@@ -1,6 +1,6 @@
 import type { Context } from '../state/context.js'
 import type { Worker } from '../state/state.js'
-import { hasPlace } from '../workers/pool.js'
+import { hasFreeSlot } from '../workers/pool.js'
 import type { Bucket } from './queue.js'
 
 /**
@@ -79,6 +79,6 @@ export class Holds {
     bucket.heldWorker = undefined
     if (heldWorker === undefined) return
     heldWorker.heldFor = undefined
-    if (hasPlace(heldWorker)) this.#onFree(heldWorker)
+    if (hasFreeSlot(heldWorker)) this.#onFree(heldWorker)
   }
 }

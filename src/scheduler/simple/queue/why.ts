@@ -4,7 +4,7 @@ import type { Bucket, Queue } from './queue.js'
 import type { Tenant } from './tenants.js'
 
 /** Workers listed by name; the rest is only counted. */
-const MAX_TOLD = 3
+const MAX_SHOWN = 3
 
 /** Explains why an execution waits: missing properties, full workers, and the queue ahead of it. */
 export const whyItWaits = (execution: Execution, queue: Queue, workers: Iterable<Worker>): string => {
@@ -23,23 +23,23 @@ export const whyItWaits = (execution: Execution, queue: Queue, workers: Iterable
 }
 
 const occupied = ({ requirement }: Execution, { capable }: Bucket): string => {
-  const told: string[] = []
+  const shown: string[] = []
   let count = 0
   for (const { workers } of capable) {
     for (const worker of workers) {
       count++
-      if (told.length < MAX_TOLD) told.push(`${worker.id} ${state(worker, requirement)}`)
+      if (shown.length < MAX_SHOWN) shown.push(`${worker.id} ${state(worker, requirement)}`)
     }
   }
-  return count > told.length ? `${told.join(', ')}, and ${count - told.length} more` : told.join(', ')
+  return count > shown.length ? `${shown.join(', ')}, and ${count - shown.length} more` : shown.join(', ')
 }
 
 const state = (worker: Worker, { minimum, signature }: Execution['requirement']): string => {
   if (!worker.isConnected) return 'has lost its connection'
   if (worker.isPaused) return 'is paused after it rejected an action'
-  const { maxInflightAttempts: places } = worker.offer
-  if (worker.inflight > places) return `runs ${places} of ${places}, and queues ${worker.inflight - places} more`
-  if (worker.inflight === places) return `runs ${places} of ${places}`
+  const { maxInflightAttempts: slots } = worker.offer
+  if (worker.inflight > slots) return `runs ${slots} of ${slots}, and queues ${worker.inflight - slots} more`
+  if (worker.inflight === slots) return `runs ${slots} of ${slots}`
   if (worker.heldFor !== undefined && worker.heldFor !== signature) return 'is held for a larger action'
   for (const [name, amount] of minimum) {
     const left = worker.left.get(name) ?? 0

@@ -51,10 +51,10 @@ export class Heap<T extends HeapItem> {
       const parentIndex = (index - 1) >> 1
       const parent = this.#items[parentIndex]
       if (parent === undefined || !this.#isBefore(item, parent)) break
-      this.#place(parent, index)
+      this.#setAt(parent, index)
       index = parentIndex
     }
-    this.#place(item, index)
+    this.#setAt(item, index)
   }
 
   #lower(item: T, from: number): void {
@@ -69,13 +69,13 @@ export class Heap<T extends HeapItem> {
         childIndex++
       }
       if (!this.#isBefore(child, item)) break
-      this.#place(child, index)
+      this.#setAt(child, index)
       index = childIndex
     }
-    this.#place(item, index)
+    this.#setAt(item, index)
   }
 
-  #place(item: T, index: number): void {
+  #setAt(item: T, index: number): void {
     this.#items[index] = item
     item.heapIndex = index
   }

@@ -26,19 +26,19 @@ export const newWorker = (
  */
 const QUICK_MS = 25
 
-const takes = (worker: Worker, places: number): boolean =>
-  worker.isConnected && !worker.isPaused && worker.inflight < places
+const takes = (worker: Worker, slots: number): boolean =>
+  worker.isConnected && !worker.isPaused && worker.inflight < slots
 
 /** Whether the worker has a free slot. */
-export const hasPlace = (worker: Worker): boolean => takes(worker, worker.offer.maxInflightAttempts)
+export const hasFreeSlot = (worker: Worker): boolean => takes(worker, worker.offer.maxInflightAttempts)
 
 /**
  * Whether the worker has a free slot, or may queue an attempt. A queued command starts as soon as another one
  * ends.
  */
 const mayWait = (worker: Worker): boolean => {
-  const { maxInflightAttempts: places, maxWaitingAttempts: waiting = 0 } = worker.offer
-  return takes(worker, worker.isQuick ? places + waiting : places)
+  const { maxInflightAttempts: slots, maxWaitingAttempts: waiting = 0 } = worker.offer
+  return takes(worker, worker.isQuick ? slots + waiting : slots)
 }
 
 /** Whether a capable worker has the required amounts and is not held for another requirement. */
@@ -50,7 +50,7 @@ const hasAmounts = (worker: Worker, { minimum, signature }: Requirement): boolea
 
 /** Whether a capable worker can start this now. */
 export const hasRoom = (worker: Worker, requirement: Requirement): boolean =>
-  hasPlace(worker) && hasAmounts(worker, requirement)
+  hasFreeSlot(worker) && hasAmounts(worker, requirement)
 
 /** Whether a capable worker can start this now, or probably soon. */
 export const hasRoomSoon = (worker: Worker, requirement: Requirement): boolean =>

@@ -1,7 +1,7 @@
 import { Heap } from '../state/heap.js'
 import type { Requirement } from '../state/requirement.js'
 import type { Worker } from '../state/state.js'
-import { hasPlace, hasRoom } from './pool.js'
+import { hasFreeSlot, hasRoom } from './pool.js'
 
 /** Workers with equal properties: each can run the same actions. A class is removed when it is empty. */
 export class WorkerClass {
@@ -88,7 +88,7 @@ export class WorkerIndex {
     const free = this.#classOf.get(worker)?.free
     if (free === undefined) return
     if (worker.heapIndex >= 0) free.remove(worker)
-    if (hasPlace(worker)) free.add(worker)
+    if (hasFreeSlot(worker)) free.add(worker)
   }
 
   /** The classes that could ever satisfy `requirement`. */

@@ -205,7 +205,7 @@ export class Workers {
   gaveBack(workerId: string, attemptId: string): void {
     const worker = this.#byId.get(workerId)
     if (worker !== undefined && worker.inflight <= worker.offer.maxInflightAttempts) {
-      this.refused(workerId, attemptId, new StatusError('UNAVAILABLE', 'the worker has a place and did not begin'))
+      this.refused(workerId, attemptId, new StatusError('UNAVAILABLE', 'the worker has a free slot and did not begin'))
       return
     }
     this.#end(workerId, attemptId, ({ execution }) => {

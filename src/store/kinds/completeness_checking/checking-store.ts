@@ -24,7 +24,7 @@ const KNOWN_BYTES = 2 * 1024 * 1024
 const OVERHEAD_BYTES = 400
 
 /** A power of two. */
-const LATELY_PLACES = 8192
+const LATELY_SLOTS = 8192
 
 const LANES = 16
 
@@ -114,14 +114,14 @@ export class CompletenessCheckingStore extends ForwardingStore {
 
 /** Which digests were noted recently, approximately: a digest replaces another one that begins with the same bits. */
 class LatelyAsked {
-  readonly #words = new Int32Array(LATELY_PLACES)
+  readonly #words = new Int32Array(LATELY_SLOTS)
 
   /** Returns whether the digest was noted before. */
   note(digest: Digest): boolean {
-    const place = digest.hashWord(0) & (LATELY_PLACES - 1)
+    const slot = digest.hashWord(0) & (LATELY_SLOTS - 1)
     const word = digest.hashWord(1)
-    if (this.#words[place] === word) return true
-    this.#words[place] = word
+    if (this.#words[slot] === word) return true
+    this.#words[slot] = word
     return false
   }
 }

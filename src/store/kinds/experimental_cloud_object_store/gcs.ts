@@ -80,7 +80,7 @@ class GcsBucket implements Bucket {
   }
 
   async stat(key: string, signal: AbortSignal): Promise<ObjectFacts | undefined> {
-    const url = this.#url(placeOf(key), { fields: 'size,updated,generation' })
+    const url = this.#url(pathOf(key), { fields: 'size,updated,generation' })
     const answer = await this.#ask('GET', url, signal).catch(undefinedIfAbsent)
     if (answer === undefined) return undefined
     const { size = 0, updated = '', generation = '' } = (await json(answer.body)) as StoredObject
@@ -91,7 +91,7 @@ class GcsBucket implements Bucket {
     const { offset, end, version } = part
     const isPart = offset > 0 || Number.isFinite(end)
     try {
-      const url = this.#url(placeOf(key), mediaOf(version))
+      const url = this.#url(pathOf(key), mediaOf(version))
       const wanted = isPart ? { range: `bytes=${offset}-${Number.isFinite(end) ? end - 1 : ''}` } : {}
       const { headers, body } = await this.#ask('GET', url, signal, { headers: wanted })
       return openObjectOf(headers, body, offset)
@@ -128,7 +128,7 @@ class GcsBucket implements Bucket {
   }
 
   async remove(key: string, signal: AbortSignal): Promise<void> {
-    const answer = await this.#ask('DELETE', this.#url(placeOf(key)), signal).catch(undefinedIfAbsent)
+    const answer = await this.#ask('DELETE', this.#url(pathOf(key)), signal).catch(undefinedIfAbsent)
     answer?.body.resume()
   }
 
@@ -183,7 +183,7 @@ interface StoredObject {
   readonly generation?: string
 }
 
-const placeOf = (key: string): string => `o/${encodeURIComponent(key)}`
+const pathOf = (key: string): string => `o/${encodeURIComponent(key)}`
 
 const mediaOf = (version: string | undefined): Record<string, string> =>
   version === undefined ? { alt: 'media' } : { alt: 'media', generation: version }

@@ -1,7 +1,7 @@
 import type { ExperimentalCloudObjectStoreOptions } from '../../../config/config.js'
 import type { StoreKind } from '../../contract/kind.js'
 import { ANSWER_TIMEOUT_MS, storeOver } from '../../objects/open.js'
-import { openBucket } from './places.js'
+import { openBucket } from './open-bucket.js'
 
 /** Keeps each blob as an object in a bucket: see ObjectStore. */
 export const experimentalCloudObjectStore: StoreKind<ExperimentalCloudObjectStoreOptions> = {

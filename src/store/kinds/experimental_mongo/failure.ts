@@ -49,8 +49,9 @@ export const mongoFailure = (backend: string, thrown: unknown): StatusError => {
   if (network !== undefined) return network
   const number = numberOf(thrown)
   const code = (number === undefined ? undefined : BY_NUMBER[number]) ?? BY_NAME[thrown.name]
-  if (code !== undefined) return new StatusError(code, `${backend}: ${thrown.name}${told(number)}`, { cause: thrown })
-  return new StatusError('INTERNAL', `${backend} refused: ${thrown.name}${told(number)}`, { cause: thrown })
+  if (code !== undefined)
+    return new StatusError(code, `${backend}: ${thrown.name}${numberText(number)}`, { cause: thrown })
+  return new StatusError('INTERNAL', `${backend} refused: ${thrown.name}${numberText(number)}`, { cause: thrown })
 }
 
 /**
@@ -74,4 +75,4 @@ const causeOf = (thrown: Error): unknown => {
   return first?.error ?? thrown
 }
 
-const told = (number: number | undefined): string => (number === undefined ? '' : ` ${number}`)
+const numberText = (number: number | undefined): string => (number === undefined ? '' : ` ${number}`)

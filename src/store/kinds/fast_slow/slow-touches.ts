@@ -41,8 +41,8 @@ export class SlowTouches {
   readonly #abort = new AbortController()
   readonly #stopTimers: readonly (() => void)[]
   /** Keys reported in this period, and in the one before. */
-  #told = new Set<string>()
-  #toldBefore = new Set<string>()
+  #touched = new Set<string>()
+  #touchedBefore = new Set<string>()
   /** By instance, digest function and kind of key. */
   #waiting = new Map<string, Group>()
   #waitingCount = 0
@@ -60,9 +60,9 @@ export class SlowTouches {
   /** Called when fast served a blob, or has it for a worker to link. */
   served(digest: Digest, { instanceName }: Call): void {
     const key = instanceName === '' ? digest.key : `${instanceName}/${digest.key}`
-    if (this.#told.has(key) || this.#toldBefore.has(key) || this.#waitingCount >= BLOBS_MAX) return
-    if (this.#told.size >= BLOBS_MAX) this.#turn()
-    this.#told.add(key)
+    if (this.#touched.has(key) || this.#touchedBefore.has(key) || this.#waitingCount >= BLOBS_MAX) return
+    if (this.#touched.size >= BLOBS_MAX) this.#turn()
+    this.#touched.add(key)
     const name = `${digest.function.name} ${digest.describesContent} ${instanceName}`
     const group = this.#waiting.get(name) ?? { instanceName, digests: [] }
     if (group.digests.length === 0) this.#waiting.set(name, group)
@@ -77,8 +77,8 @@ export class SlowTouches {
   }
 
   #turn(): void {
-    this.#toldBefore = this.#told
-    this.#told = new Set()
+    this.#touchedBefore = this.#touched
+    this.#touched = new Set()
   }
 
   #flush(): void {
@@ -86,7 +86,7 @@ export class SlowTouches {
     const groups = [...this.#waiting.values()]
     this.#waiting = new Map()
     this.#waitingCount = 0
-    this.#flushing = this.#tell(groups)
+    this.#flushing = this.#touch(groups)
       .catch((error: unknown) => {
         if (this.#abort.signal.aborted) return
         this.#log.warn('could not tell the slow store which blobs are in use', { store: this.#parts.path, error })
@@ -96,7 +96,7 @@ export class SlowTouches {
       })
   }
 
-  async #tell(groups: readonly Group[]): Promise<void> {
+  async #touch(groups: readonly Group[]): Promise<void> {
     for (const { instanceName, digests } of groups) {
       const call = internalCall({ instanceName, signal: this.#abort.signal, log: this.#parts.log })
       for (let from = 0; from < digests.length; from += BATCH_MAX) {

@@ -114,14 +114,14 @@ export class Shelf {
    * replaces one of the same length, a kill -9 between the two steps leaves bytes that do not match the record: a miss.
    */
   async commitFile(digest: Digest, { path, sizeBytes: storedBytes, checksum, mtimeMs }: FinishedFile): Promise<void> {
-    const place = this.layout.blobPath(digest, storedBytes)
+    const blobPath = this.layout.blobPath(digest, storedBytes)
     const run = async (): Promise<void> => {
-      await this.unlinker.settled(place)
+      await this.unlinker.settled(blobPath)
       try {
-        await placeFile(place, path, this.syncs)
+        await placeFile(blobPath, path, this.syncs)
         await this.#append('file', digest, { storedBytes, checksum })
       } catch (error) {
-        this.#distrust(digest, place)
+        this.#distrust(digest, blobPath)
         throw error
       }
       const slot = this.index.find(digest)
@@ -193,10 +193,10 @@ export class Shelf {
     digest: Digest,
     content: { storedBytes: number; checksum: number; bytes?: Buffer; signal?: AbortSignal },
   ): Promise<void> {
-    const placed = (location: number): void => {
+    const onLocated = (location: number): void => {
       if (kind !== 'removal') this.#arrive(digest, kind, content.storedBytes, location)
     }
-    return this.records.append({ kind, digest, ...content, writtenMs: this.#clock.now(), placed })
+    return this.records.append({ kind, digest, ...content, writtenMs: this.#clock.now(), onLocated })
   }
 
   /** Makes a blob visible after its record was written. */
@@ -253,10 +253,10 @@ export class Shelf {
     const removal = this.#append('removal', located.digest, { storedBytes: 0, checksum: 0 })
     // Without the removal record, a kill -9 restores the blob from the log, or leaves a record without its file: a
     // miss.
-    const told = removal.catch((error: unknown) => this.#log.warn('could not record a removal', { error }))
-    this.#forget(located, false, told)
+    const recorded = removal.catch((error: unknown) => this.#log.warn('could not record a removal', { error }))
+    this.#forget(located, false, recorded)
     this.index.remove(located.slot)
-    await told
+    await recorded
     if (!located.isInline) await this.unlinker.settled(located.path)
   }
 }

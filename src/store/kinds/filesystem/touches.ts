@@ -79,7 +79,7 @@ export class Touches {
       end = bytes.writeUInt32LE(index.accessedOf(slot), end)
     }
     const head = { kind: 'touches', digest: NO_BLOB, storedBytes: end, checksum: crc32(bytes) } as const
-    return records.append({ ...head, writtenMs: clock.now(), bytes, placed: () => {} })
+    return records.append({ ...head, writtenMs: clock.now(), bytes, onLocated: () => {} })
   }
 }
 

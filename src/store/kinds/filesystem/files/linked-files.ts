@@ -5,7 +5,7 @@ import { StatusError } from '../../../../base/status-error.js'
 import type { Digest } from '../../../../reapi/digest.js'
 import type { Call } from '../../../../rpc/call.js'
 import { SingleFlight } from '../../../../work/single-flight.js'
-import type { BlobFiles, BlobLease, FinishedFile, LocatedBlob, ReservedPlace } from '../../../contract/store.js'
+import type { BlobFiles, BlobLease, FinishedFile, LocatedBlob, ReservedFile } from '../../../contract/store.js'
 import type { Inspection } from '../inspection.js'
 import { ATTEMPTS_MAX, type Located, notFound } from '../located.js'
 import type { Shelf } from '../shelf.js'
@@ -60,7 +60,7 @@ export class LinkedFiles implements BlobFiles {
     return this.#shelf.index.maxBlobBytes
   }
 
-  async reserve(): Promise<ReservedPlace> {
+  async reserve(): Promise<ReservedFile> {
     return { path: this.#shelf.layout.nextTempPath(), isSynced: this.#shelf.syncs !== undefined }
   }
 
@@ -69,8 +69,8 @@ export class LinkedFiles implements BlobFiles {
     try {
       if (!this.#shelf.index.fits(sizeBytes)) throw tooLargeToKeep(digest.key, sizeBytes)
       const stats = await lstat(path)
-      const isAsTold = stats.isFile() && stats.nlink === 1 && stats.size === sizeBytes && stats.mtimeMs === mtimeMs
-      if (!isAsTold) throw new StatusError('INVALID_ARGUMENT', `the file to keep as blob ${digest.key} has changed`)
+      const isAsReported = stats.isFile() && stats.nlink === 1 && stats.size === sizeBytes && stats.mtimeMs === mtimeMs
+      if (!isAsReported) throw new StatusError('INVALID_ARGUMENT', `the file to keep as blob ${digest.key} has changed`)
       await chmod(path, FILE_MODE)
       await this.#shelf.commitFile(digest, file)
     } catch (error) {

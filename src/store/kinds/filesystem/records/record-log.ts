@@ -45,7 +45,7 @@ export interface LogEntry extends Omit<RecordHead, 'sequence'> {
    * Called when the record is written, in the same step in which `end` moves past it. So its effects never lag behind
    * `end`.
    */
-  placed(location: number): void
+  onLocated(location: number): void
 }
 
 interface Waiting {
@@ -267,7 +267,7 @@ export class RecordLog {
       segment.endBytes += length
       this.#appendedBytes += length
       segment.note({ kind: entry.kind, sequence: sequenceOf(entry, segment, offset) }, length)
-      entry.placed(locationOf(segment.number, offset))
+      entry.onLocated(locationOf(segment.number, offset))
       resolve()
     }
   }

@@ -122,22 +122,22 @@ export class Cleaner extends Rounds {
 
   #copy({ head, bytes, location }: WalkedRecord): Promise<void> {
     const { index, records } = this.#parts.shelf
-    const placed = (copyLocation: number): void => {
+    const onLocated = (copyLocation: number): void => {
       const slot = index.find(head.digest)
       if (slot === ABSENT || index.extraOf(slot) !== location) return
       records.release(location, sizeOf(head))
       records.need(copyLocation, sizeOf(head))
       index.setExtra(slot, copyLocation)
     }
-    return records.append({ ...head, bytes, placed })
+    return records.append({ ...head, bytes, onLocated })
   }
 
   #copyAsIs({ head, bytes }: WalkedRecord): Promise<void> {
-    return this.#parts.shelf.records.append({ ...head, bytes, placed: () => {} })
+    return this.#parts.shelf.records.append({ ...head, bytes, onLocated: () => {} })
   }
 
   #copyRemoval({ head: { digest, writtenMs, sequence } }: WalkedRecord): Promise<void> {
     const removal = { kind: 'removal', digest, storedBytes: 0, checksum: 0, writtenMs, sequence } as const
-    return this.#parts.shelf.records.append({ ...removal, placed: () => {} })
+    return this.#parts.shelf.records.append({ ...removal, onLocated: () => {} })
   }
 }

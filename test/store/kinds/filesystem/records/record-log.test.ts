@@ -28,7 +28,7 @@ const append = async (log: RecordLog, number: number, signal?: AbortSignal): Pro
   const placed = (at: number): void => {
     location = at
   }
-  await log.append({ ...head, bytes, placed, ...(signal && { signal }) })
+  await log.append({ ...head, bytes, onLocated: placed, ...(signal && { signal }) })
   return location
 }
 
@@ -137,7 +137,7 @@ t.test('bytes of a client that look like a record are not read as one', async (t
   const digest = digestOf(forged)
   const log = await openLog(join(folder, 'log'))
   const head = { kind: 'bytes' as const, digest, storedBytes: forged.length, writtenMs: 2, checksum: crc32(forged) }
-  await log.append({ ...head, bytes: forged, placed: () => {} })
+  await log.append({ ...head, bytes: forged, onLocated: () => {} })
   const [target] = log.segments
   if (target === undefined) throw new Error('something was written')
   const file = await open(target.path, 'r+')

@@ -18,7 +18,7 @@ const NEEDED_OF_RUN = ['/run/current-system', '/run/wrappers', '/run/opengl-driv
  * The kernel lists only the sockets of this network namespace. Of other sockets, only those that are mount points are
  * found.
  */
-export class HiddenPlaces {
+export class HiddenPaths {
   readonly #paths: readonly string[]
   readonly #keepsNetwork: boolean
   readonly #mountedSockets = mountPoints().filter(isSocket)

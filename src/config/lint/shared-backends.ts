@@ -2,29 +2,29 @@ import type { StoreConfig, StoreOptions } from '../config.js'
 import type { LintContext } from './context.js'
 
 /** Remote stores must not share a location: each would read and overwrite blobs of the other. */
-export const lintPlaces = (stores: readonly StoreConfig[], { findings, originOf }: LintContext): void => {
+export const lintBackends = (stores: readonly StoreConfig[], { findings, originOf }: LintContext): void => {
   const seen = new Map<string, StoreConfig>()
   for (const store of stores) {
-    const place = placeOf(store)
-    if (place === undefined) continue
-    if (seen.has(place.key)) {
-      const message = `another store keeps its blobs in this ${place.what} under the same key_prefix`
+    const backend = backendOf(store)
+    if (backend === undefined) continue
+    if (seen.has(backend.key)) {
+      const message = `another store keeps its blobs in this ${backend.what} under the same key_prefix`
       findings.warning(originOf(store.options), message, {
-        found: `key_prefix ${JSON.stringify(place.prefix)}`,
+        found: `key_prefix ${JSON.stringify(backend.prefix)}`,
         expected: 'a key_prefix of its own; to use one store in two places, name it and write ref_store',
       })
-    } else seen.set(place.key, store)
+    } else seen.set(backend.key, store)
   }
 }
 
-interface Place {
+interface Backend {
   readonly what: string
   readonly prefix: string
   readonly key: string
 }
 
 /** Undefined for local stores and for stores without a known location. */
-const placeOf = ({ kind, options }: StoreConfig): Place | undefined => {
+const backendOf = ({ kind, options }: StoreConfig): Backend | undefined => {
   if (kind === 'redis_store') {
     const prefix = options.key_prefix
     return { what: 'Redis', prefix, key: JSON.stringify([kind, [...options.addresses].sort(), prefix]) }
@@ -44,7 +44,7 @@ const placeOf = ({ kind, options }: StoreConfig): Place | undefined => {
 type Bucket = Pick<StoreOptions['experimental_cloud_object_store'], 'provider' | 'key_prefix'> &
   Partial<StoreOptions['experimental_cloud_object_store']>
 
-const bucketOf = (options: Bucket): Place => {
+const bucketOf = (options: Bucket): Backend => {
   const {
     provider,
     endpoint,
