@@ -30,7 +30,7 @@ const mayImport = {
   ],
   worker: [
     'store/contract',
-    'store/view/apart',
+    'store/view/isolated',
     'store/lent',
     'content',
     'tls',
@@ -43,7 +43,7 @@ const mayImport = {
   ],
   service: [
     'store/contract',
-    'store/view/apart',
+    'store/view/isolated',
     'store/lent',
     'content',
     'scheduler/scheduler',
@@ -153,7 +153,7 @@ module.exports = {
       to: { path: '^(conformance|bench|test)/' },
     },
     {
-      name: 'judge-and-bench-stand-apart',
+      name: 'judge-and-bench-stand-alone',
       severity: 'error',
       from: { path: '^conformance/' },
       to: { path: '^(bench|test)/' },

@@ -125,7 +125,11 @@ export const storeSide =
       perform(work, {
         put: async (digest, bytes) => {
           for (const { store } of stores) {
-            await store.put(digest, digest.describesContent ? blobOf(bytes).knownAs(digest) : blobOf(bytes), call)
+            await store.put(
+              digest,
+              digest.describesContent ? blobOf(bytes).assumeVerified(digest) : blobOf(bytes),
+              call,
+            )
           }
         },
         get: async (digest) => readOff(await (await (stores[0] as Stores).store.get(digest, WHOLE, call)).take()),
@@ -142,7 +146,7 @@ export const missSide =
     withStore(fast, ({ store: here }) =>
       withStore(slow, ({ store: there }) =>
         perform(work, {
-          put: (digest, bytes) => there.put(digest, blobOf(bytes).knownAs(digest), call),
+          put: (digest, bytes) => there.put(digest, blobOf(bytes).assumeVerified(digest), call),
           get: async (digest) => {
             await here.put(digest, await there.get(digest, WHOLE, call), call)
             await readOff(await (await here.get(digest, WHOLE, call)).take())

@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.js'
 import type { Config } from '../config/config.js'
 import type { Store } from '../store/contract/store.js'
-import { keptApart } from '../store/view/apart.js'
+import { isolatedView } from '../store/view/isolated.js'
 import { SharedStore } from '../store/view/quota.js'
 
 /** Isolation and quotas of instances in shared stores. */
@@ -20,15 +20,15 @@ export class Instances {
   }
 
   /** Returns the same object for the same instance and store, so that uploads to it see each other. */
-  ownOf(instanceName: string, store: Store): Store {
+  viewOf(instanceName: string, store: Store): Store {
     if (!this.isIsolated(instanceName)) return store
-    const own = keptApart(store, instanceName)
+    const view = isolatedView(store, instanceName)
     const maxBytes = this.#options.get(instanceName)?.max_stored_bytes
-    if (maxBytes === undefined) return own
-    const known = this.#shares.get(own)
+    if (maxBytes === undefined) return view
+    const known = this.#shares.get(view)
     if (known !== undefined) return known
-    const share = new SharedStore(own, { instanceName, maxBytes, clock: this.#clock })
-    this.#shares.set(own, share)
+    const share = new SharedStore(view, { instanceName, maxBytes, clock: this.#clock })
+    this.#shares.set(view, share)
     return share
   }
 }

@@ -31,7 +31,7 @@ import { Instances } from './instances.js'
 import { limitsOf } from './listener-limits.js'
 import { type LogOutput, Observation } from './observation.js'
 import { type Parts, resultsOf, serviceNamesOf, servicesOf, type WorkerFacts } from './services.js'
-import { LentStoresByKey, leavesResultsTo, startWorker, type WorkerSurroundings } from './workers.js'
+import { LentStoresByKey, leavesResultsTo, startWorker, type WorkerContext } from './workers.js'
 
 export interface Running {
   /** The bound addresses, in the order of the configuration. */
@@ -52,13 +52,13 @@ export interface ServedAddress {
 }
 
 /** Starts everything in a configuration. If a part fails to start, the parts started before are stopped. */
-export const assemble = async (config: Config, surroundings: Surroundings): Promise<Running> => {
-  const { log } = surroundings
-  const clock = guardedClock(surroundings.clock, log)
+export const assemble = async (config: Config, environment: Environment): Promise<Running> => {
+  const { log } = environment
+  const clock = guardedClock(environment.clock, log)
   const drainTime = new DrainTime(config.global.drain_s * 1000, clock)
   const resources = new Resources(log, () => drainTime.partMs)
   try {
-    const addresses = await start(config, resources, drainTime, { ...surroundings, clock })
+    const addresses = await start(config, resources, drainTime, { ...environment, clock })
     const close = (agoMs = 0): Promise<void> => {
       drainTime.begin(agoMs)
       return resources.close()
@@ -70,7 +70,7 @@ export const assemble = async (config: Config, surroundings: Surroundings): Prom
   }
 }
 
-export interface Surroundings {
+export interface Environment {
   readonly clock: Clock
   readonly log: Log
   /** The output of the log, if it may fail. */
@@ -87,12 +87,12 @@ const start = async (
   config: Config,
   resources: Resources,
   drainTime: DrainTime,
-  surroundings: Surroundings,
+  environment: Environment,
 ): Promise<Running['addresses']> => {
-  const { clock, otlp, logOutput, secrets = unhiddenSecrets } = surroundings
+  const { clock, otlp, logOutput, secrets = unhiddenSecrets } = environment
   const isStopping = (): boolean => drainTime.hasBegun
   const ledger = new Ledger()
-  const observed = { config, resources, clock, ledger, log: surroundings.log, logOutput, otlp, isStopping }
+  const observed = { config, resources, clock, ledger, log: environment.log, logOutput, otlp, isStopping }
   const observation = await Observation.start(observed)
   const { health, meters, log } = observation
   const withoutZstd = zstdFailure()
@@ -102,8 +102,8 @@ const start = async (
   const admin = new Admin(log)
   for (const server of config.servers) {
     const gate = gateOf(server, security, [])
-    const surrounding = { gate, admin, resources, drainTime, ledger, clock, shownShare: config.global.log_call_share }
-    listeners.set(server.name, await openListener(server, surrounding, observation))
+    const listenerParts = { gate, admin, resources, drainTime, ledger, clock, shownShare: config.global.log_call_share }
+    listeners.set(server.name, await openListener(server, listenerParts, observation))
   }
   const stores = await buildStores(config.stores, {
     ...{ resources, clock, log, secrets },
@@ -117,7 +117,7 @@ const start = async (
   const shared = {
     global: config.global,
     isIsolated: (instanceName: string) => instances.isIsolated(instanceName),
-    ownOf: (instanceName: string, store: Store) => instances.ownOf(instanceName, store),
+    viewOf: (instanceName: string, store: Store) => instances.viewOf(instanceName, store),
     ac: viewsOf(stores, asKeyed),
     cas: viewsOf(stores, asCas),
     workersOf: (scheduler: string) => workerFacts(config, scheduler),
@@ -146,14 +146,14 @@ const start = async (
   // Closed before the listeners: the streams of workers and of waiting clients never end by themselves, so listeners
   // would wait for them.
   resources.add('schedulers', () => closeAll(schedulers))
-  const workerSurroundings: WorkerSurroundings = {
+  const workerContext: WorkerContext = {
     ...{ servers: config.servers, hidden: config.paths, listeners, lentStores, parts, ledger, observation },
     isAlone: config.workers.length === 1 && config.workers[0]?.server === undefined,
-    token: security?.ownWorkerToken,
-    workersAreHere: surroundings.workersAreHere ?? false,
+    token: security?.internalWorkerToken,
+    workersAreHere: environment.workersAreHere ?? false,
   }
   for (const attached of config.workers) {
-    const worker = await startWorker(attached, workerSurroundings)
+    const worker = await startWorker(attached, workerContext)
     resources.add(`worker ${worker.name}`, () => worker.close(drainTime.leftMs))
   }
   observation.watchHealth((isHealthy) => {
@@ -190,7 +190,7 @@ const tlsOf = async (
 const gateOf = (server: ServerConfig, security: Security | undefined, services: readonly Service[]): Gate | undefined =>
   security?.gateOf({ services, scheduler: server.services.worker_api?.scheduler })
 
-interface Surrounding {
+interface ListenerParts {
   readonly gate: Gate | undefined
   readonly admin: Admin
   readonly resources: Resources
@@ -210,7 +210,7 @@ const OPERATOR_PATHS: ReadonlySet<string> = new Set(['/'])
  */
 const openListener = async (
   server: ServerConfig,
-  { gate, admin, resources, drainTime, ledger, clock, shownShare }: Surrounding,
+  { gate, admin, resources, drainTime, ledger, clock, shownShare }: ListenerParts,
   observation: Observation,
 ): Promise<Listener> => {
   const { log, meters } = observation

@@ -41,7 +41,7 @@ export interface Parts {
   /** Whether the blobs and results of an instance must stay invisible to other instances. */
   isIsolated(instanceName: string): boolean
   /** The store, or a view of it, as seen by an instance. The same object for the same arguments. */
-  ownOf(instanceName: string, store: Store): Store
+  viewOf(instanceName: string, store: Store): Store
   /** A named store as an action cache. */
   ac(name: string): Store
   /** A named store as a CAS. The same object for the same name, so that uploads to it see each other. */
@@ -175,7 +175,7 @@ const chunkedBlobs = (
   parts: Parts,
 ): ChunkedBlobs =>
   new ChunkedBlobs({
-    lists: index_store === undefined ? undefined : parts.ownOf(instance, parts.ac(index_store)),
+    lists: index_store === undefined ? undefined : parts.viewOf(instance, parts.ac(index_store)),
     cdc: new FastCdc(chunkSizesOf(avg_chunk_size_bytes)),
     maxChunkCount,
     clock: parts.clock,
@@ -197,13 +197,13 @@ const executionInstance = (
   }
 }
 
-type StoreParts = Pick<Parts, 'ac' | 'cas' | 'trees' | 'ownOf'>
+type StoreParts = Pick<Parts, 'ac' | 'cas' | 'trees' | 'viewOf'>
 
 /** A named store as the action cache of an instance. Contains only results whose outputs are in its CAS. */
 const actionCache = (name: string, instance: string, cas: Store | undefined, parts: StoreParts): Store =>
-  withCompleteness(parts.ownOf(instance, parts.ac(name)), cas, parts.trees.ofActions)
+  withCompleteness(parts.viewOf(instance, parts.ac(name)), cas, parts.trees.ofActions)
 
-const casOf = (name: string, instance: string, parts: StoreParts): Store => parts.ownOf(instance, parts.cas(name))
+const casOf = (name: string, instance: string, parts: StoreParts): Store => parts.viewOf(instance, parts.cas(name))
 
 const cacheCapabilities = (
   ac: AcInstance | undefined,

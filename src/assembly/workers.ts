@@ -34,7 +34,7 @@ export class LentStoresByKey {
   }
 }
 
-export interface WorkerSurroundings {
+export interface WorkerContext {
   /** All servers of the configuration. */
   readonly servers: readonly ServerConfig[]
   /** Absolute paths that confined actions do not see: `Config.paths`. */
@@ -72,10 +72,10 @@ export const leavesResultsTo = (
  * does not block the server's event loop. Otherwise this process only has workers, and the worker runs in it. In both
  * cases it connects to the worker API like any other worker.
  */
-export const startWorker = async (attached: AttachedWorker, surroundings: WorkerSurroundings): Promise<LocalWorker> => {
+export const startWorker = async (attached: AttachedWorker, context: WorkerContext): Promise<LocalWorker> => {
   const { name } = attached.options
-  const { health } = surroundings.observation
-  const worker = await begin(attached, surroundings).catch((error: unknown) => {
+  const { health } = context.observation
+  const worker = await begin(attached, context).catch((error: unknown) => {
     throw startFailure(`worker ${name}`, error)
   })
   health.register({
@@ -89,18 +89,7 @@ export const startWorker = async (attached: AttachedWorker, surroundings: Worker
 
 const begin = async (
   { options, server }: AttachedWorker,
-  {
-    servers,
-    hidden,
-    isAlone,
-    listeners,
-    token,
-    lentStores,
-    workersAreHere,
-    parts,
-    ledger,
-    observation,
-  }: WorkerSurroundings,
+  { servers, hidden, isAlone, listeners, token, lentStores, workersAreHere, parts, ledger, observation }: WorkerContext,
 ): Promise<LocalWorker> => {
   const { clock, log } = parts
   const { name, cas_fast_slow_store, upload_action_result } = options

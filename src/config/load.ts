@@ -83,8 +83,8 @@ export const parseConfig = (
   const secrets = secretsOf(document.root, {})
   const shown = masked(text, secrets)
   if (mode !== undefined) lintModes({ file, mode, holdsSecrets: holdsSecrets(text, secrets) }, findings)
-  const ownPaths = mode === undefined ? [] : [resolve(file)]
-  const config = checkDocument(document, findings, env, { learn, ownPaths })
+  const configPaths = mode === undefined ? [] : [resolve(file)]
+  const config = checkDocument(document, findings, env, { learn, configPaths })
   const all = findings.all()
   const warnings = all.filter(({ severity }) => severity === 'warning')
   const problems = all.filter(({ severity }) => severity === 'error')
@@ -96,7 +96,7 @@ const checkDocument = (
   document: Document,
   findings: Findings,
   env: Environment,
-  { learn, ownPaths }: { readonly learn: LoadOptions['learn']; readonly ownPaths: readonly string[] },
+  { learn, configPaths }: { readonly learn: LoadOptions['learn']; readonly configPaths: readonly string[] },
 ): Omit<Config, 'warnings'> | undefined => {
   for (const path of document.repeatedKeys) {
     findings.error(path, `the key ${JSON.stringify(path.at(-1))} is written twice`, {
@@ -119,7 +119,7 @@ const checkDocument = (
   const schedulerNames = new Set(normaliser.declared.schedulers.keys())
   const completed: CompletedDocument = complete(normalised, schedulerNames, normaliser.origins, findings)
   const { global, schedulers, instances, security } = normalised
-  const paths = [...new Set([...ownPaths, ...normaliser.paths, ...rotatedPaths(security)])]
+  const paths = [...new Set([...configPaths, ...normaliser.paths, ...rotatedPaths(security)])]
   const config = { global, schedulers, instances, ...completed, ...(security && { security }), paths }
   lint(config, document, normaliser, findings)
   return config

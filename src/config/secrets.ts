@@ -50,6 +50,6 @@ export const masked = (text: string, secrets: readonly string[]): string =>
 /** Whether the text itself contains a secret, apart from environment variables. */
 export const holdsSecrets = (text: string, secrets: readonly string[]): boolean => {
   // The quote ends text that looks like a secret.
-  const own = text.replaceAll(/\$\{[^}]*\}|\$[A-Za-z_]\w*/g, '"')
-  return masked(own, secrets) !== own
+  const literal = text.replaceAll(/\$\{[^}]*\}|\$[A-Za-z_]\w*/g, '"')
+  return masked(literal, secrets) !== literal
 }

@@ -62,7 +62,7 @@ export class ChunkWriter {
     const missing = await missingOf(this.#store, digests, this.#call)
     const entries = missing.flatMap((digest) => {
       const bytes = group.get(digest.key)?.bytes
-      return bytes === undefined ? [] : [{ digest, blob: Blob.ofBytes(bytes).knownAs(digest) }]
+      return bytes === undefined ? [] : [{ digest, blob: Blob.ofBytes(bytes).assumeVerified(digest) }]
     })
     const outcomes = await this.#store.putAll(entries, this.#call)
     const failure = outcomes.find((outcome) => outcome !== undefined)

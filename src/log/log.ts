@@ -52,13 +52,13 @@ export const textLog = (level: LogLevel, write: (line: string) => void, now: () 
 }
 
 /** The same log with these fields added to every line. */
-export const withFields = (log: Log, own: LogFields): Log => ({
+export const withFields = (log: Log, base: LogFields): Log => ({
   level: log.level,
   debug: (message, fields) =>
-    log.debug(message, () => ({ ...own, ...(typeof fields === 'function' ? fields() : fields) })),
-  info: (message, fields) => log.info(message, { ...own, ...fields }),
-  warn: (message, fields) => log.warn(message, { ...own, ...fields }),
-  error: (message, fields) => log.error(message, { ...own, ...fields }),
+    log.debug(message, () => ({ ...base, ...(typeof fields === 'function' ? fields() : fields) })),
+  info: (message, fields) => log.info(message, { ...base, ...fields }),
+  warn: (message, fields) => log.warn(message, { ...base, ...fields }),
+  error: (message, fields) => log.error(message, { ...base, ...fields }),
 })
 
 export const silentLog: Log = textLog('error', () => {})

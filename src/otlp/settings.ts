@@ -130,8 +130,8 @@ const wayOf = (variables: Variables, signal: Signal): Omit<Destination, 'timeout
     return undefined
   const endpoint = variables.endpoint(signal)
   const usual = PORTS[endpoint?.port ?? ''] ?? 'http/protobuf'
-  const [variable, own] = variables.either(signal, 'PROTOCOL')
-  const protocol = own === '' ? usual : variables.oneOf(variable, ['grpc', 'http/protobuf'] as const, usual)
+  const [variable, specific] = variables.either(signal, 'PROTOCOL')
+  const protocol = specific === '' ? usual : variables.oneOf(variable, ['grpc', 'http/protobuf'] as const, usual)
   const compression = variables.oneOf(variables.either(signal, 'COMPRESSION')[0], ['none', 'gzip'], 'none')
   const areHeadersFine = variables.pairs(variables.either(signal, 'HEADERS')[0], HEADER_NAME) !== undefined
   const serverName = variables.hostName(SERVER_NAME)

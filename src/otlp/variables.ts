@@ -27,8 +27,8 @@ export class Variables {
 
   /** The variable of one signal takes precedence over the general one. Returns its name and value. */
   either(signal: string, of: string): readonly [string, string] {
-    const own = `OTEL_EXPORTER_OTLP_${signal}_${of}`
-    const variable = this.text(own) === '' ? `OTEL_EXPORTER_OTLP_${of}` : own
+    const specific = `OTEL_EXPORTER_OTLP_${signal}_${of}`
+    const variable = this.text(specific) === '' ? `OTEL_EXPORTER_OTLP_${of}` : specific
     return [variable, this.text(variable)]
   }
 

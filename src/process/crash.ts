@@ -30,9 +30,9 @@ const MAX_CAUSES = 5
 export const traceOf = (thrown: unknown, depth = 0): string => {
   if (!(thrown instanceof Error))
     return typeof thrown === 'string' ? thrown : `a value that is not an error: ${kindOf(thrown)}`
-  const own = thrown.stack ?? thrown.message
-  if (thrown.cause === undefined || depth === MAX_CAUSES) return own
-  return `${own}\n  caused by ${traceOf(thrown.cause, depth + 1)}`
+  const text = thrown.stack ?? thrown.message
+  if (thrown.cause === undefined || depth === MAX_CAUSES) return text
+  return `${text}\n  caused by ${traceOf(thrown.cause, depth + 1)}`
 }
 
 /** The type of a value, without its contents. */

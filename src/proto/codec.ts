@@ -35,12 +35,12 @@ export type Input<N extends TypeName> = Messages[N][0]
 /** What decoding a message type returns. */
 export type Output<N extends TypeName> = Messages[N][1]
 
-interface OwnEncoder {
+interface CustomEncoder {
   readonly encode: (message: object) => Buffer
   readonly gather: (message: object) => Encoded
 }
 
-const ownEncoders = new Map<string, OwnEncoder>([
+const customEncoders = new Map<string, CustomEncoder>([
   ['google.bytestream.ReadResponse', { encode: encodeReadResponse, gather: gatherReadResponse }],
 ])
 
@@ -48,18 +48,18 @@ class ReflectedCodec<In extends object, Out> implements Codec<In, Out> {
   readonly typeName: string
   readonly #type: protobuf.Type
   readonly gather: ((message: In) => Encoded) | undefined
-  readonly #ownEncode: ((message: In) => Buffer) | undefined
+  readonly #customEncode: ((message: In) => Buffer) | undefined
 
   constructor(type: protobuf.Type) {
     this.typeName = type.fullName.slice(1)
     this.#type = type
-    const own = ownEncoders.get(this.typeName)
-    this.gather = own?.gather
-    this.#ownEncode = own?.encode
+    const custom = customEncoders.get(this.typeName)
+    this.gather = custom?.gather
+    this.#customEncode = custom?.encode
   }
 
   encode(message: In): Buffer {
-    return this.#ownEncode?.(message) ?? asBuffer(this.#type.encode(message).finish())
+    return this.#customEncode?.(message) ?? asBuffer(this.#type.encode(message).finish())
   }
 
   decode(bytes: Uint8Array): Out {

@@ -8,7 +8,7 @@ export interface DigestMessage {
   readonly sizeBytes: number
 }
 
-interface Apart {
+interface Isolation {
   readonly content: Digest
   readonly instanceName: string
 }
@@ -24,7 +24,7 @@ export class Digest {
   readonly sizeBytes: number
   /** False for a key: the content stored under it is not described by the digest, and may change. */
   readonly describesContent: boolean
-  readonly #apart: Apart | undefined
+  readonly #isolation: Isolation | undefined
   #key: string | undefined
 
   private constructor(
@@ -33,14 +33,14 @@ export class Digest {
     sizeBytes: number,
     {
       describesContent = true,
-      apart,
-    }: { readonly describesContent?: boolean; readonly apart?: Apart | undefined } = {},
+      isolation,
+    }: { readonly describesContent?: boolean; readonly isolation?: Isolation | undefined } = {},
   ) {
     this.function = digestFunction
     this.hash = hash
     this.sizeBytes = sizeBytes
     this.describesContent = describesContent
-    this.#apart = apart
+    this.#isolation = isolation
   }
 
   /**
@@ -109,14 +109,14 @@ export class Digest {
     return hexWordAt(this.hash, word << 3)
   }
 
-  /** The isolated instance that this key belongs to, if any (`keptApartFor`). */
+  /** The isolated instance that this key belongs to, if any (`isolatedFor`). */
   get instanceName(): string | undefined {
-    return this.#apart?.instanceName
+    return this.#isolation?.instanceName
   }
 
   /** The digest as clients know it. If it describes content, its hash is the one to compare the bytes with. */
   get content(): Digest {
-    return this.#apart?.content ?? this
+    return this.#isolation?.content ?? this
   }
 
   /**
@@ -125,7 +125,7 @@ export class Digest {
    */
   asKey(): Digest {
     if (!this.describesContent) return this
-    return new Digest(this.function, this.hash, this.sizeBytes, { describesContent: false, apart: this.#apart })
+    return new Digest(this.function, this.hash, this.sizeBytes, { describesContent: false, isolation: this.#isolation })
   }
 
   /**
@@ -134,11 +134,11 @@ export class Digest {
    * craft a digest that becomes another instance's key: that needs a preimage of SHA-512 truncated to that
    * length.
    */
-  keptApartFor(instanceName: string): Digest {
+  isolatedFor(instanceName: string): Digest {
     const { function: digestFunction, sizeBytes, describesContent } = this
     const text = `${digestFunction.name}\0${this.hash}\0${instanceName}`
     const hash = createHash('sha512').update(text).digest('hex').slice(0, digestFunction.hexLength)
-    return new Digest(digestFunction, hash, sizeBytes, { describesContent, apart: { content: this, instanceName } })
+    return new Digest(digestFunction, hash, sizeBytes, { describesContent, isolation: { content: this, instanceName } })
   }
 
   toMessage(): DigestMessage {

@@ -37,7 +37,7 @@ export class AccessRules {
   }
 
   rightsOf(identity: Identity): Rights {
-    if (identity.kind === 'process') return OWN_WORKER
+    if (identity.kind === 'process') return INTERNAL_WORKER
     const rules = this.#rules.filter(({ fits }) => fits(identity))
     const kept = new Map<string, ReadonlySet<Permission>>()
     const permissionsIn = (instanceName: string): ReadonlySet<Permission> => {
@@ -67,7 +67,7 @@ const CACHES_AND_EXECUTION: AccessRule = {
   anonymous: false,
 }
 
-const OWN_WORKER: Rights = { mayIn: () => false, mayWorkFor: () => true, administers: false }
+const INTERNAL_WORKER: Rights = { mayIn: () => false, mayWorkFor: () => true, administers: false }
 
 const compiled = (rule: AccessRule): Rule => {
   const permissions = new Set<Permission>(rule.may)

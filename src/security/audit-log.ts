@@ -137,8 +137,8 @@ export class AuditLog {
 
   /** Reopens the file if it was moved or removed (log rotation). */
   async #followPath(): Promise<void> {
-    const [own, there] = await Promise.all([this.#file.stat(), stat(this.#options.path).catch(() => undefined)])
-    if (own.ino !== there?.ino || own.dev !== there.dev) await this.#reopen(false)
+    const [opened, there] = await Promise.all([this.#file.stat(), stat(this.#options.path).catch(() => undefined)])
+    if (opened.ino !== there?.ino || opened.dev !== there.dev) await this.#reopen(false)
   }
 
   async #reopen(emptied: boolean): Promise<void> {

@@ -264,8 +264,8 @@ class ServedInstances {
   }
 
   hasElsewhere(path: string, instanceName: string): boolean {
-    const own = this.#of(path)
-    return [...this.#byService.values()].some((instances) => instances !== own && hasName(instances, instanceName))
+    const service = this.#of(path)
+    return [...this.#byService.values()].some((instances) => instances !== service && hasName(instances, instanceName))
   }
 
   namesOf(path: string): readonly string[] {

@@ -34,7 +34,7 @@ export interface SecurityParts {
 /** Who may call the servers of the process, and with which permissions, from the configuration. */
 export class Security {
   /** The token of workers in this process for its own schedulers. It never leaves the process. */
-  readonly ownWorkerToken: string
+  readonly internalWorkerToken: string
   readonly #sources: IdentitySources
   readonly #rules: AccessRules
 
@@ -42,13 +42,13 @@ export class Security {
   readonly #audit: AuditLog | undefined
   readonly #callersInResults: CallersInResults
 
-  private constructor({ sources, rules, limits, audit, callersInResults, ownWorkerToken }: Opened) {
+  private constructor({ sources, rules, limits, audit, callersInResults, internalWorkerToken }: Opened) {
     this.#callersInResults = callersInResults
     this.#sources = sources
     this.#rules = rules
     this.#limits = limits
     this.#audit = audit
-    this.ownWorkerToken = ownWorkerToken
+    this.internalWorkerToken = internalWorkerToken
   }
 
   /** Throws FAILED_PRECONDITION or INVALID_ARGUMENT with the key whose file or value cannot be used. */
@@ -56,13 +56,13 @@ export class Security {
     { identity, access, request_limits, audit_log, callers_in_results: callersInResults }: SecurityOptions,
     parts: SecurityParts,
   ): Promise<Security> {
-    const ownWorkerToken = newToken()
+    const internalWorkerToken = newToken()
     const audit = audit_log && (await openAuditLog(audit_log, parts))
     const limits = new RequestLimits(request_limits, parts.clock)
     try {
-      const sources = await sourcesOf(identity, ownWorkerToken, parts)
+      const sources = await sourcesOf(identity, internalWorkerToken, parts)
       const rules = new AccessRules(access)
-      return new Security({ sources, rules, limits, audit, callersInResults, ownWorkerToken })
+      return new Security({ sources, rules, limits, audit, callersInResults, internalWorkerToken })
     } catch (error) {
       throw startFailure('security.identity', error)
     }
@@ -86,7 +86,7 @@ interface Opened {
   readonly limits: RequestLimits
   readonly audit: AuditLog | undefined
   readonly callersInResults: CallersInResults
-  readonly ownWorkerToken: string
+  readonly internalWorkerToken: string
 }
 
 const openAuditLog = async (options: AuditLogOptions, { resources, clock, log }: SecurityParts): Promise<AuditLog> => {
@@ -95,20 +95,20 @@ const openAuditLog = async (options: AuditLogOptions, { resources, clock, log }:
   return audit
 }
 
-const OWN_WORKER: Identity = { kind: 'process', name: 'worker', groups: [] }
+const INTERNAL_WORKER: Identity = { kind: 'process', name: 'worker', groups: [] }
 
 const sourcesOf = async (
   options: IdentityOptions,
-  ownWorkerToken: string,
+  internalWorkerToken: string,
   parts: SecurityParts,
 ): Promise<IdentitySources> => {
   const { identity_header: header, client_certificates: certificates, tokens_file, htpasswd_file, jwt } = options
-  const own: Tokens = new Map([[hashOf(ownWorkerToken), OWN_WORKER]])
+  const internal: Tokens = new Map([[hashOf(internalWorkerToken), INTERNAL_WORKER]])
   const written = tokensOf(options.tokens, 'tokens')
   const listed = tokens_file === undefined ? undefined : await reloaded('tokens_file', tokens_file, readTokens, parts)
   return new IdentitySources({
     header: header && new ProxyHeader(header),
-    tokens: () => [own, written, ...(listed ? [listed.current] : [])],
+    tokens: () => [internal, written, ...(listed ? [listed.current] : [])],
     jwt: jwt.length === 0 ? undefined : await issuersOf(jwt, parts),
     passwords: htpasswd_file === undefined ? undefined : await passwordsOf(htpasswd_file, parts),
     certificates: certificates && new Certificates(certificates),

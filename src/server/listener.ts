@@ -93,8 +93,8 @@ export const listen = async (options: ListenOptions): Promise<Listener> => {
   const health = new GrpcHealth(names, awaited.length === 0)
   const reflection = reflectionServices([...names, HEALTH, ...REFLECTION])
   const { gate, operatorPaths, meters, tracer, shownShare } = options
-  const own = [...options.services, health.service, ...reflection]
-  const calls = new Calls(own, { log, activity, meters, tracer, shownShare, gate }, awaited)
+  const all = [...options.services, health.service, ...reflection]
+  const calls = new Calls(all, { log, activity, meters, tracer, shownShare, gate }, awaited)
   const guard = gate && { gate, paths: operatorPaths ?? new Set<string>() }
   const pages = new HttpPages(options.http ?? new Map(), { log, activity, guard })
   const transport = await transportOf(options, {

@@ -41,11 +41,11 @@ const readTls = async (tls: ListenerTls, nowMs: number, warn: (message: string) 
   const key = await contentOf('key_file', tls.key_file)
   const ca = await contentOf('client_ca_file', tls.client_ca_file)
   const crl = await contentOf('client_crl_file', tls.client_crl_file)
-  const [own] = certificatesOf(cert, 'cert_file')
-  if (own?.checkPrivateKey(keyOf(key, 'key_file')) !== true) {
+  const [leaf] = certificatesOf(cert, 'cert_file')
+  if (leaf?.checkPrivateKey(keyOf(key, 'key_file')) !== true) {
     throw new StatusError('INVALID_ARGUMENT', 'key_file is not the key of the first certificate in cert_file')
   }
-  warnOfTimes(own, nowMs, warn)
+  warnOfTimes(leaf, nowMs, warn)
   await warnOfModes('key_file', tls.key_file, { isSecret: true }, warn)
   if (tls.client_ca_file !== undefined)
     await warnOfModes('client_ca_file', tls.client_ca_file, { isSecret: false }, warn)

@@ -275,7 +275,7 @@ const sandboxOf = async (options: LocalWorkerOptions, hidden: readonly string[])
     keepsNetwork: options.keep_network,
     protectsInputs: options.read_only_inputs,
     isRoot: options.input_root_is_root,
-    ownBytes: options.action_limits.disk_bytes,
+    tmpBytes: options.action_limits.disk_bytes,
     hidden,
   })
 }
@@ -308,16 +308,16 @@ const fixedVariables = ({ additional_environment }: LocalWorkerOptions): Record<
 /** The address of the scheduler, and how to connect to it. */
 const endpointOf = async ({ options, address, token, log }: LocalWorkerParts): Promise<Endpoint> => {
   const { uri, tls_config, headers: written } = options.worker_api_endpoint
-  const own: [string, string][] = token === undefined ? [] : [['authorization', `Bearer ${token}`]]
-  const headers = new Map([...own, ...written])
+  const authorization: [string, string][] = token === undefined ? [] : [['authorization', `Bearer ${token}`]]
+  const headers = new Map([...authorization, ...written])
   const { host, port, isSecure } = targetOf(uri)
   const endpoint = { address: `${isSecure ? 'grpcs' : 'grpc'}://${host}${port}`, ...(tls_config && { tls_config }) }
   const { target, tls } = await readAddress(endpoint)
   await warnOfKeyModes(endpoint, (message) => log.warn(message, { of: 'worker_api_endpoint' }))
   if (tls === undefined) return { address: address ?? target, headers }
   // The certificate is for the configured host. Only the port is taken from this process's own listener.
-  const ownPort = address === undefined ? port : address.slice(address.lastIndexOf(':'))
-  return { address: `${host}${ownPort}`, headers, tls: async () => (await readAddress(endpoint)).tls ?? tls }
+  const listenerPort = address === undefined ? port : address.slice(address.lastIndexOf(':'))
+  return { address: `${host}${listenerPort}`, headers, tls: async () => (await readAddress(endpoint)).tls ?? tls }
 }
 
 type Endpoint = Pick<ConnectionOptions, 'address' | 'headers' | 'tls'>

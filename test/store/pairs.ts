@@ -5,8 +5,8 @@ import { compression } from '../../src/store/kinds/compression/kind.js'
 import { fastSlow } from '../../src/store/kinds/fast_slow/kind.js'
 import { noop } from '../../src/store/kinds/noop/kind.js'
 import { verify } from '../../src/store/kinds/verify/kind.js'
-import { keptApart } from '../../src/store/view/apart.js'
 import { asCas } from '../../src/store/view/cas.js'
+import { isolatedView } from '../../src/store/view/isolated.js'
 import { asKeyed } from '../../src/store/view/keyed.js'
 import { buildStore, given, memoryStore } from './build.js'
 import { deduplicated, existenceCached, partitioned, sharded } from './composed.js'
@@ -39,7 +39,7 @@ const groups = {
     },
     CAS: { wrap: asCas, checksUploads: true },
     AC: { wrap: asKeyed },
-    'an isolated instance over': { wrap: (backend) => keptApart(backend, 'tenant') },
+    'an isolated instance over': { wrap: (backend) => isolatedView(backend, 'tenant') },
   },
   encoding: {
     lz4: {

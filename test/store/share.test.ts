@@ -1,8 +1,8 @@
 import t from 'tap'
 import { ManualClock } from '../../src/base/clock.js'
 import { internalCall } from '../../src/rpc/call.js'
-import { keptApart } from '../../src/store/view/apart.js'
 import { asCas } from '../../src/store/view/cas.js'
+import { isolatedView } from '../../src/store/view/isolated.js'
 import { SharedStore } from '../../src/store/view/quota.js'
 import { Blob } from '../../src/stream/blob/blob.js'
 import { bytesOf, digestOf, get, isPresent, put } from './blobs.js'
@@ -19,7 +19,7 @@ const open = async (maxBytes = 350) => {
   const shared = asCas(await memoryStore())
   const clock = new ManualClock(1_700_000_000_000)
   const storeOf = (instanceName: string) =>
-    new SharedStore(keptApart(shared, instanceName), { instanceName, maxBytes, clock })
+    new SharedStore(isolatedView(shared, instanceName), { instanceName, maxBytes, clock })
   return { a: storeOf('a'), b: storeOf('b'), storeOf }
 }
 

@@ -131,7 +131,7 @@ const noSandbox = await Sandbox.open({
   keepsNetwork: false,
   protectsInputs: true,
   isRoot: false,
-  ownBytes: 0,
+  tmpBytes: 0,
   hidden: [],
 }).then(
   () => false as const,

@@ -9,15 +9,15 @@ export const lintReach = (context: LintContext): void => {
 
 const lintWorkerReach = (worker: AttachedWorker, { config, findings, originOf }: LintContext): void => {
   const scheduler = config.servers.find(({ name }) => name === worker.server)?.services.worker_api?.scheduler
-  const own = worker.options.cas_fast_slow_store
-  const reached = reachableFrom(own, config.stores)
+  const workerStore = worker.options.cas_fast_slow_store
+  const reached = reachableFrom(workerStore, config.stores)
   for (const { services } of config.servers) {
     for (const { instance_name, scheduler: used, cas_store } of services.execution.values()) {
-      if (used !== scheduler || !config.stores.has(own) || !config.stores.has(cas_store)) continue
+      if (used !== scheduler || !config.stores.has(workerStore) || !config.stores.has(cas_store)) continue
       if ([...reachableFrom(cas_store, config.stores)].some((name) => reached.has(name))) continue
       const message = `the store of the worker shares nothing with ${JSON.stringify(cas_store)}, where clients of instance ${JSON.stringify(instance_name)} upload inputs`
       findings.warning([...originOf(worker.options), 'cas_fast_slow_store'], message, {
-        found: JSON.stringify(own),
+        found: JSON.stringify(workerStore),
         expected: `a store that is, or refers to, ${JSON.stringify(cas_store)}`,
       })
       return

@@ -116,11 +116,11 @@ export class RemoteExecution {
     signal: AbortSignal,
   ): Promise<OperationStream> {
     const begin = async (attempt: AbortSignal): Promise<OperationStream> => {
-      const own = new AbortController()
-      const end = (): void => own.abort()
+      const controller = new AbortController()
+      const end = (): void => controller.abort()
       signal.addEventListener('abort', end, { once: true })
       attempt.addEventListener('abort', end, { once: true })
-      const stream = await this.#channel().serverStream(request, { method, headers, signal: own.signal })
+      const stream = await this.#channel().serverStream(request, { method, headers, signal: controller.signal })
       stream.once('close', () => signal.removeEventListener('abort', end))
       const messages = (stream as AsyncIterable<Operation>)[Symbol.asyncIterator]()
       const first = await messages.next()

@@ -202,9 +202,9 @@ export class SchedulerHost implements Scheduler, WorkerPool {
 
   /** Keeps the attempts whose operation a scheduler of this name started. */
   #ours(brought: WorkerPast['brought']): ReadonlyMap<string, BroughtAttempt> {
-    const own = `${encodeURIComponent(this.#options.name)}/`
+    const prefix = `${encodeURIComponent(this.#options.name)}/`
     const isOurs = ({ operationName: name, request }: BroughtAttempt): boolean =>
-      name.startsWith(operationName(request.instanceName, own))
+      name.startsWith(operationName(request.instanceName, prefix))
     return new Map([...(brought ?? [])].filter(([, attempt]) => isOurs(attempt)))
   }
 

@@ -308,11 +308,11 @@ export class SimpleScheduler {
     this.#operations.open(name, request.instanceName, request.actionDigest)
     const operation = this.#operations.unfinished(name)
     if (operation === undefined) return false
-    const own = new Execution(operation, request, requirement, ++this.#sequence, nowMs)
-    const shared = this.#underWay(own)
+    const created = new Execution(operation, request, requirement, ++this.#sequence, nowMs)
+    const shared = this.#underWay(created)
     if (shared !== undefined) this.#join(operation, shared, request)
-    else this.#enter(own)
-    const execution = shared ?? own
+    else this.#enter(created)
+    const execution = shared ?? created
     if (execution.state !== 'new' && execution.state !== 'queued') return false
     this.#context.log('info', `${name} goes on as attempt ${attemptId}, which worker ${worker.id} had from before`)
     this.#dispatch.adopt(execution, worker, attemptId)

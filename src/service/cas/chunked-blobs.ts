@@ -91,7 +91,7 @@ export class ChunkedBlobs {
 
   async #split(digest: Digest, cas: Store, maxChunkCount: number, call: Call): Promise<readonly Digest[]> {
     const blob = await cas.get(digest, WHOLE, call)
-    const checked = blob.checkedAs(digest, { fault: 'backend', repair: () => cas.remove(digest, 'wrong', call) })
+    const checked = blob.verify(digest, { fault: 'backend', repair: () => cas.remove(digest, 'wrong', call) })
     const writer = new ChunkWriter(cas, digest.function, call)
     const add = async (chunk: Buffer): Promise<void> => {
       if (writer.count === maxChunkCount) throw tooManyChunks(digest, maxChunkCount)

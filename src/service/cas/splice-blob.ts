@@ -60,6 +60,6 @@ const partOf = (chunk: Digest, cas: Store, call: Call): BlobPart => ({
   sizeBytes: chunk.sizeBytes,
   open: async (signal) => {
     const blob = await cas.get(chunk, WHOLE, callWith(call, { signal }))
-    return blob.checkedAs(chunk, { fault: 'backend', repair: () => cas.remove(chunk, 'wrong', call) })
+    return blob.verify(chunk, { fault: 'backend', repair: () => cas.remove(chunk, 'wrong', call) })
   },
 })

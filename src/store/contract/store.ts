@@ -19,7 +19,7 @@ import { boundedMap } from '../../work/bounded-map.js'
  *    when it rejects the blob.
  * 4. Stages are single-use, keep order, call back exactly once and never throw. Bytes are immutable once pushed: those
  *    from `get` forever, those given to `put` until it settles.
- * 5. Only `Blob.checkedAs` checks lengths and hashes. Each uploaded byte is hashed once.
+ * 5. Only `Blob.verify` checks lengths and hashes. Each uploaded byte is hashed once.
  *
  * A put under a present digest replaces the blob. Reads in flight finish with the old bytes.
  */

@@ -5,7 +5,7 @@ import type { Digest } from '../../reapi/digest.js'
 import type { DigestBatch } from '../../reapi/digest-batch.js'
 import type { StoreUsage } from '../contract/meter.js'
 import { BatchLookup } from './batch-lookup.js'
-import { Entries, INLINE, type InlineCharge, PINNED, TWIN } from './entries.js'
+import { Entries, EXECUTABLE, INLINE, type InlineCharge, PINNED } from './entries.js'
 import { Probe } from './probe.js'
 import { Recency } from './recency.js'
 import { EXTRA, NONE, Records } from './records.js'
@@ -68,7 +68,7 @@ export class BlobIndex {
     return this.#count
   }
 
-  /** Space that all blobs take: lengths rounded up to blocks, twins included. */
+  /** Space that all blobs take: lengths rounded up to blocks, executable copies included. */
   get bytes(): number {
     return this.#bytes
   }
@@ -154,7 +154,7 @@ export class BlobIndex {
   }
 
   /**
-   * Adds a blob, or updates the length of a present one, and makes it the most recently used. Its twin is forgotten.
+   * Adds a blob, or updates the length of a present one, and makes it the most recently used. Its executable copy is forgotten.
    * `isInline` marks a blob without a file of its own.
    */
   insert(digest: Digest, storedBytes: number, isInline = false): number {
@@ -253,13 +253,13 @@ export class BlobIndex {
   }
 
   /** Whether a second file of the same length exists, which doubles the space. */
-  hasTwin(slot: number): boolean {
-    return this.#entries.has(slot, TWIN)
+  hasExecutable(slot: number): boolean {
+    return this.#entries.has(slot, EXECUTABLE)
   }
 
-  setTwin(slot: number, hasTwin: boolean): void {
+  setExecutable(slot: number, hasExecutable: boolean): void {
     this.#bytes -= this.#entries.occupied(slot)
-    this.#entries.set(slot, TWIN, hasTwin)
+    this.#entries.set(slot, EXECUTABLE, hasExecutable)
     this.#bytes += this.#entries.occupied(slot)
   }
 
@@ -297,7 +297,7 @@ export class BlobIndex {
 
   /**
    * Fills an empty index from an image. In an image taken while the index changed (not `isOrdered`), the order of use
-   * is exact to the second only. Restored entries have no pins and no twins.
+   * is exact to the second only. Restored entries have no pins and no executable copies.
    */
   restore(image: IndexImage, isOrdered: boolean): void {
     const parts = { records: this.#records, entries: this.#entries, table: this.#table, recency: this.#recency }

@@ -5,7 +5,7 @@ import { ACCESSED, EXTRA, type Records, SIZE_HIGH, SIZE_LOW, STORED_HIGH, STORED
 
 /** Flags in the free bits of STORED_HIGH of a record. */
 export const PINNED = 1 << 24
-export const TWIN = 1 << 25
+export const EXECUTABLE = 1 << 25
 export const INLINE = 1 << 26
 
 /** Space charged for an inline blob, from its length and the length of its hash. */
@@ -35,10 +35,10 @@ export class Entries {
     return (this.#records.get(slot, STORED_HIGH) & HIGH_MASK) * WORD + (this.#records.get(slot, STORED_LOW) >>> 0)
   }
 
-  /** Space that counts towards the limit: the inline charge, or the length rounded up to blocks, doubled by a twin. */
+  /** Space that counts towards the limit: the inline charge, or the length rounded up to blocks, doubled by an executable copy. */
   occupied(slot: number): number {
     if (this.has(slot, INLINE)) return this.#inlineCharge(this.storedBytesOf(slot), this.hashBytesOf(slot))
-    return this.rounded(this.storedBytesOf(slot)) * (this.has(slot, TWIN) ? 2 : 1)
+    return this.rounded(this.storedBytesOf(slot)) * (this.has(slot, EXECUTABLE) ? 2 : 1)
   }
 
   rounded(bytes: number): number {

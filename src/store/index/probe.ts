@@ -9,9 +9,9 @@ export const HASH_WORDS_MAX = 16
  * unsigned word of 2^31 or more becomes a heap number wherever a call is not inlined.
  */
 export class Probe {
-  readonly #own = new Int32Array(HASH_WORDS_MAX)
+  readonly #buffer = new Int32Array(HASH_WORDS_MAX)
   /** The hash, from `first` on. */
-  words: Int32Array = this.#own
+  words: Int32Array = this.#buffer
   first = 0
   wordCount = 0
   sizeLow = 0
@@ -24,7 +24,7 @@ export class Probe {
   /** Reads only the first two words, which usually prove that a digest is absent. `complete` reads the others. */
   load({ function: digestFunction, hash, sizeBytes }: Digest): void {
     this.#hash = hash
-    this.words = this.#own
+    this.words = this.#buffer
     this.first = 0
     this.wordCount = hash.length >>> 3
     this.sizeLow = sizeBytes | 0
@@ -44,7 +44,7 @@ export class Probe {
   loadWords(sizeHighAndFunction: number, sizeLow: number, from: Int32Array, hashAt: number, wordCount: number): void {
     this.sizeHighAndFunction = sizeHighAndFunction
     this.sizeLow = sizeLow
-    this.words = this.#own
+    this.words = this.#buffer
     this.first = 0
     this.wordCount = wordCount
     for (let word = 0; word < wordCount; word++) this.words[word] = from[hashAt + word] as number

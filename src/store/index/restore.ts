@@ -1,4 +1,4 @@
-import { type Entries, PINNED, TWIN, wordCountOf } from './entries.js'
+import { type Entries, EXECUTABLE, PINNED, wordCountOf } from './entries.js'
 import { Probe } from './probe.js'
 import type { Recency, RecencyImage } from './recency.js'
 import { NONE, type Records, type RecordsImage, SIZE_HIGH, SLOTS_MAX } from './records.js'
@@ -36,7 +36,7 @@ export const restore = (
     table.insert(slot)
     // A pinned blob was in no order of use.
     if (!isOrdered || entries.has(slot, PINNED)) unordered.push(slot)
-    entries.set(slot, PINNED | TWIN, false)
+    entries.set(slot, PINNED | EXECUTABLE, false)
     count++
     bytes += entries.occupied(slot)
   }

@@ -97,7 +97,7 @@ class LentStore extends BaseStore {
       if (failure !== null) throw errorOf(failure)
       return Blob.ofBytes(data, { offset })
     }
-    const located = await this.#ownFiles.locate(digest, false)
+    const located = await this.#lentFiles.locate(digest, false)
     if ('bytes' in located) return Blob.ofPart(located.bytes, range, digest.key)
     const file = await open(located.path).catch((cause: unknown) => {
       throw new StatusError('NOT_FOUND', `blob ${digest.key} is gone`, { cause })
@@ -144,7 +144,7 @@ class LentStore extends BaseStore {
     return { state: 'Ok', message: 'the store of the server' }
   }
 
-  get #ownFiles(): LentStoreFiles {
+  get #lentFiles(): LentStoreFiles {
     if (this.files === undefined)
       throw new StatusError('UNIMPLEMENTED', 'the stores of results and of history are write-only for a worker')
     return this.files

@@ -18,7 +18,7 @@ import { Blob } from '../../stream/blob/blob.js'
 import { boundedMap } from '../../work/bounded-map.js'
 import { Turns } from '../../work/turns.js'
 import { type BlobFiles, type BlobLease, missingOf, type Store } from '../contract/store.js'
-import { keptApart } from '../view/apart.js'
+import { isolatedView } from '../view/isolated.js'
 
 /** The stores of the server that a worker on the same machine may use. */
 export interface LentStores {
@@ -205,11 +205,16 @@ export class LentStoreServer {
 }
 
 /** The stores as seen by the isolated instance `apart`; unchanged if undefined. */
-const lentAs = (stores: LentStores, apart: string | undefined): LentStores => {
-  if (apart === undefined) return stores
+const lentAs = (stores: LentStores, instanceName: string | undefined): LentStores => {
+  if (instanceName === undefined) return stores
   const { cas, results, history } = stores
-  const apartResults = results && keptApart(results, apart)
-  return { ...stores, cas: keptApart(cas, apart), results: apartResults, history: keptApart(history, apart) }
+  const isolatedResults = results && isolatedView(results, instanceName)
+  return {
+    ...stores,
+    cas: isolatedView(cas, instanceName),
+    results: isolatedResults,
+    history: isolatedView(history, instanceName),
+  }
 }
 
 const filesOf = ({ files }: Store): BlobFiles => {

@@ -12,7 +12,7 @@ import {
   type Store,
   type StoreProperties,
 } from '../contract/store.js'
-import { putApart } from './put-apart.js'
+import { putInGroups } from './put-in-groups.js'
 
 /** A store and its key in the configuration. */
 export type Part = readonly [key: string, store: Store]
@@ -66,7 +66,7 @@ export abstract class PartitionedStore extends BaseStore {
 
   override putAll(entries: readonly BlobEntry[], call: Call): Promise<Outcomes> {
     const partOf = ({ digest }: BlobEntry): number => this.partOf(digest)
-    return putApart(entries, partOf, (part, some) => (this.#parts[part] as Part)[1].putAll(some, call))
+    return putInGroups(entries, partOf, (part, some) => (this.#parts[part] as Part)[1].putAll(some, call))
   }
 
   remove(digest: Digest, why: Removal, call: Call): Promise<void> {

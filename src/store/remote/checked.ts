@@ -8,5 +8,5 @@ import { isWhole, type Range } from '../../stream/path.js'
  */
 export const checkedOnReturn = (blob: Blob, digest: Digest, range: Range, repair?: () => Promise<void>): Blob => {
   if (!digest.describesContent || !isWhole(range, digest.sizeBytes)) return blob
-  return blob.checkedAs(digest, { fault: 'backend', ...(repair && { repair }) })
+  return blob.verify(digest, { fault: 'backend', ...(repair && { repair }) })
 }

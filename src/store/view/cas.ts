@@ -12,7 +12,7 @@ import {
   type Removal,
   type Store,
 } from '../contract/store.js'
-import { putApart } from '../partition/put-apart.js'
+import { putInGroups } from '../partition/put-in-groups.js'
 import { CasFiles } from './cas-files.js'
 
 /**
@@ -40,7 +40,7 @@ class Cas extends ForwardingStore {
   override async get(digest: Digest, range: Range, call: Call): Promise<Blob> {
     if (!digest.isEmpty) return this.backend.get(digest, range, call)
     extentOf(range, 0, digest.key)
-    return Blob.ofBytes(NO_BYTES).knownAs(digest)
+    return Blob.ofBytes(NO_BYTES).assumeVerified(digest)
   }
 
   override put(digest: Digest, blob: Blob, call: Call): Promise<void> {
@@ -50,7 +50,7 @@ class Cas extends ForwardingStore {
 
   override putAll(entries: readonly BlobEntry[], call: Call): Promise<Outcomes> {
     const isEmpty = ({ digest }: BlobEntry): boolean => digest.isEmpty
-    return putApart(entries, isEmpty, (areEmpty, some) =>
+    return putInGroups(entries, isEmpty, (areEmpty, some) =>
       areEmpty
         ? Promise.all(some.map(({ digest, blob }) => outcomeOf(this.put(digest, blob, call))))
         : super.putAll(some, call),
@@ -62,7 +62,7 @@ class Cas extends ForwardingStore {
   }
 
   protected override incoming(blob: Blob, digest: Digest): Blob {
-    return blob.checkedAs(digest, { fault: 'client' })
+    return blob.verify(digest, { fault: 'client' })
   }
 }
 

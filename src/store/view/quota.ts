@@ -8,7 +8,7 @@ import type { Range } from '../../stream/path.js'
 import { ForwardingStore } from '../contract/forwarding.js'
 import { type BlobEntry, type Outcomes, outcomeOf, type Removal, type Store } from '../contract/store.js'
 import { ABSENT, BlobIndex } from '../index/blob-index.js'
-import { putApart } from '../partition/put-apart.js'
+import { putInGroups } from '../partition/put-in-groups.js'
 
 export interface ShareOptions {
   readonly instanceName: string
@@ -18,7 +18,7 @@ export interface ShareOptions {
 }
 
 /**
- * Limits an instance with its own view of a store (`keptApart`) to `maxBytes`. Beyond that its least recently used
+ * Limits an instance with its own view of a store (`isolatedView`) to `maxBytes`. Beyond that its least recently used
  * blobs are removed, never those of other instances. It counts blobs written or found since the start, about 80 bytes
  * of memory per blob. A blob that the store evicts by itself stays counted until it is the oldest.
  */
@@ -28,8 +28,8 @@ export class SharedStore extends ForwardingStore {
   #comingBytes = 0
   #evicting: Promise<void> | undefined
 
-  constructor(own: Store, options: ShareOptions) {
-    super(own)
+  constructor(view: Store, options: ShareOptions) {
+    super(view)
     this.#options = options
     const policy = { max_bytes: options.maxBytes, evict_bytes: 0, max_seconds: 0, max_count: 0 }
     this.#index = new BlobIndex({ policy, clock: options.clock })
@@ -69,7 +69,7 @@ export class SharedStore extends ForwardingStore {
       }
     })
     const isRefused = (_: BlobEntry, at: number): boolean => begun[at] instanceof StatusError
-    return putApart(entries, isRefused, async (areRefused, some) => {
+    return putInGroups(entries, isRefused, async (areRefused, some) => {
       if (areRefused) return begun.filter((end) => end instanceof StatusError)
       const outcomes = await this.backend.putAll(some, call)
       const ends = begun.flatMap((end) => (end instanceof StatusError ? [] : [end]))

@@ -31,7 +31,7 @@ interface Wanting {
 }
 
 /** State of a blob: its source and the stages behind it, in order. */
-interface Way {
+interface State {
   readonly sizeBytes: number | undefined
   readonly offset: number
   readonly encoding: Encoding
@@ -43,7 +43,7 @@ interface Way {
    */
   readonly check: PendingCheck | undefined
   /** The digest that the bytes have already been checked against. */
-  readonly checkedAs: Digest | undefined
+  readonly verifiedDigest: Digest | undefined
   readonly failures: Failures
   readonly lasts: boolean
 }
@@ -51,7 +51,7 @@ interface Way {
 /**
  * A blob in transit from a producer to a consumer. Its source is bytes in memory, lent bytes, an open file or
  * streams; any number of stages follows. A blob is used once. Its owner takes it (`take`, `bytes`, `into`,
- * `path`), converts it (`through`, `as`, `checkedAs`: use the returned blob from then on), or gives it up
+ * `path`), converts it (`through`, `as`, `verify`: use the returned blob from then on), or gives it up
  * (`discard`). Taking or discarding releases what the blob holds.
  *
  * No stage runs before the blob is taken. Bytes in memory then stay bytes through every stage that supports
@@ -59,11 +59,11 @@ interface Way {
  * the consumer gets every failure.
  */
 export class Blob {
-  readonly #way: Way
+  readonly #state: State
   #isUsed = false
 
-  private constructor(way: Way) {
-    this.#way = way
+  private constructor(state: State) {
+    this.#state = state
   }
 
   /** The caller must not change the bytes until the blob has been taken and that transfer has settled. */
@@ -91,47 +91,47 @@ export class Blob {
 
   /** Byte streams, never in object mode. */
   static ofPath(path: ReadPath, facts: BlobFacts = {}): Blob {
-    return new Blob(begin({ kind: 'path', path, lasts: false }, facts, facts.sizeBytes))
+    return new Blob(begin({ kind: 'path', path, isImmutable: false }, facts, facts.sizeBytes))
   }
 
   /** Number of bytes that follow; undefined if unknown. */
   get sizeBytes(): number | undefined {
-    return this.#way.sizeBytes
+    return this.#state.sizeBytes
   }
 
   /** Position of the first byte in the whole blob. */
   get offset(): number {
-    return this.#way.offset
+    return this.#state.offset
   }
 
   get encoding(): Encoding {
-    return this.#way.encoding
+    return this.#state.encoding
   }
 
   /** Whether the bytes match this digest, or will have been checked by the time a consumer has all of them. */
-  isCheckedAs({ content: { key } }: Digest): boolean {
-    const { check, checkedAs } = this.#way
-    return checkedAs?.key === key || (check !== undefined && check.digest.key === key && isFull(check))
+  isVerified({ content: { key } }: Digest): boolean {
+    const { check, verifiedDigest: verify } = this.#state
+    return verify?.key === key || (check !== undefined && check.digest.key === key && isFull(check))
   }
 
   /** Whether the blob is available in this encoding without being encoded. */
   isIn(encoding: Encoding): boolean {
-    return this.encoding === encoding || this.#way.stages.at(-1)?.as?.(encoding) !== undefined
+    return this.encoding === encoding || this.#state.stages.at(-1)?.as?.(encoding) !== undefined
   }
 
   /** Whether all bytes are in memory and no stage or check is left. Such a blob cannot fail. */
   get isAtHand(): boolean {
-    const { source, stages, check } = this.#way
+    const { source, stages, check } = this.#state
     return source.kind === 'bytes' && stages.length === 0 && check === undefined
   }
 
   /** Appends a stage. Its output is a new blob: of unknown length, unchecked and not encoded. */
   through(stage: BlobStage): Blob {
-    const { source, check } = this.#way
-    const stages = stage.doesCheck === true ? this.#way.stages : this.#checkedStages()
+    const { source, check } = this.#state
+    const stages = stage.doesCheck === true ? this.#state.stages : this.#checkedStages()
     const given =
       stage.doesCheck === true && check !== undefined ? { ...stage, stream: () => stage.stream(check) } : stage
-    const { failures, lasts } = this.#way
+    const { failures, lasts } = this.#state
     return this.#onward({ ...begin(source, PLAIN, undefined), stages: [...stages, given], failures, lasts })
   }
 
@@ -141,27 +141,27 @@ export class Blob {
    */
   as(encoding: Encoding, sizeBytes?: number): Blob {
     if (this.encoding === encoding) return this
-    const { stages, check, checkedAs } = this.#way
+    const { stages, check, verifiedDigest: verify } = this.#state
     const instead = stages.at(-1)?.as?.(encoding)
     if (instead !== undefined) {
-      return this.#onward({ ...this.#way, stages: [...stages.slice(0, -1), ...instead], encoding, sizeBytes })
+      return this.#onward({ ...this.#state, stages: [...stages.slice(0, -1), ...instead], encoding, sizeBytes })
     }
-    const checked = { check: undefined, checkedAs: check !== undefined && isFull(check) ? check.digest : checkedAs }
+    const checked = { check: undefined, verify: check !== undefined && isFull(check) ? check.digest : verify }
     const plain =
       this.encoding === 'IDENTITY'
         ? this.#checkedStages()
         : [...this.#checkedStages(), decode(this.encoding, sizeBytes)]
     const next = encoding === 'IDENTITY' ? plain : [...plain, encode(encoding)]
-    return this.#onward({ ...this.#way, ...checked, stages: next, encoding, sizeBytes })
+    return this.#onward({ ...this.#state, ...checked, stages: next, encoding, sizeBytes })
   }
 
   /**
    * Fails before the last byte if the content does not match `digest`; `options` name the party at fault.
    * Bytes are hashed only once, so a blob that is already checked stays unchanged.
    */
-  checkedAs(digest: Digest, options: Omit<PendingCheck, 'digest'>): Blob {
-    if (this.isCheckedAs(digest)) return this
-    const stages = this.#way.check === undefined ? this.#way.stages : this.#checkedStages()
+  verify(digest: Digest, options: Omit<PendingCheck, 'digest'>): Blob {
+    if (this.isVerified(digest)) return this
+    const stages = this.#state.check === undefined ? this.#state.stages : this.#checkedStages()
     const { fault, checksSize, checksHash, repair } = options
     // Spreading objects of different shapes would cost a small blob as much as its stores do.
     const check = {
@@ -171,44 +171,44 @@ export class Blob {
       checksSize: checksSize ?? true,
       checksHash: checksHash ?? true,
     }
-    return this.#onward({ ...this.#way, stages, check })
+    return this.#onward({ ...this.#state, stages, check })
   }
 
   /** The same blob. The caller guarantees that its bytes match `digest`. */
-  knownAs(digest: Digest): Blob {
-    return this.#onward({ ...this.#way, checkedAs: digest.content })
+  assumeVerified(digest: Digest): Blob {
+    return this.#onward({ ...this.#state, verifiedDigest: digest.content })
   }
 
   /**
    * Marks the bytes as immutable, like those returned by a store. Without the mark, bytes are only stable
    * until the transfer has settled, like those of an upload.
    */
-  lasting(): Blob {
-    return this.#onward({ ...this.#way, lasts: true })
+  immutable(): Blob {
+    return this.#onward({ ...this.#state, lasts: true })
   }
 
   /** The same blob. `tell` is called if the source or one of the present stages fails while a consumer reads it. */
   onFailure(listener: FailureListener): Blob {
     // Avoids a new object for each store that counts the blob: bytes in memory cannot fail.
     if (this.isAtHand) return this
-    const { stages, check, failures } = this.#way
+    const { stages, check, failures } = this.#state
     return this.#onward({
-      ...this.#way,
+      ...this.#state,
       failures: failures.withListener(listener, stages.length + (check === undefined ? 0 : 1)),
     })
   }
 
   /** The same blob without its pending check. The caller must do the returned check. */
   withoutCheck(): readonly [Blob, PendingCheck | undefined] {
-    const { check } = this.#way
-    return [this.#onward({ ...this.#way, check: undefined }), check]
+    const { check } = this.#state
+    return [this.#onward({ ...this.#state, check: undefined }), check]
   }
 
   /** Applies the stages and returns the cheapest form. Rejects if bytes in memory are invalid. */
   async take(): Promise<BlobForm> {
     const stages = this.#use()
-    const { failures } = this.#way
-    let { source } = this.#way
+    const { failures } = this.#state
+    let { source } = this.#state
     let next = 0
     try {
       for (; next < stages.length && source.kind === 'bytes'; next++) {
@@ -233,16 +233,16 @@ export class Blob {
     if (file !== undefined) return { kind: 'file', file }
     const rest = stages.length - next
     // A stream over a feed or a file has its own buffers.
-    const lasts = this.#way.lasts || source.kind === 'feed' || source.kind === 'file'
+    const lasts = this.#state.lasts || source.kind === 'feed' || source.kind === 'file'
     if (rest > 0 || (source.kind === 'feed' && !isFeed))
-      return { kind: 'path', path: failures.ofPath(behind(source, stages.slice(next)), rest, next), lasts }
-    return source.kind === 'path' ? { kind: 'path', path: failures.ofPath(source.path, 0), lasts } : source
+      return { kind: 'path', path: failures.ofPath(behind(source, stages.slice(next)), rest, next), isImmutable: lasts }
+    return source.kind === 'path' ? { kind: 'path', path: failures.ofPath(source.path, 0), isImmutable: lasts } : source
   }
 
   /** Takes the blob as streams. The caller must run or discard them. */
   path(): ReadPath {
     const stages = this.#use()
-    return this.#way.failures.ofPath(behind(this.#way.source, stages), stages.length)
+    return this.#state.failures.ofPath(behind(this.#state.source, stages), stages.length)
   }
 
   /**
@@ -251,7 +251,7 @@ export class Blob {
    * in memory.
    */
   async bytes(maxBytes: number, wanting: Wanting): Promise<Buffer> {
-    if (this.#way.source.kind !== 'bytes' && wanting.signal.aborted) this.#refuse(cancellation(wanting.signal))
+    if (this.#state.source.kind !== 'bytes' && wanting.signal.aborted) this.#refuse(cancellation(wanting.signal))
     const known = this.sizeBytes
     if (known !== undefined && known > maxBytes) this.#refuse(tooLarge(known, maxBytes))
     const form = await this.take()
@@ -282,7 +282,7 @@ export class Blob {
   discard(): void {
     if (this.#isUsed) return
     this.#isUsed = true
-    const { source } = this.#way
+    const { source } = this.#state
     if (source.kind === 'path') discard(source.path)
     else if (source.kind === 'feed') source.feed.discard()
     // Best effort: no caller is left to receive the error.
@@ -302,14 +302,14 @@ export class Blob {
     return stages
   }
 
-  #onward(way: Way): Blob {
+  #onward(state: State): Blob {
     if (this.#isUsed) throw new Error('a blob was used twice')
     this.#isUsed = true
-    return new Blob(way)
+    return new Blob(state)
   }
 
   #checkedStages(): readonly BlobStage[] {
-    const { stages, check } = this.#way
+    const { stages, check } = this.#state
     return check === undefined ? stages : [...stages, checkStage(check, this.encoding)]
   }
 }
@@ -322,14 +322,14 @@ const begin = (
   source: BlobForm,
   { offset = 0, encoding = 'IDENTITY' }: BlobFacts,
   sizeBytes: number | undefined,
-): Way => ({
+): State => ({
   sizeBytes,
   offset,
   encoding,
   source,
   stages: NONE,
   check: undefined,
-  checkedAs: undefined,
+  verifiedDigest: undefined,
   failures: NOBODY,
   lasts: false,
 })

@@ -8,8 +8,8 @@ export type BlobForm =
   | { readonly kind: 'bytes'; readonly bytes: Buffer }
   | { readonly kind: 'file'; readonly file: BlobFile }
   | { readonly kind: 'feed'; readonly feed: BlobFeed }
-  /** With `lasts` the chunks are immutable and can be kept without a copy (`Blob.lasting`). */
-  | { readonly kind: 'path'; readonly path: ReadPath; readonly lasts: boolean }
+  /** With `isImmutable` the chunks can be kept without a copy (`Blob.immutable`). */
+  | { readonly kind: 'path'; readonly path: ReadPath; readonly isImmutable: boolean }
 
 /** Bytes in memory as a stream. */
 export class BytesSource extends Readable {

@@ -24,10 +24,10 @@ export const putBoth = async (
   signal: AbortSignal,
 ): Promise<StatusError | undefined> => {
   const { encoding, sizeBytes } = blob
-  const isChecked = blob.isCheckedAs(digest)
+  const isChecked = blob.isVerified(digest)
   const [bare, check] = blob.withoutCheck()
-  const known = (half: Blob): Blob => (isChecked ? half.knownAs(digest) : half)
-  const checked = (half: Blob): Blob => (check === undefined ? known(half) : half.checkedAs(check.digest, check))
+  const known = (half: Blob): Blob => (isChecked ? half.assumeVerified(digest) : half)
+  const checked = (half: Blob): Blob => (check === undefined ? known(half) : half.verify(check.digest, check))
   const form = await bare.take()
   if (form.kind === 'bytes') {
     await required(checked(Blob.ofBytes(form.bytes, { encoding })))

@@ -15,7 +15,7 @@ import { type FilesInMemory, openNameless, PrintedFiles } from '../disk/printed-
 import type { RunDirectory } from '../disk/session.js'
 import type { WorkDirectory } from '../disk/work-directory.js'
 import type { KeptRoots } from '../input/kept-roots.js'
-import { ownCopies, protectionOf } from '../input/read-only.js'
+import { makePrivate, protectionOf } from '../input/read-only.js'
 import type { InputTree } from '../input/tree.js'
 import { type ActionLimits, printedTooMuch, watchLimits } from '../limit/limits.js'
 import type { OutOfMemory } from '../limit/out-of-memory.js'
@@ -137,7 +137,7 @@ export class Execution {
   async protect(tree: InputTree): Promise<boolean> {
     const { readOnly, writable } = protectionOf(tree, this.#request.command, this.root)
     this.#readOnly = readOnly
-    await ownCopies(writable, this.root)
+    await makePrivate(writable, this.root)
     return writable.length === 0
   }
 

@@ -1,6 +1,6 @@
 import { LruCache } from '../../base/lru-cache.js'
 import { StatusError } from '../../base/status-error.js'
-import { keptApart } from '../../store/view/apart.js'
+import { isolatedView } from '../../store/view/isolated.js'
 import { Attempt } from './attempt.js'
 import { type ActionContext, type AttemptOutcome, type AttemptRequest, failedOutcome } from './request.js'
 import { KnownSources } from './source.js'
@@ -15,7 +15,7 @@ export class ActionRunner {
   /** Keys of actions that wrote to their inputs. They get private copies from the start the next time. */
   readonly #writers = new Set<string>()
   readonly #known = new KnownSources()
-  readonly #knownApart = new LruCache<KnownSources>(KNOWN_INSTANCES)
+  readonly #knownIsolated = new LruCache<KnownSources>(KNOWN_INSTANCES)
 
   constructor(context: ActionContext) {
     this.#context = context
@@ -41,8 +41,8 @@ export class ActionRunner {
    */
   #knownOf({ isIsolated, instanceName }: AttemptRequest): KnownSources {
     if (!isIsolated) return this.#known
-    const known = this.#knownApart.get(instanceName) ?? new KnownSources()
-    this.#knownApart.set(instanceName, known, 1)
+    const known = this.#knownIsolated.get(instanceName) ?? new KnownSources()
+    this.#knownIsolated.set(instanceName, known, 1)
     return known
   }
 }
@@ -51,7 +51,7 @@ export class ActionRunner {
 const contextOf = ({ isIsolated, instanceName }: AttemptRequest, context: ActionContext): ActionContext => {
   if (!isIsolated) return context
   const { store, results } = context
-  const actionCache = results.actionCache && keptApart(results.actionCache, instanceName)
-  const history = keptApart(results.history, instanceName)
-  return { ...context, store: keptApart(store, instanceName), results: { ...results, actionCache, history } }
+  const actionCache = results.actionCache && isolatedView(results.actionCache, instanceName)
+  const history = isolatedView(results.history, instanceName)
+  return { ...context, store: isolatedView(store, instanceName), results: { ...results, actionCache, history } }
 }

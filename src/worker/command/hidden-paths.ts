@@ -5,7 +5,7 @@ const MAX_AGE_MS = 1000
 /** Size of the in-memory file system that covers a folder. Nothing is stored there. */
 const FOLDER_BYTES = 4096
 /** Folders for which a command always has its own file system. */
-const OWN = ['/dev', '/proc', '/tmp', '/var/tmp']
+const PRIVATE = ['/dev', '/proc', '/tmp', '/var/tmp']
 /** Folders with sockets of system services. They are recreated when a service restarts. */
 const RUN = ['/run', '/var/run']
 /** Parts of RUN that programs need, on NixOS. */
@@ -45,7 +45,7 @@ export class HiddenPaths {
   }
 
   #find(): readonly Cover[] {
-    const folders = [...OWN]
+    const folders = [...PRIVATE]
     const covers: Cover[] = []
     const cover = (path: string): void => {
       if (path === '/' || folders.some((folder) => isWithin(path, folder))) return

@@ -25,7 +25,7 @@ const TICK_MS = 10
  */
 export class Orphans {
   readonly #libc: Libc
-  readonly #own = processFacts(process.pid)
+  readonly #self = processFacts(process.pid)
 
   private constructor(libc: Libc) {
     this.#libc = libc
@@ -69,7 +69,7 @@ export class Orphans {
     return (children() ?? []).filter((pid) => {
       if (running.has(pid)) return false
       const facts = processFacts(pid)
-      if (facts === undefined || facts.isZombie || facts.session === this.#own?.session) return false
+      if (facts === undefined || facts.isZombie || facts.session === this.#self?.session) return false
       if (running.has(facts.session)) return facts.session === processGroup
       return facts.startTicks >= sinceTicks && facts.startTicks < nextTicks
     })
@@ -88,13 +88,13 @@ export class Orphans {
     return (children() ?? []).filter((pid) => {
       if (running.has(pid)) return false
       const facts = processFacts(pid)
-      return facts && !facts.isZombie && facts.session !== this.#own?.session && !running.has(facts.session)
+      return facts && !facts.isZombie && facts.session !== this.#self?.session && !running.has(facts.session)
     })
   }
 
   /** Never later than the real time, because this clock starts a little after the process. */
   #ticksAt(ms: number): number {
-    return (this.#own?.startTicks ?? 0) + Math.floor(ms / TICK_MS)
+    return (this.#self?.startTicks ?? 0) + Math.floor(ms / TICK_MS)
   }
 
   #ended(
@@ -106,7 +106,8 @@ export class Orphans {
       const facts = processFacts(pid)
       // Children started by Node are in the session of this process, which others cannot join. Programs being started
       // now are skipped.
-      if (facts === undefined || facts.session === this.#own?.session || facts.startTicks >= startingTicks) return false
+      if (facts === undefined || facts.session === this.#self?.session || facts.startTicks >= startingTicks)
+        return false
       if (facts.isZombie) this.#libc.wait(pid, Buffer.alloc(4), WAIT_NO_HANG, Buffer.alloc(256))
       return !facts.isZombie && !running.has(facts.session) && facts.startTicks < oldest
     })

@@ -15,7 +15,7 @@ export interface SandboxSettings {
   /** The input root is mounted as `/`, and nothing else of the machine is visible. */
   readonly isRoot: boolean
   /** Maximum size of each private in-memory file system of a command; 0 for the default of the machine. */
-  readonly ownBytes: number
+  readonly tmpBytes: number
   /** Absolute paths of files and folders that are hidden from commands. Only with `ownsMounts`. */
   readonly hidden: readonly string[]
 }
@@ -60,8 +60,8 @@ export class Sandbox {
       throw new StatusError('FAILED_PRECONDITION', 'use_namespaces needs bwrap in PATH: install bubblewrap')
     }
     const sandbox = new Sandbox(program, settings)
-    const { keepsNetwork, ownsMounts, ownBytes } = settings
-    const mounts = ownsMounts ? [...machine(ownBytes), ...sandbox.#hidden.options()] : ['--dev-bind', '/', '/']
+    const { keepsNetwork, ownsMounts, tmpBytes } = settings
+    const mounts = ownsMounts ? [...machine(tmpBytes), ...sandbox.#hidden.options()] : ['--dev-bind', '/', '/']
     const trial = [...namespaces(keepsNetwork), ...mounts, '/bin/true']
     try {
       await promisify(execFile)(program, trial, { env: {}, timeout: TRIAL_MS })
@@ -95,12 +95,12 @@ export class Sandbox {
   }
 
   #mounts({ root, directory, workDirectory, readOnly }: Omit<Confined, 'argv' | 'cwd'>): readonly string[] {
-    const { ownsMounts, isRoot, ownBytes } = this.#settings
+    const { ownsMounts, isRoot, tmpBytes } = this.#settings
     if (!ownsMounts) return ['--dev-bind', '/', '/', '--proc', '/proc']
     const inputs = readOnly.flatMap((path) => ['--ro-bind', `${root}/${path}`, `${isRoot ? '' : root}/${path}`])
-    if (isRoot) return ['--bind', root, '/', ...inputs, ...privateMounts(ownBytes)]
+    if (isRoot) return ['--bind', root, '/', ...inputs, ...privateMounts(tmpBytes)]
     const options = ['--tmpfs', workDirectory, '--bind', directory, directory, '--remount-ro', workDirectory]
-    return [...machine(ownBytes), ...this.#hidden.options(), ...options, ...inputs]
+    return [...machine(tmpBytes), ...this.#hidden.options(), ...options, ...inputs]
   }
 }
 

@@ -53,7 +53,7 @@ export const protectionOf = (tree: InputTree, command: Command, root: string): P
 }
 
 /** Replaces files that are hard links by private copies. */
-export const ownCopies = (paths: readonly string[], root: string): Promise<unknown> =>
+export const makePrivate = (paths: readonly string[], root: string): Promise<unknown> =>
   boundedMap(paths, PARALLEL_COPIES, async (path) => {
     const absolute = `${root}/${path}`
     const { nlink, mode } = lstatSync(absolute)

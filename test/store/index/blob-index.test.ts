@@ -79,7 +79,7 @@ t.test('limits', async (t) => {
   t.strictSame(evict(aging).length, 9, 'a blob used since then stays')
 
   const twins = filled({ max_bytes: 100 })
-  twins.setTwin(twins.find(blobs[9] as Digest), true)
+  twins.setExecutable(twins.find(blobs[9] as Digest), true)
   t.strictSame(evict(twins), oldest(1), 'a twin counts')
   t.equal(twins.bytes, 100)
 
@@ -181,7 +181,7 @@ t.test('any sequence of operations agrees with a Map', async () => {
       index.remove(slot)
       model.blobs.delete(digest.key)
     } else if (step.kind === 'twin') {
-      index.setTwin(slot, true)
+      index.setExecutable(slot, true)
       blob.hasTwin = true
     } else {
       if (step.kind === 'pin') index.pin(slot)
@@ -282,10 +282,10 @@ t.test('an image restores everything, and the index remains usable', async (t) =
       index.setExtra(index.insert(digest, 2 ** 33 + at), -at)
     }
     index.remove(index.find(gone))
-    index.setTwin(index.find(blobs[1] as Digest), true)
+    index.setExecutable(index.find(blobs[1] as Digest), true)
     index.pin(index.find(blobs[3] as Digest))
     const restored = restoredFrom(index, isOrdered, clock)
-    index.setTwin(index.find(blobs[1] as Digest), false)
+    index.setExecutable(index.find(blobs[1] as Digest), false)
     t.strictSame(keys(restored), keys(index))
     t.equal(restored.bytes, index.bytes)
     t.equal(restored.count, index.count)
@@ -294,7 +294,7 @@ t.test('an image restores everything, and the index remains usable', async (t) =
       t.equal(restored.storedBytesOf(slot), 2 ** 33 + at)
       t.equal(restored.extraOf(slot), -at)
       t.equal(restored.accessedOf(slot), 5001 + at)
-      t.equal(restored.hasTwin(slot), false, 'nor does a twin')
+      t.equal(restored.hasExecutable(slot), false, 'nor does a twin')
       t.equal(restored.isPinned(slot), false, 'a pin does not outlive the process')
     }
     t.equal(restored.find(gone), ABSENT)

@@ -49,7 +49,7 @@ t.test('a blob is taken in its own form, completely and once', async (t) => {
   const path = [source(cut(bytes))] as const
   t.match(await Blob.ofBytes(bytes).take(), { kind: 'bytes', bytes })
   t.match(await Blob.ofFile(part).take(), { kind: 'file', file: part })
-  t.match(await Blob.ofPath(path).take(), { kind: 'path', path, lasts: false })
+  t.match(await Blob.ofPath(path).take(), { kind: 'path', path, isImmutable: false })
   for (const make of [
     () => Blob.ofBytes(bytes),
     () => Blob.ofFile(new Part()),
@@ -74,25 +74,25 @@ t.test('a blob is taken in its own form, completely and once', async (t) => {
 
 t.test('immutable bytes stay immutable behind every stage', async (t) => {
   const given = [
-    Blob.ofPath([source(cut(bytes))]).lasting(),
-    Blob.ofBytes(bytes).through({ stream: upper.stream }).lasting(),
+    Blob.ofPath([source(cut(bytes))]).immutable(),
+    Blob.ofBytes(bytes).through({ stream: upper.stream }).immutable(),
     // A stream copies the bytes of these forms.
     Blob.ofFile(new Part()).through({ stream: upper.stream }),
     Blob.ofFeed(new LentFeed(cut(bytes))).through({ stream: upper.stream }),
     Blob.ofPath([source(cut(bytes))])
-      .lasting()
+      .immutable()
       .through(upper)
-      .checkedAs(digest, { fault: 'client' })
+      .verify(digest, { fault: 'client' })
       .as('ZSTD'),
   ]
   for (const blob of given) {
     const form = await blob.take()
-    t.match(form, { kind: 'path', lasts: true })
+    t.match(form, { kind: 'path', isImmutable: true })
     if (form.kind === 'path') discard(form.path)
   }
   t.match(
     await Blob.ofBytes(bytes).through({ stream: upper.stream }).take(),
-    { kind: 'path', lasts: false },
+    { kind: 'path', isImmutable: false },
     'a caller may write to its own',
   )
 })
@@ -113,7 +113,7 @@ t.test('bytes: a blob above maxBytes is rejected and released', async (t) => {
 t.test('a discarded blob holds no resources', async (t) => {
   const part = new Part()
   const stream = source(cut(bytes))
-  Blob.ofFile(part).through(upper).checkedAs(digest, { fault: 'client' }).discard()
+  Blob.ofFile(part).through(upper).verify(digest, { fault: 'client' }).discard()
   Blob.ofPath([stream]).as('ZSTD').discard()
   t.ok(part.isClosed && stream.destroyed)
 })
@@ -141,7 +141,7 @@ t.test('a damaged blob is blamed on its sender or backend, and never passed on w
       await rejects(
         t,
         make()
-          .checkedAs(wrong, { fault, repair })
+          .verify(wrong, { fault, repair })
           .bytes(...all),
         code,
       )
@@ -149,7 +149,7 @@ t.test('a damaged blob is blamed on its sender or backend, and never passed on w
       t.ok(
         (
           await make()
-            .checkedAs(digest, { fault, repair })
+            .verify(digest, { fault, repair })
             .bytes(...all)
         ).equals(bytes),
       )
@@ -163,7 +163,7 @@ t.test('a file is checked while it is read, also if a part is read again', async
     repairs += 1
   }
   const readAll = async (as: Digest): Promise<Buffer> => {
-    const form = await Blob.ofFile(new Part()).checkedAs(as, { fault: 'backend', repair }).take()
+    const form = await Blob.ofFile(new Part()).verify(as, { fault: 'backend', repair }).take()
     if (form.kind !== 'file') throw new Error(`it is ${form.kind}`)
     const all = Buffer.alloc(bytes.length)
     for (let at = 0; at < all.length; ) {
@@ -177,7 +177,7 @@ t.test('a file is checked while it is read, also if a part is read again', async
   const sameLength = digestOf(Buffer.alloc(bytes.length))
   await rejects(t, readAll(sameLength), 'DATA_LOSS')
   t.equal(repairs, 1)
-  const form = await Blob.ofFile(new Part()).checkedAs(wrong, { fault: 'backend' }).take()
+  const form = await Blob.ofFile(new Part()).verify(wrong, { fault: 'backend' }).take()
   t.equal(form.kind, 'path', 'another length is found by the stage')
 })
 
@@ -205,21 +205,21 @@ t.test('a blob is hashed once even if several stores request a check', async (t)
   for (const make of [() => Blob.ofBytes(bytes), () => Blob.ofPath([source(cut(bytes))])]) {
     hashed = 0
     const checked = make()
-      .checkedAs(counting, { fault: 'client' })
-      .checkedAs(counting, { fault: 'client' })
-      .checkedAs(counting, { fault: 'backend' })
-    t.ok(checked.isCheckedAs(digest))
+      .verify(counting, { fault: 'client' })
+      .verify(counting, { fault: 'client' })
+      .verify(counting, { fault: 'backend' })
+    t.ok(checked.isVerified(digest))
     t.ok((await checked.bytes(...all)).equals(bytes))
     t.equal(hashed, 1)
-    await make().knownAs(digest).checkedAs(counting, { fault: 'client' }).drain(signal)
+    await make().assumeVerified(digest).verify(counting, { fault: 'client' }).drain(signal)
     t.equal(hashed, 1, 'not at all when it is known')
     await make()
-      .checkedAs(counting, { fault: 'client', checksHash: false })
-      .checkedAs(counting, { fault: 'client' })
+      .verify(counting, { fault: 'client', checksHash: false })
+      .verify(counting, { fault: 'client' })
       .drain(signal)
     t.equal(hashed, 2, 'half a check is none')
-    const changed = make().knownAs(digest).through(upper)
-    t.notOk(changed.isCheckedAs(digest), 'a stage makes another blob')
+    const changed = make().assumeVerified(digest).through(upper)
+    t.notOk(changed.isVerified(digest), 'a stage makes another blob')
     changed.discard()
   }
 })
@@ -261,7 +261,7 @@ t.test('a blob passes unchanged if it already has the wanted encoding', async (t
 
 t.test('a check moves with the blob into another encoding', async (t) => {
   const made = (): Blob => Blob.ofPath([source(cut(bytes)), new ZstdCompress()], { encoding: 'ZSTD' })
-  const checked = (as: typeof digest): Blob => made().as('IDENTITY').checkedAs(as, { fault: 'client' }).as('ZSTD')
+  const checked = (as: typeof digest): Blob => made().as('IDENTITY').verify(as, { fault: 'client' }).as('ZSTD')
   const right = await checked(digest).bytes(...all)
   t.ok(
     (
@@ -271,7 +271,7 @@ t.test('a check moves with the blob into another encoding', async (t) => {
     ).equals(bytes),
   )
   await rejects(t, checked(wrong).bytes(...all), 'INVALID_ARGUMENT')
-  const encoded = Blob.ofBytes(bytes).checkedAs(wrong, { fault: 'backend' }).as('ZSTD')
+  const encoded = Blob.ofBytes(bytes).verify(wrong, { fault: 'backend' }).as('ZSTD')
   await rejects(t, encoded.bytes(...all), 'DATA_LOSS')
 })
 
@@ -285,7 +285,7 @@ t.test('a stage with doesCheck receives the check', async (t) => {
     },
   }
   await Blob.ofPath([source(cut(bytes))])
-    .checkedAs(wrong, { fault: 'client' })
+    .verify(wrong, { fault: 'client' })
     .through(stage)
     .drain(signal)
   await Blob.ofPath([source(cut(bytes))])

@@ -22,7 +22,7 @@ const listened = (blob: Blob) => {
   const heard: string[] = []
   const checked = blob
     .onFailure(() => heard.push('source'))
-    .checkedAs(digestOf(Buffer.from('another')), { fault: 'backend' })
+    .verify(digestOf(Buffer.from('another')), { fault: 'backend' })
     .onFailure(() => heard.push('check'))
   return { heard, checked }
 }
@@ -79,7 +79,7 @@ t.test('a checked file stays a file; failures of file and check are reported onc
     const heard: string[] = []
     const checked = Blob.ofFile(file)
       .onFailure(() => heard.push('source'))
-      .checkedAs(digest, { fault: 'backend' })
+      .verify(digest, { fault: 'backend' })
       .onFailure(() => heard.push('check'))
     const form = await checked.take()
     if (form.kind !== 'file') return t.fail(form.kind)

@@ -109,17 +109,17 @@ for (const [form, blob] of Object.entries(forms)) {
   t.test(`${form}: a pending check is done once, by the required store`, async (t) => {
     const seen: boolean[] = []
     const see = (place: Place) => (half: Blob) => {
-      seen.push(half.isCheckedAs(digest))
+      seen.push(half.isVerified(digest))
       return place.put(half)
     }
     const [required, optional] = [new Place(), new Place()]
-    const right = blob().checkedAs(digest, { fault: 'client' })
+    const right = blob().verify(digest, { fault: 'client' })
     await putBoth(digest, right, { required: see(required), optional: see(optional) }, signal)
     t.same(seen, [true, true], 'nobody below has to hash it again')
 
     const other = digestOf(Buffer.from('other'))
     const [refusing, cache] = [new Place(), new Place()]
-    const wrong = blob().checkedAs(other, { fault: 'client' })
+    const wrong = blob().verify(other, { fault: 'client' })
     await rejects(t, putBoth(other, wrong, { required: refusing.put, optional: cache.put }, signal), 'INVALID_ARGUMENT')
     t.equal(refusing.commit + cache.commit, 0, 'neither keeps a wrong blob')
   })

@@ -18,7 +18,7 @@ const sandboxOf = (parts: Partial<SandboxSettings> = {}) =>
     keepsNetwork: false,
     protectsInputs: true,
     isRoot: false,
-    ownBytes: 0,
+    tmpBytes: 0,
     hidden: [],
     ...parts,
   })
@@ -298,7 +298,7 @@ t.test('limits and timeouts apply to a confined action', { skip: noSandbox }, as
 })
 
 t.test('the in-memory file systems of a confined action have a size limit', { skip: noSandbox }, async (t) => {
-  const { run, text } = await setUp(t, { sandbox: await sandboxOf({ ownBytes: 1_000_000 }) })
+  const { run, text } = await setUp(t, { sandbox: await sandboxOf({ tmpBytes: 1_000_000 }) })
   const fill = (place: string, bytes: number) =>
     `head -c ${bytes} /dev/zero 2>/dev/null > ${place}/f; stat -c %s ${place}/f; rm ${place}/f`
   for (const place of ['/tmp', '/var/tmp', '/dev/shm']) {

@@ -133,11 +133,11 @@ export class Queue {
   /** Adds a class of workers. Returns the buckets that had no capable worker before. */
   addClass(workers: WorkerClass): Bucket[] {
     const matched: Bucket[] = []
-    const own = new Set<Bucket>()
-    this.#bucketsOf.set(workers, own)
+    const servable = new Set<Bucket>()
+    this.#bucketsOf.set(workers, servable)
     for (const bucket of this.#buckets.values()) {
       if (!workers.isCapable(bucket.requirement)) continue
-      own.add(bucket)
+      servable.add(bucket)
       bucket.capable.add(workers)
       if (bucket.capable.size === 1) matched.push(bucket)
     }
@@ -175,8 +175,8 @@ export class Queue {
   }
 
   #bucketsFor(worker: Worker): Iterable<Bucket> {
-    const own = this.#index.classOf(worker)
-    return (own && this.#bucketsOf.get(own)) ?? []
+    const workerClass = this.#index.classOf(worker)
+    return (workerClass && this.#bucketsOf.get(workerClass)) ?? []
   }
 
   #firstOf(tenant: Tenant, buckets: readonly Bucket[], nowMs: number): Execution | undefined {

@@ -55,32 +55,33 @@ export class WorkerIndex {
   add(worker: Worker): WorkerClass | undefined {
     const signature = JSON.stringify([...worker.offer.properties])
     const known = this.#classes.get(signature)
-    const own = known ?? new WorkerClass(worker, this.#isPreferred)
-    this.#classOf.set(worker, own)
-    own.workers.add(worker)
+    const workerClass = known ?? new WorkerClass(worker, this.#isPreferred)
+    this.#classOf.set(worker, workerClass)
+    workerClass.workers.add(worker)
     worker.ordinal = ++this.#added
     this.changed(worker)
     if (known !== undefined) return undefined
-    this.#classes.set(signature, own)
-    for (const key of keysOf(own)) this.#offering.set(key, (this.#offering.get(key) ?? new Set()).add(own))
-    return own
+    this.#classes.set(signature, workerClass)
+    for (const key of keysOf(workerClass))
+      this.#offering.set(key, (this.#offering.get(key) ?? new Set()).add(workerClass))
+    return workerClass
   }
 
   /** Returns the worker's class if the class is now empty. */
   remove(worker: Worker): WorkerClass | undefined {
-    const own = this.#classOf.get(worker)
-    if (own === undefined) return undefined
+    const workerClass = this.#classOf.get(worker)
+    if (workerClass === undefined) return undefined
     this.#classOf.delete(worker)
-    own.workers.delete(worker)
-    if (worker.heapIndex >= 0) own.free.remove(worker)
-    if (own.workers.size > 0) return undefined
+    workerClass.workers.delete(worker)
+    if (worker.heapIndex >= 0) workerClass.free.remove(worker)
+    if (workerClass.workers.size > 0) return undefined
     this.#classes.delete(JSON.stringify([...worker.offer.properties]))
-    for (const key of keysOf(own)) {
+    for (const key of keysOf(workerClass)) {
       const offering = this.#offering.get(key)
-      offering?.delete(own)
+      offering?.delete(workerClass)
       if (offering?.size === 0) this.#offering.delete(key)
     }
-    return own
+    return workerClass
   }
 
   /** Call this when the slots, the last use or the state of a worker changed. */

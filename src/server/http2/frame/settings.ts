@@ -52,18 +52,18 @@ const check = (isValid: boolean, code: 'FLOW_CONTROL_ERROR' | 'PROTOCOL_ERROR', 
   if (!isValid) throw new ConnectionError(code, `the setting ${name} is ${value}, which RFC 9113 does not allow`)
 }
 
-export interface OwnSettings {
+export interface LocalSettings {
   readonly maxConcurrentStreams: number
   readonly streamWindowBytes: number
   readonly maxHeaderListBytes: number
 }
 
 /** The payload of our SETTINGS frame: the values that differ from the protocol's defaults. */
-export const writeSettings = (own: OwnSettings): Buffer => {
+export const writeSettings = (settings: LocalSettings): Buffer => {
   const entries = [
-    [Setting.MAX_CONCURRENT_STREAMS, own.maxConcurrentStreams],
-    [Setting.INITIAL_WINDOW_SIZE, own.streamWindowBytes],
-    [Setting.MAX_HEADER_LIST_SIZE, own.maxHeaderListBytes],
+    [Setting.MAX_CONCURRENT_STREAMS, settings.maxConcurrentStreams],
+    [Setting.INITIAL_WINDOW_SIZE, settings.streamWindowBytes],
+    [Setting.MAX_HEADER_LIST_SIZE, settings.maxHeaderListBytes],
   ] as const
   const payload = Buffer.alloc(entries.length * ENTRY_BYTES)
   for (const [index, [id, value]] of entries.entries()) {

@@ -11,7 +11,7 @@ import { type Range, WHOLE } from '../../../stream/path.js'
 import { boundedMap } from '../../../work/bounded-map.js'
 import { ForwardingStore } from '../../contract/forwarding.js'
 import type { Store, StoreProperties } from '../../contract/store.js'
-import { keptApart } from '../../view/apart.js'
+import { isolatedView } from '../../view/isolated.js'
 import { firstMissing } from './first-missing.js'
 
 const resultCodec = codec('build.bazel.remote.execution.v2.ActionResult')
@@ -77,7 +77,7 @@ export class CompletenessCheckingStore extends ForwardingStore {
   ): Promise<Digest | undefined> | undefined {
     if (this.#cas === undefined) return undefined
     // An instance with its own view has its outputs where its results are.
-    const cas = instanceName === undefined ? this.#cas : keptApart(this.#cas, instanceName)
+    const cas = instanceName === undefined ? this.#cas : isolatedView(this.#cas, instanceName)
     return firstMissing(referenced, { cas, trees: this.#trees, call })
   }
 

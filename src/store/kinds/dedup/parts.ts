@@ -35,6 +35,6 @@ const partOf = (chunk: Digest, range: Range, content: Store, call: Call): ChunkP
   open: async (signal): Promise<Blob> => {
     const blob = await content.get(chunk, range, callWith(call, { signal }))
     if (!isWhole(range, chunk.sizeBytes)) return blob
-    return blob.checkedAs(chunk, { fault: 'backend', repair: () => content.remove(chunk, 'wrong', call) })
+    return blob.verify(chunk, { fault: 'backend', repair: () => content.remove(chunk, 'wrong', call) })
   },
 })

@@ -36,13 +36,13 @@ export const openAzure = async (options: AzureOptions): Promise<Bucket> => {
   const pipeline: StoragePipelineOptions = { retryOptions: { maxTries: 1 } }
   const isOfContainer = isSigned && new URL(address).pathname.split('/').at(-1) === container
   if (isOfContainer) return new AzureContainer(new sdk.ContainerClient(address, undefined, pipeline), options)
-  const credential = isSigned ? undefined : await ownCredential()
+  const credential = isSigned ? undefined : await ambientCredential()
   const service = new sdk.BlobServiceClient(address, credential, pipeline)
   return new AzureContainer(service.getContainerClient(container), options)
 }
 
 /** The credential chain of Azure's library: environment, workload and managed identity, developer tools. */
-const ownCredential = async () => {
+const ambientCredential = async () => {
   const { DefaultAzureCredential } = await optionalPackage('@azure/identity', () => import('@azure/identity'))
   return new DefaultAzureCredential()
 }

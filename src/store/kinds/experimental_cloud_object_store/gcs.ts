@@ -26,7 +26,7 @@ export interface GcsOptions extends GcsRequestsOptions {
   readonly partBytes: number
 }
 
-const OWN_ENDPOINT = 'https://storage.googleapis.com'
+const DEFAULT_ENDPOINT = 'https://storage.googleapis.com'
 
 /** Parts of a resumable upload must be multiples of this. */
 const PART_UNIT_BYTES = 256 * 1024
@@ -43,7 +43,7 @@ export const openGcs = async (options: GcsOptions): Promise<Bucket> => {
   const usesCredentials = (needsCredentials || !isElsewhere) && (await hasCredentials(storage, needsCredentials))
   if (usesCredentials || isElsewhere) return new GcsBucket(storage, usesCredentials, options)
   // Setting the endpoint explicitly makes the library send no credentials.
-  return new GcsBucket(new Storage({ ...given, apiEndpoint: OWN_ENDPOINT }), false, options)
+  return new GcsBucket(new Storage({ ...given, apiEndpoint: DEFAULT_ENDPOINT }), false, options)
 }
 
 const hasCredentials = async (storage: GcsStorage, areNeeded: boolean): Promise<boolean> => {

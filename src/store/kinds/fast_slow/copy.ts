@@ -114,19 +114,19 @@ export class Copy {
     const isSmall = this.#digest.sizeBytes <= SMALL_BYTES
     const encoding = isSmall ? undefined : this.#tiers.fast.properties.encodings.find((common) => blob.isIn(common))
     const opened = encoding === undefined ? await this.#openPlain(blob) : this.#openEncoded(blob, encoding, readAs)
-    return opened.knownAs(this.#digest).lasting()
+    return opened.assumeVerified(this.#digest).immutable()
   }
 
   /** Verifies the bytes from slow before fast stores them. */
   async #openPlain(blob: Blob): Promise<Blob> {
-    const checked = blob.checkedAs(this.#digest, this.#check)
+    const checked = blob.verify(this.#digest, this.#check)
     if (this.#digest.sizeBytes <= SMALL_BYTES) {
       return this.#atHand(await checked.bytes(SMALL_BYTES, this.#call))
     }
     const shown = ({ digest, ...check }: PendingCheck): Verify =>
       new Verify(new BlobCheck(digest, check), { repair: check.repair, witness: this.#witness })
-    const own = { digest: this.#digest.content, ...this.#check }
-    return checked.through({ doesCheck: true, stream: (check = own) => shown(check) })
+    const fullCheck = { digest: this.#digest.content, ...this.#check }
+    return checked.through({ doesCheck: true, stream: (check = fullCheck) => shown(check) })
   }
 
   /** Passes the verified bytes to the readers, so that they need not verify again while they keep up. */
@@ -189,7 +189,7 @@ export class Copy {
   }
 
   #known(blob: Blob): Blob {
-    return this.#digest.describesContent ? blob.knownAs(this.#digest) : blob
+    return this.#digest.describesContent ? blob.assumeVerified(this.#digest) : blob
   }
 
   /** Continues from fast if the blob is there already. A failure of fast is a miss. */

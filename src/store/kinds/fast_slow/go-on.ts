@@ -26,10 +26,10 @@ export interface Rest {
 export const goingOn = async (blob: Blob, rest: Rest, call: Call): Promise<Blob> => {
   const { sizeBytes, offset } = blob
   const [bare, check] = blob.withoutCheck()
-  const checked = (whole: Blob): Blob => (check === undefined ? whole : whole.checkedAs(check.digest, check))
+  const checked = (whole: Blob): Blob => (check === undefined ? whole : whole.verify(check.digest, check))
   if (check !== undefined && sizeBytes !== undefined && sizeBytes <= STAGE_BYTES) {
     const bytes = await checked(bare).bytes(STAGE_BYTES, call)
-    return Blob.ofBytes(bytes, { offset }).knownAs(check.digest)
+    return Blob.ofBytes(bytes, { offset }).assumeVerified(check.digest)
   }
   const form = await bare.take()
   if (form.kind === 'bytes') return checked(Blob.ofBytes(form.bytes, { offset }))

@@ -286,7 +286,7 @@ class FastSlowStore extends BaseStore {
     try {
       if (this.#slowTakesUploads) {
         const blob = Blob.ofPath([createReadStream(path, { highWaterMark: STAGE_BYTES })], { sizeBytes })
-        await this.#slow.put(digest, blob.checkedAs(digest, { fault: 'client' }), call)
+        await this.#slow.put(digest, blob.verify(digest, { fault: 'client' }), call)
       } else if (!this.#fastTakesUploads) throw takenByNeither(digest)
     } catch (error) {
       await unlink(path).catch(() => {})

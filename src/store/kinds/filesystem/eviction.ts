@@ -3,7 +3,7 @@ import type { Clock } from '../../../base/clock.js'
 import { ABSENT, type BlobIndex } from '../../index/blob-index.js'
 import type { Located } from './located.js'
 
-/** What eviction needs from the shelf. */
+/** What eviction needs from the catalog. */
 export interface Evictable {
   readonly index: BlobIndex
   at(slot: number): Located
@@ -22,14 +22,14 @@ const SLICE = 500
 
 /** Deletes blobs beyond the limits in the background. No call waits for it. */
 export class Eviction {
-  readonly #shelf: Evictable
+  readonly #catalog: Evictable
   readonly #clock: Clock
   #round = Promise.resolve()
   #isUnderWay = false
   #unlinkCount = 0
 
-  constructor(shelf: Evictable, clock: Clock) {
-    this.#shelf = shelf
+  constructor(catalog: Evictable, clock: Clock) {
+    this.#catalog = catalog
     this.#clock = clock
   }
 
@@ -55,19 +55,19 @@ export class Eviction {
 
   /** False when nothing must be evicted now. */
   #evictNext(): boolean {
-    const { index } = this.#shelf
+    const { index } = this.#catalog
     const slot = index.victim()
     if (slot === ABSENT) return false
-    const located = this.#shelf.at(slot)
-    if (this.#shelf.isCommitting(located.digest)) {
+    const located = this.#catalog.at(slot)
+    if (this.#catalog.isCommitting(located.digest)) {
       index.touch(slot, Math.ceil(this.#clock.now() / 1000))
       return false
     }
     index.noteEviction(slot)
-    if (located.isInline) this.#shelf.leave(located)
+    if (located.isInline) this.#catalog.leave(located)
     else {
       this.#unlinkCount++
-      void this.#shelf.remove(located).finally(() => {
+      void this.#catalog.remove(located).finally(() => {
         this.#unlinkCount--
         this.start()
       })

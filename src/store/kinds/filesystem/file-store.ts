@@ -12,14 +12,14 @@ import { extentOf, isWhole, type Range } from '../../../stream/path.js'
 import type { Turns } from '../../../work/turns.js'
 import type { StoreUsage } from '../../contract/meter.js'
 import { BaseStore, type BlobEntry, type Outcomes, outcomeOf, PLAIN, type Removal } from '../../contract/store.js'
-import { putApart } from '../../partition/put-apart.js'
+import { putInGroups } from '../../partition/put-in-groups.js'
+import type { Catalog } from './catalog.js'
 import { FilePart } from './files/file-part.js'
 import { FileWriter, type Written } from './files/file-writer.js'
 import { LinkedFiles } from './files/linked-files.js'
 import type { OpenFile } from './files/open-file.js'
 import type { Inspection } from './inspection.js'
 import { ATTEMPTS_MAX, type Located, notFound } from './located.js'
-import type { Shelf } from './shelf.js'
 import type { Patrol } from './upkeep/patrol.js'
 import type { Shortages } from './upkeep/shortages.js'
 
@@ -53,26 +53,26 @@ export interface FilesystemStoreParts {
 export class FilesystemStore extends BaseStore {
   override readonly files: LinkedFiles
   override readonly properties = { ...PLAIN, extendsLifetimes: true }
-  readonly #shelf: Shelf
+  readonly #catalog: Catalog
   readonly #parts: FilesystemStoreParts
   #checking: Promise<HealthStatus> | undefined
   /** When a test file was last written and deleted. Reset by a later failure. */
   #couldWriteMs = Number.NEGATIVE_INFINITY
 
-  constructor(shelf: Shelf, parts: FilesystemStoreParts) {
+  constructor(catalog: Catalog, parts: FilesystemStoreParts) {
     super()
-    this.#shelf = shelf
+    this.#catalog = catalog
     this.#parts = parts
-    this.files = new LinkedFiles(shelf, parts.inspection)
+    this.files = new LinkedFiles(catalog, parts.inspection)
   }
 
   async findMissing(digests: DigestBatch, _call: Call): Promise<DigestBatch> {
-    return this.#shelf.index.missing(digests)
+    return this.#catalog.index.missing(digests)
   }
 
   async get(digest: Digest, range: Range, _call: Call): Promise<Blob> {
     for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
-      const located = this.#shelf.locate(digest)
+      const located = this.#catalog.locate(digest)
       extentOf(range, located.storedBytes, digest.key)
       if (located.isInline) {
         const bytes = await this.#parts.inspection.readInline(located).catch((error: unknown) => {
@@ -96,8 +96,8 @@ export class FilesystemStore extends BaseStore {
     const form = await blob.take()
     try {
       const written = await this.#write(digest, form, signal)
-      if (Buffer.isBuffer(written)) await this.#shelf.commitBytes(digest, written, signal)
-      else await this.#shelf.commitFile(digest, written)
+      if (Buffer.isBuffer(written)) await this.#catalog.commitBytes(digest, written, signal)
+      else await this.#catalog.commitFile(digest, written)
     } catch (thrown) {
       const error = fileFailure(thrown, `could not write blob ${digest.key}`)
       this.#parts.shortages.met(digest, error)
@@ -110,7 +110,7 @@ export class FilesystemStore extends BaseStore {
   override putAll(entries: readonly BlobEntry[], call: Call): Promise<Outcomes> {
     const isSmall = ({ blob: { sizeBytes } }: BlobEntry): boolean =>
       sizeBytes !== undefined && sizeBytes <= this.#parts.smallBytes
-    return putApart(entries, isSmall, (areSmall, some) =>
+    return putInGroups(entries, isSmall, (areSmall, some) =>
       areSmall
         ? Promise.all(some.map(({ digest, blob }) => outcomeOf(this.put(digest, blob, call))))
         : super.putAll(some, call),
@@ -118,7 +118,7 @@ export class FilesystemStore extends BaseStore {
   }
 
   remove(digest: Digest, _why: Removal, _call: Call): Promise<void> {
-    return this.#shelf.drop(digest)
+    return this.#catalog.drop(digest)
   }
 
   /** Concurrent callers share one check, so that a disk that hangs does not collect requests. */
@@ -130,7 +130,7 @@ export class FilesystemStore extends BaseStore {
   }
 
   async #check(): Promise<HealthStatus> {
-    const { layout, index } = this.#shelf
+    const { layout, index } = this.#catalog
     const { damagedCount } = this.#parts.inspection
     try {
       const folders = [layout.contentPath, layout.tempPath]
@@ -155,12 +155,12 @@ export class FilesystemStore extends BaseStore {
   async #tryToWrite(): Promise<void> {
     const nowMs = performance.now()
     if (nowMs - this.#couldWriteMs < WRITE_FRESH_MS) return
-    await writeAndDelete(this.#shelf.layout.nextTempPath())
+    await writeAndDelete(this.#catalog.layout.nextTempPath())
     this.#couldWriteMs = nowMs
   }
 
   usage(): StoreUsage {
-    const { index, unlinker } = this.#shelf
+    const { index, unlinker } = this.#catalog
     return { ...index.usage, evictFailureCount: unlinker.failureCount }
   }
 
@@ -173,7 +173,7 @@ export class FilesystemStore extends BaseStore {
     const stats = file.stat()
     const part = new FilePart({
       ...{ file, key: digest.key, offset, end, bufferBytes: this.#parts.bufferBytes },
-      onTorn: () => void this.#shelf.heal(located),
+      onTorn: () => void this.#catalog.dropDamaged(located),
     })
     const isAtOnce = sizeBytes <= READ_AT_ONCE_BYTES
     const isUnchecked = isWhole(range, storedBytes) && !inspection.trusts(located, stats)
@@ -199,7 +199,7 @@ export class FilesystemStore extends BaseStore {
 
   /** Returns small bytes as they are. Everything else goes through a FileWriter. */
   async #write(digest: Digest, form: BlobForm, signal: AbortSignal): Promise<Written> {
-    const { layout, index, syncs } = this.#shelf
+    const { layout, index, syncs } = this.#catalog
     const { turns, smallBytes } = this.#parts
     if (form.kind === 'bytes' && form.bytes.length <= smallBytes && index.fits(form.bytes.length)) return form.bytes
     const writer = new FileWriter({

@@ -5,10 +5,10 @@ import { fileFailure } from '../../../base/errno.js'
 import type { Log } from '../../../log/log.js'
 import { STAGE_BYTES } from '../../../stream/path.js'
 import { boundedMap } from '../../../work/bounded-map.js'
+import type { Catalog } from './catalog.js'
 import { OpenFile } from './files/open-file.js'
 import { isGone } from './files/unlinker.js'
 import type { Located } from './located.js'
-import type { Shelf } from './shelf.js'
 
 const STATS_AT_A_TIME = 16
 
@@ -24,15 +24,15 @@ export type CheckOutcome = 'right' | 'damaged' | 'changed'
 
 /**
  * Checks blobs while they are read or listed. A blob whose file is gone, truncated or damaged is removed from the
- * shelf, so that it becomes a miss.
+ * catalog, so that it becomes a miss.
  */
 export class Inspection {
-  readonly #shelf: Shelf
+  readonly #catalog: Catalog
   readonly #log: Log
   #damagedCount = 0
 
-  constructor(shelf: Shelf, log: Log) {
-    this.#shelf = shelf
+  constructor(catalog: Catalog, log: Log) {
+    this.#catalog = catalog
     this.#log = log
   }
 
@@ -43,30 +43,30 @@ export class Inspection {
 
   /** Checks the length of every file, because a power loss may have truncated those written last. */
   async lookAtAll(): Promise<void> {
-    const { index } = this.#shelf
+    const { index } = this.#catalog
     const files = [...index.slots()].filter((slot) => !index.isInline(slot))
-    await boundedMap(files, STATS_AT_A_TIME, (slot) => this.look(this.#shelf.at(slot)))
+    await boundedMap(files, STATS_AT_A_TIME, (slot) => this.look(this.#catalog.at(slot)))
   }
 
   /** Drops a blob whose file is gone or has another length. A file whose `stat` fails stays. */
   async look(located: Located): Promise<void> {
     try {
       const { size } = await stat(located.path)
-      if (size !== located.storedBytes) await this.#shelf.heal(located)
+      if (size !== located.storedBytes) await this.#catalog.dropDamaged(located)
     } catch (error) {
-      if (isGone(error)) await this.#shelf.heal(located)
+      if (isGone(error)) await this.#catalog.dropDamaged(located)
     }
   }
 
   /** The bytes of a small blob. A damaged record is dropped and becomes a miss. */
   async readInline(located: Located): Promise<Buffer | undefined> {
     const { digest, location } = located
-    const recent = this.#shelf.recent.get(digest.key)
+    const recent = this.#catalog.recent.get(digest.key)
     // Must be the same buffer as last time: callers recognise its content by the buffer object.
     if (recent?.location === location) return recent.bytes
     const bytes = await this.checkInline(located)
-    if (bytes !== undefined && bytes.length <= LARGEST_RECENT_BYTES && this.#shelf.isThere(located)) {
-      this.#shelf.recent.set(digest.key, { location, bytes }, bytes.length + RECENT_OVERHEAD_BYTES)
+    if (bytes !== undefined && bytes.length <= LARGEST_RECENT_BYTES && this.#catalog.isThere(located)) {
+      this.#catalog.recent.set(digest.key, { location, bytes }, bytes.length + RECENT_OVERHEAD_BYTES)
     }
     return bytes
   }
@@ -74,8 +74,8 @@ export class Inspection {
   /** `readInline` that always reads from the disk. */
   async checkInline(located: Located): Promise<Buffer | undefined> {
     const { digest, location, storedBytes } = located
-    const bytes = await this.#shelf.records.read(location, digest, storedBytes)
-    if (bytes === undefined && this.#shelf.isAsLocated(located)) await this.damaged(located)
+    const bytes = await this.#catalog.records.read(location, digest, storedBytes)
+    if (bytes === undefined && this.#catalog.isAsLocated(located)) await this.damaged(located)
     return bytes
   }
 
@@ -89,7 +89,7 @@ export class Inspection {
       if (file.stat().size === located.storedBytes) return file
       await file.close().catch(() => {})
     }
-    await this.#shelf.heal(located)
+    await this.#catalog.dropDamaged(located)
     return undefined
   }
 
@@ -97,8 +97,8 @@ export class Inspection {
    * The checksum of a file from when it was written. Undefined when the record is damaged; then the blob is dropped.
    */
   async checksumOf(located: Located): Promise<number | undefined> {
-    const head = await this.#shelf.records.readHead(located.location, located.digest)
-    if (head === undefined && this.#shelf.isAsLocated(located)) await this.damaged(located)
+    const head = await this.#catalog.records.readHead(located.location, located.digest)
+    if (head === undefined && this.#catalog.isAsLocated(located)) await this.damaged(located)
     return head?.checksum
   }
 
@@ -107,27 +107,27 @@ export class Inspection {
    * the file may already be the new one; both are complete.
    */
   trusts({ digest, slot }: Located, { mtimeMs }: Pick<Stats, 'mtimeMs'>): boolean {
-    return this.#shelf.marks.vouchesFor(slot, mtimeMs) || this.#shelf.isCommitting(digest)
+    return this.#catalog.verifiedTimes.isUnchanged(slot, mtimeMs) || this.#catalog.isCommitting(digest)
   }
 
   /** Whether a file was written to or touched since its bytes were known to be intact. */
   suspects({ digest, slot }: Located, { mtimeMs }: Pick<Stats, 'mtimeMs'>): boolean {
-    return this.#shelf.marks.suspects(slot, mtimeMs) && !this.#shelf.isCommitting(digest)
+    return this.#catalog.verifiedTimes.hasChanged(slot, mtimeMs) && !this.#catalog.isCommitting(digest)
   }
 
   /** Records that a file with this modification time was read completely and was intact. */
   vouch(located: Located, { mtimeMs }: Pick<Stats, 'mtimeMs'>): void {
-    if (this.#shelf.isAsLocated(located)) this.#shelf.marks.set(located.slot, mtimeMs)
+    if (this.#catalog.isAsLocated(located)) this.#catalog.verifiedTimes.set(located.slot, mtimeMs)
   }
 
   /** Drops a damaged blob: no reader gets it again, and the next upload restores it. */
   async damaged(located: Located): Promise<void> {
-    if (!this.#shelf.isAsLocated(located)) return
+    if (!this.#catalog.isAsLocated(located)) return
     this.#damagedCount++
     this.#log.warn('a blob of the store is damaged: dropped until a client uploads it again', {
       blob: located.digest.key,
     })
-    await this.#shelf.heal(located)
+    await this.#catalog.dropDamaged(located)
   }
 
   /**
@@ -140,9 +140,9 @@ export class Inspection {
     try {
       const { mtimeMs } = file.stat()
       const checksum = await this.checksumOf(located)
-      if (checksum === undefined) return this.#shelf.isAsLocated(located) ? 'damaged' : 'changed'
+      if (checksum === undefined) return this.#catalog.isAsLocated(located) ? 'damaged' : 'changed'
       const isRight = (await fileChecksum(file, located, pace)) === checksum
-      if (!this.#shelf.isAsLocated(located)) return 'changed'
+      if (!this.#catalog.isAsLocated(located)) return 'changed'
       if (isRight) this.vouch(located, { mtimeMs })
       else await this.damaged(located)
       return isRight ? 'right' : 'damaged'

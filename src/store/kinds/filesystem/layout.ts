@@ -10,13 +10,13 @@ import { type DigestFunction, digestFunctions } from '../../../reapi/digest-func
 export interface BlobName {
   readonly digest: Digest
   readonly storedBytes: number
-  readonly isTwin: boolean
+  readonly isExecutable: boolean
 }
 
 /**
  * The paths of a store. The log is in `{content_path}/records`, the last checkpoint of the index in
  * `{content_path}/index`, and large blobs in `{content_path}/{function}/{first two
- * digits}/{hash}-{sizeBytes}-{storedBytes}`. The name of an executable twin ends with `x`.
+ * digits}/{hash}-{sizeBytes}-{storedBytes}`. The name of an executable copy ends with `x`.
  */
 export class Layout {
   readonly contentPath: string
@@ -77,18 +77,18 @@ export class Layout {
     return `${this.folderPath(this.folderOf(digest))}/${digest.hash}-${digest.sizeBytes}-${storedBytes}`
   }
 
-  twinPath(digest: Digest, storedBytes: number): string {
+  executablePath(digest: Digest, storedBytes: number): string {
     return `${this.blobPath(digest, storedBytes)}x`
   }
 
   /** Parses a file name; undefined when it is not a name of this store. */
   parse(folder: string, name: string): BlobName | undefined {
     const digestFunction = functionsByFolder.get(folder.slice(0, folder.indexOf('/')))
-    const [, hash = '', size, stored, twin] = NAME.exec(name) ?? []
+    const [, hash = '', size, stored, executable] = NAME.exec(name) ?? []
     const [sizeBytes, storedBytes] = [Number(size), Number(stored)]
     if (hash.length !== digestFunction?.hexLength || !hash.startsWith(folder.slice(-2))) return undefined
     if (!Number.isSafeInteger(sizeBytes) || !Number.isSafeInteger(storedBytes)) return undefined
-    return { digest: Digest.parse({ hash, sizeBytes }, digestFunction), storedBytes, isTwin: twin === 'x' }
+    return { digest: Digest.parse({ hash, sizeBytes }, digestFunction), storedBytes, isExecutable: executable === 'x' }
   }
 
   nextTempPath(): string {

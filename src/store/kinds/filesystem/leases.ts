@@ -2,7 +2,7 @@ import type { Digest } from '../../../reapi/digest.js'
 import type { BlobLease } from '../../contract/store.js'
 import { ABSENT, type BlobIndex } from '../../index/blob-index.js'
 
-/** What leases need from the shelf. */
+/** What leases need from the catalog. */
 interface Leasable {
   readonly index: BlobIndex
   readonly eviction: { start(): void }
@@ -10,11 +10,11 @@ interface Leasable {
 
 /** Counts the leases of each blob. A blob that arrives while it is leased is pinned from then on. */
 export class Leases {
-  readonly #shelf: Leasable
+  readonly #catalog: Leasable
   readonly #counts = new Map<string, number>()
 
-  constructor(shelf: Leasable) {
-    this.#shelf = shelf
+  constructor(catalog: Leasable) {
+    this.#catalog = catalog
   }
 
   lease(digests: readonly Digest[]): BlobLease {
@@ -24,14 +24,14 @@ export class Leases {
     const release = (): void => {
       for (const digest of held.values()) this.#release(digest)
       held.clear()
-      this.#shelf.eviction.start()
+      this.#catalog.eviction.start()
     }
     return { missing, extend: async (more) => extend(more), release }
   }
 
   /** Called when a blob was committed. */
   arrived(digest: Digest, slot: number): void {
-    if (this.#counts.has(digest.key)) this.#shelf.index.pin(slot)
+    if (this.#counts.has(digest.key)) this.#catalog.index.pin(slot)
   }
 
   /** Returns whether the blob is present. */
@@ -40,8 +40,8 @@ export class Leases {
       held.set(digest.key, digest)
       this.#counts.set(digest.key, (this.#counts.get(digest.key) ?? 0) + 1)
     }
-    const slot = this.#shelf.index.find(digest)
-    if (slot !== ABSENT) this.#shelf.index.pin(slot)
+    const slot = this.#catalog.index.find(digest)
+    if (slot !== ABSENT) this.#catalog.index.pin(slot)
     return slot !== ABSENT
   }
 
@@ -52,7 +52,7 @@ export class Leases {
       return
     }
     this.#counts.delete(digest.key)
-    const slot = this.#shelf.index.find(digest)
-    if (slot !== ABSENT) this.#shelf.index.unpin(slot)
+    const slot = this.#catalog.index.find(digest)
+    if (slot !== ABSENT) this.#catalog.index.unpin(slot)
   }
 }

@@ -6,6 +6,7 @@ import { lockFolder } from '../../../files/folder-lock.js'
 import { Turns } from '../../../work/turns.js'
 import type { BuildContext } from '../../contract/kind.js'
 import { BlobIndex } from '../../index/blob-index.js'
+import { Catalog } from './catalog.js'
 import { FilesystemStore } from './file-store.js'
 import { FolderSyncs } from './files/folder-syncs.js'
 import { Inspection } from './inspection.js'
@@ -14,7 +15,6 @@ import { RecordLog } from './records/record-log.js'
 import { inlineCharge } from './records/room.js'
 import { Checkpoints } from './recover/checkpoints.js'
 import { recover } from './recover/recover.js'
-import { Shelf } from './shelf.js'
 import { Touches } from './touches.js'
 import { Cleaner } from './upkeep/cleaner.js'
 import { Patrol } from './upkeep/patrol.js'
@@ -70,16 +70,16 @@ const start = async (
   const { mayBeTorn, firstReplayed } = await recover({ index, records, checkpointPath, log, path })
   const syncs = isSynced ? new FolderSyncs() : undefined
   const recentBytes = options.small_blob_cache_size
-  const shelf = new Shelf({ layout, index, records, recentBytes, syncs, clock, log })
+  const catalog = new Catalog({ layout, index, records, recentBytes, syncs, clock, log })
   const touches = new Touches({ index, records, clock, log })
-  const inspection = new Inspection(shelf, log)
+  const inspection = new Inspection(catalog, log)
   if (mayBeTorn) await inspection.lookAtAll()
   const checkpoints = new Checkpoints({ index, records, firstReplayed, path: checkpointPath, clock, log })
-  const parts = { shelf, inspection, clock, log }
+  const parts = { catalog, inspection, clock, log }
   const cleaner = new Cleaner(parts, () => checkpoints.firstReplayed)
   const patrol = new Patrol(parts)
   const scrub = options.scrub_bytes_per_s > 0 ? new Scrub(parts, options.scrub_bytes_per_s) : undefined
-  const store = new FilesystemStore(shelf, {
+  const store = new FilesystemStore(catalog, {
     inspection,
     turns: new Turns({ atATime: concurrent, mayWait: WAITING_EACH * concurrent }),
     bufferBytes: options.read_buffer_size,
@@ -88,15 +88,15 @@ const start = async (
     shortages: new Shortages(path, { clock, log }),
   })
   holds(() => store.usage())
-  shelf.eviction.start()
+  catalog.eviction.start()
   patrol.look()
   scrub?.look()
-  const stopExpiry = policy.max_seconds > 0 ? clock.every(EXPIRY_PERIOD_MS, () => shelf.eviction.start()) : () => {}
+  const stopExpiry = policy.max_seconds > 0 ? clock.every(EXPIRY_PERIOD_MS, () => catalog.eviction.start()) : () => {}
   resources.add(`files of ${path}`, async () => {
     stopExpiry()
     touches.stop()
     try {
-      await Promise.all([cleaner.stop(), patrol.stop(), scrub?.stop(), shelf.close()])
+      await Promise.all([cleaner.stop(), patrol.stop(), scrub?.stop(), catalog.close()])
       await checkpoints.close()
     } finally {
       await records.close()

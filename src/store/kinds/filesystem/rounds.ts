@@ -1,11 +1,11 @@
 import type { Clock } from '../../../base/clock.js'
 import type { Log } from '../../../log/log.js'
+import type { Catalog } from './catalog.js'
 import type { Inspection } from './inspection.js'
-import type { Shelf } from './shelf.js'
 
 /** What the background work of a store needs. */
 export interface UpkeepParts extends RoundsParts {
-  readonly shelf: Shelf
+  readonly catalog: Catalog
   readonly inspection: Inspection
 }
 

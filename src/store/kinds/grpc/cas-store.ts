@@ -119,7 +119,7 @@ export class GrpcCasStore extends BaseStore {
 
   /** Verifies the bytes here, because the other server may report the blob as present before it checked them. */
   override async put(digest: Digest, given: Blob, call: Call): Promise<void> {
-    const blob = given.checkedAs(digest, { fault: 'client' })
+    const blob = given.verify(digest, { fault: 'client' })
     try {
       const batcher = await this.#batcherFor(digest, this.#writes, call)
       const bytes =

@@ -13,7 +13,7 @@ import {
   type Store,
   type StoreProperties,
 } from '../../contract/store.js'
-import { askedAs } from '../../view/apart.js'
+import { askedAs } from '../../view/isolated.js'
 
 /** Instances that are remembered. A forgotten one keeps the connections and only gets new batchers. */
 const MAX_KNOWN = 1000

@@ -14,7 +14,7 @@ import type { StoreKind } from '../../contract/kind.js'
 import type { StoreUsage } from '../../contract/meter.js'
 import { BaseStore, PLAIN } from '../../contract/store.js'
 import { ABSENT, BlobIndex } from '../../index/blob-index.js'
-import { own, Pieces, readPieces, tooLargeToKeep } from './pieces.js'
+import { copied, Pieces, readPieces, tooLargeToKeep } from './pieces.js'
 
 /**
  * Keeps blobs in memory and evicts the least recently used. A blob larger than `max_bytes` is rejected with
@@ -87,14 +87,14 @@ class MemoryStore extends BaseStore {
 
   #putBytes(digest: Digest, bytes: Buffer): void {
     if (!this.#index.fits(bytes.length)) throw tooLargeToKeep(bytes.length)
-    this.#insert(digest, bytes.length === 0 ? NOTHING : [own(bytes)], bytes.length)
+    this.#insert(digest, bytes.length === 0 ? NOTHING : [copied(bytes)], bytes.length)
   }
 
   async #putPieces(digest: Digest, form: BlobForm, { signal, giveWay }: Call): Promise<void> {
     const reservation = this.#uploads.reserveOrThrow(EVERYBODY, 0)
     const pieces = new Pieces({ reservation, fits: (sizeBytes) => this.#index.fits(sizeBytes), giveWay })
     try {
-      const lasts = form.kind === 'path' && form.lasts
+      const lasts = form.kind === 'path' && form.isImmutable
       await pour(form, (bytes) => (lasts ? pieces.keep(bytes) : pieces.take(bytes)), signal)
       this.#insert(digest, pieces.end(), pieces.sizeBytes)
     } finally {

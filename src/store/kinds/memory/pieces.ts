@@ -99,7 +99,7 @@ export class Pieces {
   /** Frees the unused rest of the last piece. */
   #end(): void {
     if (this.#filledBytes === PIECE_BYTES) return
-    this.#begin(own((this.#pieces.pop() as Buffer).subarray(0, this.#filledBytes)), PIECE_BYTES)
+    this.#begin(copied((this.#pieces.pop() as Buffer).subarray(0, this.#filledBytes)), PIECE_BYTES)
   }
 
   /** Releases the reservation, whether the upload succeeded or failed. */
@@ -115,7 +115,7 @@ export const tooLargeToKeep = (sizeBytes: number): StatusError =>
   new StatusError('RESOURCE_EXHAUSTED', `a blob of ${sizeBytes} bytes or more exceeds max_bytes of this store`)
 
 /** Not from Node's pool, where one small blob would keep the memory of its evicted neighbours alive. */
-export const own = (bytes: Buffer): Buffer => {
+export const copied = (bytes: Buffer): Buffer => {
   const copy = Buffer.allocUnsafeSlow(bytes.length)
   bytes.copy(copy)
   return copy

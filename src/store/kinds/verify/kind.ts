@@ -25,14 +25,14 @@ class VerifyStore extends ForwardingStore {
 
   protected override incoming(blob: Blob, digest: Digest): Blob {
     const { checksSize, checksHash } = this.#checks
-    return blob.checkedAs(digest, { checksSize, checksHash, fault: 'client' })
+    return blob.verify(digest, { checksSize, checksHash, fault: 'client' })
   }
 
   protected override outgoing(blob: Blob, digest: Digest, range: Range, call: Call): Blob {
     if (!isWhole(range, digest.sizeBytes)) return blob
     const { checksSize, checksHash } = this.#checks
     const repair = (): Promise<void> => this.remove(digest, 'wrong', call)
-    return blob.checkedAs(digest, { checksSize, checksHash, fault: 'backend', repair })
+    return blob.verify(digest, { checksSize, checksHash, fault: 'backend', repair })
   }
 }
 

@@ -32,5 +32,5 @@ export const upload = async (
   { sizes = [64 * KIB], signal = call.signal }: { sizes?: readonly number[]; signal?: AbortSignal } = {},
 ): Promise<void> => {
   const blob = Blob.ofPath([source(cut(bytes, sizes))], { encoding: 'ZSTD' }).as('IDENTITY', digest.sizeBytes)
-  await store.put(digest, blob.checkedAs(digest, { fault: 'client' }), { ...call, signal })
+  await store.put(digest, blob.verify(digest, { fault: 'client' }), { ...call, signal })
 }

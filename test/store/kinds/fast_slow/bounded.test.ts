@@ -100,7 +100,7 @@ t.test(
     const written = await heldBy(() => Promise.all(digests.map(put)))
     const get = async (digest: Digest): Promise<void> => {
       const blob = await store.get(digest, WHOLE, call)
-      await blob.checkedAs(digest, { fault: 'backend' }).drain(call.signal)
+      await blob.verify(digest, { fault: 'backend' }).drain(call.signal)
     }
     const read = await heldBy(() => Promise.all(digests.map(get)))
     t.comment(

@@ -19,10 +19,11 @@ t.test('every name is parsed back to its parts', async () => {
       const digestFunction = digestFunctions[functionName]
       const { hash } = Digest.of(Buffer.from(text), digestFunction)
       const digest = Digest.parse({ hash, sizeBytes }, digestFunction)
-      const path = isTwin ? layout.twinPath(digest, storedBytes) : layout.blobPath(digest, storedBytes)
+      const path = isTwin ? layout.executablePath(digest, storedBytes) : layout.blobPath(digest, storedBytes)
       const name = path.slice(path.lastIndexOf('/') + 1)
       const found = layout.parse(layout.folderOf(digest), name)
-      const isSame = found?.digest.key === digest.key && found.storedBytes === storedBytes && found.isTwin === isTwin
+      const isSame =
+        found?.digest.key === digest.key && found.storedBytes === storedBytes && found.isExecutable === isTwin
       if (!isSame) throw new Error(`${name}: reads as ${JSON.stringify(found)}`)
     }),
   )

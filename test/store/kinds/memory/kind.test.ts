@@ -126,7 +126,7 @@ t.test('keeps immutable bytes that fill their memory, and copies the others', as
   const slice = Buffer.alloc(300_000, 'slice').subarray(1)
   const bytes = Buffer.concat([small, own, slice, own, small])
   const digest = digestOf(bytes)
-  await store.put(digest, Blob.ofPath([source([small, own, slice, own, small])]).lasting(), call)
+  await store.put(digest, Blob.ofPath([source([small, own, slice, own, small])]).immutable(), call)
   const form = await (await store.get(digest, WHOLE, call)).take()
   const memories: ArrayBufferLike[] = []
   await pour(form, (chunk) => void memories.push(chunk.buffer), call.signal)

@@ -6,9 +6,9 @@ import type { Digest } from '../../../../reapi/digest.js'
 import type { Call } from '../../../../rpc/call.js'
 import { SingleFlight } from '../../../../work/single-flight.js'
 import type { BlobFiles, BlobLease, FinishedFile, LocatedBlob, ReservedFile } from '../../../contract/store.js'
+import type { Catalog } from '../catalog.js'
 import type { Inspection } from '../inspection.js'
 import { ATTEMPTS_MAX, type Located, notFound } from '../located.js'
-import type { Shelf } from '../shelf.js'
 import { tooLargeToKeep } from './file-writer.js'
 import { FILE_MODE } from './open-file.js'
 
@@ -16,31 +16,31 @@ const EXECUTABLE_MODE = 0o555
 
 /**
  * Blobs as files for a worker: a private copy of a small blob, a hard link to a larger one. The execute permission
- * belongs to the file, not to the link. So a blob that is needed as executable gets a second file, its twin, made once
+ * belongs to the file, not to the link. So a blob that is needed as executable gets a second file, its executable copy, made once
  * and evicted with it. A linked file has been verified against its checksum since the start.
  */
 export class LinkedFiles implements BlobFiles {
-  readonly #shelf: Shelf
+  readonly #catalog: Catalog
   readonly #inspection: Inspection
-  readonly #twins = new SingleFlight<boolean>()
+  readonly #executables = new SingleFlight<boolean>()
   readonly #checks = new SingleFlight<boolean>()
 
-  constructor(shelf: Shelf, inspection: Inspection) {
-    this.#shelf = shelf
+  constructor(catalog: Catalog, inspection: Inspection) {
+    this.#catalog = catalog
     this.#inspection = inspection
   }
 
   async lease(digests: readonly Digest[]): Promise<BlobLease> {
-    return this.#shelf.leases.lease(digests)
+    return this.#catalog.leases.lease(digests)
   }
 
   async locate(digest: Digest, isExecutable: boolean): Promise<LocatedBlob> {
     try {
       for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
-        const located = this.#shelf.locate(digest)
+        const located = this.#catalog.locate(digest)
         const found = located.isInline ? await this.#bytes(located) : await this.#file(located, isExecutable)
         if (found !== undefined) return found
-        if (this.#shelf.isCommitting(digest)) await this.#shelf.commits.settled(digest)
+        if (this.#catalog.isCommitting(digest)) await this.#catalog.commits.settled(digest)
       }
     } catch (error) {
       throw fileFailure(error, `could not locate blob ${digest.key}`)
@@ -49,30 +49,30 @@ export class LinkedFiles implements BlobFiles {
   }
 
   async populate(digest: Digest, _call: Call): Promise<void> {
-    this.#shelf.locate(digest)
+    this.#catalog.locate(digest)
   }
 
   drop(digest: Digest, _call: Call): Promise<void> {
-    return this.#shelf.drop(digest)
+    return this.#catalog.drop(digest)
   }
 
   async maxBlobBytes(): Promise<number> {
-    return this.#shelf.index.maxBlobBytes
+    return this.#catalog.index.maxBlobBytes
   }
 
   async reserve(): Promise<ReservedFile> {
-    return { path: this.#shelf.layout.nextTempPath(), isSynced: this.#shelf.syncs !== undefined }
+    return { path: this.#catalog.layout.nextTempPath(), isSynced: this.#catalog.syncs !== undefined }
   }
 
   async adopt(digest: Digest, file: FinishedFile): Promise<void> {
     const { path, sizeBytes, mtimeMs } = file
     try {
-      if (!this.#shelf.index.fits(sizeBytes)) throw tooLargeToKeep(digest.key, sizeBytes)
+      if (!this.#catalog.index.fits(sizeBytes)) throw tooLargeToKeep(digest.key, sizeBytes)
       const stats = await lstat(path)
       const isAsReported = stats.isFile() && stats.nlink === 1 && stats.size === sizeBytes && stats.mtimeMs === mtimeMs
       if (!isAsReported) throw new StatusError('INVALID_ARGUMENT', `the file to keep as blob ${digest.key} has changed`)
       await chmod(path, FILE_MODE)
-      await this.#shelf.commitFile(digest, file)
+      await this.#catalog.commitFile(digest, file)
     } catch (error) {
       await unlink(path).catch(() => {})
       throw fileFailure(error, `could not keep a file as blob ${digest.key}`)
@@ -88,7 +88,7 @@ export class LinkedFiles implements BlobFiles {
   /** Undefined when the blob was replaced or its file was wrong: the caller locates it again. */
   async #file(located: Located, isExecutable: boolean): Promise<LocatedBlob | undefined> {
     if (!(await this.#isRight(located))) return undefined
-    const path = isExecutable ? await this.#twinOf(located) : located.path
+    const path = isExecutable ? await this.#executableOf(located) : located.path
     if (path === undefined) return undefined
     // Synchronous: the inode was used a moment ago, so `stat` does not wait for the disk.
     const stats = statSync(path, { throwIfNoEntry: false })
@@ -96,8 +96,8 @@ export class LinkedFiles implements BlobFiles {
     if (stats?.size === storedBytes && this.#inspection.trusts(located, stats)) {
       return { path, sizeBytes: storedBytes, mtimeMs: stats.mtimeMs }
     }
-    // Each new upload of a blob deletes its twin, so a missing twin says nothing about the blob.
-    if (isExecutable) await this.#forgetTwin(located)
+    // Each new upload of a blob deletes its executable copy, so a missing copy says nothing about the blob.
+    if (isExecutable) await this.#dropExecutable(located)
     else await this.#inspection.look(located)
     return undefined
   }
@@ -111,17 +111,17 @@ export class LinkedFiles implements BlobFiles {
     return this.#checks.run(located.digest.key, async () => (await this.#inspection.check(located)) === 'right')
   }
 
-  /** The path of the executable twin; undefined when the blob was replaced or its file was wrong. */
-  async #twinOf(located: Located): Promise<string | undefined> {
-    const { index, layout } = this.#shelf
-    const twinPath = layout.twinPath(located.digest, located.storedBytes)
-    if (index.hasTwin(located.slot)) return twinPath
-    const isMade = await this.#twins.run(located.digest.key, () => this.#makeTwin(located, twinPath))
-    return isMade ? twinPath : undefined
+  /** The path of the executable copy; undefined when the blob was replaced or its file was wrong. */
+  async #executableOf(located: Located): Promise<string | undefined> {
+    const { index, layout } = this.#catalog
+    const executablePath = layout.executablePath(located.digest, located.storedBytes)
+    if (index.hasExecutable(located.slot)) return executablePath
+    const isMade = await this.#executables.run(located.digest.key, () => this.#makeExecutable(located, executablePath))
+    return isMade ? executablePath : undefined
   }
 
-  async #makeTwin(located: Located, twinPath: string): Promise<boolean> {
-    const { index, layout, unlinker } = this.#shelf
+  async #makeExecutable(located: Located, executablePath: string): Promise<boolean> {
+    const { index, layout, unlinker } = this.#catalog
     const tempPath = layout.nextTempPath()
     try {
       await copyFile(located.path, tempPath, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL)
@@ -132,12 +132,12 @@ export class LinkedFiles implements BlobFiles {
         await this.#inspection.look(located)
         return false
       }
-      // The twin gets the modification time of the blob, in whole milliseconds, so that one mark covers both.
+      // The copy gets the modification time of the blob, in whole milliseconds, so that one verified time covers both.
       const mtime = new Date(Math.round(stats.mtimeMs))
       await utimes(tempPath, mtime, mtime)
       await chmod(tempPath, EXECUTABLE_MODE)
-      await unlinker.settled(twinPath)
-      await rename(tempPath, twinPath)
+      await unlinker.settled(executablePath)
+      await rename(tempPath, executablePath)
     } catch (error) {
       await unlink(tempPath).catch((unlinkError: unknown) => {
         if (errnoOf(unlinkError) !== 'ENOENT') throw unlinkError
@@ -146,20 +146,20 @@ export class LinkedFiles implements BlobFiles {
       await this.#inspection.look(located)
       return false
     }
-    if (!this.#shelf.isThere(located)) {
-      await unlinker.unlink(twinPath)
+    if (!this.#catalog.isThere(located)) {
+      await unlinker.unlink(executablePath)
       return false
     }
-    index.setTwin(located.slot, true)
-    this.#shelf.eviction.start()
+    index.setExecutable(located.slot, true)
+    this.#catalog.eviction.start()
     return true
   }
 
-  /** Deletes a twin that is missing or wrong. */
-  async #forgetTwin(located: Located): Promise<void> {
-    const { index, layout, unlinker } = this.#shelf
-    if (index.find(located.digest) !== located.slot || !index.hasTwin(located.slot)) return
-    index.setTwin(located.slot, false)
-    await unlinker.unlink(layout.twinPath(located.digest, located.storedBytes))
+  /** Deletes an executable copy that is missing or wrong. */
+  async #dropExecutable(located: Located): Promise<void> {
+    const { index, layout, unlinker } = this.#catalog
+    if (index.find(located.digest) !== located.slot || !index.hasExecutable(located.slot)) return
+    index.setExecutable(located.slot, false)
+    await unlinker.unlink(layout.executablePath(located.digest, located.storedBytes))
   }
 }

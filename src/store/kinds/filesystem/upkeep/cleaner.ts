@@ -32,7 +32,7 @@ export class Cleaner extends Rounds {
 
   /** The segment whose cleaning frees the most; undefined if none is worth it now. */
   #next(): Segment | undefined {
-    const { records } = this.#parts.shelf
+    const { records } = this.#parts.catalog
     const full = records.segments
       .filter((segment) => segment !== records.active)
       .map((segment) => ({ segment, deadBytes: this.#deadBytes(segment), bytes: segment.endBytes }))
@@ -63,14 +63,14 @@ export class Cleaner extends Rounds {
    */
   #oldestReplayed(except: Segment): number {
     const first = this.#firstReplayed()
-    const oldest = this.#parts.shelf.records.segments.find((segment) => segment !== except && segment.number >= first)
+    const oldest = this.#parts.catalog.records.segments.find((segment) => segment !== except && segment.number >= first)
     return oldest?.firstSequence ?? Number.POSITIVE_INFINITY
   }
 
   /** False when the segment could not be emptied now. */
   async #empty(segment: Segment): Promise<boolean> {
-    const { shelf, log } = this.#parts
-    const { records } = shelf
+    const { catalog, log } = this.#parts
+    const { records } = catalog
     const oldestReplayed = this.#oldestReplayed(segment)
     const copied = { blobs: 0, removals: 0 }
     let isDone = true
@@ -99,13 +99,13 @@ export class Cleaner extends Rounds {
   }
 
   async #dropDamaged({ head, location }: WalkedRecord): Promise<void> {
-    const { shelf, inspection } = this.#parts
-    const located = shelf.find(head.digest)
+    const { catalog, inspection } = this.#parts
+    const located = catalog.find(head.digest)
     if (located?.location === location) await inspection.damaged(located)
   }
 
   #isLive({ head, location, isWhole }: WalkedRecord): boolean {
-    const { index } = this.#parts.shelf
+    const { index } = this.#parts.catalog
     const slot = index.find(head.digest)
     return isWhole && slot !== ABSENT && index.extraOf(slot) === location
   }
@@ -117,11 +117,11 @@ export class Cleaner extends Rounds {
    */
   #isRemovalNeeded({ head }: WalkedRecord, oldestReplayed: number): boolean {
     if (head.kind === 'file' || head.sequence < oldestReplayed) return false
-    return this.#parts.shelf.index.find(head.digest) === ABSENT
+    return this.#parts.catalog.index.find(head.digest) === ABSENT
   }
 
   #copy({ head, bytes, location }: WalkedRecord): Promise<void> {
-    const { index, records } = this.#parts.shelf
+    const { index, records } = this.#parts.catalog
     const onLocated = (copyLocation: number): void => {
       const slot = index.find(head.digest)
       if (slot === ABSENT || index.extraOf(slot) !== location) return
@@ -133,11 +133,11 @@ export class Cleaner extends Rounds {
   }
 
   #copyAsIs({ head, bytes }: WalkedRecord): Promise<void> {
-    return this.#parts.shelf.records.append({ ...head, bytes, onLocated: () => {} })
+    return this.#parts.catalog.records.append({ ...head, bytes, onLocated: () => {} })
   }
 
   #copyRemoval({ head: { digest, writtenMs, sequence } }: WalkedRecord): Promise<void> {
     const removal = { kind: 'removal', digest, storedBytes: 0, checksum: 0, writtenMs, sequence } as const
-    return this.#parts.shelf.records.append({ ...removal, onLocated: () => {} })
+    return this.#parts.catalog.records.append({ ...removal, onLocated: () => {} })
   }
 }

@@ -44,16 +44,16 @@ export class Patrol extends Rounds {
   }
 
   async #goRound(): Promise<void> {
-    const { shelf, clock, log } = this.#parts
+    const { catalog, clock, log } = this.#parts
     const beganMs = clock.now()
-    const seen = new Uint8Array(shelf.index.slotCount)
+    const seen = new Uint8Array(catalog.index.slotCount)
     let failure: string | undefined
     const fail = (error: unknown): void => {
       if (this.#failure === undefined && failure === undefined)
         log.error('could not list the files of a store', { error })
       failure ??= fileFailure(error, 'could not list the files of the store').message
     }
-    for (const name of await shelf.layout.folders(fail)) {
+    for (const name of await catalog.layout.folders(fail)) {
       if (this.isStopped) return
       await this.#goThrough(name, seen).catch(fail)
     }
@@ -65,7 +65,7 @@ export class Patrol extends Rounds {
   }
 
   async #goThrough(folder: string, seen: Uint8Array): Promise<void> {
-    const { layout } = this.#parts.shelf
+    const { layout } = this.#parts.catalog
     const names = await readdir(layout.folderPath(folder)).catch((error: unknown) => {
       if (errnoOf(error) === 'ENOENT') return []
       throw error
@@ -78,25 +78,25 @@ export class Patrol extends Rounds {
     }
   }
 
-  #meet({ digest, storedBytes, isTwin }: BlobName, seen: Uint8Array): void {
-    const { index, layout, unlinker } = this.#parts.shelf
+  #meet({ digest, storedBytes, isExecutable: isTwin }: BlobName, seen: Uint8Array): void {
+    const { index, layout, unlinker } = this.#parts.catalog
     const slot = index.find(digest)
     const isKnown = slot !== ABSENT && !index.isInline(slot) && index.storedBytesOf(slot) === storedBytes
-    if (isKnown && (!isTwin || index.hasTwin(slot))) {
+    if (isKnown && (!isTwin || index.hasExecutable(slot))) {
       if (!isTwin) seen[slot] = 1
       return
     }
-    if (this.#parts.shelf.isCommitting(digest)) return
-    void unlinker.unlink(isTwin ? layout.twinPath(digest, storedBytes) : layout.blobPath(digest, storedBytes))
+    if (this.#parts.catalog.isCommitting(digest)) return
+    void unlinker.unlink(isTwin ? layout.executablePath(digest, storedBytes) : layout.blobPath(digest, storedBytes))
   }
 
   /** Checks the blobs whose file was not listed: it is gone, or newer than the listing. */
   async #lookForUnseen(seen: Uint8Array): Promise<void> {
-    const { shelf, inspection } = this.#parts
-    for (const slot of shelf.index.slots()) {
+    const { catalog, inspection } = this.#parts
+    for (const slot of catalog.index.slots()) {
       if (this.isStopped) return
       if (slot % SLICE === SLICE - 1) await setImmediate()
-      if (!shelf.index.isInline(slot) && seen[slot] !== 1) await inspection.look(shelf.at(slot))
+      if (!catalog.index.isInline(slot) && seen[slot] !== 1) await inspection.look(catalog.at(slot))
     }
   }
 }

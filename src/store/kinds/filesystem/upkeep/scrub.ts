@@ -31,12 +31,12 @@ export class Scrub extends Rounds {
   }
 
   protected override async round(): Promise<void> {
-    const { shelf, inspection, log } = this.#parts
+    const { catalog, inspection, log } = this.#parts
     const before = { damaged: inspection.damagedCount, bytes: this.#checkedBytes }
     let blobs = 0
-    for (const slot of shelf.index.slots()) {
+    for (const slot of catalog.index.slots()) {
       if (this.isStopped) return
-      await this.#check(shelf.at(slot))
+      await this.#check(catalog.at(slot))
       blobs++
     }
     if (blobs === 0) return

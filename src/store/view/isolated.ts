@@ -12,24 +12,24 @@ import type { BlobFiles, BlobLease, FinishedFile, LocatedBlob, ReservedFile, Sto
  * whatever digest it asks for. The same store and instance always give the same object, so that concurrent uploads of a
  * blob are joined within an instance and never across instances.
  */
-export const keptApart = (store: Store, instanceName: string): Store => {
+export const isolatedView = (store: Store, instanceName: string): Store => {
   const views = viewsOf.get(store) ?? new Map<string, Store>()
   viewsOf.set(store, views)
-  const view = views.get(instanceName) ?? new ApartStore(store, instanceName)
+  const view = views.get(instanceName) ?? new IsolatedStore(store, instanceName)
   views.set(instanceName, view)
   return view
 }
 
 const viewsOf = new WeakMap<Store, Map<string, Store>>()
 
-class ApartStore extends ForwardingStore {
+class IsolatedStore extends ForwardingStore {
   readonly #instanceName: string
   readonly #files: BlobFiles | undefined
 
   constructor(backend: Store, instanceName: string) {
     super(backend)
     this.#instanceName = instanceName
-    this.#files = backend.files && new ApartFiles(backend.files, instanceName)
+    this.#files = backend.files && new IsolatedFiles(backend.files, instanceName)
   }
 
   override get files(): BlobFiles | undefined {
@@ -51,12 +51,12 @@ class ApartStore extends ForwardingStore {
   }
 
   protected override keyOf(digest: Digest): Digest {
-    return digest.keptApartFor(this.#instanceName)
+    return digest.isolatedFor(this.#instanceName)
   }
 }
 
 /** The files of one instance: a worker can link only inputs that the instance wrote. */
-class ApartFiles implements BlobFiles {
+class IsolatedFiles implements BlobFiles {
   readonly #files: BlobFiles
   readonly #instanceName: string
 
@@ -75,7 +75,7 @@ class ApartFiles implements BlobFiles {
   }
 
   locate(digest: Digest, isExecutable: boolean): Promise<LocatedBlob> {
-    return this.#files.locate(digest.keptApartFor(this.#instanceName), isExecutable)
+    return this.#files.locate(digest.isolatedFor(this.#instanceName), isExecutable)
   }
 
   maxBlobBytes(call: Call): Promise<number> {
@@ -87,19 +87,19 @@ class ApartFiles implements BlobFiles {
   }
 
   adopt(digest: Digest, file: FinishedFile, call: Call): Promise<void> {
-    return this.#files.adopt(digest.keptApartFor(this.#instanceName), file, call)
+    return this.#files.adopt(digest.isolatedFor(this.#instanceName), file, call)
   }
 
   populate(digest: Digest, call: Call): Promise<void> {
-    return this.#files.populate(digest.keptApartFor(this.#instanceName), call)
+    return this.#files.populate(digest.isolatedFor(this.#instanceName), call)
   }
 
   drop(digest: Digest, call: Call): Promise<void> {
-    return this.#files.drop(digest.keptApartFor(this.#instanceName), call)
+    return this.#files.drop(digest.isolatedFor(this.#instanceName), call)
   }
 
   #keysOf(digests: readonly Digest[]): readonly Digest[] {
-    return digests.map((digest) => digest.keptApartFor(this.#instanceName))
+    return digests.map((digest) => digest.isolatedFor(this.#instanceName))
   }
 }
 

@@ -1,11 +1,11 @@
-/** The mark of a file that was not verified since the start. */
+/** The time of a file that was not verified since the start. */
 const UNKNOWN = Number.NaN
 
 /**
  * For each file, by index slot: the modification time at which its bytes were last known to be intact, because they
  * were written or verified. Not persistent: after a restart every file is verified again.
  */
-export class Marks {
+export class VerifiedTimes {
   #mtimesMs = new Float64Array(0)
 
   set(slot: number, mtimeMs: number): void {
@@ -21,13 +21,13 @@ export class Marks {
     if (slot < this.#mtimesMs.length) this.#mtimesMs[slot] = UNKNOWN
   }
 
-  /** Whether a file with this modification time is unchanged since its mark. */
-  vouchesFor(slot: number, mtimeMs: number): boolean {
+  /** Whether a file with this modification time is unchanged since then. */
+  isUnchanged(slot: number, mtimeMs: number): boolean {
     return this.#mtimesMs[slot] === Math.round(mtimeMs)
   }
 
-  /** Whether the modification time of a file has changed since its mark: a process wrote to it or touched it. */
-  suspects(slot: number, mtimeMs: number): boolean {
-    return !Number.isNaN(this.#mtimesMs[slot] ?? UNKNOWN) && !this.vouchesFor(slot, mtimeMs)
+  /** Whether the modification time of a file has changed since then: a process wrote to it or touched it. */
+  hasChanged(slot: number, mtimeMs: number): boolean {
+    return !Number.isNaN(this.#mtimesMs[slot] ?? UNKNOWN) && !this.isUnchanged(slot, mtimeMs)
   }
 }

@@ -10,9 +10,9 @@ import { ABSENT, type BlobIndex } from '../../index/blob-index.js'
 import { Commits } from './commits.js'
 import { Eviction } from './eviction.js'
 import type { FolderSyncs } from './files/folder-syncs.js'
-import { Marks } from './files/marks.js'
 import { placeFile } from './files/place-file.js'
 import { Unlinker } from './files/unlinker.js'
+import { VerifiedTimes } from './files/verified-times.js'
 import type { Layout } from './layout.js'
 import { Leases } from './leases.js'
 import { type Located, notFound } from './located.js'
@@ -27,7 +27,7 @@ interface RecentRecord {
   readonly bytes: Buffer
 }
 
-export interface ShelfParts {
+export interface CatalogParts {
   readonly layout: Layout
   readonly index: BlobIndex
   readonly records: RecordLog
@@ -44,13 +44,13 @@ export interface ShelfParts {
  * blob contains it, the record of a large one refers to its file. Replaying the log from its beginning gives the
  * content of the index, except that evicted small blobs have no removal in the log.
  */
-export class Shelf {
+export class Catalog {
   readonly layout: Layout
   readonly index: BlobIndex
   readonly records: RecordLog
   readonly leases: Leases
   readonly unlinker: Unlinker
-  readonly marks = new Marks()
+  readonly verifiedTimes = new VerifiedTimes()
   /** Small blobs read recently, by digest key. */
   readonly recent: LruCache<RecentRecord>
   readonly commits = new Commits()
@@ -62,7 +62,7 @@ export class Shelf {
   /** Set when blobs were evicted without a removal: the log may still hold a blob that the index lacks. */
   #hasLeft = false
 
-  constructor({ layout, index, records, recentBytes, syncs, clock, log }: ShelfParts) {
+  constructor({ layout, index, records, recentBytes, syncs, clock, log }: CatalogParts) {
     this.layout = layout
     this.index = index
     this.records = records
@@ -88,7 +88,7 @@ export class Shelf {
    * Drops a blob whose file or record turned out to be wrong. A commit or a removal may have happened since it was
    * located. A commit in flight is waited for, and the blob is dropped only if the index still has that location.
    */
-  async heal(located: Located): Promise<void> {
+  async dropDamaged(located: Located): Promise<void> {
     if (this.isCommitting(located.digest)) await this.commits.settled(located.digest)
     else if (this.isAsLocated(located)) await this.remove(located)
   }
@@ -125,7 +125,7 @@ export class Shelf {
         throw error
       }
       const slot = this.index.find(digest)
-      if (slot !== ABSENT) this.marks.set(slot, mtimeMs)
+      if (slot !== ABSENT) this.verifiedTimes.set(slot, mtimeMs)
     }
     try {
       await this.#commit(digest, run)
@@ -139,7 +139,7 @@ export class Shelf {
   /** Marks a file as unverified after a failed commit, which may have replaced it. */
   #distrust(digest: Digest, path: string): void {
     const located = this.find(digest)
-    if (located?.path === path) this.marks.clear(located.slot)
+    if (located?.path === path) this.verifiedTimes.clear(located.slot)
     else void this.unlinker.unlink(path)
   }
 
@@ -220,8 +220,9 @@ export class Shelf {
       this.recent.delete(digest.key)
       return
     }
-    this.marks.clear(slot)
-    if (this.index.hasTwin(slot)) void this.unlinker.unlink(this.layout.twinPath(digest, storedBytes), after)
+    this.verifiedTimes.clear(slot)
+    if (this.index.hasExecutable(slot))
+      void this.unlinker.unlink(this.layout.executablePath(digest, storedBytes), after)
     if (!keepsFile) void this.unlinker.unlink(path, after)
   }
 
