@@ -25,7 +25,8 @@ export const join = (stages: readonly Stage[], signal?: AbortSignal): Promise<vo
     }
     const abort = (): void => fail(cancellation(signal))
     const close = (stage: Stage): void => {
-      if (!isComplete(stage)) fail(new StatusError('INTERNAL', 'a stage of the transfer closed before its end'))
+      // A stage that failed before it was joined has reported its error already.
+      if (!isComplete(stage)) fail(stage.errored ?? closedEarly())
       open -= 1
       if (open > 0) return
       signal?.removeEventListener('abort', abort)
@@ -46,6 +47,8 @@ export const join = (stages: readonly Stage[], signal?: AbortSignal): Promise<vo
     if (signal.aborted) abort()
     else signal.addEventListener('abort', abort, { once: true })
   })
+
+const closedEarly = (): StatusError => new StatusError('INTERNAL', 'a stage of the transfer closed before its end')
 
 const isComplete = (stage: Stage): boolean =>
   (!(stage instanceof Readable) || stage.readableEnded) && (!(stage instanceof Writable) || stage.writableFinished)

@@ -133,6 +133,14 @@ for (const [name, drive] of Object.entries(drivers)) {
   })
 }
 
+t.test('a stage that failed before it was joined fails the transfer with its own error', async (t) => {
+  const failed = new PassThrough().on('error', () => {})
+  failed.destroy(broken())
+  await setImmediate()
+  t.ok(failed.closed)
+  await rejects(t, join([failed, new Sink()], call.signal), 'UNAVAILABLE')
+})
+
 t.test('many transfers share one signal without a warning', async (t) => {
   const warnings: string[] = []
   const listen = (warning: Error): void => void warnings.push(warning.message)
