@@ -45,6 +45,7 @@ export class FileSource extends Readable {
   #position = 0
   #chunkBytes: number
   #isGrowing = false
+  #reading: Promise<void> | undefined
 
   constructor(file: BlobFile) {
     super({ highWaterMark: 1 })
@@ -57,14 +58,16 @@ export class FileSource extends Readable {
     if (this.#isGrowing) this.#chunkBytes = Math.max(this.#chunkBytes, Math.min(2 * this.#chunkBytes, STAGE_BYTES))
     this.#isGrowing = !this.#isGrowing
     if (sizeBytes === 0) this.push(null)
-    else void this.#next(Buffer.allocUnsafeSlow(sizeBytes))
+    else this.#reading = this.#next(Buffer.allocUnsafeSlow(sizeBytes))
   }
 
   override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
-    this.#file.close().then(
-      () => callback(error),
-      (closeError: Error) => callback(error ?? closeError),
-    )
+    Promise.resolve(this.#reading)
+      .then(() => this.#file.close())
+      .then(
+        () => callback(error),
+        (closeError: Error) => callback(error ?? closeError),
+      )
   }
 
   async #next(buffer: Buffer): Promise<void> {

@@ -1,4 +1,6 @@
+import { once } from 'node:events'
 import { PassThrough, Transform, Writable } from 'node:stream'
+import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
 import type { Digest } from '../../../src/reapi/digest.js'
 import { Blob } from '../../../src/stream/blob/blob.js'
@@ -302,4 +304,24 @@ t.test('bytes in memory are returned without creating a signal', async (t) => {
   }
   t.equal(await Blob.ofBytes(bytes).bytes(1e9, call), bytes)
   await t.rejects(Blob.ofPath([source(cut(bytes))]).bytes(1e9, call), /a signal was made/)
+})
+
+t.test('a file is closed after the read that its stream was destroyed in', async (t) => {
+  const events: string[] = []
+  let finish: (count: number) => void = () => {}
+  const file: BlobFile = {
+    sizeBytes: 10,
+    bufferBytes: 10,
+    read: () => new Promise((resolve) => (finish = resolve)),
+    close: async () => void events.push('closed'),
+  }
+  const [stream] = Blob.ofFile(file).path()
+  const closed = once(stream, 'close')
+  stream.read()
+  stream.destroy()
+  await setImmediate()
+  events.push('read')
+  finish(10)
+  await closed
+  t.same(events, ['read', 'closed'])
 })
