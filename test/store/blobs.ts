@@ -10,7 +10,8 @@ import type { BlobFeed, FeedTaker } from '../../src/stream/blob/feed.js'
 import { type Range, WHOLE } from '../../src/stream/path.js'
 import { LATE, within } from '../../src/work/deadline.js'
 
-export const call: Call = internalCall()
+/** It carries metadata, so that the contract double sees whether a store passes it on. */
+export const call: Call = { ...internalCall(), metadata: new Map([['x-caller', 'the test']]) }
 
 /**
  * Bytes that depend only on `seed`: alternating 100 KB of noise and of text, so that compression has both kinds of

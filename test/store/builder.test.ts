@@ -53,6 +53,7 @@ const build = async (configs: Record<string, StoreConfig>) => {
 
 storeSuite(t, {
   name: 'ref_store to a nest of kinds',
+  isBrief: true,
   open: async () => {
     const { store, resources } = await build({ CAS: ref('BELOW'), BELOW: verified(tiers(memory, compressed(memory))) })
     return { store: store('CAS'), close: () => resources.close() }

@@ -25,6 +25,7 @@ const open = async (maxBytes = 350) => {
 
 storeSuite(t, {
   name: 'the share of an instance of memory',
+  isBrief: true,
   open: async () => ({ store: (await open(1024 ** 3)).a, close: async () => {} }),
   isPersistent: false,
   checksUploads: true,

@@ -48,6 +48,8 @@ export interface SuiteOptions {
   readonly isElsewhere?: boolean
   /** How many blobs, cuts and ranges are tried. */
   readonly runs?: number
+  /** The same shapes with fewer and smaller blobs: for wrappers, whose code has no limit of its own that lies higher. */
+  readonly isBrief?: boolean
 }
 
 /** The number of tiers in the stores that the tests open. */
@@ -56,6 +58,7 @@ const TIERS_MAX = 3
 const KIB = 1024
 const MIB = 1024 * KIB
 
+/** Empty, small, and around the sizes at which stages cut. */
 const SIZES = [
   0,
   1,
@@ -68,6 +71,10 @@ const SIZES = [
   256 * KIB + 1,
   3 * MIB + 17,
 ] as const
+
+const BRIEF_SIZES = [0, 1, 64 * KIB + 1, 256 * KIB, 600_017] as const
+
+const sizesOf = ({ isBrief = false }: SuiteOptions): readonly number[] => (isBrief ? BRIEF_SIZES : SIZES)
 
 /** The contract of every kind of store (src/store/contract/store.ts). The test of a kind starts with it. */
 export const storeSuite = (t: Test, options: SuiteOptions): void => {
@@ -102,7 +109,7 @@ const contents = (withStore: WithStore, options: SuiteOptions): void => {
   })
 
   withStore('returns blobs of every size', async (t, { store }) => {
-    for (const sizeBytes of SIZES) {
+    for (const sizeBytes of sizesOf(options)) {
       const bytes = bytesOf(sizeBytes)
       const digest = digestOf(bytes)
       await put(store, digest, bytes)
@@ -246,6 +253,9 @@ const ranges = (withStore: WithStore, { runs = 40 }: SuiteOptions): void => {
 }
 
 const uploads = (withStore: WithStore, options: SuiteOptions): void => {
+  const { isBrief = false } = options
+  /** More than all stages of a path hold. */
+  const largeBytes = isBrief ? 2 * MIB : 5 * MIB
   withStore('a cancelled upload leaves nothing', async (t, { store, leftovers }) => {
     const bytes = bytesOf(MIB)
     const digest = digestOf(bytes)
@@ -262,7 +272,7 @@ const uploads = (withStore: WithStore, options: SuiteOptions): void => {
   })
 
   withStore('keeps bytes that were only lent', async (t, { store }) => {
-    for (const sizeBytes of [...SIZES, 3 * MIB]) {
+    for (const sizeBytes of isBrief ? sizesOf(options) : [...SIZES, 3 * MIB]) {
       for (const sizes of [[64 * KIB], [1, 16_379, 300_000]]) {
         const bytes = bytesOf(sizeBytes, `lent ${sizes}`)
         await putLent(store, digestOf(bytes), new LentFeed(cut(bytes, sizes)))
@@ -337,7 +347,7 @@ const uploads = (withStore: WithStore, options: SuiteOptions): void => {
   })
 
   withStore('concurrent uploads of the same blob succeed even if one fails', async (t, { store }) => {
-    const bytes = bytesOf(900 * KIB)
+    const bytes = bytesOf((isBrief ? 300 : 900) * KIB)
     const digest = digestOf(bytes)
     const writers = Array.from({ length: 8 }, (_, i) => put(store, digest, bytes, { sizes: [10_000 * (i + 1)] }))
     const failing = putStream(store, digest, failingAfter(bytes.subarray(0, 1)))
@@ -347,10 +357,10 @@ const uploads = (withStore: WithStore, options: SuiteOptions): void => {
   })
 
   withStore('a read in flight finishes with the old bytes', async (t, { store }) => {
-    const bytes = bytesOf(5 * MIB)
+    const bytes = bytesOf(largeBytes)
     const isCas = options.checksUploads === true
     const digest = isCas ? digestOf(bytes) : digestOf(bytes).asKey()
-    const next = isCas ? bytes : bytesOf(5 * MIB, 'next')
+    const next = isCas ? bytes : bytesOf(largeBytes, 'next')
     await put(store, digest, bytes)
     const gate = new Gate()
     const reading = (await store.get(digest, WHOLE, call)).into([gate], call.signal)
@@ -380,7 +390,7 @@ const downloads = (withStore: WithStore, options: SuiteOptions): void => {
   })
 
   withStore('a stalled reader holds back the store', async (t, { store }) => {
-    const bytes = Buffer.alloc(24 * MIB, 'the same words again and again. ')
+    const bytes = Buffer.alloc(options.isBrief === true ? 6 * MIB : 24 * MIB, 'the same words again and again. ')
     const digest = digestOf(bytes)
     await put(store, digest, bytes, { sizes: [MIB] })
     const path = (await store.get(digest, WHOLE, call)).path()
@@ -409,13 +419,14 @@ const downloads = (withStore: WithStore, options: SuiteOptions): void => {
 
 /** Blobs that are in memory as a whole. */
 const wholeBlobs = (withStore: WithStore, options: SuiteOptions): void => {
+  const manyCount = options.isBrief === true ? 60 : 200
   const whole = (store: Store, digest: Digest): Promise<Buffer> =>
     getBytes(store, digest, Number.POSITIVE_INFINITY, call)
 
   withStore(
     'blobs of every size as bytes and as streams, written in one form and read in the other',
     async (t, { store }) => {
-      for (const sizeBytes of SIZES) {
+      for (const sizeBytes of sizesOf(options)) {
         const bytes = bytesOf(sizeBytes, 'as bytes')
         const digest = digestOf(bytes)
         if (sizeBytes > 0) await rejects(t, whole(store, digest), 'NOT_FOUND')
@@ -467,7 +478,7 @@ const wholeBlobs = (withStore: WithStore, options: SuiteOptions): void => {
   })
 
   withStore('many concurrent blobs, and one blob many times', async (t, { store }) => {
-    const blobs = Array.from({ length: 200 }, (_, i) => bytesOf(i * 37 + 1, `of many ${i}`))
+    const blobs = Array.from({ length: manyCount }, (_, i) => bytesOf(i * 37 + 1, `of many ${i}`))
     const same = bytesOf(2000, 'the same')
     const work = blobs.map(async (blob) => {
       await Promise.all([
@@ -485,7 +496,7 @@ const wholeBlobs = (withStore: WithStore, options: SuiteOptions): void => {
     'blobs of a batch are written independently, also when one comes twice',
     async (t, { store, leftovers }) => {
       t.same(await putAll(store, [], call), [])
-      const sizes = [...SIZES, ...Array.from({ length: 150 }, (_, i) => 1000 + i), 4096, 4096]
+      const sizes = [...sizesOf(options), ...Array.from({ length: manyCount - 40 }, (_, i) => 1000 + i), 4096, 4096]
       const blobs = sizes.map((sizeBytes) => bytesOf(sizeBytes, 'together'))
       const entries = blobs.map((bytes) => ({ digest: digestOf(bytes), bytes }))
       for (const round of [1, 2]) {

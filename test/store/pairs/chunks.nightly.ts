@@ -1,3 +1,7 @@
+// For changes in: src/store/kinds/dedup, src/content, src/stream/chunking, src/store/contract
+import t from 'tap'
 import { pairsUnder } from '../pairs.js'
 
-pairsUnder('chunks')
+t.setTimeout(600_000)
+
+pairsUnder(t, 'chunks')

@@ -1,3 +1,7 @@
+// For changes in: src/store/kinds/compression, src/stream/compression, src/store/contract
+import t from 'tap'
 import { pairsUnder } from '../pairs.js'
 
-pairsUnder('encoding')
+t.setTimeout(600_000)
+
+pairsUnder(t, 'encoding')

@@ -1,3 +1,7 @@
+// For changes in: src/store/kinds/experimental_cloud_object_store, src/store/objects, src/store/contract
+import t from 'tap'
 import { wrappersOver } from './over-backend.js'
 
-wrappersOver('Azure Blob Storage')
+t.setTimeout(600_000)
+
+wrappersOver(t, 'Azure Blob Storage')

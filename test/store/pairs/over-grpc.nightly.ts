@@ -1,3 +1,7 @@
+// For changes in: src/store/kinds/grpc, src/store/contract
+import t from 'tap'
 import { wrappersOver } from './over-backend.js'
 
-wrappersOver('grpc')
+t.setTimeout(600_000)
+
+wrappersOver(t, 'grpc')

@@ -1,3 +1,7 @@
+// For changes in: src/store/kinds/experimental_mongo, src/store/contract
+import t from 'tap'
 import { wrappersOver } from './over-backend.js'
 
-wrappersOver('experimental_mongo')
+t.setTimeout(600_000)
+
+wrappersOver(t, 'experimental_mongo')

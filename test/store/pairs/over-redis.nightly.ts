@@ -1,3 +1,7 @@
+// For changes in: src/store/kinds/redis_store, src/store/contract
+import t from 'tap'
 import { wrappersOver } from './over-backend.js'
 
-wrappersOver('redis_store')
+t.setTimeout(600_000)
+
+wrappersOver(t, 'redis_store')

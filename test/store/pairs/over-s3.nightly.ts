@@ -1,3 +1,7 @@
+// For changes in: src/store/kinds/experimental_cloud_object_store, src/store/objects, src/store/contract
+import t from 'tap'
 import { wrappersOver } from './over-backend.js'
 
-wrappersOver('S3')
+t.setTimeout(600_000)
+
+wrappersOver(t, 'S3')

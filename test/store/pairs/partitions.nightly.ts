@@ -1,3 +1,7 @@
+// For changes in: src/store/kinds/shard, src/store/kinds/size_partitioning, src/store/partition, src/store/contract
+import t from 'tap'
 import { pairsUnder } from '../pairs.js'
 
-pairsUnder('partitions')
+t.setTimeout(600_000)
+
+pairsUnder(t, 'partitions')

@@ -26,12 +26,14 @@ const zstd = (backend: Store, settings: Partial<Zstd> = {}): Promise<Store> => {
 
 storeSuite(t, {
   name: 'lz4 over memory',
+  isBrief: true,
   open: async () => ({ store: await compressed(await memoryStore()), close: async () => {} }),
   isPersistent: false,
 })
 
 storeSuite(t, {
   name: 'zstd over memory',
+  isBrief: true,
   open: async () => ({ store: await zstd(await memoryStore()), close: async () => {} }),
   isPersistent: false,
 })

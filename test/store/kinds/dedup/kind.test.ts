@@ -13,6 +13,7 @@ import { Watched } from '../../watched.js'
 
 storeSuite(t, {
   name: 'dedup over memory',
+  isBrief: true,
   open: async () => ({ store: await deduplicated(await memoryStore(), await memoryStore()), close: async () => {} }),
   isPersistent: false,
 })

@@ -10,6 +10,7 @@ import { Watched } from '../../watched.js'
 
 storeSuite(t, {
   name: 'existence_cache over memory',
+  isBrief: true,
   open: async () => ({ store: await existenceCached(await memoryStore()), close: async () => {} }),
   isPersistent: false,
 })

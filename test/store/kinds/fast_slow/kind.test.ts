@@ -49,7 +49,8 @@ const suites = {
 }
 
 for (const [name, open] of Object.entries(suites)) {
-  storeSuite(t, { name, open: async () => ({ store: await open(), close: async () => {} }), isPersistent: false })
+  const close = async (): Promise<void> => {}
+  storeSuite(t, { name, open: async () => ({ store: await open(), close }), isPersistent: false, isBrief: true })
 }
 
 const setUp = async (options: Partial<FastSlowOptions> = {}) => {

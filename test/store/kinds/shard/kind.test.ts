@@ -11,6 +11,7 @@ import { rejects, storeSuite } from '../../suite.js'
 
 storeSuite(t, {
   name: 'shard over memory',
+  isBrief: true,
   open: async () => ({
     store: await sharded([await memoryStore(), await memoryStore(), await memoryStore()], [1, 2, 0]),
     close: async () => {},

@@ -9,6 +9,7 @@ import { Watched } from '../../watched.js'
 
 storeSuite(t, {
   name: 'size_partitioning over memory',
+  isBrief: true,
   open: async () => ({ store: await partitioned(await memoryStore(), await memoryStore()), close: async () => {} }),
   isPersistent: false,
 })

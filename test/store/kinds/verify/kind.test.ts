@@ -24,6 +24,7 @@ for (const [name, open] of Object.entries(kinds)) {
     name,
     open: async () => ({ store: await open(), close: async () => {} }),
     isPersistent: false,
+    isBrief: true,
     checksUploads: true,
   })
 

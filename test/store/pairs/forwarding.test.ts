@@ -1,0 +1,7 @@
+import t from 'tap'
+import { forwards } from '../forwarding.js'
+import { wrappers } from '../wrappers.js'
+
+t.setTimeout(170_000)
+
+for (const [name, wrapper] of Object.entries(wrappers)) forwards(t, name, wrapper)
