@@ -101,7 +101,24 @@ t.test('what Python writes when a tool runs does not change it', async (t) => {
   t.match(keep(), { made: 1 })
 })
 
-t.test('each program of .ci/bring has a variable, and an unknown variable is an error', async (t) => {
+t.test('what .ci/bring brings for a file has its variable when the tests run', async (t) => {
+  // Stands for npm: makes a program, and shows what tests would see.
+  const npm = `#!/bin/sh
+case "$1" in
+  install) mkdir -p node_modules/.bin && echo >node_modules/.bin/azurite-blob ;;
+  test) printenv REMEXEC_TEST_AZURITE ;;
+esac
+`
+  const home = t.testdir({ bin: { npm } })
+  chmodSync(join(home, 'bin', 'npm'), 0o755)
+  const file = 'test/store/kinds/experimental_cloud_object_store/azure-server.ts'
+  const script = `source .ci/tests; bring ${file}; brought; run_tests some.test.ts; cat "$report"`
+  const env = { PATH: `${home}/bin:${process.env['PATH']}`, XDG_CACHE_HOME: home }
+  const { stdout, stderr } = spawnSync('bash', ['--norc', '-c', script], { cwd: root, env, encoding: 'utf8' })
+  t.equal(stdout.trim(), join(home, 'remexec/tools/npmazurite-3.35.0/node_modules/.bin/azurite-blob'), stderr)
+})
+
+t.test('a variable without a program is an error', async (t) => {
   const { status, stderr } = spawnSync(join(root, '.ci', 'bring'), ['REMEXEC_TEST_UNKNOWN'], { encoding: 'utf8' })
   t.match({ status, stderr }, { status: 2, stderr: 'REMEXEC_TEST_UNKNOWN: no program is brought for it\n' })
 })
