@@ -293,7 +293,7 @@ export class Http2Connection implements FrameSink, StreamHost, OpeningHost, Rece
     expectNoStream('SETTINGS', streamId)
     if ((flags & Flag.ACK) !== 0) {
       expectBytes('SETTINGS that acknowledge', payload, 0)
-      this.#watch.isAcknowledged = true
+      this.#acknowledged()
       return
     }
     const before = this.#peer
@@ -306,6 +306,15 @@ export class Http2Connection implements FrameSink, StreamHost, OpeningHost, Rece
     if (settings.initialWindowBytes !== before.initialWindowBytes) {
       this.#changeWindows(settings.initialWindowBytes - before.initialWindowBytes)
     }
+  }
+
+  /** From here on our settings also apply to the windows of streams that were open before (RFC 9113, 6.9.2). */
+  #acknowledged(): void {
+    const beforeBytes = this.receiveWindowBytes
+    this.#watch.isAcknowledged = true
+    const byBytes = this.receiveWindowBytes - beforeBytes
+    if (byBytes === 0) return
+    for (const stream of this.#streams) stream.receiveWindowBytes += byBytes
   }
 
   /**

@@ -4,7 +4,7 @@ import { ErrorCode, Flag, FrameType, PREFACE } from '../../../src/server/http2/f
 import { encodeFields } from '../../../src/server/http2/hpack/encoder.js'
 import { listen } from '../../../src/server/listener.js'
 import type { TransportLimits } from '../../../src/server/remexec/transport.js'
-import { frame, RawClient, requestBlock, SETTINGS } from './raw-client.js'
+import { frame, RawClient, requestBlock, SETTINGS, SETTINGS_ACK } from './raw-client.js'
 
 // Cases found by the comparison with nghttp2 (test/fuzz/transport).
 
@@ -82,4 +82,20 @@ t.test('a client that does not know a small window yet may send what the protoco
   client.write(frame(FrameType.PING, 0, 0, Buffer.alloc(8)))
   await client.until(({ type }) => type === FrameType.PING)
   t.notOk(client.heard.some(({ type }) => type === FrameType.RST_STREAM))
+})
+
+t.test('once a client knows a small window, streams that it opened before have that window too', async (t) => {
+  const name = 'google.bytestream.ByteStream'
+  const readsNothing: Service = { name, clientStreaming: { Write: () => new Promise(() => {}) } }
+  const port = await serving(t, { streamWindowBytes: 16_384 }, [readsNothing])
+  const request = frame(FrameType.HEADERS, Flag.END_HEADERS, 1, requestBlock(`/${name}/Write`))
+  const data = frame(FrameType.DATA, 0, 1, Buffer.alloc(16_000))
+  const client = await RawClient.open(port, PREFACE, SETTINGS, request, SETTINGS_ACK, data)
+  t.teardown(() => client.destroy())
+  client.write(frame(FrameType.PING, 0, 0, Buffer.alloc(8)))
+  await client.until(({ type }) => type === FrameType.PING)
+  t.notOk(client.heard.some(({ type }) => type === FrameType.RST_STREAM))
+  client.write(data)
+  const reset = await client.until(({ type }) => type === FrameType.RST_STREAM)
+  t.equal(reset?.payload.readUInt32BE(0), ErrorCode.FLOW_CONTROL_ERROR)
 })
