@@ -6,9 +6,10 @@ import type { Directory } from '../proto/generated/build.bazel.remote.execution.
 import { Digest } from '../reapi/digest.js'
 import { type Call, cancellation } from '../rpc/call.js'
 import type { Store } from '../store/contract/store.js'
+import { LANES } from '../work/bounded-map.js'
+import { Semaphore } from '../work/semaphore.js'
 import { TimeSlices } from '../work/time-slices.js'
-import { Turns } from '../work/turns.js'
-import { BLOB_LANES, readBlob } from './read-blob.js'
+import { readBlob } from './read-blob.js'
 import { walk } from './walk.js'
 
 const directoryCodec = codec('build.bazel.remote.execution.v2.Directory')
@@ -31,32 +32,32 @@ export interface WalkOptions {
 
 export interface TreeLimits {
   /** Trees that are read at the same time. */
-  readonly atATime: number
+  readonly permits: number
   /** Calls that may wait for a turn; more are rejected with RESOURCE_EXHAUSTED. */
-  readonly mayWait: number
+  readonly maxWaiting: number
   /** Distinct directories in one tree; a larger tree is rejected with RESOURCE_EXHAUSTED. */
   readonly maxDirectories: number
 }
 
 /** Measured: a walk holds 245 bytes per directory it has seen, so eight trees of maximum size take 1 GB. */
-const LIMITS: TreeLimits = { atATime: 8, mayWait: 1_000, maxDirectories: 500_000 }
+const LIMITS: TreeLimits = { permits: 8, maxWaiting: 1_000, maxDirectories: 500_000 }
 
 const SLICE_MS = 5
 
 /** The turn of one call to read directory trees. */
 export class TreeTurn {
-  readonly #turns: Turns
+  readonly #turns: Semaphore
   readonly #call: Call
   #end: (() => void) | undefined
 
-  constructor(turns: Turns, call: Call) {
+  constructor(turns: Semaphore, call: Call) {
     this.#turns = turns
     this.#call = call
   }
 
   async take(): Promise<void> {
     const { signal, held } = this.#call
-    this.#end = await this.#turns.take('a turn to read a directory tree', signal, held?.holder)
+    this.#end = await this.#turns.acquire('a turn to read a directory tree', signal, held?.holder)
   }
 
   end(): void {
@@ -75,13 +76,13 @@ export class TreeTurn {
 /** Reads directory trees in turns, so that many requests exhaust neither memory nor the event loop. */
 export class DirectoryTrees {
   readonly #maxDirectories: number
-  readonly #turns: Turns
+  readonly #turns: Semaphore
   readonly #slices = new TimeSlices(SLICE_MS)
 
   constructor(limits: Partial<TreeLimits> = {}) {
     const { maxDirectories, ...turns } = { ...LIMITS, ...limits }
     this.#maxDirectories = maxDirectories
-    this.#turns = new Turns(turns)
+    this.#turns = new Semaphore(turns)
   }
 
   /** A turn that is not taken yet. */
@@ -127,7 +128,7 @@ export class DirectoryTrees {
     const directories = walk<ReadDirectory>(root, {
       fetch: (digest) => read(cas, digest, call, { maxDirectoryBytes, root }),
       childrenOf: (directory, digest) => childrenOf(directory.decode(), digest),
-      lanes: BLOB_LANES,
+      lanes: LANES,
       maxBytes: maxDirectoryBytes,
     })
     try {

@@ -20,6 +20,3 @@ export const allBytes = async (blob: Blob, digest: Digest, { offset, limit }: Ra
 /** The error for a backend that ends a blob early without an error. A client would take the short blob for complete. */
 export const shortened = (digest: Digest, foundBytes: number): StatusError =>
   new StatusError('DATA_LOSS', `blob ${digest.key} ended after ${foundBytes} bytes, expected ${digest.sizeBytes}`)
-
-/** Blobs of one request that are read or written at the same time. */
-export const BLOB_LANES = 16

@@ -3,21 +3,17 @@ import { LruCache } from '../base/lru-cache.js'
 import { StatusError } from '../base/status-error.js'
 import type { RequestLimit } from '../config/config.js'
 import { retryInfo } from '../proto/error-details.js'
+import { RateLimiter } from '../work/rate-limiter.js'
 import { whoFits } from './access.js'
 import { ANONYMOUS, describe, type Identity } from './identity/identity.js'
 
 /** Bound on remembered callers. A forgotten caller starts with a full bucket. */
-const MAX_BUCKETS = 40_000
-
-interface Bucket {
-  tokens: number
-  filledMs: number
-}
+const MAX_LIMITERS = 40_000
 
 /** A token bucket per caller, refilled at the rate of its limit. */
 export class RequestLimits {
   readonly #limits: readonly { readonly fits: (identity: Identity) => boolean; readonly limit: RequestLimit }[]
-  readonly #buckets = new LruCache<Bucket>(MAX_BUCKETS)
+  readonly #limiters = new LruCache<RateLimiter>(MAX_LIMITERS)
   readonly #clock: Clock
 
   constructor(limits: readonly RequestLimit[], clock: Clock) {
@@ -31,12 +27,9 @@ export class RequestLimits {
     const at = this.#limits.findIndex(({ fits }) => fits(identity))
     const limit = this.#limits[at]?.limit
     if (limit === undefined) return
-    const bucket = this.#filled(`${at} ${identity === ANONYMOUS ? addressOf(peer) : describe(identity)}`, limit)
-    if (bucket.tokens >= 1) {
-      bucket.tokens -= 1
-      return
-    }
-    const delayMs = Math.ceil(((1 - bucket.tokens) / limit.requests_per_s) * 1000)
+    const limiter = this.#limiterOf(`${at} ${identity === ANONYMOUS ? addressOf(peer) : describe(identity)}`, limit)
+    if (limiter.take()) return
+    const delayMs = limiter.waitMs
     const who = identity === ANONYMOUS ? 'callers from your address' : identity.name
     const message = `too many requests: ${who} may make ${limit.requests_per_s} a second, and ${limit.burst} at once`
     throw new StatusError('RESOURCE_EXHAUSTED', `${message}; try again in ${delayMs} ms`, {
@@ -44,18 +37,12 @@ export class RequestLimits {
     })
   }
 
-  #filled(key: string, { requests_per_s: perS, burst }: RequestLimit): Bucket {
-    const nowMs = this.#clock.now()
-    const known = this.#buckets.get(key)
-    if (known === undefined) {
-      const bucket = { tokens: burst, filledMs: nowMs }
-      this.#buckets.set(key, bucket, 1)
-      return bucket
-    }
-    const passedMs = Math.max(0, nowMs - known.filledMs)
-    known.tokens = Math.min(burst, known.tokens + (passedMs / 1000) * perS)
-    known.filledMs = nowMs
-    return known
+  #limiterOf(key: string, { requests_per_s: perSecond, burst }: RequestLimit): RateLimiter {
+    const known = this.#limiters.get(key)
+    if (known !== undefined) return known
+    const limiter = new RateLimiter({ burst, perSecond }, () => this.#clock.now())
+    this.#limiters.set(key, limiter, 1)
+    return limiter
   }
 }
 

@@ -1,7 +1,9 @@
+import { InFlight } from '../work/in-flight.js'
+
 /** The open connections. A shutdown can wait until there are none. */
 export class Connections<T> implements Iterable<T> {
   readonly #open = new Set<T>()
-  #idle: (() => void)[] = []
+  readonly #inFlight = new InFlight()
 
   get size(): number {
     return this.#open.size
@@ -9,20 +11,16 @@ export class Connections<T> implements Iterable<T> {
 
   add(connection: T): void {
     this.#open.add(connection)
+    this.#inFlight.begin()
   }
 
   delete(connection: T): void {
-    this.#open.delete(connection)
-    if (this.#open.size > 0) return
-    const waiting = this.#idle
-    this.#idle = []
-    for (const resolve of waiting) resolve()
+    if (this.#open.delete(connection)) this.#inFlight.end()
   }
 
   /** Resolves when none is open. */
   idle(): Promise<void> {
-    if (this.#open.size === 0) return Promise.resolve()
-    return new Promise((resolve) => this.#idle.push(resolve))
+    return this.#inFlight.idle()
   }
 
   /** Iterates over a copy, so connections may open or close meanwhile. */

@@ -4,7 +4,7 @@ import { isStatus, StatusError } from '../base/status-error.js'
 import type { Log } from '../log/log.js'
 import { retryDelayMsOf } from '../proto/error-details.js'
 import type { Caller, Gate, PageRequest } from '../rpc/gate.js'
-import type { Activity } from './call/activity.js'
+import type { InFlight } from '../work/in-flight.js'
 import { type Client, clientOf } from './client.js'
 
 export interface HttpAnswer {
@@ -40,13 +40,13 @@ export class HttpPages {
   readonly #handlers: ReadonlyMap<string, HttpHandler>
   readonly #guard: PageGuard | undefined
   readonly #log: Log
-  readonly #activity: Activity
+  readonly #inFlight: InFlight
 
-  constructor(handlers: ReadonlyMap<string, HttpHandler>, { log, activity, guard }: PagesParts) {
+  constructor(handlers: ReadonlyMap<string, HttpHandler>, { log, inFlight, guard }: PagesParts) {
     this.#handlers = handlers
     this.#guard = guard
     this.#log = log
-    this.#activity = activity
+    this.#inFlight = inFlight
   }
 
   has(target: string): boolean {
@@ -55,7 +55,7 @@ export class HttpPages {
 
   /** Passes the answer to `send`. Never fails. */
   answer(request: HttpRequest, send: (answer: HttpAnswer) => void): void {
-    this.#activity.during(this.#answer(request).then(send))
+    this.#inFlight.during(this.#answer(request).then(send))
   }
 
   async #answer({ method, target, signal, caller }: HttpRequest): Promise<HttpAnswer> {
@@ -88,7 +88,7 @@ export interface PageGuard {
 
 interface PagesParts {
   readonly log: Log
-  readonly activity: Activity
+  readonly inFlight: InFlight
   readonly guard?: PageGuard | undefined
 }
 

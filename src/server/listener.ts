@@ -9,8 +9,8 @@ import type { Gate } from '../rpc/gate.js'
 import type { Service } from '../rpc/rpc.js'
 import type { Tracer } from '../rpc/trace.js'
 import { within } from '../work/deadline.js'
+import { InFlight } from '../work/in-flight.js'
 import { type ConnectionBounds, DEFAULT_CONNECTION_BOUNDS } from './admission.js'
-import { Activity } from './call/activity.js'
 import { Calls } from './call/calls.js'
 import type { CallMeters } from './call/meter.js'
 import { GrpcHealth, HEALTH } from './health.js'
@@ -88,15 +88,15 @@ const FLUSH_MS = 250
 /** Serves gRPC (HTTP/2, with prior knowledge if unencrypted) and HTTP/1.1 on one port. */
 export const listen = async (options: ListenOptions): Promise<Listener> => {
   const { log = silentLog, clock = systemClock, firstBytesMs = FIRST_BYTES_MS, awaited = [] } = options
-  const activity = new Activity()
+  const inFlight = new InFlight()
   const names = [...options.services.map(({ name }) => name), ...awaited]
   const health = new GrpcHealth(names, awaited.length === 0)
   const reflection = reflectionServices([...names, HEALTH, ...REFLECTION])
   const { gate, operatorPaths, meters, tracer, shownShare } = options
   const all = [...options.services, health.service, ...reflection]
-  const calls = new Calls(all, { log, activity, meters, tracer, shownShare, gate }, awaited)
+  const calls = new Calls(all, { log, inFlight: inFlight, meters, tracer, shownShare, gate }, awaited)
   const guard = gate && { gate, paths: operatorPaths ?? new Set<string>() }
-  const pages = new HttpPages(options.http ?? new Map(), { log, activity, guard })
+  const pages = new HttpPages(options.http ?? new Map(), { log, inFlight: inFlight, guard })
   const transport = await transportOf(options, {
     calls,
     http: httpServer(pages),
@@ -123,11 +123,11 @@ export const listen = async (options: ListenOptions): Promise<Listener> => {
     health.endWatches()
     server.close()
     transport.drain(drainMs + 2 * FLUSH_MS)
-    await within(drainMs, activity.idle())
+    await within(drainMs, inFlight.idle())
     calls.stop(new StatusError('UNAVAILABLE', 'the server is shutting down'))
     await within(FLUSH_MS, transport.idle())
     transport.destroy()
-    await within(FLUSH_MS, activity.idle())
+    await within(FLUSH_MS, inFlight.idle())
   }
   return {
     address,

@@ -1,3 +1,6 @@
+/** Requests or files of one call in flight together. They cover round trips, and one call leaves room to others. */
+export const LANES = 16
+
 /**
  * Maps with at most `limit` concurrent runs of `work`. Results keep the order of `items`. After the first failure no
  * further item is started.

@@ -159,7 +159,7 @@ t.test(
     const store = await watchedStore()
     const cas = asCas(store)
     const roots = await Promise.all(['a', 'b', 'c', 'd', 'e'].map((salt) => wideTree(cas, 3, salt)))
-    const { client } = await serve(t, { instances: { '': { cas } }, trees: { atATime: 2, mayWait: 6 } })
+    const { client } = await serve(t, { instances: { '': { cas } }, trees: { permits: 2, maxWaiting: 6 } })
     let open = (): void => {}
     const gate = new Promise<void>((resolve) => {
       open = resolve
@@ -204,7 +204,7 @@ t.test('a tree with more directories than the limit is refused', async (t) => {
 })
 
 t.test('clients that do not read their trees do not delay other GetTree calls', async (t) => {
-  const { client, connect, cas, clock } = await serve(t, { trees: { atATime: 1 } })
+  const { client, connect, cas, clock } = await serve(t, { trees: { permits: 1 } })
   const leaves = Array.from({ length: 40 }, (_, index) =>
     directory({ symlinks: [{ name: 'l', target: `${index}${'x'.repeat(1_000_000)}` }] }),
   )

@@ -5,7 +5,7 @@ import type { Gate } from '../../rpc/gate.js'
 import type { Service } from '../../rpc/rpc.js'
 import { type Span, type Tracer, traceContextOf } from '../../rpc/trace.js'
 import { inBackground } from '../../work/in-background.js'
-import type { Activity } from './activity.js'
+import type { InFlight } from '../../work/in-flight.js'
 import { ServerCall } from './call.js'
 import { CallsUnderWay, type UnderWay } from './calls-under-way.js'
 import { type Handler, handlersByPath, refusingHandlers } from './handlers.js'
@@ -15,7 +15,7 @@ import type { Wire } from './wire.js'
 export interface CallsParts {
   readonly log: Log
   /** Counts the calls in progress. */
-  readonly activity: Activity
+  readonly inFlight: InFlight
   readonly meters?: CallMeters | undefined
   readonly tracer?: Tracer | undefined
   /** The share of calls, 0 to 1, whose log line is at level info instead of debug. Default 0. */
@@ -41,7 +41,7 @@ const starting = (): StatusError =>
 export class Calls {
   readonly #handlers: Map<string, Handler>
   readonly #log: Log
-  readonly #activity: Activity
+  readonly #inFlight: InFlight
   readonly #tracer: Tracer | undefined
   readonly #shownShare: number
   readonly #meterOf: CallMeters
@@ -53,14 +53,14 @@ export class Calls {
   /** Calls of the services named `awaited` are UNAVAILABLE until `serve` provides them. */
   constructor(
     services: readonly Service[],
-    { log, activity, meters = unmetered, tracer, shownShare = 0, gate }: CallsParts,
+    { log, inFlight, meters = unmetered, tracer, shownShare = 0, gate }: CallsParts,
     awaited: readonly string[] = [],
   ) {
     this.#handlers = new Map([...refusingHandlers(awaited, starting), ...handlersByPath(services)])
     this.#meterOf = meters
     for (const handler of this.#handlers.values()) this.#meters.set(handler, meters(handler.method.path))
     this.#log = log
-    this.#activity = activity
+    this.#inFlight = inFlight
     this.#tracer = tracer
     this.#shownShare = shownShare
     this.#gate = gate
@@ -105,10 +105,10 @@ export class Calls {
     if (whenReady(begin, () => leave())) return
     const waiting: WaitingCall = { position: 0, path: handler.method.path, wire }
     this.#waiting.add(waiting)
-    this.#activity.begin()
+    this.#inFlight.begin()
     leave = () => {
       this.#waiting.delete(waiting)
-      this.#activity.end()
+      this.#inFlight.end()
     }
   }
 
@@ -122,7 +122,7 @@ export class Calls {
   }
 
   async #run(handler: Handler, call: ServerCall, wire: Wire): Promise<void> {
-    this.#activity.begin()
+    this.#inFlight.begin()
     this.#underWay.add(call)
     try {
       if (this.#gate !== undefined) await call.pass(this.#gate)
@@ -132,7 +132,7 @@ export class Calls {
     } finally {
       this.#underWay.delete(call)
       wire.handled()
-      this.#activity.end()
+      this.#inFlight.end()
     }
   }
 }

@@ -1,5 +1,5 @@
+import { RateLimiter } from '../../work/rate-limiter.js'
 import type { Held } from '../held.js'
-import { Allowance } from './allowance.js'
 import {
   ControlFrames,
   checkGoAway,
@@ -62,8 +62,8 @@ export class Http2Connection implements FrameSink, StreamHost, OpeningHost, Rece
   readonly #opening: Opening
   readonly #output: Output
   readonly #watch: Watch
-  readonly #idleFrames: Allowance
-  readonly #resets: Allowance
+  readonly #idleFrames: RateLimiter
+  readonly #resets: RateLimiter
   readonly #control: ControlFrames
   readonly #streams: Streams
   readonly #receiving: Receiving
@@ -85,8 +85,8 @@ export class Http2Connection implements FrameSink, StreamHost, OpeningHost, Rece
     this.#control = new ControlFrames(this.#output)
     this.sender = new Sender(this.#output, limits.outputBytes, held.answers)
     this.#streams = new Streams(held.requests)
-    this.#idleFrames = new Allowance(limits.idleFrames, now)
-    this.#resets = new Allowance(limits.resets, now)
+    this.#idleFrames = new RateLimiter(limits.idleFrames, now)
+    this.#resets = new RateLimiter(limits.resets, now)
     this.#watch = new Watch(limits, now())
     this.#opening = new Opening(this.#streams, limits, this)
     this.#receiving = new Receiving(this.#streams, limits.connectionWindowBytes, this)
@@ -377,7 +377,7 @@ export class Http2Connection implements FrameSink, StreamHost, OpeningHost, Rece
     this.#channel.resume()
   }
 
-  #spend(allowance: Allowance, what: string): void {
+  #spend(allowance: RateLimiter, what: string): void {
     if (!allowance.take()) throw new ConnectionError('ENHANCE_YOUR_CALM', `too many ${what}`)
   }
 

@@ -1,3 +1,5 @@
+import type { Rate } from '../../work/rate-limiter.js'
+
 /** Bounds on the cost of one connection. Each has a test with a client that exceeds it. */
 export interface ConnectionLimits {
   /** Concurrent requests, including closed streams whose handler has not ended. */
@@ -28,11 +30,6 @@ export interface ConnectionLimits {
   readonly readOffMs: number
   /** How long a client may read nothing while bytes wait for it. */
   readonly stallMs: number
-}
-
-export interface Rate {
-  readonly burst: number
-  readonly perSecond: number
 }
 
 export const DEFAULT_LIMITS: ConnectionLimits = {

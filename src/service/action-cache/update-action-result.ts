@@ -1,6 +1,5 @@
 import { isStatus, StatusError } from '../../base/status-error.js'
 import { readAction, readCommand } from '../../content/action.js'
-import { BLOB_LANES } from '../../content/read-blob.js'
 import { codec } from '../../proto/codec.js'
 import type { ActionResult, UpdateActionResultRequest } from '../../proto/generated/build.bazel.remote.execution.v2.js'
 import { checkOutputPaths, checkOutputs, reachesUp, referencedBlobs } from '../../reapi/action-result.js'
@@ -11,7 +10,7 @@ import { setOrigin } from '../../reapi/result-origin.js'
 import type { Call } from '../../rpc/call.js'
 import type { RpcCall } from '../../rpc/rpc.js'
 import { putBytes, type Store } from '../../store/contract/store.js'
-import { boundedMap } from '../../work/bounded-map.js'
+import { boundedMap, LANES } from '../../work/bounded-map.js'
 import { openRequest, requestDigest } from '../request.js'
 import type { ActionCacheOptions } from './options.js'
 
@@ -92,7 +91,7 @@ const moveInlined = async (
   result.stdoutRaw = take(result.stdoutDigest, result.stdoutRaw)
   result.stderrRaw = take(result.stderrDigest, result.stderrRaw)
   for (const file of result.outputFiles) file.contents = take(file.digest, file.contents)
-  await boundedMap(inlined, BLOB_LANES, ({ digest, bytes }) => putBytes(cas, digest, bytes, call))
+  await boundedMap(inlined, LANES, ({ digest, bytes }) => putBytes(cas, digest, bytes, call))
 }
 
 const NOTHING = Buffer.alloc(0)

@@ -1,5 +1,5 @@
 import { codeName, isStatus, StatusError } from '../../base/status-error.js'
-import { allBytes, BLOB_LANES, readBlob } from '../../content/read-blob.js'
+import { allBytes, readBlob } from '../../content/read-blob.js'
 import type {
   BatchReadBlobsRequest,
   BatchReadBlobsResponseInput,
@@ -14,7 +14,7 @@ import type { Blob } from '../../stream/blob/blob.js'
 import { compressed, compressionOf } from '../../stream/compression/compression.js'
 import { parseZstdFrame } from '../../stream/compression/zstd-frame.js'
 import { WHOLE } from '../../stream/path.js'
-import { boundedMap } from '../../work/bounded-map.js'
+import { boundedMap, LANES } from '../../work/bounded-map.js'
 import { openRequest, requestDigests } from '../request.js'
 import { compressorFor } from '../windows.js'
 import type { CasOptions } from './options.js'
@@ -32,7 +32,7 @@ export const batchReadBlobs =
     const totalBytes = totalOf(digests, maxBatchBytes)
     if (totalBytes > SMALL_BYTES) await rpc.reserveAnswer(totalBytes)
     const compressor = instance.compressors.find(({ value }) => request.acceptableCompressors.includes(value))
-    const entries = await boundedMap(digests, BLOB_LANES, (digest) => read(instance.cas, digest, compressor, call))
+    const entries = await boundedMap(digests, LANES, (digest) => read(instance.cas, digest, compressor, call))
     return { responses: fitting(digests, entries, maxResponseBytes) }
   }
 

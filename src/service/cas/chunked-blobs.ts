@@ -10,7 +10,7 @@ import type { Call } from '../../rpc/call.js'
 import { getBytes, missingOf, putBytes, type Store } from '../../store/contract/store.js'
 import { cutBlob } from '../../stream/chunking/cut-blob.js'
 import { WHOLE } from '../../stream/path.js'
-import { Turns } from '../../work/turns.js'
+import { Semaphore } from '../../work/semaphore.js'
 import { KeptChunks } from './kept-chunks.js'
 
 export interface ChunkingOptions {
@@ -36,7 +36,7 @@ export class ChunkedBlobs {
   readonly maxChunkCount: number
   readonly #options: ChunkingOptions
   readonly #kept: KeptChunks
-  readonly #turns = new Turns({ atATime: SPLITS_AT_A_TIME, mayWait: SPLITS_WAITING })
+  readonly #splitSlots = new Semaphore({ permits: SPLITS_AT_A_TIME, maxWaiting: SPLITS_WAITING })
 
   constructor(options: ChunkingOptions) {
     this.averageBytes = options.cdc.sizes.normal
@@ -55,7 +55,7 @@ export class ChunkedBlobs {
   async #presentList(digest: Digest, cas: Store, maxChunkCount: number, call: Call): Promise<ChunkList> {
     const known = await this.#known(digest, call)
     if (known !== undefined && (await missingOf(cas, known.chunks, call)).length === 0) return known
-    const end = await this.#turns.take('a blob to be split', call.signal)
+    const end = await this.#splitSlots.acquire('a blob to be split', call.signal)
     try {
       const list = { chunks: await this.#split(digest, cas, maxChunkCount, call), chunkingFunction: FAST_CDC_2020 }
       await this.remember(digest, list, call)

@@ -6,7 +6,7 @@ import { DigestBatch } from '../../reapi/digest-batch.js'
 import type { Call } from '../../rpc/call.js'
 import { Blob } from '../../stream/blob/blob.js'
 import { type Range, WHOLE } from '../../stream/path.js'
-import { boundedMap } from '../../work/bounded-map.js'
+import { boundedMap, LANES } from '../../work/bounded-map.js'
 
 /**
  * Keeps blobs under digests. The same contract serves the CAS, whose keys describe the bytes, and the action cache,
@@ -83,9 +83,6 @@ export interface BlobEntry {
 /** One outcome per blob of `putAll`: an error, or undefined for a stored blob. */
 export type Outcomes = readonly (StatusError | undefined)[]
 
-/** Concurrent `put` calls of a store without its own `putAll`. */
-const PUT_LANES = 16
-
 /** Defaults for stores that do not override them. */
 export abstract class BaseStore implements Store {
   readonly properties: StoreProperties = PLAIN
@@ -98,7 +95,7 @@ export abstract class BaseStore implements Store {
   abstract health(call: Call): Promise<HealthStatus>
 
   putAll(entries: readonly BlobEntry[], call: Call): Promise<Outcomes> {
-    return boundedMap(entries, PUT_LANES, ({ digest, blob }) => outcomeOf(this.put(digest, blob, call)))
+    return boundedMap(entries, LANES, ({ digest, blob }) => outcomeOf(this.put(digest, blob, call)))
   }
 }
 

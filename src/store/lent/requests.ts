@@ -4,7 +4,7 @@ import { errorOf } from '../../proto/error-details.js'
 import type { StoreRequestInput, StoreResponse } from '../../proto/generated/remexec.worker.v1.js'
 import type { Digest } from '../../reapi/digest.js'
 import { type Call, cancellation } from '../../rpc/call.js'
-import { Turns } from '../../work/turns.js'
+import { Semaphore } from '../../work/semaphore.js'
 
 /** A message from a worker to its server; requests for the lent stores travel among the others. */
 export type WorkerMessage = Input<'remexec.worker.v1.WorkerMessage'>
@@ -29,7 +29,7 @@ interface Pending {
 export class LentStoreRequests {
   readonly #send: (message: WorkerMessage) => boolean
   readonly #pending = new Map<number, Pending>()
-  readonly #turns = new Turns({ atATime: AT_A_TIME, mayWait: Number.POSITIVE_INFINITY })
+  readonly #slots = new Semaphore({ permits: AT_A_TIME, maxWaiting: Number.POSITIVE_INFINITY })
   #lastId = 0
 
   /** `send` returns whether there is a connection. */
@@ -39,7 +39,7 @@ export class LentStoreRequests {
 
   /** Rejects like the store, and with UNAVAILABLE if the connection is lost before the answer. */
   async ask(scope: Scope, request: LentStoreRequest, { signal, span }: Asker = {}): Promise<StoreResponse> {
-    const end = await this.#turns.take('a turn to ask the server', signal ?? NEVER)
+    const end = await this.#slots.acquire('a turn to ask the server', signal ?? NEVER)
     try {
       return await this.#answer(scope, { ...request, ...span?.context }, signal)
     } finally {

@@ -15,8 +15,8 @@ import { type DigestFunction, digestFunctions } from '../../reapi/digest-functio
 import { type Call, callWith, internalCall } from '../../rpc/call.js'
 import { spanElsewhere, type Tracer } from '../../rpc/trace.js'
 import { Blob } from '../../stream/blob/blob.js'
-import { boundedMap } from '../../work/bounded-map.js'
-import { Turns } from '../../work/turns.js'
+import { boundedMap, LANES } from '../../work/bounded-map.js'
+import { Semaphore } from '../../work/semaphore.js'
 import { type BlobFiles, type BlobLease, missingOf, type Store } from '../contract/store.js'
 import { isolatedView } from '../view/isolated.js'
 
@@ -34,7 +34,6 @@ export interface LentStores {
 export type LentStoreResponse = Omit<Input<'remexec.worker.v1.StoreResponse'>, 'id'>
 
 const AT_A_TIME = 32
-const LANES = 16
 /** Maximum size of one read. Workers ask for less; a larger answer is cut. */
 const MAX_PART_BYTES = 4 * 1024 * 1024
 const MAX_LEASES = 100_000
@@ -45,7 +44,7 @@ const functions = Object.values(digestFunctions)
 export class LentStoreServer {
   readonly #stores: LentStores
   readonly #call: Call
-  readonly #turns = new Turns({ atATime: AT_A_TIME })
+  readonly #slots = new Semaphore({ permits: AT_A_TIME })
   readonly #leases = new Map<number, Promise<BlobLease>>()
   /** Paths of reserved files that are not adopted yet. */
   readonly #reserved = new Set<string>()
@@ -66,9 +65,11 @@ export class LentStoreServer {
       return
     }
     const failed = (error: unknown): LentStoreResponse => ({ failure: statusOf(StatusError.from(error)) })
-    const end = await this.#turns.take('a turn to use the stores', this.#call.signal).catch(async (error: unknown) => {
-      await send(failed(error))
-    })
+    const end = await this.#slots
+      .acquire('a turn to use the stores', this.#call.signal)
+      .catch(async (error: unknown) => {
+        await send(failed(error))
+      })
     if (end === undefined) return
     try {
       await send(await this.#do(request).catch(failed))

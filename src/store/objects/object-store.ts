@@ -10,7 +10,7 @@ import { Blob } from '../../stream/blob/blob.js'
 import { collect } from '../../stream/collect.js'
 import { extentOf, type Range, STAGE_BYTES } from '../../stream/path.js'
 import { boundedMap } from '../../work/bounded-map.js'
-import type { Turns } from '../../work/turns.js'
+import type { Semaphore } from '../../work/semaphore.js'
 import { BaseStore, type Removal } from '../contract/store.js'
 import { checkedOnReturn } from '../remote/checked.js'
 import { type Connection, connectionHealth } from '../remote/connection-health.js'
@@ -23,7 +23,7 @@ export interface ObjectStoreParts {
   readonly bucket: Bucket
   readonly requests: Requests
   /** Limits the parts of all uploads that are sent concurrently. */
-  readonly partTurns: Turns
+  readonly partSlots: Semaphore
   readonly keyPrefix: string
   /** Older objects count as missing; 0 means never. */
   readonly expiresAfterMs: number
@@ -238,7 +238,7 @@ export class ObjectStore extends BaseStore {
   }
 
   #sink(digest: Digest, knownBytes: number | undefined): PartSink {
-    const { bucket, requests, partTurns } = this.#parts
+    const { bucket, requests, partSlots } = this.#parts
     const { partBytes, wholeBytes, maxParts, isSequential } = bucket.limits
     // The encoded length may be unknown. It is rarely much more than that of the blob.
     const expectedBytes = knownBytes ?? 2 * digest.sizeBytes
@@ -250,7 +250,7 @@ export class ObjectStore extends BaseStore {
       buffers: this.#buffers,
       write: (bytes) => this.#write(digest, bytes, NEVER),
       begin: () => requests.run({ signal: NEVER }, (signal) => bucket.begin(this.#keyOf(digest), signal)),
-      takeTurn: (signal) => partTurns.take('a part to be sent', signal),
+      takeTurn: (signal) => partSlots.acquire('a part to be sent', signal),
       send: (upload, part, signal) => requests.run({ signal }, (inTime) => upload.send(part, inTime), PART),
       complete: (upload) => requests.run({ signal: NEVER }, (signal) => upload.complete(signal), COMMIT),
       abort: (upload) => this.#abort(digest, upload),

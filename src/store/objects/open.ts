@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { StatusError } from '../../base/status-error.js'
 import type { ExperimentalCloudObjectStoreOptions } from '../../config/config.js'
 import { certificatesOf } from '../../tls/pem.js'
-import { Turns } from '../../work/turns.js'
+import { Semaphore } from '../../work/semaphore.js'
 import type { BuildContext } from '../contract/kind.js'
 import { connectionProbe } from '../remote/connection-health.js'
 import { Requests } from '../remote/requests.js'
@@ -42,7 +42,7 @@ export const storeOver = (
   const store = new ObjectStore({
     bucket,
     requests,
-    partTurns: new Turns({ atATime: options.multipart_max_concurrent_uploads }),
+    partSlots: new Semaphore({ permits: options.multipart_max_concurrent_uploads }),
     keyPrefix: options.key_prefix,
     expiresAfterMs: options.consider_expired_after_s * 1000,
     clock,

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import { StatusError } from '../../base/status-error.js'
 import type { Call } from '../../rpc/call.js'
 import { before, StepDeadline } from '../../work/deadline.js'
-import { Turns } from '../../work/turns.js'
+import { Semaphore } from '../../work/semaphore.js'
 import { isLostConnection } from './failure.js'
 import { type OpenPart, RemoteSource } from './remote-source.js'
 import { Retry, type RetryOptions, type RetryParts } from './retry.js'
@@ -37,17 +37,17 @@ export interface AttemptOptions {
 export class Requests {
   readonly #options: RequestsOptions
   readonly #retry: Retry
-  readonly #turns: Turns
+  readonly #slots: Semaphore
 
   constructor(options: RequestsOptions) {
     this.#options = options
     this.#retry = new Retry(options.retry, options)
-    this.#turns = new Turns({ atATime: options.maxConcurrent })
+    this.#slots = new Semaphore({ permits: options.maxConcurrent })
   }
 
   /** Requests in flight. */
   get underWay(): number {
-    return this.#turns.taken
+    return this.#slots.acquired
   }
 
   /**
@@ -61,7 +61,7 @@ export class Requests {
   ): Promise<T> {
     const attempts = this.#retry.attempts()
     for (;;) {
-      const giveBack = await this.#turns.take('the backend', signal)
+      const giveBack = await this.#slots.acquire('the backend', signal)
       try {
         const work = (inTime: AbortSignal): Promise<T> => this.#attempt(attempt, inTime, isRepeatable)
         return await before(timeoutMs, this.#late, outlivesCall ? NEVER : signal, work)
@@ -87,7 +87,7 @@ export class Requests {
     open: OpenPart,
     { isResumable = true }: { readonly isResumable?: boolean } = {},
   ): Promise<RemoteSource> {
-    const giveBack = await this.#turns.take('the backend', call.signal)
+    const giveBack = await this.#slots.acquire('the backend', call.signal)
     const { timeoutMs, failureOf } = this.#options
     const source = new RemoteSource({
       position,

@@ -3,10 +3,9 @@ import { missingBlobs } from '../../reapi/action.js'
 import type { Digest } from '../../reapi/digest.js'
 import type { Call } from '../../rpc/call.js'
 import { type BlobFiles, type BlobLease, missingOf, type Store } from '../../store/contract/store.js'
-import { boundedMap } from '../../work/bounded-map.js'
+import { boundedMap, LANES } from '../../work/bounded-map.js'
 import type { InputTree } from './tree.js'
 
-const PARALLEL_FETCHES = 16
 /** A blob may be evicted between its arrival and its lease. After so many rounds the store is considered too small. */
 const MAX_ROUNDS = 3
 
@@ -51,7 +50,7 @@ const rejectMissing = (tree: Pick<InputTree, 'missing'>, missing: readonly Diges
 
 const fetchBlobs = async (digests: readonly Digest[], files: BlobFiles, call: Call): Promise<void> => {
   const lost: Digest[] = []
-  await boundedMap(digests, PARALLEL_FETCHES, async (digest) => {
+  await boundedMap(digests, LANES, async (digest) => {
     try {
       await files.populate(digest, call)
     } catch (error) {

@@ -3,7 +3,7 @@ import { chmod, copyFile, rename } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { Command } from '../../proto/generated/build.bazel.remote.execution.v2.js'
 import { requestedOutputs, workingDirectory } from '../../reapi/command.js'
-import { boundedMap } from '../../work/bounded-map.js'
+import { boundedMap, LANES } from '../../work/bounded-map.js'
 import { newName } from '../disk/session.js'
 import type { InputTree } from './tree.js'
 
@@ -17,7 +17,6 @@ export interface Protection {
 
 /** Bubblewrap reads the list of all mounts for each mount: 100 take about 10 ms, 1,000 more than a second. */
 const MAX_MOUNTS = 128
-const PARALLEL_COPIES = 16
 
 /**
  * A directory of inputs without any output is one read-only mount. In directories above an output or the working
@@ -54,7 +53,7 @@ export const protectionOf = (tree: InputTree, command: Command, root: string): P
 
 /** Replaces files that are hard links by private copies. */
 export const makePrivate = (paths: readonly string[], root: string): Promise<unknown> =>
-  boundedMap(paths, PARALLEL_COPIES, async (path) => {
+  boundedMap(paths, LANES, async (path) => {
     const absolute = `${root}/${path}`
     const { nlink, mode } = lstatSync(absolute)
     if (nlink === 1) return

@@ -8,12 +8,10 @@ import type {
 } from '../../proto/generated/build.bazel.remote.execution.v2.js'
 import { TreeBuilder } from '../../reapi/tree.js'
 import { cancellation } from '../../rpc/call.js'
-import { boundedMap } from '../../work/bounded-map.js'
+import { boundedMap, LANES } from '../../work/bounded-map.js'
 import { OpenDirectory } from '../disk/open-directory.js'
 import { type HashOptions, hashFile, nodePropertiesOf, type OutputBlob } from './file.js'
 import { textOf } from './utf8.js'
-
-const PARALLEL_READS = 16
 
 /**
  * In bytes, relative to the start of the walk. The kernel looks up each name of a path, and refuses paths above 4,096
@@ -84,7 +82,7 @@ class DirectoryReader {
 
   async #hashFiles(nodes: readonly Node[]): Promise<void> {
     const listed = nodes.flatMap((node) => node.fileNames.map((name) => ({ node, name })))
-    await boundedMap(listed, PARALLEL_READS, async ({ node, name }) => {
+    await boundedMap(listed, LANES, async ({ node, name }) => {
       const file = await hashFile(`${node.path}/${name}`, this.#options)
       if (file === undefined) return
       this.blobs.push(file)
@@ -112,7 +110,7 @@ const listDirectories = async (
   let level = [newNode(path, undefined, options)]
   while (level.length > 0) {
     nodes.push(...level)
-    const children = (await boundedMap(level, PARALLEL_READS, (node) => readEntries(node, options))).flat()
+    const children = (await boundedMap(level, LANES, (node) => readEntries(node, options))).flat()
     level = []
     for (const child of children) (isLong(child) ? deeper : level).push(child)
   }

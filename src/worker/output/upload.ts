@@ -6,12 +6,11 @@ import { type Call, callWith } from '../../rpc/call.js'
 import { missingOf, type Store } from '../../store/contract/store.js'
 import { Blob } from '../../stream/blob/blob.js'
 import { STAGE_BYTES } from '../../stream/path.js'
-import { boundedMap } from '../../work/bounded-map.js'
+import { boundedMap, LANES } from '../../work/bounded-map.js'
 import type { ClaimFile } from '../command/claim.js'
 import type { HashedFile, OutputBlob } from './file.js'
 import { handIn } from './hand-in.js'
 
-const PARALLEL_UPLOADS = 16
 const UNASKED_BYTES = 16 * 1024
 
 export interface UploadOptions {
@@ -39,7 +38,7 @@ export const uploadBlobs = async (
   await withDeadline(timeoutMs, call, async (limited) => {
     await Promise.all([
       putTogether(wanted, store, limited),
-      boundedMap(wanted, PARALLEL_UPLOADS, async ({ digest, source }) => {
+      boundedMap(wanted, LANES, async ({ digest, source }) => {
         if (!Buffer.isBuffer(source)) await putFile(digest, source, { store, claim }, limited)
       }),
     ])

@@ -8,7 +8,7 @@ import type { DigestBatch } from '../../../reapi/digest-batch.js'
 import type { Call } from '../../../rpc/call.js'
 import { Blob } from '../../../stream/blob/blob.js'
 import { type Range, WHOLE } from '../../../stream/path.js'
-import { boundedMap } from '../../../work/bounded-map.js'
+import { boundedMap, LANES } from '../../../work/bounded-map.js'
 import { ForwardingStore } from '../../contract/forwarding.js'
 import type { Store, StoreProperties } from '../../contract/store.js'
 import { isolatedView } from '../../view/isolated.js'
@@ -25,8 +25,6 @@ const OVERHEAD_BYTES = 400
 
 /** A power of two. */
 const LATELY_SLOTS = 8192
-
-const LANES = 16
 
 interface KnownResult {
   readonly bytes: Buffer

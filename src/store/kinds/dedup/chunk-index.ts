@@ -10,7 +10,7 @@ import {
 import type { Digest } from '../../../reapi/digest.js'
 import { DigestBatch } from '../../../reapi/digest-batch.js'
 import type { Call } from '../../../rpc/call.js'
-import { boundedMap } from '../../../work/bounded-map.js'
+import { boundedMap, LANES } from '../../../work/bounded-map.js'
 import { getBytes, missingOf, putBytes, type Removal, type Store } from '../../contract/store.js'
 
 /** Bound on the chunks of recently read lists: at most 40 MB. */
@@ -18,7 +18,6 @@ const KNOWN_CHUNKS = 250_000
 
 /** Blobs whose lists are in memory together during a check for missing chunks. */
 const GROUP_COUNT = 64
-const LANES = 16
 
 /** The chunk lists of a dedup store, under the digests of their blobs. */
 export class ChunkIndex {

@@ -1,6 +1,6 @@
 import { StatusError } from '../../../base/status-error.js'
 import type { ExperimentalMongoOptions } from '../../../config/config.js'
-import { Turns } from '../../../work/turns.js'
+import { Semaphore } from '../../../work/semaphore.js'
 import type { StoreKind } from '../../contract/kind.js'
 import { ObjectStore } from '../../objects/object-store.js'
 import { connectionProbe } from '../../remote/connection-health.js'
@@ -43,7 +43,7 @@ export const experimentalMongo: StoreKind<ExperimentalMongoOptions> = {
         timeoutMs,
         failureOf: (thrown) => bucket.failureOf(thrown),
       }),
-      partTurns: new Turns({ atATime: PARTS_AT_A_TIME }),
+      partSlots: new Semaphore({ permits: PARTS_AT_A_TIME }),
       keyPrefix: options.key_prefix,
       expiresAfterMs: 0,
       clock,

@@ -9,7 +9,7 @@ import { FileSource, readFile } from '../../../stream/blob/file.js'
 import type { BlobForm } from '../../../stream/blob/form.js'
 import { pour } from '../../../stream/blob/pour.js'
 import { extentOf, isWhole, type Range } from '../../../stream/path.js'
-import type { Turns } from '../../../work/turns.js'
+import type { Semaphore } from '../../../work/semaphore.js'
 import type { StoreUsage } from '../../contract/meter.js'
 import { BaseStore, type BlobEntry, type Outcomes, outcomeOf, PLAIN, type Removal } from '../../contract/store.js'
 import { putInGroups } from '../../partition/put-in-groups.js'
@@ -31,7 +31,7 @@ const WRITE_FRESH_MS = 1000
 export interface FilesystemStoreParts {
   readonly inspection: Inspection
   /** Limits concurrent file writers. */
-  readonly turns: Turns
+  readonly writeSlots: Semaphore
   /** Bytes per read from a file. */
   readonly bufferBytes: number
   /** Largest blob kept in the log. */
@@ -200,11 +200,11 @@ export class FilesystemStore extends BaseStore {
   /** Returns small bytes as they are. Everything else goes through a FileWriter. */
   async #write(digest: Digest, form: BlobForm, signal: AbortSignal): Promise<Written> {
     const { layout, index, syncs } = this.#catalog
-    const { turns, smallBytes } = this.#parts
+    const { writeSlots, smallBytes } = this.#parts
     if (form.kind === 'bytes' && form.bytes.length <= smallBytes && index.fits(form.bytes.length)) return form.bytes
     const writer = new FileWriter({
       key: digest.key,
-      turns,
+      writeSlots: writeSlots,
       smallBytes,
       nextTempPath: () => layout.nextTempPath(),
       isSynced: syncs !== undefined,

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { StatusError } from '../../../base/status-error.js'
 import type { FilesystemOptions } from '../../../config/config.js'
 import { lockFolder } from '../../../files/folder-lock.js'
-import { Turns } from '../../../work/turns.js'
+import { Semaphore } from '../../../work/semaphore.js'
 import type { BuildContext } from '../../contract/kind.js'
 import { BlobIndex } from '../../index/blob-index.js'
 import { Catalog } from './catalog.js'
@@ -81,7 +81,7 @@ const start = async (
   const scrub = options.scrub_bytes_per_s > 0 ? new Scrub(parts, options.scrub_bytes_per_s) : undefined
   const store = new FilesystemStore(catalog, {
     inspection,
-    turns: new Turns({ atATime: concurrent, mayWait: WAITING_EACH * concurrent }),
+    writeSlots: new Semaphore({ permits: concurrent, maxWaiting: WAITING_EACH * concurrent }),
     bufferBytes: options.read_buffer_size,
     smallBytes: options.small_blob_size,
     patrol,

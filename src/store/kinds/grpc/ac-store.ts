@@ -6,15 +6,13 @@ import type { DigestBatch } from '../../../reapi/digest-batch.js'
 import type { Call } from '../../../rpc/call.js'
 import { Blob } from '../../../stream/blob/blob.js'
 import type { Range } from '../../../stream/path.js'
-import { boundedMap } from '../../../work/bounded-map.js'
+import { boundedMap, LANES } from '../../../work/bounded-map.js'
 import { BaseStore } from '../../contract/store.js'
 import type { Health } from './health.js'
 import { METHODS, type RemoteServer } from './remote-server.js'
 
 const resultCodec = codec('build.bazel.remote.execution.v2.ActionResult')
 
-/** Concurrent requests to find out which results exist: REAPI has no batch request for results. */
-const QUESTIONS = 16
 /** Larger than any result that servers accept. */
 const MAX_RESULT_BYTES = 64 * 1024 * 1024
 
@@ -30,7 +28,7 @@ export class GrpcActionCacheStore extends BaseStore {
   }
 
   override async findMissing(digests: DigestBatch, call: Call): Promise<DigestBatch> {
-    const absent = await boundedMap(digests.digests(), QUESTIONS, (digest) =>
+    const absent = await boundedMap(digests.digests(), LANES, (digest) =>
       this.#ask(digest, call).then(
         () => false,
         (error: unknown) => {

@@ -10,7 +10,7 @@ import { StatusError } from '../../../base/status-error.js'
 import type { GrpcEndpoint } from '../../../config/config.js'
 import type { MethodDefinition } from '../../../proto/service-definition.js'
 import type { Address } from '../../../tls/endpoint.js'
-import { Turns } from '../../../work/turns.js'
+import { Semaphore } from '../../../work/semaphore.js'
 
 /** An encoded message, or one for the codec. */
 type Message = object | Buffer
@@ -26,7 +26,7 @@ export interface Outgoing {
 /** One HTTP/2 connection, opened at the first call and again after a loss. */
 export class Channel {
   readonly #endpoint: GrpcEndpoint
-  readonly #turns: Turns
+  readonly #slots: Semaphore
   readonly #connectTimeoutMs: number
   readonly target: string
   #current: Connected
@@ -35,7 +35,7 @@ export class Channel {
     this.target = address.target
     this.#endpoint = endpoint
     this.#connectTimeoutMs = endpoint.connect_timeout_s * 1000
-    this.#turns = new Turns({ atATime: endpoint.concurrency_limit })
+    this.#slots = new Semaphore({ permits: endpoint.concurrency_limit })
     this.#current = { client: clientOf(address, endpoint), calls: 0 }
   }
 
@@ -115,7 +115,7 @@ export class Channel {
 
   /** Takes a slot and waits for a pending connection. If the connection is lost, grpc-js fails the call at once. */
   async #open(signal: AbortSignal): Promise<Lent> {
-    const leave = await this.#turns.take('the connection', signal)
+    const leave = await this.#slots.acquire('the connection', signal)
     const connected = this.#current
     connected.calls++
     const giveBack = (): void => {

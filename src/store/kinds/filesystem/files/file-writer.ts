@@ -3,13 +3,13 @@ import { crc32 } from 'node:zlib'
 import { fileFailure } from '../../../../base/errno.js'
 import { LARGE_BYTES, type LentBuffer, lendBuffer, SMALL_BYTES } from '../../../../base/lent-buffers.js'
 import { StatusError } from '../../../../base/status-error.js'
-import type { Turns } from '../../../../work/turns.js'
+import type { Semaphore } from '../../../../work/semaphore.js'
 import type { FinishedFile } from '../../../contract/store.js'
 import { OpenFile } from './open-file.js'
 
 export interface FileWriterParts {
   readonly key: string
-  readonly turns: Turns
+  readonly writeSlots: Semaphore
   /** Largest blob that does not become a file. */
   readonly smallBytes: number
   nextTempPath(): string
@@ -139,7 +139,7 @@ export class FileWriter {
   }
 
   async #inTurn(work: () => Promise<void>): Promise<void> {
-    const end = await this.#parts.turns.take('a turn to write', this.#abort.signal)
+    const end = await this.#parts.writeSlots.acquire('a turn to write', this.#abort.signal)
     try {
       await work()
     } finally {

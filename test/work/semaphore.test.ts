@@ -1,6 +1,6 @@
 import t from 'tap'
 import { Code } from '../../src/base/status-error.js'
-import { type Party, Turns } from '../../src/work/turns.js'
+import { type Party, Semaphore } from '../../src/work/semaphore.js'
 
 const { signal } = new AbortController()
 const address: Party = { parent: undefined, share: 3 / 4 }
@@ -8,28 +8,28 @@ const connections: readonly Party[] = [1, 2].map(() => ({ parent: address, share
 const other: Party = { parent: undefined, share: 3 / 4 }
 
 t.test('one address that waits with as many calls as it may leaves waiting places to others', async (t) => {
-  const turns = new Turns({ atATime: 1, mayWait: 8 })
-  const end = await turns.take('a turn', signal)
+  const turns = new Semaphore({ permits: 1, maxWaiting: 8 })
+  const end = await turns.acquire('a turn', signal)
   const [first, second] = connections
   const controller = new AbortController()
-  const waiting = [first, first, first, first].map((party) => turns.take('a turn', controller.signal, party))
+  const waiting = [first, first, first, first].map((party) => turns.acquire('a turn', controller.signal, party))
   for (const party of [first, first])
-    await t.rejects(turns.take('a turn', signal, party), { code: Code.RESOURCE_EXHAUSTED }, 'half of one connection')
-  waiting.push(turns.take('a turn', signal, second), turns.take('a turn', signal, second))
+    await t.rejects(turns.acquire('a turn', signal, party), { code: Code.RESOURCE_EXHAUSTED }, 'half of one connection')
+  waiting.push(turns.acquire('a turn', signal, second), turns.acquire('a turn', signal, second))
   await t.rejects(
-    turns.take('a turn', signal, second),
+    turns.acquire('a turn', signal, second),
     { code: Code.RESOURCE_EXHAUSTED },
     'three quarters of an address',
   )
-  waiting.push(turns.take('a turn', signal, other), turns.take('a turn', signal))
-  await t.rejects(turns.take('a turn', signal), {
+  waiting.push(turns.acquire('a turn', signal, other), turns.acquire('a turn', signal))
+  await t.rejects(turns.acquire('a turn', signal), {
     code: Code.RESOURCE_EXHAUSTED,
     message: /^8 wait for a turn already/,
   })
 
   controller.abort()
   const outcomes = Promise.allSettled(waiting)
-  const again = turns.take('a turn', signal, first)
+  const again = turns.acquire('a turn', signal, first)
   end()
   for (const taken of [...waiting.slice(4), again]) (await taken)()
   t.same(
@@ -37,5 +37,5 @@ t.test('one address that waits with as many calls as it may leaves waiting place
     [...Array(4).fill('rejected'), ...Array(4).fill('fulfilled')],
     'who gave up frees its place, and the others are served',
   )
-  t.equal(turns.taken, 0)
+  t.equal(turns.acquired, 0)
 })

@@ -1,45 +1,45 @@
 import { StatusError } from '../base/status-error.js'
 import { cancellation, shareable } from '../rpc/call.js'
 
-export interface TurnLimits {
-  /** 0 means no bound. */
-  readonly atATime: number
+export interface SemaphoreLimits {
+  /** Concurrent holders; 0 means no bound. */
+  readonly permits: number
   /** Bound on waiting callers; more are rejected, because they would not be served in time. Default 10,000. */
-  readonly mayWait?: number
+  readonly maxWaiting?: number
 }
 
-/** Who waits, for example a connection, and its parent, for example the address of the connection. */
+/** The owner of waiting calls, for example a connection, and its parent, for example the address of the connection. */
 export interface Party {
   readonly parent: Party | undefined
-  /** The share of the waiting places that this party may have. */
+  /** The share of `maxWaiting` that this party may use. */
   readonly share: number
 }
 
 /** A semaphore: limits concurrent work. Waiting callers are served in order, and their number is bounded too. */
-export class Turns {
-  readonly #atATime: number
-  readonly #mayWait: number
+export class Semaphore {
+  readonly #permits: number
+  readonly #maxWaiting: number
   readonly #waiting = new Set<() => void>()
   readonly #waitingOf = new Map<Party, number>()
-  #taken = 0
+  #acquired = 0
 
-  constructor({ atATime, mayWait = 10_000 }: TurnLimits) {
-    this.#atATime = atATime === 0 ? Number.POSITIVE_INFINITY : atATime
-    this.#mayWait = mayWait
+  constructor({ permits, maxWaiting = 10_000 }: SemaphoreLimits) {
+    this.#permits = permits === 0 ? Number.POSITIVE_INFINITY : permits
+    this.#maxWaiting = maxWaiting
   }
 
-  /** Turns taken now. */
-  get taken(): number {
-    return this.#taken
+  /** Permits in use. */
+  get acquired(): number {
+    return this.#acquired
   }
 
   /**
-   * Resolves at the caller's turn with an idempotent function that ends it. Rejects with CANCELLED when the signal
+   * Resolves once a permit is free, with an idempotent function that releases it. Rejects with CANCELLED when the signal
    * aborts first, and with RESOURCE_EXHAUSTED when too many callers, or too many of this party, wait for `what`.
    */
-  async take(what: string, signal: AbortSignal, party?: Party): Promise<() => void> {
+  async acquire(what: string, signal: AbortSignal, party?: Party): Promise<() => void> {
     if (signal.aborted) throw cancellation(signal)
-    if (this.#taken < this.#atATime) this.#taken += 1
+    if (this.#acquired < this.#permits) this.#acquired += 1
     else await this.#wait(what, signal, party)
     let isHeld = true
     return () => {
@@ -49,9 +49,9 @@ export class Turns {
   }
 
   #wait(what: string, signal: AbortSignal, party: Party | undefined): Promise<void> {
-    const count = this.#waiting.size >= this.#mayWait ? this.#mayWait : this.#boundReached(party)
+    const count = this.#waiting.size >= this.#maxWaiting ? this.#maxWaiting : this.#boundReached(party)
     if (count !== undefined) {
-      const callers = count === this.#mayWait ? `${count}` : `${count} of this client`
+      const callers = count === this.#maxWaiting ? `${count}` : `${count} of this client`
       throw new StatusError('RESOURCE_EXHAUSTED', `${callers} wait for ${what} already: ask again later`)
     }
     return new Promise((resolve, reject) => {
@@ -75,7 +75,7 @@ export class Turns {
   /** The bound of a party that waits as often as it may. */
   #boundReached(party: Party | undefined): number | undefined {
     for (let at = party; at !== undefined; at = at.parent) {
-      const bound = Math.floor(at.share * this.#mayWait)
+      const bound = Math.floor(at.share * this.#maxWaiting)
       if ((this.#waitingOf.get(at) ?? 0) >= bound) return bound
     }
     return undefined
@@ -89,11 +89,11 @@ export class Turns {
     }
   }
 
-  /** Passes the turn to the longest waiting caller, so that a newer one cannot take it. */
+  /** Passes the permit to the longest waiting caller, so that a newer one cannot take it. */
   #end(): void {
     const [next] = this.#waiting
     if (next === undefined) {
-      this.#taken -= 1
+      this.#acquired -= 1
       return
     }
     this.#waiting.delete(next)

@@ -1,5 +1,5 @@
-/** Counts calls in progress, so that a shutdown can wait until there are none. */
-export class Activity {
+/** Counts work in flight, so that a shutdown can wait until there is none. */
+export class InFlight {
   #count = 0
   #idle: (() => void)[] = []
 
@@ -22,7 +22,7 @@ export class Activity {
     for (const resolve of waiting) resolve()
   }
 
-  /** Resolves when nothing is in progress. */
+  /** Resolves when nothing is in flight. */
   idle(): Promise<void> {
     if (this.#count === 0) return Promise.resolve()
     return new Promise((resolve) => this.#idle.push(resolve))
