@@ -1,0 +1,235 @@
+/**
+ * Puts each fault of list.tsv into a copy of this checkout, and writes which tests notice it:
+ *
+ *   npx tsx test/mutants/main.ts --table FILE [--work FOLDER] [--only REGEX] [--old COMMIT]
+ *
+ * First the tests of its room that run for each change, then the nightly files that .ci/run would add, then, if none failed, the files
+ * of an older suite for the same room that neither ran: its commit is --old. A test counts if it passes without the fault.
+ * Interrupt it at any time: a row is written when its fault is done, and the next start goes on behind the last one.
+ */
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { roomOf, testsOf } from './rooms.js'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const NIGHTLY_LIMIT_S = 1200
+
+type Verdict = 'room' | 'nightly' | 'old only' | 'none' | 'gone'
+const MEANING: Readonly<Record<Verdict, string>> = {
+  room: 'tests of the room, for each change',
+  nightly: 'nightly files, which a change to the room runs at once',
+  'old only': 'only the older suite',
+  none: 'no test',
+  gone: 'the line is no longer there, or there twice',
+}
+
+interface Fault {
+  readonly file: string
+  readonly line: string
+  readonly replacement: string
+}
+const keyOf = ({ file, line, replacement }: Fault): string => `${file}\t${line}\t${replacement}`
+
+const rowsOf = (path: string): string[][] =>
+  (existsSync(path) ? readFileSync(path, 'utf8') : '')
+    .split('\n')
+    .filter((row) => row !== '')
+    .map((row) => row.split('\t'))
+
+const execute = (cwd: string, command: string, ...args: readonly string[]): string => {
+  const { status, stdout, stderr, error } = spawnSync(command, args, { cwd, encoding: 'utf8', maxBuffer: 1 << 28 })
+  if (error) throw error
+  if (status !== 0) throw new Error(`${command} ${args.join(' ')} in ${cwd}: ${stdout}${stderr}`)
+  return stdout
+}
+
+/** The running tests, in a process group of their own. */
+let running: ChildProcess | undefined
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, () => {
+    if (running?.pid !== undefined) process.kill(-running.pid, 'SIGKILL')
+    process.exit(130)
+  })
+}
+
+/** The file and the test that failed first. The output of a file comes as a whole, below its name, when it has ended. */
+const firstFailure = (output: string): { file: string; title: string } | undefined => {
+  let file = ''
+  for (const line of output.split('\n').slice(0, -1)) {
+    file = /^# Subtest: (\S+)/.exec(line)?.[1] ?? file
+    const [, title] = /^ {4,}not ok \d+ - (.*?)(?: # time=.*)?$/.exec(line) ?? []
+    if (title !== undefined) return { file, title }
+    const [, ended] = /^not ok \d+ - (\S+)/.exec(line) ?? []
+    if (ended !== undefined) return { file: ended, title: 'the file itself' }
+  }
+  return undefined
+}
+
+/** A copy of a commit in which faults are put. */
+class Copy {
+  readonly folder: string
+
+  constructor(folder: string, commit: string) {
+    this.folder = folder
+    if (existsSync(folder)) return
+    execute(root, 'git', 'worktree', 'add', '--quiet', '--detach', folder, commit)
+    execute(root, 'cp', '-al', join(root, 'node_modules'), folder)
+  }
+
+  /** Tests of the copy, as paths. */
+  files(ending: string): string[] {
+    return readdirSync(join(this.folder, 'test'), { recursive: true, encoding: 'utf8' })
+      .map((path) => `test/${path}`)
+      .filter((path) => path.endsWith(ending))
+      .sort()
+  }
+
+  clean(): void {
+    execute(this.folder, 'git', 'checkout', '--quiet', '--', 'src')
+  }
+
+  /** Whether the line is there once, and the fault now in its place. */
+  put({ file, line, replacement }: Fault): boolean {
+    this.clean()
+    const path = join(this.folder, file)
+    const lines = existsSync(path) ? readFileSync(path, 'utf8').split('\n') : []
+    const at = lines.flatMap((one, index) => (one.trim() === line ? [index] : []))
+    if (at.length !== 1) return false
+    writeFileSync(
+      path,
+      lines.map((one, index) => (index === at[0] ? one.replace(line, () => replacement) : one)).join('\n'),
+    )
+    return true
+  }
+
+  build(): void {
+    execute(this.folder, 'npm', 'run', '--silent', 'build')
+  }
+
+  /** Runs these files until one fails; gives the file and its output, or undefined if all pass. */
+  async failing(files: readonly string[], limitS?: number): Promise<{ file: string; title: string } | undefined> {
+    if (files.length === 0) return undefined
+    const limit = limitS === undefined ? [] : [`--timeout=${limitS}`]
+    const args = ['--reporter=tap', ...limit, ...files]
+    const child = spawn(join(this.folder, 'node_modules/.bin/tap'), args, {
+      cwd: this.folder,
+      stdio: ['ignore', 'pipe', 'ignore'],
+      detached: true,
+    })
+    running = child
+    let [output, found] = ['', firstFailure('')]
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      output += text
+      found ??= firstFailure(output)
+      // The others need not end.
+      if (found !== undefined && child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, 'SIGKILL')
+    })
+    const code = await new Promise<number | null>((done, reject) => {
+      child.once('error', reject)
+      child.once('close', done)
+    })
+    running = undefined
+    if (code === 0 || found !== undefined) return found
+    throw new Error(`tap ended with ${code} and names no failing file: ${output.slice(-2000)}`)
+  }
+}
+
+const { values } = parseArgs({
+  options: {
+    table: { type: 'string' },
+    work: { type: 'string', default: join(root, '..', 'mutants') },
+    only: { type: 'string', default: '' },
+    old: { type: 'string', default: 'e0f5a15' },
+  },
+})
+if (values.table === undefined) throw new Error('--table FILE is missing')
+const table = resolve(values.table)
+mkdirSync(values.work, { recursive: true })
+const now = new Copy(join(resolve(values.work), 'new'), 'HEAD')
+const before = new Copy(join(resolve(values.work), 'old'), values.old)
+
+/** Files that fail without a fault, here and today: they say nothing. By copy and file. */
+const broken = new Set<string>()
+const sound = new Set<string>()
+
+/** The first of these files that fails with the fault and passes without it. */
+const noticedBy = async (
+  copy: Copy,
+  fault: Fault,
+  files: readonly string[],
+  limitS?: number,
+): Promise<string | undefined> => {
+  for (;;) {
+    const found = await copy.failing(
+      files.filter((file) => !broken.has(`${copy.folder} ${file}`)),
+      limitS,
+    )
+    if (found === undefined) return undefined
+    const key = `${copy.folder} ${found.file}`
+    if (!sound.has(key)) {
+      copy.clean()
+      copy.build()
+      const isBroken = (await copy.failing([found.file], limitS)) !== undefined
+      if (!isBroken) sound.add(key)
+      else broken.add(key)
+      if (!isBroken) return `${found.file}: ${found.title}`
+      process.stderr.write(`${found.file} fails without a fault too, and is left out\n`)
+      copy.put(fault)
+      copy.build()
+      continue
+    }
+    return `${found.file}: ${found.title}`
+  }
+}
+
+const asTest = (file: string): string => file.replace('.nightly.ts', '.test.ts')
+
+const judge = async (fault: Fault): Promise<readonly [Verdict, string]> => {
+  if (!now.put(fault)) return ['gone', '']
+  const room = roomOf(fault.file)
+  const own = testsOf(room, now.files('.test.ts'))
+  const nightly = execute(now.folder, 'node', '.ci/choose.mjs', 'changed', 'HEAD')
+    .split('\n')
+    .filter((file) => file !== '')
+  now.build()
+  const inRoom = await noticedBy(now, fault, own)
+  if (inRoom !== undefined) return ['room', inRoom]
+  now.put(fault)
+  now.build()
+  const atNight = await noticedBy(now, fault, nightly, NIGHTLY_LIMIT_S)
+  if (atNight !== undefined) return ['nightly', atNight]
+  if (!before.put(fault)) return ['none', 'the older suite has no such line']
+  const ran = new Set([...own, ...nightly.map(asTest)])
+  const others = testsOf(room, before.files('.test.ts')).filter((file) => !ran.has(file))
+  before.build()
+  const once = await noticedBy(before, fault, others, NIGHTLY_LIMIT_S)
+  return once === undefined ? ['none', ''] : ['old only', once]
+}
+
+const faults: Fault[] = rowsOf(join(root, 'test/mutants/list.tsv')).map(([file = '', line = '', replacement = '']) => ({
+  file,
+  line,
+  replacement,
+}))
+const done = new Set(
+  rowsOf(table).map(([, , file = '', line = '', replacement = '']) => keyOf({ file, line, replacement })),
+)
+const wanted = faults.filter((fault) => new RegExp(values.only).test(fault.file) && !done.has(keyOf(fault)))
+for (const [index, fault] of wanted.entries()) {
+  const startMs = performance.now()
+  const [verdict, by] = await judge(fault)
+  const seconds = Math.round((performance.now() - startMs) / 1000)
+  appendFileSync(table, `${verdict}\t${by}\t${keyOf(fault)}\t${seconds}\n`)
+  process.stderr.write(
+    `${index + 1}/${wanted.length} ${verdict} in ${seconds} s: ${fault.file}: ${fault.replacement}\n`,
+  )
+}
+now.clean()
+before.clean()
+const verdicts = rowsOf(table).map(([verdict = '']) => verdict)
+for (const [verdict, meaning] of Object.entries(MEANING)) {
+  process.stdout.write(`${verdicts.filter((one) => one === verdict).length}\t${meaning}\n`)
+}

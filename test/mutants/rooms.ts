@@ -1,0 +1,45 @@
+/** Which test files belong to a room of src/: those that a change there has to pass first. */
+
+/** The folder or file of src/ that a fault is counted for: a kind of store is a room. */
+export const roomOf = (file: string): string => {
+  const folders = file.split('/').slice(0, -1)
+  const depth = file.startsWith('src/store/kinds/') ? 4 : file.startsWith('src/store/') ? 3 : 2
+  return folders.length < 2 ? file : folders.slice(0, depth).join('/')
+}
+
+/** Rooms whose tests are not, or not only, in the folder that mirrors them. */
+const ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
+  'src/admin': ['test/cli'],
+  'src/assembly': ['test/services', 'test/drain-time', 'test/cli', 'test/health', 'test/command'],
+  'src/base': ['test/work', 'test/scheduler'],
+  'src/cli.ts': ['test/cli', 'test/command'],
+  'src/content': ['test/service', 'test/store/kinds/completeness_checking', 'test/worker/input'],
+  'src/files': ['test/security', 'test/tls'],
+  'src/health': ['test/status-page'],
+  'src/ledger': ['test/attacks', 'test/service'],
+  'src/log': ['test/cli', 'test/security'],
+  'src/otlp': ['test/metrics'],
+  'src/process': ['test/cli'],
+  'src/proto': ['test/service', 'test/server'],
+  'src/reapi': ['test/service'],
+  'src/rpc': ['test/server', 'test/otlp', 'test/service'],
+  'src/scheduler': ['test/service'],
+  'src/server': ['test/attacks', 'test/security'],
+  'src/service': ['test/attacks', 'test/conformance/whole-run', 'test/cli/worker-process'],
+  'src/status-page': ['test/security'],
+  'src/store': ['test/store/pairs', 'test/store/double', 'test/store/builder', 'test/store/share', 'test/store/remote'],
+  'src/stream': ['test/service', 'test/store/kinds/fast_slow', 'test/store/kinds/compression'],
+  'src/tls': ['test/server/tls'],
+  'src/work': ['test/service', 'test/stream'],
+  'src/worker': ['test/cli/worker-process', 'test/service'],
+}
+
+const inFolder = (folder: string) => (file: string) => file.startsWith(`${folder}/`) || file.startsWith(`${folder}.`)
+
+/** Those of `files` that belong to the room, the nearest first. */
+export const testsOf = (room: string, files: readonly string[]): readonly string[] => {
+  const mirror = room.replace(/^src\//, 'test/').replace(/\.ts$/, '')
+  const top = room.split('/').slice(0, 2).join('/')
+  const folders = [mirror, ...(ELSEWHERE[room] ?? []), ...(room === top ? [] : (ELSEWHERE[top] ?? []))]
+  return [...new Set(folders.flatMap((folder) => files.filter(inFolder(folder))))]
+}
