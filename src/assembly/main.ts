@@ -127,6 +127,7 @@ const start = async (
   }
   const schedulers = await buildSchedulers(config.schedulers, {
     ...{ resources, clock, log, ledger, newId: randomUUID, tracer: observation.tracer },
+    shownShare: config.global.log_call_share,
     ...(meters && { meter: meters.executions }),
     results: resultsOf(config.servers, shared, observation.tracer),
     watch: (probe) => health.register(probe),

@@ -26,6 +26,8 @@ export interface SchedulerParts {
   readonly ledger?: Ledger
   readonly meter?: SchedulerMeter
   readonly tracer?: Tracer | undefined
+  /** The share of ended actions, 0 to 1, whose log line is at level info instead of debug. */
+  readonly shownShare?: number | undefined
   /** Returns a new unique text without slashes. Operation names are unique and unguessable because of it. */
   readonly newId: () => string
   /** Registers the health probe of a scheduler. */

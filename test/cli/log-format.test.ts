@@ -1,12 +1,16 @@
+import { Metadata } from '@grpc/grpc-js'
 import t from 'tap'
 import { StatusError } from '../../src/base/status-error.js'
 import { withoutSecrets } from '../../src/log/secrets.js'
 import { GatheredOutput } from '../../src/process/gathered-output.js'
 import { processLog } from '../../src/process/process-log.js'
+import { codec } from '../../src/proto/codec.js'
 import { collect, TestClient } from '../server/client.js'
 import { buildAction, EXECUTION } from '../service/execution-harness.js'
 import { blobOf, CAS, wire } from '../service/harness.js'
 import { DEFAULT, serve } from './program.js'
+
+const requestMetadataCodec = codec('build.bazel.remote.execution.v2.RequestMetadata')
 
 const lines = (env: NodeJS.ProcessEnv, isTTY: boolean) => {
   const written: string[] = []
@@ -144,6 +148,41 @@ t.test('the log lines of client, scheduler and worker share one id', async (t) =
   )
   t.ok(heard.find(({ msg }) => msg === 'call').receivedBytes > 0)
 })
+
+t.test(
+  'the log says what became of each action: at info when it failed for another reason than its command',
+  async (t) => {
+    const server = serve(t, DEFAULT, t.testdir(), { REMEXEC_LOG_FORMAT: 'json', REMEXEC_LOG_LEVEL: 'debug' })
+    const [, address = ''] = await server.hears(/serving grpc:\/\/([^"]+)"/)
+    await server.hears(/"a worker connected"/)
+    const client = new TestClient(address)
+    t.teardown(() => client.close())
+    const ids = { toolInvocationId: 'build-7', targetId: '//app:it', actionMnemonic: 'Genrule' }
+    const metadata = new Metadata()
+    metadata.set('build.bazel.remote.execution.v2.requestmetadata-bin', requestMetadataCodec.encode(ids))
+    const endOf = async (command: string, action: object = {}): Promise<Record<string, unknown>> => {
+      const built = buildAction({ command: { arguments: ['/bin/sh', '-c', command] }, action })
+      const requests = [built.action, built.command, built.root].map(({ digest, bytes: data }) => ({
+        digest: wire(digest),
+        data,
+      }))
+      await client.unary(`${CAS}/BatchUpdateBlobs`, { instanceName: 'x', requests }).response
+      const asked = { instanceName: 'x', actionDigest: wire(built.digest) }
+      await collect(client.serverStream(`${EXECUTION}/Execute`, asked, { metadata }))
+      const [line] = await server.hears(new RegExp(`^.*"action":"${built.digest.key}".*"an action ended".*$`, 'm'))
+      return JSON.parse(line)
+    }
+    const about = { instance: 'x', target: '//app:it', mnemonic: 'Genrule', invocation: 'build-7', attempts: 1 }
+    const ended = await endOf('exit 3')
+    t.match(ended, { level: 'debug', result: 'failure', exitCode: 3, worker: /^worker_0/, ...about })
+    for (const time of ['ms', 'queueMs', 'fetchMs', 'runMs', 'uploadMs']) t.type(ended[time], 'number', time)
+    t.match(await endOf('true'), { level: 'debug', result: 'success', exitCode: 0 })
+    t.match(await endOf('sleep 60', { timeout: { seconds: 1 } }), {
+      ...{ level: 'info', result: 'timeout', code: 'DEADLINE_EXCEEDED', reason: /execution timeout exceeded/ },
+      ...about,
+    })
+  },
+)
 
 t.test('the log line of a call names its instance and blob, also for streamed requests', async (t) => {
   const env = { REMEXEC_LOG_FORMAT: 'json', REMEXEC_LOG_LEVEL: 'debug' }

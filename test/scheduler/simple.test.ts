@@ -480,6 +480,20 @@ t.test('outcomes are kept by their bytes: one large one takes the room of many s
   t.equal(bench.state(large)?.stage, 'COMPLETED')
 })
 
+t.test('a retry that starts at once has not waited: the time of the lost attempt is no waiting time', async (t) => {
+  const bench = new Bench({ maxJobRetries: 3 })
+  bench.worker('a', [['os', 'linux']], 1)
+  bench.worker('b', [['os', 'linux']], 1)
+  bench.enqueue([['os', 'linux']])
+  bench.pass(20_000, ['a', 'b'])
+  const [first] = bench.of('start')
+  bench.fail(first?.workerId ?? '', first?.start.attemptId ?? '')
+  t.same(
+    bench.of('start').map(({ start }) => start.waitingSinceMs),
+    [0, 20_000],
+  )
+})
+
 t.test('no_worker_timeout_s and worker_match_logging_interval_s', async (t) => {
   const bench = new Bench({ noWorkerTimeoutMs: 25_000, workerMatchLoggingIntervalMs: 10_000 })
   const early = bench.enqueue([['os', 'linux']])

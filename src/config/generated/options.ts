@@ -1376,7 +1376,7 @@ export interface GlobalOptions {
    */
   readonly log_level: 'debug' | 'info' | 'warn' | 'error'
   /**
-   * Fraction of calls that are logged at level info; each line states the fraction. 0.01 logs one call in a hundred, chosen at random. At level debug every call is logged. A call that the server failed is logged at every level.
+   * Fraction of calls, and of ended actions, that are logged at level info; each line states the fraction. 0.01 logs one in a hundred, chosen at random. At level debug all of them are logged. An action that failed for another reason than its command is always logged. A call that the server failed is logged at every level.
    */
   readonly log_call_share: number
   /**

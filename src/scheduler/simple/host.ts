@@ -24,12 +24,13 @@ import type {
   WorkerPool,
   WorkerSession,
 } from '../scheduler.js'
+import { actionFields, isFault } from './action-line.js'
 import { WorkerLinks } from './links.js'
 import { SimpleScheduler } from './machine.js'
 import type { SchedulerActivity, SchedulerMeter } from './meter.js'
 import { overview } from './overview.js'
 import type { SimpleSettings } from './settings.js'
-import type { Command } from './state/state.js'
+import type { Command, EndedExecution } from './state/state.js'
 import { Watch, Watches } from './watch.js'
 
 const TICK_MS = 250
@@ -45,6 +46,8 @@ export interface HostOptions {
   readonly results: ActionResults
   /** Counts the memory held by finished operations. */
   readonly ledger?: Ledger
+  /** The share of ended actions, 0 to 1, whose log line is at level info instead of debug. Default 0. */
+  readonly shownShare?: number | undefined
   /** Returns a new unique text without slashes: the last part of operation names and worker ids. */
   readonly newId: () => string
 }
@@ -63,6 +66,7 @@ export interface HostOptions {
  *   settle       cache a result before clients see it
  *   start        send an attempt to a worker; kill: stop it; acknowledge: confirm its result
  *   drain        ask a worker to finish; evict: close its connection
+ *   ended        log what became of an action
  *   log          write a log line
  *
  * Folders: `state/` holds the entities and the clients' half (`operations.ts`: names, watchers, retention),
@@ -272,6 +276,9 @@ export class SchedulerHost implements Scheduler, WorkerPool {
       case 'settle':
         inBackground(this.#settle(command), log, 'the end of an execution')
         return
+      case 'ended':
+        this.#showEnd(command.ended)
+        return
       case 'log':
         log[command.level](command.message)
         return
@@ -295,6 +302,15 @@ export class SchedulerHost implements Scheduler, WorkerPool {
     if (parent === undefined) return
     const attributes = { 'remexec.scheduler': name, 'remexec.worker': workerId, 'remexec.attempt': attemptId }
     tracer?.begin('queue', { parent, startMs, attributes })?.end()
+  }
+
+  /** One line for each action: at level info if something failed besides the command, else for a share of them. */
+  #showEnd(ended: EndedExecution): void {
+    const { log, shownShare = 0 } = this.#options
+    if (isFault(ended.outcome)) log.info(ENDED, actionFields(ended))
+    else if (shownShare > 0 && Math.random() < shownShare)
+      log.info(ENDED, { ...actionFields(ended), share: shownShare })
+    else log.debug(ENDED, () => actionFields(ended))
   }
 
   /**
@@ -334,5 +350,7 @@ export class SchedulerHost implements Scheduler, WorkerPool {
     return { state: isFine ? 'Ok' : 'Warning', message }
   }
 }
+
+const ENDED = 'an action ended'
 
 const NO_RESPONSE = codec('build.bazel.remote.execution.v2.ExecuteResponse').decode(Buffer.alloc(0))

@@ -368,12 +368,19 @@ export class SimpleScheduler {
     if (execution.operations.size > 0) return
     this.#dispatch.withdraw(execution)
     this.#forget(execution)
+    this.#ended(execution, { error })
   }
 
   #finish(execution: Execution, outcome: Outcome): void {
     execution.enter('finish')
     this.#forget(execution)
     for (const operation of execution.operations) this.#operations.complete(operation, outcome)
+    this.#ended(execution, outcome)
+  }
+
+  #ended({ id, request, attempts, queuedMs }: Execution, outcome: Outcome): void {
+    const ended = { operationName: id, request, outcome, attempts, queuedMs, endedMs: this.#context.nowMs }
+    this.#context.emit({ kind: 'ended', ended })
   }
 
   #forget(execution: Execution): void {

@@ -22,7 +22,19 @@ export type Command =
   | { readonly kind: 'acknowledge'; readonly workerId: string; readonly attemptId: string }
   | { readonly kind: 'drain'; readonly workerId: string }
   | { readonly kind: 'evict'; readonly workerId: string; readonly error: StatusError }
+  | { readonly kind: 'ended'; readonly ended: EndedExecution }
   | { readonly kind: 'log'; readonly level: 'info' | 'warn'; readonly message: string }
+
+/** An execution that no client waits for any more, because it has an outcome. */
+export interface EndedExecution {
+  readonly operationName: string
+  readonly request: ExecutionRequest
+  readonly outcome: Outcome
+  /** How often it was given to a worker. */
+  readonly attempts: number
+  readonly queuedMs: number
+  readonly endedMs: number
+}
 
 /** One client's request. It is retained for a while after it completed. */
 export class Operation {

@@ -49,6 +49,7 @@ export class Dispatch {
   /** Starts an execution, or queues it if no capable worker has room. */
   submit(execution: Execution): void {
     const { requirement } = execution
+    execution.waitingSinceMs = this.#context.nowMs
     if (this.queue.bucketOf(requirement) === undefined && this.queue.mayRun(execution.first.instanceName)) {
       const worker = this.index.choose(requirement, execution.failedOn)
       if (worker !== undefined) {
@@ -57,7 +58,6 @@ export class Dispatch {
       }
     }
     execution.enter('queue')
-    execution.waitingSinceMs = this.#context.nowMs
     const opened = this.queue.add(execution)
     if (opened?.capable.size === 0) this.#unmatched.began(opened)
     if (opened !== undefined) this.#holds.began(opened)
