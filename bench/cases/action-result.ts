@@ -26,20 +26,30 @@ interface Variant {
   readonly headers?: Request['headers']
   /** Connections; each carries CONCURRENCY calls at a time. Default 1. */
   readonly connections?: number
+  /** Different actions, asked for in turn. Default 1. */
+  readonly actions?: number
 }
 
 /** A result with one output file and stdout, 1,000 bytes each. */
-export const getActionResult = ({ name, isHit, isInlined, configure, headers, connections = 1 }: Variant): RateCase => {
+export const getActionResult = ({
+  name,
+  isHit,
+  isInlined,
+  configure,
+  headers,
+  connections = 1,
+  actions = 1,
+}: Variant): RateCase => {
   const [output = Buffer.alloc(0), stdout = Buffer.alloc(0)] = randomBlobs(2, 1000)
-  const actionDigest = digestOf(randomBytes(100))
+  const actionDigests = Array.from({ length: actions }, () => digestOf(randomBytes(100)))
   const hints = isInlined ? { inlineStdout: true, inlineOutputFiles: ['out/a'] } : {}
-  const ask = ({ instanceName }: Server): Request => ({
+  const ask = ({ instanceName }: Server, actionDigest = actionDigests[0]): Request => ({
     path: `${AC}/GetActionResult`,
     messages: [getRequest.encode({ instanceName, actionDigest, ...hints })],
     ...(headers && { headers }),
     ...(isHit ? {} : { shape: 'absent', code: NOT_FOUND }),
   })
-  const put = ({ instanceName }: Server): Request => {
+  const put = ({ instanceName }: Server, actionDigest: (typeof actionDigests)[number]): Request => {
     const actionResult = {
       outputFiles: [{ path: 'out/a', digest: digestOf(output) }],
       stdoutDigest: digestOf(stdout),
@@ -56,8 +66,12 @@ export const getActionResult = ({ name, isHit, isInlined, configure, headers, co
     const isWhole = outputFiles[0]?.contents.equals(output) === true && stdoutRaw.equals(stdout)
     if (outputFiles.length !== 1 || (isInlined && !isWhole)) throw new Error('another result came than was stored')
   }
-  const run = (server: Server, requests: number) =>
-    repeat(server, ask(server), { requests, concurrency: CONCURRENCY * connections, connections })
+  const run = (server: Server, requests: number) => {
+    const options = { concurrency: CONCURRENCY * connections, connections }
+    if (actions === 1) return repeat(server, ask(server), { requests, ...options })
+    const asked = Array.from({ length: requests }, (_, at) => ask(server, actionDigests[at % actions]))
+    return each(server, asked, options)
+  }
   return {
     kind: 'rate',
     name,
@@ -68,7 +82,11 @@ export const getActionResult = ({ name, isHit, isInlined, configure, headers, co
     setUp: async (server) => {
       if (isHit) {
         if (configure === undefined) await store(server, [output, stdout])
-        await each(server, [put(server)], { concurrency: 1 })
+        await each(
+          server,
+          actionDigests.map((actionDigest) => put(server, actionDigest)),
+          { concurrency: CONCURRENCY },
+        )
       }
       await each(server, [ask(server)], { concurrency: 1, check })
     },
@@ -80,6 +98,7 @@ export const getActionResult = ({ name, isHit, isInlined, configure, headers, co
 export const actionResultCases = (): readonly RateCase[] => [
   getActionResult({ name: 'GetActionResult hit', isHit: true, isInlined: false }),
   getActionResult({ name: 'GetActionResult hit 4x32', isHit: true, isInlined: false, connections: 4 }),
+  getActionResult({ name: 'GetActionResult hit, 5,000 actions', isHit: true, isInlined: false, actions: 5000 }),
   getActionResult({ name: 'GetActionResult hit, inlined', isHit: true, isInlined: true }),
   getActionResult({
     name: 'GetActionResult hit, unchecked',

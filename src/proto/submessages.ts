@@ -1,7 +1,5 @@
 import protobuf from 'protobufjs/light.js'
-import { StatusError } from '../base/status-error.js'
-
-const LENGTH_DELIMITED = 2
+import { Fields, LENGTH_DELIMITED } from './fields.js'
 
 /**
  * Yields the encoded sub-messages of the fields `fieldNumbers`, in order. For messages that are too expensive
@@ -12,23 +10,8 @@ export function* submessagesOf(
   fieldNumbers: readonly number[],
   typeName: string,
 ): Generator<Uint8Array, void, undefined> {
-  const reader = protobuf.Reader.create(bytes)
-  while (reader.pos < reader.len) {
-    const submessage = nextOf(reader, fieldNumbers, typeName)
-    if (submessage !== undefined) yield submessage
-  }
-}
-
-const nextOf = (reader: protobuf.Reader, fieldNumbers: readonly number[], typeName: string): Uint8Array | undefined => {
-  try {
-    const tag = reader.uint32()
-    if ((tag & 7) === LENGTH_DELIMITED && fieldNumbers.includes(tag >>> 3)) return reader.bytes()
-    reader.skipType(tag & 7)
-    return undefined
-  } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause)
-    throw new StatusError('INVALID_ARGUMENT', `the bytes are not a valid ${typeName}: ${reason}`, { cause })
-  }
+  const fields = new Fields(bytes, typeName)
+  while (fields.next()) if (fieldNumbers.includes(fields.number)) yield bytes.subarray(fields.from, fields.to)
 }
 
 /**

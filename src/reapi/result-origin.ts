@@ -1,5 +1,6 @@
 import { holds, pack, unpack } from '../proto/any.js'
 import { codec } from '../proto/codec.js'
+import { Fields, writeFieldHead } from '../proto/fields.js'
 import type { ActionResult } from '../proto/generated/build.bazel.remote.execution.v2.js'
 
 const originCodec = codec('remexec.scheduler.v1.ResultOrigin')
@@ -41,6 +42,56 @@ export const withoutOrigin = (result: ActionResult): ActionResult => {
   if (executionMetadata === null || !executionMetadata.auxiliaryMetadata.some(isOrigin)) return result
   const auxiliaryMetadata = executionMetadata.auxiliaryMetadata.filter((any) => !isOrigin(any))
   return { ...result, executionMetadata: { ...executionMetadata, auxiliaryMetadata } }
+}
+
+const RESULT = 'build.bazel.remote.execution.v2.ActionResult'
+const EXECUTION_METADATA = 9
+const AUXILIARY_METADATA = 11
+const TYPE_URL = 1
+
+const ORIGIN_NAME = Buffer.from(originCodec.typeName)
+
+/** `withoutOrigin` of an encoded result. Returns `encoded` itself if it records no origin. */
+export const withoutEncodedOrigin = (encoded: Buffer): Buffer => {
+  if (!encoded.includes(ORIGIN_NAME)) return encoded
+  // Large enough, because no length that is written is longer than before.
+  const out = Buffer.allocUnsafe(encoded.length)
+  const fields = new Fields(encoded, RESULT)
+  let copied = 0
+  let length = 0
+  while (fields.next()) {
+    if (fields.number !== EXECUTION_METADATA) continue
+    const { ranges, sizeBytes } = withoutOrigins(encoded, fields.from, fields.to)
+    length += encoded.copy(out, length, copied, fields.start)
+    length = writeFieldHead(out, length, EXECUTION_METADATA, sizeBytes)
+    for (const { from, to } of ranges) length += encoded.copy(out, length, from, to)
+    copied = fields.to
+  }
+  length += encoded.copy(out, length, copied)
+  return out.subarray(0, length)
+}
+
+/** The parts of encoded metadata that are no origin. */
+const withoutOrigins = (encoded: Buffer, start: number, end: number) => {
+  const ranges: { readonly from: number; readonly to: number }[] = []
+  const fields = new Fields(encoded, metadataCodec.typeName, start, end)
+  let from = start
+  let sizeBytes = end - start
+  while (fields.next()) {
+    if (fields.number !== AUXILIARY_METADATA || !isEncodedOrigin(encoded, fields.from, fields.to)) continue
+    ranges.push({ from, to: fields.start })
+    sizeBytes -= fields.to - fields.start
+    from = fields.to
+  }
+  ranges.push({ from, to: end })
+  return { ranges, sizeBytes }
+}
+
+const isEncodedOrigin = (encoded: Buffer, from: number, to: number): boolean => {
+  const fields = new Fields(encoded, 'google.protobuf.Any', from, to)
+  let typeUrl = ''
+  while (fields.next()) if (fields.number === TYPE_URL) typeUrl = encoded.toString('utf8', fields.from, fields.to)
+  return isOrigin({ typeUrl })
 }
 
 const NOTHING = Buffer.alloc(0)

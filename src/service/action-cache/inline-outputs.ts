@@ -1,5 +1,6 @@
 import { readBlob } from '../../content/read-blob.js'
 import { codec } from '../../proto/codec.js'
+import { Fields } from '../../proto/fields.js'
 import type { ActionResult } from '../../proto/generated/build.bazel.remote.execution.v2.js'
 import { Digest, type DigestMessage } from '../../reapi/digest.js'
 import type { DigestFunction } from '../../reapi/digest-function.js'
@@ -7,6 +8,7 @@ import type { Call } from '../../rpc/call.js'
 import type { Store } from '../../store/contract/store.js'
 
 const resultCodec = codec('build.bazel.remote.execution.v2.ActionResult')
+const fileCodec = codec('build.bazel.remote.execution.v2.OutputFile')
 
 /** Outputs that a client wants inside the result (hints of GetActionResult and Execute). */
 export interface InlineHints {
@@ -18,6 +20,23 @@ export interface InlineHints {
 
 export const asksForOutputs = ({ inlineStdout, inlineStderr, inlineOutputFiles }: InlineHints): boolean =>
   inlineStdout || inlineStderr || inlineOutputFiles.length > 0
+
+const OUTPUT_FILES = 2
+const STDOUT_RAW = 5
+const STDERR_RAW = 7
+const CONTENTS = 5
+
+/** Whether an encoded result contains outputs, so that `withOutputs` may change it also without hints. */
+export const containsOutputs = (encoded: Buffer): boolean => {
+  const fields = new Fields(encoded, resultCodec.typeName)
+  while (fields.next()) {
+    if (fields.number === STDOUT_RAW || fields.number === STDERR_RAW) return true
+    if (fields.number !== OUTPUT_FILES) continue
+    const ofFile = new Fields(encoded, fileCodec.typeName, fields.from, fields.to)
+    while (ofFile.next()) if (ofFile.number === CONTENTS) return true
+  }
+  return false
+}
 
 export interface InlineContext {
   /** Undefined if outputs cannot be read. */
