@@ -3,10 +3,13 @@ import { once } from 'node:events'
 import { readdir, writeFile } from 'node:fs/promises'
 import { createServer, type IncomingHttpHeaders } from 'node:http2'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
-import t from 'tap'
+import t, { type Test } from 'tap'
+import { assemble } from '../../../../src/assembly/main.js'
+import { type Clock, systemClock } from '../../../../src/base/clock.js'
 import { Code } from '../../../../src/base/status-error.js'
+import { parseConfig } from '../../../../src/config/load.js'
 import { HealthRegistry } from '../../../../src/health/registry.js'
+import { silentLog } from '../../../../src/log/log.js'
 import { codec } from '../../../../src/proto/codec.js'
 import { Digest } from '../../../../src/reapi/digest.js'
 import { DigestBatch } from '../../../../src/reapi/digest-batch.js'
@@ -15,18 +18,29 @@ import { getBytes, putBytes } from '../../../../src/store/contract/store.js'
 import { asCas } from '../../../../src/store/view/cas.js'
 import { WHOLE } from '../../../../src/stream/path.js'
 import { serve } from '../../../service/harness.js'
-import { bytesOf, call, digestOf, get, isPresent, put } from '../../blobs.js'
+import { bytesOf, call, digestOf, get, isPresent, put, until } from '../../blobs.js'
 import { memoryStore } from '../../build.js'
 import { folderOf, freePorts, portOf, untilSo } from '../../remote/backend.js'
 import { counted } from '../../remote/counted.js'
 import { TcpProxy } from '../../remote/proxy.js'
 import { rejects } from '../../suite.js'
-import { endpoint, openGrpcStore, startRemexec } from './remexec.js'
+import { endpoint, openGrpcStore, type Remexec, startRemexec } from './remexec.js'
+
+// These tests wait for timers and programs, most of them for seconds: side by side they take as long as the longest.
+t.jobs = 4
 
 const KIB = 1024
 const MIB = 1024 * KIB
-const PATIENT = { max_retries: 8, delay: 0.05, jitter: 0, budget_s: 30 }
+const PATIENT = { max_retries: 10, delay: 0.02, jitter: 0, budget_s: 30 }
 const PLAIN = { experimental_remote_cache_compression: false } as const
+
+let shared: Promise<Remexec> | undefined
+/** The server of all tests that leave it as it is. */
+const sharedServer = (): Promise<Remexec> => {
+  shared ??= startRemexec(t)
+  return shared
+}
+
 const blob = (sizeBytes: number, seed: string) => {
   const bytes = bytesOf(sizeBytes, seed)
   return { bytes, digest: digestOf(bytes) }
@@ -53,27 +67,27 @@ void t.test('a server that is absent at start is UNAVAILABLE, and works when it 
 void t.test(
   'a connection lost in the middle loses no byte, and a cancelled upload shows no partial blob',
   async (t) => {
-    const server = await startRemexec(t)
+    const server = await sharedServer()
     const proxy = await TcpProxy.start(t, server.port)
     const { store } = await openGrpcStore(t, { endpoints: [endpoint(proxy.port)], retry: PATIENT, ...PLAIN })
-    for (const [i, at] of [100 * KIB, MIB, 5 * MIB].entries()) {
-      const { bytes, digest } = blob(7 * MIB, `held ${i}`)
+    for (const [i, at] of [100 * KIB, MIB, 2 * MIB].entries()) {
+      const { bytes, digest } = blob(3 * MIB, `held ${i}`)
       proxy.cutAfter(at)
       await putBytes(store, digest, bytes, call)
       proxy.cutAfter(at)
       t.ok((await get(store, digest)).equals(bytes), `cut after ${at} bytes, and gone on`)
       proxy.cutAfter(at)
-      const part = { offset: 1000, limit: 6 * MIB }
-      t.ok((await get(store, digest, part)).equals(bytes.subarray(1000, 1000 + 6 * MIB)), 'a part of it')
+      const part = { offset: 1000, limit: 2.5 * MIB }
+      t.ok((await get(store, digest, part)).equals(bytes.subarray(1000, 1000 + 2.5 * MIB)), 'a part of it')
       // Of a stream only its latest bytes are kept: a cut that loses no more costs nothing.
       const streamed = blob(3 * MIB, `streamed ${i}`)
-      proxy.cutAfter(Math.min(at, 2 * MIB))
+      proxy.cutAfter(at)
       await put(store, streamed.digest, streamed.bytes)
       proxy.cutAfter(Number.POSITIVE_INFINITY)
       t.ok((await get(store, streamed.digest)).equals(streamed.bytes), 'and streamed')
     }
     const hasty = await openGrpcStore(t, { endpoints: [endpoint(proxy.port)] })
-    const other = blob(7 * MIB, 'never whole')
+    const other = blob(3 * MIB, 'never whole')
     await untilWell(hasty.store)
     // The first retry is immediate, whatever the configuration is.
     proxy.cutAfter(MIB, MIB)
@@ -84,12 +98,13 @@ void t.test(
 )
 
 void t.test('a zstd read lost in the middle fails: it never continues with another stream', async (t) => {
-  const server = await startRemexec(t)
+  const server = await sharedServer()
   const proxy = await TcpProxy.start(t, server.port)
   const { store } = await openGrpcStore(t, { endpoints: [endpoint(proxy.port)], retry: PATIENT })
-  const { bytes, digest } = blob(20 * MIB, 'zstd')
+  const { bytes, digest } = blob(8 * MIB, 'zstd')
   await put(store, digest, bytes)
-  proxy.cutAfter(5 * MIB)
+  // About half of what is sent.
+  proxy.cutAfter(2 * MIB)
   await rejects(t, get(store, digest), 'UNAVAILABLE')
   await untilWell(store)
   t.ok((await get(store, digest)).equals(bytes))
@@ -113,30 +128,34 @@ void t.test('a server that does not answer is DEADLINE_EXCEEDED in time, and wor
   t.ok((await get(store, large.digest)).equals(large.bytes))
 })
 
-void t.test('a server killed and restarted under load loses no confirmed blob', { timeout: 90_000 }, async (t) => {
+// By itself, because it counts the descriptors of the process.
+void t.test('a server killed and restarted under load loses no confirmed blob', { buffered: false }, async (t) => {
   const first = await startRemexec(t)
   const { store } = await openGrpcStore(t, {
     endpoints: [endpoint(first.port)],
-    retry: { max_retries: 12, delay: 0.05, jitter: 0.5, budget_s: 30 },
+    retry: { max_retries: 14, delay: 0.01, jitter: 0.5, budget_s: 30 },
     connections_per_endpoint: 2,
     max_concurrent_requests: 16,
   })
   await untilWell(store)
   const before = await descriptors()
+  let keptCount = 0
   const lane = async (name: string) => {
     const kept = []
-    for (let i = 0; i < 25; i++) {
+    for (let i = 0; i < 15; i++) {
       const one = blob(i % 5 === 0 ? 2 * MIB : 3000, `${name} ${i}`)
       await put(store, one.digest, one.bytes)
       kept.push(one)
+      keptCount++
     }
     return kept
   }
   const running = Promise.all(['a', 'b', 'c', 'd'].map(lane))
-  await sleep(150)
+  await until(async () => keptCount >= 10)
   await first.kill()
   const second = await first.restart()
-  await sleep(150)
+  await until(async () => keptCount >= 30)
+  t.ok(keptCount < 60, 'uploads are under way')
   await second.kill()
   await second.restart()
   const all = (await running).flat()
@@ -161,14 +180,28 @@ void t.test('a full server is RESOURCE_EXHAUSTED, and has no part of a rejected 
   await listener.close(0)
 })
 
+/** A server whose list of tokens is read again every 50 ms instead of every five seconds. */
+const serveGuarded = async (t: Test, tokens_file: string): Promise<number> => {
+  const memory = { memory: { eviction_policy: { max_bytes: '100MB' } } }
+  const services = { cas: [{ instance_name: 'main', cas_store: 'CAS' }] }
+  const servers = [{ listener: { http: { socket_address: '127.0.0.1:0' } }, services }]
+  const security = { identity: { tokens_file } }
+  const { config, problems } = parseConfig(JSON.stringify({ stores: { CAS: memory }, security, servers }), 'guarded')
+  if (config === undefined) throw new Error(JSON.stringify(problems))
+  const clock: Clock = { ...systemClock, every: (periodMs, tick) => systemClock.every(periodMs / 100, tick) }
+  const running = await assemble(config, { clock, log: silentLog })
+  t.teardown(() => running.close())
+  return Number(running.addresses[0]?.address.split(':').at(-1))
+}
+
 void t.test('a revoked token is UNAUTHENTICATED, and works again when it is restored', async (t) => {
   const file = join(await folderOf(t), 'tokens')
   const line = (token: string): string => `builders ${createHash('sha256').update(token).digest('hex')}\n`
   const give = (token: string): Promise<void> => writeFile(file, line(token), { mode: 0o600 })
   await give('good')
-  const server = await startRemexec(t, { security: { identity: { tokens_file: file } } })
+  const port = await serveGuarded(t, file)
   const headers = new Map([['authorization', 'Bearer good']])
-  const { store: backend, probes } = await openGrpcStore(t, { endpoints: [endpoint(server.port)], headers })
+  const { store: backend, probes } = await openGrpcStore(t, { endpoints: [endpoint(port)], headers })
   const { store, failures } = counted(backend)
   const [before, after] = [blob(100_000, 'before'), blob(5 * MIB, 'after')]
   await put(store, before.digest, before.bytes)
@@ -210,7 +243,7 @@ void t.test('one of two servers may be gone', async (t) => {
 })
 
 void t.test('an action cache on another server keeps results, and returns NOT_FOUND for others', async (t) => {
-  const { port } = await startRemexec(t)
+  const { port } = await sharedServer()
   const { store } = await openGrpcStore(t, { endpoints: [endpoint(port)], store_type: 'ac' })
   const results = codec('build.bazel.remote.execution.v2.ActionResult')
   const action = Digest.of(Buffer.from('an action'), digestFunctions.SHA256).asKey()

@@ -7,10 +7,18 @@ import { bytesOf, call, digestOf, get, put } from '../../blobs.js'
 import { untilSo } from '../../remote/backend.js'
 import { startFullHost } from '../../remote/full-host.js'
 import { TcpProxy } from '../../remote/proxy.js'
-import { endpoint, openGrpcStore, startRemexec } from './remexec.js'
+import { endpoint, openGrpcStore, type Remexec, startRemexec } from './remexec.js'
 import { startSilent, turns } from './silent-server.js'
 
 t.setTimeout(120_000)
+// These tests wait for timers and programs, most of them for seconds: side by side they take as long as the longest.
+t.jobs = 4
+
+let shared: Promise<Remexec> | undefined
+const sharedServer = (): Promise<Remexec> => {
+  shared ??= startRemexec(t)
+  return shared
+}
 
 const PLAIN = { experimental_remote_cache_compression: false } as const
 
@@ -51,7 +59,7 @@ void t.test('experimental_read_batching: each of its keys', async (t) => {
 })
 
 void t.test('connections_per_endpoint', async (t) => {
-  const { port } = await startRemexec(t)
+  const { port } = await sharedServer()
   for (const connections_per_endpoint of [1, 3]) {
     const proxy = await TcpProxy.start(t, port)
     const { store } = await openGrpcStore(t, { endpoints: [endpoint(proxy.port)], connections_per_endpoint })
@@ -70,7 +78,7 @@ void t.test('connections_per_endpoint', async (t) => {
 })
 
 void t.test('instance_name', async (t) => {
-  const { port } = await startRemexec(t)
+  const { port } = await sharedServer()
   const { store } = await openGrpcStore(t, { endpoints: [endpoint(port)], instance_name: 'another' })
   const bytes = bytesOf(100)
   await t.rejects(put(store, digestOf(bytes), bytes), { code: Code.INVALID_ARGUMENT, message: /another/ })
@@ -100,14 +108,14 @@ void t.test('http2_keepalive_interval_s', async (t) => {
     })
     return () => untilSo(async () => silent.pings() > 0)
   }
-  const longer = (await pinged(3))()
+  const longer = (await pinged(2))()
   const shorter = (await pinged(1))()
   t.equal(await firstOf(longer, shorter), 'the shorter one')
   await longer
 })
 
 void t.test('http2_keepalive_timeout_s', async (t) => {
-  const { port } = await startRemexec(t)
+  const { port } = await sharedServer()
   const lost = async (http2_keepalive_timeout_s: number): Promise<unknown> => {
     const proxy = await TcpProxy.start(t, port)
     const times: Partial<GrpcOptions['endpoints'][number]> = { http2_keepalive_interval_s: 1, connect_timeout_s: 1 }
@@ -120,7 +128,7 @@ void t.test('http2_keepalive_timeout_s', async (t) => {
     })
     return t.rejects(get(store, digestOf(bytesOf(300_000))), { code: Code.UNAVAILABLE })
   }
-  const longer = lost(4)
+  const longer = lost(3)
   t.equal(await firstOf(longer, lost(1)), 'the shorter one')
   await longer
 })

@@ -13,6 +13,9 @@ import { rejects } from '../../suite.js'
 import { Watched } from '../../watched.js'
 import { ask, keysAt, openRedisStore, startCluster, startRedis, startSentinels, withoutRedis } from './redis.js'
 
+// These tests wait for timers and programs, most of them for seconds: side by side they take as long as the longest.
+t.jobs = 4
+
 const KIB = 1024
 const MIB = 1024 * KIB
 const skip = withoutRedis
@@ -245,9 +248,9 @@ const works = async (t: { ok(value: unknown, name: string): unknown }, store: St
 /** Puts and reads until it is stopped; returns the number of successes, and the codes of failures. */
 const traffic = (store: Store, name: string) => {
   let isOver = false
+  let worked = 0
   const run = async () => {
     const failures = new Map<number, number>()
-    let worked = 0
     for (let i = 0; !isOver && i < 20_000; i++) {
       const { bytes, digest } = blob(i % 10 === 0 ? 200 * KIB : 500, `${name} ${i}`)
       try {
@@ -265,6 +268,7 @@ const traffic = (store: Store, name: string) => {
   }
   const running = run()
   return {
+    untilItWorked: () => until(async () => worked > 0, 'traffic'),
     stop: () => {
       isOver = true
       return running
@@ -281,7 +285,7 @@ void t.test('sentinels switch the store to another server under load', { skip, t
   const { store } = await openRedisStore(t, [set.address], options)
   await works(t, store, 'before')
   const use = traffic(store, 'failover')
-  await sleep(300)
+  await use.untilItWorked()
   await set.master.kill()
   await untilSo(async () => /role:master/.test(String(await ask(set.replica.port, 'INFO', 'replication'))))
   await untilSo(async () => (await store.health(call)).state === 'Ok')

@@ -64,7 +64,7 @@ export const startCluster = async (t: Scope, masters: number, replicas = 0): Pro
       '--cluster-config-file',
       join(cwd, `${i}.conf`),
       '--cluster-node-timeout',
-      '1500',
+      '500',
     ]
     nodes.push(await startRedis(t, [...own, '--cluster-port', String(bus), '--cluster-replica-validity-factor', '0']))
   }
@@ -135,8 +135,8 @@ export const startSentinels = async (t: Scope, passwords?: Passwords): Promise<S
       `port ${port}`,
       'bind 127.0.0.1',
       `sentinel monitor builds 127.0.0.1 ${master.port} 2`,
-      'sentinel down-after-milliseconds builds 1000',
-      'sentinel failover-timeout builds 5000',
+      'sentinel down-after-milliseconds builds 600',
+      'sentinel failover-timeout builds 2000',
       ...(passwords === undefined
         ? []
         : [
