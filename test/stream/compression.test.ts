@@ -119,7 +119,7 @@ t.test('a decoder continues with its reader if the input ends while the reader i
 
 t.test('CMP-06: zstd of several frames, without content size, with skippable frames, of any level', async (t) => {
   const a = Buffer.alloc(200_000, 'one ')
-  const b = randomBytes(100_000)
+  const b = randomBytes(15_000)
   const skippable = Buffer.concat([Buffer.from([0x50, 0x2a, 0x4d, 0x18, 3, 0, 0, 0]), Buffer.from('xyz')])
   const sizeless = (context: CompressContext) => context.setParameter(CompressParameter.contentSizeFlag, 0)
   const level = (value: number) => (context: CompressContext) =>

@@ -36,8 +36,8 @@ t.test('an index of any size and digest function is restored from its checkpoint
   for (const [count, names] of [
     [0, ['SHA256']],
     [1, ['SHA512']],
-    [40_000, ['SHA256', 'SHA256', 'SHA256', 'MD5']],
-    [20_000, ['SHA512', 'BLAKE3']],
+    [20_000, ['SHA256', 'SHA256', 'SHA256', 'MD5']],
+    [5000, ['SHA512', 'BLAKE3']],
   ] as const) {
     for (const isOrdered of [true, false]) {
       const path = join(t.testdir(), 'index')

@@ -7,25 +7,24 @@ import type { Blob } from '../../../../src/stream/blob/blob.js'
 import { bytesOf, call, digestOf, putAll, until } from '../../blobs.js'
 import { type OpenFilesystem, openFilesystem } from './open.js'
 
-const FULL_COUNT = 2000
 const FILLERS_EACH = 3
 
 /** Runs the background work every few milliseconds instead of every second. */
 const eagerClock: Clock = { ...systemClock, every: (ms, tick) => systemClock.every(ms / 200, tick) }
 
 /**
- * A file store that is full from the start: each upload evicts older blobs, and small segments are emptied meanwhile.
+ * A file store of so many blobs that is full from the start: each upload evicts older blobs, and small segments are emptied meanwhile.
  */
-export const openChurned = async (folder: string): Promise<OpenFilesystem> => {
+export const openChurned = async (folder: string, fullCount: number): Promise<OpenFilesystem> => {
   let emptied = 0
   const log = textLog('debug', (line) => {
     if (line.includes('emptied a file of records')) emptied++
   })
-  const policy = { max_count: FULL_COUNT }
+  const policy = { max_count: fullCount }
   const files = await openFilesystem(folder, { clock: eagerClock, log, policy, segmentBytes: 16 * 1024 })
   const churned = new ChurnedStore(files.store)
   // Once: a second time would evict everything else.
-  if (files.usage().entryCount === 0) await churned.churn(FULL_COUNT)
+  if (files.usage().entryCount === 0) await churned.churn(fullCount)
   let isClosed = false
   const close = async (): Promise<void> => {
     if (isClosed) return

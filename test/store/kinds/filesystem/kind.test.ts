@@ -9,38 +9,11 @@ import { linkBlob } from '../../../../src/store/contract/local-file.js'
 import { putBytes } from '../../../../src/store/contract/store.js'
 import { WHOLE } from '../../../../src/stream/path.js'
 import { bytesOf, call, digestOf, get, inTime, isPresent, put, putStream, until } from '../../blobs.js'
-import { rejects, storeSuite } from '../../suite.js'
-import { openChurned } from './churned.js'
+import { rejects } from '../../suite.js'
 import { type FilesystemParts, type OpenFilesystem, openFilesystem } from './open.js'
+import { filesystemSuites } from './suites.js'
 
-const kinds: Record<string, (folder: string) => Promise<OpenFilesystem>> = {
-  'filesystem, small blobs as records': (folder) => openFilesystem(folder),
-  'filesystem, every blob a file': (folder) => openFilesystem(folder, { small_blob_size: 0 }),
-  'filesystem, synced': (folder) => openFilesystem(folder, { durability: 'power_loss' }),
-  'filesystem, full and being cleaned': openChurned,
-}
-
-for (const [name, open] of Object.entries(kinds)) {
-  storeSuite(t, {
-    name,
-    isPersistent: true,
-    open: async (t) => {
-      const folder = t.testdir()
-      const first = await open(folder)
-      let current = first
-      return {
-        store: first.store,
-        close: () => current.close(),
-        leftovers: () => first.tempFiles(),
-        reopen: async () => {
-          await first.close()
-          current = await open(folder)
-          return current
-        },
-      }
-    },
-  })
-}
+filesystemSuites(t, ['filesystem, small blobs as records', 'filesystem, every blob a file'])
 
 /** A store whose every blob is a file. */
 const openFiles = (folder: string, parts: FilesystemParts = {}): Promise<OpenFilesystem> =>

@@ -44,7 +44,13 @@ const openListed = async (
 
 t.test('a list of the keys of an S3 bucket', { skip: withoutS3 }, async (t) => {
   const server = await startS3(t)
-  storeSuite(t, { name: 'ontap_s3_existence_cache', open: (t) => openListed(t, server), isPersistent: false, runs: 5 })
+  storeSuite(t, {
+    name: 'ontap_s3_existence_cache',
+    open: (t) => openListed(t, server),
+    isPersistent: false,
+    isBrief: true,
+    runs: 5,
+  })
 })
 
 /** Whether the file of a list is whole. */
