@@ -108,6 +108,15 @@ const backendOf = (kind: string, options: Options): Backend | undefined => {
   return options['provider'] === 'azure' ? azure : s3
 }
 
+/** The number of stores of a configuration that need a backend. */
+export const countBackends = (value: unknown): number => {
+  if (typeof value !== 'object' || value === null) return 0
+  return Object.entries(value).reduce((count, [kind, options]) => {
+    const isBackend = typeof options === 'object' && options !== null && backendOf(kind, options) !== undefined
+    return count + (isBackend ? 1 : countBackends(options))
+  }, 0)
+}
+
 /**
  * Starts each backend of a configuration once, and writes its address into the configuration. Returns why
  * some backends are unavailable here; their addresses stay unreachable.
