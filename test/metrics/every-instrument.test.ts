@@ -61,7 +61,7 @@ const start = async (t: Test) => {
   const env = {
     OTEL_EXPORTER_OTLP_ENDPOINT: http,
     OTEL_EXPORTER_OTLP_PROTOCOL: 'http/protobuf',
-    OTEL_METRIC_EXPORT_INTERVAL: '500',
+    OTEL_METRIC_EXPORT_INTERVAL: '200',
   }
   // The SDK reads the endpoint itself.
   Object.assign(process.env, env)

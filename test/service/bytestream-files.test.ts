@@ -1,39 +1,16 @@
-import { readdirSync } from 'node:fs'
-import { readdir, truncate } from 'node:fs/promises'
-import { join } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { codec } from '../../src/proto/codec.js'
 import { formatReadName } from '../../src/reapi/resource-name.js'
-import { internalCall } from '../../src/rpc/call.js'
 import { FrameType } from '../../src/server/http2/frame/frame.js'
-import type { TransportName } from '../../src/server/listener.js'
-import { getBytes } from '../../src/store/contract/store.js'
-import { asCas } from '../../src/store/view/cas.js'
-import type { TestClient } from '../server/client.js'
 import { frame, message, RawClient, requestBlock, uint32 } from '../server/http2/raw-client.js'
-import { openFilesystem } from '../store/kinds/filesystem/open.js'
-import { messagesOf, openWrite, read, readBlob, uploadName, write } from './bytestream-client.js'
-import { type Blob, BYTE_STREAM, failure, MIB, put, randomBlob, serve } from './harness.js'
+import { serveFiles, transferFiles, turns } from './file-transfers.js'
+import { BYTE_STREAM, MIB, put, randomBlob } from './harness.js'
+
+// Transfers over grpc-js are in bytestream-files.nightly.ts.
 
 const readRequest = codec('google.bytestream.ReadRequest')
-
-/** The services over a CAS that stores blobs as files. */
-const serveFiles = async (t: Test, transport: TransportName = 'remexec') => {
-  const folder = t.testdir()
-  const files = await openFilesystem(folder)
-  const cas = asCas(files.store)
-  const served = await serve(t, { instances: { '': { cas } }, transport })
-  t.teardown(() => files.close())
-  return { ...served, cas, folder }
-}
-
-const turns = async (count: number): Promise<void> => {
-  for (let turn = 0; turn < count; turn++) await new Promise((resolve) => setImmediate(resolve))
-}
-
-const descriptors = (): number => readdirSync('/proc/self/fd').length
 
 /** Memory of buffers outside of the heap, after garbage collection. */
 const heldBytes = (): number => {
@@ -98,101 +75,4 @@ t.test('a connection whose client reads nothing holds less than 1 MiB, for any n
   client.destroy()
 })
 
-for (const transport of ['remexec', 'grpc-js'] as const) {
-  t.test(`files read over ${transport}`, async (t) => {
-    t.test(
-      'many concurrent reads, some cancelled: all others get the right bytes, and no file stays open',
-      async (t) => {
-        const { connect, cas } = await serveFiles(t, transport)
-        const blobs = [3 * MIB, MIB + 1, 700_000, 256 * 1024, 65_537].map(randomBlob)
-        for (const blob of blobs) await put(cas, blob)
-        const clients = [connect(), connect(), connect()]
-        const open = descriptors()
-        for (let round = 0; round < 8; round++) {
-          const reads = clients.flatMap((client) =>
-            blobs.map(async ({ digest, bytes }, index) => {
-              if ((round + index) % 3 > 0) {
-                t.ok((await readBlob(client, digest)).equals(bytes))
-                return
-              }
-              const call = client.serverStream(`${BYTE_STREAM}/Read`, { resourceName: formatReadName('', digest) })
-              call.on('error', () => {})
-              await new Promise((resolve) => call.once('data', resolve).once('end', resolve))
-              call.cancel()
-            }),
-          )
-          await Promise.all(reads)
-        }
-        // The clients have opened sockets in the meantime; both ends are in this process.
-        for (let turn = 0; turn < 1000 && descriptors() > open + 2 * clients.length; turn++) await turns(1)
-        t.ok(descriptors() <= open + 2 * clients.length, `${open} descriptors, then ${descriptors()}`)
-      },
-    )
-
-    t.test(
-      'many concurrent uploads, some cancelled: all others are stored unchanged, for messages of any size',
-      async (t) => {
-        const { connect, cas } = await serveFiles(t, transport)
-        const clients = [connect(), connect()]
-        const sizes = [10_000, 65_536, 70_001, 300_000, MIB, 3 * MIB]
-        const kept: Blob[] = []
-        for (const chunkBytes of [5_000, 16_384, 65_536, 250_000, MIB]) {
-          await Promise.all(
-            clients.flatMap((client) =>
-              sizes.map(async (sizeBytes, index) => {
-                const blob = randomBlob(sizeBytes)
-                const messages = messagesOf(uploadName(blob.digest), blob.bytes, chunkBytes)
-                const isGivenUp = index % 3 === 1 && messages.length > 2
-                if (!isGivenUp) {
-                  t.equal((await write(client, messages)).committedSize, sizeBytes)
-                  kept.push(blob)
-                  return
-                }
-                const upload = openWrite(client)
-                for (const message of messages.slice(0, -1)) void upload.send(message)
-                upload.cancel()
-                await t.rejects(upload.response)
-              }),
-            ),
-          )
-        }
-        for (const { digest, bytes } of kept) t.ok((await getBytes(cas, digest, 4 * MIB, internalCall())).equals(bytes))
-        for (const { digest, bytes } of kept) t.ok((await readBlob(clients[0] as TestClient, digest)).equals(bytes))
-      },
-    )
-
-    t.test('an upload with a wrong last byte or with too many bytes is refused and leaves no file', async (t) => {
-      const { client, folder } = await serveFiles(t, transport)
-      const { digest, bytes } = randomBlob(MIB)
-      const other = randomBlob(MIB)
-      const wrong = messagesOf(uploadName(digest), other.bytes)
-      t.match(await failure(write(client, wrong)), { code: 'INVALID_ARGUMENT', message: /are not that blob/ })
-      const longer = messagesOf(uploadName(digest), Buffer.concat([bytes, bytes]))
-      t.match(await failure(write(client, longer)), { code: 'INVALID_ARGUMENT' })
-      for (let turn = 0; turn < 1000 && (await readdir(join(folder, 'temp'))).length > 0; turn++) await turns(1)
-      t.same(await readdir(join(folder, 'temp')), [])
-    })
-
-    t.test('a part of a file', async (t) => {
-      const { client, cas } = await serveFiles(t, transport)
-      const { digest, bytes } = randomBlob(2 * MIB)
-      await put(cas, { digest, bytes })
-      const part = await read(client, formatReadName('', digest), { readOffset: 777, readLimit: MIB })
-      t.ok(part.bytes.equals(bytes.subarray(777, 777 + MIB)))
-    })
-
-    t.test('a file that is truncated during the read is DATA_LOSS', async (t) => {
-      const { client, cas, folder } = await serveFiles(t, transport)
-      const blob = randomBlob(32 * MIB)
-      await put(cas, blob)
-      const call = client.serverStream(`${BYTE_STREAM}/Read`, { resourceName: formatReadName('', blob.digest) })
-      const failed = failure(new Promise((resolve, reject) => call.once('end', resolve).once('error', reject)))
-      await new Promise((resolve) => call.once('readable', resolve))
-      const names = await readdir(join(folder, 'content'), { recursive: true })
-      const name = names.find((path) => path.includes(blob.digest.hash)) ?? ''
-      await truncate(join(folder, 'content', name), 1000)
-      call.resume()
-      t.equal((await failed).code, 'DATA_LOSS')
-    })
-  })
-}
+transferFiles(t, 'remexec')

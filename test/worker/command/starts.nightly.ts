@@ -7,6 +7,8 @@ import { Launcher } from '../../../src/worker/command/launcher.js'
 import { closingEach, type Libc, loadLibc } from '../../../src/worker/command/libc.js'
 import { startsSoFar } from '../../../src/worker/command/starts.js'
 
+// For changes in: src/worker/command
+
 const LANES = 8
 const TURNS = 100
 const SIZES = [100, 200_000]

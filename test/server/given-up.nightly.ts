@@ -13,6 +13,8 @@ import { BYTE_STREAM, CAS, wire } from '../service/harness.js'
 import { collect, TestClient } from './client.js'
 import { frame, message, RawClient, requestBlock, uint32 } from './http2/raw-client.js'
 
+// For changes in: src/server, src/security, src/service/bytestream
+
 // Clients that cancel a call in the packet that starts it. Runs against the built server, whose descriptors are counted
 // from outside.
 

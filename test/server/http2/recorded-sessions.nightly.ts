@@ -9,6 +9,8 @@ import { startServer } from '../../conformance/server.js'
 import { framesIn, wiretap } from '../wiretap.js'
 import { SETTINGS } from './raw-client.js'
 
+// For changes in: src/server/http2, fixtures/sessions
+
 function* bytewise(bytes: Buffer): Generator<Buffer> {
   for (let at = 0; at < bytes.length; at++) yield bytes.subarray(at, at + 1)
 }

@@ -9,6 +9,8 @@ import { buildAction, EXECUTION, ExecutionStage, Reader, responseOf, stageOf } f
 import { type Blob, blobOf, CAS, wire } from '../service/harness.js'
 import { type Collector, collect, type ReceivedSpan } from './collector.js'
 
+// For changes in: src/otlp, src/rpc, src/store/contract, src/scheduler, src/worker/attempt, src/service/execution
+
 const DEFAULT = `${root}deploy/recipes/machine/remexec.json5`
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736'
 const CALLER = '00f067aa0ba902b7'

@@ -14,6 +14,8 @@ import { collect, type TestClient } from '../server/client.js'
 import { buildAction, EXECUTION, Reader, responseOf, serveExecution } from './execution-harness.js'
 import { AC, type Blob, blobOf, CAS, failure, MIB, memoryStore, put, SHA256, serve, wire } from './harness.js'
 
+// For changes in: src/content, src/service/cas, src/ledger
+
 type DirectoryInput = Input<'build.bazel.remote.execution.v2.Directory'>
 
 const directoryCodec = codec('build.bazel.remote.execution.v2.Directory')

@@ -11,6 +11,8 @@ import { blobOf, CAS, failure, wire } from '../service/harness.js'
 import { Authority, type Issued } from './authority.js'
 import { Lines } from './lines.js'
 
+// For changes in: src/tls, src/store/kinds/grpc, src/scheduler/grpc, src/worker/connection.ts
+
 const start = async (t: Test, configuration: object) => {
   const { config, problems } = parseConfig(JSON.stringify(configuration), 'test.json', { env: {} })
   if (config === undefined) throw new Error(problems.map(({ path, message }) => `${path}: ${message}`).join('\n'))

@@ -8,6 +8,8 @@ import { openFilesystem } from '../../store/kinds/filesystem/open.js'
 import { endpoint, openGrpcStore, startRemexec } from '../../store/kinds/grpc/remexec.js'
 import { folderOf } from '../../store/remote/backend.js'
 
+// For changes in: src/worker/input, src/store/kinds/fast_slow, src/store/kinds/grpc
+
 const INPUTS = 200
 
 t.test('small inputs are fetched together, in far fewer calls than there are inputs', async (t) => {
