@@ -93,23 +93,22 @@ export class Calls {
   }
 
   /**
-   * Serves one call once `whenReady` calls back. `whenReady` returns true if it already has. Until then the call counts
-   * as in progress, and `stop` refuses it.
+   * Serves one call once `whenReady` calls back, later. Until then the call counts as in progress, and `stop` refuses
+   * it.
    */
-  beginWhen(handler: Handler, wire: Wire, whenReady: (begin: () => void, givenUp: () => void) => boolean): void {
-    let leave = (): void => {}
+  beginWhen(handler: Handler, wire: Wire, whenReady: (begin: () => void, givenUp: () => void) => void): void {
+    const waiting: WaitingCall = { position: 0, path: handler.method.path, wire }
+    this.#waiting.add(waiting)
+    this.#inFlight.begin()
+    const leave = (): void => {
+      this.#waiting.delete(waiting)
+      this.#inFlight.end()
+    }
     const begin = (): void => {
       this.begin(handler, wire)
       leave()
     }
-    if (whenReady(begin, () => leave())) return
-    const waiting: WaitingCall = { position: 0, path: handler.method.path, wire }
-    this.#waiting.add(waiting)
-    this.#inFlight.begin()
-    leave = () => {
-      this.#waiting.delete(waiting)
-      this.#inFlight.end()
-    }
+    whenReady(begin, leave)
   }
 
   /** Ends every call in progress, and those that wait to begin. */

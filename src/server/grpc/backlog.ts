@@ -35,12 +35,16 @@ export class Backlog {
     }
   }
 
-  /** Begins it immediately if there is room, else once the client has taken enough. Returns whether it has begun. */
-  whenRoom(waiting: Waiting): boolean {
-    const isRoom = this.#waiting.size === 0 && this.#hasRoomFor(waiting.sizeBytes)
-    if (isRoom) this.#begin(waiting)
-    else this.#waiting.add(waiting)
-    return isRoom
+  /** Counts the bytes and returns true if there is room and nothing waits. */
+  take(sizeBytes: number): boolean {
+    if (this.#waiting.size > 0 || !this.#hasRoomFor(sizeBytes)) return false
+    this.#waitingBytes += sizeBytes
+    return true
+  }
+
+  /** Begins it once the client has taken enough. */
+  wait(waiting: Waiting): void {
+    this.#waiting.add(waiting)
   }
 
   /** Removes an answer that is no longer wanted. */

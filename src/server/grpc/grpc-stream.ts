@@ -112,11 +112,14 @@ export class GrpcStream implements Wire, Consumer, MessageSink {
     this.#messages.read()
   }
 
-  /**
-   * Begins a call that has one answer, once the connection has room for it. Returns whether it has begun. Calls
-   * `givenUp` instead if the call ends before.
-   */
-  whenAnswerable(begin: () => void, givenUp: () => void): boolean {
+  /** Whether the connection has room for a call that has one answer. If so, the call counts as unanswered from now on. */
+  isAnswerable(): boolean {
+    this.#isUnanswered = this.#connection.backlog.take(UNANSWERED_BYTES)
+    return this.#isUnanswered
+  }
+
+  /** Begins a call that is not answerable once it is. Calls `givenUp` instead if the call ends before. */
+  whenAnswerable(begin: () => void, givenUp: () => void): void {
     const { backlog } = this.#connection
     const waiting = {
       sizeBytes: UNANSWERED_BYTES,
@@ -126,20 +129,26 @@ export class GrpcStream implements Wire, Consumer, MessageSink {
         begin()
       },
     }
-    if (backlog.whenRoom(waiting)) return true
+    backlog.wait(waiting)
     this.#giveUpWaiting = () => {
       backlog.forget(waiting)
       this.handled()
       givenUp()
     }
-    return false
   }
 
   async reserveAnswer(sizeBytes: number): Promise<void> {
     // While the call waits here it must not count as unanswered. If all calls waited, there would be no room for any.
     this.#answered()
     if (this.#isOver) throw notWanted()
-    await new Promise<void>((resolve, reject) => {
+    if (this.#connection.backlog.take(sizeBytes)) this.#backlogBytes = sizeBytes
+    else await this.#backlogRoom(sizeBytes)
+    this.#reserved = this.#connection.answersKind.reserveOrThrow(this.#connection.held.holder, sizeBytes)
+  }
+
+  #backlogRoom(sizeBytes: number): Promise<void> {
+    const { backlog } = this.#connection
+    return new Promise<void>((resolve, reject) => {
       const begin = (): void => {
         this.#giveUpWaiting = undefined
         this.#backlogBytes = sizeBytes
@@ -147,12 +156,11 @@ export class GrpcStream implements Wire, Consumer, MessageSink {
       }
       const waiting = { sizeBytes, begin }
       this.#giveUpWaiting = () => {
-        this.#connection.backlog.forget(waiting)
+        backlog.forget(waiting)
         reject(notWanted())
       }
-      this.#connection.backlog.whenRoom(waiting)
+      backlog.wait(waiting)
     })
-    this.#reserved = this.#connection.answersKind.reserveOrThrow(this.#connection.held.holder, sizeBytes)
   }
 
   send(message: Encoded, sent?: () => void): StatusError | undefined {

@@ -141,7 +141,8 @@ export class RemexecTransport implements Transport {
     // In a bidirectional call, no message of the client is due at a certain time.
     wire.hasTimeout = handler.kind !== 'bidi'
     if (handler.kind === 'unary') {
-      calls.beginWhen(handler, wire, (begin, givenUp) => wire.whenAnswerable(begin, givenUp))
+      if (wire.isAnswerable()) calls.begin(handler, wire)
+      else calls.beginWhen(handler, wire, (begin, givenUp) => wire.whenAnswerable(begin, givenUp))
       return
     }
     if (handler.kind === 'clientStream') this.#countUpload(wire)
