@@ -272,6 +272,16 @@ export const differences: readonly KnownDifference[] = [
       'A forbidden value is an error where a later entry of the frame replaces it too: they count in order (6.5.3). nghttp2 looks at the last.',
   },
   {
+    name: 'settings-window-too-large',
+    step: /^SETTINGS$/,
+    on: /^the connection$/,
+    ours: /^connection FLOW_CONTROL_ERROR$/,
+    theirs: /^reset \d+ FLOW_CONTROL_ERROR/,
+    isSo: (difference) => hasSetting(difference, (id) => id === 4),
+    reason:
+      'SETTINGS that raise the window of a stream above the maximum are a connection error (6.9.2). nghttp2 resets the stream.',
+  },
+  {
     name: 'window-update-of-0',
     step: /^WINDOW_UPDATE$/,
     on: / stream$/,
