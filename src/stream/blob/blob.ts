@@ -110,8 +110,8 @@ export class Blob {
 
   /** Whether the bytes match this digest, or will have been checked by the time a consumer has all of them. */
   isVerified({ content: { key } }: Digest): boolean {
-    const { check, verifiedDigest: verify } = this.#state
-    return verify?.key === key || (check !== undefined && check.digest.key === key && isFull(check))
+    const { check, verifiedDigest } = this.#state
+    return verifiedDigest?.key === key || (check !== undefined && check.digest.key === key && isFull(check))
   }
 
   /** Whether the blob is available in this encoding without being encoded. */
@@ -141,17 +141,18 @@ export class Blob {
    */
   as(encoding: Encoding, sizeBytes?: number): Blob {
     if (this.encoding === encoding) return this
-    const { stages, check, verifiedDigest: verify } = this.#state
+    const { stages, check, verifiedDigest } = this.#state
     const instead = stages.at(-1)?.as?.(encoding)
     if (instead !== undefined) {
       return this.#onward({ ...this.#state, stages: [...stages.slice(0, -1), ...instead], encoding, sizeBytes })
     }
-    const checked = { check: undefined, verify: check !== undefined && isFull(check) ? check.digest : verify }
+    const verified = check !== undefined && isFull(check) ? check.digest : verifiedDigest
     const plain =
       this.encoding === 'IDENTITY'
         ? this.#checkedStages()
         : [...this.#checkedStages(), decode(this.encoding, sizeBytes)]
     const next = encoding === 'IDENTITY' ? plain : [...plain, encode(encoding)]
+    const checked: Pick<State, 'check' | 'verifiedDigest'> = { check: undefined, verifiedDigest: verified }
     return this.#onward({ ...this.#state, ...checked, stages: next, encoding, sizeBytes })
   }
 

@@ -46,6 +46,16 @@ const upper: BlobStage = {
     }),
 }
 
+t.test('content that is checked on the way into an encoding is not checked again behind it', async (t) => {
+  const digest = digestOf(Buffer.from('content'))
+  const checked = Blob.ofBytes(Buffer.from('content')).verify(digest, { fault: 'client' }).as('ZSTD')
+  t.ok(checked.isVerified(digest))
+  t.ok(checked.as('IDENTITY').isVerified(digest))
+  const known = Blob.ofBytes(Buffer.from('content')).assumeVerified(digest).as('ZSTD')
+  t.ok(known.isVerified(digest))
+  t.notOk(Blob.ofBytes(Buffer.from('content')).as('ZSTD').isVerified(digest))
+})
+
 t.test('a blob is taken in its own form, completely and once', async (t) => {
   const part = new Part()
   const path = [source(cut(bytes))] as const
