@@ -72,7 +72,8 @@ export class Kind implements Counter {
       const giveUp = (): void => {
         this.#waiting.delete(waiting)
         reject(cancellation(signal))
-        this.#serve()
+        // It may have been the one that the others wait behind.
+        if (this.#heldBytes + sizeBytes > this.maxBytes) this.#serve()
       }
       const begin = (reservation: Reservation): void => {
         signal.removeEventListener('abort', giveUp)

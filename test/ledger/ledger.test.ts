@@ -161,3 +161,23 @@ t.test('a reservation that is dropped to make room for itself does not grow', as
   t.equal(ledger.kinds.outcomes.heldBytes, 0)
   t.type(ledger.kinds.outcomes, Kind)
 })
+
+t.test('thousands of waiting reservations of one holder that give up at once take milliseconds', async (t) => {
+  const ledger = new Ledger({ windows: 1000 })
+  const { holder } = ledger.connection('1.1.1.1')
+  const kind = ledger.kinds.windows
+  kind.reserve(holder, 500)
+  const controllers = Array.from({ length: 9000 }, () => new AbortController())
+  const waiting = controllers.map((controller) => kind.whenRoom(holder, 1, controller.signal).catch(() => 'given up'))
+  let looks = 0
+  const { heldBytes } = holder
+  Object.assign(holder, {
+    heldBytes: (kind: number) => {
+      looks += 1
+      return heldBytes.call(holder, kind)
+    },
+  })
+  for (const controller of controllers) controller.abort()
+  t.same(new Set(await Promise.all(waiting)), new Set(['given up']))
+  t.ok(looks < 10 * controllers.length, `${looks} looks at the holder`)
+})
