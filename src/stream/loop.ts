@@ -22,6 +22,9 @@ export type LoopBody = (input: LoopInput) => AsyncIterable<Buffer>
  */
 const SLICE_MS = 1
 
+/** Shared, because hundreds of loops may begin in the same turn. */
+const slices = new TimeSlices(SLICE_MS)
+
 /**
  * A stage written as a loop: an async generator over input chunks that yields output chunks. An exception
  * fails the stage. Its `finally` blocks run in any case, before the stage has closed. Input that remains
@@ -29,7 +32,6 @@ const SLICE_MS = 1
  */
 export class Loop extends Duplex {
   readonly #body: LoopBody
-  readonly #slices = new TimeSlices(SLICE_MS)
   #running: Promise<void> | undefined
   #arrived: Buffer | undefined
   #taken: () => void = () => {}
@@ -91,7 +93,7 @@ export class Loop extends Duplex {
   }
 
   async #next(): Promise<IteratorResult<Buffer, undefined>> {
-    await this.#slices.step()
+    await slices.step()
     await this.#until(() => this.#arrived !== undefined || this.#isEnded)
     const chunk = this.#arrived
     if (chunk === undefined) return { done: true, value: undefined }
@@ -101,7 +103,7 @@ export class Loop extends Duplex {
   }
 
   async #give(bytes: Buffer): Promise<void> {
-    await this.#slices.step()
+    await slices.step()
     await this.#until(() => this.#hasRoom)
     if (bytes.length > 0) this.#hasRoom = this.push(bytes)
   }

@@ -1,13 +1,12 @@
-import { setImmediate } from 'node:timers/promises'
-
 /**
- * Prevents long work from blocking the event loop. Work calls `step` between its parts, and yields once all users of
- * the slices together have run for `sliceMs`.
+ * Prevents long work from blocking the event loop. Work calls `step` between its parts, and waits for a later turn once
+ * all users of the slices together have run for `sliceMs`. Waiting users go on one after the other, so that a turn
+ * stays short however many there are.
  */
 export class TimeSlices {
   readonly #sliceMs: number
   #sinceMs = performance.now()
-  #turn: Promise<void> | undefined
+  #waiting: (() => void)[] = []
 
   constructor(sliceMs: number) {
     this.#sliceMs = sliceMs
@@ -15,14 +14,26 @@ export class TimeSlices {
 
   /** Undefined while time is left, so that continuing costs no promise. */
   step(): Promise<void> | undefined {
-    if (performance.now() - this.#sinceMs < this.#sliceMs) return undefined
-    this.#turn ??= this.#next()
-    return this.#turn
+    if (this.#hasTime()) return undefined
+    return new Promise((resolve) => {
+      if (this.#waiting.push(resolve) === 1) setImmediate(this.#begin)
+    })
   }
 
-  async #next(): Promise<void> {
-    await setImmediate()
+  #hasTime(): boolean {
+    return performance.now() - this.#sinceMs < this.#sliceMs
+  }
+
+  readonly #begin = (): void => {
     this.#sinceMs = performance.now()
-    this.#turn = undefined
+    this.#next()
+  }
+
+  /** Resumes the user that has waited longest; the next one when that has done its part and time is left. */
+  readonly #next = (): void => {
+    this.#waiting.shift()?.()
+    if (this.#waiting.length === 0) return
+    // Node calls back once all promises of the resumed user have settled as far as they can.
+    queueMicrotask(() => process.nextTick(() => (this.#hasTime() ? this.#next() : setImmediate(this.#begin))))
   }
 }
