@@ -95,7 +95,7 @@ const checkTarget = (target: string, field: string): void => {
 }
 
 /** The digests of a Directory's files, without those of its subdirectories. */
-export const directoryFiles = ({ files }: Directory, digestFunction: DigestFunction): Digest[] =>
+export const directoryFiles = ({ files }: Pick<Directory, 'files'>, digestFunction: DigestFunction): Digest[] =>
   files.map(({ name, digest }) =>
     Digest.parse(digest, digestFunction, () => `the digest of file ${JSON.stringify(name)}`),
   )

@@ -1,4 +1,4 @@
-import { StatusError } from '../base/status-error.js'
+import { type ErrorDetail, StatusError } from '../base/status-error.js'
 import { preconditionFailure } from '../proto/error-details.js'
 import type { Action } from '../proto/generated/build.bazel.remote.execution.v2.js'
 import { toMs } from '../proto/time.js'
@@ -23,11 +23,39 @@ export const actionTimeoutMs = (action: Pick<Action, 'timeout'>, maxTimeoutMs: n
  * only if all violations are MISSING.
  */
 export const missingBlobs = (digests: readonly Digest[]): StatusError => {
-  const violations = digests.map((digest) => ({ type: 'MISSING', subject: blobSubject(digest), description: '' }))
-  const some = violations.slice(0, 3).map(({ subject }) => subject)
-  if (digests.length > some.length) some.push('...')
-  const message = `${digests.length} blobs the action needs are not in the CAS, upload them first: ${some.join(', ')}`
-  return new StatusError('FAILED_PRECONDITION', message, { details: [preconditionFailure(violations)] })
+  const missing = new MissingBlobs()
+  missing.add(digests)
+  return missing.error()
+}
+
+/** The error of `missingBlobs`, made of several parts. */
+export class MissingBlobs {
+  readonly #some: string[] = []
+  readonly #details: ErrorDetail[] = []
+  #count = 0
+
+  add(digests: readonly Digest[]): void {
+    const violations = digests.map((digest) => ({ type: 'MISSING', subject: blobSubject(digest), description: '' }))
+    const someMore = violations.slice(0, MAX_NAMED - this.#some.length)
+    this.#some.push(...someMore.map(({ subject }) => subject))
+    this.#count += digests.length
+    this.#details.push(preconditionFailure(violations))
+  }
+
+  error(): StatusError {
+    const some = [...this.#some, ...(this.#count > MAX_NAMED ? ['...'] : [])].join(', ')
+    const message = `${this.#count} blobs the action needs are not in the CAS, upload them first: ${some}`
+    return new StatusError('FAILED_PRECONDITION', message, { details: [joined(this.#details)] })
+  }
+}
+
+/** Blobs that the message names. The detail names all. */
+const MAX_NAMED = 3
+
+/** One detail: encoded messages in a row are one message with the lists of all. */
+const joined = (details: readonly ErrorDetail[]): ErrorDetail => {
+  const [first = preconditionFailure([])] = details
+  return { typeUrl: first.typeUrl, value: Buffer.concat(details.map(({ value }) => value)) }
 }
 
 /**

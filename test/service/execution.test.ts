@@ -125,6 +125,33 @@ t.test('EXE-07, EXE-08, EXE-10, EXE-23: lookups, storing and sharing of results'
   t.equal((await cached(server.client, wire(late.digest))).code, 'NOT_FOUND', 'EXE-10')
 })
 
+t.test('EXE-13: thousands of missing files are listed once each, in one detail, in parts of work', async (t) => {
+  const server = await serveExecution(t)
+  const files = Array.from({ length: 5_500 }, (_, at) => {
+    const { digest } = blobOf(`file ${at % 5_000}`)
+    return { name: `f${String(at).padStart(4, '0')}`, digest: wire(digest) }
+  })
+  const built = buildAction({ root: { files } })
+  await put(server.cas, built.action, built.root)
+  const { status } = responseOf((await new Reader(server.execute(built.digest)).rest()).at(-1) ?? fail())
+  t.match(
+    status?.message,
+    /^5001 blobs the action needs are not in the CAS, upload them first: blobs\/[^,]+(, blobs\/[^,]+){2}, \.\.\.$/,
+  )
+  t.equal(status?.details.length, 1)
+  const [detail = { typeUrl: '', value: Buffer.alloc(0) }] = status?.details ?? []
+  const { violations } = unpack(failureCodec, detail)
+  const subjects = new Set(violations.map(({ subject }) => subject))
+  t.equal(violations.length, 5001)
+  t.same(
+    subjects,
+    new Set([
+      ...files.map(({ digest }) => `blobs/${digest.hash}/${digest.sizeBytes}`),
+      `blobs/${built.command.digest.hash}/${built.command.digest.sizeBytes}`,
+    ]),
+  )
+})
+
 t.test('EXE-11 to EXE-17: missing blobs are listed once each, in a done operation', async (t) => {
   const server = await serveExecution(t)
   const file = blobOf('an input')

@@ -11,7 +11,7 @@ import { type PlatformProperty, requestedProperties } from '../../reapi/platform
 import type { Call } from '../../rpc/call.js'
 import { missingOf } from '../../store/contract/store.js'
 import type { ExecutionInstance } from './instance.js'
-import { missingInputs } from './missing-inputs.js'
+import { missingInputsError } from './missing-inputs.js'
 
 export interface PreparedAction {
   /** The encoded Action, if it is small. */
@@ -43,7 +43,7 @@ export const prepareAction = async (
   const commandDigest = part(action, 'commandDigest', actionDigest)
   const inputRoot = part(action, 'inputRootDigest', actionDigest)
   const missing = await missingOf(cas, [commandDigest, inputRoot], call)
-  if (missing.length > 0) throw missingBlobs(await missingInputs(missing, inputRoot, { cas, trees, call }))
+  if (missing.length > 0) throw await missingInputsError(missing, inputRoot, { cas, trees, call })
   const command =
     commands.get(commandDigest.key) ?? (await orMissing(readCommand(cas, commandDigest, call), commandDigest))
   const prepared = await check(action, command, { scheduler, maxTimeoutMs })
