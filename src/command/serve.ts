@@ -80,7 +80,7 @@ const stop = async (server: Running, { signal, agoMs }: StopSignal, drainMs: num
 
 const readOtlp = (env: NodeJS.ProcessEnv, log: Log): OtlpSettings => {
   const { settings, problems, warnings } = otlpSettings(env)
-  for (const problem of problems) log.error(`nothing is exported because of it: ${problem}`)
+  for (const problem of problems) log.error(problem)
   for (const warning of warnings) log.warn(warning)
   return settings
 }

@@ -2,7 +2,7 @@ import { withoutSecrets } from '../log/secrets.js'
 import type { Problem } from './problem.js'
 
 /** Keys whose values, or whose members' values, are secret. */
-const KEYS = '(?:secret_access_key|sas_url|connection_string|headers)'
+const KEYS = '(?:headers|\\w*(?:password|secret|sas_url|connection_string|account_key|access_key|credentials?))'
 
 const TEXT = /"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'/.source
 const SECRET_VALUE = new RegExp(`\\b(${KEYS}["']?\\s*:\\s*)(${TEXT}|\\{[^{}]*\\})`, 'gs')

@@ -6,8 +6,8 @@ import type { Environment } from './read/environment.js'
 const SECRET_KEY = /^(headers|.*(password|secret|sas_url|connection_string|account_key|access_key|credentials?))$/
 const SECRET_VARIABLE = /(TOKEN|SECRET|PASSW|PASSPHRASE|KEY|CREDENTIAL|AUTH)/i
 
-/** Shorter texts occur in many words and protect nothing. */
-const LEAST_LENGTH = 4
+/** Shorter texts are too likely to be ordinary words, as in the log. */
+const LEAST_LENGTH = 8
 
 /** The secret texts of a document with expanded variables, longest first. */
 export const secretsOf = (root: JsonValue, env: Environment): readonly string[] => {

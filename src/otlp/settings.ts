@@ -52,8 +52,9 @@ export const otlpSettings = (env: Environment): OtlpFindings => {
   const metrics = metricsOf(variables)
   const traces = tracesOf(variables)
   const resourceAttributes = attributesOf(variables)
-  // Logs are never exported. This check reports a request for them.
-  variables.oneOf('OTEL_LOGS_EXPORTER', ['none'], 'none')
+  const logs = variables.text('OTEL_LOGS_EXPORTER')
+  if (logs !== '' && logs.toLowerCase() !== 'none')
+    variables.warn(`OTEL_LOGS_EXPORTER ${logs} has no effect: logs go to standard error`)
   const name = env['OTEL_SERVICE_NAME']
   if (name !== undefined && name !== '' && name !== SERVICE_NAME) {
     variables.warn(`OTEL_SERVICE_NAME has no effect: the service name is always ${SERVICE_NAME}`)

@@ -95,7 +95,7 @@ export class Variables {
 
   /** Records a problem and returns undefined. */
   wrong(variable: string, found: string, expected: string): undefined {
-    const problem = `${variable}: ${found}, expected ${expected}`
+    const problem = `${variable}: ${found}, expected ${expected}; ${signalsOf(variable)} not exported`
     if (!this.problems.includes(problem)) this.problems.push(problem)
     return undefined
   }
@@ -107,4 +107,10 @@ const decoded = (text: string): string | undefined => {
   } catch {
     return undefined
   }
+}
+
+/** What a variable that cannot be used keeps from being exported. */
+const signalsOf = (variable: string): string => {
+  if (/METRIC/.test(variable)) return 'metrics are'
+  return /TRACE|BSP|SPAN/.test(variable) ? 'traces are' : 'metrics and traces are'
 }

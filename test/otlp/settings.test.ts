@@ -55,7 +55,9 @@ t.test('the server name must be a host name, and has an effect only with TLS', a
     const wrong = read(name)
     t.same([wrong.settings.metrics, wrong.settings.traces], [undefined, undefined], name)
     const expected = 'is no name of a host, expected one without a port: collector.example'
-    t.same(wrong.problems, [`REMEXEC_OTLP_SERVER_NAME: ${JSON.stringify(name.trim())} ${expected}`])
+    t.same(wrong.problems, [
+      `REMEXEC_OTLP_SERVER_NAME: ${JSON.stringify(name.trim())} ${expected}; metrics and traces are not exported`,
+    ])
   }
   t.same(read('c', 'http://c:4317').warnings, [`REMEXEC_OTLP_SERVER_NAME has no effect: ${ENDPOINT} is without TLS`])
   t.match(read('c', undefined, { REMEXEC_OTLP_SERVERNAME: 'c' }).warnings, [
@@ -91,8 +93,13 @@ t.test('an invalid value is reported with its variable, and disables the parts t
     t.match(problems[0], expected)
     t.notMatch(problems[0], /Bearer/)
   }
-  const { problems } = otlpSettings({ OTEL_RESOURCE_ATTRIBUTES: 'a', OTEL_LOGS_EXPORTER: 'otlp' })
-  t.match(problems, [/OTEL_RESOURCE_ATTRIBUTES/, /OTEL_LOGS_EXPORTER.*expected none/])
+  const { settings, problems, warnings } = otlpSettings({
+    ...{ [ENDPOINT]: 'http://c:4317', OTEL_LOGS_EXPORTER: 'otlp', OTEL_TRACES_EXPORTER: 'console' },
+  })
+  t.match(problems, [/^OTEL_TRACES_EXPORTER: "console" is not known here, .*; traces are not exported$/])
+  t.same(warnings, ['OTEL_LOGS_EXPORTER otlp has no effect: logs go to standard error'])
+  t.ok(settings.metrics, 'metrics are exported all the same')
+  t.match(otlpSettings({ OTEL_RESOURCE_ATTRIBUTES: 'a' }).problems, [/^OTEL_RESOURCE_ATTRIBUTES: /])
   t.same(otlpSettings({ OTEL_TRACES_EXPORTER: 'none', OTEL_LOGS_EXPORTER: 'none' }).problems, [])
 })
 

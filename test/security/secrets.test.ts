@@ -5,6 +5,7 @@ import { hashSync } from 'bcryptjs'
 import t from 'tap'
 import { checkConfig } from '../../src/config/load.js'
 import { validateCommand } from '../../src/config/validate-command.js'
+import { withoutSecrets } from '../../src/log/secrets.js'
 import { hashOf } from '../../src/security/identity/credential.js'
 import { newToken } from '../../src/security/identity/tokens.js'
 import { tokenCommand } from '../../src/security/token-command.js'
@@ -45,6 +46,13 @@ t.test('tokens are unique, and one without groups is a line of two words', async
   })
   t.equal(new Set(printed).size, 100)
   t.match(printed[0], /^line for tokens_file: ann [0-9a-f]{64}$/m)
+})
+
+t.test('sentences about tokens are not hidden as if they were tokens', async (t) => {
+  for (const text of ['the bearer token is not known here', 'expected Basic authorization', 'no Bearer tokens'])
+    t.equal(withoutSecrets(text), text)
+  for (const text of ['Bearer tokenized.1', 'Bearer abc', 'Basic YTpi', 'bearer authAQ==', 'Bearer token-1'])
+    t.match(withoutSecrets(text), /^\w+ \*\*\*$/)
 })
 
 t.test('a token without a name, or with a name that no line can have, is rejected', async (t) => {
