@@ -188,7 +188,7 @@ const warned: readonly (readonly [string, Parts, readonly (readonly [string, Reg
       worker: `max_cleanup_wait_s: 30, upload_action_result: { ac_store: 'AC', historical_results_store: 'CAS', upload_historical_results_strategy: 'failures_only' },`,
     },
     [
-      ['global.max_open_files', /no effect: Node cannot raise/],
+      ['global.max_open_files', /no effect: Node raises its limit at start/],
       ['global.default_digest_size_health_check', /no effect/],
       ['workers[0].local.max_cleanup_wait_s', /no effect/],
     ],
