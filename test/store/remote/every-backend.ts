@@ -34,7 +34,10 @@ export interface TestedBackend {
 
 const retryOf = ({ retry }: Wishes) => (retry === undefined ? {} : { retry })
 
-export const BACKENDS: Readonly<Record<string, TestedBackend>> = {
+/** Over HTTP like S3: each night only, because S3 shows the same for each change. */
+const LIKE_S3 = ['Google Cloud Storage', 'Azure Blob Storage']
+
+const BACKENDS: Readonly<Record<string, TestedBackend>> = {
   S3: {
     skip: withoutS3,
     isPatient: true,
@@ -94,3 +97,10 @@ export const BACKENDS: Readonly<Record<string, TestedBackend>> = {
     },
   },
 }
+
+const named = (isNightly: boolean): Readonly<Record<string, TestedBackend>> =>
+  Object.fromEntries(Object.entries(BACKENDS).filter(([name]) => LIKE_S3.includes(name) === isNightly))
+
+/** One backend of each family, for each change; the others of a family. */
+export const oneOfEachFamily = named(false)
+export const othersOfFamilies = named(true)

@@ -1,3 +1,4 @@
+// For changes in: src/store/kinds/experimental_cloud_object_store, src/store/objects
 import t, { type Test } from 'tap'
 import { bytesOf, digestOf, get, isPresent, put } from '../../blobs.js'
 import type { Backend } from '../../remote/backend.js'
@@ -13,7 +14,7 @@ t.jobs = 2
 process.env['AWS_ACCESS_KEY_ID'] = S3_KEYS.accessKeyId
 process.env['AWS_SECRET_ACCESS_KEY'] = S3_KEYS.secretAccessKey
 
-/** How long S3 and Azure may be silent. */
+/** How long S3 and Azure may be silent. For each change faults.test.ts shows it with Google, whose limit is an option. */
 const SILENCE_MS = 30_000
 
 const MIB = 1024 * 1024
