@@ -10,7 +10,7 @@ import { root, scratchFolder } from '../clients/scratch.js'
 const { REMEXEC_TEST_HELM: helm, REMEXEC_TEST_KUBECONFORM: kubeconform } = process.env
 const schemas = process.env['REMEXEC_TEST_KUBERNETES_SCHEMAS']
 const isThere = helm !== undefined && kubeconform !== undefined && schemas !== undefined
-const skip = isThere ? false : 'needs helm, kubeconform and schemas of Kubernetes: .ci/deploy brings them'
+const skip = isThere ? false : 'needs helm, kubeconform and schemas of Kubernetes: .ci/bring brings them'
 
 const VERSION = '1.35.0'
 const CHART = join(root, 'deploy/chart')

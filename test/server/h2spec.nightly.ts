@@ -17,7 +17,7 @@ const run = (port: number, args: readonly string[]): Promise<{ code: number | nu
   })
 
 for (const kind of ['plain', 'TLS'] as const) {
-  const options = { skip: h2spec === undefined ? 'needs h2spec: .ci/run builds it' : false, timeout: 120_000 }
+  const options = { skip: h2spec === undefined ? 'needs h2spec: .ci/bring builds it' : false, timeout: 120_000 }
   t.test(`every case of h2spec passes, ${kind}`, options, async (t) => {
     const tls = kind === 'TLS' ? certificate(t.testdir()) : undefined
     const listener = await listen({ address: '127.0.0.1:0', services: [], ...(tls === undefined ? {} : { tls }) })

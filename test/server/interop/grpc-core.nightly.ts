@@ -8,7 +8,7 @@ import { serveTests, transports } from './serve-tests.js'
 // For changes in: src/server
 
 const python = process.env['REMEXEC_TEST_GRPC_CORE']
-const options = { skip: python === undefined ? 'needs grpcio: .ci/run brings it' : false, timeout: TIMEOUT_MS }
+const options = { skip: python === undefined ? 'needs grpcio: .ci/bring brings it' : false, timeout: TIMEOUT_MS }
 const program = fileURLToPath(new URL('python/cases.py', import.meta.url))
 const protos = fileURLToPath(new URL('../../../fixtures/test', import.meta.url))
 

@@ -8,7 +8,7 @@ import { serveTests, transports } from './serve-tests.js'
 // For changes in: src/server
 
 const client = process.env['REMEXEC_TEST_GRPC_GO']
-const options = { skip: client === undefined ? 'needs grpc-go: .ci/run builds it' : false, timeout: TIMEOUT_MS }
+const options = { skip: client === undefined ? 'needs grpc-go: .ci/bring builds it' : false, timeout: TIMEOUT_MS }
 
 // It has no cases of compression.
 for (const transport of transports) {

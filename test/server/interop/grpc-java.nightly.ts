@@ -8,7 +8,7 @@ import { serveTests, transports } from './serve-tests.js'
 // For changes in: src/server
 
 const jars = process.env['REMEXEC_TEST_GRPC_JAVA']
-const options = { skip: jars === undefined ? 'needs grpc-java: .ci/run brings it' : false, timeout: TIMEOUT_MS }
+const options = { skip: jars === undefined ? 'needs grpc-java: .ci/bring brings it' : false, timeout: TIMEOUT_MS }
 const program = fileURLToPath(new URL('java/Cases.java', import.meta.url))
 
 const runOn =

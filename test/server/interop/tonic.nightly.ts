@@ -7,7 +7,7 @@ import { serveTests, transports } from './serve-tests.js'
 // For changes in: src/server
 
 const client = process.env['REMEXEC_TEST_TONIC']
-const options = { skip: client === undefined ? 'needs tonic: .ci/run builds it' : false, timeout: TIMEOUT_MS }
+const options = { skip: client === undefined ? 'needs tonic: .ci/bring builds it' : false, timeout: TIMEOUT_MS }
 
 const run = (t: Test, names: readonly string[], port: number): Promise<void> =>
   runCases(t, names, client ?? '', [`127.0.0.1:${port}`])

@@ -13,7 +13,7 @@ const program = process.env['REMEXEC_TEST_AZURITE']
 
 /** Why tests that need it cannot run here; false where they can. */
 export const withoutAzure =
-  program === undefined ? 'needs Azurite: .ci/stores installs it, REMEXEC_TEST_AZURITE names it' : false
+  program === undefined ? 'needs Azurite: .ci/bring installs it, REMEXEC_TEST_AZURITE names it' : false
 
 const ACCOUNT = 'builders'
 const KEY = Buffer.from('the key of the test').toString('base64')

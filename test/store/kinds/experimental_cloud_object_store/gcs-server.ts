@@ -6,7 +6,7 @@ const program = process.env['REMEXEC_TEST_FAKE_GCS']
 
 /** Why tests that need it cannot run here; false where they can. */
 export const withoutGcs =
-  program === undefined ? 'needs fake-gcs-server: .ci/stores builds it, REMEXEC_TEST_FAKE_GCS names it' : false
+  program === undefined ? 'needs fake-gcs-server: .ci/bring builds it, REMEXEC_TEST_FAKE_GCS names it' : false
 
 export interface GcsServer extends Backend {
   readonly bucket: string

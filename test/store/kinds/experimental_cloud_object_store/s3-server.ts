@@ -7,7 +7,7 @@ const program = process.env['REMEXEC_TEST_VERSITYGW']
 
 /** Why tests that need S3 cannot run here; false where they can. */
 export const withoutS3 =
-  program === undefined ? 'needs an S3 server, versitygw: .ci/stores builds it, REMEXEC_TEST_VERSITYGW names it' : false
+  program === undefined ? 'needs an S3 server, versitygw: .ci/bring builds it, REMEXEC_TEST_VERSITYGW names it' : false
 
 export const S3_KEYS = { accessKeyId: 'remexec', secretAccessKey: 'remexec-secret' }
 

@@ -5,7 +5,7 @@ const program = process.env['REMEXEC_TEST_FERRETDB']
 
 /** Why tests that need it cannot run here; false where they can. */
 export const withoutMongo =
-  program === undefined ? 'needs FerretDB: .ci/stores builds it, REMEXEC_TEST_FERRETDB names it' : false
+  program === undefined ? 'needs FerretDB: .ci/bring builds it, REMEXEC_TEST_FERRETDB names it' : false
 
 export interface MongoServer extends Backend {
   readonly port: number

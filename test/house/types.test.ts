@@ -1,0 +1,3 @@
+import { holds } from './rule.js'
+
+holds('the types hold', 'node_modules/.bin/tsc', '--noEmit', '-p', '.')
