@@ -8,9 +8,9 @@ interface Entry<V> {
 }
 
 /**
- * A cache of bounded total weight that evicts the least recently used value. The order is a linked list, not that of
- * the Map: moving an entry to the end of a Map with each `get` fills its table again and again. Old tables keep each
- * other, and later entries, from the collector.
+ * A cache of bounded total weight that evicts the least recently used value. The order is a linked list: moving an entry
+ * to the end of a Map with each `get` fills the table of the Map again and again. The bench case `BatchReadBlobs of 4
+ * KiB` guards this: with the order of the Map 10.2 instead of 7.6 us of CPU a blob.
  */
 export class LruCache<V> {
   readonly #maxWeight: number

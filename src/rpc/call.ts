@@ -33,10 +33,7 @@ export const callWith = (call: Call, changes: CallChanges): Call => new ChangedC
 
 type CallChanges = Partial<Pick<Call, 'signal' | 'instanceName' | 'span'>>
 
-/**
- * A class for speed. Signal and metadata must stay lazy, because the listener creates them only on demand. A getter in
- * an object literal would be a new hidden class for V8 each time, which costs more than the call.
- */
+/** Signal and metadata stay lazy, because the listener creates them only on demand. */
 class ChangedCall implements Call {
   readonly instanceName: string
   readonly log: Log

@@ -1,5 +1,4 @@
 import { Code, codeName, StatusError } from '../../base/status-error.js'
-import { freshMs, turnMs } from '../../base/turn-clock.js'
 import type { HeldFor } from '../../ledger/ledger.js'
 import type { Log, LogFields } from '../../log/log.js'
 import { type Encoded, EncodedMessage } from '../../proto/codec.js'
@@ -39,7 +38,7 @@ export class ServerCall implements ServedCall, Receiver, UnderWay {
   readonly #method: MethodDefinition
   readonly #wire: Wire
   readonly #meter: CallMeter
-  readonly #startedMs = turnMs()
+  readonly #startedMs = performance.now()
   #abort: AbortController | undefined
   #messages: Messages | undefined
   #failRequest: ((reason: StatusError) => void) | undefined
@@ -277,7 +276,7 @@ export class ServerCall implements ServedCall, Receiver, UnderWay {
     return {
       method: this.#method.path,
       code: codeName(code),
-      ms: Math.round((freshMs() - this.#startedMs) * 10) / 10,
+      ms: Math.round((performance.now() - this.#startedMs) * 10) / 10,
       peer: this.peer,
       instance: this.instanceName,
       receivedBytes: this.#receivedBytes,

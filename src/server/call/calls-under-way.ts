@@ -5,9 +5,9 @@ export interface UnderWay {
 }
 
 /**
- * The calls in progress. Not a Set, because of the garbage collector: when the table of a Set is full, V8 allocates a
- * new one, and the old one still refers to it and to its elements. An old table in the old generation then keeps all
- * later ones alive, with calls that ended long ago, each of which is copied twice.
+ * The calls in progress. Not a Set: when the table of a Set is full, V8 allocates a new one, and the old one still refers
+ * to it. An old table in the old generation then keeps all later ones, with calls that ended long ago. The bench case
+ * `FindMissingBlobs(1) 4x32` guards this: with a Set 11.7 instead of 6.0 us of CPU a call, 168 instead of 115 MiB.
  */
 export class CallsUnderWay<T extends UnderWay> implements Iterable<T> {
   readonly #calls: T[] = []

@@ -1,5 +1,4 @@
 import { Code, isStatus, StatusError } from '../../base/status-error.js'
-import { freshMs, turnMs } from '../../base/turn-clock.js'
 import type { Digest } from '../../reapi/digest.js'
 import type { DigestBatch } from '../../reapi/digest-batch.js'
 import type { Call } from '../../rpc/call.js'
@@ -28,7 +27,7 @@ export class StoreNode extends ForwardingStore {
 
   override findMissing(digests: DigestBatch, call: Call): Promise<DigestBatch> {
     const blobs = digests.count
-    const sinceMs = blobs > FEW ? freshMs() : turnMs()
+    const sinceMs = performance.now()
     const asked = this.#ask('find_missing', blobs, call, (inner) => this.backend.findMissing(digests, inner))
     const meter = this.#meter?.findMissing
     return this.#watch({ meter, blobs, sinceMs, call }, asked, (missing) => {
@@ -39,7 +38,7 @@ export class StoreNode extends ForwardingStore {
   }
 
   override get(digest: Digest, range: Range, call: Call): Promise<Blob> {
-    const sinceMs = turnMs()
+    const sinceMs = performance.now()
     const asked = this.#ask('read', digest, call, (inner) => this.backend.get(digest, range, inner))
     const meter = this.#meter?.read
     return this.#watch({ meter, blobs: 1, sinceMs, call }, asked, (blob) => {
@@ -52,7 +51,7 @@ export class StoreNode extends ForwardingStore {
 
   override put(digest: Digest, blob: Blob, call: Call): Promise<void> {
     const sizeBytes = blob.sizeBytes ?? expectedBytes(digest, WHOLE)
-    const sinceMs = turnMs()
+    const sinceMs = performance.now()
     const asked = this.#ask('write', digest, call, (inner) => this.backend.put(digest, blob, inner))
     const meter = this.#meter?.write
     return this.#watch({ meter, blobs: 1, sinceMs, call }, asked, () => this.#wrote(sizeBytes))
@@ -61,7 +60,7 @@ export class StoreNode extends ForwardingStore {
   /** Counts each blob by its outcome in the answer. */
   override putAll(entries: readonly BlobEntry[], call: Call): Promise<Outcomes> {
     const sizes = entries.map(({ digest, blob }) => blob.sizeBytes ?? expectedBytes(digest, WHOLE))
-    const sinceMs = turnMs()
+    const sinceMs = performance.now()
     const asked = this.#ask('write', entries.length, call, (inner) => this.backend.putAll(entries, inner))
     const meter = this.#meter?.write
     return this.#watch({ meter, blobs: entries.length, sinceMs, call }, asked, (outcomes) => {
@@ -75,7 +74,7 @@ export class StoreNode extends ForwardingStore {
   }
 
   override remove(digest: Digest, why: Removal, call: Call): Promise<void> {
-    const sinceMs = turnMs()
+    const sinceMs = performance.now()
     const asked = this.#ask('delete', digest, call, (inner) => this.backend.remove(digest, why, inner))
     const meter = this.#meter?.delete
     return this.#watch({ meter, blobs: 1, sinceMs, call }, asked, () => meter?.success.add(1))
@@ -92,11 +91,11 @@ export class StoreNode extends ForwardingStore {
   ): Promise<Answer> {
     return asked.then(
       (answer) => {
-        meter?.took((blobs > FEW ? freshMs() : turnMs()) - sinceMs)
+        meter?.took(performance.now() - sinceMs)
         return done(answer)
       },
       (error: unknown) => {
-        meter?.took(turnMs() - sinceMs)
+        meter?.took(performance.now() - sinceMs)
         const isMiss = meter === this.#meter?.read && isStatus(error, 'NOT_FOUND')
         meter?.[isMiss ? 'miss' : resultOf(error, call)].add(blobs)
         throw this.#withPath(error, call)
@@ -135,9 +134,6 @@ export class StoreNode extends ForwardingStore {
     return prefixed
   }
 }
-
-/** Up to this many blobs, the time of the current turn is precise enough; a larger batch reads the clock again. */
-const FEW = 32
 
 export interface NodeOptions {
   /** Path in the configuration, `CAS/fast`. */

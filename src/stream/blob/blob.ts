@@ -45,7 +45,7 @@ interface State {
   /** The digest that the bytes have already been checked against. */
   readonly verifiedDigest: Digest | undefined
   readonly failures: Failures
-  readonly lasts: boolean
+  readonly isImmutable: boolean
 }
 
 /**
@@ -131,8 +131,8 @@ export class Blob {
     const stages = stage.doesCheck === true ? this.#state.stages : this.#checkedStages()
     const given =
       stage.doesCheck === true && check !== undefined ? { ...stage, stream: () => stage.stream(check) } : stage
-    const { failures, lasts } = this.#state
-    return this.#onward({ ...begin(source, PLAIN, undefined), stages: [...stages, given], failures, lasts })
+    const { failures, isImmutable } = this.#state
+    return this.#onward({ ...begin(source, PLAIN, undefined), stages: [...stages, given], failures, isImmutable })
   }
 
   /**
@@ -185,7 +185,7 @@ export class Blob {
    * until the transfer has settled, like those of an upload.
    */
   immutable(): Blob {
-    return this.#onward({ ...this.#state, lasts: true })
+    return this.#onward({ ...this.#state, isImmutable: true })
   }
 
   /** The same blob. `tell` is called if the source or one of the present stages fails while a consumer reads it. */
@@ -234,10 +234,14 @@ export class Blob {
     if (file !== undefined) return { kind: 'file', file }
     const rest = stages.length - next
     // A stream over a feed or a file has its own buffers.
-    const lasts = this.#state.lasts || source.kind === 'feed' || source.kind === 'file'
+    const isImmutable = this.#state.isImmutable || source.kind === 'feed' || source.kind === 'file'
     if (rest > 0 || (source.kind === 'feed' && !isFeed))
-      return { kind: 'path', path: failures.ofPath(behind(source, stages.slice(next)), rest, next), isImmutable: lasts }
-    return source.kind === 'path' ? { kind: 'path', path: failures.ofPath(source.path, 0), isImmutable: lasts } : source
+      return {
+        kind: 'path',
+        path: failures.ofPath(behind(source, stages.slice(next)), rest, next),
+        isImmutable,
+      }
+    return source.kind === 'path' ? { kind: 'path', path: failures.ofPath(source.path, 0), isImmutable } : source
   }
 
   /** Takes the blob as streams. The caller must run or discard them. */
@@ -318,7 +322,6 @@ export class Blob {
 const NONE: readonly BlobStage[] = []
 const PLAIN: BlobFacts = {}
 
-/** Always creates the same fields in the same order, because V8 copies such objects much faster. */
 const begin = (
   source: BlobForm,
   { offset = 0, encoding = 'IDENTITY' }: BlobFacts,
@@ -332,7 +335,7 @@ const begin = (
   check: undefined,
   verifiedDigest: undefined,
   failures: NOBODY,
-  lasts: false,
+  isImmutable: false,
 })
 
 const behind = (source: BlobForm, stages: readonly BlobStage[]): ReadPath => {

@@ -11,10 +11,7 @@ export const COPIES_MAX = 32
 /** The copies in flight from slow to fast, one per digest. */
 export class Copies {
   readonly #tiers: CopyTiers
-  /**
-   * A list, because it is short. A Map with constant turnover leaves old tables that keep their entries from the
-   * collector.
-   */
+  /** At most COPIES_MAX. */
   readonly #underWay: Copy[] = []
   /** Shared by all copies, because creating one costs more than copying a small blob. */
   readonly #closing = new AbortController()
