@@ -1,4 +1,4 @@
-// For changes in: src/store/kinds/verify, src/store/view, src/store/contract
+// For changes in: src/store/kinds/verify, src/store/view
 import t from 'tap'
 import { pairsUnder } from '../pairs.js'
 

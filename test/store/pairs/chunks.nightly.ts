@@ -1,4 +1,4 @@
-// For changes in: src/store/kinds/dedup, src/content, src/stream/chunking, src/store/contract
+// For changes in: src/store/kinds/dedup, src/content, src/stream/chunking
 import t from 'tap'
 import { pairsUnder } from '../pairs.js'
 

@@ -1,4 +1,4 @@
-// For changes in: src/store/kinds/compression, src/stream/compression, src/store/contract
+// For changes in: src/store/kinds/compression, src/stream/compression
 import t from 'tap'
 import { pairsUnder } from '../pairs.js'
 

@@ -1,4 +1,4 @@
-// For changes in: src/store/kinds/experimental_cloud_object_store, src/store/objects, src/store/contract
+// For changes in: src/store/kinds/experimental_cloud_object_store, src/store/objects
 import t from 'tap'
 import { wrappersOver } from './over-backend.js'
 

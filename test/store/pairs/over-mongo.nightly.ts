@@ -1,4 +1,4 @@
-// For changes in: src/store/kinds/experimental_mongo, src/store/contract
+// For changes in: src/store/kinds/experimental_mongo
 import t from 'tap'
 import { wrappersOver } from './over-backend.js'
 

@@ -1,4 +1,4 @@
-// For changes in: src/store/kinds/redis_store, src/store/contract
+// For changes in: src/store/kinds/redis_store
 import t from 'tap'
 import { wrappersOver } from './over-backend.js'
 

@@ -1,4 +1,4 @@
-// For changes in: src/store/kinds/shard, src/store/kinds/size_partitioning, src/store/partition, src/store/contract
+// For changes in: src/store/kinds/shard, src/store/kinds/size_partitioning, src/store/partition
 import t from 'tap'
 import { pairsUnder } from '../pairs.js'
 
