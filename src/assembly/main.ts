@@ -241,6 +241,7 @@ const openListener = async (
     meters: meters && ((path) => meters.calls.of(path)),
     tracer: observation.tracer,
     shownShare,
+    clock,
     log,
   })
   tls?.onChange((now) => listener.renewTls(now))
