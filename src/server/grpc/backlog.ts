@@ -12,6 +12,8 @@ export interface Waiting {
  * The answers of one connection that wait for its client. Flow control lets a client send requests without reading
  * answers (RFC 9113, 5.2 and 10.5). Above the bound, further requests of the connection wait, so that such a client
  * causes no more answers. Streamed answers do not count, because each stream waits for its client itself.
+ *
+ * It holds no memory of its own: the ledger counts the bytes of these answers, under `answers`.
  */
 export class Backlog {
   readonly #maxBytes: number

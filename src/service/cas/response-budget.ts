@@ -2,7 +2,7 @@ import type { Digest } from '../../reapi/digest.js'
 
 /**
  * The remaining room of one response message. By default, gRPC clients refuse messages above 4 MiB, whatever the server
- * announces. So no response may exceed the limit, envelope included.
+ * announces. So no response may exceed the limit, envelope included. The ledger counts the memory of a response.
  */
 export class ResponseBudget {
   #leftBytes: number
