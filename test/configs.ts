@@ -8,10 +8,11 @@ export const DEFAULT = '../../deploy/recipes/machine/remexec.json5'
 
 const recipes = new URL('../deploy/recipes/', import.meta.url)
 
-/** Every configuration without errors, relative to `fixtures`: those for tests and those of the recipes. */
+/** Configurations without errors, relative to `fixtures`: those for tests and those of the recipes. */
 export const goodConfigs: readonly string[] = [
   ...readdirSync(fixtures).filter((name) => /\.json5?$/.test(name)),
   ...readdirSync(recipes, { recursive: true, encoding: 'utf8' })
-    .filter((path) => path.endsWith('.json5'))
+    // test/recipes.test.ts serves `ci`, which needs a certificate and tokens.
+    .filter((path) => path.endsWith('.json5') && !path.startsWith('ci/'))
     .map((path) => `../../deploy/recipes/${path}`),
 ]
