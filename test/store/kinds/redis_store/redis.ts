@@ -64,7 +64,8 @@ export const startCluster = async (t: Scope, masters: number, replicas = 0): Pro
       '--cluster-config-file',
       join(cwd, `${i}.conf`),
       '--cluster-node-timeout',
-      '500',
+      // With a replica, how soon it takes over. Without one a slow machine must not lose a node.
+      replicas > 0 ? '800' : '10000',
     ]
     nodes.push(await startRedis(t, [...own, '--cluster-port', String(bus), '--cluster-replica-validity-factor', '0']))
   }
