@@ -7,47 +7,47 @@ export interface Droppable {
   readonly drop: () => void
 }
 
-interface Place {
+interface Item {
   readonly droppable: Droppable
-  readonly line: Line
-  older: Place | undefined
-  newer: Place | undefined
+  readonly list: List
+  older: Item | undefined
+  newer: Item | undefined
 }
 
 /** A linked list. A Map would search through its removed entries for the oldest one. */
-class Line {
-  #oldest: Place | undefined
-  #newest: Place | undefined
+class List {
+  #oldest: Item | undefined
+  #newest: Item | undefined
 
   get oldest(): Droppable | undefined {
     return this.#oldest?.droppable
   }
 
-  append(droppable: Droppable): Place {
-    const place: Place = { droppable, line: this, older: this.#newest, newer: undefined }
-    if (this.#newest === undefined) this.#oldest = place
-    else this.#newest.newer = place
-    this.#newest = place
-    return place
+  append(droppable: Droppable): Item {
+    const item: Item = { droppable, list: this, older: this.#newest, newer: undefined }
+    if (this.#newest === undefined) this.#oldest = item
+    else this.#newest.newer = item
+    this.#newest = item
+    return item
   }
 
-  /** Clears the links of the place: an old one would otherwise keep its neighbours from the collector. */
-  remove(place: Place): void {
-    const { older, newer } = place
+  /** Clears the links of the item: an old one would otherwise keep its neighbours from the collector. */
+  remove(item: Item): void {
+    const { older, newer } = item
     if (older === undefined) this.#oldest = newer
     else older.newer = newer
     if (newer === undefined) this.#newest = older
     else newer.older = older
-    place.older = undefined
-    place.newer = undefined
+    item.older = undefined
+    item.newer = undefined
   }
 }
 
 /** The droppable reservations of a kind, by age: of all holders, and of each. Every operation is O(1). */
 export class DropOrder {
-  readonly #all = new Line()
-  readonly #byHolder = new Map<Holder, Line>()
-  readonly #places = new Map<Reservation, readonly Place[]>()
+  readonly #all = new List()
+  readonly #byHolder = new Map<Holder, List>()
+  readonly #items = new Map<Reservation, readonly Item[]>()
 
   get oldest(): Droppable | undefined {
     return this.#all.oldest
@@ -59,17 +59,17 @@ export class DropOrder {
 
   add(droppable: Droppable): void {
     const { reservation } = droppable
-    const own = this.#byHolder.get(reservation.holder) ?? new Line()
-    this.#byHolder.set(reservation.holder, own)
-    this.#places.set(reservation, [this.#all.append(droppable), own.append(droppable)])
+    const ofHolder = this.#byHolder.get(reservation.holder) ?? new List()
+    this.#byHolder.set(reservation.holder, ofHolder)
+    this.#items.set(reservation, [this.#all.append(droppable), ofHolder.append(droppable)])
   }
 
   /** Does nothing for a reservation that cannot be dropped. */
   remove(reservation: Reservation): void {
-    const places = this.#places.get(reservation)
-    if (places === undefined) return
-    this.#places.delete(reservation)
-    for (const place of places) place.line.remove(place)
+    const items = this.#items.get(reservation)
+    if (items === undefined) return
+    this.#items.delete(reservation)
+    for (const item of items) item.list.remove(item)
     if (this.oldestOf(reservation.holder) === undefined) this.#byHolder.delete(reservation.holder)
   }
 }

@@ -6,7 +6,7 @@ import type { MethodDefinition } from '../../proto/service-definition.js'
 import type { Gate, Visitor } from '../../rpc/gate.js'
 import type { Metadata, ServedCall } from '../../rpc/rpc.js'
 import type { Span } from '../../rpc/trace.js'
-import type { UnderWay } from './calls-under-way.js'
+import type { Positioned } from './calls-in-flight.js'
 import type { CallMeter } from './meter.js'
 import { PulledMessages } from './request-messages.js'
 import { requestFields } from './request-metadata.js'
@@ -24,7 +24,7 @@ type Messages = Pick<Receiver, 'message' | 'halfClosed'>
  * One RPC between a client and a handler: its messages, its end and its log line. The only object per call, for any
  * transport. Services see it as a ServedCall.
  */
-export class ServerCall implements ServedCall, Receiver, UnderWay {
+export class ServerCall implements ServedCall, Receiver, Positioned {
   position = 0
   /** Set when the request is decoded. Empty if it names no instance, and for calls that stream requests. */
   instanceName = ''

@@ -7,7 +7,7 @@ import { type Span, type Tracer, traceContextOf } from '../../rpc/trace.js'
 import { inBackground } from '../../work/in-background.js'
 import type { InFlight } from '../../work/in-flight.js'
 import { ServerCall } from './call.js'
-import { CallsUnderWay, type UnderWay } from './calls-under-way.js'
+import { CallsInFlight, type Positioned } from './calls-in-flight.js'
 import { type Handler, handlersByPath, refusingHandlers } from './handlers.js'
 import { type CallMeter, type CallMeters, UNCOUNTED } from './meter.js'
 import type { Wire } from './wire.js'
@@ -24,7 +24,7 @@ export interface CallsParts {
   readonly gate?: Gate | undefined
 }
 
-interface WaitingCall extends UnderWay {
+interface WaitingCall extends Positioned {
   readonly path: string
   readonly wire: Wire
 }
@@ -46,8 +46,8 @@ export class Calls {
   readonly #shownShare: number
   readonly #meterOf: CallMeters
   #gate: Gate | undefined
-  readonly #underWay = new CallsUnderWay<ServerCall>()
-  readonly #waiting = new CallsUnderWay<WaitingCall>()
+  readonly #inFlightCalls = new CallsInFlight<ServerCall>()
+  readonly #waiting = new CallsInFlight<WaitingCall>()
   readonly #meters = new Map<Handler, CallMeter>()
 
   /** Calls of the services named `awaited` are UNAVAILABLE until `serve` provides them. */
@@ -117,19 +117,19 @@ export class Calls {
       wire.end(error)
       this.#log.debug('call refused', () => ({ method: path, peer: wire.peer, reason: error.message }))
     }
-    for (const call of this.#underWay) call.stop(error)
+    for (const call of this.#inFlightCalls) call.stop(error)
   }
 
   async #run(handler: Handler, call: ServerCall, wire: Wire): Promise<void> {
     this.#inFlight.begin()
-    this.#underWay.add(call)
+    this.#inFlightCalls.add(call)
     try {
       if (this.#gate !== undefined) await call.pass(this.#gate)
       await handler.run(call)
     } catch (error) {
       call.fail(error)
     } finally {
-      this.#underWay.delete(call)
+      this.#inFlightCalls.delete(call)
       wire.handled()
       this.#inFlight.end()
     }

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { CallsUnderWay, type UnderWay } from '../../../src/server/call/calls-under-way.js'
+import { CallsInFlight, type Positioned } from '../../../src/server/call/calls-in-flight.js'
 
-const begun = (calls: CallsUnderWay<UnderWay>): UnderWay => {
+const begun = (calls: CallsInFlight<Positioned>): Positioned => {
   const call = { position: 0 }
   calls.add(call)
   return call
@@ -11,8 +11,8 @@ const begun = (calls: CallsUnderWay<UnderWay>): UnderWay => {
 t.test('holds the same elements as a Set, for any additions and removals', async () => {
   fc.assert(
     fc.property(fc.array(fc.nat()), (steps) => {
-      const calls = new CallsUnderWay<UnderWay>()
-      const expected: UnderWay[] = []
+      const calls = new CallsInFlight<Positioned>()
+      const expected: Positioned[] = []
       for (const step of steps) {
         const [leaving] = step % 3 === 0 ? expected.splice(step % (expected.length + 1), 1) : []
         if (leaving === undefined) expected.push(begun(calls))
@@ -25,9 +25,9 @@ t.test('holds the same elements as a Set, for any additions and removals', async
 })
 
 t.test('iterates over the present calls while they end', async (t) => {
-  const calls = new CallsUnderWay<UnderWay>()
+  const calls = new CallsInFlight<Positioned>()
   const all = [begun(calls), begun(calls), begun(calls)]
-  const seen: UnderWay[] = []
+  const seen: Positioned[] = []
   for (const call of calls) {
     seen.push(call)
     calls.delete(call)
