@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { readFile, rm, writeFile } from 'node:fs/promises'
+import { cp, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { cleanEnv, type Outcome, run } from './clients/process.js'
@@ -7,7 +7,7 @@ import { root, scratchFolder } from './clients/scratch.js'
 import { startServer } from './clients/server.js'
 import { TestClient } from './server/client.js'
 
-// For changes in: package.json, package-lock.json, scripts, src/cli.ts, src/assembly, src/process
+// For changes in: package.json, package-lock.json, conformance/package.json, scripts, src/cli.ts, src/assembly, src/process
 
 t.setTimeout(120_000)
 
@@ -31,6 +31,87 @@ const compressorsOf = async (t: Test, uri: string): Promise<number[]> => {
   const { response } = client.unary('build.bazel.remote.execution.v2.Capabilities/GetCapabilities', {})
   return (await response).cacheCapabilities.supportedCompressors
 }
+
+interface Packed {
+  readonly size: number
+  readonly files: readonly { readonly path: string }[]
+}
+
+/** What `npm publish` would send. */
+const packed = async (t: Test, ...options: readonly string[]): Promise<Packed> => {
+  const args = ['pack', '--dry-run', '--json', '--ignore-scripts', '--loglevel=error', ...options]
+  const { code, output } = await run('npm', args, root, process.env)
+  t.equal(code, 0) || t.comment(output)
+  return JSON.parse(output.slice(output.indexOf('[\n'))).at(0)
+}
+
+t.test('npm publish sends the program, its documents and nothing of the tests', async (t) => {
+  const { size, files } = await packed(t)
+  const paths = files.map(({ path }) => path)
+  const folders = new Set(paths.map((path) => path.split('/')[0]))
+  t.same([...folders].sort(), [
+    'CHANGELOG.md',
+    'CONTRIBUTING.md',
+    'LICENSE',
+    'README.md',
+    'deploy',
+    'dist',
+    'docs',
+    'package.json',
+    'protos',
+    'schema',
+  ])
+  const modules = paths.filter((path) => path.startsWith('dist/'))
+  t.ok(modules.length > 100)
+  const isStale = (path: string) => !existsSync(join(root, path.replace('dist/', 'src/').replace(/js$/, 'ts')))
+  t.same(modules.filter(isStale), [], 'every module has a source')
+  t.same(
+    paths.filter((path) => /\.test\.|\.nightly\.|\.map$|\.env|\.pem$|\.key$|(^|\/)node_modules\//.test(path)),
+    [],
+  )
+  t.ok(size < 1_000_000, `${size} bytes`)
+})
+
+t.test('both packages may be published, have one version, and name no address that is not there', async (t) => {
+  const manifests = await Promise.all(
+    ['package.json', 'conformance/package.json'].map(async (path) =>
+      JSON.parse(await readFile(join(root, path), 'utf8')),
+    ),
+  )
+  for (const manifest of manifests) {
+    t.notOk(manifest.private, `${manifest.name} is not private`)
+    t.equal(manifest.version, manifests[0].version)
+    t.equal(manifest.publishConfig?.access, 'public')
+    // npm refuses provenance without the address of a repository.
+    t.equal(manifest.publishConfig?.provenance === true, manifest.repository !== undefined)
+  }
+  t.match(await readFile(join(root, 'deploy/chart/Chart.yaml'), 'utf8'), `appVersion: "${manifests[0].version}"`)
+})
+
+t.test('a release writes its version everywhere, and dates the changelog', async (t) => {
+  const copy = join(folder, 'release')
+  const named = ['package.json', 'package-lock.json', 'conformance/package.json', 'deploy/chart/Chart.yaml']
+  for (const path of [...named, 'CHANGELOG.md']) await cp(join(root, path), join(copy, path))
+  const release = (...args: readonly string[]) =>
+    run(process.execPath, [join(root, 'scripts/release.mjs'), ...args], copy, {
+      ...process.env,
+      REMEXEC_RELEASE_ROOT: copy,
+    })
+  t.equal((await release('v7')).code, 1, 'not a version')
+  await writeFile(join(copy, 'CHANGELOG.md'), '# Changelog\n\n## Unreleased\n\n- A change.\n\n## 0.1.0\n')
+  t.same(await release('7.8.9', '2031-02-03'), { code: 0, output: '7.8.9 of 2031-02-03\n' })
+  t.equal(
+    await readFile(join(copy, 'CHANGELOG.md'), 'utf8'),
+    '# Changelog\n\n## Unreleased\n\n## 7.8.9 - 2031-02-03\n\n- A change.\n\n## 0.1.0\n',
+  )
+  for (const path of named) {
+    const [before, after] = await Promise.all([readFile(join(root, path), 'utf8'), readFile(join(copy, path), 'utf8')])
+    const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { version: string }
+    t.equal(after.split('7.8.9').length, path === 'package-lock.json' ? 4 : path.endsWith('yaml') ? 3 : 2, path)
+    t.equal(after.replaceAll('7.8.9', version), before, `${path}: nothing else changes`)
+  }
+  t.equal((await release('7.8.9')).code, 1, 'the same version again')
+})
 
 t.test(
   'npm pack and npm install: the package is complete and needs neither a compiler nor an install script',

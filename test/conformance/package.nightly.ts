@@ -42,6 +42,7 @@ t.test('the package judges a server without the server beside it', async (t) => 
   for (const stranger of ['src', 'dist/src/store', 'dist/conformance/mutate', 'conformance.json']) {
     t.notOk(existsSync(join(own, stranger)), stranger)
   }
+  t.ok(existsSync(join(own, 'LICENSE')))
   const { bin } = JSON.parse(readFileSync(join(own, 'package.json'), 'utf8'))
   const program = join(own, bin['remexec-conformance'])
   const args = [address, '--quiet', '--format', 'json', '--only', 'FMB,CMP-10,EXE-02,SES-bazel-4.2-genrules']
