@@ -1,6 +1,6 @@
 /** Counts the calls of one method. */
 export interface CallMeter {
-  /** `sinceMs`: the start of the call, on the turn clock of the event loop. */
+  /** `sinceMs`: the start of the call, from `performance.now`. */
   ended(code: number, sinceMs: number): void
 }
 

@@ -21,10 +21,21 @@ export const getActionResult =
     const lookup = { ac: instance.ac, cas: instance.cas, call, maxBytes }
     const stored = await entryOf(action, lookup)
     const seesOrigin = rpc.visitor?.maySeeOrigins(request.instanceName) ?? true
-    const bytes = seesOrigin ? stored : withoutEncodedOrigin(stored)
+    const bytes = seesOrigin ? stored : withoutOrigin(stored)
     if (!asksForOutputs(request) && !containsOutputs(bytes)) return new EncodedMessage(bytes)
     return resultOf(bytes, action, request, lookup)
   }
+
+const stripped = new WeakMap<Buffer, Buffer>()
+
+/** A store with an entry in memory returns the same buffer each time, so it is stripped once. */
+const withoutOrigin = (stored: Buffer): Buffer => {
+  const before = stripped.get(stored)
+  if (before !== undefined) return before
+  const bytes = withoutEncodedOrigin(stored)
+  stripped.set(stored, bytes)
+  return bytes
+}
 
 interface Lookup extends InlineContext {
   readonly ac: Store
