@@ -1,4 +1,5 @@
 import { codeName } from '../base/status-error.js'
+import { freshMs } from '../base/turn-clock.js'
 import { Distribution, type Instrument, LATENCY_SECONDS } from './instrument.js'
 
 /** Durations of the calls of every method, by code. */
@@ -46,6 +47,6 @@ class MethodSeries {
       series = new Distribution({ ...this.#labels, rpc_code: codeName(code) }, LATENCY_SECONDS)
       this.byCode[code] = series
     }
-    series.record((performance.now() - sinceMs) / 1000)
+    series.record((freshMs() - sinceMs) / 1000)
   }
 }

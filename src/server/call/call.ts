@@ -1,4 +1,5 @@
 import { Code, codeName, StatusError } from '../../base/status-error.js'
+import { freshMs, turnMs } from '../../base/turn-clock.js'
 import type { HeldFor } from '../../ledger/ledger.js'
 import type { Log, LogFields } from '../../log/log.js'
 import { type Encoded, EncodedMessage } from '../../proto/codec.js'
@@ -38,7 +39,7 @@ export class ServerCall implements ServedCall, Receiver, Positioned {
   readonly #method: MethodDefinition
   readonly #wire: Wire
   readonly #meter: CallMeter
-  readonly #startedMs = performance.now()
+  readonly #startedMs = turnMs()
   #abort: AbortController | undefined
   #messages: Messages | undefined
   #failRequest: ((reason: StatusError) => void) | undefined
@@ -276,7 +277,7 @@ export class ServerCall implements ServedCall, Receiver, Positioned {
     return {
       method: this.#method.path,
       code: codeName(code),
-      ms: Math.round((performance.now() - this.#startedMs) * 10) / 10,
+      ms: Math.round((freshMs() - this.#startedMs) * 10) / 10,
       peer: this.peer,
       instance: this.instanceName,
       receivedBytes: this.#receivedBytes,

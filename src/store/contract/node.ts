@@ -1,4 +1,5 @@
 import { Code, isStatus, StatusError } from '../../base/status-error.js'
+import { freshMs, turnMs } from '../../base/turn-clock.js'
 import type { Digest } from '../../reapi/digest.js'
 import type { DigestBatch } from '../../reapi/digest-batch.js'
 import type { Call } from '../../rpc/call.js'
@@ -27,7 +28,7 @@ export class StoreNode extends ForwardingStore {
 
   override findMissing(digests: DigestBatch, call: Call): Promise<DigestBatch> {
     const blobs = digests.count
-    const sinceMs = performance.now()
+    const sinceMs = blobs > FEW ? freshMs() : turnMs()
     const asked = this.#ask('find_missing', blobs, call, (inner) => this.backend.findMissing(digests, inner))
     const meter = this.#meter?.findMissing
     return this.#watch({ meter, blobs, sinceMs, call }, asked, (missing) => {
@@ -38,7 +39,7 @@ export class StoreNode extends ForwardingStore {
   }
 
   override get(digest: Digest, range: Range, call: Call): Promise<Blob> {
-    const sinceMs = performance.now()
+    const sinceMs = turnMs()
     const asked = this.#ask('read', digest, call, (inner) => this.backend.get(digest, range, inner))
     const meter = this.#meter?.read
     return this.#watch({ meter, blobs: 1, sinceMs, call }, asked, (blob) => {
@@ -51,7 +52,7 @@ export class StoreNode extends ForwardingStore {
 
   override put(digest: Digest, blob: Blob, call: Call): Promise<void> {
     const sizeBytes = blob.sizeBytes ?? expectedBytes(digest, WHOLE)
-    const sinceMs = performance.now()
+    const sinceMs = turnMs()
     const asked = this.#ask('write', digest, call, (inner) => this.backend.put(digest, blob, inner))
     const meter = this.#meter?.write
     return this.#watch({ meter, blobs: 1, sinceMs, call }, asked, () => this.#wrote(sizeBytes))
@@ -60,7 +61,7 @@ export class StoreNode extends ForwardingStore {
   /** Counts each blob by its outcome in the answer. */
   override putAll(entries: readonly BlobEntry[], call: Call): Promise<Outcomes> {
     const sizes = entries.map(({ digest, blob }) => blob.sizeBytes ?? expectedBytes(digest, WHOLE))
-    const sinceMs = performance.now()
+    const sinceMs = turnMs()
     const asked = this.#ask('write', entries.length, call, (inner) => this.backend.putAll(entries, inner))
     const meter = this.#meter?.write
     return this.#watch({ meter, blobs: entries.length, sinceMs, call }, asked, (outcomes) => {
@@ -74,7 +75,7 @@ export class StoreNode extends ForwardingStore {
   }
 
   override remove(digest: Digest, why: Removal, call: Call): Promise<void> {
-    const sinceMs = performance.now()
+    const sinceMs = turnMs()
     const asked = this.#ask('delete', digest, call, (inner) => this.backend.remove(digest, why, inner))
     const meter = this.#meter?.delete
     return this.#watch({ meter, blobs: 1, sinceMs, call }, asked, () => meter?.success.add(1))
@@ -91,11 +92,11 @@ export class StoreNode extends ForwardingStore {
   ): Promise<Answer> {
     return asked.then(
       (answer) => {
-        meter?.took(performance.now() - sinceMs)
+        meter?.took((blobs > FEW ? freshMs() : turnMs()) - sinceMs)
         return done(answer)
       },
       (error: unknown) => {
-        meter?.took(performance.now() - sinceMs)
+        meter?.took(turnMs() - sinceMs)
         const isMiss = meter === this.#meter?.read && isStatus(error, 'NOT_FOUND')
         meter?.[isMiss ? 'miss' : resultOf(error, call)].add(blobs)
         throw this.#withPath(error, call)
@@ -134,6 +135,9 @@ export class StoreNode extends ForwardingStore {
     return prefixed
   }
 }
+
+/** Up to this many blobs, the time of the current turn is precise enough; a larger batch reads the clock again. */
+const FEW = 32
 
 export interface NodeOptions {
   /** Path in the configuration, `CAS/fast`. */
