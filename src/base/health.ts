@@ -9,5 +9,7 @@ export interface HealthProbe {
   readonly component: string
   /** The class name shown in the report. */
   readonly structName: string
+  /** The service works without this component: it is a Warning when it fails or does not answer. */
+  readonly isOptional?: boolean
   check(signal: AbortSignal): Promise<HealthStatus>
 }

@@ -38,19 +38,22 @@ export const isReady = (reports: readonly HealthReport[]): boolean =>
   isHealthy(reports) && reports.every((report) => stateOf(report) !== 'Initializing')
 
 export const ask = async (probe: HealthProbe, timeoutMs: number): Promise<HealthReport> => {
-  const { namespace, component, structName } = probe
+  const { namespace, component } = probe
   const patience = new AbortController()
   try {
     const answer = await within(timeoutMs, check(probe, patience.signal))
-    return answer === LATE ? timedOut(probe) : { namespace, component, status: shape(answer, structName) }
+    return answer === LATE ? timedOut(probe) : { namespace, component, status: shape(answer, probe) }
   } finally {
     patience.abort()
   }
 }
 
-export const timedOut = ({ namespace, component, structName }: HealthProbe): HealthReport => ({
+export const timedOut = ({ namespace, component, structName, isOptional }: HealthProbe): HealthReport => ({
   ...{ namespace, component },
-  status: { Timeout: { struct_name: structName } },
+  status:
+    isOptional === true
+      ? { Warning: { struct_name: structName, message: 'no answer in time' } }
+      : { Timeout: { struct_name: structName } },
 })
 
 const check = async (probe: HealthProbe, signal: AbortSignal): Promise<HealthStatus> => {
@@ -62,10 +65,9 @@ const check = async (probe: HealthProbe, signal: AbortSignal): Promise<HealthSta
   }
 }
 
-const shape = (status: HealthStatus, struct_name: string): HealthReport['status'] => {
+const shape = (status: HealthStatus, { structName: struct_name, isOptional }: HealthProbe): HealthReport['status'] => {
   const { message } = status
-  return {
-    [status.state]:
-      status.state === 'Failed' ? { struct_name, message, error: status.error } : { struct_name, message },
-  }
+  if (status.state !== 'Failed') return { [status.state]: { struct_name, message } }
+  if (isOptional === true) return { Warning: { struct_name, message: `${message}: ${status.error}` } }
+  return { Failed: { struct_name, message, error: status.error } }
 }

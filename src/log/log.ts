@@ -1,3 +1,4 @@
+import { Code, codeName, StatusError } from '../base/status-error.js'
 import { hideSecrets } from './secrets.js'
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
@@ -33,7 +34,18 @@ const RANK: Readonly<Record<LogLevel, number>> = { debug: 0, info: 1, warn: 2, e
 /** Whether a log with the level `least` writes lines of `level`. */
 export const isWritten = (level: LogLevel, least: LogLevel): boolean => RANK[level] >= RANK[least]
 
+/** Failures of the network and of other machines, whose stack trace says nothing about them. */
+const WITHOUT_STACK: ReadonlySet<number> = new Set([Code.UNAVAILABLE, Code.DEADLINE_EXCEEDED])
+
+/** The text of an error whose stack trace says nothing; undefined for other values. */
+export const stacklessText = (value: unknown): string | undefined =>
+  value instanceof StatusError && WITHOUT_STACK.has(value.code)
+    ? `${codeName(value.code)}: ${value.message}`
+    : undefined
+
 const render = (value: unknown): string => {
+  const stackless = stacklessText(value)
+  if (stackless !== undefined) return JSON.stringify(stackless)
   if (value instanceof Error) return JSON.stringify(value.cause instanceof Error ? value.cause.stack : value.stack)
   return typeof value === 'string' && /^[^\s"=]+$/.test(value) ? value : JSON.stringify(value)
 }

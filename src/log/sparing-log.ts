@@ -7,16 +7,20 @@ export interface Ration {
   readonly periodMs: number
 }
 
+interface Period {
+  written: number
+  unwritten: number
+}
+
 /**
- * Limits warnings that clients can cause. In each period the first lines are written at once. The rest are counted, and
- * their number is logged when the period ends.
+ * Limits warnings that clients or outages can cause, each message by itself. In each period the first lines are written
+ * at once. The rest are counted, and their number is logged when the period ends. Messages must be constants.
  */
 export class SparingLog {
   readonly #log: Log
   readonly #clock: Clock
   readonly #ration: Ration
-  #written = 0
-  #unwritten = 0
+  readonly #periods = new Map<string, Period>()
 
   constructor(log: Log, clock: Clock, ration: Ration) {
     this.#log = log
@@ -25,21 +29,24 @@ export class SparingLog {
   }
 
   warn(message: string, fields: LogFields): void {
-    if (this.#written === 0) this.#begin(message)
-    if (this.#written === this.#ration.lines) {
-      this.#unwritten += 1
+    const period = this.#periods.get(message) ?? this.#begin(message)
+    if (period.written === this.#ration.lines) {
+      period.unwritten += 1
       return
     }
-    this.#written += 1
+    period.written += 1
     this.#log.warn(message, fields)
   }
 
-  #begin(message: string): void {
+  #begin(message: string): Period {
+    const period = { written: 0, unwritten: 0 }
+    this.#periods.set(message, period)
     const stop = this.#clock.every(this.#ration.periodMs, () => {
       stop()
-      if (this.#unwritten > 0) this.#log.warn(`${message}: more of these were not written`, { count: this.#unwritten })
-      this.#written = 0
-      this.#unwritten = 0
+      this.#periods.delete(message)
+      const { unwritten: count } = period
+      if (count > 0) this.#log.warn(`${message}: more of these were not written`, { count })
     })
+    return period
   }
 }

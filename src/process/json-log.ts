@@ -1,5 +1,5 @@
 import pino from 'pino'
-import type { Log, LogFields, LogLevel } from '../log/log.js'
+import { type Log, type LogFields, type LogLevel, stacklessText } from '../log/log.js'
 import { hideSecrets } from '../log/secrets.js'
 
 /** A log that writes one JSON object per line to `write`: `level`, `time`, the fields, and `msg`. */
@@ -13,7 +13,8 @@ export const jsonLog = (level: LogLevel, write: (line: string) => void): Log => 
       formatters: { level: (label) => ({ level: label }), log: (fields) => hideSecrets(fields) },
       serializers: {
         error: (thrown) =>
-          thrown instanceof Error ? hideSecrets({ ...pino.stdSerializers.errWithCause(thrown) }) : thrown,
+          stacklessText(thrown) ??
+          (thrown instanceof Error ? hideSecrets({ ...pino.stdSerializers.errWithCause(thrown) }) : thrown),
       },
     },
     { write },

@@ -8,7 +8,7 @@ import type { Log } from '../log/log.js'
 import type { SecretLearner } from '../log/secrets.js'
 import { internalCall } from '../rpc/call.js'
 import type { Resources } from '../work/resources.js'
-import type { BuildContext } from './contract/kind.js'
+import type { BuildContext, ChildOptions } from './contract/kind.js'
 import type { MeteredStore, StoreMeter, StoreUsage } from './contract/meter.js'
 import { StoreNode } from './contract/node.js'
 import type { Store } from './contract/store.js'
@@ -39,11 +39,12 @@ export const buildStores = async (
 class Builder {
   readonly #configs: ReadonlyMap<string, StoreConfig>
   readonly #parts: BuilderParts
-  readonly #named = new Map<string, Promise<StoreNode>>()
+  readonly #named: Map<string, Promise<StoreNode>>
 
-  constructor(configs: ReadonlyMap<string, StoreConfig>, parts: BuilderParts) {
+  constructor(configs: ReadonlyMap<string, StoreConfig>, parts: BuilderParts, named = new Map()) {
     this.#configs = configs
     this.#parts = parts
+    this.#named = named
   }
 
   /** `users` are the named stores whose construction waits for this one. */
@@ -69,11 +70,24 @@ class Builder {
     return store
   }
 
-  async #child(config: StoreConfig, path: string, users: readonly string[]): Promise<StoreNode> {
+  async #child(config: StoreConfig, path: string, users: readonly string[], options: ChildOptions): Promise<StoreNode> {
+    // A named store may be needed elsewhere, so it keeps its own health.
+    if (options.isOptional === true && config.kind !== 'ref_store')
+      return this.#optional().#child(config, path, users, {})
     const store = await this.#build(config, path, users)
     // A reference is the store it names, not a component of its own.
     if (config.kind !== 'ref_store') this.#watch(store, path)
     return store
+  }
+
+  /** A builder of stores that may fail without harm to the store above them. */
+  #optional(): Builder {
+    const { watch } = this.#parts
+    return new Builder(
+      this.#configs,
+      { ...this.#parts, watch: (probe) => watch({ ...probe, isOptional: true }) },
+      this.#named,
+    )
   }
 
   async #build(config: StoreConfig, path: string, users: readonly string[]): Promise<StoreNode> {
@@ -81,7 +95,7 @@ class Builder {
     let usage: (() => StoreUsage) | undefined
     const store = await build(config, {
       path,
-      child: (childConfig, key) => this.#child(childConfig, `${path}/${key}`, users),
+      child: (childConfig, key, options = {}) => this.#child(childConfig, `${path}/${key}`, users, options),
       named: (name) => this.named(name, users),
       watch,
       holds: (reader) => {

@@ -60,6 +60,15 @@ const warned: readonly (readonly [string, Parts, readonly (readonly [string, Reg
     [['stores.NEAR.fast_slow', /other servers replace in the slow store are never noticed/]],
   ],
   [
+    'a named slow store that may be away',
+    {
+      stores: `
+        NEAR: { fast_slow: { fast: { memory: { eviction_policy: { max_bytes: 1000 } } }, slow: { ref_store: { name: 'AC' } }, when_slow_is_away: 'serve_fast' } },`,
+      servers: `{ listener: { http: { socket_address: '127.0.0.1:3' } }, services: { cas: [{ cas_store: 'NEAR' }] } },`,
+    },
+    [['stores.NEAR.fast_slow.slow', /still counts as not healthy, because a named store does/]],
+  ],
+  [
     'an action cache that says for how long its fast store is believed',
     {
       stores: `

@@ -40,6 +40,21 @@ t.test('a probe that throws is Failed with its reason, and the whole is not heal
   t.notOk(isHealthy(reports))
 })
 
+t.test('an optional component that fails or is silent is a Warning, and the whole is healthy', async (t) => {
+  const registry = new HealthRegistry()
+  registry.register({ ...probe('fails', () => Promise.reject(new Error('no disk'))), isOptional: true })
+  registry.register({ ...probe('silent', () => new Promise(() => {})), isOptional: true })
+  const reports = await registry.report(20)
+  t.strictSame(
+    reports.map(({ status }) => status),
+    [
+      { Warning: { struct_name: 'ProbeStore', message: 'the health check failed: no disk' } },
+      { Warning: { struct_name: 'ProbeStore', message: 'no answer in time' } },
+    ],
+  )
+  t.ok(isHealthy(reports))
+})
+
 t.test('a silent probe is Timeout, is aborted, and does not delay the others', async (t) => {
   const registry = new HealthRegistry()
   let isToldToStop = false

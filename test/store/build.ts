@@ -1,7 +1,7 @@
 import { type Clock, systemClock } from '../../src/base/clock.js'
 import type { HealthProbe } from '../../src/base/health.js'
-import type { EvictionPolicy, StoreConfig } from '../../src/config/config.js'
-import { silentLog } from '../../src/log/log.js'
+import type { EvictionPolicy, FastSlowOptions, StoreConfig } from '../../src/config/config.js'
+import { type Log, silentLog } from '../../src/log/log.js'
 import { unhiddenSecrets } from '../../src/log/secrets.js'
 import type { StoreKind } from '../../src/store/contract/kind.js'
 import type { Store } from '../../src/store/contract/store.js'
@@ -10,6 +10,15 @@ import { Resources } from '../../src/work/resources.js'
 
 /** Stands in options for a store that was passed to `buildStore`. */
 export const given: StoreConfig = { kind: 'noop', options: {} }
+
+/** The defaults of `fast_slow`. */
+export const tierDefaults = {
+  fast_direction: 'both',
+  slow_direction: 'both',
+  bypass_dedup_threshold_bytes: 0,
+  action_result_max_age_s: 0,
+  when_slow_is_away: 'fail',
+} as const satisfies Omit<FastSlowOptions, 'fast' | 'slow'>
 
 /** Builds one store of a kind on given stores, which the options name by their key. */
 export const buildStore = async <Options>(
@@ -20,12 +29,14 @@ export const buildStore = async <Options>(
     clock = systemClock,
     resources = new Resources(silentLog),
     watch = () => {},
+    log = silentLog,
   }: {
     readonly children?: Record<string, Store>
     readonly clock?: Clock
     /** Stops what the store started. */
     readonly resources?: Resources
     readonly watch?: (probe: HealthProbe) => void
+    readonly log?: Log
   } = {},
 ): Promise<Store> =>
   kind.build(options, {
@@ -42,7 +53,7 @@ export const buildStore = async <Options>(
     holds: () => {},
     resources,
     clock,
-    log: silentLog,
+    log,
     secrets: unhiddenSecrets,
   })
 

@@ -11,6 +11,7 @@ import { StoreNode } from '../../src/store/contract/node.js'
 import { Blob } from '../../src/stream/blob/blob.js'
 import { Resources } from '../../src/work/resources.js'
 import { bytesOf, call, digestOf, get, isPresent, put } from './blobs.js'
+import { tierDefaults } from './build.js'
 import { rejects, storeSuite } from './suite.js'
 import { Watched } from './watched.js'
 
@@ -30,10 +31,7 @@ const tiers = (fast: StoreConfig, slow: StoreConfig): StoreConfig => ({
   options: {
     fast,
     slow,
-    fast_direction: 'both',
-    slow_direction: 'both',
-    bypass_dedup_threshold_bytes: 0,
-    action_result_max_age_s: 0,
+    ...tierDefaults,
   },
 })
 
@@ -97,6 +95,24 @@ t.test('every store is watched under its path in the configuration', async (t) =
     t.match(await probe.check(call.signal), { state: 'Ok' })
   }
 })
+
+t.test(
+  'a slow store that may be away is optional in the health report, with all below it, if it has no name',
+  async (t) => {
+    const mayBeAway = (slow: StoreConfig): StoreConfig => ({
+      kind: 'fast_slow',
+      options: { ...tierDefaults, fast: memory, slow, when_slow_is_away: 'serve_fast' },
+    })
+    const { probes } = await build({
+      A: mayBeAway(compressed(memory)),
+      B: mayBeAway(ref('C')),
+      C: memory,
+      D: tiers(memory, memory),
+    })
+    const optional = probes.filter(({ isOptional }) => isOptional).map(({ component }) => component)
+    t.same(optional.sort(), ['stores/A/slow', 'stores/A/slow/backend'])
+  },
+)
 
 t.test('a failure of its own names the store once', async (t) => {
   const { store } = await build({ CAS: verified(tiers(memory, compressed(memory))) })

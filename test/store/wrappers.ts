@@ -10,7 +10,7 @@ import { isolatedView } from '../../src/store/view/isolated.js'
 import { asKeyed } from '../../src/store/view/keyed.js'
 import { SharedStore } from '../../src/store/view/quota.js'
 import type { Resources } from '../../src/work/resources.js'
-import { buildStore, given, memoryStore } from './build.js'
+import { buildStore, given, memoryStore, tierDefaults } from './build.js'
 import { deduplicated, existenceCached, partitioned, sharded } from './composed.js'
 import type { Operation } from './double.js'
 import { zstdStore } from './kinds/compression/zstd-store.js'
@@ -41,7 +41,6 @@ export interface Wrapper {
 }
 
 const lz4 = { block_size: 64 * 1024, max_decode_block_size: 0 }
-const slowOptions = { slow_direction: 'both', bypass_dedup_threshold_bytes: 0, action_result_max_age_s: 0 } as const
 
 const tiers = (
   fast: Store,
@@ -51,7 +50,7 @@ const tiers = (
 ): Promise<Store> =>
   buildStore(
     fastSlow,
-    { fast: given, slow: given, fast_direction, ...slowOptions },
+    { ...tierDefaults, fast: given, slow: given, fast_direction },
     { children: { fast, slow }, ...(resources && { resources }) },
   )
 

@@ -25,6 +25,7 @@ import { asCas } from '../../src/store/view/cas.js'
 import { Resources } from '../../src/work/resources.js'
 import { Launcher } from '../../src/worker/command/launcher.js'
 import { startLocalWorker } from '../../src/worker/local-worker.js'
+import { tierDefaults } from '../store/build.js'
 import { FakeScheduler } from './fake-scheduler.js'
 
 const { SHA256 } = digestFunctions
@@ -53,10 +54,7 @@ const storeIn = (directory: string, slow: StoreConfig): StoreConfig => ({
       },
     },
     slow,
-    fast_direction: 'both',
-    slow_direction: 'both',
-    bypass_dedup_threshold_bytes: 0,
-    action_result_max_age_s: 0,
+    ...tierDefaults,
   },
 })
 

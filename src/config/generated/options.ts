@@ -160,6 +160,10 @@ export interface FastSlowOptions {
    */
   readonly action_result_max_age_s: number
   /**
+   * What happens while the slow store does not work (refuses connections, times out, rejects credentials). `fail`: lookups, reads and uploads fail with UNAVAILABLE. `serve_fast`: the fast store answers alone. FindMissing reports as missing what fast lacks, so that clients upload it again; reads, action results and inputs of actions that fast lacks are absent (NOT_FOUND), so that clients build or upload them again. Uploads still wait for the slow store unless `acknowledge` is `fast`. The risk: a blob that the slow store lost counts as present until it works again, and what only the slow store has is built again. Health is a Warning meanwhile, so the server stays in service; write the slow store here and not as a `ref_store`, whose own health would still count.
+   */
+  readonly when_slow_is_away: 'fail' | 'serve_fast'
+  /**
    * Blobs of at least this size are read directly from the slow store and do not fill the fast one; 0 turns this off.
    */
   readonly bypass_dedup_threshold_bytes: number

@@ -530,7 +530,7 @@ return errors === 0;
 }
 validate58.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema24 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/store/fast_slow.json","title":"fast_slow","description":"Two tiers: a quick store in front of the authoritative one. Uploads go to both, and reads fill the fast store. The slow store decides whether a blob exists, unless it is `noop`. Blobs that the fast store serves count as used in the slow store: it hears of each in the background, at most once in five minutes. If the fast store fails, the rest of the blob comes from the slow one, and the read succeeds. Damage in a large file, e.g. by the disk, can show only at its end: the reader then gets DATA_LOSS once instead of the whole blob, the copy is dropped, and the next reader gets it from the slow store. Small blobs are verified before any byte is sent.","type":"object","properties":{"fast":{"description":"The quick store in front, which may lose entries.","$ref":"https://remexec.invalid/schema/store.json"},"slow":{"description":"The authoritative store; `noop` for none.","$ref":"https://remexec.invalid/schema/store.json"},"fast_direction":{"description":"Content written to the fast store: `both` uploads and fills from reads, `update` uploads only, `get` fills from reads only, `read_only` nothing.","type":"string","enum":["both","update","get","read_only"],"default":"both"},"slow_direction":{"description":"Content written to the slow store: `both` uploads and fills from reads, `update` uploads only, `get` fills from reads only, `read_only` nothing.","type":"string","enum":["both","update","get","read_only"],"default":"both"},"action_result_max_age_s":{"description":"How long an action result in the fast store is served without asking the slow store again. Set this where several servers share the slow store: a result that another server replaced or removed there is noticed after this time at the latest. While the slow store fails, the fast one is served. 0 never asks again, which is right where the slow store belongs to this server alone. Blobs of a CAS never change and need no time.","type":["integer","string"],"x-value":"duration","minimum":0,"default":0},"bypass_dedup_threshold_bytes":{"description":"Blobs of at least this size are read directly from the slow store and do not fill the fast one; 0 turns this off.","type":["integer","string"],"x-value":"size","default":0}},"additionalProperties":false,"required":["fast","slow"]};
+const schema24 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/store/fast_slow.json","title":"fast_slow","description":"Two tiers: a quick store in front of the authoritative one. Uploads go to both, and reads fill the fast store. The slow store decides whether a blob exists, unless it is `noop`. Blobs that the fast store serves count as used in the slow store: it hears of each in the background, at most once in five minutes. If the fast store fails, the rest of the blob comes from the slow one, and the read succeeds. Damage in a large file, e.g. by the disk, can show only at its end: the reader then gets DATA_LOSS once instead of the whole blob, the copy is dropped, and the next reader gets it from the slow store. Small blobs are verified before any byte is sent.","type":"object","properties":{"fast":{"description":"The quick store in front, which may lose entries.","$ref":"https://remexec.invalid/schema/store.json"},"slow":{"description":"The authoritative store; `noop` for none.","$ref":"https://remexec.invalid/schema/store.json"},"fast_direction":{"description":"Content written to the fast store: `both` uploads and fills from reads, `update` uploads only, `get` fills from reads only, `read_only` nothing.","type":"string","enum":["both","update","get","read_only"],"default":"both"},"slow_direction":{"description":"Content written to the slow store: `both` uploads and fills from reads, `update` uploads only, `get` fills from reads only, `read_only` nothing.","type":"string","enum":["both","update","get","read_only"],"default":"both"},"action_result_max_age_s":{"description":"How long an action result in the fast store is served without asking the slow store again. Set this where several servers share the slow store: a result that another server replaced or removed there is noticed after this time at the latest. While the slow store fails, the fast one is served. 0 never asks again, which is right where the slow store belongs to this server alone. Blobs of a CAS never change and need no time.","type":["integer","string"],"x-value":"duration","minimum":0,"default":0},"when_slow_is_away":{"description":"What happens while the slow store does not work (refuses connections, times out, rejects credentials). `fail`: lookups, reads and uploads fail with UNAVAILABLE. `serve_fast`: the fast store answers alone. FindMissing reports as missing what fast lacks, so that clients upload it again; reads, action results and inputs of actions that fast lacks are absent (NOT_FOUND), so that clients build or upload them again. Uploads still wait for the slow store unless `acknowledge` is `fast`. The risk: a blob that the slow store lost counts as present until it works again, and what only the slow store has is built again. Health is a Warning meanwhile, so the server stays in service; write the slow store here and not as a `ref_store`, whose own health would still count.","type":"string","enum":["fail","serve_fast"],"default":"fail"},"bypass_dedup_threshold_bytes":{"description":"Blobs of at least this size are read directly from the slow store and do not fill the fast one; 0 turns this off.","type":["integer","string"],"x-value":"size","default":0}},"additionalProperties":false,"required":["fast","slow"]};
 const wrapper0 = {validate: validate53};
 
 function validate61(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -566,7 +566,7 @@ vErrors.push(err1);
 errors++;
 }
 for(const key0 in data){
-if(!((((((key0 === "fast") || (key0 === "slow")) || (key0 === "fast_direction")) || (key0 === "slow_direction")) || (key0 === "action_result_max_age_s")) || (key0 === "bypass_dedup_threshold_bytes"))){
+if(!(((((((key0 === "fast") || (key0 === "slow")) || (key0 === "fast_direction")) || (key0 === "slow_direction")) || (key0 === "action_result_max_age_s")) || (key0 === "when_slow_is_away")) || (key0 === "bypass_dedup_threshold_bytes"))){
 const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema24,data};
 if(vErrors === null){
 vErrors = [err2];
@@ -671,10 +671,10 @@ errors++;
 }
 }
 }
-if(data.bypass_dedup_threshold_bytes !== undefined){
-let data5 = data.bypass_dedup_threshold_bytes;
-if((!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))) && (typeof data5 !== "string")){
-const err10 = {instancePath:instancePath+"/bypass_dedup_threshold_bytes",schemaPath:"#/properties/bypass_dedup_threshold_bytes/type",keyword:"type",params:{type: schema24.properties.bypass_dedup_threshold_bytes.type},message:"must be integer,string",schema:schema24.properties.bypass_dedup_threshold_bytes.type,parentSchema:schema24.properties.bypass_dedup_threshold_bytes,data:data5};
+if(data.when_slow_is_away !== undefined){
+let data5 = data.when_slow_is_away;
+if(typeof data5 !== "string"){
+const err10 = {instancePath:instancePath+"/when_slow_is_away",schemaPath:"#/properties/when_slow_is_away/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema24.properties.when_slow_is_away.type,parentSchema:schema24.properties.when_slow_is_away,data:data5};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -683,9 +683,8 @@ vErrors.push(err10);
 }
 errors++;
 }
-const reason1 = checkScalar.call(this, "size", data5, schema24.properties.bypass_dedup_threshold_bytes, instancePath+"/bypass_dedup_threshold_bytes");
-if(reason1 !== undefined){
-const err11 = {instancePath:instancePath+"/bypass_dedup_threshold_bytes",schemaPath:"#/properties/bypass_dedup_threshold_bytes/x-value",keyword:"x-value",params:{},message:reason1,schema:"size",parentSchema:schema24.properties.bypass_dedup_threshold_bytes,data:data5};
+if(!((data5 === "fail") || (data5 === "serve_fast"))){
+const err11 = {instancePath:instancePath+"/when_slow_is_away",schemaPath:"#/properties/when_slow_is_away/enum",keyword:"enum",params:{allowedValues: schema24.properties.when_slow_is_away.enum},message:"must be equal to one of the allowed values",schema:schema24.properties.when_slow_is_away.enum,parentSchema:schema24.properties.when_slow_is_away,data:data5};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -695,14 +694,38 @@ vErrors.push(err11);
 errors++;
 }
 }
-}
-else {
-const err12 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema24.type,parentSchema:schema24,data};
+if(data.bypass_dedup_threshold_bytes !== undefined){
+let data6 = data.bypass_dedup_threshold_bytes;
+if((!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))) && (typeof data6 !== "string")){
+const err12 = {instancePath:instancePath+"/bypass_dedup_threshold_bytes",schemaPath:"#/properties/bypass_dedup_threshold_bytes/type",keyword:"type",params:{type: schema24.properties.bypass_dedup_threshold_bytes.type},message:"must be integer,string",schema:schema24.properties.bypass_dedup_threshold_bytes.type,parentSchema:schema24.properties.bypass_dedup_threshold_bytes,data:data6};
 if(vErrors === null){
 vErrors = [err12];
 }
 else {
 vErrors.push(err12);
+}
+errors++;
+}
+const reason1 = checkScalar.call(this, "size", data6, schema24.properties.bypass_dedup_threshold_bytes, instancePath+"/bypass_dedup_threshold_bytes");
+if(reason1 !== undefined){
+const err13 = {instancePath:instancePath+"/bypass_dedup_threshold_bytes",schemaPath:"#/properties/bypass_dedup_threshold_bytes/x-value",keyword:"x-value",params:{},message:reason1,schema:"size",parentSchema:schema24.properties.bypass_dedup_threshold_bytes,data:data6};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+}
+}
+else {
+const err14 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema24.type,parentSchema:schema24,data};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
 }
 errors++;
 }

@@ -100,6 +100,13 @@ const lintTiers = (options: StoreOptions['fast_slow'], { findings, originOf }: L
   if (fast.kind === 'ref_store' && slow.kind === 'ref_store' && fast.options.name === slow.options.name) {
     findings.warning([...path, 'slow'], 'both tiers are the same store', { found: JSON.stringify(slow.options.name) })
   }
+  if (options.when_slow_is_away === 'serve_fast' && slow.kind === 'ref_store') {
+    const message = 'while the slow store is away the server still counts as not healthy, because a named store does'
+    findings.warning([...path, 'slow'], message, {
+      found: `ref_store ${JSON.stringify(slow.options.name)} with when_slow_is_away`,
+      expected: 'the store itself in its place',
+    })
+  }
 }
 
 const SHARED_KINDS: readonly StoreConfig['kind'][] = [

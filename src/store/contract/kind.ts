@@ -12,12 +12,17 @@ export interface StoreKind<Options> {
   build(options: Options, context: BuildContext): Promise<Store> | Store
 }
 
+export interface ChildOptions {
+  /** The store works without this one: in the health report it and its connections are a Warning instead of Failed. */
+  readonly isOptional?: boolean
+}
+
 /** What a kind receives to build one store. It gets nested stores from here and knows no other kind. */
 export interface BuildContext {
   /** Path of the store in the configuration, for logs and errors: `CAS`, `CAS/fast`. */
   readonly path: string
   /** Builds a nested store; `key` is its key in the options (`backend`, `fast`). */
-  child(config: StoreConfig, key: string): Promise<Store>
+  child(config: StoreConfig, key: string, options?: ChildOptions): Promise<Store>
   /** Another named store, defined before or after this one. All callers get the same object. */
   named(name: string): Promise<Store>
   /** Registers the health probe of a connection to a backend, which is reported beside the store. */

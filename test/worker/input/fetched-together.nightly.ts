@@ -3,7 +3,7 @@ import t from 'tap'
 import { fastSlow } from '../../../src/store/kinds/fast_slow/kind.js'
 import { leaseInputs } from '../../../src/worker/input/lease.js'
 import { bytesOf, call, digestOf, get, putAll, until } from '../../store/blobs.js'
-import { buildStore, given } from '../../store/build.js'
+import { buildStore, given, tierDefaults } from '../../store/build.js'
 import { openFilesystem } from '../../store/kinds/filesystem/open.js'
 import { endpoint, openGrpcStore, startRemexec } from '../../store/kinds/grpc/remexec.js'
 import { folderOf } from '../../store/remote/backend.js'
@@ -23,10 +23,7 @@ t.test('small inputs are fetched together, in far fewer calls than there are inp
     {
       fast: given,
       slow: given,
-      fast_direction: 'both',
-      slow_direction: 'both',
-      bypass_dedup_threshold_bytes: 0,
-      action_result_max_age_s: 0,
+      ...tierDefaults,
     },
     { children: { fast, slow } },
   )

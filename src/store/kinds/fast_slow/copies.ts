@@ -1,4 +1,5 @@
 import { Code, type StatusError } from '../../../base/status-error.js'
+import type { SparingLog } from '../../../log/sparing-log.js'
 import type { CompressorName } from '../../../reapi/compressor.js'
 import type { Digest } from '../../../reapi/digest.js'
 import { type Call, callWith } from '../../../rpc/call.js'
@@ -11,6 +12,7 @@ export const COPIES_MAX = 32
 /** The copies in flight from slow to fast, one per digest. */
 export class Copies {
   readonly #tiers: CopyTiers
+  readonly #log: SparingLog
   /** At most COPIES_MAX. */
   readonly #underWay: Copy[] = []
   /** Shared by all copies, because creating one costs more than copying a small blob. */
@@ -18,8 +20,9 @@ export class Copies {
   /** Callers that wait for any copy to end. */
   readonly #waiting: (() => void)[] = []
 
-  constructor(tiers: CopyTiers) {
+  constructor(tiers: CopyTiers, log: SparingLog) {
     this.#tiers = tiers
+    this.#log = log
   }
 
   /**
@@ -65,7 +68,9 @@ export class Copies {
     void copy.over.then((failure) => {
       this.#underWay.splice(this.#underWay.indexOf(copy), 1)
       for (const wake of this.#waiting.splice(0)) wake()
-      if (failure !== undefined) notCached(digest, failure, call)
+      // A reader reports that slow could not be opened.
+      if (failure !== undefined && copy.isOpen && isNews(failure, call))
+        this.#log.warn('a copy from the slow store to the fast one failed', { digest: digest.key, error: failure })
     })
     return copy
   }
@@ -80,8 +85,6 @@ export class Copies {
   }
 }
 
-/** Logs why fast did not store a blob. The call does not fail. NOT_FOUND from slow is not logged. */
-export const notCached = (digest: Digest, error: StatusError, { signal, log }: Call): void => {
-  const isNews = !signal.aborted && error.code !== Code.NOT_FOUND && error.code !== Code.CANCELLED
-  if (isNews) log.warn('the fast store did not take a blob', { digest: digest.key, error })
-}
+/** Whether a failure of fast, which fails no call, is worth a line. */
+export const isNews = ({ code }: StatusError, { signal }: Call): boolean =>
+  !signal.aborted && code !== Code.NOT_FOUND && code !== Code.CANCELLED

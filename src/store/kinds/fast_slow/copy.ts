@@ -49,6 +49,7 @@ export class Copy {
   /** Set when the reader that started the copy wants the encoding that fast stores. */
   #encoded: EncodedWindow | undefined
   #bytes: Buffer | undefined
+  #isOpen = false
   #isOutdated = false
   #isShared = true
 
@@ -66,6 +67,11 @@ export class Copy {
   /** The key of its digest. */
   get key(): string {
     return this.#digest.key
+  }
+
+  /** Whether slow returned the blob. */
+  get isOpen(): boolean {
+    return this.#isOpen
   }
 
   /** Called when the blob was written or removed: the bytes of this copy must not stay in fast. */
@@ -178,6 +184,7 @@ export class Copy {
   async #run(opening: Promise<Blob>): Promise<StatusError | undefined> {
     try {
       const blob = await opening
+      this.#isOpen = true
       const failure = await outcomeOf(this.#tiers.fast.put(this.#digest, blob, this.#call))
       if (failure !== undefined) for (const window of [this.#window, this.#encoded?.window]) window?.end(failure)
       if (this.#isOutdated)

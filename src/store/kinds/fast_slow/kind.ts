@@ -3,6 +3,7 @@ import { unlink } from 'node:fs/promises'
 import type { HealthStatus } from '../../../base/health.js'
 import { isStatus, StatusError } from '../../../base/status-error.js'
 import type { FastSlowOptions } from '../../../config/config.js'
+import { SparingLog } from '../../../log/sparing-log.js'
 import type { Digest } from '../../../reapi/digest.js'
 import { DigestBatch } from '../../../reapi/digest-batch.js'
 import { type Call, callWith } from '../../../rpc/call.js'
@@ -25,9 +26,14 @@ import {
   type StoreProperties,
 } from '../../contract/store.js'
 import { Confirmed } from './confirmed.js'
-import { Copies, notCached } from './copies.js'
+import { Copies, isNews } from './copies.js'
 import { goingOn, type Rest } from './go-on.js'
 import { SlowTouches } from './slow-touches.js'
+import { isAway, SlowWatch } from './slow-watch.js'
+import { WatchedSlow } from './watched-slow.js'
+
+/** Of each kind of failure of a tier. */
+const RATION = { lines: 1, periodMs: 60_000 }
 
 type FastSlowContext = Pick<BuildContext, 'clock' | 'log' | 'path'>
 
@@ -49,13 +55,19 @@ class FastSlowStore extends BaseStore {
   readonly #copies: Copies
   /** Undefined if asking slow for a blob does not extend its lifetime. */
   readonly #touches: SlowTouches | undefined
+  readonly #log: SparingLog
   /** Undefined if blobs in fast never need to be confirmed. */
   readonly #confirmed: Confirmed | undefined
+  /** Undefined if calls fail while slow does not work. Otherwise slow rejects with `isAway` meanwhile. */
+  readonly #watch: SlowWatch | undefined
 
-  constructor(fast: Store, slow: Store, options: FastSlowOptions, { clock, log, path }: FastSlowContext) {
+  constructor(fast: Store, backend: Store, options: FastSlowOptions, { clock, log, path }: FastSlowContext) {
     super()
+    if (options.when_slow_is_away === 'serve_fast') this.#watch = new SlowWatch({ slow: backend, clock, log, path })
+    const slow = this.#watch === undefined ? backend : new WatchedSlow(backend, this.#watch)
     this.#fast = fast
     this.#slow = slow
+    this.#log = new SparingLog(log, clock, RATION)
     this.#slowTakesUploads = !slow.properties.keepsNothing && takesUploads(options.slow_direction)
     this.#fastTakesUploads = takesUploads(options.fast_direction)
     this.#fillsFast = options.fast_direction === 'both' || options.fast_direction === 'get'
@@ -63,7 +75,7 @@ class FastSlowStore extends BaseStore {
     const repair = async (digest: Digest, call: Call): Promise<void> => {
       if (this.#slowTakesUploads) await slow.remove(digest, 'wrong', call)
     }
-    this.#copies = new Copies({ fast, slow, repair })
+    this.#copies = new Copies({ fast, slow, repair }, this.#log)
     if (slow.properties.extendsLifetimes && !slow.properties.keepsNothing)
       this.#touches = new SlowTouches({ slow, clock, log, path })
     if (this.#slowTakesUploads && options.action_result_max_age_s > 0)
@@ -76,14 +88,17 @@ class FastSlowStore extends BaseStore {
 
   async findMissing(digests: DigestBatch, call: Call): Promise<DigestBatch> {
     if (this.#slow.properties.keepsNothing) return this.#fast.findMissing(digests, call)
-    const missing = await this.#slow.findMissing(digests, call)
+    const missing = await this.#slow.findMissing(digests, call).catch(unlessAway)
+    // What slow alone has is missing while it is away, so that clients upload it again.
+    if (missing === undefined) return this.#fast.findMissing(digests, call)
     if (this.#slowTakesUploads || missing.count === 0) return missing
     return this.#fast.findMissing(missing, call)
   }
 
   get(digest: Digest, range: Range, call: Call): Promise<Blob> {
-    const isAlone = this.#slow.properties.keepsNothing
-    return isAlone ? this.#fast.get(digest, range, call) : this.#getOfEither(digest, range, call)
+    if (this.#slow.properties.keepsNothing) return this.#fast.get(digest, range, call)
+    const read = this.#getOfEither(digest, range, call)
+    return this.#watch === undefined ? read : read.catch((error: unknown) => absentIfAway(digest, error))
   }
 
   async #getOfEither(digest: Digest, range: Range, call: Call): Promise<Blob> {
@@ -107,7 +122,7 @@ class FastSlowStore extends BaseStore {
       if (isStatus(error, 'NOT_FOUND') || isCallers(error)) throw error
       const near = await this.#fromFast(digest, range, call)
       if (near === undefined) throw error
-      call.log.warn('the slow store failed: the fast one is served unconfirmed', { digest: digest.key, error })
+      if (!isAway(error)) this.#log.warn('the slow store failed: the fast one is served unconfirmed', { error })
       return near
     }
   }
@@ -128,7 +143,12 @@ class FastSlowStore extends BaseStore {
   /** Removes an old blob from fast. A failure is only logged, because the upload is committed in slow. */
   async #outdateFast(digest: Digest, call: Call): Promise<void> {
     const failure = await outcomeOf(this.#fast.remove(digest, 'unwanted', call))
-    if (failure !== undefined) notCached(digest, failure, call)
+    if (failure !== undefined) this.#notCached(digest, failure, call)
+  }
+
+  /** Logs why fast did not store a blob. The call does not fail. */
+  #notCached(digest: Digest, error: StatusError, call: Call): void {
+    if (isNews(error, call)) this.#log.warn('the fast store did not take a blob', { digest: digest.key, error })
   }
 
   /** Returns whether fast has the blob too. If not, fast may still hold an older result. */
@@ -141,7 +161,7 @@ class FastSlowStore extends BaseStore {
     const into = (tier: Store) => (half: Blob) => tier.put(digest, half.as('IDENTITY', blob.sizeBytes), call)
     const tiers = { required: into(this.#slow), optional: into(this.#fast) }
     const failure = await putBoth(digest, blob.as(encoding), tiers, call.signal)
-    if (failure !== undefined) notCached(digest, failure, call)
+    if (failure !== undefined) this.#notCached(digest, failure, call)
     return failure === undefined
   }
 
@@ -172,6 +192,7 @@ class FastSlowStore extends BaseStore {
   }
 
   async health(call: Call): Promise<HealthStatus> {
+    if (this.#watch !== undefined) return this.#healthOf(await this.#fast.health(call), this.#watch)
     const [fast, slow] = await Promise.all([this.#fast.health(call), this.#slow.health(call)])
     if (slow.state !== 'Ok') return { ...slow, message: `slow: ${slow.message}` }
     if (fast.state === 'Ok') return { state: 'Ok', message: 'both tiers work' }
@@ -180,9 +201,22 @@ class FastSlowStore extends BaseStore {
     return { state: 'Warning', message: `fast: ${fast.message}` }
   }
 
+  /** Does not wait for slow, which has a component of its own. */
+  #healthOf(fast: HealthStatus, watch: SlowWatch): HealthStatus {
+    watch.look()
+    const { awaySinceMs, reason } = watch
+    if (awaySinceMs === undefined)
+      return fast.state === 'Ok'
+        ? { state: 'Ok', message: 'both tiers work' }
+        : { state: 'Warning', message: `fast: ${fast.message}` }
+    if (fast.state === 'Failed') return { ...fast, message: `slow is away, and fast: ${fast.message}` }
+    const since = new Date(awaySinceMs).toISOString()
+    return { state: 'Warning', message: `the slow store is away since ${since}, fast answers alone: ${reason}` }
+  }
+
   /** Stops the background work. */
   async close(): Promise<void> {
-    await Promise.all([this.#copies.close(), this.#touches?.close()])
+    await Promise.all([this.#copies.close(), this.#touches?.close(), this.#watch?.close()])
   }
 
   /** If fast would have to encode the blob and slow would not, slow is asked first, because that is cheaper. */
@@ -195,7 +229,7 @@ class FastSlowStore extends BaseStore {
     try {
       return await this.#slow.get(digest, range, call)
     } catch (error) {
-      if (isStatus(error, 'NOT_FOUND')) return undefined
+      if (isStatus(error, 'NOT_FOUND') || isAway(error)) return undefined
       throw error
     }
   }
@@ -218,7 +252,7 @@ class FastSlowStore extends BaseStore {
       return await goingOn(blob, this.#restOf(digest, range, blob.offset, call), call)
     } catch (error) {
       if (isCallers(error)) throw error
-      if (!isStatus(error, 'NOT_FOUND')) call.log.warn('the fast store failed to read', { digest: digest.key, error })
+      if (!isStatus(error, 'NOT_FOUND')) this.#log.warn('the fast store failed to read', { digest: digest.key, error })
       return undefined
     }
   }
@@ -230,7 +264,7 @@ class FastSlowStore extends BaseStore {
       expectedBytes: describesContent ? Math.min(sizeBytes - offset, range.limit) : undefined,
       open: async (failure, handedOut, areRight, signal) => {
         if (isCallers(failure)) throw failure
-        call.log.warn('the fast store failed in the middle of a blob', {
+        this.#log.warn('the fast store failed in the middle of a blob', {
           digest: digest.key,
           handedOut,
           error: failure,
@@ -240,7 +274,7 @@ class FastSlowStore extends BaseStore {
         const inner = callWith(call, { signal })
         const rest = { ...range, offset: offset + handedOut, limit: range.limit - handedOut }
         return this.#fromSlow(digest, handedOut === 0 ? range : rest, inner).catch((error: unknown) => {
-          throw isStatus(error, 'NOT_FOUND') ? failure : error
+          throw isStatus(error, 'NOT_FOUND') || isAway(error) ? failure : error
         })
       },
     }
@@ -296,7 +330,7 @@ class FastSlowStore extends BaseStore {
     const failure = await outcomeOf(files.adopt(digest, file, call))
     if (failure === undefined) return
     if (!this.#slowTakesUploads) throw failure
-    notCached(digest, failure, call)
+    this.#notCached(digest, failure, call)
   }
 
   async #populate(digest: Digest, call: Call): Promise<void> {
@@ -307,8 +341,19 @@ class FastSlowStore extends BaseStore {
       const found = `blob ${digest.key} is not in the fast store`
       throw new StatusError('FAILED_PRECONDITION', `${found}, and its fast_direction does not let reads fill it`)
     }
-    await this.#copies.populate(digest, call)
+    await this.#copies.populate(digest, call).catch((error: unknown) => absentIfAway(digest, error))
   }
+}
+
+/** Undefined if slow is away; throws any other error. */
+const unlessAway = (error: unknown): undefined => {
+  if (!isAway(error)) throw error
+}
+
+/** While slow is away, a blob that fast lacks is absent, so that clients build or upload it again. */
+const absentIfAway = ({ key }: Digest, error: unknown): never => {
+  if (!isAway(error)) throw error
+  throw new StatusError('NOT_FOUND', `blob ${key} is not in the fast store, and ${error.message}`)
 }
 
 /** Errors caused by the caller: it left or read past the end. */
@@ -323,7 +368,8 @@ const takesUploads = (direction: FastSlowOptions['fast_direction']): boolean =>
 export const fastSlow: StoreKind<FastSlowOptions> = {
   build: async (options, context) => {
     const fast = await context.child(options.fast, 'fast')
-    const slow = await context.child(options.slow, 'slow')
+    const isOptional = options.when_slow_is_away === 'serve_fast'
+    const slow = await context.child(options.slow, 'slow', { isOptional })
     const store = new FastSlowStore(fast, slow, options, context)
     context.resources.add(`copies of ${context.path}`, () => store.close())
     return store

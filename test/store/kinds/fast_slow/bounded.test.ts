@@ -8,7 +8,7 @@ import { WINDOW_BYTES } from '../../../../src/store/kinds/fast_slow/window.js'
 import { Blob } from '../../../../src/stream/blob/blob.js'
 import { WHOLE } from '../../../../src/stream/path.js'
 import { bytesOf, call } from '../../blobs.js'
-import { buildStore, given, memoryStore } from '../../build.js'
+import { buildStore, given, memoryStore, tierDefaults } from '../../build.js'
 import type { Scope } from '../../remote/backend.js'
 import { startGcs, withoutGcs } from '../experimental_cloud_object_store/gcs-server.js'
 import { openObjectStore } from '../experimental_cloud_object_store/open.js'
@@ -75,10 +75,7 @@ t.test(
       {
         fast: given,
         slow: given,
-        fast_direction: 'both',
-        slow_direction: 'both',
-        bypass_dedup_threshold_bytes: 0,
-        action_result_max_age_s: 0,
+        ...tierDefaults,
       },
       { children: { fast: await memoryStore({ max_bytes: NEAR }), slow } },
     )

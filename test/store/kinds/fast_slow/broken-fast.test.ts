@@ -15,7 +15,7 @@ import { Blob } from '../../../../src/stream/blob/blob.js'
 import type { BlobFile } from '../../../../src/stream/blob/file.js'
 import { WHOLE } from '../../../../src/stream/path.js'
 import { bytesOf, call, cut, digestOf, get, isPresent, put, putStream, source, until } from '../../blobs.js'
-import { buildStore, given, memoryStore } from '../../build.js'
+import { buildStore, given, memoryStore, tierDefaults } from '../../build.js'
 import { rejects } from '../../suite.js'
 import { Watched } from '../../watched.js'
 import { openFilesystem } from '../filesystem/open.js'
@@ -28,10 +28,7 @@ const tiers = (fast: Store, slow: Store): Promise<Store> =>
     {
       fast: given,
       slow: given,
-      fast_direction: 'both',
-      slow_direction: 'both',
-      bypass_dedup_threshold_bytes: 0,
-      action_result_max_age_s: 0,
+      ...tierDefaults,
     },
     { children: { fast, slow } },
   )

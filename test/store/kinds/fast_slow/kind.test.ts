@@ -18,7 +18,7 @@ import { Blob } from '../../../../src/stream/blob/blob.js'
 import { collect } from '../../../../src/stream/collect.js'
 import { WHOLE } from '../../../../src/stream/path.js'
 import { bytesOf, call, digestOf, get, inTime, isPresent, put, until } from '../../blobs.js'
-import { buildStore, given, memoryStore } from '../../build.js'
+import { buildStore, given, memoryStore, tierDefaults } from '../../build.js'
 import { rejects, storeSuite } from '../../suite.js'
 import { Watched } from '../../watched.js'
 import { zstdStore } from '../compression/zstd-store.js'
@@ -32,9 +32,7 @@ const tiers = (fast: Store, slow: Store, options: Partial<FastSlowOptions> = {})
     {
       fast: given,
       slow: given,
-      fast_direction: 'both',
-      slow_direction: 'both',
-      bypass_dedup_threshold_bytes: 0,
+      ...tierDefaults,
       ...options,
     },
     { children: { fast, slow } },

@@ -6,7 +6,7 @@ import { fastSlow } from '../../../../src/store/kinds/fast_slow/kind.js'
 import { Blob } from '../../../../src/stream/blob/blob.js'
 import { PushedFeed } from '../../../../src/stream/blob/pushed-feed.js'
 import { bytesOf, call, digestOf, get, isPresent, put, until } from '../../blobs.js'
-import { buildStore, given, memoryStore } from '../../build.js'
+import { buildStore, given, memoryStore, tierDefaults } from '../../build.js'
 import { freePorts, untilSo } from '../../remote/backend.js'
 import { TcpProxy } from '../../remote/proxy.js'
 import { rejects } from '../../suite.js'
@@ -172,10 +172,7 @@ void t.test('a missing Redis as the fast tier never fails a call', { skip }, asy
     {
       fast: given,
       slow: given,
-      fast_direction: 'both',
-      slow_direction: 'both',
-      bypass_dedup_threshold_bytes: 0,
-      action_result_max_age_s: 0,
+      ...tierDefaults,
     },
     { children: { fast, slow } },
   )
@@ -199,10 +196,7 @@ void t.test(
       {
         fast: given,
         slow: given,
-        fast_direction: 'both',
-        slow_direction: 'both',
-        bypass_dedup_threshold_bytes: 0,
-        action_result_max_age_s: 0,
+        ...tierDefaults,
       },
       { children: { fast, slow } },
     )
