@@ -28,6 +28,8 @@ export class Kind implements Counter {
   readonly #droppable = new DropOrder()
   readonly #waiting = new Set<Waiting>()
   #isServing = false
+  /** A waiting reservation does not fit below the bound, so that all behind it wait. */
+  #isFull = false
 
   constructor(name: string, { maxBytes, rule }: KindFacts) {
     this.name = name
@@ -83,7 +85,8 @@ export class Kind implements Counter {
       shareable(signal)
       signal.addEventListener('abort', giveUp, { once: true })
       this.#waiting.add(waiting)
-      this.#serve()
+      // The others wait on, because nothing was released.
+      if (!this.#isFull) this.#tryToServe(waiting)
     })
   }
 
@@ -150,14 +153,23 @@ export class Kind implements Counter {
   #serve(): void {
     if (this.#isServing) return
     this.#isServing = true
+    this.#isFull = false
     for (const waiting of this.#waiting) {
-      const { holder, sizeBytes, begin } = waiting
-      if (this.#heldBytes + sizeBytes > this.maxBytes) break
-      if (!this.#fitsHolder(holder, sizeBytes)) continue
-      this.#waiting.delete(waiting)
-      this.#count(holder, sizeBytes)
-      begin(new Reservation(this, holder, sizeBytes))
+      this.#tryToServe(waiting)
+      if (this.#isFull) break
     }
     this.#isServing = false
+  }
+
+  #tryToServe(waiting: Waiting): void {
+    const { holder, sizeBytes, begin } = waiting
+    if (this.#heldBytes + sizeBytes > this.maxBytes) {
+      this.#isFull = true
+      return
+    }
+    if (!this.#fitsHolder(holder, sizeBytes)) return
+    this.#waiting.delete(waiting)
+    this.#count(holder, sizeBytes)
+    begin(new Reservation(this, holder, sizeBytes))
   }
 }

@@ -4,6 +4,7 @@ import type { Kind } from '../../ledger/kind.js'
 import type { Reservation } from '../../ledger/reservation.js'
 import type { Encoded } from '../../proto/codec.js'
 import type { Metadata } from '../../rpc/rpc.js'
+import type { PerTurn } from '../../work/per-turn.js'
 import type { Receiver, Wire } from '../call/wire.js'
 import type { Client } from '../client.js'
 import type { Held } from '../held.js'
@@ -132,6 +133,20 @@ export class GrpcStream implements Wire, Consumer, MessageSink {
     backlog.wait(waiting)
     this.#giveUpWaiting = () => {
       backlog.forget(waiting)
+      this.handled()
+      givenUp()
+    }
+  }
+
+  /** Begins a call in a later turn. Calls `givenUp` instead if the call ends before. */
+  whenTurn(starts: PerTurn, begin: () => void, givenUp: () => void): void {
+    const start = (): void => {
+      this.#giveUpWaiting = undefined
+      begin()
+    }
+    starts.wait(start)
+    this.#giveUpWaiting = () => {
+      starts.forget(start)
       this.handled()
       givenUp()
     }
