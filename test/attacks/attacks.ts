@@ -243,6 +243,44 @@ export const attacks: readonly Attack[] = [
       bystander.call(GET_TREE, encode(`${REAPI}.GetTreeRequest`, { rootDigest: digestOf(smallTree) })),
   },
   {
+    name: 'R5: 40 Executes and 40 GetTree of one input root with 500,000 directories, 4 connections; another gets its tree',
+    kind: 'trees',
+    mostMib: 1300,
+    begin: async ({ connect, owner }) => {
+      const leaves = (middle: number) =>
+        range(1000).map((at) => directoryOf({ symlinks: [{ name: 'l', target: `${middle}/${at}` }] }))
+      const parent = (children: readonly Buffer[]) =>
+        directoryOf({
+          directories: children.map((child, at) => ({
+            name: `d${String(at).padStart(4, '0')}`,
+            digest: digestOf(child),
+          })),
+        })
+      const middles: Buffer[] = []
+      for (const middle of range(500)) {
+        const children = leaves(middle)
+        await put(owner, ...children)
+        middles.push(parent(children))
+      }
+      const root = parent(middles)
+      const command = encode(`${REAPI}.Command`, { arguments: ['true'] })
+      const facts = { commandDigest: digestOf(command), inputRootDigest: digestOf(root) }
+      const actions = range(40).map(() => encode(`${REAPI}.Action`, { ...facts, salt: randomBytes(16) }))
+      await put(owner, ...middles, root, command, ...actions, smallTree)
+      const tree = message(encode(`${REAPI}.GetTreeRequest`, { rootDigest: digestOf(root) }))
+      for (const first of range(4)) {
+        const attacker = await connect()
+        for (const at of range(10)) {
+          const actionDigest = digestOf(actions[first * 10 + at] ?? Buffer.alloc(0))
+          attacker.begin(EXECUTE, message(encode(`${REAPI}.ExecuteRequest`, { actionDigest })), true)
+          attacker.begin(GET_TREE, tree, true)
+        }
+      }
+    },
+    probe: (bystander) =>
+      bystander.call(GET_TREE, encode(`${REAPI}.GetTreeRequest`, { rootDigest: digestOf(smallTree) })),
+  },
+  {
     name: 'A4: 300 Executes whose answers name 20,000 missing inputs each, one connection',
     kind: 'outcomes',
     mostMib: 450,
