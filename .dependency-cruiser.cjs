@@ -18,6 +18,15 @@ const mayImport = {
   security: ['config', 'reapi', 'proto', 'files', 'work', 'rpc', 'log', 'base'],
   content: ['store/contract', 'stream', 'reapi', 'proto', ...common],
   store: ['content', 'tls', 'config', 'stream', 'reapi', 'proto', 'files', ...common],
+  adopt: [
+    'store/contract',
+    'store/kinds/completeness_checking/first-missing',
+    'content',
+    'stream',
+    'reapi',
+    'proto',
+    ...common,
+  ],
   scheduler: [
     'store/remote',
     'store/kinds/grpc/channels',
@@ -57,7 +66,7 @@ const mayImport = {
   admin: ['scheduler/scheduler', 'log', 'base'],
   metrics: ['store/contract/meter', 'proto', 'ledger', 'base'],
   otlp: ['metrics', 'tls', 'files', 'work', 'rpc', 'log', 'base'],
-  command: ['assembly', 'otlp', 'security', 'config', 'process', 'work', 'log', 'base'],
+  command: ['adopt', 'assembly', 'otlp', 'security', 'config', 'process', 'work', 'rpc', 'log', 'base'],
   'status-page': ['metrics', 'health', 'config', 'log', 'base'],
 }
 

@@ -30,6 +30,7 @@ import { DrainTime } from './drain-time.js'
 import { Instances } from './instances.js'
 import { limitsOf } from './listener-limits.js'
 import { type LogOutput, Observation } from './observation.js'
+import { warnOfOtherFolders } from './other-folders.js'
 import { type Parts, resultsOf, serviceNamesOf, servicesOf, type WorkerFacts } from './services.js'
 import { LentStoresByKey, leavesResultsTo, startWorker, type WorkerContext } from './workers.js'
 
@@ -110,6 +111,7 @@ const start = async (
     watch: (probe) => health.register(probe),
     ...(meters && { meter: (store) => meters.stores.of(store) }),
   })
+  void warnOfOtherFolders(config, { log, resources })
   const lentStores = new LentStoresByKey(secrets)
   const uploads = new Uploads(clock, ledger)
   resources.add('uploads', () => uploads.close())

@@ -2,13 +2,14 @@ import { columns } from '../base/columns.js'
 import { version } from '../base/version.js'
 import { nearest } from '../config/suggest.js'
 import type { Command } from './command.js'
+import { importCommand } from './import.js'
 import { init } from './init.js'
 import { start } from './start.js'
 import { token } from './token.js'
 import { validate } from './validate.js'
 
 /** Every command but `remexec CONFIG`, in the order of the help. */
-export const COMMANDS: readonly Command[] = [start, init, validate, token]
+export const COMMANDS: readonly Command[] = [start, init, validate, importCommand, token]
 
 export const commandNamed = (name: string): Command | undefined => COMMANDS.find((command) => command.name === name)
 

@@ -26,6 +26,24 @@ export const withNested = (store: StoreConfig): readonly StoreConfig[] => [
   ...nestedStores(store).flatMap(([, nested]) => withNested(nested)),
 ]
 
+/**
+ * The most bytes that a store keeps, by the limits of what is nested in it; infinite if it has none. Of a `fast_slow` the
+ * larger tier counts.
+ */
+export const limitBytes = (store: StoreConfig, stores: ReadonlyMap<string, StoreConfig>): number => {
+  if (store.kind === 'noop') return 0
+  if (store.kind === 'filesystem' || store.kind === 'memory')
+    return store.options.eviction_policy.max_bytes || Number.POSITIVE_INFINITY
+  if (store.kind === 'ref_store') {
+    const named = stores.get(store.options.name)
+    return named === undefined ? Number.POSITIVE_INFINITY : limitBytes(named, stores)
+  }
+  const limits = nestedStores(store).map(([, nested]) => limitBytes(nested, stores))
+  if (store.kind === 'fast_slow') return Math.max(...limits)
+  if (store.kind === 'shard' || store.kind === 'size_partitioning') return limits.reduce((sum, bytes) => sum + bytes, 0)
+  return limits[0] ?? Number.POSITIVE_INFINITY
+}
+
 const storesIn = (value: unknown, key: string): readonly (readonly [string, StoreConfig])[] => {
   if (isStore(value)) return [[key, value]]
   if (Array.isArray(value)) {

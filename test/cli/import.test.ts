@@ -1,0 +1,64 @@
+import { spawnSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
+import t from 'tap'
+import { BazelRemoteFolder, sha256, writeUsed } from '../adopt/folders.js'
+import { program, root, serve } from './program.js'
+
+const TEAM = `${root}deploy/recipes/team/remexec.json5`
+
+const remexec = (data: string, ...args: readonly string[]) => {
+  const env = {
+    PATH: process.env['PATH'],
+    HOME: data,
+    REMEXEC_DATA: data,
+    REMEXEC_CAS_SIZE: '1mb',
+    REMEXEC_CAS_EVICT: '1',
+  }
+  return spawnSync(process.execPath, [program, ...args], { encoding: 'utf8', env })
+}
+
+t.test('a folder of bazel-remote is copied, and what has no room is said before', async (t) => {
+  const data = t.testdir()
+  const folder = new BazelRemoteFolder(join(data, 'old'))
+  for (let count = 0; count < 3; count++) folder.blob(randomBytes(400_000), 'zstd')
+  const planned = remexec(data, 'import', '--dry-run', TEAM, folder.path)
+  t.match(planned.stdout, /old \(bazel-remote\): 2 blobs, 800 kB, to the store CAS \(at most 1 MB\)/)
+  t.match(planned.stdout, 'left out: the least recently used 1 blob, 400 kB')
+  t.match(planned.stdout, 'nothing was copied')
+  const copied = remexec(data, 'import', TEAM, folder.path)
+  t.equal(copied.status, 0, copied.stderr)
+  t.match(copied.stdout, /^CAS: copied 2 blobs, 800 kB$/m)
+  t.match(remexec(data, 'import', TEAM, folder.path).stdout, /^CAS: copied 0 blobs, 0 bytes; 2 blobs already there$/m)
+})
+
+t.test('wrong folders and wrong words are refused with what was expected', async (t) => {
+  const data = t.testdir({ empty: {} })
+  const unknown = remexec(data, 'import', TEAM, join(data, 'empty'))
+  t.equal(unknown.status, 1)
+  t.match(unknown.stderr, /cannot import: .*empty is no folder of a known cache: expected cas\.v2/)
+  t.match(remexec(data, 'import', TEAM, join(data, 'none')).stderr, 'there is no such file or directory')
+  t.match(remexec(data, 'import', TEAM).stderr, 'expected CONFIG and FOLDER')
+  t.match(remexec(data, 'import', '--from', 'x', TEAM, data).stderr, '--from x: expected bazel-remote or nativelink')
+})
+
+t.test(
+  'a server whose content_path has the files of NativeLink says how to import them, and does not share its stores',
+  async (t) => {
+    const data = t.testdir()
+    const content = join(data, 'cas', 'content')
+    const bytes = randomBytes(5000)
+    writeUsed(join(content, 'd', `${sha256(bytes)}-5000`), bytes, 1)
+    const server = serve(t, TEAM, data, { REMEXEC_HOST: '127.0.0.1', REMEXEC_CAS_SIZE: '10gb' })
+    const [line] = await server.hears(/the folder of a store has the files of another cache.*/)
+    t.match(line, /cache=nativelink found="1 file, 5 kB"/)
+    t.ok(line.includes(`remexec import CONFIG ${content}`), line)
+    await server.hears(/serving/)
+    const refused = remexec(data, 'import', TEAM, content)
+    t.equal(refused.status, 1)
+    t.match(refused.stderr, /another running server/)
+    server.child.kill('SIGTERM')
+    await server.ended
+    t.match(remexec(data, 'import', TEAM, content).stdout, /^CAS: copied 1 blob, 5 kB$/m)
+  },
+)
