@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { copyFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { request } from 'node:https'
+import { basename } from 'node:path'
 import { credentials, Metadata } from '@grpc/grpc-js'
 import t, { type Test } from 'tap'
 import { program, root, serve } from './cli/program.js'
@@ -125,4 +126,38 @@ t.test('workers: an action runs on another process, and its result is on the ser
   const found = await client.unary(`${AC}/GetActionResult`, { actionDigest: wire(built.digest), inlineStdout: true })
     .response
   t.equal(found.stdoutRaw.toString(), 'from afar\n')
+})
+
+/** Every key with this mark in the schema, with its last name. */
+const keysWith = (mark: string): string[] => {
+  const found = new Set<string>()
+  const walk = (value: unknown, name: string): void => {
+    if (typeof value !== 'object' || value === null) return
+    if (mark in value) found.add(name)
+    for (const [key, inner] of Object.entries(value)) walk(inner, key === 'properties' || key === 'items' ? name : key)
+  }
+  for (const path of readdirSync(`${root}schema`, { recursive: true, encoding: 'utf8' }))
+    if (path.endsWith('.json')) walk(JSON.parse(readFileSync(`${root}schema/${path}`, 'utf8')), basename(path, '.json'))
+  return [...found]
+}
+
+t.test('from-nativelink: the page names every key that has no effect or is refused', async (t) => {
+  const page = readFileSync(pathOf('from-nativelink', 'README.md'), 'utf8')
+  const [ignored = '', refused = ''] = page.split(/^## What /m).slice(1)
+  const areNot = (keys: readonly string[], part: string): string[] =>
+    keys.filter((key) => !part.includes(key === 'redis' ? 'experimental_backend.redis' : key))
+  t.same(areNot(keysWith('x-ignored'), ignored), [])
+  t.same(areNot(keysWith('x-available'), refused), [])
+})
+
+t.test('from-bazel-remote: status on the port of its own, blobs on the other', async (t) => {
+  const { server, address } = await start(t, pathOf('from-bazel-remote'), t.testdir(), { REMEXEC_STATUS_PORT: '0' })
+  const [, status = ''] = await server.hears(/serving grpc:\/\/(\S+) server=status/)
+  const client = new TestClient(address)
+  t.teardown(() => client.close())
+  const { bytes, digest } = blobOf(Buffer.from('a blob'))
+  await upload(client, [bytes])
+  const found = await client.unary(`${CAS}/FindMissingBlobs`, { blobDigests: [wire(digest)] }).response
+  t.same(found.missingBlobDigests, [])
+  t.equal((await fetch(`http://${status}/status`)).status, 200)
 })
