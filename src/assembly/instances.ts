@@ -19,6 +19,11 @@ export class Instances {
     return this.#options.get(instanceName)?.isolate === true
   }
 
+  /** The largest blob that clients may upload to the instance; undefined if it has no limit of its own. */
+  maxBlobBytes(instanceName: string): number | undefined {
+    return this.#options.get(instanceName)?.max_blob_size
+  }
+
   /** Returns the same object for the same instance and store, so that uploads to it see each other. */
   viewOf(instanceName: string, store: Store): Store {
     if (!this.isIsolated(instanceName)) return store

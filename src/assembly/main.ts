@@ -120,6 +120,7 @@ const start = async (
     global: config.global,
     isIsolated: (instanceName: string) => instances.isIsolated(instanceName),
     viewOf: (instanceName: string, store: Store) => instances.viewOf(instanceName, store),
+    maxBlobBytes: (instanceName: string) => instances.maxBlobBytes(instanceName),
     ac: viewsOf(stores, asKeyed),
     cas: viewsOf(stores, asCas),
     workersOf: (scheduler: string) => workerFacts(config, scheduler),

@@ -42,6 +42,8 @@ export interface Parts {
   isIsolated(instanceName: string): boolean
   /** The store, or a view of it, as seen by an instance. The same object for the same arguments. */
   viewOf(instanceName: string, store: Store): Store
+  /** The largest blob that clients may upload to an instance, if it has a limit. */
+  maxBlobBytes(instanceName: string): number | undefined
   /** A named store as an action cache. */
   ac(name: string): Store
   /** A named store as a CAS. The same object for the same name, so that uploads to it see each other. */
@@ -139,6 +141,7 @@ const instancesOf = ({ services }: ServerConfig, parts: Parts) => {
     cas: casOf(cas_store, instance, parts),
     digestFunctions,
     compressors: compressorsOf(instance),
+    maxBlobBytes: parts.maxBlobBytes(instance),
   })
   const cas = mapValues(services.cas, ({ cas_store, experimental_chunking: chunking }, instance) => ({
     ...casInstance(cas_store, instance),
@@ -211,6 +214,7 @@ const cacheCapabilities = (
   served: readonly Compressor[],
 ): CacheCapabilities => ({
   averageChunkBytes: cas?.chunked?.averageBytes,
+  maxBlobBytes: cas?.maxBlobBytes,
   compressors: served,
   isUpdateEnabled: ac?.isReadOnly === false,
   maxBatchBytes: MAX_BATCH_BYTES,

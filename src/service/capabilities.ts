@@ -30,6 +30,8 @@ export interface CacheCapabilities {
   readonly compressors: readonly Compressor[]
   /** The average size of chunks; undefined if the instance does not split blobs. */
   readonly averageChunkBytes: number | undefined
+  /** The largest blob that clients may upload, if there is a limit. */
+  readonly maxBlobBytes: number | undefined
 }
 
 export interface ExecutionCapabilities {
@@ -68,7 +70,7 @@ export const capabilitiesService = (instances: Instances<CapabilitiesInstance>):
 })
 
 const cacheCapabilities = (
-  { isUpdateEnabled, maxBatchBytes, compressors: served, averageChunkBytes }: CacheCapabilities,
+  { isUpdateEnabled, maxBatchBytes, compressors: served, averageChunkBytes, maxBlobBytes }: CacheCapabilities,
   digestFunctions: readonly DigestFunction[],
   mayUpdate: boolean,
 ): ServerCapabilitiesInput['cacheCapabilities'] => ({
@@ -80,8 +82,8 @@ const cacheCapabilities = (
   symlinkAbsolutePathStrategy: SymlinkAbsolutePathStrategy.ALLOWED,
   supportedCompressors: served.map(({ value }) => value),
   supportedBatchUpdateCompressors: served.map(({ value }) => value),
-  // No limit here: the store decides which sizes fit.
-  maxCasBlobSizeBytes: 0,
+  // 0 states no limit: the store decides which sizes fit.
+  maxCasBlobSizeBytes: maxBlobBytes ?? 0,
   splitBlobSupport: averageChunkBytes !== undefined,
   spliceBlobSupport: averageChunkBytes !== undefined,
   fastCdc2020Params: averageChunkBytes === undefined ? null : { avgChunkSizeBytes: averageChunkBytes, seed: 0 },

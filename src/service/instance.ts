@@ -1,6 +1,7 @@
 import { CATCH_ALL } from '../base/catch-all.js'
 import { StatusError } from '../base/status-error.js'
 import type { Compressor } from '../reapi/compressor.js'
+import type { Digest } from '../reapi/digest.js'
 import type { DigestFunction } from '../reapi/digest-function.js'
 import { MAX_INSTANCE_NAME_LENGTH } from '../reapi/instance-name.js'
 import { RESERVED_SEGMENTS } from '../reapi/resource-name.js'
@@ -16,6 +17,8 @@ export interface CasInstance {
   readonly digestFunctions: readonly DigestFunction[]
   /** Compressors for transfers; empty if the configuration turns compression off. */
   readonly compressors: readonly Compressor[]
+  /** The largest blob that clients may upload; absent if only the store limits it. */
+  readonly maxBlobBytes?: number | undefined
   /** Set if the instance splits and splices blobs. */
   readonly chunked?: ChunkedBlobs | undefined
 }
@@ -30,6 +33,16 @@ export const servedCompressor = (
 ): Compressor | undefined => {
   if (chosen === undefined || compressors.includes(chosen)) return chosen
   throw new StatusError('INVALID_ARGUMENT', `compressor ${chosen.name} is not served by this instance, expected none`)
+}
+
+/** Throws INVALID_ARGUMENT for a blob that is larger than clients may upload (REAPI, max_cas_blob_size_bytes). */
+export const checkBlobSize = (
+  { maxBlobBytes }: Pick<CasInstance, 'maxBlobBytes'>,
+  { key, sizeBytes }: Digest,
+): void => {
+  if (maxBlobBytes === undefined || sizeBytes <= maxBlobBytes) return
+  const reason = `blob ${key} is larger than uploads to this instance may be`
+  throw new StatusError('INVALID_ARGUMENT', `${reason}, expected at most ${maxBlobBytes} bytes (max_blob_size)`)
 }
 
 /** Instances by name. The entry `CATCH_ALL` serves all names without an entry of their own. */

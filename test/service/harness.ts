@@ -104,7 +104,8 @@ export const serve = async (t: Test, options: ServeOptions = {}) => {
     acInstances.set(name, { ac: complete, cas, digestFunctions, isReadOnly })
     const execution = hasExecution ? { minPriority: -100, maxPriority: 100, nodeProperties: [] } : undefined
     const averageChunkBytes = setting.chunked?.averageBytes
-    const cache = { isUpdateEnabled: !isReadOnly, maxBatchBytes, compressors: served, averageChunkBytes }
+    const limits = { maxBatchBytes, maxBlobBytes: undefined }
+    const cache = { isUpdateEnabled: !isReadOnly, ...limits, compressors: served, averageChunkBytes }
     capabilities.set(name, { digestFunctions, cache, execution })
   }
   const listener = await listen({

@@ -1,5 +1,5 @@
 import { blobDigest, parseWriteName } from '../../reapi/resource-name.js'
-import { type Instances, instanceOf, servedCompressor } from '../instance.js'
+import { checkBlobSize, type Instances, instanceOf, servedCompressor } from '../instance.js'
 import type { ByteStreamInstance } from './options.js'
 import type { UploadTarget } from './upload.js'
 
@@ -15,6 +15,7 @@ export const writeTarget = (instances: Instances<ByteStreamInstance>, resourceNa
   const { cas, digestFunctions, parkedForMs } = instance
   const compressor = servedCompressor(instance, parsed.compressor)
   const digest = blobDigest(parsed, digestFunctions)
+  checkBlobSize(instance, digest)
   return {
     name: JSON.stringify([instanceName, uuid, compressor?.name, digest.key]),
     instanceName,

@@ -10,7 +10,7 @@ import { type Call, cancellation } from '../../rpc/call.js'
 import type { RpcCall } from '../../rpc/rpc.js'
 import type { BlobEntry } from '../../store/contract/store.js'
 import { STAGE_BYTES } from '../../stream/path.js'
-import { type CasInstance, servedCompressor } from '../instance.js'
+import { type CasInstance, checkBlobSize, servedCompressor } from '../instance.js'
 import { openRequest, requestDigests } from '../request.js'
 import { uploaded } from '../uploaded.js'
 import { windowsFor } from '../windows.js'
@@ -75,6 +75,7 @@ const updateAll = async (
   for (const [index, { data, compressor }] of entries.entries()) {
     const digest = digests[index] as Digest
     try {
+      checkBlobSize(instance, digest)
       const blob = uploaded(data, digest, servedCompressor(instance, compressorOfValue(compressor)))
       blobs[indexes.push(index) - 1] = { digest, blob }
     } catch (error) {

@@ -12,6 +12,7 @@ import { missingOf, type Store } from '../../store/contract/store.js'
 import { Blob } from '../../stream/blob/blob.js'
 import { type BlobPart, Concatenation } from '../../stream/chunking/concatenate.js'
 import { WHOLE } from '../../stream/path.js'
+import { checkBlobSize } from '../instance.js'
 import { openRequest, requestDigest } from '../request.js'
 import type { CasOptions } from './options.js'
 import { chunkedBlobsOf } from './split-blob.js'
@@ -28,6 +29,7 @@ export const spliceBlob =
     const chunked = chunkedBlobsOf(instance, request.instanceName)
     const digest = requestDigest(request.blobDigest, functions, 'blob_digest')
     const chunks = Digest.parseAll(request.chunkDigests, digest.function, 'chunk_digests')
+    checkBlobSize(instance, digest)
     checkChunks(digest, chunks, chunked.maxChunkCount)
     const missing = await missingOf(cas, [...unique([digest, ...chunks])], call)
     const isThere = !missing.some(({ key }) => key === digest.key)
