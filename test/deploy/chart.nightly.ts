@@ -1,11 +1,15 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { writeFile } from 'node:fs/promises'
+import { cp, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { cleanEnv, run } from '../clients/process.js'
+import { cleanEnv, type Outcome, run } from '../clients/process.js'
 import { root, scratchFolder } from '../clients/scratch.js'
+import { freePorts, startBackend, untilSo } from '../store/remote/backend.js'
+import { Authority } from '../tls/authority.js'
 
 // For changes in: deploy/chart
+
+t.setTimeout(300_000)
 
 const { REMEXEC_TEST_HELM: helm, REMEXEC_TEST_KUBECONFORM: kubeconform } = process.env
 const schemas = process.env['REMEXEC_TEST_KUBERNETES_SCHEMAS']
@@ -25,17 +29,60 @@ const VALUES: Readonly<Record<string, readonly string[]>> = {
     'server.storageClassName=fast,server.service.type=LoadBalancer,server.service.annotations.a=b',
     'worker.nodeSelector.disk=ssd,worker.tolerations[0].key=builds,worker.tolerations[0].operator=Exists',
     'worker.autoscaling.selector.job=remexec,worker.maxUnavailable=1',
+    'worker.extraVolumes[0].name=tools,worker.extraVolumes[0].emptyDir.medium=Memory',
+    'worker.extraVolumeMounts[0].name=tools,worker.extraVolumeMounts[0].mountPath=/tools',
+    'extraEnvFrom[0].secretRef.name=bucket,podAnnotations.a=b,podLabels.c=d,server.podAnnotations.e=f',
+    'server.annotations.g=h,scheduler.annotations.g=h,worker.annotations.g=h,scheduler.priorityClassName=high',
+    'server.affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution[0].topologyKey=zone',
+    'networkPolicy.clients[0].podSelector.matchLabels.team=ci',
     'config.worker=// nothing',
   ],
+  'TLS in two values': ['tls.enabled=true', 'tls.secretName=cert'],
+  'TLS of an authority that the image knows': ['tls.enabled=true', 'tls.secretName=cert', 'tls.ca='],
+  'neither tokens nor policies': ['auth.enabled=false', 'networkPolicy.enabled=false'],
+  'tokens of your own': ['auth.existingSecret=own'],
+  'several servers over shared stores': ['server.replicas=3', 'config.server=// S3'],
 }
 
-const rendered = async (t: Test, values: readonly string[]): Promise<string> => {
+const render = async (t: Test, values: readonly string[]): Promise<Outcome> => {
   const folder = await scratchFolder(t)
   const set = values.flatMap((value) => ['--set', value])
   const args = ['template', 'team', CHART, '--kube-version', VERSION, '--namespace', 'builds', ...set]
-  const { code, output } = await run(helm ?? '', args, folder, cleanEnv(folder))
+  return run(helm ?? '', args, folder, cleanEnv(folder))
+}
+
+const rendered = async (t: Test, values: readonly string[]): Promise<string> => {
+  const { code, output } = await render(t, values)
   if (code !== 0) throw new Error(output)
   return output
+}
+
+/** What an install prints. Not `template`, which leaves it out; and an install believes in a Kubernetes of its own. */
+const notes = async (t: Test, values: readonly string[]): Promise<string> => {
+  const folder = await scratchFolder(t)
+  const chart = join(folder, 'chart')
+  await cp(CHART, chart, { recursive: true })
+  const manifest = readFileSync(join(chart, 'Chart.yaml'), 'utf8')
+  await writeFile(join(chart, 'Chart.yaml'), manifest.replace(/^kubeVersion:.*\n/m, ''))
+  const set = values.flatMap((value) => ['--set', value])
+  const args = ['install', 'team', chart, '--dry-run=client', '--namespace', 'builds', ...set]
+  const { output } = await run(helm ?? '', args, folder, cleanEnv(folder))
+  return output.slice(output.indexOf('NOTES:'))
+}
+
+/** The documents of a kind, by name. */
+const documentsOf = (manifests: string, kind: string): ReadonlyMap<string, string> =>
+  new Map(
+    manifests
+      .split(/^---$/m)
+      .filter((text) => new RegExp(`^kind: ${kind}$`, 'm').test(text))
+      .map((text) => [/^ {2}name: (\S+)$/m.exec(text)?.[1] ?? '', text]),
+  )
+
+/** The text of a configuration in its ConfigMap. */
+const configOf = (manifests: string, part: string): string => {
+  const [, text = ''] = documentsOf(manifests, 'ConfigMap').get(`team-${part}`)?.split(`${part}.json5: |\n`) ?? []
+  return text.replace(/^ {4}/gm, '')
 }
 
 /** Each kind alone, with all that it refers to: the program does not find that in another file. */
@@ -83,14 +130,13 @@ t.test('manifests that Kubernetes would reject are found', { skip }, async (t) =
 })
 
 t.test('each part is given its configuration, and the variables that it reads', { skip }, async (t) => {
-  const manifests = (await rendered(t, [])).split(/^---$/m)
+  const whole = await rendered(t, ['auth.enabled=false'])
+  const manifests = whole.split(/^---$/m)
   const parts = readdirSync(join(CHART, 'config')).map((name) => name.replace('.json5', ''))
   t.same(parts, ['scheduler', 'server', 'worker'])
   for (const part of parts) {
     const config = readFileSync(join(CHART, 'config', `${part}.json5`), 'utf8')
-    const map =
-      manifests.find((text) => text.includes('kind: ConfigMap') && text.includes(`name: team-${part}\n`)) ?? ''
-    t.ok(map.replace(/^ {4}/gm, '').includes(config.trimEnd()), `${part}: the whole file`)
+    t.ok(configOf(whole, part).trim() === config.trim(), `${part}: the whole file`)
     const pod = manifests.find((text) => text.includes(`args: [/config/${part}.json5]`)) ?? ''
     const given = new Set([...pod.matchAll(/name: (REMEXEC_\w+)/g)].map(([, name]) => name))
     // Default values of ports, and of settings that need no change.
@@ -129,4 +175,120 @@ t.test('the metrics by which workers are scaled are those of the rules of the ad
     [...rules.matchAll(/name: \{ as: (\w+) \}/g)].map(([, name]) => name),
   )
   t.equal(scaled.length, 2)
+})
+
+t.test('values that the chart does not know, or cannot serve, are refused', { skip }, async (t) => {
+  for (const [value, words] of [
+    ['foo=1', /foo/],
+    ['server.casize=5gb', /casize/],
+    ['worker.autoscaling.maxReplica=5', /maxReplica/],
+    ['scheduler.replicas=2', /scheduler.*replicas/],
+    ['server.casSize=lots', /casSize/],
+    ['server.replicas=3', /needs config\.server/],
+    ['tls.enabled=true', /tls\.secretName is needed/],
+  ] as const) {
+    const { code, output } = await render(t, [value])
+    t.not(code, 0, value)
+    t.match(output, words)
+  }
+})
+
+t.test('with TLS the probes of server and scheduler speak it, and the notes say so', { skip }, async (t) => {
+  const values = ['tls.enabled=true', 'tls.secretName=cert']
+  const manifests = await rendered(t, values)
+  for (const [name, kind, scheme] of [
+    ['team-server', 'StatefulSet', 'HTTPS'],
+    ['team-scheduler', 'StatefulSet', 'HTTPS'],
+    ['team-worker', 'Deployment', 'HTTP'],
+  ] as const) {
+    const schemes = [...(documentsOf(manifests, kind).get(name) ?? '').matchAll(/port: grpc, scheme: (\w+)/g)]
+    t.same(
+      schemes.map(([, found]) => found),
+      [scheme, scheme, scheme],
+      name,
+    )
+  }
+  const output = await notes(t, values)
+  t.match(output, '--remote_executor=grpcs://team-server.builds:50051')
+  t.match(output, 'get secret team-tokens')
+  t.match(await notes(t, ['auth.enabled=false']), 'team-client=true')
+})
+
+t.test('without tokens only labelled pods reach the server', { skip }, async (t) => {
+  const policy = (manifests: string) => documentsOf(manifests, 'NetworkPolicy').get('team-server') ?? ''
+  t.notMatch(policy(await rendered(t, [])), /from:/, 'tokens decide')
+  t.match(policy(await rendered(t, ['auth.enabled=false'])), /from:[\s\S]*team-client: "true"/)
+})
+
+t.test('the parts give their stores different names', { skip }, async (t) => {
+  const names = ['server', 'scheduler', 'worker'].flatMap((part) => {
+    const config = readFileSync(join(CHART, 'config', `${part}.json5`), 'utf8')
+    const [, stores = ''] = /stores: \[([\s\S]*?)\n {2}\],/.exec(config) ?? []
+    return [...stores.matchAll(/^ {6}name: '(\w+)'/gm)].map(([, name]) => name)
+  })
+  t.equal(names.length, 6)
+  t.equal(new Set(names).size, 6, names.join(' '))
+})
+
+t.test('the fleet runs with TLS and the tokens of the chart, and refuses who has none', { skip }, async (t) => {
+  const folder = await scratchFolder(t)
+  const authority = new Authority(join(folder, 'authority'))
+  const { certFile, keyFile } = authority.issue('fleet')
+  const manifests = await rendered(t, ['tls.enabled=true', 'tls.secretName=cert'])
+  const secret = (key: string): string => {
+    const [, text = ''] =
+      new RegExp(`^ {2}${key}: (\\S+)$`, 'm').exec(documentsOf(manifests, 'Secret').get('team-tokens') ?? '') ?? []
+    return Buffer.from(text, 'base64').toString()
+  }
+  await writeFile(join(folder, 'tokens'), secret('tokens'), { mode: 0o600 })
+  const [server = 0, scheduler = 0, workers = 0, health = 0] = await freePorts(4)
+  const begin = async (part: string, port: number) => {
+    const config = configOf(manifests, part)
+      .replaceAll('/tls/tls.crt', certFile)
+      .replaceAll('/tls/tls.key', keyFile)
+      .replaceAll('/tls/ca.crt', authority.caFile)
+      .replaceAll('/tokens/tokens', join(folder, 'tokens'))
+    await writeFile(join(folder, `${part}.json5`), config)
+    const env = {
+      ...process.env,
+      REMEXEC_DATA: join(folder, part),
+      REMEXEC_SCHEME: 'grpcs',
+      REMEXEC_TOKEN: secret('fleet'),
+      REMEXEC_PORT: `${port}`,
+      REMEXEC_SERVER: `localhost:${server}`,
+      REMEXEC_SCHEDULER: `localhost:${scheduler}`,
+      REMEXEC_WORKER_PORT: `${workers}`,
+      REMEXEC_WORKER_API: `localhost:${workers}`,
+      REMEXEC_SLOTS: '2',
+      REMEXEC_CPUS: '2',
+      REMEXEC_MEMORY_KB: '1000000',
+    }
+    return startBackend(
+      t,
+      process.execPath,
+      [join(root, 'dist/cli.js'), join(folder, `${part}.json5`)],
+      /remexec serving/,
+      {
+        cwd: folder,
+        env,
+      },
+    )
+  }
+  await Promise.all([begin('server', server), begin('scheduler', scheduler), begin('worker', health)])
+  await untilSo(async () => (await fetch(`http://127.0.0.1:${health}/status/ready`)).ok)
+  const judge = (token: string): Promise<Outcome> => {
+    const at = [
+      `grpcs://localhost:${server}`,
+      '--tls-ca',
+      authority.caFile,
+      '--header',
+      `authorization=Bearer ${token}`,
+    ]
+    const suite = ['--import', 'tsx', 'conformance/main.ts', ...at, '--only', 'CMD', '--quiet', '--patience', '4']
+    return run(process.execPath, suite, root, cleanEnv(folder))
+  }
+  const { code, output } = await judge(secret('clients'))
+  t.equal(code, 0) || t.comment(output)
+  t.match(output, /No findings/)
+  t.not((await judge('none')).code, 0, 'a token that nobody made')
 })

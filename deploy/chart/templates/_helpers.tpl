@@ -4,14 +4,28 @@ app.kubernetes.io/instance: {{ .root.Release.Name }}
 app.kubernetes.io/component: {{ .part }}
 {{- end }}
 
-{{- /* The pod of a part: what is the same for all of them. Takes root, part, port, resources, data (a volume), env, grace. */ -}}
+{{- define "remexec.tokens" -}}
+{{- .Values.auth.existingSecret | default (printf "%s-tokens" .Release.Name) -}}
+{{- end }}
+
+{{- /* The pod of a part: what is the same for all of them. Takes root, part, port, drain, values (of the part), data (a volume), env. */ -}}
 {{- define "remexec.pod" -}}
+{{- $values := .root.Values }}
+{{- $hasTls := and $values.tls.enabled (ne .part "worker") }}
+{{- $needsToken := and $values.auth.enabled (ne .part "server") }}
+{{- $checksTokens := and $values.auth.enabled (ne .part "worker") }}
 metadata:
   labels: {{- include "remexec.labels" . | nindent 4 }}
+    {{- with $values.podLabels }}
+    {{- toYaml . | nindent 4 }}
+    {{- end }}
   annotations:
     checksum/config: {{ include "remexec.config" . | sha256sum }}
+    {{- with mergeOverwrite (deepCopy $values.podAnnotations) .values.podAnnotations }}
+    {{- toYaml . | nindent 4 }}
+    {{- end }}
 spec:
-  {{- with .root.Values.imagePullSecrets }}
+  {{- with $values.imagePullSecrets }}
   imagePullSecrets: {{- toYaml . | nindent 4 }}
   {{- end }}
   # The first process of the pod reaps processes that actions leave behind.
@@ -19,58 +33,77 @@ spec:
   automountServiceAccountToken: false
   enableServiceLinks: false
   terminationGracePeriodSeconds: {{ add .drain 10 }}
-  securityContext:
-    runAsNonRoot: true
-    runAsUser: 1000
-    runAsGroup: 1000
-    fsGroup: 1000
-    seccompProfile: { type: RuntimeDefault }
+  {{- with .values.priorityClassName }}
+  priorityClassName: {{ . }}
+  {{- end }}
+  securityContext: {{- toYaml $values.podSecurityContext | nindent 4 }}
   containers:
     - name: {{ .part }}
-      image: {{ .root.Values.image }}
-      imagePullPolicy: {{ .root.Values.imagePullPolicy }}
+      image: {{ $values.image }}
+      imagePullPolicy: {{ $values.imagePullPolicy }}
       args: [/config/{{ .part }}.json5]
       env:
         - { name: REMEXEC_HOST, value: 0.0.0.0 }
         - { name: REMEXEC_PORT, value: {{ .port | quote }} }
         - { name: REMEXEC_DATA, value: /data }
         - { name: REMEXEC_DRAIN, value: {{ .drain }}s }
+        - { name: REMEXEC_SCHEME, value: {{ ternary "grpcs" "grpc" $values.tls.enabled }} }
         - { name: REMEXEC_SERVER, value: "{{ .root.Release.Name }}-server:50051" }
         - { name: REMEXEC_SCHEDULER, value: "{{ .root.Release.Name }}-scheduler:50052" }
         - { name: REMEXEC_WORKER_API, value: "{{ .root.Release.Name }}-scheduler:50061" }
-        {{- with concat .env .root.Values.env }}
+        # Tells the parts and pods of a fleet apart in metrics and traces.
+        - { name: REMEXEC_POD, valueFrom: { fieldRef: { fieldPath: metadata.name } } }
+        - { name: OTEL_RESOURCE_ATTRIBUTES, value: "service.instance.id=$(REMEXEC_POD),svc.instance_name={{ .root.Release.Name }}-{{ .part }}" }
+        {{- if $needsToken }}
+        - { name: REMEXEC_TOKEN, valueFrom: { secretKeyRef: { name: {{ include "remexec.tokens" .root }}, key: fleet } } }
+        {{- end }}
+        {{- with concat .env $values.env }}
         {{- toYaml . | nindent 8 }}
         {{- end }}
+      {{- with concat $values.extraEnvFrom .values.extraEnvFrom }}
+      envFrom: {{- toYaml . | nindent 8 }}
+      {{- end }}
       ports:
         - { name: grpc, containerPort: {{ .port }} }
         {{- if eq .part "scheduler" }}
         - { name: workers, containerPort: 50061 }
         {{- end }}
+      {{- $scheme := ternary "HTTPS" "HTTP" $hasTls }}
       startupProbe:
-        httpGet: { path: /status/live, port: grpc }
+        httpGet: { path: /status/live, port: grpc, scheme: {{ $scheme }} }
         periodSeconds: 2
         failureThreshold: 60
       livenessProbe:
-        httpGet: { path: /status/live, port: grpc }
+        httpGet: { path: /status/live, port: grpc, scheme: {{ $scheme }} }
         periodSeconds: 10
         timeoutSeconds: 5
       readinessProbe:
         # While a server checks its files against its index, it already serves them.
-        httpGet: { path: /status, port: grpc }
+        httpGet: { path: /status, port: grpc, scheme: {{ $scheme }} }
         periodSeconds: 5
         timeoutSeconds: 5
-      resources: {{- toYaml .resources | nindent 8 }}
-      securityContext:
-        allowPrivilegeEscalation: false
-        capabilities: { drop: [ALL] }
+      resources: {{- toYaml .values.resources | nindent 8 }}
+      securityContext: {{- toYaml $values.securityContext | nindent 8 }}
       volumeMounts:
         - { name: config, mountPath: /config, readOnly: true }
         - { name: data, mountPath: /data }
         - { name: tmp, mountPath: /tmp }
-  {{- with .nodeSelector }}
+        {{- if $values.tls.enabled }}
+        - { name: tls, mountPath: /tls, readOnly: true }
+        {{- end }}
+        {{- if $checksTokens }}
+        - { name: tokens, mountPath: /tokens, readOnly: true }
+        {{- end }}
+        {{- with concat $values.extraVolumeMounts .values.extraVolumeMounts }}
+        {{- toYaml . | nindent 8 }}
+        {{- end }}
+  {{- with .values.nodeSelector }}
   nodeSelector: {{- toYaml . | nindent 4 }}
   {{- end }}
-  {{- with .tolerations }}
+  {{- with .values.affinity }}
+  affinity: {{- toYaml . | nindent 4 }}
+  {{- end }}
+  {{- with .values.tolerations }}
   tolerations: {{- toYaml . | nindent 4 }}
   {{- end }}
   volumes:
@@ -78,12 +111,65 @@ spec:
       configMap: { name: {{ .root.Release.Name }}-{{ .part }} }
     - name: tmp
       emptyDir: {}
+    {{- if $values.tls.enabled }}
+    - name: tls
+      secret:
+        secretName: {{ required "tls.secretName is needed with tls.enabled: the Secret with tls.crt and tls.key" $values.tls.secretName }}
+        defaultMode: 0440
+        {{- if eq .part "worker" }}
+        # A worker has no port with TLS, and its actions need not see the key.
+        {{- with $values.tls.ca }}
+        items: [{ key: {{ . }}, path: {{ . }} }]
+        {{- else }}
+        items: [{ key: tls.crt, path: tls.crt }]
+        {{- end }}
+        {{- end }}
+    {{- end }}
+    {{- if $checksTokens }}
+    - name: tokens
+      secret:
+        secretName: {{ include "remexec.tokens" .root }}
+        defaultMode: 0440
+        items: [{ key: tokens, path: tokens }]
+    {{- end }}
+    {{- with concat $values.extraVolumes .values.extraVolumes }}
+    {{- toYaml . | nindent 4 }}
+    {{- end }}
     {{- with .data }}
     - name: data
       emptyDir: {{- toYaml . | nindent 8 }}
     {{- end }}
 {{- end }}
 
+{{- /* The text of a part's configuration. Takes root and part. Comments that begin with `chart:` are where TLS and tokens go. */ -}}
 {{- define "remexec.config" -}}
-{{- get .root.Values.config .part | default (.root.Files.Get (printf "config/%s.json5" .part)) -}}
+{{- $values := .root.Values }}
+{{- $own := get $values.config .part }}
+{{- if $own }}{{ $own }}{{ else }}
+{{- $text := .root.Files.Get (printf "config/%s.json5" .part) }}
+{{- if $values.tls.enabled }}
+{{- $text = replace "// chart: tls" "tls: { cert_file: '/tls/tls.crt', key_file: '/tls/tls.key' }," $text }}
+{{- $trust := "use_native_roots: true" }}
+{{- with $values.tls.ca }}{{ $trust = printf "ca_file: '/tls/%s'" . }}{{ end }}
+{{- $text = replace "// chart: client tls" (printf "tls_config: { %s }," $trust) $text }}
+{{- end }}
+{{- if $values.auth.enabled }}
+{{- $text = replace "// chart: token" "headers: { authorization: 'Bearer ${REMEXEC_TOKEN}' }," $text }}
+{{- $rules := list }}
+{{- if eq .part "server" }}
+{{- $rules = list
+  (dict "groups" (list "clients") "may" $values.auth.clientsMay)
+  (dict "groups" (list "fleet") "may" (list "read_cas" "write_cas" "read_ac" "write_ac"))
+  (dict "groups" (list "operators") "may" (list "administer")) }}
+{{- else if eq .part "scheduler" }}
+{{- /* Servers forward executions of callers that they have identified; only they reach that port (NetworkPolicy). */ -}}
+{{- $rules = list
+  (dict "anonymous" true "may" (list "execute"))
+  (dict "groups" (list "fleet") "may" (list "work")) }}
+{{- end }}
+{{- $security := dict "identity" (dict "tokens_file" "/tokens/tokens") "access" $rules }}
+{{- $text = replace "// chart: security" (printf "security: %s," (toJson $security)) $text }}
+{{- end }}
+{{- $text }}
+{{- end }}
 {{- end }}
