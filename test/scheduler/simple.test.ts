@@ -119,6 +119,46 @@ t.test('an undeclared property is matched as `*` declares, and rejected without 
   }
 })
 
+t.test('an action that asks for a container is told that it ran without one', async (t) => {
+  const image = (value: string): Pairs => [['container-image', value]]
+  const benchOf = (...declared: readonly (readonly [string, MatchKind])[]): Bench => {
+    const bench = new Bench({ supportedPlatformProperties: new Map(declared) })
+    bench.worker('w', [])
+    return bench
+  }
+  const messageOf = (bench: Bench): string => {
+    const outcome = bench.machine.get('operations/1')?.outcome
+    return outcome !== undefined && 'response' in outcome ? outcome.response.message : 'no response'
+  }
+
+  const silent = benchOf(['*', 'ignore'])
+  silent.enqueue(image('docker://gcc:13'))
+  silent.enqueue(image('docker://gcc:13'))
+  silent.enqueue(image('docker://clang'))
+  const lines = silent.of('log').map(({ message }) => message)
+  t.equal(lines.length, 2, 'one line for each image')
+  t.match(lines[0], /container-image="docker:\/\/gcc:13".*own system.*supported_platform_properties/)
+  silent.finish('w', '1-1')
+  t.equal(
+    messageOf(silent),
+    'container-image="docker://gcc:13" was ignored: the command ran on the worker\'s own system',
+  )
+
+  const decided = benchOf(['container-image', 'ignore'], ['*', 'ignore'])
+  decided.enqueue(image('docker://gcc:13'))
+  decided.finish('w', '1-1')
+  t.same([decided.of('log').length, messageOf(decided)], [0, ''], 'not where the configuration says so by name')
+
+  const none = benchOf(['*', 'ignore'])
+  none.enqueue(image('none'))
+  none.finish('w', '1-1')
+  t.same([none.of('log').length, messageOf(none)], [0, ''], '`none` asks for no container')
+
+  const many = benchOf(['*', 'ignore'])
+  for (let number = 0; number < 150; number++) many.enqueue(image(`docker://${number}`))
+  t.equal(many.of('log').length, 100, 'a client cannot fill the log')
+})
+
 t.test('minimum properties are reserved while the command runs', async (t) => {
   const bench = new Bench()
   bench.worker('w', [['cpu', '4']])

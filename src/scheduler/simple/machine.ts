@@ -17,6 +17,7 @@ import type { ActiveExecution, SchedulerActivity, SchedulerMeter } from './meter
 import { positionOf, whyItWaits } from './queue/why.js'
 import type { SimpleSettings } from './settings.js'
 import { Context } from './state/context.js'
+import { IgnoredImages, ignoredImage, withIgnoredImage } from './state/ignored-image.js'
 import { Operations, stateOf } from './state/operations.js'
 import { requirementIfAny, requirementOf } from './state/requirement.js'
 import { type Command, Execution, type Operation, type Worker } from './state/state.js'
@@ -37,6 +38,7 @@ export class SimpleScheduler {
   readonly #dispatch: Dispatch
   readonly #workers: Workers
   readonly #executions = new Map<string, Execution>()
+  readonly #ignoredImages = new IgnoredImages()
   readonly #inFlight = new Map<string, Execution>()
   #matchedMs = 0
   /** Time of the first event. */
@@ -130,6 +132,9 @@ export class SimpleScheduler {
       const operation = this.#operations.unfinished(name)
       if (operation === undefined) return
       const requirement = requirementOf(request.properties, this.#context.settings.supportedPlatformProperties)
+      const image = this.#ignoredImage(request)
+      const warning = image === undefined ? undefined : this.#ignoredImages.note(image)
+      if (warning !== undefined) this.#context.log('warn', warning)
       const execution = new Execution(operation, request, requirement, ++this.#sequence, nowMs)
       const shared = this.#underWay(execution)
       if (shared !== undefined) {
@@ -371,7 +376,13 @@ export class SimpleScheduler {
     this.#ended(execution, { error })
   }
 
-  #finish(execution: Execution, outcome: Outcome): void {
+  #ignoredImage({ properties }: ExecutionRequest): string | undefined {
+    return ignoredImage(properties, this.#context.settings.supportedPlatformProperties)
+  }
+
+  #finish(execution: Execution, result: Outcome): void {
+    const image = this.#ignoredImage(execution.request)
+    const outcome = image === undefined ? result : withIgnoredImage(result, image)
     execution.enter('finish')
     this.#forget(execution)
     for (const operation of execution.operations) this.#operations.complete(operation, outcome)
