@@ -1,4 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs'
+import { cp, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { cleanEnv, run } from '../clients/process.js'
@@ -21,10 +22,40 @@ for (const [name, config] of Object.entries(UNITS)) {
     t.same(await run(systemd ?? '', ['verify', '--man=no', unit], folder, cleanEnv(folder)), { code: 0, output: '' })
   })
 
+  t.test(
+    `${name} gives little to who breaks in`,
+    { skip: systemd === undefined && 'needs systemd-analyze' },
+    async (t) => {
+      const folder = await scratchFolder(t)
+      const args = ['security', '--offline=true', '--no-pager', '--threshold=40', join(root, 'deploy', name)]
+      const { code, output } = await run(systemd ?? '', args, folder, cleanEnv(folder))
+      t.equal(code, 0, output.trim().split('\n').at(-1) ?? '')
+    },
+  )
+
   t.test(`the variables of ${name} are those that its configuration reads`, async (t) =>
     readsThem(t, `deploy/${name}`, config),
   )
 }
+
+t.test(
+  'systemd takes the drop-in for secrets',
+  { skip: systemd === undefined && 'needs systemd-analyze' },
+  async (t) => {
+    const folder = await scratchFolder(t)
+    const dropIn = join(folder, 'remexec.service.d/secrets.conf')
+    await cp(join(root, 'deploy/remexec.service'), join(folder, 'remexec.service'))
+    await cp(join(root, 'deploy/remexec-secrets.conf'), dropIn)
+    const verify = () =>
+      run(systemd ?? '', ['verify', '--man=no', join(folder, 'remexec.service')], folder, cleanEnv(folder))
+    t.same(await verify(), { code: 0, output: '' })
+    const files = [...read('deploy/recipes/ci/remexec.json5').matchAll(/\$\{REMEXEC_ETC:-[^}]*\}\/([\w.]+)/g)]
+    const passed = [...read('deploy/remexec-secrets.conf').matchAll(/^LoadCredential=([\w.]+):/gm)]
+    t.same(new Set(passed.map(([, name]) => name)), new Set(files.map(([, name]) => name)), 'what the recipe reads')
+    await writeFile(dropIn, read('deploy/remexec-secrets.conf').replace('LoadCredential=', 'LoadCredentials='))
+    t.match((await verify()).output, /Unknown key .*'LoadCredentials'/, 'a mistake in it would be seen')
+  },
+)
 
 t.test('the variables of the image are those the default configuration reads', async (t) =>
   readsThem(t, 'deploy/Containerfile', 'deploy/recipes/machine/remexec.json5'),
