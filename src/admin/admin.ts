@@ -1,6 +1,6 @@
 import { StatusError } from '../base/status-error.js'
 import type { Log } from '../log/log.js'
-import type { Scheduler } from '../scheduler/scheduler.js'
+import type { Scheduler, SchedulerOverview } from '../scheduler/scheduler.js'
 
 export interface AdminAnswer {
   readonly status: number
@@ -25,10 +25,12 @@ export interface AdminHandler {
  * The operator's interface: JSON over plain HTTP. Changes need PUT or DELETE, because another site's page
  * cannot make a browser send these.
  *
- *   GET    {path}                                   workers and queue of every scheduler
- *   PUT    {path}/drain?scheduler=S&worker=ID       drain: the worker gets no new actions
- *   DELETE {path}/drain?scheduler=S&worker=ID       end the drain
+ *   GET    {path}                                   workers, queue and failed actions of every scheduler
+ *   PUT    {path}/drain?scheduler=S&worker=W        drain: the workers get no new actions
+ *   DELETE {path}/drain?scheduler=S&worker=W        end the drain
  *   DELETE {path}/operation?name=NAME               cancel an operation
+ *
+ * W is the id of a worker, its name, or a pattern of one of them with `*`.
  */
 export class Admin {
   /** Set once they are built, which is after the listener has started. */
@@ -48,28 +50,36 @@ export class Admin {
     ])
   }
 
-  async #overview(): Promise<object> {
+  /** Of the schedulers that have their queue in this process, by name. */
+  overviews(): ReadonlyMap<string, SchedulerOverview> {
     const all = [...this.schedulers].flatMap(([name, { operator }]) =>
       operator === undefined ? [] : [[name, operator.overview()] as const],
     )
-    return { schedulers: Object.fromEntries(all) }
+    return new Map(all)
+  }
+
+  async #overview(): Promise<object> {
+    return { schedulers: withTimes(Object.fromEntries(this.overviews())) }
   }
 
   async #drain(query: URLSearchParams, { method, by }: AdminRequest): Promise<object> {
     const isDrained = method === 'PUT'
     const scheduler = of(query, 'scheduler')
-    const worker = of(query, 'worker')
+    const wanted = of(query, 'worker')
     const operator = this.schedulers.get(scheduler)?.operator
     if (operator === undefined) throw notFound(`scheduler ${scheduler}`, [...this.schedulers.keys()])
-    if (isDrained ? operator.drainWorker(worker) : operator.undrainWorker(worker)) {
-      this.#log.info(`an operator ${isDrained ? 'drained a worker' : 'ended the drain of a worker'}`, {
-        ...{ scheduler, worker },
-        ...by,
-      })
-      return { worker, isDrained }
+    const known = operator.overview().workers
+    const workers = known
+      .filter(({ id, name }) => matches(wanted, id) || matches(wanted, name))
+      .map(({ id }) => id)
+      .filter((id) => (isDrained ? operator.drainWorker(id) : operator.undrainWorker(id)))
+    if (workers.length === 0) {
+      const names = known.map(({ id }) => id)
+      throw notFound(`worker ${wanted}${isDrained ? '' : ' that was drained here'}`, names)
     }
-    const known = operator.overview().workers.map(({ id }) => id)
-    throw notFound(`worker ${worker}${isDrained ? '' : ' that was drained here'}`, known)
+    const what = `an operator ${isDrained ? 'drained a worker' : 'ended the drain of a worker'}`
+    for (const worker of workers) this.#log.info(what, { scheduler, worker, ...by })
+    return { workers, isDrained }
   }
 
   async #cancel(query: URLSearchParams, { by }: AdminRequest): Promise<object> {
@@ -102,6 +112,42 @@ const handler = (
     },
     { methods },
   )
+
+/** `*` in a pattern stands for any characters. */
+const matches = (pattern: string, text: string): boolean => {
+  const [head = '', ...rest] = pattern.split('*')
+  const tail = rest.pop()
+  if (tail === undefined) return text === pattern
+  if (!text.startsWith(head) || text.length < head.length + tail.length || !text.endsWith(tail)) return false
+  let at = head.length
+  for (const part of rest) {
+    const found = text.indexOf(part, at)
+    if (found < 0 || found + part.length > text.length - tail.length) return false
+    at = found + part.length
+  }
+  return true
+}
+
+/** Points in time, which people read as text: `queuedAt` in place of `queuedMs`. */
+const TIMES = new Map([
+  ['queuedMs', 'queuedAt'],
+  ['startedMs', 'startedAt'],
+  ['endedMs', 'endedAt'],
+  ['heardMs', 'heardAt'],
+])
+
+const withTimes = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(withTimes)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([key, inner]) => {
+      const name = TIMES.get(key)
+      return name !== undefined && typeof inner === 'number'
+        ? [name, new Date(inner).toISOString()]
+        : [key, withTimes(inner)]
+    }),
+  )
+}
 
 const json = (status: number, content: object): AdminAnswer => ({
   status,

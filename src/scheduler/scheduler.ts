@@ -89,6 +89,40 @@ export interface SchedulerOverview {
   readonly queued: number
   /** Queued actions: of each requirement at most the 1,000 that arrived first. */
   readonly queue: readonly QueuedOverview[]
+  /** The latest actions that did not succeed, newest first; at most 100. */
+  readonly failed: readonly FailedAction[]
+}
+
+/** What an action is, and the build it belongs to. */
+export interface ActionFacts {
+  readonly instance: string
+  /** The digest of the Action, `HASH-SIZE`. */
+  readonly action: string
+  /** `target_id`, `action_mnemonic` and `tool_invocation_id` of the client's metadata. */
+  readonly target?: string
+  readonly mnemonic?: string
+  readonly invocation?: string
+  /** Name and version of the client's tool. */
+  readonly tool?: string
+  /** The caller, if results must record it. */
+  readonly identity?: string
+}
+
+export interface FailedAction extends ActionFacts {
+  readonly operation: string
+  /** `failure`: the command's exit code is not 0. */
+  readonly result: 'failure' | 'timeout' | 'error'
+  readonly exitCode?: number
+  readonly worker?: string
+  readonly code?: string
+  readonly reason?: string
+  /** Digests in the CAS, `HASH-SIZE`. */
+  readonly stdout?: string
+  readonly stderr?: string
+  readonly attempts: number
+  readonly endedMs: number
+  /** Since it was queued. */
+  readonly tookMs: number
 }
 
 export interface WorkerOverview {
@@ -108,17 +142,16 @@ export interface WorkerOverview {
   readonly attempts: readonly AttemptOverview[]
 }
 
-export interface AttemptOverview {
+/** Without the facts if no client waits for the attempt any more. */
+export interface AttemptOverview extends Partial<ActionFacts> {
   readonly id: string
   readonly operation: string | null
   readonly state: string
   readonly startedMs: number
 }
 
-export interface QueuedOverview {
+export interface QueuedOverview extends ActionFacts {
   readonly operation: string
-  readonly instance: string
-  readonly action: string
   readonly priority: number
   readonly attempts: number
   readonly queuedMs: number

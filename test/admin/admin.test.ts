@@ -126,7 +126,10 @@ t.test('GetOperation, ListOperations and the operator page say why an action wai
       schedulers: {
         QUEUE: {
           workers: [
-            { id: runner.id, state: 'connected', running: 1, places: 4, attempts: [{ operation: first.name }] },
+            {
+              ...{ id: runner.id, state: 'connected', running: 1, places: 4, heardAt: /^\d{4}-\d\d-\d\dT/ },
+              attempts: [{ operation: first.name, instance: 'near', action: /^\w{64}-\d+$/, startedAt: /Z$/ }],
+            },
           ],
           queued: 1,
           queue: [{ operation: second.name, instance: 'near', waitsFor: /max_running_actions_per_instance/ }],
@@ -135,11 +138,16 @@ t.test('GetOperation, ListOperations and the operator page say why an action wai
     },
   })
   const drain = `/admin/drain?scheduler=QUEUE&worker=${runner.id}`
-  t.same(await ask('PUT', drain), { status: 200, content: { worker: runner.id, isDrained: true } })
+  t.same(await ask('PUT', drain), { status: 200, content: { workers: [runner.id], isDrained: true } })
   runner.succeed(told)
   t.match(await ask('GET', '/admin'), { content: { schedulers: { QUEUE: { workers: [{ state: 'draining' }] } } } })
   t.match((await get(second.name))?.waitsFor, /no worker can run it/)
-  t.equal((await ask('DELETE', drain)).status, 200)
+  const undrain = `/admin/drain?scheduler=QUEUE&worker=${runner.id.slice(0, 3)}*${runner.id.slice(-3)}`
+  t.same(
+    await ask('DELETE', undrain),
+    { status: 200, content: { workers: [runner.id], isDrained: false } },
+    'a pattern',
+  )
   t.equal((await runner.start()).operationName, second.name, 'it takes what waits')
   t.match(await ask('DELETE', `/admin/operation?name=${second.name}`), {
     status: 200,
@@ -156,7 +164,8 @@ t.test('GetOperation, ListOperations and the operator page say why an action wai
   await server.hears(new RegExp(`info +an operator cancelled an operation operation=${second.name} ${peer}`))
   for (const [method, target, status] of [
     ['PUT', '/admin/drain?scheduler=FAR&worker=w', 404],
-    ['PUT', '/admin/drain?scheduler=QUEUE&worker=w', 404],
+    ['PUT', '/admin/drain?scheduler=QUEUE&worker=other', 404],
+    ['PUT', '/admin/drain?scheduler=QUEUE&worker=*none*', 404],
     ['PUT', '/admin/drain', 400],
     ['DELETE', '/admin/operation?name=near/operations/QUEUE/x', 404],
     ['POST', drain, 405],
@@ -165,4 +174,31 @@ t.test('GetOperation, ListOperations and the operator page say why an action wai
   ] as const) {
     t.equal((await ask(method, target)).status, status, `${method} ${target}`)
   }
+})
+
+t.test('the operator page lists the latest actions that failed, with the build they belong to', async (t) => {
+  const { client, execute, ask, worker } = await start(t)
+  const runner = await worker(offer(4))
+  const failed = async (): Promise<readonly object[]> => {
+    const { content } = await ask('GET', '/admin')
+    return (content as { schedulers: { QUEUE: { failed: object[] } } }).schedulers.QUEUE.failed
+  }
+  const good = await execute('near', 'good')
+  runner.succeed(await runner.start())
+  await good.stream.rest()
+  t.same(await failed(), [], 'an action that succeeds is not among them')
+  const bad = await execute('near', 'bad')
+  const { name } = await bad.stream.next()
+  runner.succeed(await runner.start(), { exitCode: 3, stderrDigest: { hash: 'a'.repeat(64), sizeBytes: 12 } })
+  await bad.stream.rest()
+  t.match(await failed(), [
+    {
+      ...{ operation: name, instance: 'near', action: bad.built.digest.key, result: 'failure', exitCode: 3 },
+      ...{ attempts: 1, stderr: `${'a'.repeat(64)}-12`, endedAt: /Z$/ },
+    },
+  ])
+  const cancelled = await execute('near', 'cancelled')
+  const { name: waits } = await cancelled.stream.next()
+  await client.unary(`${OPERATIONS}/CancelOperation`, { name: waits }).response
+  t.equal((await failed()).length, 1, 'nor is one that its client cancelled')
 })

@@ -251,7 +251,7 @@ t.test('a worker with short actions queues further attempts', async (t) => {
   const stages = [...executions].map(({ stage, workerId }) => `${stage} ${workerId}`)
   t.same(stages, ['executing w', 'queued ', 'queued ', 'queued '], 'attempts without a slot are not shown as running')
   t.match(workers, [{ running: 1, maxInflightAttempts: 1 }])
-  t.match(overview(bench.machine).workers, [
+  t.match(overview(bench.machine, []).workers, [
     {
       running: 1,
       waiting: 1,

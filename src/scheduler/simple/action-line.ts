@@ -14,7 +14,7 @@ export const actionFields = (ended: EndedExecution): LogFields => {
   const { request, outcome, queuedMs } = ended
   const { target, mnemonic, invocation, identity } = request
   return {
-    ...('error' in outcome ? errorFields(outcome.error) : resultOf(outcome.response)),
+    ...resultFields(outcome),
     ...{ operation: ended.operationName, action: request.actionDigest.key, instance: request.instanceName },
     ...(target && { target }),
     ...(mnemonic && { mnemonic }),
@@ -25,13 +25,26 @@ export const actionFields = (ended: EndedExecution): LogFields => {
   }
 }
 
-const errorFields = ({ code, message }: StatusError): LogFields => ({
+/** How an action ended. `worker` is empty if none reported a result. */
+export interface ResultFields {
+  readonly result: 'success' | 'failure' | 'timeout' | 'error' | 'cancelled'
+  readonly exitCode?: number
+  readonly worker?: string
+  /** Of the error, if the server or a worker failed. */
+  readonly code?: string
+  readonly reason?: string
+}
+
+export const resultFields = (outcome: Outcome): ResultFields =>
+  'error' in outcome ? errorFields(outcome.error) : resultOf(outcome.response)
+
+const errorFields = ({ code, message }: StatusError): ResultFields => ({
   result: code === Code.CANCELLED ? 'cancelled' : 'error',
   code: codeName(code),
   reason: message,
 })
 
-const resultOf = ({ status, result }: ExecuteResponse): LogFields => {
+const resultOf = ({ status, result }: ExecuteResponse): ResultFields => {
   const code = status?.code ?? Code.OK
   const exitCode = result?.exitCode
   const ran = { ...(exitCode !== undefined && { exitCode }), worker: result?.executionMetadata?.worker ?? '' }

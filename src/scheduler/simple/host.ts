@@ -25,6 +25,7 @@ import type {
   WorkerSession,
 } from '../scheduler.js'
 import { actionFields, isFault } from './action-line.js'
+import { FailedActions } from './failed-actions.js'
 import { WorkerLinks } from './links.js'
 import { SimpleScheduler } from './machine.js'
 import type { SchedulerActivity, SchedulerMeter } from './meter.js'
@@ -78,6 +79,7 @@ export class SchedulerHost implements Scheduler, WorkerPool {
   readonly #machine: SimpleScheduler
   readonly #options: HostOptions
   readonly #watches = new Watches()
+  readonly #failed = new FailedActions()
   readonly #links: WorkerLinks
   #waiting: Command[] = []
   #isApplying = false
@@ -111,7 +113,7 @@ export class SchedulerHost implements Scheduler, WorkerPool {
 
   get operator(): SchedulerOperator {
     return {
-      overview: () => overview(this.#machine),
+      overview: () => overview(this.#machine, this.#failed.all),
       drainWorker: (workerId) => this.#onWorker(workerId, () => this.#machine.drainWorker(this.#nowMs, workerId)),
       undrainWorker: (workerId) => this.#onWorker(workerId, () => this.#machine.undrainWorker(this.#nowMs, workerId)),
     }
@@ -307,6 +309,7 @@ export class SchedulerHost implements Scheduler, WorkerPool {
   /** One line for each action: at level info if something failed besides the command, else for a share of them. */
   #showEnd(ended: EndedExecution): void {
     const { log, shownShare = 0 } = this.#options
+    this.#failed.note(ended)
     if (isFault(ended.outcome)) log.info(ENDED, actionFields(ended))
     else if (shownShare > 0 && Math.random() < shownShare)
       log.info(ENDED, { ...actionFields(ended), share: shownShare })

@@ -1,4 +1,5 @@
-import type { QueuedOverview, SchedulerOverview, WorkerOverview } from '../scheduler.js'
+import type { FailedAction, QueuedOverview, SchedulerOverview, WorkerOverview } from '../scheduler.js'
+import { actionFacts } from './action-facts.js'
 import type { SimpleScheduler } from './machine.js'
 import { whyItWaits } from './queue/why.js'
 import type { Worker } from './state/state.js'
@@ -7,7 +8,7 @@ import { waitingThere } from './workers/pool.js'
 const MAX_OF_BUCKET = 1_000
 
 /** The operator's view of the workers and the queue. */
-export const overview = (machine: SimpleScheduler): SchedulerOverview => {
+export const overview = (machine: SimpleScheduler, failed: readonly FailedAction[]): SchedulerOverview => {
   const { dispatch, workers } = machine.inspect()
   const { queue: all } = dispatch
   const queue: QueuedOverview[] = []
@@ -15,13 +16,12 @@ export const overview = (machine: SimpleScheduler): SchedulerOverview => {
     let count = 0
     for (const execution of arrivals) {
       if (count++ === MAX_OF_BUCKET) break
-      const { first, priority, attempts, queuedMs } = execution
-      const { name: operation, instanceName: instance, actionDigest } = first
+      const { first, request, priority, attempts, queuedMs } = execution
       const waitsFor = whyItWaits(execution, all, workers.all)
-      queue.push({ operation, instance, action: actionDigest.key, priority, attempts, queuedMs, waitsFor })
+      queue.push({ operation: first.name, ...actionFacts(request), priority, attempts, queuedMs, waitsFor })
     }
   }
-  return { workers: [...workers.all].map(workerOverview), queued: all.size, queue }
+  return { workers: [...workers.all].map(workerOverview), queued: all.size, queue, failed }
 }
 
 const workerOverview = (worker: Worker): WorkerOverview => {
@@ -39,7 +39,8 @@ const workerOverview = (worker: Worker): WorkerOverview => {
     attempts: [...worker.attempts].map((attempt) => {
       const { id, startedMs, execution } = attempt
       const state = waiting.includes(attempt) ? 'waiting' : attempt.state
-      return { id, state, startedMs, operation: execution?.first.name ?? null }
+      const facts = execution && actionFacts(execution.request)
+      return { id, state, startedMs, operation: execution?.first.name ?? null, ...facts }
     }),
   }
 }
