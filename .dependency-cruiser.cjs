@@ -18,6 +18,7 @@ const mayImport = {
   security: ['config', 'reapi', 'proto', 'files', 'work', 'rpc', 'log', 'base'],
   content: ['store/contract', 'stream', 'reapi', 'proto', ...common],
   store: ['content', 'tls', 'config', 'stream', 'reapi', 'proto', 'files', ...common],
+  doctor: ['store/builder', 'store/contract', 'config', ...common],
   adopt: [
     'store/contract',
     'store/kinds/completeness_checking/first-missing',
@@ -66,7 +67,7 @@ const mayImport = {
   admin: ['scheduler/scheduler', 'log', 'base'],
   metrics: ['store/contract/meter', 'proto', 'ledger', 'base'],
   otlp: ['metrics', 'tls', 'files', 'work', 'rpc', 'log', 'base'],
-  command: ['adopt', 'assembly', 'otlp', 'security', 'config', 'process', 'work', 'rpc', 'log', 'base'],
+  command: ['adopt', 'doctor', 'assembly', 'otlp', 'security', 'config', 'process', 'work', 'rpc', 'log', 'base'],
   'status-page': ['metrics', 'health', 'config', 'log', 'base'],
 }
 

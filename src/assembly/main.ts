@@ -5,6 +5,7 @@ import type { Clock } from '../base/clock.js'
 import type { Config, ServerConfig } from '../config/config.js'
 import { defaultNumber } from '../config/schema/schema.js'
 import { DirectoryTrees } from '../content/directory-trees.js'
+import { startFindings } from '../doctor/doctor.js'
 import type { ReloadedFiles } from '../files/reloaded-files.js'
 import { Ledger } from '../ledger/ledger.js'
 import type { Log } from '../log/log.js'
@@ -24,6 +25,7 @@ import { asCas } from '../store/view/cas.js'
 import { asKeyed } from '../store/view/keyed.js'
 import { zstdFailure } from '../stream/compression/libzstd.js'
 import { openListenerTls } from '../tls/listener-tls.js'
+import { LATE, within } from '../work/deadline.js'
 import { guardedClock } from '../work/guarded-clock.js'
 import { Resources } from '../work/resources.js'
 import { DrainTime } from './drain-time.js'
@@ -106,6 +108,7 @@ const start = async (
     const listenerParts = { gate, admin, resources, drainTime, ledger, clock, shownShare: config.global.log_call_share }
     listeners.set(server.name, await openListener(server, listenerParts, observation))
   }
+  await warnOfMachine(config, log)
   const stores = await buildStores(config.stores, {
     ...{ resources, clock, log, secrets },
     watch: (probe) => health.register(probe),
@@ -173,6 +176,15 @@ const start = async (
     return { name, address: existing(listeners, name).address, isSecure: tls !== undefined }
   })
 }
+
+/** A disk that does not answer must not delay the start; its store will say so. */
+const warnOfMachine = async (config: Config, log: Log): Promise<void> => {
+  const findings = await within(MACHINE_CHECK_MS, startFindings(config))
+  if (findings === LATE) return
+  for (const { subject, message, advice } of findings) log.warn(message, { of: subject, advice })
+}
+
+const MACHINE_CHECK_MS = 1000
 
 const closeAll = (schedulers: ReadonlyMap<string, Scheduler>): void => {
   for (const scheduler of schedulers.values()) scheduler.close()

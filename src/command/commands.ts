@@ -2,6 +2,7 @@ import { columns } from '../base/columns.js'
 import { version } from '../base/version.js'
 import { nearest } from '../config/suggest.js'
 import type { Command } from './command.js'
+import { doctor } from './doctor.js'
 import { importCommand } from './import.js'
 import { init } from './init.js'
 import { start } from './start.js'
@@ -9,7 +10,7 @@ import { token } from './token.js'
 import { validate } from './validate.js'
 
 /** Every command but `remexec CONFIG`, in the order of the help. */
-export const COMMANDS: readonly Command[] = [start, init, validate, importCommand, token]
+export const COMMANDS: readonly Command[] = [start, init, validate, doctor, importCommand, token]
 
 export const commandNamed = (name: string): Command | undefined => COMMANDS.find((command) => command.name === name)
 

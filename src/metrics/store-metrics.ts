@@ -165,6 +165,10 @@ const USAGE: readonly (Description & { readonly of: (series: CacheSeries) => num
     of: (series) => series.sum(({ entryCount }) => entryCount),
   },
   {
+    ...{ name: 'svc_disk_free', description: 'Free space of the file system of a store.', unit: 'By' },
+    of: (series) => series.least(({ diskFreeBytes }) => diskFreeBytes),
+  },
+  {
     name: 'svc_cache_evicted_age',
     description: 'Idle time of the last evicted blob, which is the effective retention; the minimum of several stores.',
     unit: 's',

@@ -218,8 +218,21 @@ const warned: readonly (readonly [string, Parts, readonly (readonly [string, Reg
   ],
   [
     'what operators may do, where clients are served too',
-    { services: 'admin: {},' },
-    [['servers[0].services.admin', /whoever reaches this server may drain workers/]],
+    {
+      servers: `{ listener: { http: { socket_address: ':9' } }, services: { cas: [{ instance_name: 'y', cas_store: 'CAS' }], ac: [{ instance_name: 'y', ac_store: 'AC' }], admin: {} } },`,
+    },
+    [['servers[1].services.admin', /whoever reaches this server may drain workers/]],
+  ],
+  ['the same on the loopback address', { services: 'admin: {},' }, []],
+  [
+    'execution and the worker API on every address',
+    {
+      servers: `{ listener: { http: { socket_address: ':9' } }, services: { execution: [{ cas_store: 'CAS', scheduler: 'S' }], cas: [{ cas_store: 'CAS' }], ac: [{ ac_store: 'AC' }], worker_api: { scheduler: 'S' } } },`,
+    },
+    [
+      ['servers[1].listener.http.socket_address', /everyone who reaches this address may run commands/],
+      ['servers[1].listener.http.socket_address', /may take actions and report results/],
+    ],
   ],
   [
     'a name on a nested store',
@@ -232,7 +245,7 @@ const warned: readonly (readonly [string, Parts, readonly (readonly [string, Reg
     'execution for an instance that has no cas',
     {
       services: `capabilities: [{ instance_name: 'x' }],`,
-      servers: `{ listener: { http: { socket_address: ':9' } }, services: { ac: [{ instance_name: 'x', ac_store: 'AC' }], execution: [{ instance_name: 'x', cas_store: 'CAS', scheduler: 'S' }] } },`,
+      servers: `{ listener: { http: { socket_address: '127.0.0.1:9' } }, services: { ac: [{ instance_name: 'x', ac_store: 'AC' }], execution: [{ instance_name: 'x', cas_store: 'CAS', scheduler: 'S' }] } },`,
     },
     [['servers[1].services.execution[0]', /instance "x" is served by no cas: clients cannot upload/]],
   ],

@@ -2,7 +2,7 @@ import { CATCH_ALL, entryFor } from '../../base/catch-all.js'
 import type { ServerConfig } from '../config.js'
 import { defaultNumber, defaultsOf, schemaFile } from '../schema/schema.js'
 import { withNested } from '../store-path.js'
-import { clash } from '../value/address.js'
+import { clash, isLocalOnly } from '../value/address.js'
 import { type LintContext, storeBehind } from './context.js'
 import { lintPages } from './pages.js'
 
@@ -35,6 +35,7 @@ export const lintServers = (context: LintContext): void => {
     lintByteStream(server, context)
     lintExecution(server, context)
     lintAdmin(server, context)
+    lintOpenness(server, context)
     lintPages(server, context)
   }
   const { default_digest_hash_function: preferred, digest_functions: offered } = config.global
@@ -45,9 +46,23 @@ export const lintServers = (context: LintContext): void => {
   })
 }
 
-/** Without `security`, only a listener of its own protects the admin service. */
-const lintAdmin = ({ services }: ServerConfig, { config, findings, originOf }: LintContext): void => {
+/** Without `security`, whoever reaches the listener may run commands here, or be given the commands of others. */
+const lintOpenness = ({ listener, services }: ServerConfig, { config, findings, originOf }: LintContext): void => {
+  if (config.security !== undefined || isLocalOnly(listener.host)) return
+  const expected = 'security, an address such as 127.0.0.1, or a network in which everyone may do this'
+  const warn = (what: string): void =>
+    findings.warning([...originOf(listener), 'socket_address'], `everyone who reaches this address may ${what}`, {
+      found: JSON.stringify(listener.socket_address),
+      expected,
+    })
+  if (services.execution.size > 0) warn('run commands')
+  if (services.worker_api !== undefined) warn('take actions and report results')
+}
+
+/** Without `security`, only a listener of its own or the loopback address protects the admin service. */
+const lintAdmin = ({ listener, services }: ServerConfig, { config, findings, originOf }: LintContext): void => {
   const { admin, cas, ac, execution } = services
+  if (isLocalOnly(listener.host)) return
   if (admin === undefined || config.security !== undefined || cas.size + ac.size + execution.size === 0) return
   findings.warning(originOf(admin), 'whoever reaches this server may drain workers and cancel actions', {
     expected: 'admin in a server of its own on an address for operators, or security with `administer`',

@@ -32,6 +32,9 @@ export const parseEndpoint = (uri: string): Endpoint => {
 const isLoopback = (host: string): boolean =>
   host === 'localhost' || host === '::1' || /^127\.\d+\.\d+\.\d+$/.test(host)
 
+/** Whether only processes of this machine reach a listener on `host`. */
+export const isLocalOnly = isLoopback
+
 /** Whether a listener on `host` is on this machine. */
 export const isLocalHost = (host: string): boolean =>
   isLoopback(host) ||

@@ -34,6 +34,8 @@ export interface StoreUsage {
   readonly evictFailureCount: number
   /** How long the blob evicted last had been unused: the actual retention. */
   readonly lastEvictedIdleMs: number | undefined
+  /** Free space of the file system of its files; undefined for other stores and before it is known. */
+  readonly diskFreeBytes?: number | undefined
 }
 
 /** A store of the configuration, as registered for metrics. */

@@ -1,4 +1,5 @@
-import { access, constants, open, unlink } from 'node:fs/promises'
+import { access, constants, open, statfs, unlink } from 'node:fs/promises'
+import { decimalSize } from '../../../base/decimal-size.js'
 import { errnoOf, fileFailure } from '../../../base/errno.js'
 import type { HealthStatus } from '../../../base/health.js'
 import type { Digest } from '../../../reapi/digest.js'
@@ -58,6 +59,8 @@ export class FilesystemStore extends BaseStore {
   #checking: Promise<HealthStatus> | undefined
   /** When a test file was last written and deleted. Reset by a later failure. */
   #couldWriteMs = Number.NEGATIVE_INFINITY
+  /** At the last check. */
+  #diskFreeBytes: number | undefined
 
   constructor(catalog: Catalog, parts: FilesystemStoreParts) {
     super()
@@ -135,6 +138,8 @@ export class FilesystemStore extends BaseStore {
     try {
       const folders = [layout.contentPath, layout.tempPath]
       await Promise.all([...folders.map((folder) => access(folder, constants.W_OK)), this.#tryToWrite()])
+      const { bavail, bsize } = await statfs(layout.contentPath)
+      this.#diskFreeBytes = bavail * bsize
     } catch (error) {
       const reason = errnoOf(error) === 'ENOENT' ? 'its folder is gone' : fileFailure(error, 'could not write').message
       return { state: 'Failed', message: 'cannot write and delete a file', error: reason }
@@ -144,8 +149,18 @@ export class FilesystemStore extends BaseStore {
       return { state: 'Failed', message: 'cannot read a folder of its files', error: failure }
     }
     const damage = damagedCount > 0 ? `, found ${damagedCount} damaged ones since the start` : ''
-    const state = hasGoneRound ? 'Ok' : 'Initializing'
-    return { state, message: `keeps ${index.count} blobs of ${index.bytes} bytes${damage}` }
+    const kept = `keeps ${index.count} blobs of ${index.bytes} bytes${damage}`
+    if (!hasGoneRound) return { state: 'Initializing', message: kept }
+    const shortage = this.#shortage()
+    return shortage === undefined ? { state: 'Ok', message: kept } : { state: 'Warning', message: `${kept}${shortage}` }
+  }
+
+  /** What the disk lacks to hold `max_bytes`. */
+  #shortage(): string | undefined {
+    const { maxBytes, sizeBytes } = this.#catalog.index.usage
+    const roomBytes = sizeBytes + (this.#diskFreeBytes ?? Number.POSITIVE_INFINITY)
+    if (maxBytes === undefined || maxBytes <= roomBytes) return undefined
+    return `, may keep ${decimalSize(maxBytes)}, but its disk has room for ${decimalSize(roomBytes)}: lower max_bytes or make room`
   }
 
   /**
@@ -161,7 +176,7 @@ export class FilesystemStore extends BaseStore {
 
   usage(): StoreUsage {
     const { index, unlinker } = this.#catalog
-    return { ...index.usage, evictFailureCount: unlinker.failureCount }
+    return { ...index.usage, evictFailureCount: unlinker.failureCount, diskFreeBytes: this.#diskFreeBytes }
   }
 
   /** Undefined when the blob changed, or proved damaged, while it was opened. */

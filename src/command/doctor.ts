@@ -1,0 +1,36 @@
+import { formatProblems } from '../config/format.js'
+import { loadConfig } from '../config/load.js'
+import type { Finding } from '../doctor/finding.js'
+import { silentLog } from '../log/log.js'
+import { type Command, UsageError } from './command.js'
+
+export const doctor: Command = {
+  name: 'doctor',
+  usage: [['CONFIG', 'check this machine for a configuration: files, disks, memory, ports, backends']],
+  details: [['--all', 'also show what is fine']],
+  options: { all: { type: 'boolean' } },
+  run: async ({ words: [path, ...more], options }, { print, errors, secrets }) => {
+    if (path === undefined || more.length > 0) throw new UsageError('expected the path of one configuration')
+    const config = await loadConfig(path, { learn: (found) => void secrets.learn(found) })
+    if (config.warnings.length > 0) errors.write(formatProblems(config.warnings, 'human'))
+    // Imported here, because it loads the clients of backends.
+    const { examineMachine } = await import('../doctor/doctor.js')
+    const findings = await examineMachine(config, { log: silentLog, secrets })
+    print(secrets.hide(report(findings, options['all'] === true)))
+    return findings.some(({ level }) => level === 'error') ? 1 : 0
+  },
+}
+
+/** Errors first, then warnings; each with what to do. */
+const report = (findings: readonly Finding[], showsAll: boolean): string => {
+  const of = (level: Finding['level']): readonly Finding[] => findings.filter((finding) => finding.level === level)
+  const [errors, warnings, fine] = [of('error'), of('warning'), of('ok')]
+  const lines = [...errors, ...warnings, ...(showsAll ? fine : [])].map(lineOf)
+  const counts = `${plural(errors.length, 'error')}, ${plural(warnings.length, 'warning')}, ${fine.length} checks passed`
+  return `${lines.join('')}${counts}\n`
+}
+
+const lineOf = ({ level, subject, message, advice }: Finding): string =>
+  `${level.padEnd(7)} ${subject}: ${message}\n${advice === undefined ? '' : `        -> ${advice}\n`}`
+
+const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`
