@@ -28,8 +28,16 @@ await build({
   platform: 'node',
   target: 'node20.19',
   tsconfig: join(root, 'tsconfig.json'),
+  // For the tests, which name lines of sources. Not packed.
+  sourcemap: true,
+  sourcesContent: false,
   logLevel: 'warning',
 })
 // What a removed source left behind would still be loaded, and packed.
-const built = new Set(sources.map((path) => join(target, `${path.slice(source.length, -'.ts'.length)}.js`)))
+const built = new Set(
+  sources.flatMap((path) => {
+    const module = join(target, `${path.slice(source.length, -'.ts'.length)}.js`)
+    return [module, `${module}.map`]
+  }),
+)
 for (const path of filesIn(target)) if (!built.has(path)) rmSync(path)

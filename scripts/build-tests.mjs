@@ -1,0 +1,51 @@
+// .built/ from test/, conformance/ and bench/: each source becomes one module, so that no test file has to be compiled when it starts.
+// Types are checked by `npm run lint`, not here.
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, join, relative } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const target = join(root, '.built')
+const FOLDERS = ['test', 'conformance', 'bench']
+
+/** Where the module of a source is: a path relative to the checkout. */
+export const builtOf = (source) => join('.built', source.replace(/\.ts$/, '.js'))
+
+const filesIn = (folder) =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath ?? entry.path, entry.name))
+
+/** Compiles all of them. Throws with the file and the line if one cannot be compiled. */
+export const buildTests = async () => {
+  const { transform } = createRequire(new URL('build/', import.meta.url))('esbuild')
+  const tsconfigRaw = readFileSync(join(root, 'tsconfig.json'), 'utf8')
+  const built = new Set()
+  const sources = FOLDERS.flatMap((folder) => filesIn(join(root, folder))).filter(
+    (path) => path.endsWith('.ts') && !path.includes('/node_modules/'),
+  )
+  await Promise.all(
+    sources.map(async (path) => {
+      const module = join(root, builtOf(relative(root, path)))
+      const { code } = await transform(readFileSync(path, 'utf8'), {
+        // Paths of fixtures and programs are relative to the source.
+        define: { 'import.meta.url': JSON.stringify(pathToFileURL(path).href) },
+        format: 'esm',
+        loader: 'ts',
+        sourcefile: path,
+        sourcemap: 'inline',
+        sourcesContent: false,
+        target: 'node20.19',
+        tsconfigRaw,
+      })
+      mkdirSync(dirname(module), { recursive: true })
+      writeFileSync(module, code)
+      built.add(module)
+    }),
+  )
+  for (const path of filesIn(target)) if (!built.has(path)) rmSync(path)
+  // Tests import what is packed.
+  const source = join(target, 'src')
+  if (!existsSync(source)) symlinkSync('../dist', source)
+}

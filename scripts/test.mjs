@@ -1,0 +1,75 @@
+// Runs test files, compiled once for all of them: node scripts/test.mjs [OPTION...] [FILE...]. Without a file: test/**/*.test.ts.
+//   --reporter NAME     of tap: base on a terminal, otherwise tap
+//   --timeout SECONDS   for a file: 180
+//   --jobs COUNT        files at a time: as many as processors
+//   --bail              ends at the first failure
+import { spawn } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+import { relative, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import t from 'tap'
+import { buildTests, builtOf } from './build-tests.mjs'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    bail: { type: 'boolean', default: false },
+    jobs: { type: 'string', default: String(availableParallelism()) },
+    reporter: { type: 'string', default: process.stdout.isTTY ? 'base' : 'tap' },
+    timeout: { type: 'string', default: '180' },
+  },
+})
+const named = positionals.map((path) => relative(root, resolve(path)))
+process.chdir(root)
+
+const below = (folder) => readdirSync(folder, { recursive: true }).map((path) => `${folder}/${path}`)
+/** Those that take long begin first, so that none still runs when all others have ended. */
+const longest = readFileSync('test/longest-first.txt', 'utf8')
+  .split('\n')
+  .filter((line) => line !== '' && !line.startsWith('#'))
+const rank = (file) => (longest.includes(file) ? longest.indexOf(file) : longest.length)
+const files = (named.length > 0 ? named : below('test').filter((path) => path.endsWith('.test.ts')))
+  .sort()
+  .sort((a, b) => rank(a) - rank(b))
+
+const absent = [...longest, ...files].filter((file) => !existsSync(file))
+if (absent.length > 0) {
+  console.error(`no such test file: ${absent.join(', ')}`)
+  process.exit(2)
+}
+try {
+  await buildTests()
+} catch (error) {
+  console.error(error.message)
+  process.exit(1)
+}
+
+t.setTimeout(0)
+t.jobs = Number(values.jobs)
+t.bail = values.bail
+if (values.reporter !== 'tap') {
+  const reporter = spawn('node_modules/.bin/tap', ['--reporter', values.reporter, '-'], { stdio: ['pipe', 1, 2] })
+  t.pipe(reporter.stdin)
+}
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => t.endAll())
+
+const env = { ...process.env, TAP_TIMEOUT: values.timeout }
+// tap would have every process of a test load what measures coverage.
+const ownOptions = `NODE_OPTIONS=${process.env.NODE_OPTIONS ?? ''}`
+await Promise.all(
+  files.map((file) =>
+    t.spawn('env', [ownOptions, process.execPath, '--enable-source-maps', builtOf(file)], {
+      at: null,
+      buffered: true,
+      env,
+      name: file,
+      stack: '',
+      timeout: Number(values.timeout) * 1000,
+    }),
+  ),
+)
+t.end()
+if (!t.passing()) process.exitCode = 1

@@ -1,0 +1,90 @@
+/** The program that `npm test` runs, over test files that fail in each of the ways a test file can fail. */
+import { spawnSync } from 'node:child_process'
+import { cpSync, mkdirSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import t, { type Test } from 'tap'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+
+/** Runs these test files as `npm test` does, in a checkout that has no others. */
+const run = (t: Test, files: Readonly<Record<string, string>>, ...args: readonly string[]) => {
+  const folder = t.testdir({ dist: {}, scripts: { build: {} }, test: { 'longest-first.txt': '# none\n', ...files } })
+  for (const folderOfOthers of ['conformance', 'bench']) mkdirSync(join(folder, folderOfOthers))
+  for (const path of ['package.json', 'tsconfig.json', 'scripts/test.mjs', 'scripts/build-tests.mjs']) {
+    cpSync(join(root, path), join(folder, path))
+  }
+  for (const path of ['node_modules', 'scripts/build/node_modules']) symlinkSync(join(root, path), join(folder, path))
+  const own = Object.entries(process.env).filter(([name]) => !name.startsWith('TAP'))
+  const { status, stdout, stderr } = spawnSync(process.execPath, ['scripts/test.mjs', ...args], {
+    cwd: folder,
+    encoding: 'utf8',
+    env: Object.fromEntries(own),
+  })
+  return { status, stdout, stderr }
+}
+
+const PASSES = `import t from 'tap'
+t.test('passes', async (t) => { t.ok(true) })
+`
+const FAILS = `import t from 'tap'
+
+interface OnlyATypeOfTwoLines {
+  readonly found: boolean
+}
+t.test('fails', async (t) => {
+  const { found }: OnlyATypeOfTwoLines = { found: false }
+  t.ok(found, 'what is found')
+})
+`
+
+t.test('files that pass', async (t) => {
+  const { status, stdout } = run(t, { 'a.test.ts': PASSES, 'b.test.ts': PASSES, 'other.ts': 'process.exit(1)' })
+  t.equal(status, 0)
+  t.match(stdout, /^ok 1 - test\/a\.test\.ts # time=.*^ok 2 - test\/b\.test\.ts # time=/ms)
+})
+
+t.test('a failing check names its file and its line in the source', async (t) => {
+  const { status, stdout } = run(t, { 'a.test.ts': PASSES, 'b.test.ts': FAILS })
+  t.equal(status, 1)
+  t.match(stdout, /^ok 1 - test\/a\.test\.ts.*^ {4}not ok 1 - fails.*^not ok 2 - test\/b\.test\.ts/ms)
+  t.match(stdout, /not ok 1 - what is found\n.*?fileName: test\/b\.test\.ts\n *lineNumber: 8\n/s)
+})
+
+t.test('a file that throws, ends early, or takes too long fails', async (t) => {
+  const { status, stdout } = run(
+    t,
+    {
+      'ends.test.ts': `${PASSES}t.test('never ends', () => new Promise(() => {}))\n`,
+      'late.test.ts': `${PASSES}t.test('late', () => new Promise((done) => setTimeout(done, 60_000)))\n`,
+      'throws.test.ts': `${PASSES}throw new Error('thrown at the top')\n`,
+      'without.test.ts': `import './missing.js'\n`,
+    },
+    '--timeout=2',
+  )
+  t.equal(status, 1)
+  for (const file of ['ends', 'late', 'throws', 'without'])
+    t.match(stdout, new RegExp(`^not ok \\d - test/${file}.test`, 'm'))
+  t.match(stdout, 'thrown at the top')
+})
+
+t.test('a file that cannot be compiled fails the run, with its line', async (t) => {
+  const { status, stdout, stderr } = run(
+    t,
+    { 'a.test.ts': PASSES, 'b.test.ts': `${PASSES}\nconst = 1\n` },
+    'test/a.test.ts',
+  )
+  t.match({ status, stdout }, { status: 1, stdout: '' })
+  t.match(stderr, /test\/b\.test\.ts:4:6: ERROR/)
+})
+
+t.test('a file that does not exist fails the run', async (t) => {
+  const { status, stderr } = run(t, { 'a.test.ts': PASSES }, 'test/b.test.ts')
+  t.match({ status, stderr }, { status: 2, stderr: 'no such test file: test/b.test.ts' })
+})
+
+t.test('a reporter of tap', async (t) => {
+  const { status, stdout } = run(t, { 'a.test.ts': PASSES, 'b.test.ts': FAILS }, '--reporter=terse')
+  t.equal(status, 1)
+  t.match(stdout, 'what is found')
+})
