@@ -108,7 +108,7 @@ t.test('ports in use, and what is open to the network', async (t) => {
   const inUse = await examine(t, { listener: { socket_address: `127.0.0.1:${port}` } })
   t.match(about(inUse, 'server public'), [{ level: 'warning', message: /something listens on/ }])
   const open = await examine(t, { listener: { socket_address: ':0' } })
-  t.match(about(open, 'server public'), [{ level: 'warning', message: /may fill the store$/ }])
+  t.match(about(open, 'server public'), [{ level: 'warning', message: /may write results, fill the store$/ }])
   const secured = { security: { access: [{ anonymous: true, may: ['read_cas'] }] } }
   t.same(about(await examine(t, { listener: { socket_address: ':0' }, top: secured }), 'server public'), [])
 })
