@@ -24,7 +24,7 @@ import type { Store } from '../store/contract/store.js'
 import { asCas } from '../store/view/cas.js'
 import { asKeyed } from '../store/view/keyed.js'
 import { zstdFailure } from '../stream/compression/libzstd.js'
-import { openListenerTls } from '../tls/listener-tls.js'
+import { expiryMs, openListenerTls } from '../tls/listener-tls.js'
 import { LATE, within } from '../work/deadline.js'
 import { guardedClock } from '../work/guarded-clock.js'
 import { Resources } from '../work/resources.js'
@@ -101,6 +101,7 @@ const start = async (
   const withoutZstd = zstdFailure()
   if (withoutZstd !== undefined) log.warn('zstd is not offered to clients', { reason: withoutZstd })
   const security = config.security && (await Security.open(config.security, { clock, log, resources }))
+  if (security?.lostAuditLines !== undefined) observation.metrics.watchAudit(() => security.lostAuditLines ?? 0)
   const listeners = new Map<string, Listener>()
   const admin = new Admin(log)
   for (const server of config.servers) {
@@ -259,6 +260,7 @@ const openListener = async (
     clock,
     log,
   })
+  if (tls !== undefined) observation.metrics.watchCertificate(server.name, () => expiryMs(tls.current))
   tls?.onChange((now) => listener.renewTls(now))
   resources.add(`listener of server ${server.name}`, () => listener.close(drainTime.leftMs))
   log.debug('listening; calls are refused until the start is complete', {

@@ -1,7 +1,7 @@
 import { Ledger } from '../ledger/ledger.js'
 import { CallMetrics } from './call-metrics.js'
 import { ExecutionMetrics } from './execution-metrics.js'
-import { type Instrument, observed } from './instrument.js'
+import { type Instrument, observed, type Reading } from './instrument.js'
 import { ledgerInstruments } from './ledger-metrics.js'
 import { ProcessMetrics } from './process-metrics.js'
 import { StoreMetrics } from './store-metrics.js'
@@ -23,6 +23,9 @@ export class Metrics {
   readonly #process = new ProcessMetrics()
   #lostLines = (): number => 0
   readonly #ledger: Ledger
+  #lostAuditLines: (() => number) | undefined
+  readonly #certificates = new Map<string, () => number | undefined>()
+  #isRunning = true
   #statuses: () => ReadonlyMap<string, number> = () => new Map()
 
   constructor(options: MetricsOptions, nowMs: number, ledger = new Ledger()) {
@@ -41,6 +44,21 @@ export class Metrics {
     this.#lostLines = lostLines
   }
 
+  /** `lostLines` returns the number of lines of the audit log that could not be written since the start. */
+  watchAudit(lostLines: () => number): void {
+    this.#lostAuditLines = lostLines
+  }
+
+  /** `expiresMs` returns when the present certificate of a server ends. */
+  watchCertificate(server: string, expiresMs: () => number | undefined): void {
+    this.#certificates.set(server, expiresMs)
+  }
+
+  /** Called before the last export of a process that stops in order: one that vanishes without it has crashed. */
+  endInOrder(): void {
+    this.#isRunning = false
+  }
+
   get instruments(): readonly Instrument[] {
     return [
       ...this.stores.instruments,
@@ -52,11 +70,23 @@ export class Metrics {
         [...this.#statuses()].map(([health_status, value]) => ({ labels: { health_status }, value })),
       ),
       observed('counter', LOST_LINES, () => [{ labels: {}, value: this.#lostLines() }]),
+      observed('counter', LOST_AUDIT_LINES, () =>
+        this.#lostAuditLines === undefined ? [] : [{ labels: {}, value: this.#lostAuditLines() }],
+      ),
+      observed('gauge', CERTIFICATES, () => this.#certificateEnds()),
+      observed('gauge', RUNNING, () => [{ labels: {}, value: this.#isRunning ? 1 : 0 }]),
     ]
   }
 
   stop(): void {
     this.#process.stop()
+  }
+
+  #certificateEnds(): Reading[] {
+    return [...this.#certificates].flatMap(([certificate_server, expiresMs]) => {
+      const ms = expiresMs()
+      return ms === undefined ? [] : [{ labels: { certificate_server }, value: ms / 1000 }]
+    })
   }
 }
 
@@ -70,4 +100,22 @@ const LOST_LINES = {
   name: 'svc_log_lines_lost_total',
   description: 'Lines of the log that could not be written.',
   unit: '{line}',
+}
+
+const LOST_AUDIT_LINES = {
+  name: 'svc_audit_lines_lost_total',
+  description: 'Lines of the audit log that could not be written.',
+  unit: '{line}',
+}
+
+const CERTIFICATES = {
+  name: 'svc_certificate_expiry',
+  description: 'When the certificate of a server ends, in seconds since 1970.',
+  unit: 's',
+}
+
+const RUNNING = {
+  name: 'svc_process_running',
+  description: '1 while the process runs, 0 in the last export of one that stops in order.',
+  unit: '1',
 }

@@ -43,6 +43,7 @@ export const startMetricExport = async (metrics: Metrics, parts: ExportParts): P
   void provider.forceFlush().catch(() => {})
   return async () => {
     stop()
+    metrics.endInOrder()
     await within(
       FAREWELL_MS,
       provider.shutdown().catch(() => {}),

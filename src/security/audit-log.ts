@@ -40,6 +40,7 @@ export class AuditLog {
   #waiting: string[] = []
   #waitingBytes = 0
   #lostCount = 0
+  #toldCount = 0
   #writing: Promise<void> = Promise.resolve()
   #isWriting = false
 
@@ -86,6 +87,11 @@ export class AuditLog {
     this.#next(() => this.#write())
   }
 
+  /** Since the start. Lines that are being written count until they are. */
+  get lostLines(): number {
+    return this.#toldCount + this.#lostCount
+  }
+
   /** Resolves when every recorded line is in the file or lost. */
   written(): Promise<void> {
     return this.#writing
@@ -119,6 +125,7 @@ export class AuditLog {
         this.#lostCount += lines.length
         await this.#file.appendFile(text)
         this.#lostCount -= lines.length + lost
+        this.#toldCount += lost
         this.#bytes += text.length
         if (this.#bytes >= this.#options.max_bytes) await this.#rotate()
       }

@@ -68,6 +68,11 @@ export class Security {
     }
   }
 
+  /** Lines of the audit log that could not be written; undefined without an audit log. */
+  get lostAuditLines(): number | undefined {
+    return this.#audit?.lostLines
+  }
+
   gateOf(server: Pick<GateParts, 'services' | 'scheduler'>): Gate {
     return new SecurityGate({
       sources: this.#sources,

@@ -36,6 +36,13 @@ export const openListenerTls = ({ of, tls, clock, log }: ListenerTlsParts): Prom
   return ReloadedFiles.open({ what: `certificates of ${of}`, paths, read, clock, log })
 }
 
+/** When the certificate ends; undefined without one. */
+export const expiryMs = ({ cert }: TlsOptions): number | undefined => {
+  if (!Buffer.isBuffer(cert)) return undefined
+  const [leaf] = certificatesOf(cert, 'cert_file')
+  return leaf && Date.parse(leaf.validTo)
+}
+
 const readTls = async (tls: ListenerTls, nowMs: number, warn: (message: string) => void): Promise<TlsOptions> => {
   const cert = await contentOf('cert_file', tls.cert_file)
   const key = await contentOf('key_file', tls.key_file)

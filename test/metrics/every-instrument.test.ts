@@ -81,7 +81,7 @@ const start = async (t: Test) => {
   const client = connect()
   const worker = (name: string, hello: object = {}): Promise<FakeWorker> =>
     new FakeWorker(connect(), clock).hello({ name, maxInflightAttempts: 5, ...hello })
-  return { collector, folder, clock, client, worker }
+  return { collector, folder, clock, client, worker, running }
 }
 
 type Started = Awaited<ReturnType<typeof start>>
@@ -331,6 +331,9 @@ t.test('every instrument has exactly the expected numbers', async (t) => {
     ...expectedOfCalls,
     // One action waits for a property that no worker has, and the temporary folder of a store was removed.
     svc_log_lines_lost_total: {},
+    svc_audit_lines_lost_total: {},
+    svc_certificate_expiry: {},
+    svc_process_running: { '': 1 },
     svc_health_components: labelled('health_status', { ok: 3, warning: 1, failed: 1 }),
     svc_held_max_memory: labelled('held_kind', maxHeld),
     svc_held_limited_count_total: {},
@@ -351,6 +354,8 @@ t.test('every instrument has exactly the expected numbers', async (t) => {
   )
   t.same([...collector.metrics.keys()].sort(), [...names, ...ofProcess].sort())
   await ofThisProcess(t, collector)
+  await started.running.close()
+  t.same(collector.of('svc_process_running'), {}, '0 in the last export of a process that stops in order')
 })
 
 const maxHeld = Object.fromEntries(Object.entries(KINDS).map(([name, { maxBytes }]) => [name, maxBytes]))

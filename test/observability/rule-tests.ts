@@ -17,6 +17,7 @@ interface Series {
 type Values = (series: string) => string | undefined
 
 const MINUTES = 60
+const DAY_S = 24 * 3600
 const always = (value: number): string => `${value}x${MINUTES}`
 const growing = (perMinute: number): string => `0+${perMinute}x${MINUTES}`
 const never = `_x${MINUTES}`
@@ -43,6 +44,12 @@ const unseen = (series: string, values: string) => ({ wrong: () => undefined, mo
 /** What has to be wrong for each alert, and in which series that a server which is fine does not have. */
 export const TROUBLES: Readonly<Record<string, { readonly wrong: Values; readonly more?: readonly Series[] }>> = {
   RemexecAway: { wrong: where(/^svc_process_memory\{/, never) },
+  RemexecInstanceAway: { wrong: where(/^svc_process_running/, '1x40 _x20') },
+  RemexecScrapeFails: unseen('up{job="remexec"}', always(0)),
+  RemexecCertificateEnds: unseen('svc_certificate_expiry{certificate_server="public"}', always(DAY_S)),
+  RemexecAuditLinesLost: unseen('svc_audit_lines_lost_total{job="remexec"}', growing(1)),
+  RemexecLogLinesLost: { wrong: where(/^svc_log_lines_lost_total/, growing(1)) },
+  RemexecCallsFail: unseen('svc_rpc_duration_count{rpc_code="UNAVAILABLE"}', growing(60)),
   RemexecComponentFailed: { wrong: where(/^svc_health_components\{.*="failed"/, always(1)) },
   RemexecCacheErrors: { wrong: where(/^svc_cache_operations_total\{.*result="error"/, growing(60)) },
   RemexecCacheSlow: { wrong: slowReads },

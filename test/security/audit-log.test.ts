@@ -157,8 +157,11 @@ t.test('lines that do not reach the disk are bounded, counted and reported', asy
   const { audit } = await open(path, { max_bytes: 1024 ** 3 }, said.log)
   for (let i = 0; i < 30_000; i++) audit.record(entry(`/${'x'.repeat(450)}`))
   audit.record({ ...entry('/m'), instance: 'y'.repeat(100_000) })
+  const { lostLines } = audit
   await audit.close()
   const lines = linesOf(path)
+  t.equal(audit.lostLines, 30_001 - (lines.length - 1), 'also for the metrics')
+  t.ok(lostLines >= audit.lostLines, 'lines that wait count as lost until they are written')
   t.ok(lines.length > 10_000 && lines.length < 20_000, `${lines.length} of 8 MiB`)
   t.match(lines.at(-1), { lost: 30_001 - (lines.length - 1) }, 'the rest is counted')
   t.match(said.text, /the audit log does not keep up/)

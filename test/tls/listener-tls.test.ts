@@ -1,13 +1,16 @@
 import { once } from 'node:events'
 import { chmodSync, copyFileSync, writeFileSync } from 'node:fs'
+import { copyFile } from 'node:fs/promises'
 import { get as httpsGet } from 'node:https'
 import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls'
 import { Client, credentials } from '@grpc/grpc-js'
 import t, { type Test } from 'tap'
 import { assemble } from '../../src/assembly/main.js'
-import { ManualClock } from '../../src/base/clock.js'
+import { ManualClock, systemClock } from '../../src/base/clock.js'
 import { parseConfig } from '../../src/config/load.js'
 import { RELOAD_PERIOD_MS } from '../../src/files/reloaded-files.js'
+import { silentLog } from '../../src/log/log.js'
+import { expiryMs, openListenerTls } from '../../src/tls/listener-tls.js'
 import { Authority } from './authority.js'
 import { Lines } from './lines.js'
 
@@ -171,6 +174,23 @@ t.test('unusable files are reported with their configuration key', async (t) => 
   t.match(await startFailure(t, { ...files, client_ca_file: nonsense }), `${of}: client_ca_file holds no PEM cert`)
   const lists = { client_ca_file: authority.caFile, client_crl_file: nonsense }
   t.match(await startFailure(t, { ...files, ...lists }), `${of}: client_crl_file holds no PEM revocation list`)
+})
+
+t.test('the end of a certificate is known, and that of the next one after a change', async (t) => {
+  const authority = new Authority(t.testdir())
+  const { certFile: cert_file, keyFile: key_file } = authority.issue('server', { days: 40 })
+  const parts = { of: 'server main', clock: systemClock, log: silentLog }
+  const tls = { cert_file, key_file, client_certificates: 'optional', min_version: '1.2' } as const
+  const open = async () => {
+    const files = await openListenerTls({ ...parts, tls })
+    files.close()
+    return ((expiryMs(files.current) ?? 0) - Date.now()) / (24 * 3600 * 1000)
+  }
+  t.ok(Math.abs((await open()) - 40) < 0.1)
+  const next = authority.issue('server', { days: 90 })
+  await Promise.all([copyFile(next.certFile, cert_file), copyFile(next.keyFile, key_file)])
+  t.ok(Math.abs((await open()) - 90) < 0.1)
+  t.equal(expiryMs({}), undefined)
 })
 
 t.test('an expired certificate, and a key that everybody can read, cause warnings', async (t) => {
