@@ -13,7 +13,9 @@ export const storePath = (store: StoreConfig, stores: ReadonlyMap<string, StoreC
   const [only] = below
   if (only === undefined) return store.kind
   if (below.length === 1) return `${store.kind} > ${only[1]}`
-  return `${store.kind}(${below.map(([key, path]) => `${key}: ${path}`).join(', ')})`
+  const acknowledges = store.kind === 'fast_slow' && store.options.acknowledge === 'fast'
+  const named = (key: string): string => (acknowledges && key === 'fast' ? 'fast, which acknowledges' : key)
+  return `${store.kind}(${below.map(([key, path]) => `${named(key)}: ${path}`).join(', ')})`
 }
 
 /** The stores nested directly in a store, by key; in a list by index. */

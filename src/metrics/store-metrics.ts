@@ -1,4 +1,4 @@
-import type { MeteredStore, StoreUsage } from '../store/contract/meter.js'
+import type { MeteredStore, StoreUsage, UploadQueueUsage } from '../store/contract/meter.js'
 import {
   Count,
   type Description,
@@ -70,14 +70,21 @@ export class CacheSeries {
 
   /** Undefined if no store of this type stores blobs itself or has a value yet. */
   sum(read: UsageReader): number | undefined {
-    const values = this.#values(read)
-    return values.length === 0 ? undefined : values.reduce((sum, value) => sum + value)
+    return sumOf(this.#values(read))
   }
 
   /** Like `sum`, but the minimum. */
   least(read: UsageReader): number | undefined {
     const values = this.#values(read)
     return values.length === 0 ? undefined : Math.min(...values)
+  }
+
+  /** The values of the upload queues of these stores. */
+  queued(read: (usage: UploadQueueUsage) => number): readonly number[] {
+    return this.stores.flatMap((store) => {
+      const usage = store.uploadQueue?.()
+      return usage === undefined ? [] : [read(usage)]
+    })
   }
 
   #values(read: UsageReader): readonly number[] {
@@ -97,6 +104,7 @@ export class StoreMetrics {
       { ...DURATION, kind: 'histogram', series: () => this.all.flatMap(({ durations }) => [...durations.values()]) },
       observed('counter', IO, () => this.all.flatMap(({ bytes }) => [bytes.in, bytes.out])),
       ...USAGE.map(({ of, ...description }) => observed('gauge', description, () => this.#usage(of))),
+      observed('counter', UPLOADS, () => this.all.flatMap(uploadsOf)),
     ]
   }
 
@@ -131,6 +139,27 @@ const operationsOf = (series: CacheSeries): readonly Reading[] => {
     value === undefined ? [] : [{ labels: { ...labels, cache_operation_result: result }, value }],
   )
   return [...counted, ...evictions]
+}
+
+const uploadsOf = (series: CacheSeries): readonly Reading[] => {
+  const results = {
+    done: series.queued(({ doneCount }) => doneCount),
+    retried: series.queued(({ retriedCount }) => retriedCount),
+    lost: series.queued(({ lostCount }) => lostCount),
+  }
+  return Object.entries(results).flatMap(([upload_result, values]) => {
+    const labels = { cache_type: series.cacheType, upload_result }
+    return values.length === 0 ? [] : [{ labels, value: sumOf(values) ?? 0 }]
+  })
+}
+
+const sumOf = (values: readonly number[]): number | undefined =>
+  values.length === 0 ? undefined : values.reduce((sum, value) => sum + value)
+
+const UPLOADS: Description = {
+  name: 'svc_uploads_behind_total',
+  description: 'Uploads to a slow store after they were acknowledged.',
+  unit: '{upload}',
 }
 
 const OPERATIONS: Description = {
@@ -173,5 +202,22 @@ const USAGE: readonly (Description & { readonly of: (series: CacheSeries) => num
     description: 'Idle time of the last evicted blob, which is the effective retention; the minimum of several stores.',
     unit: 's',
     of: (series) => series.least(({ lastEvictedIdleMs: ms }) => (ms === undefined ? undefined : ms / 1000)),
+  },
+  {
+    name: 'svc_upload_queue_entries',
+    description: 'Acknowledged blobs that wait for a slow store.',
+    unit: '{entry}',
+    of: (series) => sumOf(series.queued(({ entryCount }) => entryCount)),
+  },
+  {
+    ...{ name: 'svc_upload_queue_size', description: 'Bytes that wait for a slow store.', unit: 'By' },
+    of: (series) => sumOf(series.queued(({ sizeBytes }) => sizeBytes)),
+  },
+  {
+    ...{ name: 'svc_upload_queue_age', description: 'How long the oldest upload has been waiting.', unit: 's' },
+    of: (series) => {
+      const ages = series.queued(({ oldestAgeMs }) => oldestAgeMs)
+      return ages.length === 0 ? undefined : Math.max(...ages) / 1000
+    },
   },
 ]

@@ -9,9 +9,10 @@ import type { SecretLearner } from '../log/secrets.js'
 import { internalCall } from '../rpc/call.js'
 import type { Resources } from '../work/resources.js'
 import type { BuildContext, ChildOptions } from './contract/kind.js'
-import type { MeteredStore, StoreMeter, StoreUsage } from './contract/meter.js'
+import type { MeteredStore, StoreMeter, StoreUsage, UploadQueueUsage } from './contract/meter.js'
 import { StoreNode } from './contract/node.js'
 import type { Store } from './contract/store.js'
+import { UploadOrder } from './contract/upload-order.js'
 import { kinds } from './kinds/kinds.js'
 
 export interface BuilderParts {
@@ -33,18 +34,23 @@ export const buildStores = async (
   const builder = new Builder(configs, parts)
   const stores = new Map<string, Store>()
   for (const name of configs.keys()) stores.set(name, await builder.named(name, []))
+  builder.uploadOrder.begin()
   return stores
 }
 
 class Builder {
+  readonly uploadOrder: UploadOrder
   readonly #configs: ReadonlyMap<string, StoreConfig>
   readonly #parts: BuilderParts
-  readonly #named: Map<string, Promise<StoreNode>>
+  /** Builds the named stores. */
+  readonly #root: Builder
+  readonly #named = new Map<string, Promise<StoreNode>>()
 
-  constructor(configs: ReadonlyMap<string, StoreConfig>, parts: BuilderParts, named = new Map()) {
+  constructor(configs: ReadonlyMap<string, StoreConfig>, parts: BuilderParts, root?: Builder) {
     this.#configs = configs
     this.#parts = parts
-    this.#named = named
+    this.#root = root ?? this
+    this.uploadOrder = root?.uploadOrder ?? new UploadOrder()
   }
 
   /** `users` are the named stores whose construction waits for this one. */
@@ -83,31 +89,34 @@ class Builder {
   /** A builder of stores that may fail without harm to the store above them. */
   #optional(): Builder {
     const { watch } = this.#parts
-    return new Builder(
-      this.#configs,
-      { ...this.#parts, watch: (probe) => watch({ ...probe, isOptional: true }) },
-      this.#named,
-    )
+    const parts = { ...this.#parts, watch: (probe: HealthProbe) => watch({ ...probe, isOptional: true }) }
+    return new Builder(this.#configs, parts, this.#root)
   }
 
   async #build(config: StoreConfig, path: string, users: readonly string[]): Promise<StoreNode> {
     const { resources, clock, log, secrets, watch } = this.#parts
     let usage: (() => StoreUsage) | undefined
+    let queue: (() => UploadQueueUsage) | undefined
     const store = await build(config, {
       path,
       child: (childConfig, key, options = {}) => this.#child(childConfig, `${path}/${key}`, users, options),
-      named: (name) => this.named(name, users),
+      named: (name) => this.#root.named(name, users),
       watch,
       holds: (reader) => {
         usage = reader
       },
+      queues: (reader) => {
+        queue = reader
+      },
+      uploadOrder: this.uploadOrder,
       resources,
       clock,
       log,
       secrets,
     })
     if (store instanceof StoreNode) return store
-    const meter = this.#parts.meter?.({ cacheType: cacheTypeOf(config, path), usage: () => usage?.() })
+    const metered = { cacheType: cacheTypeOf(config, path), usage: () => usage?.(), uploadQueue: () => queue?.() }
+    const meter = this.#parts.meter?.(metered)
     return new StoreNode(store, { path, ...(meter && { meter }) })
   }
 

@@ -67,3 +67,15 @@ t.test('validate --explain describes usable files after the verdict', async (t) 
   t.match(output, /fine\.json5: fine \(.*\)\nstores\n {2}CAS {4}verify > /)
   t.match(output, /wrong\.json5: wrong \(.*\)\n$/)
 })
+
+t.test('says which tier acknowledges uploads', (t) => {
+  const tiers = (options: string) =>
+    `{ stores: { CAS: { fast_slow: { fast: { filesystem: { content_path: '/c', temp_path: '/t' } }, slow: { memory: {} }, ${options} } }, AC: { memory: {} } }, servers: [{ listener: { http: { socket_address: '127.0.0.1:50051' } }, services: { cas: [{ cas_store: 'CAS' }], ac: [{ ac_store: 'AC' }] } }] }`
+  const lines = (options: string) => {
+    const { config } = parseConfig(tiers(options), 'tiers.json5')
+    return config === undefined ? [] : explain(config)
+  }
+  t.match(lines(`acknowledge: 'fast'`)[1], 'fast_slow(fast, which acknowledges: filesystem, slow: memory)')
+  t.match(lines(`acknowledge: 'slow'`)[1], 'fast_slow(fast: filesystem, slow: memory)')
+  t.end()
+})

@@ -69,6 +69,38 @@ const warned: readonly (readonly [string, Parts, readonly (readonly [string, Reg
     [['stores.NEAR.fast_slow.slow', /still counts as not healthy, because a named store does/]],
   ],
   [
+    'uploads that fast acknowledges while lookups fail',
+    {
+      cas: `{ fast_slow: { fast: ${filesystem}, slow: { memory: { eviction_policy: { max_bytes: 1000 } } }, acknowledge: 'fast' } }`,
+    },
+    [['stores.CAS.fast_slow.acknowledge', /uploads succeed, but lookups fail/]],
+  ],
+  [
+    'bounds of a queue without uploads',
+    {
+      cas: `{ fast_slow: { fast: ${filesystem}, slow: { memory: { eviction_policy: { max_bytes: 1000 } } }, upload_queue: { max_count: 7 } } }`,
+    },
+    [['stores.CAS.fast_slow.upload_queue', /nothing is queued/]],
+  ],
+  [
+    'results that overtake the blobs that wait',
+    {
+      cas: `{ fast_slow: { fast: ${filesystem}, slow: { memory: { eviction_policy: { max_bytes: 1000 } } }, acknowledge: 'fast', when_slow_is_away: 'serve_fast' } }`,
+      stores: `FAR: { redis_store: { addresses: ['redis://127.0.0.1:1'] } },`,
+      servers: `{ listener: { http: { socket_address: '127.0.0.1:3' } }, services: { cas: [{ cas_store: 'CAS' }], ac: [{ ac_store: 'FAR' }] } },`,
+    },
+    [['stores.FAR.redis_store', /before the blobs that they name/]],
+  ],
+  [
+    'results that follow the blobs that wait',
+    {
+      cas: `{ fast_slow: { fast: ${filesystem}, slow: { memory: { eviction_policy: { max_bytes: 1000 } } }, acknowledge: 'fast', when_slow_is_away: 'serve_fast' } }`,
+      stores: `FAR: { fast_slow: { fast: { filesystem: { content_path: '/d', temp_path: '/e', eviction_policy: { max_bytes: 1000 } } }, slow: { redis_store: { addresses: ['redis://127.0.0.1:1'] } }, acknowledge: 'fast', when_slow_is_away: 'serve_fast', action_result_max_age_s: 60 } },`,
+      servers: `{ listener: { http: { socket_address: '127.0.0.1:3' } }, services: { cas: [{ cas_store: 'CAS' }], ac: [{ ac_store: 'FAR' }] } },`,
+    },
+    [],
+  ],
+  [
     'an action cache that says for how long its fast store is believed',
     {
       stores: `

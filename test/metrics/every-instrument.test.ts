@@ -275,6 +275,9 @@ const expectedOfStores = (results: readonly number[]) => {
     svc_cache_max_size: labelled('cache_type', { CAS: 1_000_000, AC: 1_000_000, SMALL: 1000, DISK: 10_000_000 }),
     svc_cache_entries: labelled('cache_type', { CAS: distinct.length, AC: 2, SMALL: 1, DISK: 1 }),
     svc_cache_evicted_age: { 'cache_type=SMALL': 100 },
+    // No store has a queue.
+    ...{ svc_upload_queue_entries: {}, svc_upload_queue_size: {}, svc_upload_queue_age: {} },
+    svc_uploads_behind_total: {},
   }
 }
 

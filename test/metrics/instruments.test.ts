@@ -118,3 +118,23 @@ t.test('a store is counted by its path, and also by the label of a cache_metrics
     ],
   )
 })
+
+t.test('uploads that wait are told for stores with a queue, and for no other', async (t) => {
+  const metrics = new StoreMetrics()
+  const queue = { entryCount: 2, sizeBytes: 10, oldestAgeMs: 5000, doneCount: 7, retriedCount: 1, lostCount: 0 }
+  metrics.of({ cacheType: 'CAS', usage: () => undefined, uploadQueue: () => queue })
+  metrics.of({ cacheType: 'AC', usage: () => undefined, uploadQueue: () => undefined })
+  const seen = metrics.instruments.flatMap(({ name, kind, series }) =>
+    kind === 'histogram' || !name.includes('upload')
+      ? []
+      : [...series()].map(({ labels, value }) => [name, labels['cache_type'], labels['upload_result'], value]),
+  )
+  t.strictSame(seen, [
+    ['svc_upload_queue_entries', 'CAS', undefined, 2],
+    ['svc_upload_queue_size', 'CAS', undefined, 10],
+    ['svc_upload_queue_age', 'CAS', undefined, 5],
+    ['svc_uploads_behind_total', 'CAS', 'done', 7],
+    ['svc_uploads_behind_total', 'CAS', 'retried', 1],
+    ['svc_uploads_behind_total', 'CAS', 'lost', 0],
+  ])
+})

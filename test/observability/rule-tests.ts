@@ -54,6 +54,8 @@ export const TROUBLES: Readonly<Record<string, { readonly wrong: Values; readonl
   RemexecCacheErrors: { wrong: where(/^svc_cache_operations_total\{.*result="error"/, growing(60)) },
   RemexecCacheSlow: { wrong: slowReads },
   RemexecRetentionShort: unseen('svc_cache_evicted_age{cache_type="CAS"}', always(3600)),
+  RemexecUploadsWait: unseen('svc_upload_queue_age{cache_type="CAS"}', always(1200)),
+  RemexecUploadsLost: unseen('svc_uploads_behind_total{cache_type="CAS",upload_result="lost"}', growing(1)),
   RemexecNoWorkers: { wrong: starved },
   RemexecQueueStuck: { wrong: where(/^svc_execution_oldest_queued_age/, always(700)) },
   RemexecWorkersLost: unseen('svc_worker_events_total{worker_event="timeout"}', growing(1)),

@@ -8,6 +8,7 @@ import type { DigestBatch } from '../../src/reapi/digest-batch.js'
 import type { Call } from '../../src/rpc/call.js'
 import { ForwardingStore } from '../../src/store/contract/forwarding.js'
 import type { Store } from '../../src/store/contract/store.js'
+import { UploadOrder } from '../../src/store/contract/upload-order.js'
 import { verify } from '../../src/store/kinds/verify/kind.js'
 import type { Blob } from '../../src/stream/blob/blob.js'
 import type { Range } from '../../src/stream/path.js'
@@ -88,6 +89,8 @@ export const verified = async (backend: Store): Promise<Store> => {
     clock: new ManualClock(),
     log: silentLog,
     secrets: unhiddenSecrets,
+    queues: () => {},
+    uploadOrder: new UploadOrder(),
   }
   const options = { verify_size: true, verify_hash: true, backend: { kind: 'noop', options: {} } } as const
   return verify.build(options, { ...parts, child: async () => backend, named, watch: () => {}, holds: () => {} })

@@ -22,6 +22,7 @@ import { type CapabilitiesInstance, capabilitiesService } from '../../src/servic
 import type { ChunkedBlobs } from '../../src/service/cas/chunked-blobs.js'
 import { casService } from '../../src/service/cas/service.js'
 import { getBytes, missingOf, putBytes, type Store } from '../../src/store/contract/store.js'
+import { UploadOrder } from '../../src/store/contract/upload-order.js'
 import { withCompleteness } from '../../src/store/kinds/completeness_checking/checking-store.js'
 import { memory } from '../../src/store/kinds/memory/kind.js'
 import { asCas } from '../../src/store/view/cas.js'
@@ -50,6 +51,8 @@ export const memoryStore = async (clock = new ManualClock(), maxBytes = 0): Prom
     secrets: unhiddenSecrets,
     watch: () => {},
     holds: () => {},
+    queues: () => {},
+    uploadOrder: new UploadOrder(),
   }
   const context = { path: 'test', child: none, named: none, ...parts }
   return memory.build({ eviction_policy: policy }, context)

@@ -4,7 +4,9 @@ import type { EvictionPolicy, FastSlowOptions, StoreConfig } from '../../src/con
 import { type Log, silentLog } from '../../src/log/log.js'
 import { unhiddenSecrets } from '../../src/log/secrets.js'
 import type { StoreKind } from '../../src/store/contract/kind.js'
+import type { UploadQueueUsage } from '../../src/store/contract/meter.js'
 import type { Store } from '../../src/store/contract/store.js'
+import { UploadOrder } from '../../src/store/contract/upload-order.js'
 import { memory } from '../../src/store/kinds/memory/kind.js'
 import { Resources } from '../../src/work/resources.js'
 
@@ -18,7 +20,15 @@ export const tierDefaults = {
   bypass_dedup_threshold_bytes: 0,
   action_result_max_age_s: 0,
   when_slow_is_away: 'fail',
+  acknowledge: 'slow',
+  upload_queue: { max_bytes: 0, max_count: 100_000, max_concurrent: 16 },
 } as const satisfies Omit<FastSlowOptions, 'fast' | 'slow'>
+
+const begunOrder = (): UploadOrder => {
+  const order = new UploadOrder()
+  order.begin()
+  return order
+}
 
 /** Builds one store of a kind on given stores, which the options name by their key. */
 export const buildStore = async <Options>(
@@ -30,6 +40,8 @@ export const buildStore = async <Options>(
     resources = new Resources(silentLog),
     watch = () => {},
     log = silentLog,
+    queues = () => {},
+    uploadOrder = begunOrder(),
   }: {
     readonly children?: Record<string, Store>
     readonly clock?: Clock
@@ -37,6 +49,9 @@ export const buildStore = async <Options>(
     readonly resources?: Resources
     readonly watch?: (probe: HealthProbe) => void
     readonly log?: Log
+    readonly queues?: (usage: () => UploadQueueUsage) => void
+    /** Shared by the stores of a process. */
+    readonly uploadOrder?: UploadOrder
   } = {},
 ): Promise<Store> =>
   kind.build(options, {
@@ -51,6 +66,8 @@ export const buildStore = async <Options>(
     },
     watch,
     holds: () => {},
+    queues,
+    uploadOrder,
     resources,
     clock,
     log,

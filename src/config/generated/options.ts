@@ -164,9 +164,35 @@ export interface FastSlowOptions {
    */
   readonly when_slow_is_away: 'fail' | 'serve_fast'
   /**
+   * Which store must have an upload before it is acknowledged. `slow`: the slow one, so that an acknowledged blob is in both. `fast`: the fast one, which must be a `filesystem`; the upload to the slow store follows behind the answer, from a queue in the folder of the fast store that survives kill -9 and is worked off at the next start (`upload_queue`). Action results reach the slow store after the blobs that were uploaded here before them. The risk: until then the only copy is on this machine, and other servers over the same slow store do not see it; who loses the disk loses what waits. So keep the clients of one build on one server, and take it only with `when_slow_is_away: "serve_fast"`. If it is set back to `slow`, the rest of the queue is still uploaded.
+   */
+  readonly acknowledge: 'slow' | 'fast'
+  /**
+   * Bounds of the uploads that wait behind `acknowledge: "fast"`. At a bound an upload waits for the slow store as without that option; if the slow store is away then, it fails with RESOURCE_EXHAUSTED.
+   */
+  readonly upload_queue: UploadQueue
+  /**
    * Blobs of at least this size are read directly from the slow store and do not fill the fast one; 0 turns this off.
    */
   readonly bypass_dedup_threshold_bytes: number
+}
+
+/**
+ * Bounds of the uploads that wait for a slow store.
+ */
+export interface UploadQueue {
+  /**
+   * Bytes that may wait. They are held in the fast store, which evicts none of them. 0 takes half of the `max_bytes` of the fast store, and 10 GiB if that has no limit.
+   */
+  readonly max_bytes: number
+  /**
+   * Blobs that may wait; each takes about 1 KB of memory.
+   */
+  readonly max_count: number
+  /**
+   * Uploads to the slow store at a time.
+   */
+  readonly max_concurrent: number
 }
 
 /**

@@ -5,6 +5,7 @@ import { type LintContext, storeBehind } from './context.js'
 import { lintObjectStore, lintOntapBackend } from './object-stores.js'
 import { lintGrpcStore, lintMongo, lintRedis } from './remote-stores.js'
 import { lintBackends } from './shared-backends.js'
+import { lintQueues, lintTiers, SHARED_KINDS } from './tiers.js'
 
 /** Reports stores that cannot do their task. */
 export const lintStores = (context: LintContext): void => {
@@ -14,6 +15,7 @@ export const lintStores = (context: LintContext): void => {
   for (const store of all) lintStore(store, context)
   lintDirectories(all, context)
   lintResultAges(context)
+  lintQueues(all, context)
   lintBackends(all, context)
 }
 
@@ -91,30 +93,6 @@ const lintEviction = (
     )
   }
 }
-
-const lintTiers = (options: StoreOptions['fast_slow'], { findings, originOf }: LintContext): void => {
-  const { fast, slow } = options
-  const path = originOf(options)
-  if (fast.kind === 'noop')
-    findings.warning([...path, 'fast'], 'a fast store that keeps nothing makes fast_slow useless')
-  if (fast.kind === 'ref_store' && slow.kind === 'ref_store' && fast.options.name === slow.options.name) {
-    findings.warning([...path, 'slow'], 'both tiers are the same store', { found: JSON.stringify(slow.options.name) })
-  }
-  if (options.when_slow_is_away === 'serve_fast' && slow.kind === 'ref_store') {
-    const message = 'while the slow store is away the server still counts as not healthy, because a named store does'
-    findings.warning([...path, 'slow'], message, {
-      found: `ref_store ${JSON.stringify(slow.options.name)} with when_slow_is_away`,
-      expected: 'the store itself in its place',
-    })
-  }
-}
-
-const SHARED_KINDS: readonly StoreConfig['kind'][] = [
-  'grpc',
-  'redis_store',
-  'experimental_cloud_object_store',
-  'experimental_mongo',
-]
 
 /** An action cache whose slow tier other servers may write to has to say for how long the fast tier is believed. */
 const lintResultAges = ({ config, findings, originOf, isWritten }: LintContext): void => {

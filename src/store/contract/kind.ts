@@ -4,8 +4,9 @@ import type { StoreConfig } from '../../config/config.js'
 import type { Log } from '../../log/log.js'
 import type { SecretLearner } from '../../log/secrets.js'
 import type { Resources } from '../../work/resources.js'
-import type { StoreUsage } from './meter.js'
+import type { StoreUsage, UploadQueueUsage } from './meter.js'
 import type { Store } from './store.js'
+import type { UploadOrder } from './upload-order.js'
 
 /** One kind of store: the implementation behind one key of the configuration. */
 export interface StoreKind<Options> {
@@ -29,6 +30,10 @@ export interface BuildContext {
   watch(probe: HealthProbe): void
   /** For a kind that keeps blobs itself: registers a function that returns how much it holds. */
   holds(usage: () => StoreUsage): void
+  /** For a kind that queues uploads: registers a function that returns how much waits. */
+  queues(usage: () => UploadQueueUsage): void
+  /** The order of the queued uploads of all stores. */
+  readonly uploadOrder: UploadOrder
   /** Collects functions that stop what was started. Those of nested stores run later. */
   readonly resources: Resources
   readonly clock: Clock

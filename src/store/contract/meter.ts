@@ -38,10 +38,24 @@ export interface StoreUsage {
   readonly diskFreeBytes?: number | undefined
 }
 
+/** The uploads of a store that wait behind their answer for a slow store. */
+export interface UploadQueueUsage {
+  readonly entryCount: number
+  readonly sizeBytes: number
+  /** How long the oldest upload has been waiting; 0 if none waits. */
+  readonly oldestAgeMs: number
+  /** Uploads since the start that ended, failed and are tried again, or were given up. */
+  readonly doneCount: number
+  readonly retriedCount: number
+  readonly lostCount: number
+}
+
 /** A store of the configuration, as registered for metrics. */
 export interface MeteredStore {
   /** `CAS`, `CAS/fast`, or the configured name of a `cache_metrics` store. */
   readonly cacheType: string
   /** Undefined for a store that keeps no blobs itself. */
   usage(): StoreUsage | undefined
+  /** Undefined for a store without a queue. */
+  uploadQueue?(): UploadQueueUsage | undefined
 }

@@ -8,7 +8,7 @@ import type { Blob } from '../../stream/blob/blob.js'
 import { type Range, WHOLE } from '../../stream/path.js'
 import { ForwardingStore } from './forwarding.js'
 import type { OperationMeter, StoreMeter, StoreOperation, StoreResult } from './meter.js'
-import type { BlobEntry, Outcomes, Removal, Store } from './store.js'
+import type { BlobEntry, LastingBlobs, Outcomes, Removal, Store } from './store.js'
 
 /**
  * A store at its path in the configuration. The builder wraps every store in one, so that no kind repeats what all
@@ -24,6 +24,10 @@ export class StoreNode extends ForwardingStore {
     this.structName = store.constructor.name
     this.#path = path
     this.#meter = meter && metersOf(meter)
+  }
+
+  get lasting(): LastingBlobs | undefined {
+    return this.backend.lasting
   }
 
   override findMissing(digests: DigestBatch, call: Call): Promise<DigestBatch> {

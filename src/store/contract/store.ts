@@ -48,6 +48,24 @@ export interface Store {
 
   /** Present when blobs are local files that the input root of an action can link to. */
   readonly files: BlobFiles | undefined
+
+  /** Present when blobs survive kill -9 and can be held. */
+  readonly lasting?: LastingBlobs | undefined
+}
+
+/** Blobs that outlast the process, for a caller that has acknowledged them and still has work to do with them. */
+export interface LastingBlobs {
+  /** A folder of the store for notes about the blobs. It may be absent, and belongs to the one caller that claims it. */
+  readonly folder: string
+  /** False if another caller has claimed the folder. */
+  claim(): boolean
+  /** Whether notes must survive a power loss, as the blobs do. */
+  readonly isSynced: boolean
+  /** Length of the largest blob that fits, and of all blobs together; infinite without a limit. */
+  readonly maxBytes: number
+  /** Protects a blob, present or to come, from eviction. Counted: it needs as many releases. */
+  hold(digest: Digest): void
+  release(digest: Digest): void
 }
 
 /**

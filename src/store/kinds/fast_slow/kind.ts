@@ -1,7 +1,8 @@
 import { createReadStream } from 'node:fs'
 import { unlink } from 'node:fs/promises'
+import type { Clock } from '../../../base/clock.js'
 import type { HealthStatus } from '../../../base/health.js'
-import { isStatus, StatusError } from '../../../base/status-error.js'
+import { Code, isStatus, StatusError } from '../../../base/status-error.js'
 import type { FastSlowOptions } from '../../../config/config.js'
 import { SparingLog } from '../../../log/sparing-log.js'
 import type { Digest } from '../../../reapi/digest.js'
@@ -29,13 +30,23 @@ import { Confirmed } from './confirmed.js'
 import { Copies, isNews } from './copies.js'
 import { goingOn, type Rest } from './go-on.js'
 import { SlowTouches } from './slow-touches.js'
-import { isAway, SlowWatch } from './slow-watch.js'
+import { isAway, isOutage, type SlowWatch } from './slow-watch.js'
+import { openUploads } from './uploads/open-uploads.js'
+import type { Place, UploadQueue } from './uploads/upload-queue.js'
 import { WatchedSlow } from './watched-slow.js'
 
 /** Of each kind of failure of a tier. */
 const RATION = { lines: 1, periodMs: 60_000 }
 
-type FastSlowContext = Pick<BuildContext, 'clock' | 'log' | 'path'>
+/** A disk that is full or broken. Other failures of an upload may be those of its source. */
+const DISK_FAULTS: ReadonlySet<number> = new Set([Code.RESOURCE_EXHAUSTED, Code.DATA_LOSS])
+/** How long after such a failure uploads wait for slow instead. */
+const FAST_PAUSE_MS = 5000
+
+interface Parts extends Pick<BuildContext, 'clock' | 'log' | 'path'> {
+  readonly watch: SlowWatch | undefined
+  readonly queue: UploadQueue | undefined
+}
 
 /**
  * Two tiers: a quick store that may lose blobs in front of the authoritative one. Uploads go to both. A read that
@@ -60,11 +71,20 @@ class FastSlowStore extends BaseStore {
   readonly #confirmed: Confirmed | undefined
   /** Undefined if calls fail while slow does not work. Otherwise slow rejects with `isAway` meanwhile. */
   readonly #watch: SlowWatch | undefined
+  /** Uploads that fast has acknowledged and slow does not have. Undefined if there can be none. */
+  readonly #queue: UploadQueue | undefined
+  readonly #acknowledgesFast: boolean
+  readonly #clock: Clock
+  /** When fast failed to take an upload. */
+  #fastFailedMs = Number.NEGATIVE_INFINITY
 
-  constructor(fast: Store, backend: Store, options: FastSlowOptions, { clock, log, path }: FastSlowContext) {
+  constructor(fast: Store, slow: Store, options: FastSlowOptions, parts: Parts) {
     super()
-    if (options.when_slow_is_away === 'serve_fast') this.#watch = new SlowWatch({ slow: backend, clock, log, path })
-    const slow = this.#watch === undefined ? backend : new WatchedSlow(backend, this.#watch)
+    const { clock, log, path, watch, queue } = parts
+    this.#watch = watch
+    this.#queue = queue
+    this.#acknowledgesFast = options.acknowledge === 'fast'
+    this.#clock = clock
     this.#fast = fast
     this.#slow = slow
     this.#log = new SparingLog(log, clock, RATION)
@@ -91,7 +111,8 @@ class FastSlowStore extends BaseStore {
     const missing = await this.#slow.findMissing(digests, call).catch(unlessAway)
     // What slow alone has is missing while it is away, so that clients upload it again.
     if (missing === undefined) return this.#fast.findMissing(digests, call)
-    if (this.#slowTakesUploads || missing.count === 0) return missing
+    if (missing.count === 0) return missing
+    if (this.#slowTakesUploads) return this.#queue === undefined ? missing : unqueued(missing, this.#queue)
     return this.#fast.findMissing(missing, call)
   }
 
@@ -102,6 +123,11 @@ class FastSlowStore extends BaseStore {
   }
 
   async #getOfEither(digest: Digest, range: Range, call: Call): Promise<Blob> {
+    // Slow has an older result, or none.
+    if (!digest.describesContent && this.#queue?.has(digest)) {
+      const queued = await this.#fromFast(digest, range, call)
+      if (queued !== undefined) return queued
+    }
     if (this.#confirmed !== undefined && !digest.describesContent && !this.#confirmed.has(digest))
       return this.#getConfirmed(this.#confirmed, digest, range, call)
     const encoded = this.#isEncodedBySlow(range) ? await this.#fromSlowEncoded(digest, range, call) : undefined
@@ -129,15 +155,54 @@ class FastSlowStore extends BaseStore {
 
   async put(digest: Digest, blob: Blob, call: Call): Promise<void> {
     if (!this.#slowTakesUploads) return this.#putFast(digest, blob, call)
+    const place = this.#placeOf(digest, blob.sizeBytes)
+    if (place !== undefined) return this.#putBehind(place, digest, () => this.#fast.put(digest, blob, call), call)
+    if (this.#acknowledgesFast && this.#queue?.couldOvertake(digest)) {
+      blob.discard()
+      throw new StatusError('RESOURCE_EXHAUSTED', `${this.#queue.fullness}: ask again later`)
+    }
     try {
       const isInFast = await this.#putSlow(digest, blob, call)
       if (isInFast) this.#confirmed?.add(digest)
       if (isInFast) return
+    } catch (error) {
+      throw this.#inWords(error)
     } finally {
       // A copy that began earlier has the old bytes.
       if (!digest.describesContent) this.#copies.outdate(digest)
     }
     await this.#outdateFast(digest, call)
+  }
+
+  /** A place in the queue; undefined when the upload has to wait for slow. */
+  #placeOf(digest: Digest, blobBytes: number | undefined): Place | undefined {
+    if (!this.#acknowledgesFast || this.#queue === undefined) return undefined
+    if (this.#clock.now() - this.#fastFailedMs < FAST_PAUSE_MS) return undefined
+    const sizeBytes = digest.describesContent ? digest.sizeBytes : (blobBytes ?? 0)
+    return sizeBytes > (this.#fast.lasting?.maxBytes ?? 0) ? undefined : this.#queue.reserve(digest, sizeBytes)
+  }
+
+  /** An upload is acknowledged when fast has it and the queue, on disk, knows it. */
+  async #putBehind(place: Place, digest: Digest, putFast: () => Promise<void>, call: Call): Promise<void> {
+    try {
+      await putFast()
+      await place.queued(call)
+    } catch (thrown) {
+      const error = StatusError.from(thrown)
+      if (DISK_FAULTS.has(error.code)) this.#fastFailedMs = this.#clock.now()
+      throw error
+    } finally {
+      place.release()
+      if (!digest.describesContent) this.#copies.outdate(digest)
+    }
+    if (!digest.describesContent) this.#confirmed?.add(digest)
+  }
+
+  /** A failure of slow, which the upload met because the queue is full. */
+  #inWords(thrown: unknown): unknown {
+    if (!this.#acknowledgesFast || this.#queue === undefined || !(thrown instanceof StatusError)) return thrown
+    if (!isOutage(thrown) || !this.#queue.isFull) return thrown
+    return new StatusError('RESOURCE_EXHAUSTED', `${this.#queue.fullness}, and ${thrown.message}`, { cause: thrown })
   }
 
   /** Removes an old blob from fast. A failure is only logged, because the upload is committed in slow. */
@@ -180,6 +245,7 @@ class FastSlowStore extends BaseStore {
     this.#confirmed?.delete(digest)
     this.#copies.outdate(digest)
     if (why === 'unwanted' || !digest.describesContent) {
+      await this.#queue?.forget(digest)
       await Promise.all([this.#fast.remove(digest, why, call), this.#slow.remove(digest, why, call)])
       return
     }
@@ -216,7 +282,7 @@ class FastSlowStore extends BaseStore {
 
   /** Stops the background work. */
   async close(): Promise<void> {
-    await Promise.all([this.#copies.close(), this.#touches?.close(), this.#watch?.close()])
+    await Promise.all([this.#copies.close(), this.#touches?.close()])
   }
 
   /** If fast would have to encode the blob and slow would not, slow is asked first, because that is cheaper. */
@@ -317,6 +383,8 @@ class FastSlowStore extends BaseStore {
   /** Copies the file to slow first: once fast owns it, it may be evicted. */
   async #adopt(files: BlobFiles, digest: Digest, file: FinishedFile, call: Call): Promise<void> {
     const { path, sizeBytes } = file
+    const place = this.#slowTakesUploads ? this.#placeOf(digest, sizeBytes) : undefined
+    if (place !== undefined) return this.#putBehind(place, digest, () => files.adopt(digest, file, call), call)
     try {
       if (this.#slowTakesUploads) {
         const blob = Blob.ofPath([createReadStream(path, { highWaterMark: STAGE_BYTES })], { sizeBytes })
@@ -324,7 +392,7 @@ class FastSlowStore extends BaseStore {
       } else if (!this.#fastTakesUploads) throw takenByNeither(digest)
     } catch (error) {
       await unlink(path).catch(() => {})
-      throw error
+      throw this.#inWords(error)
     }
     if (!this.#fastTakesUploads) return unlink(path)
     const failure = await outcomeOf(files.adopt(digest, file, call))
@@ -343,6 +411,13 @@ class FastSlowStore extends BaseStore {
     }
     await this.#copies.populate(digest, call).catch((error: unknown) => absentIfAway(digest, error))
   }
+}
+
+/** Without the blobs that fast acknowledged and slow does not have yet. */
+const unqueued = (missing: DigestBatch, queue: UploadQueue): DigestBatch => {
+  if (queue.count === 0) return missing
+  const indexes = Array.from({ length: missing.count }, (_, index) => index)
+  return missing.select(indexes.filter((index) => !queue.has(missing.at(index))))
 }
 
 /** Undefined if slow is away; throws any other error. */
@@ -367,10 +442,13 @@ const takesUploads = (direction: FastSlowOptions['fast_direction']): boolean =>
 
 export const fastSlow: StoreKind<FastSlowOptions> = {
   build: async (options, context) => {
-    const fast = await context.child(options.fast, 'fast')
     const isOptional = options.when_slow_is_away === 'serve_fast'
+    const fast = await context.child(options.fast, 'fast')
     const slow = await context.child(options.slow, 'slow', { isOptional })
-    const store = new FastSlowStore(fast, slow, options, context)
+    const { queue, watch } = await openUploads({ fast, slow, options }, context)
+    const served = isOptional && watch !== undefined ? new WatchedSlow(slow, watch) : slow
+    const parts = { ...context, queue, watch: isOptional ? watch : undefined }
+    const store = new FastSlowStore(fast, served, options, parts)
     context.resources.add(`copies of ${context.path}`, () => store.close())
     return store
   },

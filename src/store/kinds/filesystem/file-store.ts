@@ -12,7 +12,15 @@ import { pour } from '../../../stream/blob/pour.js'
 import { extentOf, isWhole, type Range } from '../../../stream/path.js'
 import type { Semaphore } from '../../../work/semaphore.js'
 import type { StoreUsage } from '../../contract/meter.js'
-import { BaseStore, type BlobEntry, type Outcomes, outcomeOf, PLAIN, type Removal } from '../../contract/store.js'
+import {
+  BaseStore,
+  type BlobEntry,
+  type LastingBlobs,
+  type Outcomes,
+  outcomeOf,
+  PLAIN,
+  type Removal,
+} from '../../contract/store.js'
 import { putInGroups } from '../../partition/put-in-groups.js'
 import type { Catalog } from './catalog.js'
 import { FilePart } from './files/file-part.js'
@@ -53,6 +61,7 @@ export interface FilesystemStoreParts {
  */
 export class FilesystemStore extends BaseStore {
   override readonly files: LinkedFiles
+  readonly lasting: LastingBlobs
   override readonly properties = { ...PLAIN, extendsLifetimes: true }
   readonly #catalog: Catalog
   readonly #parts: FilesystemStoreParts
@@ -67,6 +76,7 @@ export class FilesystemStore extends BaseStore {
     this.#catalog = catalog
     this.#parts = parts
     this.files = new LinkedFiles(catalog, parts.inspection)
+    this.lasting = lastingBlobs(catalog)
   }
 
   async findMissing(digests: DigestBatch, _call: Call): Promise<DigestBatch> {
@@ -232,6 +242,22 @@ export class FilesystemStore extends BaseStore {
       await writer.discard()
       throw error
     }
+  }
+}
+
+const lastingBlobs = ({ layout, index, leases, syncs }: Catalog): LastingBlobs => {
+  let isClaimed = false
+  return {
+    folder: layout.notesPath,
+    claim: () => {
+      if (isClaimed) return false
+      isClaimed = true
+      return true
+    },
+    isSynced: syncs !== undefined,
+    maxBytes: index.maxBlobBytes,
+    hold: (digest) => leases.hold(digest),
+    release: (digest) => leases.release(digest),
   }
 }
 

@@ -35,6 +35,11 @@ export class Layout {
     return join(this.contentPath, 'index')
   }
 
+  /** The folder for notes about blobs by the store in front. */
+  get notesPath(): string {
+    return join(this.contentPath, 'uploads')
+  }
+
   /** The folder of the log. */
   get recordsPath(): string {
     return join(this.contentPath, RECORDS)

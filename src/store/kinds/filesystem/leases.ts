@@ -29,6 +29,16 @@ export class Leases {
     return { missing, extend: async (more) => extend(more), release }
   }
 
+  /** Protects a blob, present or to come. Needs as many releases. */
+  hold(digest: Digest): void {
+    this.#take(digest, new Map())
+  }
+
+  release(digest: Digest): void {
+    this.#release(digest)
+    this.#catalog.eviction.start()
+  }
+
   /** Called when a blob was committed. */
   arrived(digest: Digest, slot: number): void {
     if (this.#counts.has(digest.key)) this.#catalog.index.pin(slot)

@@ -6,6 +6,7 @@ import { type Log, silentLog } from '../../../../src/log/log.js'
 import { unhiddenSecrets } from '../../../../src/log/secrets.js'
 import type { StoreUsage } from '../../../../src/store/contract/meter.js'
 import type { BlobFiles, Store } from '../../../../src/store/contract/store.js'
+import { UploadOrder } from '../../../../src/store/contract/upload-order.js'
 import { openFileStore } from '../../../../src/store/kinds/filesystem/open-file-store.js'
 import { segmentBytesFor } from '../../../../src/store/kinds/filesystem/records/room.js'
 import { Resources } from '../../../../src/work/resources.js'
@@ -50,7 +51,8 @@ export const openFilesystem = async (folder: string, parts: FilesystemParts = {}
   }
   const usages: (() => StoreUsage)[] = []
   const holds = (told: () => StoreUsage): void => void usages.push(told)
-  const around = { resources, clock, log, secrets: unhiddenSecrets, watch: () => {}, holds }
+  const unused = { watch: () => {}, queues: () => {}, uploadOrder: new UploadOrder() }
+  const around = { resources, clock, log, secrets: unhiddenSecrets, holds, ...unused }
   const context = { path: 'TEST', child: unavailable, named: unavailable, ...around }
   const store = await openFileStore(all, context, segmentBytes ?? segmentBytesFor(all.eviction_policy.max_bytes))
   if (store.files === undefined) throw new Error('a filesystem store has files')
