@@ -326,6 +326,8 @@ t.test('every instrument has exactly the expected numbers', async (t) => {
     'svc_process_memory',
     'svc_process_open_descriptors',
     'svc_held_memory',
+    // Of this machine's disk.
+    'svc_disk_free',
   ]
   const names = [...collector.metrics.keys()].filter((name) => !ofProcess.includes(name))
   t.same(Object.fromEntries(names.map((name) => [name, collector.of(name)])), {
@@ -341,6 +343,7 @@ t.test('every instrument has exactly the expected numbers', async (t) => {
     svc_held_max_memory: labelled('held_kind', maxHeld),
     svc_held_limited_count_total: {},
   })
+  t.same(Object.keys(collector.of('svc_disk_free')), ['cache_type=DISK'])
   const held = collector.of('svc_held_memory')
   t.same(Object.keys(held), ['held_kind=outcomes'])
   const outcomes = held['held_kind=outcomes'] ?? 0

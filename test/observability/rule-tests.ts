@@ -52,6 +52,7 @@ export const TROUBLES: Readonly<Record<string, { readonly wrong: Values; readonl
   RemexecCallsFail: unseen('svc_rpc_duration_count{rpc_code="UNAVAILABLE"}', growing(60)),
   RemexecComponentFailed: { wrong: where(/^svc_health_components\{.*="failed"/, always(1)) },
   RemexecCacheErrors: { wrong: where(/^svc_cache_operations_total\{.*result="error"/, growing(60)) },
+  RemexecDiskFull: unseen('svc_disk_free{cache_type="full"}', always(1e9)),
   RemexecCacheSlow: { wrong: slowReads },
   RemexecRetentionShort: unseen('svc_cache_evicted_age{cache_type="CAS"}', always(3600)),
   RemexecUploadsWait: unseen('svc_upload_queue_age{cache_type="CAS"}', always(1200)),
