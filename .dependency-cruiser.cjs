@@ -67,7 +67,20 @@ const mayImport = {
   admin: ['scheduler/scheduler', 'log', 'base'],
   metrics: ['store/contract/meter', 'proto', 'ledger', 'base'],
   otlp: ['metrics', 'tls', 'files', 'work', 'rpc', 'log', 'base'],
-  command: ['adopt', 'doctor', 'assembly', 'otlp', 'security', 'config', 'process', 'work', 'rpc', 'log', 'base'],
+  command: [
+    'adopt',
+    'doctor',
+    'store/kinds/filesystem/check-folder',
+    'assembly',
+    'otlp',
+    'security',
+    'config',
+    'process',
+    'work',
+    'rpc',
+    'log',
+    'base',
+  ],
   'status-page': ['metrics', 'health', 'config', 'log', 'base'],
 }
 

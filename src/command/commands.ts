@@ -1,6 +1,7 @@
 import { columns } from '../base/columns.js'
 import { version } from '../base/version.js'
 import { nearest } from '../config/suggest.js'
+import { check } from './check.js'
 import type { Command } from './command.js'
 import { doctor } from './doctor.js'
 import { importCommand } from './import.js'
@@ -10,7 +11,7 @@ import { token } from './token.js'
 import { validate } from './validate.js'
 
 /** Every command but `remexec CONFIG`, in the order of the help. */
-export const COMMANDS: readonly Command[] = [start, init, validate, doctor, importCommand, token]
+export const COMMANDS: readonly Command[] = [start, init, validate, doctor, importCommand, check, token]
 
 export const commandNamed = (name: string): Command | undefined => COMMANDS.find((command) => command.name === name)
 

@@ -18,8 +18,7 @@ const RETRY_MS = 100
  */
 export const lockFolder = async (folder: string, by: string, waitMs = 0): Promise<() => Promise<void>> => {
   const handle = await open(folder)
-  // A socket path has at most 107 bytes. Through the open folder it is short, however deep the folder is.
-  const path = process.platform === 'linux' ? `/proc/self/fd/${handle.fd}/lock` : join(folder, 'lock')
+  const path = socketIn(folder, handle)
   try {
     const untilMs = performance.now() + waitMs
     let server = await take(path)
@@ -34,6 +33,20 @@ export const lockFolder = async (folder: string, by: string, waitMs = 0): Promis
     throw error
   }
 }
+
+/** Whether another process holds the lock of a folder. Changes nothing. */
+export const isFolderLocked = async (folder: string): Promise<boolean> => {
+  const handle = await open(folder)
+  try {
+    return await answers(socketIn(folder, handle))
+  } finally {
+    await handle.close()
+  }
+}
+
+/** A socket path has at most 107 bytes. Through the open folder it is short, however deep the folder is. */
+const socketIn = (folder: string, handle: FileHandle): string =>
+  process.platform === 'linux' ? `/proc/self/fd/${handle.fd}/lock` : join(folder, 'lock')
 
 /** Undefined while another process holds the lock. */
 const take = async (path: string): Promise<Server | undefined> => {

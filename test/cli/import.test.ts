@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { BazelRemoteFolder, sha256, writeUsed } from '../adopt/folders.js'
@@ -60,5 +61,10 @@ t.test(
     server.child.kill('SIGTERM')
     await server.ended
     t.match(remexec(data, 'import', TEAM, content).stdout, /^CAS: copied 1 blob, 5 kB$/m)
+    const checked = remexec(data, 'check', content)
+    t.equal(checked.status, 0)
+    t.match(checked.stdout, /1 blob, 5 kB, 0 of them in files of their own\nno damage; 1 key compared with the hash/)
+    writeFileSync(join(content, 'index'), 'damaged')
+    t.equal(remexec(data, 'check', content).status, 1)
   },
 )

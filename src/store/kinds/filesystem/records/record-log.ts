@@ -30,6 +30,8 @@ export interface RecordLogOptions {
   readonly segmentBytes: number
   /** Whether a record must be on disk before `append` resolves. */
   readonly isSynced: boolean
+  /** Whether the files must stay as they are; nothing may be appended then. */
+  readonly isReadOnly?: boolean
   readonly log: Log
 }
 
@@ -92,13 +94,13 @@ export class RecordLog {
    * damaged.
    */
   static async open(options: RecordLogOptions): Promise<RecordLog> {
-    const { folder, log } = options
+    const { folder, log, isReadOnly = false } = options
     const records = new RecordLog(options)
-    await mkdir(folder, { recursive: true })
+    if (!isReadOnly) await mkdir(folder, { recursive: true })
     const numbers = (await readdir(folder)).map(segmentNumber).filter((number) => number !== undefined)
     for (const number of numbers.sort((a, b) => a - b)) {
       records.#nextNumber = number + 1
-      const segment = await Segment.open(folder, number)
+      const segment = await Segment.open(folder, number, isReadOnly)
       if (segment === undefined) log.warn('a file of records is damaged: its blobs are lost', { folder, number })
       else records.#segments[extentOf(number)] = segment
       if (segment?.wasMended) log.warn('the header of a file of records was damaged: written again', { folder, number })
@@ -129,6 +131,7 @@ export class RecordLog {
    */
   async resume(segment: Segment, endBytes: number): Promise<void> {
     if (segment.format !== CURRENT_FORMAT) return
+    if (this.#options.isReadOnly) return
     segment.endBytes = endBytes
     await segment.cut()
     this.#active = segment

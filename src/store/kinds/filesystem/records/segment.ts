@@ -89,11 +89,11 @@ export class Segment implements RecordReading {
   /**
    * Opens a segment; undefined when the file is not a segment. A damaged header is rewritten if the first record is
    * intact. The store always writes that record itself, so its stamp is that of the segment. If both are damaged, no
-   * record can be trusted.
+   * record can be trusted. With `isReadOnly` nothing is rewritten.
    */
-  static async open(folder: string, number: number): Promise<Segment | undefined> {
+  static async open(folder: string, number: number, isReadOnly = false): Promise<Segment | undefined> {
     const path = pathOf(folder, number)
-    const file = await open(path, 'r+')
+    const file = await open(path, isReadOnly ? 'r' : 'r+')
     try {
       const begin = Buffer.alloc(HEADER_BYTES + HEAD_BYTES_MAX)
       await file.read(begin, 0, begin.length, 0)
@@ -103,7 +103,7 @@ export class Segment implements RecordReading {
       const reading = format === undefined ? readingOf(begin) : { stamp, format }
       if (reading !== undefined) {
         const segment = new Segment(number, path, reading, file, (await file.stat()).size)
-        if (format === undefined) await segment.#mend()
+        if (format === undefined && !isReadOnly) await segment.#mend()
         return segment
       }
     } catch (error) {

@@ -1,0 +1,192 @@
+import { createReadStream } from 'node:fs'
+import { readdir, realpath, stat } from 'node:fs/promises'
+import { crc32 } from 'node:zlib'
+import { systemClock } from '../../../base/clock.js'
+import { errnoOf, inWords } from '../../../base/errno.js'
+import { StatusError } from '../../../base/status-error.js'
+import { isFolderLocked } from '../../../files/folder-lock.js'
+import { type Log, silentLog } from '../../../log/log.js'
+import type { Digest } from '../../../reapi/digest.js'
+import { STAGE_BYTES } from '../../../stream/path.js'
+import { ABSENT, BlobIndex } from '../../index/blob-index.js'
+import { Layout } from './layout.js'
+import { offsetIn } from './records/location.js'
+import { RecordLog } from './records/record-log.js'
+import { inlineCharge } from './records/room.js'
+import { walkRecords } from './records/walk-records.js'
+import { recover } from './recover/recover.js'
+
+/** What was found in the folder of a store. */
+export interface FolderReport {
+  readonly blobs: { count: number; bytes: number; inFiles: number }
+  /** One sentence for each blob, file of records or checkpoint that is damaged. */
+  readonly damage: string[]
+  /**
+   * Whole blobs whose hash is their key, and others. Keys of an action cache, of encoded blobs and of isolated instances
+   * are no hashes of what is kept, so that `differing` is no damage by itself.
+   */
+  readonly hashes: { matching: number; differing: number }
+  /** The first keys of `differing`. */
+  readonly differing: string[]
+  /** Files of blobs that the store does not know. It deletes them itself. */
+  readonly unknown: { count: number; bytes: number }
+}
+
+const NO_POLICY = { max_bytes: 0, evict_bytes: 0, max_seconds: 0, max_count: 0 }
+
+/**
+ * Reads everything that a store keeps in a folder, as a start of the store would find it, and changes nothing: every
+ * record, the checksum of every blob, and its hash where keys are hashes. FAILED_PRECONDITION if the folder is in use or is
+ * not one of a store. `progress` is called after each blob.
+ */
+export const checkFolder = async (
+  contentPath: string,
+  progress: (report: FolderReport) => void,
+): Promise<FolderReport> => {
+  const layout = new Layout(await realpath(contentPath), '')
+  await expectStore(layout)
+  const report: FolderReport = {
+    blobs: { count: 0, bytes: 0, inFiles: 0 },
+    damage: [],
+    hashes: { matching: 0, differing: 0 },
+    differing: [],
+    unknown: { count: 0, bytes: 0 },
+  }
+  const log = damageLog(report)
+  const records = await RecordLog.open({
+    folder: layout.recordsPath,
+    segmentBytes: 0,
+    isSynced: false,
+    isReadOnly: true,
+    log,
+  })
+  try {
+    const options = { policy: NO_POLICY, clock: systemClock, blockSizeBytes: 1, inlineCharge }
+    const index = new BlobIndex(options)
+    await recover({ index, records, checkpointPath: layout.checkpointPath, log, path: contentPath })
+    await checkRecords(records, report)
+    await checkBlobs({ layout, index, records }, report, progress)
+    await countUnknown(layout, index, report)
+  } finally {
+    await records.close()
+  }
+  return report
+}
+
+const expectStore = async (layout: Layout): Promise<void> => {
+  const { contentPath, recordsPath } = layout
+  await layout.refuseOlder()
+  const isStore = await stat(recordsPath).then(
+    (stats) => stats.isDirectory(),
+    (error: unknown) => {
+      if (errnoOf(error) === 'ENOENT') return false
+      throw error
+    },
+  )
+  if (!isStore)
+    throw new StatusError(
+      'FAILED_PRECONDITION',
+      `${contentPath} is not the content_path of a filesystem store: expected the folder \`records\` in it`,
+    )
+  if (await isFolderLocked(contentPath))
+    throw new StatusError('FAILED_PRECONDITION', `${contentPath} is in use by a running server: stop it first`)
+}
+
+/** The store warns of damage that it can live with: a header that is not readable, a checkpoint that is refused. */
+const damageLog = ({ damage }: FolderReport): Log => ({
+  ...silentLog,
+  warn: (message, fields) => {
+    const values = Object.entries(fields ?? {}).map(([name, value]) => ` ${name}=${value}`)
+    damage.push(`${message}:${values.join('')}`)
+  },
+})
+
+/** Finds stretches of the log that are no records. The end of the last file may be half a record, after kill -9. */
+const checkRecords = async (records: RecordLog, { damage }: FolderReport): Promise<void> => {
+  for (const segment of records.segments) {
+    let end = segment.firstOffset
+    await walkRecords(segment, 0, (found) => {
+      for (const { location, length } of found) {
+        const begin = offsetIn(location)
+        if (begin > end) damage.push(`${segment.path}: the bytes from ${end} to ${begin} are no records`)
+        end = begin + length
+      }
+    })
+  }
+}
+
+interface OpenFolder {
+  readonly layout: Layout
+  readonly index: BlobIndex
+  readonly records: RecordLog
+}
+
+const checkBlobs = async (
+  folder: OpenFolder,
+  report: FolderReport,
+  progress: (report: FolderReport) => void,
+): Promise<void> => {
+  const { blobs, damage, hashes, differing } = report
+  for (const slot of folder.index.slots()) {
+    const digest = folder.index.digestOf(slot)
+    const checked = await checkBlob(folder, slot, digest)
+    blobs.count += 1
+    blobs.bytes += folder.index.storedBytesOf(slot)
+    if (!folder.index.isInline(slot)) blobs.inFiles += 1
+    if ('fault' in checked) damage.push(`blob ${digest.key}: ${checked.fault}`)
+    else if (checked.hash === digest.hash) hashes.matching += 1
+    else if (++hashes.differing <= DIFFERING_MAX) differing.push(digest.key)
+    progress(report)
+  }
+}
+
+const DIFFERING_MAX = 10
+
+type Checked = { readonly fault: string } | { readonly hash: string }
+
+const checkBlob = async ({ layout, index, records }: OpenFolder, slot: number, digest: Digest): Promise<Checked> => {
+  const [location, storedBytes] = [index.extraOf(slot), index.storedBytesOf(slot)]
+  if (index.isInline(slot)) {
+    const bytes = await records.read(location, digest, storedBytes)
+    return bytes === undefined ? { fault: 'its record is damaged' } : { hash: digest.function.hash(bytes) }
+  }
+  const head = await records.readHead(location, digest)
+  if (head === undefined) return { fault: 'the record with its checksum is damaged' }
+  return checkFile(layout.blobPath(digest, storedBytes), digest, { storedBytes, checksum: head.checksum })
+}
+
+const checkFile = async (
+  path: string,
+  digest: Digest,
+  expected: { readonly storedBytes: number; readonly checksum: number },
+): Promise<Checked> => {
+  const hasher = digest.function.createHasher()
+  let [length, checksum] = [0, 0]
+  try {
+    for await (const chunk of createReadStream(path, { highWaterMark: STAGE_BYTES }) as AsyncIterable<Buffer>) {
+      hasher.update(chunk)
+      checksum = crc32(chunk, checksum)
+      length += chunk.length
+    }
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error
+    return { fault: `${path}: ${inWords(error)}` }
+  }
+  if (length !== expected.storedBytes) return { fault: `${path} has ${length} bytes, expected ${expected.storedBytes}` }
+  if (checksum !== expected.checksum) return { fault: `${path}: the bytes do not match their checksum` }
+  return { hash: hasher.digest() }
+}
+
+const countUnknown = async (layout: Layout, index: BlobIndex, { damage, unknown }: FolderReport): Promise<void> => {
+  const folders = await layout.folders((error) => damage.push(`a folder of files cannot be read: ${inWords(error)}`))
+  for (const folder of folders) {
+    for (const name of await readdir(layout.folderPath(folder))) {
+      const parsed = layout.parse(folder, name)
+      const slot = parsed === undefined ? ABSENT : index.find(parsed.digest)
+      const isKnown = slot !== ABSENT && index.storedBytesOf(slot) === parsed?.storedBytes && !index.isInline(slot)
+      if (parsed === undefined || isKnown) continue
+      unknown.count += 1
+      unknown.bytes += parsed.storedBytes
+    }
+  }
+}
