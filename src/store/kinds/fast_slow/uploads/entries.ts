@@ -8,6 +8,13 @@ const AGAIN_MAX_MS = 60_000
 /** Later than any clock, so that numbers of earlier processes are below all others. */
 const BEFORE_ALL = 1e15
 
+export interface Sending {
+  readonly work: Promise<void>
+  /** When it is given up, to be tried again. */
+  readonly deadlineMs: number
+  readonly giveUp: () => void
+}
+
 export interface Entry {
   /** Its number in the journal. */
   readonly id: number
@@ -17,7 +24,7 @@ export interface Entry {
   /** Resolves once it is on disk. */
   noted: Promise<void>
   /** The upload in flight. */
-  sending: Promise<void> | undefined
+  sending: Sending | undefined
   /** The blob under a key was replaced during the upload. */
   isAgain: boolean
   failedCount: number

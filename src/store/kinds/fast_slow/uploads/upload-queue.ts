@@ -12,7 +12,7 @@ import { type LastingBlobs, missingOf, outcomeOf, type Store } from '../../../co
 import type { OrderedQueue, UploadOrder } from '../../../contract/upload-order.js'
 import type { SlowWatch } from '../slow-watch.js'
 import { Backoff } from './backoff.js'
-import { Entries, type Entry } from './entries.js'
+import { Entries, type Entry, type Sending } from './entries.js'
 import { Journal, type QueuedUpload } from './journal.js'
 
 export interface UploadQueueParts {
@@ -31,6 +31,9 @@ export interface UploadQueueParts {
 }
 
 const TICK_MS = 1000
+/** An upload that takes longer is given up and tried again: so long, and so much for each byte. */
+const PATIENCE_MS = 5 * 60_000
+const PATIENCE_MS_PER_BYTE = 16_000 / (1024 * 1024)
 const RATION = { lines: 1, periodMs: 60_000 }
 
 /** What slow says to an upload that it will never take. */
@@ -59,7 +62,7 @@ export class UploadQueue implements OrderedQueue {
   readonly #backoff: Backoff
   readonly #closing = new AbortController()
   readonly #stops: readonly (() => void)[]
-  readonly #sending = new Set<Promise<void>>()
+  readonly #sending = new Set<Sending>()
   /** Puts in flight into fast, by key. */
   readonly #coming = new Map<string, number>()
   #comingCount = 0
@@ -78,7 +81,7 @@ export class UploadQueue implements OrderedQueue {
     const [waiting, waitingCount] = [() => this.#entries.all(), () => this.#entries.count]
     this.#journal = new Journal({ folder, isSynced, waiting, waitingCount })
     watch.onBack(() => this.goOn())
-    this.#stops = [order.add(this), clock.every(TICK_MS, () => this.goOn())]
+    this.#stops = [order.add(this), clock.every(TICK_MS, () => this.#tick())]
   }
 
   /** Opens the queue with the uploads that an earlier process left. They begin when all stores are built. */
@@ -157,7 +160,7 @@ export class UploadQueue implements OrderedQueue {
       if (entry.sending === undefined) this.#end(entry)
       else {
         entry.isAgain = false
-        await entry.sending
+        await entry.sending.work
       }
     }
   }
@@ -176,7 +179,7 @@ export class UploadQueue implements OrderedQueue {
   async close(): Promise<void> {
     for (const stop of this.#stops) stop()
     this.#closing.abort()
-    await Promise.all(this.#sending)
+    await Promise.all([...this.#sending].map(({ work }) => work))
     await this.#journal.close()
     const { count, bytes } = this.#entries
     const { log, path } = this.#parts
@@ -195,15 +198,30 @@ export class UploadQueue implements OrderedQueue {
       }
       const entry = this.#entries.next(limits)
       if (entry === undefined) return
-      const sending = this.#send(entry).finally(() => {
-        this.#sending.delete(sending)
-        entry.sending = undefined
-        this.goOn()
-      })
-      entry.sending = sending
-      this.#sending.add(sending)
-      inBackground(sending, this.#parts.log, 'an upload to the slow store')
+      this.#begin(entry)
     }
+  }
+
+  #tick(): void {
+    const nowMs = this.#parts.clock.now()
+    for (const { deadlineMs, giveUp } of this.#sending) if (nowMs >= deadlineMs) giveUp()
+    this.goOn()
+  }
+
+  #begin(entry: Entry): void {
+    const { clock, log } = this.#parts
+    const controller = new AbortController()
+    const signal = AbortSignal.any([controller.signal, this.#closing.signal])
+    const work = this.#send(entry, signal).finally(() => {
+      this.#sending.delete(sending)
+      entry.sending = undefined
+      this.goOn()
+    })
+    const deadlineMs = clock.now() + PATIENCE_MS + entry.upload.sizeBytes * PATIENCE_MS_PER_BYTE
+    const sending: Sending = { work, deadlineMs, giveUp: () => controller.abort() }
+    entry.sending = sending
+    this.#sending.add(sending)
+    inBackground(work, log, 'an upload to the slow store')
   }
 
   #recover(upload: QueuedUpload): void {
@@ -232,12 +250,13 @@ export class UploadQueue implements OrderedQueue {
     this.goOn()
   }
 
-  async #send(entry: Entry): Promise<void> {
+  async #send(entry: Entry, signal: AbortSignal): Promise<void> {
     const { digest, instanceName } = entry.upload
     const { fast, log, watch } = this.#parts
-    const call = internalCall({ instanceName, signal: this.#closing.signal, log })
-    const failure = await this.#upload(digest, call)
-    if (failure === LATER || call.signal.aborted) return
+    const call = internalCall({ instanceName, signal, log })
+    const outcome = await this.#upload(digest, call)
+    if (outcome === LATER || this.#closing.signal.aborted) return
+    const failure = outcome !== undefined && signal.aborted ? LATE : outcome
     if (failure === undefined) {
       this.#backoff.worked()
       watch.worked()
@@ -246,8 +265,9 @@ export class UploadQueue implements OrderedQueue {
       entry.isAgain = false
       return
     }
+    const again = internalCall({ instanceName, log })
     const isGone = isStatus(failure, 'NOT_FOUND') || isStatus(failure, 'DATA_LOSS')
-    if (isGone && (await missingOf(fast, [digest], call).catch(() => [])).length > 0) {
+    if (isGone && (await missingOf(fast, [digest], again).catch(() => [])).length > 0) {
       return this.#lose(
         entry,
         'an upload that waited for the slow store is lost: the fast store no longer has it',
@@ -309,3 +329,4 @@ export class UploadQueue implements OrderedQueue {
 }
 
 const LATER = Symbol('later')
+const LATE = new StatusError('DEADLINE_EXCEEDED', 'an upload did not end in minutes')
