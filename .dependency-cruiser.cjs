@@ -123,6 +123,7 @@ const importedBy = {
   '@opentelemetry/sdk-metrics': ['otlp/'],
   '@opentelemetry/exporter-metrics-otlp-grpc': ['otlp/'],
   '@opentelemetry/exporter-metrics-otlp-proto': ['otlp/'],
+  '@opentelemetry/exporter-prometheus': ['otlp/'],
   '@opentelemetry/sdk-trace-base': ['otlp/'],
   '@opentelemetry/exporter-trace-otlp-grpc': ['otlp/'],
   '@opentelemetry/exporter-trace-otlp-proto': ['otlp/'],

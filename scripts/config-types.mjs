@@ -95,7 +95,7 @@ export type ${name}Config = {
 `
 }
 
-const services = ['cas', 'ac', 'capabilities', 'execution', 'bytestream', 'worker_api', 'health', 'admin']
+const services = ['cas', 'ac', 'capabilities', 'execution', 'bytestream', 'worker_api', 'health', 'admin', 'metrics']
 
 export const configTypes = async () => {
   const unions = [

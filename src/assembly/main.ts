@@ -218,7 +218,10 @@ interface ListenerParts {
 }
 
 /** Paths with data of all instances. */
-const OPERATOR_PATHS: ReadonlySet<string> = new Set(['/'])
+const operatorPathsOf = ({ services }: ServerConfig, ofAdmin: Iterable<string>): ReadonlySet<string> => {
+  const { metrics } = services
+  return new Set(['/', ...ofAdmin, ...(metrics === undefined || metrics.anonymous ? [] : [metrics.path])])
+}
 
 /**
  * Listens before the services exist, so that health is available while stores open. Until then calls are UNAVAILABLE.
@@ -245,7 +248,7 @@ const openListener = async (
     transport,
     ...(tls && { tls: tls.current }),
     gate,
-    operatorPaths: new Set([...OPERATOR_PATHS, ...operators.keys()]),
+    operatorPaths: operatorPathsOf(server, operators.keys()),
     maxMessageBytes: max_decoding_message_size,
     connections: { maxConnections, maxConnectionsPerAddress },
     limits: limitsOf(server.listener),

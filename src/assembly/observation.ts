@@ -49,6 +49,7 @@ export class Observation {
   readonly #parts: ObservationParts
   readonly #recent: RecentLines
   #tracer: Tracer | undefined
+  #metricsPage: HttpHandler | undefined
 
   private constructor(parts: ObservationParts) {
     const { config, clock, logOutput } = parts
@@ -69,6 +70,7 @@ export class Observation {
     resources.add('metrics', () => observation.metrics.stop())
     resources.add('metrics export', await observation.#export())
     resources.add('trace export', await observation.#trace())
+    await observation.#loadMetricsPage()
     return observation
   }
 
@@ -90,15 +92,19 @@ export class Observation {
     resources.add('health watch', this.health.watch(patienceMs, listener))
   }
 
-  /** The pages of a server with the health service: the paths of that service, and the status page at `/`. */
+  /** The page of the metrics service; those of the health service, and with it the status page at `/`. */
   pagesOf({ services }: ServerConfig): ReadonlyMap<string, HttpHandler> {
     const { health, metrics } = this
     const { config, clock, isStopping } = this.#parts
-    if (services.health === undefined) return new Map()
+    const ofMetrics = this.#metricsPage
+    const own: [string, HttpHandler][] =
+      services.metrics === undefined || ofMetrics === undefined ? [] : [[services.metrics.path, ofMetrics]]
+    if (services.health === undefined) return new Map(own)
     const { path, timeout_seconds } = services.health
     const timeoutMs = timeout_seconds * 1000
     const people = statusPage({ config, health, metrics, recent: this.#recent, clock, healthPath: path })
     return new Map<string, HttpHandler>([
+      ...own,
       ['/', people],
       ...healthPages(path, { registry: health, timeoutMs, isStopping }),
     ])
@@ -126,6 +132,15 @@ export class Observation {
     if (settings?.metrics === undefined || this.meters === undefined) return async () => {}
     const { startMetricExport } = await import('../otlp/metric-export.js')
     return startMetricExport(this.metrics, { settings, version: version(), clock, log: this.log })
+  }
+
+  /** Loads what writes it only if a server has it. */
+  async #loadMetricsPage(): Promise<void> {
+    const { config, otlp, clock } = this.#parts
+    if (config.servers.every(({ services }) => services.metrics === undefined)) return
+    const { prometheusPage } = await import('../otlp/prometheus-page.js')
+    const attributes = otlp?.resourceAttributes ?? {}
+    this.#metricsPage = prometheusPage({ metrics: this.metrics, attributes, now: () => clock.now() })
   }
 
   async #trace(): Promise<() => Promise<void>> {

@@ -9,6 +9,7 @@ import type {
   HealthServiceOptions,
   InstanceOptions,
   ListenerOptions,
+  MetricsServiceOptions,
   SchedulerConfig,
   SecurityOptions,
   StoreConfig,
@@ -77,6 +78,7 @@ export interface ServicesConfig {
   readonly worker_api?: WorkerApiServiceOptions
   readonly health?: HealthServiceOptions
   readonly admin?: AdminServiceOptions
+  readonly metrics?: MetricsServiceOptions
 }
 
 /** `ac_store` is the action cache of the instance, even if another server serves it. */

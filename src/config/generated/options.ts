@@ -1390,6 +1390,20 @@ export interface AdminServiceOptions {
 }
 
 /**
+ * A page of metrics for Prometheus, in its text form. Without this service there is none, and metrics are only sent by OTLP. With `security` it needs the permission `administer`.
+ */
+export interface MetricsServiceOptions {
+  /**
+   * Its path; starts with a slash.
+   */
+  readonly path: string
+  /**
+   * Everybody who reaches the port may read the page, also with `security`. It names stores and workers and tells how much they are used.
+   */
+  readonly anonymous: boolean
+}
+
+/**
  * Settings of the whole process.
  */
 export interface GlobalOptions {

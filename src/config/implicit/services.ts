@@ -13,6 +13,7 @@ import type {
   InstanceOptions,
   ListenerConfig,
   ListenerOptions,
+  MetricsServiceOptions,
   SchedulerConfig,
   SecurityOptions,
   ServerConfig,
@@ -54,6 +55,7 @@ interface WrittenServices {
   readonly worker_api?: WorkerApiServiceOptions
   readonly health?: HealthServiceOptions
   readonly admin?: AdminServiceOptions
+  readonly metrics?: MetricsServiceOptions
 }
 
 export interface CompletedDocument {
@@ -119,7 +121,7 @@ const completeServices = (written: WrittenServices, caches: ActionCaches, origin
     [...cas.keys(), ...ac.keys(), ...bytestream.keys(), ...execution.keys()],
     origins,
   )
-  const { worker_api, health, admin } = written
+  const { worker_api, health, admin, metrics } = written
   return {
     cas,
     ac,
@@ -129,6 +131,7 @@ const completeServices = (written: WrittenServices, caches: ActionCaches, origin
     ...(worker_api && { worker_api }),
     ...(health && { health }),
     ...(admin && { admin }),
+    ...(metrics && { metrics }),
   }
 }
 
