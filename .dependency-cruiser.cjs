@@ -81,7 +81,7 @@ const mayImport = {
     'log',
     'base',
   ],
-  'status-page': ['metrics', 'health', 'config', 'log', 'base'],
+  'status-page': ['scheduler/scheduler', 'metrics', 'health', 'config', 'log', 'base'],
 }
 
 const roomRules = Object.entries(mayImport).map(([room, allowed]) => ({

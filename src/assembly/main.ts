@@ -244,7 +244,7 @@ const openListener = async (
     address: `${host.includes(':') ? `[${host}]` : host}:${port}`,
     services: [],
     awaited: serviceNamesOf(server),
-    http: new Map([...observation.pagesOf(server), ...operators]),
+    http: new Map([...observation.pagesOf(server, () => admin.overviews()), ...operators]),
     transport,
     ...(tls && { tls: tls.current }),
     gate,

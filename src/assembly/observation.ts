@@ -9,9 +9,11 @@ import type { Log } from '../log/log.js'
 import { Metrics } from '../metrics/metrics.js'
 import type { OtlpSettings } from '../otlp/settings.js'
 import type { Tracer } from '../rpc/trace.js'
+import type { SchedulerOverview } from '../scheduler/scheduler.js'
 import type { HttpHandler } from '../server/http.js'
 import { RecentLines } from '../status-page/recent-lines.js'
 import { statusPage } from '../status-page/status-page.js'
+import { Trends } from '../status-page/trends.js'
 import type { Resources } from '../work/resources.js'
 
 /** The output of the log. Counts lines that it could not write. */
@@ -34,6 +36,8 @@ export interface ObservationParts {
   readonly isStopping: () => boolean
 }
 
+type Overviews = () => ReadonlyMap<string, SchedulerOverview>
+
 /** Of the checks in the background if no server has the health service. */
 const DEFAULT_HEALTH_TIMEOUT_S = 5
 
@@ -48,6 +52,7 @@ export class Observation {
   readonly log: Log
   readonly #parts: ObservationParts
   readonly #recent: RecentLines
+  readonly #trends: Trends
   #tracer: Tracer | undefined
   #metricsPage: HttpHandler | undefined
 
@@ -58,6 +63,7 @@ export class Observation {
     this.log = this.#recent
     this.health = new HealthRegistry(this.log, clock)
     this.metrics = new Metrics({ labelsActionDigests: config.global.metrics_action_digests }, clock.now(), parts.ledger)
+    this.#trends = new Trends(this.metrics, clock)
     this.metrics.watchHealth(() => this.health.counts())
     this.metrics.watchLog(() => logOutput?.lostLines ?? 0)
     if (logOutput !== undefined) this.#watchLog(logOutput)
@@ -68,6 +74,7 @@ export class Observation {
     const observation = new Observation(parts)
     const { resources } = parts
     resources.add('metrics', () => observation.metrics.stop())
+    resources.add('trends', () => observation.#trends.close())
     resources.add('metrics export', await observation.#export())
     resources.add('trace export', await observation.#trace())
     await observation.#loadMetricsPage()
@@ -93,7 +100,8 @@ export class Observation {
   }
 
   /** The page of the metrics service; those of the health service, and with it the status page at `/`. */
-  pagesOf({ services }: ServerConfig): ReadonlyMap<string, HttpHandler> {
+  pagesOf(server: ServerConfig, overviews: Overviews): ReadonlyMap<string, HttpHandler> {
+    const { services } = server
     const { health, metrics } = this
     const { config, clock, isStopping } = this.#parts
     const ofMetrics = this.#metricsPage
@@ -102,7 +110,8 @@ export class Observation {
     if (services.health === undefined) return new Map(own)
     const { path, timeout_seconds } = services.health
     const timeoutMs = timeout_seconds * 1000
-    const people = statusPage({ config, health, metrics, recent: this.#recent, clock, healthPath: path })
+    const shown = { health, metrics, recent: this.#recent, trends: this.#trends, overviews }
+    const people = statusPage({ config, server, ...shown, clock, healthPath: path })
     return new Map<string, HttpHandler>([
       ...own,
       ['/', people],

@@ -17,6 +17,8 @@ export interface HttpAnswer {
 export interface HandledRequest extends PageRequest {
   /** Who asks, for the log: `token ann` if the page needs a permission, and the address. */
   readonly by: { readonly identity?: string; readonly peer: string }
+  /** The address that the client used, as it says. */
+  readonly host?: string | undefined
 }
 
 /** Handles requests for one path. `signal` aborts when the client disconnects. Request bodies are not read. */
@@ -69,7 +71,7 @@ export class HttpPages {
       const guard = this.#guard?.paths.has(path) ? this.#guard : undefined
       const visitor = await guard?.gate.admitOperator(caller, { method, target })
       const by = { ...(visitor && { identity: visitor.identity }), peer: caller.peer }
-      return await handler(signal, { method, target, by })
+      return await handler(signal, { method, target, by, host: hostOf(caller) })
     } catch (error) {
       if (isStatus(error, 'UNAUTHENTICATED')) return plain(401, `${error.message}\n`, { 'www-authenticate': CHALLENGE })
       if (isStatus(error, 'PERMISSION_DENIED')) return plain(403, `${error.message}\n`)
@@ -108,6 +110,12 @@ export interface HttpRequest {
   /** Aborts when the client disconnects. */
   readonly signal: AbortSignal
   readonly caller: Caller
+}
+
+/** Only what an address may consist of, because a client may send anything. */
+const hostOf = ({ metadata }: Caller): string | undefined => {
+  const host = metadata.get('host') ?? metadata.get(':authority')
+  return typeof host === 'string' && /^[\w.:[\]-]{1,255}$/.test(host) ? host : undefined
 }
 
 const pathOf = (target: string): string => target.replace(/\?.*$/s, '')

@@ -1,3 +1,5 @@
+import { STYLE } from './style.js'
+
 const ENTITIES: Readonly<Record<string, string>> = {
   '&': '&amp;',
   '<': '&lt;',
@@ -8,28 +10,48 @@ const ENTITIES: Readonly<Record<string, string>> = {
 
 export const escaped = (text: string): string => text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '')
 
-/** A table of text cells. Without rows it shows `none`. */
-export const table = (heads: readonly string[], rows: readonly (readonly string[])[], none: string): string => {
-  if (rows.length === 0) return `<p class="none">${escaped(none)}</p>`
-  const cells = (tag: 'th' | 'td', texts: readonly string[]): string =>
-    `<tr>${texts.map((text) => `<${tag}>${escaped(text)}</${tag}>`).join('')}</tr>`
-  return `<table><thead>${cells('th', heads)}</thead><tbody>${rows.map((row) => cells('td', row)).join('')}</tbody></table>`
+/** Markup in which every text from elsewhere is escaped already. */
+export class Html {
+  readonly markup: string
+
+  constructor(markup: string) {
+    this.markup = markup
+  }
 }
 
-const STYLE = `
-body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 70rem; padding: 0 1rem; color: #1c2126; background: #fbfbfc; }
-h1 { font-size: 1.4rem; margin: 0; } h2 { font-size: 1.05rem; margin: 2rem 0 .5rem; }
-table { border-collapse: collapse; width: 100%; background: #fff; }
-th, td { text-align: left; padding: .35rem .75rem; border-bottom: 1px solid #e2e5e9; vertical-align: top; font-variant-numeric: tabular-nums; overflow-wrap: anywhere; }
-th { font-weight: 600; color: #58626d; font-size: .85rem; }
-.none, .facts { color: #58626d; } .state { padding: .1rem .6rem; border-radius: 1rem; color: #fff; background: #2c7a4b; }
-.state.bad { background: #b3261e; } .numbers { display: flex; flex-wrap: wrap; gap: 1rem; margin: 1rem 0 0; padding: 0; list-style: none; }
-.numbers li { background: #fff; border: 1px solid #e2e5e9; border-radius: .4rem; padding: .5rem 1rem; min-width: 7rem; }
-.numbers b { display: block; font-size: 1.3rem; }
-@media (prefers-color-scheme: dark) {
-  body { color: #e4e7ea; background: #15181b; } table, .numbers li { background: #1d2125; border-color: #333a41; }
-  th, td { border-color: #333a41; } th, .none, .facts { color: #9aa4ae; }
-}`
+/** A text of a cell is escaped; markup is not. */
+export type Cell = string | Html
+
+/** Longer texts wrap. */
+const MAX_LINE_LENGTH = 30
+
+const isLong = (cell: Cell): boolean => typeof cell === 'string' && cell.length > MAX_LINE_LENGTH
+
+const markupOf = (cell: Cell): string => (cell instanceof Html ? cell.markup : escaped(cell))
+
+/** A digest, id or address: may break anywhere, unlike words. */
+export const code = (text: string): Html => new Html(`<code>${escaped(text)}</code>`)
+
+/** Text that shows more when pointed at. */
+export const titled = (text: string, title: string): Html =>
+  new Html(`<span title="${escaped(title)}">${escaped(text)}</span>`)
+
+/** A coloured word: `good`, `warn` or `bad`. */
+export const mark = (tone: Tone, text: string): Html => new Html(`<span class="mark ${tone}">${escaped(text)}</span>`)
+
+export type Tone = 'good' | 'warn' | 'bad'
+
+/** A table, which scrolls if it is wider than the page. Without rows it shows `none`. */
+export const table = (heads: readonly string[], rows: readonly (readonly Cell[])[], none: string): string => {
+  if (rows.length === 0) return `<p class="none">${escaped(none)}</p>`
+  const cells = (tag: 'th' | 'td', texts: readonly Cell[]): string =>
+    `<tr>${texts.map((text) => `<${tag}${isLong(text) ? ' class="text"' : ''}>${markupOf(text)}</${tag}>`).join('')}</tr>`
+  const body = rows.map((row) => cells('td', row)).join('')
+  return `<div class="wide"><table><thead>${cells('th', heads)}</thead><tbody>${body}</tbody></table></div>`
+}
+
+export const section = (title: string, content: string): string =>
+  `<section><h2>${escaped(title)}</h2>\n${content}</section>`
 
 /** A complete page, which the browser reloads every `refreshS` seconds. */
 export const page = (title: string, refreshS: number, body: string): string => `<!doctype html>

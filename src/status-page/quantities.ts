@@ -1,14 +1,20 @@
-const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB']
+const UNITS = ['B', 'kB', 'MB', 'GB', 'TB', 'PB']
 
-/** `1.5 GiB`. */
+/** `1.5 GB`, in powers of 1000, as `gb` in a configuration. */
 export const sizeText = (bytes: number): string => {
-  const power = Math.min(UNITS.length - 1, Math.max(0, Math.floor(Math.log2(Math.max(1, bytes)) / 10)))
-  const value = bytes / 1024 ** power
-  return `${power === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${UNITS[power]}`
+  let [value, power] = [bytes, 0]
+  // 999.95 would be shown as 1000.0.
+  while (value >= 999.95 && power < UNITS.length - 1) {
+    value /= 1000
+    power++
+  }
+  const isWhole = power === 0 || value >= 100 || Number(value.toFixed(1)) === Math.round(value)
+  return `${isWhole ? Math.round(value) : value.toFixed(1)} ${UNITS[power]}`
 }
 
-/** `3 d 4 h`, `12 s`: from the largest unit that is not zero, at most two units. */
+/** `3 d 4 h`, `12 s`, `340 ms`: from the largest unit that is not zero, at most two units. */
 export const timeText = (ms: number): string => {
+  if (ms > 0 && ms < 1000) return `${Math.ceil(ms)} ms`
   const seconds = Math.floor(ms / 1000)
   const parts = [
     [Math.floor(seconds / 86_400), 'd'],

@@ -72,13 +72,13 @@ const open = async (address: string) => {
   const answer = await fetch(`http://${address}/`)
   const html = await answer.text()
   const rows = [...html.matchAll(/<tr>(.*?)<\/tr>/g)].map(([, row = '']) =>
-    [...row.matchAll(/<t[dh]>(.*?)<\/t[dh]>/g)].map(([, cell]) => cell),
+    [...row.matchAll(/<t[dh][^>]*>(.*?)<\/t[dh]>/g)].map(([, cell = '']) => cell.replace(/<[^>]*>/g, '')),
   )
   const numbers = Object.fromEntries(
     [...html.matchAll(/<li><b>(.*?)<\/b>(.*?)<\/li>/g)].map(([, value, name]) => [name, value]),
   )
   const row = (name: string) => rows.filter(([first]) => first === name)
-  return { answer, html, numbers, row, workers: () => rows.filter(([first]) => first?.startsWith('busy-')) }
+  return { answer, html, rows, numbers, row, workers: () => rows.filter(([first]) => first?.startsWith('busy-')) }
 }
 
 const start = async (t: Test) => {
@@ -109,7 +109,8 @@ t.test('the page shows services, stores, queue and workers with the numbers of t
   const running = await execute(client, waits)
   await running.until((operation) => stageOf(operation) === ExecutionStage.EXECUTING)
   const arm = { platform: { properties: [{ name: 'arch', value: 'arm64' }] } }
-  const stuck = await execute(client, buildAction({ action: arm }))
+  const stuckAction = buildAction({ action: arm })
+  const stuck = await execute(client, stuckAction)
   await stuck.until((operation) => stageOf(operation) === ExecutionStage.QUEUED)
 
   const { answer, html, numbers, row, workers } = await open(address)
@@ -117,6 +118,15 @@ t.test('the page shows services, stores, queue and workers with the numbers of t
   t.match(answer.headers.get('content-type'), /^text\/html/)
   t.match(html, /<meta http-equiv="refresh" content="5">/)
   t.notMatch(html, /<script/)
+  t.match(html, /<span class="state warn">degraded/, 'because an action waits for a worker that does not exist')
+  t.match(html, /<ul class="reasons warn"><li>scheduler\/MAIN: 1 action waits: no worker can run it.*arch=arm64/)
+  const short = (built: BuiltAction): string => built.digest.hash.slice(0, 12)
+  t.match(row(short(stuckAction)), [[short(stuckAction), '', '', /ago$/, '0', /no worker can run it/]])
+  t.match(row(short(waits)), [[short(waits), '', '', /ago$/, 'running', /^busy-/]])
+  const [, bad] = outcomes
+  t.match(bad && row(short(bad)), [[/^\w+$/, '', '', /ago$/, 'failure', 'exit code 1']])
+  t.match(row('fast').length, 1, 'a store stands below the one that it is nested in')
+  t.match(html, new RegExp(`build --remote_executor=grpc://${address}<`), 'the option to copy')
   t.same(row('public'), [
     ['public', 'cas', '(empty), small'],
     ['public', 'ac', '(empty), small'],
@@ -125,9 +135,9 @@ t.test('the page shows services, stores, queue and workers with the numbers of t
   ])
   t.same(
     row('SMALL').map((cells) => cells.slice(0, -1)),
-    [['SMALL', '500 B', '1000 B', '1', '75.0 %', '3', '1', '0', '1.1 KiB', '1.8 KiB', '1']],
+    [['SMALL', '500 B', '1 kB', '1', '75.0 %', '3', '1', '0', '1.1 kB', '1.8 kB', '1']],
   )
-  t.match(row('SMALL')[0]?.at(-1), /^\d+ s$/, 'how long what was evicted had not been used')
+  t.match(row('SMALL')[0]?.at(-1), /^\d+ m?s$/, 'how long what was evicted had not been used')
   t.match(numbers, { queued: '1', executing: '1', workers: '1', success: '1', failure: '1', timeout: '0' })
   const [[id, ...worker] = []] = workers()
   t.match(worker, ['connected', '1', '3', /^\d+ s ago$/])
@@ -157,16 +167,23 @@ t.test('the page shows services, stores, queue and workers with the numbers of t
 
 t.test('the page shows broken components and recent errors, without paths of the machine', async (t) => {
   const { data, address } = await start(t)
-  t.match((await open(address)).html, /<span class="state">healthy/)
+  await untilSo(async () => (await open(address)).html.includes('<span class="state good">healthy'))
   rmSync(`${data}/cas/temp`, { recursive: true })
   // A check that has begun before may still end well.
   await untilSo(async () => (await fetch(`http://${address}/status`)).status === 503)
-  const { html, row } = await open(address)
+  const { html, row, rows } = await open(address)
   t.match(html, /<span class="state bad">not healthy/)
+  const reasons = html.slice(html.indexOf('<ul class="reasons bad">'), html.indexOf('<section>'))
+  t.match(reasons, /stores\/CAS\/fast: cannot write and delete a file/, 'the reason stands beside it')
+  t.ok(html.indexOf('>stores/CAS/fast<') < html.indexOf('>stores/SMALL<'), 'failed components come first')
   t.match(row('stores/CAS/fast'), [
     ['stores/CAS/fast', 'Failed', /^\d s ago$/, 'cannot write and delete a file: its folder is gone'],
   ])
-  const trouble = html.slice(html.indexOf('Recent trouble'))
-  t.match(trouble, /error<\/td><td>a component does not work<\/td><td>component stores\/CAS\/fast, state Failed</)
+  const trouble = rows.filter(([, level]) => level === 'error').map(([when, , ...line]) => [when, ...line])
+  t.ok(
+    trouble.some((line) =>
+      line.join(' | ').match(/ago \| a component does not work \| component stores\/CAS\/fast, state Failed/),
+    ),
+  )
   t.notMatch(html, new RegExp(data))
 })

@@ -1,0 +1,28 @@
+import type { Clock } from '../base/clock.js'
+import type { Config, ServerConfig } from '../config/config.js'
+import type { HealthRegistry } from '../health/registry.js'
+import type { Metrics } from '../metrics/metrics.js'
+import type { SchedulerOverview } from '../scheduler/scheduler.js'
+import { type Html, titled } from './html.js'
+import { timeText } from './quantities.js'
+import type { RecentLines } from './recent-lines.js'
+import type { Trends } from './trends.js'
+
+/** What the page shows. */
+export interface StatusPageParts {
+  readonly config: Config
+  /** The server that the page belongs to. */
+  readonly server: ServerConfig
+  readonly health: HealthRegistry
+  readonly metrics: Metrics
+  readonly recent: RecentLines
+  readonly trends: Trends
+  /** Of the schedulers that have their queue in this process, by name. */
+  readonly overviews: () => ReadonlyMap<string, SchedulerOverview>
+  readonly clock: Clock
+  readonly healthPath: string
+}
+
+/** `14 s ago`, with the time itself as its title. */
+export const ago = (atMs: number, nowMs: number): Html =>
+  titled(`${timeText(Math.max(0, Math.floor((nowMs - atMs) / 1000) * 1000))} ago`, new Date(atMs).toISOString())

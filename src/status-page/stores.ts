@@ -1,0 +1,52 @@
+import type { CacheSeries } from '../metrics/store-metrics.js'
+import { type Cell, escaped, Html, table } from './html.js'
+import type { StatusPageParts } from './parts.js'
+import { countText, shareText, sizeText, timeText } from './quantities.js'
+
+const MAX_DEPTH = 3
+
+/** The stores as a tree: each below the store that it is nested in. */
+export const stores = ({ config, metrics }: StatusPageParts): string =>
+  table(
+    ['Store', 'Size', 'Limit', 'Blobs', 'Hit rate', 'Hits', 'Misses', 'Errors', 'In', 'Out', 'Evicted', 'Retention'],
+    [...metrics.stores.all].sort((a, b) => (a.cacheType < b.cacheType ? -1 : 1)).map(row),
+    config.global.disable_metrics ? 'not counted (global.disable_metrics)' : 'none',
+  )
+
+const row = (series: CacheSeries): readonly Cell[] => {
+  const [hits, misses] = [series.valueOf('read', 'hit'), series.valueOf('read', 'miss')]
+  const errors = series.valueOf('read', 'error') + series.valueOf('write', 'error')
+  const known = (value: number | undefined, text: (value: number) => string): string =>
+    value === undefined ? '' : text(value)
+  const size = series.sum(({ sizeBytes }) => sizeBytes)
+  const limit = series.sum(({ maxBytes }) => maxBytes)
+  return [
+    nameOf(series),
+    known(size, sizeText),
+    known(limit, sizeText),
+    known(
+      series.sum(({ entryCount }) => entryCount),
+      countText,
+    ),
+    shareText(hits, hits + misses),
+    ...[hits, misses, errors].map(countText),
+    sizeText(series.bytes.in.value),
+    sizeText(series.bytes.out.value),
+    known(
+      series.sum(({ evictedCount }) => evictedCount),
+      countText,
+    ),
+    known(
+      series.least(({ lastEvictedIdleMs }) => lastEvictedIdleMs),
+      timeText,
+    ),
+  ]
+}
+
+/** `fast` below `CAS` for `CAS/fast`, with the whole path as its title. */
+const nameOf = ({ cacheType }: CacheSeries): Html => {
+  const parts = cacheType.split('/')
+  const depth = Math.min(MAX_DEPTH, parts.length - 1)
+  const name = escaped(parts.at(-1) ?? '')
+  return new Html(`<span class="depth${depth}" title="${escaped(cacheType)}">${name}</span>`)
+}
