@@ -170,9 +170,11 @@ export class UploadQueue implements OrderedQueue {
     const { maxBytes, maxCount } = this.#parts
     const lost = this.#lostCount > 0 ? `; ${this.#lostCount} uploads were lost since the start` : ''
     const wait = `${entryCount} blobs of ${sizeBytes} bytes wait for the slow store, for ${Math.round(oldestAgeMs / 1000)} s`
-    const message = entryCount === 0 ? `nothing waits${lost}` : `${wait}${this.#backoff.words}${lost}`
+    const { watch } = this.#parts
+    const trouble = watch.awaySinceMs === undefined ? this.#backoff.words : `: ${watch.reason}`
+    const message = entryCount === 0 ? `nothing waits${lost}` : `${wait}${trouble}${lost}`
     const isNearlyFull = entryCount > 0.9 * maxCount || sizeBytes > 0.9 * maxBytes
-    const isFine = lost === '' && (entryCount === 0 || (this.#backoff.words === '' && !isNearlyFull))
+    const isFine = lost === '' && (entryCount === 0 || (trouble === '' && !isNearlyFull))
     return { state: isFine ? 'Ok' : 'Warning', message: isNearlyFull ? `${message}; nearly full` : message }
   }
 
