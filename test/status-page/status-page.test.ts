@@ -119,7 +119,7 @@ t.test('the page shows services, stores, queue and workers with the numbers of t
   t.match(html, /<meta http-equiv="refresh" content="5">/)
   t.notMatch(html, /<script/)
   t.match(html, /<span class="state warn">degraded/, 'because an action waits for a worker that does not exist')
-  t.match(html, /<ul class="reasons warn"><li>scheduler\/MAIN: 1 action waits: no worker can run it.*arch=arm64/)
+  t.match(html, /<li>scheduler\/MAIN: 1 action waits: no worker can run it.*arch=arm64/)
   const short = (built: BuiltAction): string => built.digest.hash.slice(0, 12)
   t.match(row(short(stuckAction)), [[short(stuckAction), '', '', /ago$/, '0', /no worker can run it/]])
   t.match(row(short(waits)), [[short(waits), '', '', /ago$/, 'running', /^busy-/]])
