@@ -65,7 +65,11 @@ const describeFailure = (error: unknown): string => {
 const secrets = new KnownSecrets()
 const descriptor = new LogDescriptor(process.stderr)
 const errors = new GatheredOutput(descriptor, (text) => secrets.hideKnown(text))
-const console: Console = { print: (text) => process.stdout.write(text), errors, descriptor, secrets }
+const write = (bytes: Buffer): Promise<void> =>
+  new Promise((resolve, reject) => {
+    process.stdout.write(bytes, (error) => (error ? reject(error) : resolve()))
+  })
+const console: Console = { print: (text) => process.stdout.write(text), write, errors, descriptor, secrets }
 process.once('exit', () => {
   errors.flush()
   descriptor.close()

@@ -7,6 +7,8 @@ import type { LogDescriptor } from '../process/log-descriptor.js'
 export interface Console {
   /** Writes to standard output. */
   readonly print: (text: string) => void
+  /** Writes bytes to standard output. Resolves when they may change. */
+  readonly write: (bytes: Buffer) => Promise<void>
   /** Standard error, which also gets the log. */
   readonly errors: GatheredOutput
   /** Below `errors`: counts the lines that were lost. */

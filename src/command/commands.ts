@@ -1,6 +1,8 @@
 import { columns } from '../base/columns.js'
 import { version } from '../base/version.js'
 import { nearest } from '../config/suggest.js'
+import { action } from './action.js'
+import { cas } from './cas.js'
 import { check } from './check.js'
 import type { Command } from './command.js'
 import { doctor } from './doctor.js'
@@ -11,7 +13,7 @@ import { token } from './token.js'
 import { validate } from './validate.js'
 
 /** Every command but `remexec CONFIG`, in the order of the help. */
-export const COMMANDS: readonly Command[] = [start, init, validate, doctor, importCommand, check, token]
+export const COMMANDS: readonly Command[] = [start, init, validate, doctor, importCommand, check, cas, action, token]
 
 export const commandNamed = (name: string): Command | undefined => COMMANDS.find((command) => command.name === name)
 

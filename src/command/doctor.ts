@@ -2,24 +2,42 @@ import { formatProblems } from '../config/format.js'
 import { loadConfig } from '../config/load.js'
 import type { Finding } from '../doctor/finding.js'
 import { silentLog } from '../log/log.js'
+import { internalCall } from '../rpc/call.js'
+import { CLIENT_DETAILS, CLIENT_OPTIONS, withServer } from './client-options.js'
 import { type Command, UsageError } from './command.js'
 
 export const doctor: Command = {
   name: 'doctor',
-  usage: [['CONFIG', 'check this machine for a configuration: files, disks, memory, ports, backends']],
-  details: [['--all', 'also show what is fine']],
-  options: { all: { type: 'boolean' } },
-  run: async ({ words: [path, ...more], options }, { print, errors, secrets }) => {
-    if (path === undefined || more.length > 0) throw new UsageError('expected the path of one configuration')
+  usage: [
+    ['CONFIG', 'check this machine for a configuration: files, disks, memory, ports, backends'],
+    ['grpc://HOST:PORT', 'check a running server as a client sees it'],
+  ],
+  details: [['--all', 'also show what is fine'], ...CLIENT_DETAILS.filter(([option]) => !option.includes('--server'))],
+  options: { ...CLIENT_OPTIONS, all: { type: 'boolean' } },
+  run: async (args, console) => {
+    const { words, options } = args
+    const { print, errors, secrets } = console
+    const [path, ...more] = words
+    const showsAll = options['all'] === true
+    if (path === undefined || more.length > 0)
+      throw new UsageError('expected one configuration, or the address of a server')
+    if (/^(grpc|http)s?:/i.test(path)) {
+      const { examineServer } = await import('../doctor/server.js')
+      const found = await withServer(args, console, (server) => examineServer(server, internalCall()), path)
+      print(secrets.hide(report(found, showsAll)))
+      return statusOf(found)
+    }
     const config = await loadConfig(path, { learn: (found) => void secrets.learn(found) })
     if (config.warnings.length > 0) errors.write(formatProblems(config.warnings, 'human'))
     // Imported here, because it loads the clients of backends.
     const { examineMachine } = await import('../doctor/doctor.js')
     const findings = await examineMachine(config, { log: silentLog, secrets })
-    print(secrets.hide(report(findings, options['all'] === true)))
-    return findings.some(({ level }) => level === 'error') ? 1 : 0
+    print(secrets.hide(report(findings, showsAll)))
+    return statusOf(findings)
   },
 }
+
+const statusOf = (findings: readonly Finding[]): number => (findings.some(({ level }) => level === 'error') ? 1 : 0)
 
 /** Errors first, then warnings; each with what to do. */
 const report = (findings: readonly Finding[], showsAll: boolean): string => {
