@@ -1,11 +1,14 @@
-import { StatusError } from '../base/status-error.js'
+import type { Readable } from 'node:stream'
+import { codeName, StatusError } from '../base/status-error.js'
 import type { Log } from '../log/log.js'
 import type { Scheduler, SchedulerOverview } from '../scheduler/scheduler.js'
+import { Diagnostics } from './diagnostics.js'
 
 export interface AdminAnswer {
   readonly status: number
   readonly contentType: string
-  readonly body: string
+  readonly body: string | Readable
+  readonly headers?: Readonly<Record<string, string>>
 }
 
 export interface AdminRequest {
@@ -29,6 +32,8 @@ export interface AdminHandler {
  *   PUT    {path}/drain?scheduler=S&worker=W        drain: the workers get no new actions
  *   DELETE {path}/drain?scheduler=S&worker=W        end the drain
  *   DELETE {path}/operation?name=NAME               cancel an operation
+ *   PUT    {path}/profile?seconds=10                a CPU profile of this process
+ *   PUT    {path}/heap                              a snapshot of its heap
  *
  * W is the id of a worker, its name, or a pattern of one of them with `*`.
  */
@@ -36,6 +41,7 @@ export class Admin {
   /** Set once they are built, which is after the listener has started. */
   schedulers: ReadonlyMap<string, Scheduler> = new Map()
   readonly #log: Log
+  readonly #diagnostics = new Diagnostics()
 
   constructor(log: Log) {
     this.#log = log
@@ -47,6 +53,25 @@ export class Admin {
       [path, handler(['GET', 'HEAD'], () => this.#overview())],
       [`${below}/drain`, handler(['PUT', 'DELETE'], (query, asked) => this.#drain(query, asked))],
       [`${below}/operation`, handler(['DELETE'], (query, asked) => this.#cancel(query, asked))],
+      [
+        `${below}/profile`,
+        file('cpuprofile', async (query, asked, signal) => {
+          const taken = await this.#diagnostics.profile(query, signal)
+          this.#log.info('an operator took a CPU profile', { bytes: taken.sizeBytes, ...asked.by })
+          return taken.body
+        }),
+      ],
+      [
+        `${below}/heap`,
+        file('heapsnapshot', async (_, { by }) => {
+          const { body, sizeBytes, pausedMs } = await this.#diagnostics.heap()
+          this.#log.warn('an operator took a heap snapshot; it has the secrets of this process', {
+            ...{ bytes: sizeBytes, pausedMs },
+            ...by,
+          })
+          return body
+        }),
+      ],
     ])
   }
 
@@ -97,21 +122,38 @@ export class Admin {
   }
 }
 
-const handler = (
-  methods: readonly string[],
-  work: (query: URLSearchParams, request: AdminRequest) => Promise<object>,
-): AdminHandler =>
+type Work<Answer> = (query: URLSearchParams, request: AdminRequest, signal: AbortSignal) => Promise<Answer>
+
+const handler = (methods: readonly string[], work: Work<object>): AdminHandler =>
+  answering(methods, async (...asked) => json(200, await work(...asked)))
+
+/** A page whose answer a browser saves. PUT, because it costs the server something. */
+const file = (extension: string, work: Work<string | Readable>): AdminHandler =>
+  answering(['PUT'], async (...asked) => ({
+    status: 200,
+    contentType: 'application/json; charset=utf-8',
+    body: await work(...asked),
+    headers: { 'content-disposition': `attachment; filename="remexec.${extension}"` },
+  }))
+
+const answering = (methods: readonly string[], work: Work<AdminAnswer>): AdminHandler =>
   Object.assign(
-    async (_: AbortSignal, request: AdminRequest): Promise<AdminAnswer> => {
+    async (signal: AbortSignal, request: AdminRequest): Promise<AdminAnswer> => {
       try {
-        return json(200, await work(new URL(request.target, 'http://admin').searchParams, request))
+        return await work(new URL(request.target, 'http://admin').searchParams, request, signal)
       } catch (error) {
         if (!(error instanceof StatusError)) throw error
-        return json(error.code === 5 ? 404 : 400, { error: error.message })
+        return json(HTTP_STATUS.get(codeName(error.code)) ?? 400, { error: error.message })
       }
     },
     { methods },
   )
+
+const HTTP_STATUS: ReadonlyMap<string, number> = new Map([
+  ['NOT_FOUND', 404],
+  ['ABORTED', 409],
+  ['FAILED_PRECONDITION', 503],
+])
 
 /** `*` in a pattern stands for any characters. */
 const matches = (pattern: string, text: string): boolean => {

@@ -1,5 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import type { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import { isStatus, StatusError } from '../base/status-error.js'
 import type { Log } from '../log/log.js'
 import { retryDelayMsOf } from '../proto/error-details.js'
@@ -10,7 +12,8 @@ import { type Client, clientOf } from './client.js'
 export interface HttpAnswer {
   readonly status: number
   readonly contentType: string
-  readonly body: string
+  /** A stream is sent as fast as the client reads, and destroyed when the client goes. */
+  readonly body: string | Readable
   readonly headers?: Readonly<Record<string, string>>
 }
 
@@ -55,8 +58,8 @@ export class HttpPages {
     return this.#handlers.has(pathOf(target))
   }
 
-  /** Passes the answer to `send`. Never fails. */
-  answer(request: HttpRequest, send: (answer: HttpAnswer) => void): void {
+  /** Passes the answer to `send`, which must not reject. Never fails. */
+  answer(request: HttpRequest, send: (answer: HttpAnswer) => void | Promise<void>): void {
     this.#inFlight.during(this.#answer(request).then(send))
   }
 
@@ -151,9 +154,15 @@ const textHeaders = ({ headers }: IncomingMessage): ReadonlyMap<string, string> 
 const isRepeated = ({ rawHeaders }: IncomingMessage, name: string): boolean =>
   rawHeaders.filter((header, at) => at % 2 === 0 && header.toLowerCase() === name).length > 1
 
-const send = (request: IncomingMessage, response: ServerResponse, answer: HttpAnswer): void => {
+const send = async (request: IncomingMessage, response: ServerResponse, answer: HttpAnswer): Promise<void> => {
   const { status, contentType, body, headers } = answer
-  const length = Buffer.byteLength(body)
-  response.writeHead(status, { 'content-type': contentType, 'content-length': length, connection: 'close', ...headers })
+  const head = { 'content-type': contentType, connection: 'close', ...headers }
+  if (typeof body !== 'string') {
+    response.writeHead(status, head)
+    // A client that goes, or a file that cannot be read: the connection ends before its last chunk, which says so.
+    await pipeline(body, response).catch(() => {})
+    return
+  }
+  response.writeHead(status, { ...head, 'content-length': Buffer.byteLength(body) })
   response.end(request.method === 'HEAD' ? undefined : body)
 }

@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream'
 import type { Client } from '../client.js'
 import { metadataOf, repeatsField } from '../grpc/metadata.js'
 import { clientGone, type HttpAnswer, type HttpPages } from '../http.js'
@@ -30,17 +31,33 @@ export const answerNoGrpc = (stream: Http2Stream, pages: HttpPages, client: Clie
   else pages.answer({ method, target, signal: gone.signal, caller }, (answer) => send(stream, answer))
 }
 
-const send = (stream: Http2Stream, { status, contentType, body, headers = {} }: HttpAnswer): void => {
-  const bytes = Buffer.from(body)
+const send = async (stream: Http2Stream, { status, contentType, body, headers = {} }: HttpAnswer): Promise<void> => {
+  const bytes = typeof body === 'string' ? Buffer.from(body) : undefined
   const isHead = stream.head.method === 'HEAD'
   const head: [string, string][] = [
     [':status', String(status)],
     ['content-type', contentType],
-    ['content-length', String(bytes.length)],
+    ...(bytes === undefined ? [] : [['content-length', String(bytes.length)] as [string, string]]),
     ...Object.entries(headers),
   ]
   stream.respond(encodeFields(head), isHead)
-  stream.write(bytes)
+  if (typeof body !== 'string') await pour(body, stream)
+  else if (bytes !== undefined) stream.write(bytes)
   stream.end()
   stream.handled()
+}
+
+/** One chunk is on its way at a time. A body that fails resets the stream, so that the client does not take it for whole. */
+const pour = async (body: Readable, stream: Http2Stream): Promise<void> => {
+  try {
+    for await (const chunk of body) {
+      if (!stream.isWritable) return
+      await new Promise<void>((written) => {
+        stream.write(chunk, written)
+        stream.flush()
+      })
+    }
+  } catch {
+    stream.reset('INTERNAL_ERROR')
+  }
 }
