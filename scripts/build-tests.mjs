@@ -1,6 +1,6 @@
 // .built/ from test/, conformance/ and bench/: each source becomes one module, so that no test file has to be compiled when it starts.
 // Types are checked by `npm run lint`, not here.
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
@@ -21,13 +21,22 @@ const filesIn = (folder) =>
 export const buildTests = async () => {
   const { transform } = createRequire(new URL('build/', import.meta.url))('esbuild')
   const tsconfigRaw = readFileSync(join(root, 'tsconfig.json'), 'utf8')
-  const built = new Set()
+  const stamp = join(target, 'checkout')
+  // Modules hold paths: those of a checkout that was moved are compiled again.
+  if (!existsSync(stamp) || readFileSync(stamp, 'utf8') !== root) rmSync(target, { recursive: true, force: true })
+  mkdirSync(target, { recursive: true })
+  writeFileSync(stamp, root)
+  const built = new Set([stamp])
+  // Older modules were compiled otherwise.
+  const ownMs = Math.max(...[import.meta.filename, join(root, 'tsconfig.json')].map((path) => statSync(path).mtimeMs))
   const sources = FOLDERS.flatMap((folder) => filesIn(join(root, folder))).filter(
     (path) => path.endsWith('.ts') && !path.includes('/node_modules/'),
   )
   await Promise.all(
     sources.map(async (path) => {
       const module = join(root, builtOf(relative(root, path)))
+      built.add(module)
+      if (existsSync(module) && statSync(module).mtimeMs > Math.max(statSync(path).mtimeMs, ownMs)) return
       const { code } = await transform(readFileSync(path, 'utf8'), {
         // Paths of fixtures and programs are relative to the source.
         define: { 'import.meta.url': JSON.stringify(pathToFileURL(path).href) },
@@ -41,7 +50,6 @@ export const buildTests = async () => {
       })
       mkdirSync(dirname(module), { recursive: true })
       writeFileSync(module, code)
-      built.add(module)
     }),
   )
   for (const path of filesIn(target)) if (!built.has(path)) rmSync(path)

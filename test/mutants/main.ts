@@ -1,14 +1,15 @@
 /**
  * Puts each fault of list.tsv into a copy of this checkout, and writes which tests notice it:
  *
- *   npx tsx test/mutants/main.ts --table FILE [--work FOLDER] [--only REGEX] [--old COMMIT]
+ *   npx tsx test/mutants/main.ts --table FILE [--quick] [--work FOLDER] [--only REGEX] [--old COMMIT]
  *
  * First the tests of its room that run for each change, then the nightly files that .ci/run would add, then, if none failed, the files
  * of an older suite for the same room that neither ran: its commit is --old. A test counts if it passes without the fault.
+ * With --quick a fault that the first tests do not notice is left `open`: a later start without it goes on with the others.
  * Interrupt it at any time: a row is written when its fault is done, and the next start goes on behind the last one.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
-import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
@@ -16,13 +17,15 @@ import { roomOf, testsOf } from './rooms.js'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const NIGHTLY_LIMIT_S = 1200
+const RUNNER = 'scripts/test.mjs'
 
-type Verdict = 'room' | 'nightly' | 'old only' | 'none' | 'gone'
+type Verdict = 'room' | 'nightly' | 'old only' | 'none' | 'open' | 'gone'
 const MEANING: Readonly<Record<Verdict, string>> = {
   room: 'tests of the room, for each change',
   nightly: 'nightly files, which a change to the room runs at once',
   'old only': 'only the older suite',
   none: 'no test',
+  open: 'no test of the room for each change; others have not run',
   gone: 'the line is no longer there, or there twice',
 }
 
@@ -76,7 +79,10 @@ class Copy {
     this.folder = folder
     if (existsSync(folder)) return
     execute(root, 'git', 'worktree', 'add', '--quiet', '--detach', folder, commit)
-    execute(root, 'cp', '-al', join(root, 'node_modules'), folder)
+    for (const part of ['.', 'scripts/build']) {
+      if (existsSync(join(folder, part)))
+        execute(root, 'cp', '-al', join(root, part, 'node_modules'), join(folder, part))
+    }
   }
 
   /** Tests of the copy, as paths. */
@@ -106,15 +112,17 @@ class Copy {
   }
 
   build(): void {
-    execute(this.folder, 'npm', 'run', '--silent', 'build')
+    execute(this.folder, process.execPath, 'scripts/build.mjs')
   }
 
   /** Runs these files until one fails; gives the file and its output, or undefined if all pass. */
   async failing(files: readonly string[], limitS?: number): Promise<{ file: string; title: string } | undefined> {
     if (files.length === 0) return undefined
     const limit = limitS === undefined ? [] : [`--timeout=${limitS}`]
-    const args = ['--reporter=tap', ...limit, ...files]
-    const child = spawn(join(this.folder, 'node_modules/.bin/tap'), args, {
+    const args = ['--reporter=tap', '--bail', ...limit, ...files]
+    const runner = existsSync(join(this.folder, RUNNER)) ? [process.execPath, RUNNER] : ['node_modules/.bin/tap']
+    const [command = '', ...before] = runner
+    const child = spawn(command, [...before, ...args], {
       cwd: this.folder,
       stdio: ['ignore', 'pipe', 'ignore'],
       detached: true,
@@ -142,14 +150,22 @@ const { values } = parseArgs({
     table: { type: 'string' },
     work: { type: 'string', default: join(root, '..', 'mutants') },
     only: { type: 'string', default: '' },
-    old: { type: 'string', default: 'e0f5a15' },
+    old: { type: 'string', default: 'a37497e' },
+    quick: { type: 'boolean', default: false },
   },
 })
 if (values.table === undefined) throw new Error('--table FILE is missing')
 const table = resolve(values.table)
 mkdirSync(values.work, { recursive: true })
 const now = new Copy(join(resolve(values.work), 'new'), 'HEAD')
-const before = new Copy(join(resolve(values.work), 'old'), values.old)
+/** Made for the first fault that it is needed for. */
+const older = (() => {
+  let copy: Copy | undefined
+  return () => {
+    copy ??= new Copy(join(resolve(values.work), 'old'), values.old)
+    return copy
+  }
+})()
 
 /** Files that fail without a fault, here and today: they say nothing. By copy and file. */
 const broken = new Set<string>()
@@ -191,16 +207,18 @@ const judge = async (fault: Fault): Promise<readonly [Verdict, string]> => {
   if (!now.put(fault)) return ['gone', '']
   const room = roomOf(fault.file)
   const own = testsOf(room, now.files('.test.ts'))
-  const nightly = execute(now.folder, 'node', '.ci/choose.mjs', 'changed', 'HEAD')
-    .split('\n')
-    .filter((file) => file !== '')
   now.build()
   const inRoom = await noticedBy(now, fault, own)
   if (inRoom !== undefined) return ['room', inRoom]
+  if (values.quick) return ['open', '']
   now.put(fault)
   now.build()
+  const nightly = execute(now.folder, 'node', '.ci/choose.mjs', 'changed', 'HEAD')
+    .split('\n')
+    .filter((file) => file !== '')
   const atNight = await noticedBy(now, fault, nightly, NIGHTLY_LIMIT_S)
   if (atNight !== undefined) return ['nightly', atNight]
+  const before = older()
   if (!before.put(fault)) return ['none', 'the older suite has no such line']
   const ran = new Set([...own, ...nightly.map(asTest)])
   const others = testsOf(room, before.files('.test.ts')).filter((file) => !ran.has(file))
@@ -209,26 +227,33 @@ const judge = async (fault: Fault): Promise<readonly [Verdict, string]> => {
   return once === undefined ? ['none', ''] : ['old only', once]
 }
 
-const faults: Fault[] = rowsOf(join(root, 'test/mutants/list.tsv')).map(([file = '', line = '', replacement = '']) => ({
+const all: Fault[] = rowsOf(join(root, 'test/mutants/list.tsv')).map(([file = '', line = '', replacement = '']) => ({
   file,
   line,
   replacement,
 }))
-const done = new Set(
-  rowsOf(table).map(([, , file = '', line = '', replacement = '']) => keyOf({ file, line, replacement })),
-)
+/** One of each room in turn, so that an unfinished table says something of all rooms. */
+const turnOf = (fault: Fault): number => {
+  const ofRoom = all.filter((one) => roomOf(one.file) === roomOf(fault.file))
+  return ofRoom.indexOf(fault)
+}
+const faults = [...all].sort((a, b) => turnOf(a) - turnOf(b))
+const rows = rowsOf(table)
+const kept = values.quick ? rows : rows.filter(([verdict]) => verdict !== 'open')
+const done = new Set(kept.map(([, , file = '', line = '', replacement = '']) => keyOf({ file, line, replacement })))
 const wanted = faults.filter((fault) => new RegExp(values.only).test(fault.file) && !done.has(keyOf(fault)))
 for (const [index, fault] of wanted.entries()) {
   const startMs = performance.now()
   const [verdict, by] = await judge(fault)
   const seconds = Math.round((performance.now() - startMs) / 1000)
-  appendFileSync(table, `${verdict}\t${by}\t${keyOf(fault)}\t${seconds}\n`)
+  const others = rowsOf(table).filter(([, , ...key]) => key.slice(0, 3).join('\t') !== keyOf(fault))
+  const lines = [...others.map((row) => row.join('\t')), `${verdict}\t${by}\t${keyOf(fault)}\t${seconds}`]
+  writeFileSync(table, `${lines.join('\n')}\n`)
   process.stderr.write(
     `${index + 1}/${wanted.length} ${verdict} in ${seconds} s: ${fault.file}: ${fault.replacement}\n`,
   )
 }
 now.clean()
-before.clean()
 const verdicts = rowsOf(table).map(([verdict = '']) => verdict)
 for (const [verdict, meaning] of Object.entries(MEANING)) {
   process.stdout.write(`${verdicts.filter((one) => one === verdict).length}\t${meaning}\n`)
