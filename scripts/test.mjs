@@ -3,6 +3,7 @@
 //   --timeout SECONDS   for a file: 180
 //   --jobs COUNT        files at a time: as many as processors
 //   --bail              ends at the first failure
+//   --as-given          files in this order: otherwise those that take longest come first
 import { spawn } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
@@ -16,6 +17,7 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
+    'as-given': { type: 'boolean', default: false },
     bail: { type: 'boolean', default: false },
     jobs: { type: 'string', default: String(availableParallelism()) },
     reporter: { type: 'string', default: process.stdout.isTTY ? 'base' : 'tap' },
@@ -31,9 +33,8 @@ const longest = readFileSync('test/longest-first.txt', 'utf8')
   .split('\n')
   .filter((line) => line !== '' && !line.startsWith('#'))
 const rank = (file) => (longest.includes(file) ? longest.indexOf(file) : longest.length)
-const files = (named.length > 0 ? named : below('test').filter((path) => path.endsWith('.test.ts')))
-  .sort()
-  .sort((a, b) => rank(a) - rank(b))
+const files = named.length > 0 ? named : below('test').filter((path) => path.endsWith('.test.ts'))
+if (!values['as-given']) files.sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1))
 
 const absent = [...longest, ...files].filter((file) => !existsSync(file))
 if (absent.length > 0) {

@@ -17,6 +17,8 @@ import { roomOf, testsOf } from './rooms.js'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const NIGHTLY_LIMIT_S = 1200
+/** A fault may make a file wait for ever. */
+const ROOM_LIMIT_S = 75
 const RUNNER = 'scripts/test.mjs'
 
 type Verdict = 'room' | 'nightly' | 'old only' | 'none' | 'open' | 'gone'
@@ -120,7 +122,8 @@ class Copy {
     if (files.length === 0) return undefined
     const limit = limitS === undefined ? [] : [`--timeout=${limitS}`]
     const args = ['--reporter=tap', '--bail', ...limit, ...files]
-    const runner = existsSync(join(this.folder, RUNNER)) ? [process.execPath, RUNNER] : ['node_modules/.bin/tap']
+    const isCompiled = existsSync(join(this.folder, RUNNER))
+    const runner = isCompiled ? [process.execPath, RUNNER, '--as-given'] : ['node_modules/.bin/tap']
     const [command = '', ...before] = runner
     const child = spawn(command, [...before, ...args], {
       cwd: this.folder,
@@ -208,7 +211,7 @@ const judge = async (fault: Fault): Promise<readonly [Verdict, string]> => {
   const room = roomOf(fault.file)
   const own = testsOf(room, now.files('.test.ts'))
   now.build()
-  const inRoom = await noticedBy(now, fault, own)
+  const inRoom = await noticedBy(now, fault, own, ROOM_LIMIT_S)
   if (inRoom !== undefined) return ['room', inRoom]
   if (values.quick) return ['open', '']
   now.put(fault)
