@@ -1,8 +1,7 @@
 // Runs test files, compiled once for all of them: node scripts/test.mjs [OPTION...] [FILE...]. Without a file: test/**/*.test.ts.
 //   --reporter NAME     of tap: base on a terminal, otherwise tap
 //   --timeout SECONDS   for a file: 180
-//   --jobs COUNT        files at a time: as many as processors
-//   --bail              ends at the first failure
+//   --jobs COUNT        files at a time: as many as processors. With 1 each check is printed at once, not when its file has ended
 //   --as-given          files in this order: otherwise those that take longest come first
 import { spawn } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
@@ -18,7 +17,6 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     'as-given': { type: 'boolean', default: false },
-    bail: { type: 'boolean', default: false },
     jobs: { type: 'string', default: String(availableParallelism()) },
     reporter: { type: 'string', default: process.stdout.isTTY ? 'base' : 'tap' },
     timeout: { type: 'string', default: '180' },
@@ -50,7 +48,6 @@ try {
 
 t.setTimeout(0)
 t.jobs = Number(values.jobs)
-t.bail = values.bail
 if (values.reporter !== 'tap') {
   const reporter = spawn('node_modules/.bin/tap', ['--reporter', values.reporter, '-'], { stdio: ['pipe', 1, 2] })
   t.pipe(reporter.stdin)
@@ -64,7 +61,7 @@ await Promise.all(
   files.map((file) =>
     t.spawn('env', [ownOptions, process.execPath, '--enable-source-maps', builtOf(file)], {
       at: null,
-      buffered: true,
+      buffered: t.jobs > 1,
       env,
       name: file,
       stack: '',

@@ -67,7 +67,7 @@ const firstFailure = (output: string): { file: string; title: string } | undefin
     file = /^# Subtest: (\S+)/.exec(line)?.[1] ?? file
     const [, title] = /^ {4,}not ok \d+ - (.*?)(?: # time=.*)?$/.exec(line) ?? []
     if (title !== undefined) return { file, title }
-    const [, ended] = /^not ok \d+ - (\S+)/.exec(line) ?? []
+    const [, ended] = /^not ok \d+ - (test\/\S+)/.exec(line) ?? []
     if (ended !== undefined) return { file: ended, title: 'the file itself' }
   }
   return undefined
@@ -121,7 +121,7 @@ class Copy {
   async failing(files: readonly string[], limitS?: number): Promise<{ file: string; title: string } | undefined> {
     if (files.length === 0) return undefined
     const limit = limitS === undefined ? [] : [`--timeout=${limitS}`]
-    const args = ['--reporter=tap', '--bail', ...limit, ...files]
+    const args = ['--reporter=tap', '--jobs=1', ...limit, ...files]
     const isCompiled = existsSync(join(this.folder, RUNNER))
     const runner = isCompiled ? [process.execPath, RUNNER, '--as-given'] : ['node_modules/.bin/tap']
     const [command = '', ...before] = runner
