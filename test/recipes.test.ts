@@ -161,3 +161,29 @@ t.test('from-bazel-remote: status on the port of its own, blobs on the other', a
   t.same(found.missingBlobDigests, [])
   t.equal((await fetch(`http://${status}/status`)).status, 200)
 })
+
+t.test('bucket: while neither S3 nor Redis answers, uploads, lookups and hits come from the disk', async (t) => {
+  const folder = t.testdir({ data: {}, config: {} })
+  const path = `${folder}/config/remexec.json5`
+  const text = readFileSync(pathOf('bucket'), 'utf8').replace('// endpoint:', 'endpoint:')
+  // A start waits for Redis once.
+  writeFileSync(path, text.replace("key_ttl_s: '30d'", "key_ttl_s: '30d', connection_timeout_ms: 100"))
+  const env = {
+    ...{ REMEXEC_ENDPOINT: 'http://127.0.0.1:1', REMEXEC_REDIS: 'redis://127.0.0.1:1', REMEXEC_QUEUE_SIZE: '1gb' },
+    ...{ AWS_ACCESS_KEY_ID: 'a-key', AWS_SECRET_ACCESS_KEY: 'a-secret' },
+  }
+  const { address } = await start(t, path, `${folder}/data`, env)
+  const client = new TestClient(address)
+  t.teardown(() => client.close())
+  const { bytes, digest } = blobOf(Buffer.from('a blob of the outage'))
+  await upload(client, [bytes])
+  const found = await client.unary(`${CAS}/FindMissingBlobs`, { blobDigests: [wire(digest)] }).response
+  t.same(found.missingBlobDigests, [])
+  const actionResult = { outputFiles: [{ path: 'out', digest: wire(digest) }] }
+  await client.unary(`${AC}/UpdateActionResult`, { actionDigest: wire(digest), actionResult }).response
+  const hit = await client.unary(`${AC}/GetActionResult`, { actionDigest: wire(digest) }).response
+  t.same(hit.outputFiles[0].digest, wire(digest))
+  t.equal((await fetch(`http://${address}/status/ready`)).status, 200, 'it stays behind its load balancer')
+  const report = await (await fetch(`http://${address}/status`)).text()
+  t.match(report, /"component":"uploads\/CAS","status":\{"Warning":\{[^}]*1 blobs of 20 bytes wait/)
+})
