@@ -1,7 +1,7 @@
 // Runs test files, compiled once for all of them: node scripts/test.mjs [OPTION...] [FILE...]. Without a file: test/**/*.test.ts.
 //   --reporter NAME     of tap: base on a terminal, otherwise tap
 //   --timeout SECONDS   for a file: 180
-//   --jobs COUNT        files at a time: as many as processors. With 1 each check is printed at once, not when its file has ended
+//   --jobs COUNT        files at a time: one more than processors, because some wait. With 1 each check is printed at once, not when its file has ended
 //   --as-given          files in this order: otherwise those that take longest come first
 import { spawn } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
@@ -17,7 +17,7 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     'as-given': { type: 'boolean', default: false },
-    jobs: { type: 'string', default: String(availableParallelism()) },
+    jobs: { type: 'string', default: String(availableParallelism() + 1) },
     reporter: { type: 'string', default: process.stdout.isTTY ? 'base' : 'tap' },
     timeout: { type: 'string', default: '180' },
   },
@@ -46,6 +46,8 @@ try {
   process.exit(1)
 }
 
+// One listener for each file that runs.
+process.setMaxListeners(0)
 t.setTimeout(0)
 t.jobs = Number(values.jobs)
 if (values.reporter !== 'tap') {
