@@ -33,12 +33,18 @@ import { Instances } from './instances.js'
 import { limitsOf } from './listener-limits.js'
 import { type LogOutput, Observation } from './observation.js'
 import { warnOfOtherFolders } from './other-folders.js'
+import { needRestart } from './reload.js'
 import { type Parts, resultsOf, serviceNamesOf, servicesOf, type WorkerFacts } from './services.js'
 import { LentStoresByKey, leavesResultsTo, startWorker, type WorkerContext } from './workers.js'
 
 export interface Running {
   /** The bound addresses, in the order of the configuration. */
   readonly addresses: readonly ServedAddress[]
+  /**
+   * Applies what can change while the process runs: `security` without its audit log. Returns the parts of the
+   * configuration that need a restart. Rejects if the new options cannot be used; then nothing has changed.
+   */
+  reload(config: Config): Promise<readonly string[]>
   /**
    * Stops accepting calls, lets work in flight end within its time limit, and stops all parts in reverse order of their
    * start. `agoMs`: how long ago the process was asked to stop; `drain_s` counts from then.
@@ -61,12 +67,16 @@ export const assemble = async (config: Config, environment: Environment): Promis
   const drainTime = new DrainTime(config.global.drain_s * 1000, clock)
   const resources = new Resources(log, () => drainTime.partMs)
   try {
-    const addresses = await start(config, resources, drainTime, { ...environment, clock })
+    const { addresses, security } = await start(config, resources, drainTime, { ...environment, clock })
+    const reload = async (read: Config): Promise<readonly string[]> => {
+      if (security !== undefined && read.security !== undefined) await security.renew(read.security)
+      return needRestart(config, read)
+    }
     const close = (agoMs = 0): Promise<void> => {
       drainTime.begin(agoMs)
       return resources.close()
     }
-    return { addresses, close }
+    return { addresses, reload, close }
   } catch (error) {
     await resources.close()
     throw error
@@ -91,7 +101,7 @@ const start = async (
   resources: Resources,
   drainTime: DrainTime,
   environment: Environment,
-): Promise<Running['addresses']> => {
+): Promise<Started> => {
   const { clock, otlp, logOutput, secrets = unhiddenSecrets } = environment
   const isStopping = (): boolean => drainTime.hasBegun
   const ledger = new Ledger()
@@ -173,9 +183,15 @@ const start = async (
     const { leftMs } = drainTime
     await Promise.all([...schedulers.values()].map((scheduler) => scheduler.idle(leftMs)))
   })
-  return config.servers.map(({ name, listener: { tls } }) => {
+  const addresses = config.servers.map(({ name, listener: { tls } }) => {
     return { name, address: existing(listeners, name).address, isSecure: tls !== undefined }
   })
+  return { addresses, security }
+}
+
+interface Started {
+  readonly addresses: readonly ServedAddress[]
+  readonly security: Security | undefined
 }
 
 /** A disk that does not answer must not delay the start; its store will say so. */

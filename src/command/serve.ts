@@ -13,6 +13,7 @@ import { endBy, firstStopSignal, type StopSignal } from '../process/stop-signals
 import { keepObjectsYoung } from '../process/young-objects.js'
 import { LATE, within } from '../work/deadline.js'
 import type { Console } from './command.js'
+import { Reload } from './reload.js'
 
 export interface ServeOptions {
   /** The variables that the configuration may name. */
@@ -29,7 +30,8 @@ export const serve = async (path: string, console: Console, options: ServeOption
   const log = processLog(config.global.log_level, process.env, console.errors)
   if (config.warnings.length > 0) console.errors.write(formatProblems(config.warnings, 'human'))
   // Registered before the first part starts, so that a signal during the start also leads to a clean stop.
-  const stopSignal = firstStopSignal()
+  let reread = (): void => log.info('SIGHUP: the start is not complete; the configuration is not read again')
+  const stopSignal = firstStopSignal(() => reread())
   const otlp = readOtlp(process.env, log)
   log.debug('starting')
   const drainMs = config.global.drain_s * 1000
@@ -48,6 +50,8 @@ export const serve = async (path: string, console: Console, options: ServeOption
   for (const { name, address, isSecure } of server.addresses) {
     log.info(`remexec serving ${isSecure ? 'grpcs' : 'grpc'}://${address}`, { server: name })
   }
+  const reload = new Reload({ path, console, env, log, server })
+  reread = () => reload.begin()
   onReady?.(config, server)
   const asked = await stopSignal
   log.info('stopping', { signal: asked.signal })

@@ -1,6 +1,7 @@
 import { StatusError } from '../base/status-error.js'
 import { type Log, type LogLevel, textLog } from '../log/log.js'
 import { withoutSecrets } from '../log/secrets.js'
+import { SwitchableLog } from '../log/switchable-log.js'
 import type { GatheredOutput } from './gathered-output.js'
 import { jsonLog } from './json-log.js'
 
@@ -12,8 +13,8 @@ const FORMATS = ['text', 'json'] as const
  * and `REMEXEC_LOG_LEVEL` override that and the configuration. INVALID_ARGUMENT for other values. Warnings and errors
  * are written immediately, other lines soon.
  */
-export const processLog = (configured: LogLevel, env: NodeJS.ProcessEnv, output: GatheredOutput): Log => {
-  const level = oneOf(env, 'REMEXEC_LOG_LEVEL', LEVELS) ?? configured
+export const processLog = (configured: LogLevel, env: NodeJS.ProcessEnv, output: GatheredOutput): SwitchableLog => {
+  const level = levelOf(configured, env)
   const format = oneOf(env, 'REMEXEC_LOG_FORMAT', FORMATS) ?? (output.isTTY ? 'text' : 'json')
   const logTo = format === 'text' ? textLog : jsonLog
   output.noticeOf = (count, reason) => {
@@ -25,8 +26,12 @@ export const processLog = (configured: LogLevel, env: NodeJS.ProcessEnv, output:
     return notice
   }
   const write = (line: string): void => output.write(withoutSecrets(line))
-  return written(logTo(level, write), output)
+  return new SwitchableLog(level, (one) => written(logTo(one, write), output))
 }
+
+/** The variable overrides the configuration. */
+export const levelOf = (configured: LogLevel, env: NodeJS.ProcessEnv): LogLevel =>
+  oneOf(env, 'REMEXEC_LOG_LEVEL', LEVELS) ?? configured
 
 const written = (log: Log, { flush }: GatheredOutput): Log => ({
   ...log,

@@ -3,6 +3,13 @@ import { constants } from 'node:os'
 const STOP_SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const
 
 /**
+ * SIGHUP says that the terminal is gone if the process has one, or npm had one. Without a terminal, a person or a service
+ * manager sends it, to have the configuration read again.
+ */
+const stopsByHangUp = (): boolean =>
+  isUnderNpm || [process.stdin, process.stdout, process.stderr].some((stream) => stream.isTTY)
+
+/**
  * npm passes SIGINT on to its child, which has already received it from the terminal. So under npm, the first SIGINT
  * arrives twice.
  */
@@ -17,13 +24,22 @@ export interface StopSignal {
   agoMs(): number
 }
 
-/** The first signal that asks to stop, from this call on. A second signal ends the process immediately. */
-export const firstStopSignal = (): Promise<StopSignal> =>
+/**
+ * The first signal that asks to stop, from this call on. A second signal ends the process immediately. `reread` is called
+ * for each SIGHUP of a process without a terminal until then; afterwards such a signal is ignored. Without it, SIGHUP asks to
+ * stop.
+ */
+export const firstStopSignal = (reread?: () => void): Promise<StopSignal> =>
   new Promise((resolve) => {
+    const rereadNow = stopsByHangUp() ? undefined : reread
     let isEchoDue = false
     let isAsked = false
     const turns = new LoopTurns()
     const hear = (signal: NodeJS.Signals): void => {
+      if (signal === 'SIGHUP' && rereadNow !== undefined) {
+        if (!isAsked) rereadNow()
+        return
+      }
       const isEcho = isEchoDue && signal === 'SIGINT'
       if (isAsked && !isEcho) endBy(signal)
       isEchoDue = !isAsked && isUnderNpm && signal === 'SIGINT'

@@ -10,9 +10,10 @@ import { warnOfModes } from '../files/file-modes.js'
 import { ReloadedFiles } from '../files/reloaded-files.js'
 import type { Log } from '../log/log.js'
 import type { Gate } from '../rpc/gate.js'
-import type { Resources } from '../work/resources.js'
+import { Resources } from '../work/resources.js'
 import { AccessRules } from './access.js'
 import { AuditLog } from './audit-log.js'
+import { CurrentGate } from './current-gate.js'
 import { type CallersInResults, type GateParts, SecurityGate } from './gate.js'
 import { Certificates } from './identity/certificate.js'
 import { hashOf } from './identity/credential.js'
@@ -35,37 +36,37 @@ export interface SecurityParts {
 export class Security {
   /** The token of workers in this process for its own schedulers. It never leaves the process. */
   readonly internalWorkerToken: string
-  readonly #sources: IdentitySources
-  readonly #rules: AccessRules
-
-  readonly #limits: RequestLimits
+  readonly #parts: SecurityParts
   readonly #audit: AuditLog | undefined
-  readonly #callersInResults: CallersInResults
+  readonly #gates: { readonly gate: CurrentGate; readonly server: GatedServer }[] = []
+  #rules: Rules
 
-  private constructor({ sources, rules, limits, audit, callersInResults, internalWorkerToken }: Opened) {
-    this.#callersInResults = callersInResults
-    this.#sources = sources
+  private constructor({ parts, rules, audit, internalWorkerToken }: Opened) {
+    this.#parts = parts
     this.#rules = rules
-    this.#limits = limits
     this.#audit = audit
     this.internalWorkerToken = internalWorkerToken
   }
 
   /** Throws FAILED_PRECONDITION or INVALID_ARGUMENT with the key whose file or value cannot be used. */
-  static async open(
-    { identity, access, request_limits, audit_log, callers_in_results: callersInResults }: SecurityOptions,
-    parts: SecurityParts,
-  ): Promise<Security> {
+  static async open(options: SecurityOptions, parts: SecurityParts): Promise<Security> {
     const internalWorkerToken = newToken()
-    const audit = audit_log && (await openAuditLog(audit_log, parts))
-    const limits = new RequestLimits(request_limits, parts.clock)
-    try {
-      const sources = await sourcesOf(identity, internalWorkerToken, parts)
-      const rules = new AccessRules(access)
-      return new Security({ sources, rules, limits, audit, callersInResults, internalWorkerToken })
-    } catch (error) {
-      throw startFailure('security.identity', error)
-    }
+    const audit = options.audit_log && (await openAuditLog(options.audit_log, parts))
+    const rules = await rulesOf(options, internalWorkerToken, parts)
+    const security = new Security({ parts, rules, audit, internalWorkerToken })
+    parts.resources.add('identities', () => security.#rules.resources.close())
+    return security
+  }
+
+  /**
+   * Applies other options to all gates, except for `audit_log`. Throws like `open`, and then nothing has changed. Callers
+   * start with full buckets of their request limits.
+   */
+  async renew(options: SecurityOptions): Promise<void> {
+    const before = this.#rules
+    this.#rules = await rulesOf(options, this.internalWorkerToken, this.#parts)
+    for (const { gate, server } of this.#gates) gate.current = this.#gateOf(server)
+    await before.resources.close()
   }
 
   /** Lines of the audit log that could not be written; undefined without an audit log. */
@@ -73,25 +74,54 @@ export class Security {
     return this.#audit?.lostLines
   }
 
-  gateOf(server: Pick<GateParts, 'services' | 'scheduler'>): Gate {
-    return new SecurityGate({
-      sources: this.#sources,
-      rules: this.#rules,
-      limits: this.#limits,
-      audit: this.#audit,
-      callersInResults: this.#callersInResults,
-      ...server,
-    })
+  gateOf(server: GatedServer): Gate {
+    const gate = new CurrentGate(this.#gateOf(server))
+    this.#gates.push({ gate, server })
+    return gate
+  }
+
+  #gateOf(server: GatedServer): Gate {
+    const { sources, access, limits, callersInResults } = this.#rules
+    return new SecurityGate({ sources, rules: access, limits, audit: this.#audit, callersInResults, ...server })
   }
 }
 
-interface Opened {
+type GatedServer = Pick<GateParts, 'services' | 'scheduler'>
+
+/** What `renew` replaces. */
+interface Rules {
   readonly sources: IdentitySources
-  readonly rules: AccessRules
+  readonly access: AccessRules
   readonly limits: RequestLimits
-  readonly audit: AuditLog | undefined
   readonly callersInResults: CallersInResults
+  /** The files that are watched for it. */
+  readonly resources: Resources
+}
+
+interface Opened {
+  readonly parts: SecurityParts
+  readonly rules: Rules
+  readonly audit: AuditLog | undefined
   readonly internalWorkerToken: string
+}
+
+const rulesOf = async (
+  { identity, access, request_limits, callers_in_results: callersInResults }: SecurityOptions,
+  internalWorkerToken: string,
+  parts: SecurityParts,
+): Promise<Rules> => {
+  const resources = new Resources(parts.log)
+  try {
+    return {
+      sources: await sourcesOf(identity, internalWorkerToken, { ...parts, resources }),
+      access: new AccessRules(access),
+      limits: new RequestLimits(request_limits, parts.clock),
+      ...{ callersInResults, resources },
+    }
+  } catch (error) {
+    await resources.close()
+    throw startFailure('security.identity', error)
+  }
 }
 
 const openAuditLog = async (options: AuditLogOptions, { resources, clock, log }: SecurityParts): Promise<AuditLog> => {
