@@ -48,7 +48,7 @@ void t.test('a Redis that is absent at start is UNAVAILABLE, and works when it i
 void t.test('a wrong password is UNAUTHENTICATED', { skip }, async (t) => {
   const server = await startRedis(t, ['--requirepass', 'right'])
   const at = (password: string): string[] => [`redis://:${password}@127.0.0.1:${server.port}`]
-  const options = { connection_timeout_ms: 300, retry: NO_RETRY }
+  const options = { connection_timeout_ms: 1000, retry: NO_RETRY }
   const { bytes, digest } = blob(100, 'auth')
   const wrong = await openRedisStore(t, at('wrong'), options)
   await rejects(t, put(wrong.store, digest, bytes), 'UNAUTHENTICATED')
