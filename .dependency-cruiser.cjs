@@ -86,6 +86,7 @@ const mayImport = {
     'content',
     'store/contract',
     'store/kinds/filesystem/check-folder',
+    'store/kinds/filesystem/list-folder',
     'stream',
     'reapi',
     'proto',

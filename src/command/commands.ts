@@ -8,12 +8,24 @@ import type { Command } from './command.js'
 import { doctor } from './doctor.js'
 import { importCommand } from './import.js'
 import { init } from './init.js'
+import { ls } from './ls.js'
 import { start } from './start.js'
 import { token } from './token.js'
 import { validate } from './validate.js'
 
 /** Every command but `remexec CONFIG`, in the order of the help. */
-export const COMMANDS: readonly Command[] = [start, init, validate, doctor, importCommand, check, cas, action, token]
+export const COMMANDS: readonly Command[] = [
+  start,
+  init,
+  validate,
+  doctor,
+  importCommand,
+  check,
+  ls,
+  cas,
+  action,
+  token,
+]
 
 export const commandNamed = (name: string): Command | undefined => COMMANDS.find((command) => command.name === name)
 

@@ -64,6 +64,7 @@ t.test(
     const checked = remexec(data, 'check', content)
     t.equal(checked.status, 0)
     t.match(checked.stdout, /1 blob, 5 kB, 0 of them in files of their own\nno damage; 1 key compared with the hash/)
+    t.match(remexec(data, 'ls', content).stdout, /^size +last used +blob\n5 kB +20.*Z +[0-9a-f]{64}-5000\n$/)
     writeFileSync(join(content, 'index'), 'damaged')
     t.equal(remexec(data, 'check', content).status, 1)
   },

@@ -1,20 +1,16 @@
 import { createReadStream } from 'node:fs'
-import { readdir, realpath, stat } from 'node:fs/promises'
+import { readdir } from 'node:fs/promises'
 import { crc32 } from 'node:zlib'
-import { systemClock } from '../../../base/clock.js'
 import { errnoOf, inWords } from '../../../base/errno.js'
-import { StatusError } from '../../../base/status-error.js'
-import { isFolderLocked } from '../../../files/folder-lock.js'
 import { type Log, silentLog } from '../../../log/log.js'
 import type { Digest } from '../../../reapi/digest.js'
 import { STAGE_BYTES } from '../../../stream/path.js'
-import { ABSENT, BlobIndex } from '../../index/blob-index.js'
-import { Layout } from './layout.js'
+import { ABSENT, type BlobIndex } from '../../index/blob-index.js'
+import type { Layout } from './layout.js'
+import { type OpenFolder, openReadOnly } from './open-read-only.js'
 import { offsetIn } from './records/location.js'
-import { RecordLog } from './records/record-log.js'
-import { inlineCharge } from './records/room.js'
+import type { RecordLog } from './records/record-log.js'
 import { walkRecords } from './records/walk-records.js'
-import { recover } from './recover/recover.js'
 
 /** What was found in the folder of a store. */
 export interface FolderReport {
@@ -32,8 +28,6 @@ export interface FolderReport {
   readonly unknown: { count: number; bytes: number }
 }
 
-const NO_POLICY = { max_bytes: 0, evict_bytes: 0, max_seconds: 0, max_count: 0 }
-
 /**
  * Reads everything that a store keeps in a folder, as a start of the store would find it, and changes nothing: every
  * record, the checksum of every blob, and its hash where keys are hashes. FAILED_PRECONDITION if the folder is in use or is
@@ -43,8 +37,6 @@ export const checkFolder = async (
   contentPath: string,
   progress: (report: FolderReport) => void,
 ): Promise<FolderReport> => {
-  const layout = new Layout(await realpath(contentPath), '')
-  await expectStore(layout)
   const report: FolderReport = {
     blobs: { count: 0, bytes: 0, inFiles: 0 },
     damage: [],
@@ -52,44 +44,15 @@ export const checkFolder = async (
     differing: [],
     unknown: { count: 0, bytes: 0 },
   }
-  const log = damageLog(report)
-  const records = await RecordLog.open({
-    folder: layout.recordsPath,
-    segmentBytes: 0,
-    isSynced: false,
-    isReadOnly: true,
-    log,
-  })
+  const folder = await openReadOnly(contentPath, damageLog(report))
   try {
-    const options = { policy: NO_POLICY, clock: systemClock, blockSizeBytes: 1, inlineCharge }
-    const index = new BlobIndex(options)
-    await recover({ index, records, checkpointPath: layout.checkpointPath, log, path: contentPath })
-    await checkRecords(records, report)
-    await checkBlobs({ layout, index, records }, report, progress)
-    await countUnknown(layout, index, report)
+    await checkRecords(folder.records, report)
+    await checkBlobs(folder, report, progress)
+    await countUnknown(folder.layout, folder.index, report)
   } finally {
-    await records.close()
+    await folder.records.close()
   }
   return report
-}
-
-const expectStore = async (layout: Layout): Promise<void> => {
-  const { contentPath, recordsPath } = layout
-  await layout.refuseOlder()
-  const isStore = await stat(recordsPath).then(
-    (stats) => stats.isDirectory(),
-    (error: unknown) => {
-      if (errnoOf(error) === 'ENOENT') return false
-      throw error
-    },
-  )
-  if (!isStore)
-    throw new StatusError(
-      'FAILED_PRECONDITION',
-      `${contentPath} is not the content_path of a filesystem store: expected the folder \`records\` in it`,
-    )
-  if (await isFolderLocked(contentPath))
-    throw new StatusError('FAILED_PRECONDITION', `${contentPath} is in use by a running server: stop it first`)
 }
 
 /** The store warns of damage that it can live with: a header that is not readable, a checkpoint that is refused. */
@@ -113,12 +76,6 @@ const checkRecords = async (records: RecordLog, { damage }: FolderReport): Promi
       }
     })
   }
-}
-
-interface OpenFolder {
-  readonly layout: Layout
-  readonly index: BlobIndex
-  readonly records: RecordLog
 }
 
 const checkBlobs = async (

@@ -3,6 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync }
 import { join } from 'node:path'
 import t from 'tap'
 import { checkFolder } from '../../../../src/store/kinds/filesystem/check-folder.js'
+import { largestBlobs } from '../../../../src/store/kinds/filesystem/list-folder.js'
 import { bytesOf, digestOf, put } from '../../blobs.js'
 import { openFilesystem } from './open.js'
 
@@ -110,4 +111,16 @@ t.test('files of no blob are counted; a running store and other folders are refu
   const running = await openFilesystem(folder)
   await t.rejects(check(content), /is in use by a running server/)
   await running.close()
+})
+
+t.test('the largest blobs of a folder, with their last use', async (t) => {
+  const content = await filled(t.testdir())
+  const before = stateOf(content)
+  const found = await largestBlobs(content, 2)
+  t.same(
+    found.map(({ key, storedBytes }) => [key, storedBytes]),
+    [blobs[3], blobs[2]].map((bytes) => [digestOf(bytes as Buffer).key, bytes?.length]),
+  )
+  t.ok(found.every(({ usedMs }) => Math.abs(usedMs - Date.now()) < 600_000))
+  t.equal(stateOf(content), before)
 })
