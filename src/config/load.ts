@@ -98,12 +98,6 @@ const checkDocument = (
   env: Environment,
   { learn, configPaths }: { readonly learn: LoadOptions['learn']; readonly configPaths: readonly string[] },
 ): Omit<Config, 'warnings'> | undefined => {
-  for (const path of document.repeatedKeys) {
-    findings.error(path, `the key ${JSON.stringify(path.at(-1))} is written twice`, {
-      at: 'key',
-      expected: 'each key once',
-    })
-  }
   const root = expandEnvironment(document.root, env, (path, message, expected) =>
     findings.error(path, message, { expected }),
   )
@@ -114,7 +108,9 @@ const checkDocument = (
   const normaliser = new Normaliser(findings)
   // Values that violate the schema have been dropped, so the generated types are valid from here on.
   const normalised = normaliser.document(root) as NormalisedDocument | undefined
-  lintReferences(normaliser, findings)
+  lintReferences(normaliser, findings, document.repeatedKeys)
+  // Reported after the values are read, because an error hides the value at its path: the last one counts.
+  reportRepeated(document, findings)
   if (normalised === undefined) return undefined
   const schedulerNames = new Set(normaliser.declared.schedulers.keys())
   const completed: CompletedDocument = complete(normalised, schedulerNames, normaliser.origins, findings)
@@ -123,6 +119,15 @@ const checkDocument = (
   const config = { global, schedulers, instances, ...completed, ...(security && { security }), paths }
   lint(config, document, normaliser, findings)
   return config
+}
+
+const reportRepeated = ({ repeatedKeys }: Document, findings: Findings): void => {
+  for (const path of repeatedKeys) {
+    findings.error(path, `the key ${JSON.stringify(path.at(-1))} is written twice`, {
+      at: 'key',
+      expected: 'each key once',
+    })
+  }
 }
 
 /** Paths of rotated audit logs. */

@@ -1,12 +1,19 @@
 import type { Findings } from '../findings.js'
+import type { Path } from '../read/path.js'
 import type { Normaliser, Reference } from '../schema/normalise.js'
 import { withNested } from '../store-path.js'
 import { nearest, oneOf } from '../suggest.js'
 import type { LintContext } from './context.js'
 
-/** Every referenced name must be defined. */
-export const lintReferences = ({ references, declared }: Normaliser, findings: Findings): void => {
+/** Every referenced name must be defined. `repeated` has the keys that are written twice, whose names may be lost. */
+export const lintReferences = (
+  { references, declared }: Normaliser,
+  findings: Findings,
+  repeated: readonly Path[],
+): void => {
+  const isPartial = (to: Reference['to']): boolean => repeated.some((path) => path.length === 1 && path[0] === to)
   for (const { path, to, name } of references) {
+    if (isPartial(to)) continue
     const defined = [...declared[to].keys()]
     if (defined.includes(name)) continue
     const what = to === 'stores' ? 'store' : 'scheduler'

@@ -77,9 +77,22 @@ const parseTree = (text: string): DocumentNode => {
     const { lineNumber, columnNumber, line, column } = error as ErrorPosition
     const message = error.message.replace(/^JSON5: /, '').replace(/ (?:at \d+:\d+|\(\d+:\d+\))$/, '')
     // json5 reports a line break as column 0 of the next line.
-    const at = Math.max(1, columnNumber ?? column ?? 1)
-    throw new DocumentSyntaxError(message, { line: lineNumber ?? line ?? 1, column: at })
+    const position = { line: lineNumber ?? line ?? 1, column: Math.max(1, columnNumber ?? column ?? 1) }
+    throw new DocumentSyntaxError(`${message}${causeOf(text, position)}`, position)
   }
+}
+
+/** The probable cause of a syntax error, as a suffix to the message; empty if there is none. */
+const causeOf = (text: string, { line, column }: Position): string => {
+  if (/^\s*(?:(?:#.*|---)\s*)*[\w-]+:(?:\s|$)/.test(text))
+    return '; it looks like YAML, expected JSON5, which begins with {'
+  const lines = text.split('\n')
+  const here = (lines[line - 1] ?? '').slice(column - 1)
+  const before = [...lines.slice(0, line - 1), (lines[line - 1] ?? '').slice(0, column - 1)]
+    .map((one) => one.replace(/\/\/.*/, ''))
+    .join('\n')
+  const followsValue = /["'}\]\w]\s*(?:\/\*(?:[^*]|\*(?!\/))*\*\/\s*)*$/.test(before)
+  return followsValue && /^["'{[\w$-]/.test(here) ? '; a comma is missing before it' : ''
 }
 
 interface ErrorPosition extends Error {

@@ -46,7 +46,10 @@ export class Normaliser {
 
   #value(unresolved: Schema, value: JsonValue, path: Path): unknown {
     const schema = resolve(unresolved)
-    if (this.#findings.isWrong(path)) throw new Unusable()
+    if (this.#findings.isWrong(path)) {
+      this.#namesIn(schema, value, path)
+      throw new Unusable()
+    }
     if (schema['x-key']) return this.#container(schema, value, path)
     if (schema['x-kinds']) return this.#kind(schema, value as JsonObject, path)
     if (schema['x-value'] && !Array.isArray(value)) return this.#scalar(schema, value, path)
@@ -59,6 +62,13 @@ export class Normaliser {
     return schema.properties
       ? this.#object(schema, value as JsonObject, path)
       : this.#map(schema, value as JsonObject, path)
+  }
+
+  /** Collects the names that an unusable object refers to, so that unknown ones are reported at once. */
+  #namesIn(schema: Schema, value: JsonValue, path: Path): void {
+    const isPlain = schema.properties !== undefined && !schema['x-kinds'] && !schema['x-key']
+    if (isPlain && typeof value === 'object' && !Array.isArray(value))
+      this.#attempt(() => this.#object(schema, value as JsonObject, path))
   }
 
   #scalar(schema: Schema, value: JsonValue, path: Path): unknown {
@@ -222,7 +232,8 @@ export class Normaliser {
   }
 
   #unnamed({ path, value }: Entry): void {
-    if (this.#findings.isWrong(path)) return
+    // A name of the wrong type was reported.
+    if (this.#findings.isWrong(path) || this.#findings.isWrong([...path, 'name'])) return
     this.#findings.error(path, '"name" is missing', { found: describeFound(value), expected: 'name: text in quotes' })
   }
 
