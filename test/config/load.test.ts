@@ -52,7 +52,10 @@ t.test('each broken fixture is reported as in its .txt', async (t) => {
 })
 
 t.test('momoa and json5 read the same values from every fixture', async (t) => {
-  for (const name of [...good, ...broken.filter((name) => !/^(syntax|yaml)\.json5$/.test(name)).map((name) => `broken/${name}`)]) {
+  for (const name of [
+    ...good,
+    ...broken.filter((name) => !/^(syntax|yaml)\.json5$/.test(name)).map((name) => `broken/${name}`),
+  ]) {
     const text = readFileSync(new URL(name, fixtures), 'utf8')
     t.same(new Document(text).root, JSON5.parse(text), name)
   }
