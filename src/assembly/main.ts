@@ -4,6 +4,7 @@ import { Admin } from '../admin/admin.js'
 import type { Clock } from '../base/clock.js'
 import type { Config, ServerConfig } from '../config/config.js'
 import { defaultNumber } from '../config/schema/schema.js'
+import { addressText } from '../config/value/address.js'
 import { DirectoryTrees } from '../content/directory-trees.js'
 import { startFindings } from '../doctor/doctor.js'
 import type { ReloadedFiles } from '../files/reloaded-files.js'
@@ -253,11 +254,12 @@ const openListener = async (
   const operators: ReadonlyMap<string, HttpHandler> =
     server.services.admin === undefined ? new Map() : admin.pages(server.services.admin.path)
   const tls = await tlsOf(server, resources, { clock, log })
-  const { host, port, max_decoding_message_size, transport, compression } = server.listener
+  const { max_decoding_message_size, transport, compression } = server.listener
   const { max_connections: maxConnections, max_connections_per_address: maxConnectionsPerAddress } = server.listener
   const { send_compression_algorithm, accepted_compression_algorithms } = compression
   const listener = await listen({
-    address: `${host.includes(':') ? `[${host}]` : host}:${port}`,
+    address: addressText(server.listener),
+    unixSocketMode: Number.parseInt(server.listener.unix_socket_mode, 8),
     services: [],
     awaited: serviceNamesOf(server),
     http: new Map([...observation.pagesOf(server, () => admin.overviews()), ...operators]),

@@ -48,7 +48,8 @@ export const serve = async (path: string, console: Console, options: ServeOption
   if (early !== undefined) return stopEarly(early, starting, drainMs, log)
   const server = await starting
   for (const { name, address, isSecure } of server.addresses) {
-    log.info(`remexec serving ${isSecure ? 'grpcs' : 'grpc'}://${address}`, { server: name })
+    const uri = address.startsWith('unix:') ? address : `${isSecure ? 'grpcs' : 'grpc'}://${address}`
+    log.info(`remexec serving ${uri}`, { server: name })
   }
   const reload = new Reload({ path, console, env, log, server })
   reread = () => reload.begin()

@@ -1,13 +1,14 @@
 import { columns } from '../base/columns.js'
 import type { AttachedWorker, Config, ServerConfig } from './config.js'
 import { storePath } from './store-path.js'
+import { addressText } from './value/address.js'
 
 /** Describes, for people, the stages of each store and the stores of each service and worker. */
 export const explain = (config: Config): readonly string[] => [
   'stores',
   ...table([...config.stores.keys()].map((name) => [name, pathOf(name, config)])),
   ...config.servers.flatMap((server) => [
-    `server ${JSON.stringify(server.name)} at ${server.listener.host}:${server.listener.port}`,
+    `server ${JSON.stringify(server.name)} at ${addressText(server.listener)}`,
     ...table(servicesOf(server, config)),
   ]),
   ...config.workers.flatMap((worker) => [

@@ -1,7 +1,9 @@
+import { access, constants } from 'node:fs/promises'
 import { createServer } from 'node:net'
+import { dirname } from 'node:path'
 import { advice, errnoOf, inWords } from '../base/errno.js'
 import type { Config, ServerConfig } from '../config/config.js'
-import { isLocalOnly } from '../config/value/address.js'
+import { addressText, isLocalOnly, isUnix, unixPath } from '../config/value/address.js'
 import { type Finding, fault, ok, warning } from './finding.js'
 
 /** Whether each listener can be bound now, and what of it is open to the network. */
@@ -13,9 +15,11 @@ const findingsOf = async (server: ServerConfig, config: Config): Promise<Finding
   ...openFindings(server, config),
 ]
 
-const portFinding = async ({ name, listener: { host, port } }: ServerConfig): Promise<Finding> => {
+const portFinding = async ({ name, listener }: ServerConfig): Promise<Finding> => {
+  const { host, port } = listener
   const subject = `server ${name}`
-  const at = `${host.includes(':') ? `[${host}]` : host}:${port}`
+  const at = addressText(listener)
+  if (isUnix(host)) return socketFinding(subject, unixPath(host))
   const failure = await bindFailure(host, port)
   if (failure === undefined) return ok(subject, `can listen on ${at}`)
   if (errnoOf(failure) === 'EADDRINUSE')
@@ -29,6 +33,17 @@ const portFinding = async ({ name, listener: { host, port } }: ServerConfig): Pr
     `cannot listen on ${at}: ${inWords(failure)}`,
     advice(failure).slice(2) || 'choose another address',
   )
+}
+
+/** A socket that nobody listens on is replaced at start, so only its folder matters. */
+const socketFinding = async (subject: string, path: string): Promise<Finding> => {
+  try {
+    await access(dirname(path), constants.W_OK | constants.X_OK)
+    return ok(subject, `can listen on unix:${path}`)
+  } catch (error) {
+    const message = `cannot listen on unix:${path}: ${inWords(error)}`
+    return fault(subject, message, `create ${dirname(path)}, writable for the user of the server`)
+  }
 }
 
 const bindFailure = (host: string, port: number): Promise<Error | undefined> =>

@@ -20,13 +20,16 @@ import { REFLECTION, reflectionServices } from './reflection.js'
 import { RemexecTransport, type TransportLimits } from './remexec/transport.js'
 import { socketServer } from './sockets.js'
 import type { MessageCompression, Transport, TransportParts } from './transport.js'
+import { bindUnix, isUnixAddress, UNIX_SOCKET_MODE } from './unix-socket.js'
 
 /** The gRPC implementation: remexec's own, or grpc-js. */
 export type TransportName = 'remexec' | 'grpc-js'
 
 export interface ListenOptions {
-  /** `host:port`. Without a host: all interfaces. Port 0: any free port. IPv6 hosts in brackets. */
+  /** `host:port`. Without a host: all interfaces. Port 0: any free port. IPv6 hosts in brackets. Or `unix:/path`. */
   readonly address: string
+  /** Permissions of a unix socket. */
+  readonly unixSocketMode?: number
   readonly services: readonly Service[]
   /** Names of services that `Listener.serve` provides later. Until then their calls are UNAVAILABLE. */
   readonly awaited?: readonly string[]
@@ -63,7 +66,7 @@ export interface ListenOptions {
 }
 
 export interface Listener {
-  /** The bound `host:port`, with the actual port. */
+  /** The bound `host:port`, with the actual port; `unix:/path` as given. */
   readonly address: string
   /** Provides all awaited services and the gate for their calls. Throws if a service is missing or unknown. */
   serve(services: readonly Service[], gate?: Gate): void
@@ -110,9 +113,13 @@ export const listen = async (options: ListenOptions): Promise<Listener> => {
     log,
   })
   const bounds = options.connections ?? DEFAULT_CONNECTION_BOUNDS
-  const sockets = { tls: options.tls, handshakeMs: firstBytesMs, bounds, clock, log }
+  const isUnix = isUnixAddress(options.address)
+  const sockets = { tls: options.tls, handshakeMs: firstBytesMs, bounds, isUnix, clock, log }
   const { server, renewTls } = socketServer(sockets, (socket, closed) => transport.accept(socket, closed))
-  const address = await bind(server, options.address).catch((error: unknown) => {
+  const bound = isUnix
+    ? bindUnix(server, options.address, options.unixSocketMode ?? UNIX_SOCKET_MODE)
+    : bind(server, options.address)
+  const address = await bound.catch((error: unknown) => {
     transport.destroy()
     throw error
   })

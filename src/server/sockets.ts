@@ -5,12 +5,15 @@ import { errnoOf } from '../base/errno.js'
 import type { Log } from '../log/log.js'
 import { SparingLog } from '../log/sparing-log.js'
 import { Admission, type ConnectionBounds } from './admission.js'
+import { markUnix, UNIX_PEER } from './client.js'
 
 export interface SocketOptions {
   readonly tls: TlsOptions | undefined
   /** How long a TLS handshake may take. */
   readonly handshakeMs: number
   readonly bounds: ConnectionBounds
+  /** Whether clients connect by a unix socket. */
+  readonly isUnix: boolean
   readonly clock: Clock
   readonly log: Log
 }
@@ -49,11 +52,12 @@ export const socketServer = (options: SocketOptions, accept: Accept): SocketServ
 }
 
 /** Passes on a socket within the bounds, and closes any other. */
-const admitting = ({ bounds, clock, log }: SocketOptions): ((socket: Socket, goOn: Accept) => void) => {
+const admitting = ({ bounds, isUnix, clock, log }: SocketOptions): ((socket: Socket, goOn: Accept) => void) => {
   const admission = new Admission(bounds)
   const refusals = new SparingLog(log, clock, REFUSAL_LINES)
   return (socket, goOn) => {
-    const { remoteAddress: peer = '' } = socket
+    if (isUnix) markUnix(socket)
+    const peer = isUnix ? UNIX_PEER : (socket.remoteAddress ?? '')
     const refusal = admission.refusal(peer)
     if (refusal === undefined) {
       goOn(socket, () => admission.leave(peer))

@@ -1,5 +1,6 @@
 import { version } from '../base/version.js'
 import type { Config } from '../config/config.js'
+import { addressText } from '../config/value/address.js'
 import type { Answer } from '../health/registry.js'
 import { hasQueue, queueAndWorkers } from './actions.js'
 import { connect } from './connect.js'
@@ -37,7 +38,7 @@ export const statusPage = (parts: StatusPageParts) => {
   }
 }
 
-const hostOf = ({ server: { listener } }: StatusPageParts): string => `${listener.host}:${listener.port}`
+const hostOf = ({ server: { listener } }: StatusPageParts): string => addressText(listener)
 
 const head = (parts: StatusPageParts, release: string, answers: readonly Answer[]): string => {
   const { clock, metrics, healthPath } = parts

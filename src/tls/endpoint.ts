@@ -7,7 +7,7 @@ import { certificatesOf } from './pem.js'
 
 /** The address of a server, ready to connect to. */
 export interface Address {
-  /** `host:port`. */
+  /** `host:port`, or `unix:/path`. */
   readonly target: string
   /** Absent without TLS. */
   readonly tls?: TlsFiles
@@ -29,7 +29,7 @@ const SCHEMES: ReadonlyMap<string, { readonly usesTls: boolean; readonly port: n
   ['https:', { usesTls: true, port: 443 }],
 ])
 
-const EXPECTED = 'expected grpc://host:port, or grpcs://host:port with tls_config'
+const EXPECTED = 'expected grpc://host:port, grpcs://host:port with tls_config, or unix:/path'
 
 /**
  * Where operating systems store their trusted authorities. Machines without such a file use Node's built-in
@@ -50,6 +50,7 @@ export const readAddress = async ({
   address,
   tls_config: tls,
 }: Pick<GrpcEndpoint, 'address' | 'tls_config'>): Promise<Address> => {
+  if (/^unix:\/[^/]/.test(address) && tls === undefined) return { target: address }
   const url = URL.canParse(address) ? new URL(address) : undefined
   const scheme = SCHEMES.get(url?.protocol ?? '')
   if (url === undefined || scheme === undefined || url.hostname === '') {

@@ -1442,9 +1442,13 @@ export interface GlobalOptions {
  */
 export interface ListenerOptions {
   /**
-   * `host:port`. The host may be a name; without it the server listens on every address of the machine. Port 0 takes any free port.
+   * `host:port`. The host may be a name; without it the server listens on every address of the machine. Port 0 takes any free port. Or `unix:/path`: a socket of this machine, without TLS; a socket that nobody listens on is replaced.
    */
   readonly socket_address: string
+  /**
+   * Permissions of the socket of `unix:/path`: who may write to it may connect. It has the group of the process, or that of its folder if the folder has the setgid bit.
+   */
+  readonly unix_socket_mode: string
   /**
    * The implementation of gRPC on this listener: `remexec`, which needs far less CPU, or the library `grpc-js`, as a fallback if the first has a fault. docs/transport.md compares them.
    */
@@ -1656,7 +1660,7 @@ export interface IdentityHeader {
    */
   readonly groups_name?: string
   /**
-   * Addresses of the proxies, each `address` or `address/prefix`. From other addresses the headers are ignored.
+   * Addresses of the proxies, each `address` or `address/prefix`, or `unix` for those that connect by a unix socket. From other addresses the headers are ignored.
    */
   readonly trusted: readonly string[]
 }

@@ -10234,7 +10234,8 @@ return errors === 0;
 validate149.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const schema98 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/server.json","title":"Server","description":"A listener and the services on it.","type":"object","properties":{"name":{"description":"Name of the server in logs. Left out: its index in the list.","type":"string"},"listener":{"title":"ServerListener","description":"The listener; `http` is the only kind.","type":"object","properties":{"http":{"$ref":"https://remexec.invalid/schema/listener.json"}},"additionalProperties":false,"required":["http"]},"services":{"$ref":"https://remexec.invalid/schema/services.json"},"experimental_identity_header":{"title":"BaggageIdentity","x-lenient":"always","description":"Ask clients to say who they are in a header.","type":"object","properties":{"header_name":{"description":"No longer used.","deprecated":true,"x-ignored":true},"required":{"description":"Reject calls without it.","type":["boolean","string"],"x-value":"bool","default":false,"x-available":false}},"additionalProperties":false,"default":{}}},"additionalProperties":false,"required":["listener","services"]};
-const schema99 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/listener.json","title":"Listener","description":"The address of a server and its transport settings.","type":"object","properties":{"socket_address":{"description":"`host:port`. The host may be a name; without it the server listens on every address of the machine. Port 0 takes any free port.","type":"string","x-address":true},"transport":{"description":"The implementation of gRPC on this listener: `remexec`, which needs far less CPU, or the library `grpc-js`, as a fallback if the first has a fault. docs/transport.md compares them.","type":"string","enum":["remexec","grpc-js"],"default":"remexec"},"freebind":{"description":"Bind to an address the machine does not have yet.","type":["boolean","string"],"x-value":"bool","default":false,"x-ignored":"Node has no way to ask for it"},"compression":{"title":"ListenerCompression","description":"Compression of gRPC messages, apart from the compressed blobs of the protocol.","type":"object","properties":{"send_compression_algorithm":{"description":"Compressions of responses, for clients that accept them. This costs about 20 ms of CPU per MiB. Blobs that a client reads compressed are not compressed again. `gzip` needs `transport: \"remexec\"`.","type":"string","enum":["none","gzip"],"default":"none"},"accepted_compression_algorithms":{"description":"Compressions accepted in requests; others are rejected with UNIMPLEMENTED. An empty list accepts none. `transport: \"grpc-js\"` always accepts gzip and deflate.","type":"array","items":{"type":"string","enum":["none","gzip","deflate"]},"default":["gzip","deflate"],"x-nativelink-default":"none"}},"additionalProperties":false,"default":{}},"max_connections":{"description":"Most connections at a time; 0 means no limit. A further one is closed at once, before any byte is read, and logged.","type":["integer","string"],"x-value":"count","minimum":0,"default":10000},"max_connections_per_address":{"description":"Most connections at a time from one address; 0 means no limit. Set it to 0, or higher, if many clients share an address, behind a proxy or NAT.","type":["integer","string"],"x-value":"count","minimum":0,"default":2000},"request_timeout_s":{"description":"How long a request message may stay incomplete while the server waits for it: the only message of most calls, each message of an upload. After that the call ends with DEADLINE_EXCEEDED; an upload can be resumed. 0 means no limit. Needs `transport: \"remexec\"`.","type":["integer","string"],"x-value":"duration","minimum":0,"maximum":86400,"default":120},"advanced_http":{"title":"AdvancedHttp","description":"HTTP/2 settings of the listener, for `transport: \"remexec\"`. docs/transport.md describes what they limit.","type":"object","properties":{"http2_keep_alive_interval":{"description":"Seconds without a byte from the client before the server sends a PING; 0 never sends one.","type":["integer","string"],"x-value":"count","minimum":0,"maximum":86400,"default":60},"experimental_http2_max_pending_accept_reset_streams":{"description":"Streams that a client may reset or break at once. A connection also gets 200 a second, and one for each answered stream. A connection that exceeds this is closed.","type":["integer","string"],"x-value":"count","minimum":1,"maximum":1000000,"default":2000},"experimental_http2_initial_stream_window_size":{"description":"Bytes that a client may send on a stream before they are read.","type":["integer","string"],"x-value":"count","minimum":16384,"maximum":2147483647,"default":262144},"experimental_http2_initial_connection_window_size":{"description":"Bytes that a client may send on all streams of a connection before they are read.","type":["integer","string"],"x-value":"count","minimum":65535,"maximum":2147483647,"default":4194304},"experimental_http2_adaptive_window":{"description":"Windows that grow automatically: set their sizes instead.","type":["boolean","string"],"x-value":"bool","default":false,"x-available":false},"experimental_http2_max_frame_size":{"description":"The largest frame that is accepted: 16,384 bytes, no other value. Larger frames save nothing.","type":["integer","string"],"x-value":"count","minimum":16384,"maximum":16384,"default":16384},"experimental_http2_max_concurrent_streams":{"description":"Most calls at a time on a connection, including cancelled calls that have not ended yet.","type":["integer","string"],"x-value":"count","minimum":1,"maximum":1000000,"default":1024},"experimental_http2_keep_alive_timeout_s":{"description":"How long the answer to a PING may take before the connection is closed.","type":["integer","string"],"x-value":"duration","minimum":1,"default":20},"experimental_http2_keep_alive_timeout":{"description":"Older spelling of `experimental_http2_keep_alive_timeout_s`.","deprecated":true,"x-alias-of":"experimental_http2_keep_alive_timeout_s","$ref":"https://remexec.invalid/schema/listener.json#/properties/advanced_http/properties/experimental_http2_keep_alive_timeout_s"},"experimental_http2_max_send_buf_size":{"description":"Bytes that may wait for the socket of a connection before the server stops producing responses for it.","type":["integer","string"],"x-value":"count","minimum":16384,"maximum":16777216,"default":65536},"experimental_http2_enable_connect_protocol":{"description":"Extended CONNECT (RFC 8441), which the server does not use.","type":["boolean","string"],"x-value":"bool","default":false,"x-available":false},"experimental_http2_max_header_list_size":{"description":"Most bytes of request header fields, counted as in RFC 9113, 6.5.2; larger requests get 431.","type":["integer","string"],"x-value":"count","minimum":8192,"maximum":1048576,"default":32768}},"additionalProperties":false,"default":{}},"max_decoding_message_size":{"description":"Largest message a client may send.","type":["integer","string"],"x-value":"size","default":16777216,"x-zero-is-default":true,"maximum":2147483647,"x-nativelink-default":"4 MiB"},"tls":{"title":"ListenerTls","description":"Serve with TLS on the whole port: gRPC and HTTP pages. Changed files are read again within 5 seconds and apply to new connections; open ones stay.","type":"object","properties":{"cert_file":{"description":"PEM certificate of this server, followed by its intermediate certificates.","type":"string","x-path":true},"key_file":{"description":"PEM key of the certificate, without a password. Only the user of this process should be able to read it.","type":"string","x-path":true},"client_ca_file":{"description":"PEM file of authorities. If set, every client needs a certificate from one of them.","type":"string","x-path":true,"x-public":true},"client_crl_file":{"description":"PEM file with the revocation lists of all authorities in `client_ca_file`, each still valid. Clients with a revoked certificate are rejected.","type":"string","x-path":true,"x-public":true},"client_certificates":{"description":"Accept clients without a certificate although `client_ca_file` is set. An invalid certificate is rejected either way.","type":"string","enum":["required","optional"],"default":"required"},"min_version":{"description":"The lowest accepted TLS version.","type":"string","enum":["1.2","1.3"],"default":"1.2"}},"additionalProperties":false,"required":["cert_file","key_file"]}},"additionalProperties":false,"required":["socket_address"]};
+const schema99 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/listener.json","title":"Listener","description":"The address of a server and its transport settings.","type":"object","properties":{"socket_address":{"description":"`host:port`. The host may be a name; without it the server listens on every address of the machine. Port 0 takes any free port. Or `unix:/path`: a socket of this machine, without TLS; a socket that nobody listens on is replaced.","type":"string","x-address":true},"unix_socket_mode":{"description":"Permissions of the socket of `unix:/path`: who may write to it may connect. It has the group of the process, or that of its folder if the folder has the setgid bit.","type":"string","pattern":"^0?[0-7]{3}$","x-expected":"three octal digits, such as 0660","default":"0660"},"transport":{"description":"The implementation of gRPC on this listener: `remexec`, which needs far less CPU, or the library `grpc-js`, as a fallback if the first has a fault. docs/transport.md compares them.","type":"string","enum":["remexec","grpc-js"],"default":"remexec"},"freebind":{"description":"Bind to an address the machine does not have yet.","type":["boolean","string"],"x-value":"bool","default":false,"x-ignored":"Node has no way to ask for it"},"compression":{"title":"ListenerCompression","description":"Compression of gRPC messages, apart from the compressed blobs of the protocol.","type":"object","properties":{"send_compression_algorithm":{"description":"Compressions of responses, for clients that accept them. This costs about 20 ms of CPU per MiB. Blobs that a client reads compressed are not compressed again. `gzip` needs `transport: \"remexec\"`.","type":"string","enum":["none","gzip"],"default":"none"},"accepted_compression_algorithms":{"description":"Compressions accepted in requests; others are rejected with UNIMPLEMENTED. An empty list accepts none. `transport: \"grpc-js\"` always accepts gzip and deflate.","type":"array","items":{"type":"string","enum":["none","gzip","deflate"]},"default":["gzip","deflate"],"x-nativelink-default":"none"}},"additionalProperties":false,"default":{}},"max_connections":{"description":"Most connections at a time; 0 means no limit. A further one is closed at once, before any byte is read, and logged.","type":["integer","string"],"x-value":"count","minimum":0,"default":10000},"max_connections_per_address":{"description":"Most connections at a time from one address; 0 means no limit. Set it to 0, or higher, if many clients share an address, behind a proxy or NAT.","type":["integer","string"],"x-value":"count","minimum":0,"default":2000},"request_timeout_s":{"description":"How long a request message may stay incomplete while the server waits for it: the only message of most calls, each message of an upload. After that the call ends with DEADLINE_EXCEEDED; an upload can be resumed. 0 means no limit. Needs `transport: \"remexec\"`.","type":["integer","string"],"x-value":"duration","minimum":0,"maximum":86400,"default":120},"advanced_http":{"title":"AdvancedHttp","description":"HTTP/2 settings of the listener, for `transport: \"remexec\"`. docs/transport.md describes what they limit.","type":"object","properties":{"http2_keep_alive_interval":{"description":"Seconds without a byte from the client before the server sends a PING; 0 never sends one.","type":["integer","string"],"x-value":"count","minimum":0,"maximum":86400,"default":60},"experimental_http2_max_pending_accept_reset_streams":{"description":"Streams that a client may reset or break at once. A connection also gets 200 a second, and one for each answered stream. A connection that exceeds this is closed.","type":["integer","string"],"x-value":"count","minimum":1,"maximum":1000000,"default":2000},"experimental_http2_initial_stream_window_size":{"description":"Bytes that a client may send on a stream before they are read.","type":["integer","string"],"x-value":"count","minimum":16384,"maximum":2147483647,"default":262144},"experimental_http2_initial_connection_window_size":{"description":"Bytes that a client may send on all streams of a connection before they are read.","type":["integer","string"],"x-value":"count","minimum":65535,"maximum":2147483647,"default":4194304},"experimental_http2_adaptive_window":{"description":"Windows that grow automatically: set their sizes instead.","type":["boolean","string"],"x-value":"bool","default":false,"x-available":false},"experimental_http2_max_frame_size":{"description":"The largest frame that is accepted: 16,384 bytes, no other value. Larger frames save nothing.","type":["integer","string"],"x-value":"count","minimum":16384,"maximum":16384,"default":16384},"experimental_http2_max_concurrent_streams":{"description":"Most calls at a time on a connection, including cancelled calls that have not ended yet.","type":["integer","string"],"x-value":"count","minimum":1,"maximum":1000000,"default":1024},"experimental_http2_keep_alive_timeout_s":{"description":"How long the answer to a PING may take before the connection is closed.","type":["integer","string"],"x-value":"duration","minimum":1,"default":20},"experimental_http2_keep_alive_timeout":{"description":"Older spelling of `experimental_http2_keep_alive_timeout_s`.","deprecated":true,"x-alias-of":"experimental_http2_keep_alive_timeout_s","$ref":"https://remexec.invalid/schema/listener.json#/properties/advanced_http/properties/experimental_http2_keep_alive_timeout_s"},"experimental_http2_max_send_buf_size":{"description":"Bytes that may wait for the socket of a connection before the server stops producing responses for it.","type":["integer","string"],"x-value":"count","minimum":16384,"maximum":16777216,"default":65536},"experimental_http2_enable_connect_protocol":{"description":"Extended CONNECT (RFC 8441), which the server does not use.","type":["boolean","string"],"x-value":"bool","default":false,"x-available":false},"experimental_http2_max_header_list_size":{"description":"Most bytes of request header fields, counted as in RFC 9113, 6.5.2; larger requests get 431.","type":["integer","string"],"x-value":"count","minimum":8192,"maximum":1048576,"default":32768}},"additionalProperties":false,"default":{}},"max_decoding_message_size":{"description":"Largest message a client may send.","type":["integer","string"],"x-value":"size","default":16777216,"x-zero-is-default":true,"maximum":2147483647,"x-nativelink-default":"4 MiB"},"tls":{"title":"ListenerTls","description":"Serve with TLS on the whole port: gRPC and HTTP pages. Changed files are read again within 5 seconds and apply to new connections; open ones stay.","type":"object","properties":{"cert_file":{"description":"PEM certificate of this server, followed by its intermediate certificates.","type":"string","x-path":true},"key_file":{"description":"PEM key of the certificate, without a password. Only the user of this process should be able to read it.","type":"string","x-path":true},"client_ca_file":{"description":"PEM file of authorities. If set, every client needs a certificate from one of them.","type":"string","x-path":true,"x-public":true},"client_crl_file":{"description":"PEM file with the revocation lists of all authorities in `client_ca_file`, each still valid. Clients with a revoked certificate are rejected.","type":"string","x-path":true,"x-public":true},"client_certificates":{"description":"Accept clients without a certificate although `client_ca_file` is set. An invalid certificate is rejected either way.","type":"string","enum":["required","optional"],"default":"required"},"min_version":{"description":"The lowest accepted TLS version.","type":"string","enum":["1.2","1.3"],"default":"1.2"}},"additionalProperties":false,"required":["cert_file","key_file"]}},"additionalProperties":false,"required":["socket_address"]};
+const pattern3 = new RegExp("^0?[0-7]{3}$", "u");
 const schema100 = {"description":"How long the answer to a PING may take before the connection is closed.","type":["integer","string"],"x-value":"duration","minimum":1,"default":20};
 
 function validate223(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -10333,10 +10334,11 @@ vErrors.push(err2);
 errors++;
 }
 }
-if(data.transport !== undefined){
-let data1 = data.transport;
-if(typeof data1 !== "string"){
-const err3 = {instancePath:instancePath+"/transport",schemaPath:"#/properties/transport/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema99.properties.transport.type,parentSchema:schema99.properties.transport,data:data1};
+if(data.unix_socket_mode !== undefined){
+let data1 = data.unix_socket_mode;
+if(typeof data1 === "string"){
+if(!pattern3.test(data1)){
+const err3 = {instancePath:instancePath+"/unix_socket_mode",schemaPath:"#/properties/unix_socket_mode/pattern",keyword:"pattern",params:{pattern: "^0?[0-7]{3}$"},message:"must match pattern \""+"^0?[0-7]{3}$"+"\"",schema:"^0?[0-7]{3}$",parentSchema:schema99.properties.unix_socket_mode,data:data1};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -10345,8 +10347,9 @@ vErrors.push(err3);
 }
 errors++;
 }
-if(!((data1 === "remexec") || (data1 === "grpc-js"))){
-const err4 = {instancePath:instancePath+"/transport",schemaPath:"#/properties/transport/enum",keyword:"enum",params:{allowedValues: schema99.properties.transport.enum},message:"must be equal to one of the allowed values",schema:schema99.properties.transport.enum,parentSchema:schema99.properties.transport,data:data1};
+}
+else {
+const err4 = {instancePath:instancePath+"/unix_socket_mode",schemaPath:"#/properties/unix_socket_mode/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema99.properties.unix_socket_mode.type,parentSchema:schema99.properties.unix_socket_mode,data:data1};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -10356,10 +10359,10 @@ vErrors.push(err4);
 errors++;
 }
 }
-if(data.freebind !== undefined){
-let data2 = data.freebind;
-if((typeof data2 !== "boolean") && (typeof data2 !== "string")){
-const err5 = {instancePath:instancePath+"/freebind",schemaPath:"#/properties/freebind/type",keyword:"type",params:{type: schema99.properties.freebind.type},message:"must be boolean,string",schema:schema99.properties.freebind.type,parentSchema:schema99.properties.freebind,data:data2};
+if(data.transport !== undefined){
+let data2 = data.transport;
+if(typeof data2 !== "string"){
+const err5 = {instancePath:instancePath+"/transport",schemaPath:"#/properties/transport/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema99.properties.transport.type,parentSchema:schema99.properties.transport,data:data2};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -10368,9 +10371,8 @@ vErrors.push(err5);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "bool", data2, schema99.properties.freebind, instancePath+"/freebind");
-if(reason0 !== undefined){
-const err6 = {instancePath:instancePath+"/freebind",schemaPath:"#/properties/freebind/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema99.properties.freebind,data:data2};
+if(!((data2 === "remexec") || (data2 === "grpc-js"))){
+const err6 = {instancePath:instancePath+"/transport",schemaPath:"#/properties/transport/enum",keyword:"enum",params:{allowedValues: schema99.properties.transport.enum},message:"must be equal to one of the allowed values",schema:schema99.properties.transport.enum,parentSchema:schema99.properties.transport,data:data2};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -10380,12 +10382,10 @@ vErrors.push(err6);
 errors++;
 }
 }
-if(data.compression !== undefined){
-let data3 = data.compression;
-if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
-for(const key1 in data3){
-if(!((key1 === "send_compression_algorithm") || (key1 === "accepted_compression_algorithms"))){
-const err7 = {instancePath:instancePath+"/compression",schemaPath:"#/properties/compression/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema99.properties.compression,data:data3};
+if(data.freebind !== undefined){
+let data3 = data.freebind;
+if((typeof data3 !== "boolean") && (typeof data3 !== "string")){
+const err7 = {instancePath:instancePath+"/freebind",schemaPath:"#/properties/freebind/type",keyword:"type",params:{type: schema99.properties.freebind.type},message:"must be boolean,string",schema:schema99.properties.freebind.type,parentSchema:schema99.properties.freebind,data:data3};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -10394,11 +10394,9 @@ vErrors.push(err7);
 }
 errors++;
 }
-}
-if(data3.send_compression_algorithm !== undefined){
-let data4 = data3.send_compression_algorithm;
-if(typeof data4 !== "string"){
-const err8 = {instancePath:instancePath+"/compression/send_compression_algorithm",schemaPath:"#/properties/compression/properties/send_compression_algorithm/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema99.properties.compression.properties.send_compression_algorithm.type,parentSchema:schema99.properties.compression.properties.send_compression_algorithm,data:data4};
+const reason0 = checkScalar.call(this, "bool", data3, schema99.properties.freebind, instancePath+"/freebind");
+if(reason0 !== undefined){
+const err8 = {instancePath:instancePath+"/freebind",schemaPath:"#/properties/freebind/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema99.properties.freebind,data:data3};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -10407,8 +10405,13 @@ vErrors.push(err8);
 }
 errors++;
 }
-if(!((data4 === "none") || (data4 === "gzip"))){
-const err9 = {instancePath:instancePath+"/compression/send_compression_algorithm",schemaPath:"#/properties/compression/properties/send_compression_algorithm/enum",keyword:"enum",params:{allowedValues: schema99.properties.compression.properties.send_compression_algorithm.enum},message:"must be equal to one of the allowed values",schema:schema99.properties.compression.properties.send_compression_algorithm.enum,parentSchema:schema99.properties.compression.properties.send_compression_algorithm,data:data4};
+}
+if(data.compression !== undefined){
+let data4 = data.compression;
+if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
+for(const key1 in data4){
+if(!((key1 === "send_compression_algorithm") || (key1 === "accepted_compression_algorithms"))){
+const err9 = {instancePath:instancePath+"/compression",schemaPath:"#/properties/compression/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema99.properties.compression,data:data4};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -10418,14 +10421,10 @@ vErrors.push(err9);
 errors++;
 }
 }
-if(data3.accepted_compression_algorithms !== undefined){
-let data5 = data3.accepted_compression_algorithms;
-if(Array.isArray(data5)){
-const len0 = data5.length;
-for(let i0=0; i0<len0; i0++){
-let data6 = data5[i0];
-if(typeof data6 !== "string"){
-const err10 = {instancePath:instancePath+"/compression/accepted_compression_algorithms/" + i0,schemaPath:"#/properties/compression/properties/accepted_compression_algorithms/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema99.properties.compression.properties.accepted_compression_algorithms.items.type,parentSchema:schema99.properties.compression.properties.accepted_compression_algorithms.items,data:data6};
+if(data4.send_compression_algorithm !== undefined){
+let data5 = data4.send_compression_algorithm;
+if(typeof data5 !== "string"){
+const err10 = {instancePath:instancePath+"/compression/send_compression_algorithm",schemaPath:"#/properties/compression/properties/send_compression_algorithm/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema99.properties.compression.properties.send_compression_algorithm.type,parentSchema:schema99.properties.compression.properties.send_compression_algorithm,data:data5};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -10434,8 +10433,8 @@ vErrors.push(err10);
 }
 errors++;
 }
-if(!(((data6 === "none") || (data6 === "gzip")) || (data6 === "deflate"))){
-const err11 = {instancePath:instancePath+"/compression/accepted_compression_algorithms/" + i0,schemaPath:"#/properties/compression/properties/accepted_compression_algorithms/items/enum",keyword:"enum",params:{allowedValues: schema99.properties.compression.properties.accepted_compression_algorithms.items.enum},message:"must be equal to one of the allowed values",schema:schema99.properties.compression.properties.accepted_compression_algorithms.items.enum,parentSchema:schema99.properties.compression.properties.accepted_compression_algorithms.items,data:data6};
+if(!((data5 === "none") || (data5 === "gzip"))){
+const err11 = {instancePath:instancePath+"/compression/send_compression_algorithm",schemaPath:"#/properties/compression/properties/send_compression_algorithm/enum",keyword:"enum",params:{allowedValues: schema99.properties.compression.properties.send_compression_algorithm.enum},message:"must be equal to one of the allowed values",schema:schema99.properties.compression.properties.send_compression_algorithm.enum,parentSchema:schema99.properties.compression.properties.send_compression_algorithm,data:data5};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -10445,9 +10444,14 @@ vErrors.push(err11);
 errors++;
 }
 }
-}
-else {
-const err12 = {instancePath:instancePath+"/compression/accepted_compression_algorithms",schemaPath:"#/properties/compression/properties/accepted_compression_algorithms/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema99.properties.compression.properties.accepted_compression_algorithms.type,parentSchema:schema99.properties.compression.properties.accepted_compression_algorithms,data:data5};
+if(data4.accepted_compression_algorithms !== undefined){
+let data6 = data4.accepted_compression_algorithms;
+if(Array.isArray(data6)){
+const len0 = data6.length;
+for(let i0=0; i0<len0; i0++){
+let data7 = data6[i0];
+if(typeof data7 !== "string"){
+const err12 = {instancePath:instancePath+"/compression/accepted_compression_algorithms/" + i0,schemaPath:"#/properties/compression/properties/accepted_compression_algorithms/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema99.properties.compression.properties.accepted_compression_algorithms.items.type,parentSchema:schema99.properties.compression.properties.accepted_compression_algorithms.items,data:data7};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -10456,10 +10460,8 @@ vErrors.push(err12);
 }
 errors++;
 }
-}
-}
-else {
-const err13 = {instancePath:instancePath+"/compression",schemaPath:"#/properties/compression/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema99.properties.compression.type,parentSchema:schema99.properties.compression,data:data3};
+if(!(((data7 === "none") || (data7 === "gzip")) || (data7 === "deflate"))){
+const err13 = {instancePath:instancePath+"/compression/accepted_compression_algorithms/" + i0,schemaPath:"#/properties/compression/properties/accepted_compression_algorithms/items/enum",keyword:"enum",params:{allowedValues: schema99.properties.compression.properties.accepted_compression_algorithms.items.enum},message:"must be equal to one of the allowed values",schema:schema99.properties.compression.properties.accepted_compression_algorithms.items.enum,parentSchema:schema99.properties.compression.properties.accepted_compression_algorithms.items,data:data7};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -10469,10 +10471,9 @@ vErrors.push(err13);
 errors++;
 }
 }
-if(data.max_connections !== undefined){
-let data7 = data.max_connections;
-if((!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))) && (typeof data7 !== "string")){
-const err14 = {instancePath:instancePath+"/max_connections",schemaPath:"#/properties/max_connections/type",keyword:"type",params:{type: schema99.properties.max_connections.type},message:"must be integer,string",schema:schema99.properties.max_connections.type,parentSchema:schema99.properties.max_connections,data:data7};
+}
+else {
+const err14 = {instancePath:instancePath+"/compression/accepted_compression_algorithms",schemaPath:"#/properties/compression/properties/accepted_compression_algorithms/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema99.properties.compression.properties.accepted_compression_algorithms.type,parentSchema:schema99.properties.compression.properties.accepted_compression_algorithms,data:data6};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -10481,9 +10482,10 @@ vErrors.push(err14);
 }
 errors++;
 }
-const reason1 = checkScalar.call(this, "count", data7, schema99.properties.max_connections, instancePath+"/max_connections");
-if(reason1 !== undefined){
-const err15 = {instancePath:instancePath+"/max_connections",schemaPath:"#/properties/max_connections/x-value",keyword:"x-value",params:{},message:reason1,schema:"count",parentSchema:schema99.properties.max_connections,data:data7};
+}
+}
+else {
+const err15 = {instancePath:instancePath+"/compression",schemaPath:"#/properties/compression/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema99.properties.compression.type,parentSchema:schema99.properties.compression,data:data4};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -10492,9 +10494,11 @@ vErrors.push(err15);
 }
 errors++;
 }
-if((typeof data7 == "number") && (isFinite(data7))){
-if(data7 < 0 || isNaN(data7)){
-const err16 = {instancePath:instancePath+"/max_connections",schemaPath:"#/properties/max_connections/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema99.properties.max_connections,data:data7};
+}
+if(data.max_connections !== undefined){
+let data8 = data.max_connections;
+if((!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))) && (typeof data8 !== "string")){
+const err16 = {instancePath:instancePath+"/max_connections",schemaPath:"#/properties/max_connections/type",keyword:"type",params:{type: schema99.properties.max_connections.type},message:"must be integer,string",schema:schema99.properties.max_connections.type,parentSchema:schema99.properties.max_connections,data:data8};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -10503,12 +10507,9 @@ vErrors.push(err16);
 }
 errors++;
 }
-}
-}
-if(data.max_connections_per_address !== undefined){
-let data8 = data.max_connections_per_address;
-if((!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))) && (typeof data8 !== "string")){
-const err17 = {instancePath:instancePath+"/max_connections_per_address",schemaPath:"#/properties/max_connections_per_address/type",keyword:"type",params:{type: schema99.properties.max_connections_per_address.type},message:"must be integer,string",schema:schema99.properties.max_connections_per_address.type,parentSchema:schema99.properties.max_connections_per_address,data:data8};
+const reason1 = checkScalar.call(this, "count", data8, schema99.properties.max_connections, instancePath+"/max_connections");
+if(reason1 !== undefined){
+const err17 = {instancePath:instancePath+"/max_connections",schemaPath:"#/properties/max_connections/x-value",keyword:"x-value",params:{},message:reason1,schema:"count",parentSchema:schema99.properties.max_connections,data:data8};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -10517,9 +10518,9 @@ vErrors.push(err17);
 }
 errors++;
 }
-const reason2 = checkScalar.call(this, "count", data8, schema99.properties.max_connections_per_address, instancePath+"/max_connections_per_address");
-if(reason2 !== undefined){
-const err18 = {instancePath:instancePath+"/max_connections_per_address",schemaPath:"#/properties/max_connections_per_address/x-value",keyword:"x-value",params:{},message:reason2,schema:"count",parentSchema:schema99.properties.max_connections_per_address,data:data8};
+if((typeof data8 == "number") && (isFinite(data8))){
+if(data8 < 0 || isNaN(data8)){
+const err18 = {instancePath:instancePath+"/max_connections",schemaPath:"#/properties/max_connections/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema99.properties.max_connections,data:data8};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -10528,9 +10529,12 @@ vErrors.push(err18);
 }
 errors++;
 }
-if((typeof data8 == "number") && (isFinite(data8))){
-if(data8 < 0 || isNaN(data8)){
-const err19 = {instancePath:instancePath+"/max_connections_per_address",schemaPath:"#/properties/max_connections_per_address/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema99.properties.max_connections_per_address,data:data8};
+}
+}
+if(data.max_connections_per_address !== undefined){
+let data9 = data.max_connections_per_address;
+if((!(((typeof data9 == "number") && (!(data9 % 1) && !isNaN(data9))) && (isFinite(data9)))) && (typeof data9 !== "string")){
+const err19 = {instancePath:instancePath+"/max_connections_per_address",schemaPath:"#/properties/max_connections_per_address/type",keyword:"type",params:{type: schema99.properties.max_connections_per_address.type},message:"must be integer,string",schema:schema99.properties.max_connections_per_address.type,parentSchema:schema99.properties.max_connections_per_address,data:data9};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -10539,12 +10543,9 @@ vErrors.push(err19);
 }
 errors++;
 }
-}
-}
-if(data.request_timeout_s !== undefined){
-let data9 = data.request_timeout_s;
-if((!(((typeof data9 == "number") && (!(data9 % 1) && !isNaN(data9))) && (isFinite(data9)))) && (typeof data9 !== "string")){
-const err20 = {instancePath:instancePath+"/request_timeout_s",schemaPath:"#/properties/request_timeout_s/type",keyword:"type",params:{type: schema99.properties.request_timeout_s.type},message:"must be integer,string",schema:schema99.properties.request_timeout_s.type,parentSchema:schema99.properties.request_timeout_s,data:data9};
+const reason2 = checkScalar.call(this, "count", data9, schema99.properties.max_connections_per_address, instancePath+"/max_connections_per_address");
+if(reason2 !== undefined){
+const err20 = {instancePath:instancePath+"/max_connections_per_address",schemaPath:"#/properties/max_connections_per_address/x-value",keyword:"x-value",params:{},message:reason2,schema:"count",parentSchema:schema99.properties.max_connections_per_address,data:data9};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -10553,9 +10554,9 @@ vErrors.push(err20);
 }
 errors++;
 }
-const reason3 = checkScalar.call(this, "duration", data9, schema99.properties.request_timeout_s, instancePath+"/request_timeout_s");
-if(reason3 !== undefined){
-const err21 = {instancePath:instancePath+"/request_timeout_s",schemaPath:"#/properties/request_timeout_s/x-value",keyword:"x-value",params:{},message:reason3,schema:"duration",parentSchema:schema99.properties.request_timeout_s,data:data9};
+if((typeof data9 == "number") && (isFinite(data9))){
+if(data9 < 0 || isNaN(data9)){
+const err21 = {instancePath:instancePath+"/max_connections_per_address",schemaPath:"#/properties/max_connections_per_address/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema99.properties.max_connections_per_address,data:data9};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -10564,9 +10565,12 @@ vErrors.push(err21);
 }
 errors++;
 }
-if((typeof data9 == "number") && (isFinite(data9))){
-if(data9 > 86400 || isNaN(data9)){
-const err22 = {instancePath:instancePath+"/request_timeout_s",schemaPath:"#/properties/request_timeout_s/maximum",keyword:"maximum",params:{comparison: "<=", limit: 86400},message:"must be <= 86400",schema:86400,parentSchema:schema99.properties.request_timeout_s,data:data9};
+}
+}
+if(data.request_timeout_s !== undefined){
+let data10 = data.request_timeout_s;
+if((!(((typeof data10 == "number") && (!(data10 % 1) && !isNaN(data10))) && (isFinite(data10)))) && (typeof data10 !== "string")){
+const err22 = {instancePath:instancePath+"/request_timeout_s",schemaPath:"#/properties/request_timeout_s/type",keyword:"type",params:{type: schema99.properties.request_timeout_s.type},message:"must be integer,string",schema:schema99.properties.request_timeout_s.type,parentSchema:schema99.properties.request_timeout_s,data:data10};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -10575,8 +10579,9 @@ vErrors.push(err22);
 }
 errors++;
 }
-if(data9 < 0 || isNaN(data9)){
-const err23 = {instancePath:instancePath+"/request_timeout_s",schemaPath:"#/properties/request_timeout_s/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema99.properties.request_timeout_s,data:data9};
+const reason3 = checkScalar.call(this, "duration", data10, schema99.properties.request_timeout_s, instancePath+"/request_timeout_s");
+if(reason3 !== undefined){
+const err23 = {instancePath:instancePath+"/request_timeout_s",schemaPath:"#/properties/request_timeout_s/x-value",keyword:"x-value",params:{},message:reason3,schema:"duration",parentSchema:schema99.properties.request_timeout_s,data:data10};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -10585,14 +10590,9 @@ vErrors.push(err23);
 }
 errors++;
 }
-}
-}
-if(data.advanced_http !== undefined){
-let data10 = data.advanced_http;
-if(data10 && typeof data10 == "object" && !Array.isArray(data10)){
-for(const key2 in data10){
-if(!(func1.call(schema99.properties.advanced_http.properties, key2))){
-const err24 = {instancePath:instancePath+"/advanced_http",schemaPath:"#/properties/advanced_http/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties",schema:false,parentSchema:schema99.properties.advanced_http,data:data10};
+if((typeof data10 == "number") && (isFinite(data10))){
+if(data10 > 86400 || isNaN(data10)){
+const err24 = {instancePath:instancePath+"/request_timeout_s",schemaPath:"#/properties/request_timeout_s/maximum",keyword:"maximum",params:{comparison: "<=", limit: 86400},message:"must be <= 86400",schema:86400,parentSchema:schema99.properties.request_timeout_s,data:data10};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -10601,11 +10601,8 @@ vErrors.push(err24);
 }
 errors++;
 }
-}
-if(data10.http2_keep_alive_interval !== undefined){
-let data11 = data10.http2_keep_alive_interval;
-if((!(((typeof data11 == "number") && (!(data11 % 1) && !isNaN(data11))) && (isFinite(data11)))) && (typeof data11 !== "string")){
-const err25 = {instancePath:instancePath+"/advanced_http/http2_keep_alive_interval",schemaPath:"#/properties/advanced_http/properties/http2_keep_alive_interval/type",keyword:"type",params:{type: schema99.properties.advanced_http.properties.http2_keep_alive_interval.type},message:"must be integer,string",schema:schema99.properties.advanced_http.properties.http2_keep_alive_interval.type,parentSchema:schema99.properties.advanced_http.properties.http2_keep_alive_interval,data:data11};
+if(data10 < 0 || isNaN(data10)){
+const err25 = {instancePath:instancePath+"/request_timeout_s",schemaPath:"#/properties/request_timeout_s/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema99.properties.request_timeout_s,data:data10};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -10614,9 +10611,14 @@ vErrors.push(err25);
 }
 errors++;
 }
-const reason4 = checkScalar.call(this, "count", data11, schema99.properties.advanced_http.properties.http2_keep_alive_interval, instancePath+"/advanced_http/http2_keep_alive_interval");
-if(reason4 !== undefined){
-const err26 = {instancePath:instancePath+"/advanced_http/http2_keep_alive_interval",schemaPath:"#/properties/advanced_http/properties/http2_keep_alive_interval/x-value",keyword:"x-value",params:{},message:reason4,schema:"count",parentSchema:schema99.properties.advanced_http.properties.http2_keep_alive_interval,data:data11};
+}
+}
+if(data.advanced_http !== undefined){
+let data11 = data.advanced_http;
+if(data11 && typeof data11 == "object" && !Array.isArray(data11)){
+for(const key2 in data11){
+if(!(func1.call(schema99.properties.advanced_http.properties, key2))){
+const err26 = {instancePath:instancePath+"/advanced_http",schemaPath:"#/properties/advanced_http/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties",schema:false,parentSchema:schema99.properties.advanced_http,data:data11};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -10625,9 +10627,11 @@ vErrors.push(err26);
 }
 errors++;
 }
-if((typeof data11 == "number") && (isFinite(data11))){
-if(data11 > 86400 || isNaN(data11)){
-const err27 = {instancePath:instancePath+"/advanced_http/http2_keep_alive_interval",schemaPath:"#/properties/advanced_http/properties/http2_keep_alive_interval/maximum",keyword:"maximum",params:{comparison: "<=", limit: 86400},message:"must be <= 86400",schema:86400,parentSchema:schema99.properties.advanced_http.properties.http2_keep_alive_interval,data:data11};
+}
+if(data11.http2_keep_alive_interval !== undefined){
+let data12 = data11.http2_keep_alive_interval;
+if((!(((typeof data12 == "number") && (!(data12 % 1) && !isNaN(data12))) && (isFinite(data12)))) && (typeof data12 !== "string")){
+const err27 = {instancePath:instancePath+"/advanced_http/http2_keep_alive_interval",schemaPath:"#/properties/advanced_http/properties/http2_keep_alive_interval/type",keyword:"type",params:{type: schema99.properties.advanced_http.properties.http2_keep_alive_interval.type},message:"must be integer,string",schema:schema99.properties.advanced_http.properties.http2_keep_alive_interval.type,parentSchema:schema99.properties.advanced_http.properties.http2_keep_alive_interval,data:data12};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -10636,8 +10640,9 @@ vErrors.push(err27);
 }
 errors++;
 }
-if(data11 < 0 || isNaN(data11)){
-const err28 = {instancePath:instancePath+"/advanced_http/http2_keep_alive_interval",schemaPath:"#/properties/advanced_http/properties/http2_keep_alive_interval/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema99.properties.advanced_http.properties.http2_keep_alive_interval,data:data11};
+const reason4 = checkScalar.call(this, "count", data12, schema99.properties.advanced_http.properties.http2_keep_alive_interval, instancePath+"/advanced_http/http2_keep_alive_interval");
+if(reason4 !== undefined){
+const err28 = {instancePath:instancePath+"/advanced_http/http2_keep_alive_interval",schemaPath:"#/properties/advanced_http/properties/http2_keep_alive_interval/x-value",keyword:"x-value",params:{},message:reason4,schema:"count",parentSchema:schema99.properties.advanced_http.properties.http2_keep_alive_interval,data:data12};
 if(vErrors === null){
 vErrors = [err28];
 }
@@ -10646,12 +10651,9 @@ vErrors.push(err28);
 }
 errors++;
 }
-}
-}
-if(data10.experimental_http2_max_pending_accept_reset_streams !== undefined){
-let data12 = data10.experimental_http2_max_pending_accept_reset_streams;
-if((!(((typeof data12 == "number") && (!(data12 % 1) && !isNaN(data12))) && (isFinite(data12)))) && (typeof data12 !== "string")){
-const err29 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_pending_accept_reset_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_pending_accept_reset_streams/type",keyword:"type",params:{type: schema99.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams.type},message:"must be integer,string",schema:schema99.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams.type,parentSchema:schema99.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams,data:data12};
+if((typeof data12 == "number") && (isFinite(data12))){
+if(data12 > 86400 || isNaN(data12)){
+const err29 = {instancePath:instancePath+"/advanced_http/http2_keep_alive_interval",schemaPath:"#/properties/advanced_http/properties/http2_keep_alive_interval/maximum",keyword:"maximum",params:{comparison: "<=", limit: 86400},message:"must be <= 86400",schema:86400,parentSchema:schema99.properties.advanced_http.properties.http2_keep_alive_interval,data:data12};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -10660,9 +10662,8 @@ vErrors.push(err29);
 }
 errors++;
 }
-const reason5 = checkScalar.call(this, "count", data12, schema99.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams, instancePath+"/advanced_http/experimental_http2_max_pending_accept_reset_streams");
-if(reason5 !== undefined){
-const err30 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_pending_accept_reset_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_pending_accept_reset_streams/x-value",keyword:"x-value",params:{},message:reason5,schema:"count",parentSchema:schema99.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams,data:data12};
+if(data12 < 0 || isNaN(data12)){
+const err30 = {instancePath:instancePath+"/advanced_http/http2_keep_alive_interval",schemaPath:"#/properties/advanced_http/properties/http2_keep_alive_interval/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema99.properties.advanced_http.properties.http2_keep_alive_interval,data:data12};
 if(vErrors === null){
 vErrors = [err30];
 }
@@ -10671,9 +10672,12 @@ vErrors.push(err30);
 }
 errors++;
 }
-if((typeof data12 == "number") && (isFinite(data12))){
-if(data12 > 1000000 || isNaN(data12)){
-const err31 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_pending_accept_reset_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_pending_accept_reset_streams/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000},message:"must be <= 1000000",schema:1000000,parentSchema:schema99.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams,data:data12};
+}
+}
+if(data11.experimental_http2_max_pending_accept_reset_streams !== undefined){
+let data13 = data11.experimental_http2_max_pending_accept_reset_streams;
+if((!(((typeof data13 == "number") && (!(data13 % 1) && !isNaN(data13))) && (isFinite(data13)))) && (typeof data13 !== "string")){
+const err31 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_pending_accept_reset_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_pending_accept_reset_streams/type",keyword:"type",params:{type: schema99.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams.type},message:"must be integer,string",schema:schema99.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams.type,parentSchema:schema99.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams,data:data13};
 if(vErrors === null){
 vErrors = [err31];
 }
@@ -10682,8 +10686,9 @@ vErrors.push(err31);
 }
 errors++;
 }
-if(data12 < 1 || isNaN(data12)){
-const err32 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_pending_accept_reset_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_pending_accept_reset_streams/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema99.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams,data:data12};
+const reason5 = checkScalar.call(this, "count", data13, schema99.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams, instancePath+"/advanced_http/experimental_http2_max_pending_accept_reset_streams");
+if(reason5 !== undefined){
+const err32 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_pending_accept_reset_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_pending_accept_reset_streams/x-value",keyword:"x-value",params:{},message:reason5,schema:"count",parentSchema:schema99.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams,data:data13};
 if(vErrors === null){
 vErrors = [err32];
 }
@@ -10692,12 +10697,9 @@ vErrors.push(err32);
 }
 errors++;
 }
-}
-}
-if(data10.experimental_http2_initial_stream_window_size !== undefined){
-let data13 = data10.experimental_http2_initial_stream_window_size;
-if((!(((typeof data13 == "number") && (!(data13 % 1) && !isNaN(data13))) && (isFinite(data13)))) && (typeof data13 !== "string")){
-const err33 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_stream_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_stream_window_size/type",keyword:"type",params:{type: schema99.properties.advanced_http.properties.experimental_http2_initial_stream_window_size.type},message:"must be integer,string",schema:schema99.properties.advanced_http.properties.experimental_http2_initial_stream_window_size.type,parentSchema:schema99.properties.advanced_http.properties.experimental_http2_initial_stream_window_size,data:data13};
+if((typeof data13 == "number") && (isFinite(data13))){
+if(data13 > 1000000 || isNaN(data13)){
+const err33 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_pending_accept_reset_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_pending_accept_reset_streams/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000},message:"must be <= 1000000",schema:1000000,parentSchema:schema99.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams,data:data13};
 if(vErrors === null){
 vErrors = [err33];
 }
@@ -10706,9 +10708,8 @@ vErrors.push(err33);
 }
 errors++;
 }
-const reason6 = checkScalar.call(this, "count", data13, schema99.properties.advanced_http.properties.experimental_http2_initial_stream_window_size, instancePath+"/advanced_http/experimental_http2_initial_stream_window_size");
-if(reason6 !== undefined){
-const err34 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_stream_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_stream_window_size/x-value",keyword:"x-value",params:{},message:reason6,schema:"count",parentSchema:schema99.properties.advanced_http.properties.experimental_http2_initial_stream_window_size,data:data13};
+if(data13 < 1 || isNaN(data13)){
+const err34 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_pending_accept_reset_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_pending_accept_reset_streams/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema99.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams,data:data13};
 if(vErrors === null){
 vErrors = [err34];
 }
@@ -10717,9 +10718,12 @@ vErrors.push(err34);
 }
 errors++;
 }
-if((typeof data13 == "number") && (isFinite(data13))){
-if(data13 > 2147483647 || isNaN(data13)){
-const err35 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_stream_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_stream_window_size/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647",schema:2147483647,parentSchema:schema99.properties.advanced_http.properties.experimental_http2_initial_stream_window_size,data:data13};
+}
+}
+if(data11.experimental_http2_initial_stream_window_size !== undefined){
+let data14 = data11.experimental_http2_initial_stream_window_size;
+if((!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14)))) && (typeof data14 !== "string")){
+const err35 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_stream_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_stream_window_size/type",keyword:"type",params:{type: schema99.properties.advanced_http.properties.experimental_http2_initial_stream_window_size.type},message:"must be integer,string",schema:schema99.properties.advanced_http.properties.experimental_http2_initial_stream_window_size.type,parentSchema:schema99.properties.advanced_http.properties.experimental_http2_initial_stream_window_size,data:data14};
 if(vErrors === null){
 vErrors = [err35];
 }
@@ -10728,8 +10732,9 @@ vErrors.push(err35);
 }
 errors++;
 }
-if(data13 < 16384 || isNaN(data13)){
-const err36 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_stream_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_stream_window_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 16384},message:"must be >= 16384",schema:16384,parentSchema:schema99.properties.advanced_http.properties.experimental_http2_initial_stream_window_size,data:data13};
+const reason6 = checkScalar.call(this, "count", data14, schema99.properties.advanced_http.properties.experimental_http2_initial_stream_window_size, instancePath+"/advanced_http/experimental_http2_initial_stream_window_size");
+if(reason6 !== undefined){
+const err36 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_stream_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_stream_window_size/x-value",keyword:"x-value",params:{},message:reason6,schema:"count",parentSchema:schema99.properties.advanced_http.properties.experimental_http2_initial_stream_window_size,data:data14};
 if(vErrors === null){
 vErrors = [err36];
 }
@@ -10738,12 +10743,9 @@ vErrors.push(err36);
 }
 errors++;
 }
-}
-}
-if(data10.experimental_http2_initial_connection_window_size !== undefined){
-let data14 = data10.experimental_http2_initial_connection_window_size;
-if((!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14)))) && (typeof data14 !== "string")){
-const err37 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_connection_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_connection_window_size/type",keyword:"type",params:{type: schema99.properties.advanced_http.properties.experimental_http2_initial_connection_window_size.type},message:"must be integer,string",schema:schema99.properties.advanced_http.properties.experimental_http2_initial_connection_window_size.type,parentSchema:schema99.properties.advanced_http.properties.experimental_http2_initial_connection_window_size,data:data14};
+if((typeof data14 == "number") && (isFinite(data14))){
+if(data14 > 2147483647 || isNaN(data14)){
+const err37 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_stream_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_stream_window_size/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647",schema:2147483647,parentSchema:schema99.properties.advanced_http.properties.experimental_http2_initial_stream_window_size,data:data14};
 if(vErrors === null){
 vErrors = [err37];
 }
@@ -10752,9 +10754,8 @@ vErrors.push(err37);
 }
 errors++;
 }
-const reason7 = checkScalar.call(this, "count", data14, schema99.properties.advanced_http.properties.experimental_http2_initial_connection_window_size, instancePath+"/advanced_http/experimental_http2_initial_connection_window_size");
-if(reason7 !== undefined){
-const err38 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_connection_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_connection_window_size/x-value",keyword:"x-value",params:{},message:reason7,schema:"count",parentSchema:schema99.properties.advanced_http.properties.experimental_http2_initial_connection_window_size,data:data14};
+if(data14 < 16384 || isNaN(data14)){
+const err38 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_stream_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_stream_window_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 16384},message:"must be >= 16384",schema:16384,parentSchema:schema99.properties.advanced_http.properties.experimental_http2_initial_stream_window_size,data:data14};
 if(vErrors === null){
 vErrors = [err38];
 }
@@ -10763,9 +10764,12 @@ vErrors.push(err38);
 }
 errors++;
 }
-if((typeof data14 == "number") && (isFinite(data14))){
-if(data14 > 2147483647 || isNaN(data14)){
-const err39 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_connection_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_connection_window_size/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647",schema:2147483647,parentSchema:schema99.properties.advanced_http.properties.experimental_http2_initial_connection_window_size,data:data14};
+}
+}
+if(data11.experimental_http2_initial_connection_window_size !== undefined){
+let data15 = data11.experimental_http2_initial_connection_window_size;
+if((!(((typeof data15 == "number") && (!(data15 % 1) && !isNaN(data15))) && (isFinite(data15)))) && (typeof data15 !== "string")){
+const err39 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_connection_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_connection_window_size/type",keyword:"type",params:{type: schema99.properties.advanced_http.properties.experimental_http2_initial_connection_window_size.type},message:"must be integer,string",schema:schema99.properties.advanced_http.properties.experimental_http2_initial_connection_window_size.type,parentSchema:schema99.properties.advanced_http.properties.experimental_http2_initial_connection_window_size,data:data15};
 if(vErrors === null){
 vErrors = [err39];
 }
@@ -10774,8 +10778,9 @@ vErrors.push(err39);
 }
 errors++;
 }
-if(data14 < 65535 || isNaN(data14)){
-const err40 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_connection_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_connection_window_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 65535},message:"must be >= 65535",schema:65535,parentSchema:schema99.properties.advanced_http.properties.experimental_http2_initial_connection_window_size,data:data14};
+const reason7 = checkScalar.call(this, "count", data15, schema99.properties.advanced_http.properties.experimental_http2_initial_connection_window_size, instancePath+"/advanced_http/experimental_http2_initial_connection_window_size");
+if(reason7 !== undefined){
+const err40 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_connection_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_connection_window_size/x-value",keyword:"x-value",params:{},message:reason7,schema:"count",parentSchema:schema99.properties.advanced_http.properties.experimental_http2_initial_connection_window_size,data:data15};
 if(vErrors === null){
 vErrors = [err40];
 }
@@ -10784,12 +10789,9 @@ vErrors.push(err40);
 }
 errors++;
 }
-}
-}
-if(data10.experimental_http2_adaptive_window !== undefined){
-let data15 = data10.experimental_http2_adaptive_window;
-if((typeof data15 !== "boolean") && (typeof data15 !== "string")){
-const err41 = {instancePath:instancePath+"/advanced_http/experimental_http2_adaptive_window",schemaPath:"#/properties/advanced_http/properties/experimental_http2_adaptive_window/type",keyword:"type",params:{type: schema99.properties.advanced_http.properties.experimental_http2_adaptive_window.type},message:"must be boolean,string",schema:schema99.properties.advanced_http.properties.experimental_http2_adaptive_window.type,parentSchema:schema99.properties.advanced_http.properties.experimental_http2_adaptive_window,data:data15};
+if((typeof data15 == "number") && (isFinite(data15))){
+if(data15 > 2147483647 || isNaN(data15)){
+const err41 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_connection_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_connection_window_size/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647",schema:2147483647,parentSchema:schema99.properties.advanced_http.properties.experimental_http2_initial_connection_window_size,data:data15};
 if(vErrors === null){
 vErrors = [err41];
 }
@@ -10798,9 +10800,8 @@ vErrors.push(err41);
 }
 errors++;
 }
-const reason8 = checkScalar.call(this, "bool", data15, schema99.properties.advanced_http.properties.experimental_http2_adaptive_window, instancePath+"/advanced_http/experimental_http2_adaptive_window");
-if(reason8 !== undefined){
-const err42 = {instancePath:instancePath+"/advanced_http/experimental_http2_adaptive_window",schemaPath:"#/properties/advanced_http/properties/experimental_http2_adaptive_window/x-value",keyword:"x-value",params:{},message:reason8,schema:"bool",parentSchema:schema99.properties.advanced_http.properties.experimental_http2_adaptive_window,data:data15};
+if(data15 < 65535 || isNaN(data15)){
+const err42 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_connection_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_connection_window_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 65535},message:"must be >= 65535",schema:65535,parentSchema:schema99.properties.advanced_http.properties.experimental_http2_initial_connection_window_size,data:data15};
 if(vErrors === null){
 vErrors = [err42];
 }
@@ -10810,10 +10811,11 @@ vErrors.push(err42);
 errors++;
 }
 }
-if(data10.experimental_http2_max_frame_size !== undefined){
-let data16 = data10.experimental_http2_max_frame_size;
-if((!(((typeof data16 == "number") && (!(data16 % 1) && !isNaN(data16))) && (isFinite(data16)))) && (typeof data16 !== "string")){
-const err43 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_frame_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_frame_size/type",keyword:"type",params:{type: schema99.properties.advanced_http.properties.experimental_http2_max_frame_size.type},message:"must be integer,string",schema:schema99.properties.advanced_http.properties.experimental_http2_max_frame_size.type,parentSchema:schema99.properties.advanced_http.properties.experimental_http2_max_frame_size,data:data16};
+}
+if(data11.experimental_http2_adaptive_window !== undefined){
+let data16 = data11.experimental_http2_adaptive_window;
+if((typeof data16 !== "boolean") && (typeof data16 !== "string")){
+const err43 = {instancePath:instancePath+"/advanced_http/experimental_http2_adaptive_window",schemaPath:"#/properties/advanced_http/properties/experimental_http2_adaptive_window/type",keyword:"type",params:{type: schema99.properties.advanced_http.properties.experimental_http2_adaptive_window.type},message:"must be boolean,string",schema:schema99.properties.advanced_http.properties.experimental_http2_adaptive_window.type,parentSchema:schema99.properties.advanced_http.properties.experimental_http2_adaptive_window,data:data16};
 if(vErrors === null){
 vErrors = [err43];
 }
@@ -10822,9 +10824,9 @@ vErrors.push(err43);
 }
 errors++;
 }
-const reason9 = checkScalar.call(this, "count", data16, schema99.properties.advanced_http.properties.experimental_http2_max_frame_size, instancePath+"/advanced_http/experimental_http2_max_frame_size");
-if(reason9 !== undefined){
-const err44 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_frame_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_frame_size/x-value",keyword:"x-value",params:{},message:reason9,schema:"count",parentSchema:schema99.properties.advanced_http.properties.experimental_http2_max_frame_size,data:data16};
+const reason8 = checkScalar.call(this, "bool", data16, schema99.properties.advanced_http.properties.experimental_http2_adaptive_window, instancePath+"/advanced_http/experimental_http2_adaptive_window");
+if(reason8 !== undefined){
+const err44 = {instancePath:instancePath+"/advanced_http/experimental_http2_adaptive_window",schemaPath:"#/properties/advanced_http/properties/experimental_http2_adaptive_window/x-value",keyword:"x-value",params:{},message:reason8,schema:"bool",parentSchema:schema99.properties.advanced_http.properties.experimental_http2_adaptive_window,data:data16};
 if(vErrors === null){
 vErrors = [err44];
 }
@@ -10833,9 +10835,11 @@ vErrors.push(err44);
 }
 errors++;
 }
-if((typeof data16 == "number") && (isFinite(data16))){
-if(data16 > 16384 || isNaN(data16)){
-const err45 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_frame_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_frame_size/maximum",keyword:"maximum",params:{comparison: "<=", limit: 16384},message:"must be <= 16384",schema:16384,parentSchema:schema99.properties.advanced_http.properties.experimental_http2_max_frame_size,data:data16};
+}
+if(data11.experimental_http2_max_frame_size !== undefined){
+let data17 = data11.experimental_http2_max_frame_size;
+if((!(((typeof data17 == "number") && (!(data17 % 1) && !isNaN(data17))) && (isFinite(data17)))) && (typeof data17 !== "string")){
+const err45 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_frame_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_frame_size/type",keyword:"type",params:{type: schema99.properties.advanced_http.properties.experimental_http2_max_frame_size.type},message:"must be integer,string",schema:schema99.properties.advanced_http.properties.experimental_http2_max_frame_size.type,parentSchema:schema99.properties.advanced_http.properties.experimental_http2_max_frame_size,data:data17};
 if(vErrors === null){
 vErrors = [err45];
 }
@@ -10844,8 +10848,9 @@ vErrors.push(err45);
 }
 errors++;
 }
-if(data16 < 16384 || isNaN(data16)){
-const err46 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_frame_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_frame_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 16384},message:"must be >= 16384",schema:16384,parentSchema:schema99.properties.advanced_http.properties.experimental_http2_max_frame_size,data:data16};
+const reason9 = checkScalar.call(this, "count", data17, schema99.properties.advanced_http.properties.experimental_http2_max_frame_size, instancePath+"/advanced_http/experimental_http2_max_frame_size");
+if(reason9 !== undefined){
+const err46 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_frame_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_frame_size/x-value",keyword:"x-value",params:{},message:reason9,schema:"count",parentSchema:schema99.properties.advanced_http.properties.experimental_http2_max_frame_size,data:data17};
 if(vErrors === null){
 vErrors = [err46];
 }
@@ -10854,12 +10859,9 @@ vErrors.push(err46);
 }
 errors++;
 }
-}
-}
-if(data10.experimental_http2_max_concurrent_streams !== undefined){
-let data17 = data10.experimental_http2_max_concurrent_streams;
-if((!(((typeof data17 == "number") && (!(data17 % 1) && !isNaN(data17))) && (isFinite(data17)))) && (typeof data17 !== "string")){
-const err47 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_concurrent_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_concurrent_streams/type",keyword:"type",params:{type: schema99.properties.advanced_http.properties.experimental_http2_max_concurrent_streams.type},message:"must be integer,string",schema:schema99.properties.advanced_http.properties.experimental_http2_max_concurrent_streams.type,parentSchema:schema99.properties.advanced_http.properties.experimental_http2_max_concurrent_streams,data:data17};
+if((typeof data17 == "number") && (isFinite(data17))){
+if(data17 > 16384 || isNaN(data17)){
+const err47 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_frame_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_frame_size/maximum",keyword:"maximum",params:{comparison: "<=", limit: 16384},message:"must be <= 16384",schema:16384,parentSchema:schema99.properties.advanced_http.properties.experimental_http2_max_frame_size,data:data17};
 if(vErrors === null){
 vErrors = [err47];
 }
@@ -10868,9 +10870,8 @@ vErrors.push(err47);
 }
 errors++;
 }
-const reason10 = checkScalar.call(this, "count", data17, schema99.properties.advanced_http.properties.experimental_http2_max_concurrent_streams, instancePath+"/advanced_http/experimental_http2_max_concurrent_streams");
-if(reason10 !== undefined){
-const err48 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_concurrent_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_concurrent_streams/x-value",keyword:"x-value",params:{},message:reason10,schema:"count",parentSchema:schema99.properties.advanced_http.properties.experimental_http2_max_concurrent_streams,data:data17};
+if(data17 < 16384 || isNaN(data17)){
+const err48 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_frame_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_frame_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 16384},message:"must be >= 16384",schema:16384,parentSchema:schema99.properties.advanced_http.properties.experimental_http2_max_frame_size,data:data17};
 if(vErrors === null){
 vErrors = [err48];
 }
@@ -10879,9 +10880,12 @@ vErrors.push(err48);
 }
 errors++;
 }
-if((typeof data17 == "number") && (isFinite(data17))){
-if(data17 > 1000000 || isNaN(data17)){
-const err49 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_concurrent_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_concurrent_streams/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000},message:"must be <= 1000000",schema:1000000,parentSchema:schema99.properties.advanced_http.properties.experimental_http2_max_concurrent_streams,data:data17};
+}
+}
+if(data11.experimental_http2_max_concurrent_streams !== undefined){
+let data18 = data11.experimental_http2_max_concurrent_streams;
+if((!(((typeof data18 == "number") && (!(data18 % 1) && !isNaN(data18))) && (isFinite(data18)))) && (typeof data18 !== "string")){
+const err49 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_concurrent_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_concurrent_streams/type",keyword:"type",params:{type: schema99.properties.advanced_http.properties.experimental_http2_max_concurrent_streams.type},message:"must be integer,string",schema:schema99.properties.advanced_http.properties.experimental_http2_max_concurrent_streams.type,parentSchema:schema99.properties.advanced_http.properties.experimental_http2_max_concurrent_streams,data:data18};
 if(vErrors === null){
 vErrors = [err49];
 }
@@ -10890,8 +10894,9 @@ vErrors.push(err49);
 }
 errors++;
 }
-if(data17 < 1 || isNaN(data17)){
-const err50 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_concurrent_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_concurrent_streams/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema99.properties.advanced_http.properties.experimental_http2_max_concurrent_streams,data:data17};
+const reason10 = checkScalar.call(this, "count", data18, schema99.properties.advanced_http.properties.experimental_http2_max_concurrent_streams, instancePath+"/advanced_http/experimental_http2_max_concurrent_streams");
+if(reason10 !== undefined){
+const err50 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_concurrent_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_concurrent_streams/x-value",keyword:"x-value",params:{},message:reason10,schema:"count",parentSchema:schema99.properties.advanced_http.properties.experimental_http2_max_concurrent_streams,data:data18};
 if(vErrors === null){
 vErrors = [err50];
 }
@@ -10900,12 +10905,9 @@ vErrors.push(err50);
 }
 errors++;
 }
-}
-}
-if(data10.experimental_http2_keep_alive_timeout_s !== undefined){
-let data18 = data10.experimental_http2_keep_alive_timeout_s;
-if((!(((typeof data18 == "number") && (!(data18 % 1) && !isNaN(data18))) && (isFinite(data18)))) && (typeof data18 !== "string")){
-const err51 = {instancePath:instancePath+"/advanced_http/experimental_http2_keep_alive_timeout_s",schemaPath:"#/properties/advanced_http/properties/experimental_http2_keep_alive_timeout_s/type",keyword:"type",params:{type: schema99.properties.advanced_http.properties.experimental_http2_keep_alive_timeout_s.type},message:"must be integer,string",schema:schema99.properties.advanced_http.properties.experimental_http2_keep_alive_timeout_s.type,parentSchema:schema99.properties.advanced_http.properties.experimental_http2_keep_alive_timeout_s,data:data18};
+if((typeof data18 == "number") && (isFinite(data18))){
+if(data18 > 1000000 || isNaN(data18)){
+const err51 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_concurrent_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_concurrent_streams/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000},message:"must be <= 1000000",schema:1000000,parentSchema:schema99.properties.advanced_http.properties.experimental_http2_max_concurrent_streams,data:data18};
 if(vErrors === null){
 vErrors = [err51];
 }
@@ -10914,9 +10916,8 @@ vErrors.push(err51);
 }
 errors++;
 }
-const reason11 = checkScalar.call(this, "duration", data18, schema99.properties.advanced_http.properties.experimental_http2_keep_alive_timeout_s, instancePath+"/advanced_http/experimental_http2_keep_alive_timeout_s");
-if(reason11 !== undefined){
-const err52 = {instancePath:instancePath+"/advanced_http/experimental_http2_keep_alive_timeout_s",schemaPath:"#/properties/advanced_http/properties/experimental_http2_keep_alive_timeout_s/x-value",keyword:"x-value",params:{},message:reason11,schema:"duration",parentSchema:schema99.properties.advanced_http.properties.experimental_http2_keep_alive_timeout_s,data:data18};
+if(data18 < 1 || isNaN(data18)){
+const err52 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_concurrent_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_concurrent_streams/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema99.properties.advanced_http.properties.experimental_http2_max_concurrent_streams,data:data18};
 if(vErrors === null){
 vErrors = [err52];
 }
@@ -10925,9 +10926,12 @@ vErrors.push(err52);
 }
 errors++;
 }
-if((typeof data18 == "number") && (isFinite(data18))){
-if(data18 < 1 || isNaN(data18)){
-const err53 = {instancePath:instancePath+"/advanced_http/experimental_http2_keep_alive_timeout_s",schemaPath:"#/properties/advanced_http/properties/experimental_http2_keep_alive_timeout_s/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema99.properties.advanced_http.properties.experimental_http2_keep_alive_timeout_s,data:data18};
+}
+}
+if(data11.experimental_http2_keep_alive_timeout_s !== undefined){
+let data19 = data11.experimental_http2_keep_alive_timeout_s;
+if((!(((typeof data19 == "number") && (!(data19 % 1) && !isNaN(data19))) && (isFinite(data19)))) && (typeof data19 !== "string")){
+const err53 = {instancePath:instancePath+"/advanced_http/experimental_http2_keep_alive_timeout_s",schemaPath:"#/properties/advanced_http/properties/experimental_http2_keep_alive_timeout_s/type",keyword:"type",params:{type: schema99.properties.advanced_http.properties.experimental_http2_keep_alive_timeout_s.type},message:"must be integer,string",schema:schema99.properties.advanced_http.properties.experimental_http2_keep_alive_timeout_s.type,parentSchema:schema99.properties.advanced_http.properties.experimental_http2_keep_alive_timeout_s,data:data19};
 if(vErrors === null){
 vErrors = [err53];
 }
@@ -10936,18 +10940,9 @@ vErrors.push(err53);
 }
 errors++;
 }
-}
-}
-if(data10.experimental_http2_keep_alive_timeout !== undefined){
-if(!(validate223.call(this, data10.experimental_http2_keep_alive_timeout, {instancePath:instancePath+"/advanced_http/experimental_http2_keep_alive_timeout",parentData:data10,parentDataProperty:"experimental_http2_keep_alive_timeout",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate223.errors : vErrors.concat(validate223.errors);
-errors = vErrors.length;
-}
-}
-if(data10.experimental_http2_max_send_buf_size !== undefined){
-let data20 = data10.experimental_http2_max_send_buf_size;
-if((!(((typeof data20 == "number") && (!(data20 % 1) && !isNaN(data20))) && (isFinite(data20)))) && (typeof data20 !== "string")){
-const err54 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_send_buf_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_send_buf_size/type",keyword:"type",params:{type: schema99.properties.advanced_http.properties.experimental_http2_max_send_buf_size.type},message:"must be integer,string",schema:schema99.properties.advanced_http.properties.experimental_http2_max_send_buf_size.type,parentSchema:schema99.properties.advanced_http.properties.experimental_http2_max_send_buf_size,data:data20};
+const reason11 = checkScalar.call(this, "duration", data19, schema99.properties.advanced_http.properties.experimental_http2_keep_alive_timeout_s, instancePath+"/advanced_http/experimental_http2_keep_alive_timeout_s");
+if(reason11 !== undefined){
+const err54 = {instancePath:instancePath+"/advanced_http/experimental_http2_keep_alive_timeout_s",schemaPath:"#/properties/advanced_http/properties/experimental_http2_keep_alive_timeout_s/x-value",keyword:"x-value",params:{},message:reason11,schema:"duration",parentSchema:schema99.properties.advanced_http.properties.experimental_http2_keep_alive_timeout_s,data:data19};
 if(vErrors === null){
 vErrors = [err54];
 }
@@ -10956,9 +10951,9 @@ vErrors.push(err54);
 }
 errors++;
 }
-const reason12 = checkScalar.call(this, "count", data20, schema99.properties.advanced_http.properties.experimental_http2_max_send_buf_size, instancePath+"/advanced_http/experimental_http2_max_send_buf_size");
-if(reason12 !== undefined){
-const err55 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_send_buf_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_send_buf_size/x-value",keyword:"x-value",params:{},message:reason12,schema:"count",parentSchema:schema99.properties.advanced_http.properties.experimental_http2_max_send_buf_size,data:data20};
+if((typeof data19 == "number") && (isFinite(data19))){
+if(data19 < 1 || isNaN(data19)){
+const err55 = {instancePath:instancePath+"/advanced_http/experimental_http2_keep_alive_timeout_s",schemaPath:"#/properties/advanced_http/properties/experimental_http2_keep_alive_timeout_s/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema99.properties.advanced_http.properties.experimental_http2_keep_alive_timeout_s,data:data19};
 if(vErrors === null){
 vErrors = [err55];
 }
@@ -10967,9 +10962,18 @@ vErrors.push(err55);
 }
 errors++;
 }
-if((typeof data20 == "number") && (isFinite(data20))){
-if(data20 > 16777216 || isNaN(data20)){
-const err56 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_send_buf_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_send_buf_size/maximum",keyword:"maximum",params:{comparison: "<=", limit: 16777216},message:"must be <= 16777216",schema:16777216,parentSchema:schema99.properties.advanced_http.properties.experimental_http2_max_send_buf_size,data:data20};
+}
+}
+if(data11.experimental_http2_keep_alive_timeout !== undefined){
+if(!(validate223.call(this, data11.experimental_http2_keep_alive_timeout, {instancePath:instancePath+"/advanced_http/experimental_http2_keep_alive_timeout",parentData:data11,parentDataProperty:"experimental_http2_keep_alive_timeout",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate223.errors : vErrors.concat(validate223.errors);
+errors = vErrors.length;
+}
+}
+if(data11.experimental_http2_max_send_buf_size !== undefined){
+let data21 = data11.experimental_http2_max_send_buf_size;
+if((!(((typeof data21 == "number") && (!(data21 % 1) && !isNaN(data21))) && (isFinite(data21)))) && (typeof data21 !== "string")){
+const err56 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_send_buf_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_send_buf_size/type",keyword:"type",params:{type: schema99.properties.advanced_http.properties.experimental_http2_max_send_buf_size.type},message:"must be integer,string",schema:schema99.properties.advanced_http.properties.experimental_http2_max_send_buf_size.type,parentSchema:schema99.properties.advanced_http.properties.experimental_http2_max_send_buf_size,data:data21};
 if(vErrors === null){
 vErrors = [err56];
 }
@@ -10978,8 +10982,9 @@ vErrors.push(err56);
 }
 errors++;
 }
-if(data20 < 16384 || isNaN(data20)){
-const err57 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_send_buf_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_send_buf_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 16384},message:"must be >= 16384",schema:16384,parentSchema:schema99.properties.advanced_http.properties.experimental_http2_max_send_buf_size,data:data20};
+const reason12 = checkScalar.call(this, "count", data21, schema99.properties.advanced_http.properties.experimental_http2_max_send_buf_size, instancePath+"/advanced_http/experimental_http2_max_send_buf_size");
+if(reason12 !== undefined){
+const err57 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_send_buf_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_send_buf_size/x-value",keyword:"x-value",params:{},message:reason12,schema:"count",parentSchema:schema99.properties.advanced_http.properties.experimental_http2_max_send_buf_size,data:data21};
 if(vErrors === null){
 vErrors = [err57];
 }
@@ -10988,12 +10993,9 @@ vErrors.push(err57);
 }
 errors++;
 }
-}
-}
-if(data10.experimental_http2_enable_connect_protocol !== undefined){
-let data21 = data10.experimental_http2_enable_connect_protocol;
-if((typeof data21 !== "boolean") && (typeof data21 !== "string")){
-const err58 = {instancePath:instancePath+"/advanced_http/experimental_http2_enable_connect_protocol",schemaPath:"#/properties/advanced_http/properties/experimental_http2_enable_connect_protocol/type",keyword:"type",params:{type: schema99.properties.advanced_http.properties.experimental_http2_enable_connect_protocol.type},message:"must be boolean,string",schema:schema99.properties.advanced_http.properties.experimental_http2_enable_connect_protocol.type,parentSchema:schema99.properties.advanced_http.properties.experimental_http2_enable_connect_protocol,data:data21};
+if((typeof data21 == "number") && (isFinite(data21))){
+if(data21 > 16777216 || isNaN(data21)){
+const err58 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_send_buf_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_send_buf_size/maximum",keyword:"maximum",params:{comparison: "<=", limit: 16777216},message:"must be <= 16777216",schema:16777216,parentSchema:schema99.properties.advanced_http.properties.experimental_http2_max_send_buf_size,data:data21};
 if(vErrors === null){
 vErrors = [err58];
 }
@@ -11002,9 +11004,8 @@ vErrors.push(err58);
 }
 errors++;
 }
-const reason13 = checkScalar.call(this, "bool", data21, schema99.properties.advanced_http.properties.experimental_http2_enable_connect_protocol, instancePath+"/advanced_http/experimental_http2_enable_connect_protocol");
-if(reason13 !== undefined){
-const err59 = {instancePath:instancePath+"/advanced_http/experimental_http2_enable_connect_protocol",schemaPath:"#/properties/advanced_http/properties/experimental_http2_enable_connect_protocol/x-value",keyword:"x-value",params:{},message:reason13,schema:"bool",parentSchema:schema99.properties.advanced_http.properties.experimental_http2_enable_connect_protocol,data:data21};
+if(data21 < 16384 || isNaN(data21)){
+const err59 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_send_buf_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_send_buf_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 16384},message:"must be >= 16384",schema:16384,parentSchema:schema99.properties.advanced_http.properties.experimental_http2_max_send_buf_size,data:data21};
 if(vErrors === null){
 vErrors = [err59];
 }
@@ -11014,10 +11015,11 @@ vErrors.push(err59);
 errors++;
 }
 }
-if(data10.experimental_http2_max_header_list_size !== undefined){
-let data22 = data10.experimental_http2_max_header_list_size;
-if((!(((typeof data22 == "number") && (!(data22 % 1) && !isNaN(data22))) && (isFinite(data22)))) && (typeof data22 !== "string")){
-const err60 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_header_list_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_header_list_size/type",keyword:"type",params:{type: schema99.properties.advanced_http.properties.experimental_http2_max_header_list_size.type},message:"must be integer,string",schema:schema99.properties.advanced_http.properties.experimental_http2_max_header_list_size.type,parentSchema:schema99.properties.advanced_http.properties.experimental_http2_max_header_list_size,data:data22};
+}
+if(data11.experimental_http2_enable_connect_protocol !== undefined){
+let data22 = data11.experimental_http2_enable_connect_protocol;
+if((typeof data22 !== "boolean") && (typeof data22 !== "string")){
+const err60 = {instancePath:instancePath+"/advanced_http/experimental_http2_enable_connect_protocol",schemaPath:"#/properties/advanced_http/properties/experimental_http2_enable_connect_protocol/type",keyword:"type",params:{type: schema99.properties.advanced_http.properties.experimental_http2_enable_connect_protocol.type},message:"must be boolean,string",schema:schema99.properties.advanced_http.properties.experimental_http2_enable_connect_protocol.type,parentSchema:schema99.properties.advanced_http.properties.experimental_http2_enable_connect_protocol,data:data22};
 if(vErrors === null){
 vErrors = [err60];
 }
@@ -11026,9 +11028,9 @@ vErrors.push(err60);
 }
 errors++;
 }
-const reason14 = checkScalar.call(this, "count", data22, schema99.properties.advanced_http.properties.experimental_http2_max_header_list_size, instancePath+"/advanced_http/experimental_http2_max_header_list_size");
-if(reason14 !== undefined){
-const err61 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_header_list_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_header_list_size/x-value",keyword:"x-value",params:{},message:reason14,schema:"count",parentSchema:schema99.properties.advanced_http.properties.experimental_http2_max_header_list_size,data:data22};
+const reason13 = checkScalar.call(this, "bool", data22, schema99.properties.advanced_http.properties.experimental_http2_enable_connect_protocol, instancePath+"/advanced_http/experimental_http2_enable_connect_protocol");
+if(reason13 !== undefined){
+const err61 = {instancePath:instancePath+"/advanced_http/experimental_http2_enable_connect_protocol",schemaPath:"#/properties/advanced_http/properties/experimental_http2_enable_connect_protocol/x-value",keyword:"x-value",params:{},message:reason13,schema:"bool",parentSchema:schema99.properties.advanced_http.properties.experimental_http2_enable_connect_protocol,data:data22};
 if(vErrors === null){
 vErrors = [err61];
 }
@@ -11037,9 +11039,11 @@ vErrors.push(err61);
 }
 errors++;
 }
-if((typeof data22 == "number") && (isFinite(data22))){
-if(data22 > 1048576 || isNaN(data22)){
-const err62 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_header_list_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_header_list_size/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1048576},message:"must be <= 1048576",schema:1048576,parentSchema:schema99.properties.advanced_http.properties.experimental_http2_max_header_list_size,data:data22};
+}
+if(data11.experimental_http2_max_header_list_size !== undefined){
+let data23 = data11.experimental_http2_max_header_list_size;
+if((!(((typeof data23 == "number") && (!(data23 % 1) && !isNaN(data23))) && (isFinite(data23)))) && (typeof data23 !== "string")){
+const err62 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_header_list_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_header_list_size/type",keyword:"type",params:{type: schema99.properties.advanced_http.properties.experimental_http2_max_header_list_size.type},message:"must be integer,string",schema:schema99.properties.advanced_http.properties.experimental_http2_max_header_list_size.type,parentSchema:schema99.properties.advanced_http.properties.experimental_http2_max_header_list_size,data:data23};
 if(vErrors === null){
 vErrors = [err62];
 }
@@ -11048,8 +11052,9 @@ vErrors.push(err62);
 }
 errors++;
 }
-if(data22 < 8192 || isNaN(data22)){
-const err63 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_header_list_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_header_list_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 8192},message:"must be >= 8192",schema:8192,parentSchema:schema99.properties.advanced_http.properties.experimental_http2_max_header_list_size,data:data22};
+const reason14 = checkScalar.call(this, "count", data23, schema99.properties.advanced_http.properties.experimental_http2_max_header_list_size, instancePath+"/advanced_http/experimental_http2_max_header_list_size");
+if(reason14 !== undefined){
+const err63 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_header_list_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_header_list_size/x-value",keyword:"x-value",params:{},message:reason14,schema:"count",parentSchema:schema99.properties.advanced_http.properties.experimental_http2_max_header_list_size,data:data23};
 if(vErrors === null){
 vErrors = [err63];
 }
@@ -11058,11 +11063,9 @@ vErrors.push(err63);
 }
 errors++;
 }
-}
-}
-}
-else {
-const err64 = {instancePath:instancePath+"/advanced_http",schemaPath:"#/properties/advanced_http/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema99.properties.advanced_http.type,parentSchema:schema99.properties.advanced_http,data:data10};
+if((typeof data23 == "number") && (isFinite(data23))){
+if(data23 > 1048576 || isNaN(data23)){
+const err64 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_header_list_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_header_list_size/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1048576},message:"must be <= 1048576",schema:1048576,parentSchema:schema99.properties.advanced_http.properties.experimental_http2_max_header_list_size,data:data23};
 if(vErrors === null){
 vErrors = [err64];
 }
@@ -11071,11 +11074,8 @@ vErrors.push(err64);
 }
 errors++;
 }
-}
-if(data.max_decoding_message_size !== undefined){
-let data23 = data.max_decoding_message_size;
-if((!(((typeof data23 == "number") && (!(data23 % 1) && !isNaN(data23))) && (isFinite(data23)))) && (typeof data23 !== "string")){
-const err65 = {instancePath:instancePath+"/max_decoding_message_size",schemaPath:"#/properties/max_decoding_message_size/type",keyword:"type",params:{type: schema99.properties.max_decoding_message_size.type},message:"must be integer,string",schema:schema99.properties.max_decoding_message_size.type,parentSchema:schema99.properties.max_decoding_message_size,data:data23};
+if(data23 < 8192 || isNaN(data23)){
+const err65 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_header_list_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_header_list_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 8192},message:"must be >= 8192",schema:8192,parentSchema:schema99.properties.advanced_http.properties.experimental_http2_max_header_list_size,data:data23};
 if(vErrors === null){
 vErrors = [err65];
 }
@@ -11084,9 +11084,11 @@ vErrors.push(err65);
 }
 errors++;
 }
-const reason15 = checkScalar.call(this, "size", data23, schema99.properties.max_decoding_message_size, instancePath+"/max_decoding_message_size");
-if(reason15 !== undefined){
-const err66 = {instancePath:instancePath+"/max_decoding_message_size",schemaPath:"#/properties/max_decoding_message_size/x-value",keyword:"x-value",params:{},message:reason15,schema:"size",parentSchema:schema99.properties.max_decoding_message_size,data:data23};
+}
+}
+}
+else {
+const err66 = {instancePath:instancePath+"/advanced_http",schemaPath:"#/properties/advanced_http/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema99.properties.advanced_http.type,parentSchema:schema99.properties.advanced_http,data:data11};
 if(vErrors === null){
 vErrors = [err66];
 }
@@ -11095,9 +11097,11 @@ vErrors.push(err66);
 }
 errors++;
 }
-if((typeof data23 == "number") && (isFinite(data23))){
-if(data23 > 2147483647 || isNaN(data23)){
-const err67 = {instancePath:instancePath+"/max_decoding_message_size",schemaPath:"#/properties/max_decoding_message_size/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647",schema:2147483647,parentSchema:schema99.properties.max_decoding_message_size,data:data23};
+}
+if(data.max_decoding_message_size !== undefined){
+let data24 = data.max_decoding_message_size;
+if((!(((typeof data24 == "number") && (!(data24 % 1) && !isNaN(data24))) && (isFinite(data24)))) && (typeof data24 !== "string")){
+const err67 = {instancePath:instancePath+"/max_decoding_message_size",schemaPath:"#/properties/max_decoding_message_size/type",keyword:"type",params:{type: schema99.properties.max_decoding_message_size.type},message:"must be integer,string",schema:schema99.properties.max_decoding_message_size.type,parentSchema:schema99.properties.max_decoding_message_size,data:data24};
 if(vErrors === null){
 vErrors = [err67];
 }
@@ -11106,13 +11110,9 @@ vErrors.push(err67);
 }
 errors++;
 }
-}
-}
-if(data.tls !== undefined){
-let data24 = data.tls;
-if(data24 && typeof data24 == "object" && !Array.isArray(data24)){
-if(data24.cert_file === undefined){
-const err68 = {instancePath:instancePath+"/tls",schemaPath:"#/properties/tls/required",keyword:"required",params:{missingProperty: "cert_file"},message:"must have required property '"+"cert_file"+"'",schema:schema99.properties.tls.required,parentSchema:schema99.properties.tls,data:data24};
+const reason15 = checkScalar.call(this, "size", data24, schema99.properties.max_decoding_message_size, instancePath+"/max_decoding_message_size");
+if(reason15 !== undefined){
+const err68 = {instancePath:instancePath+"/max_decoding_message_size",schemaPath:"#/properties/max_decoding_message_size/x-value",keyword:"x-value",params:{},message:reason15,schema:"size",parentSchema:schema99.properties.max_decoding_message_size,data:data24};
 if(vErrors === null){
 vErrors = [err68];
 }
@@ -11121,8 +11121,9 @@ vErrors.push(err68);
 }
 errors++;
 }
-if(data24.key_file === undefined){
-const err69 = {instancePath:instancePath+"/tls",schemaPath:"#/properties/tls/required",keyword:"required",params:{missingProperty: "key_file"},message:"must have required property '"+"key_file"+"'",schema:schema99.properties.tls.required,parentSchema:schema99.properties.tls,data:data24};
+if((typeof data24 == "number") && (isFinite(data24))){
+if(data24 > 2147483647 || isNaN(data24)){
+const err69 = {instancePath:instancePath+"/max_decoding_message_size",schemaPath:"#/properties/max_decoding_message_size/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647",schema:2147483647,parentSchema:schema99.properties.max_decoding_message_size,data:data24};
 if(vErrors === null){
 vErrors = [err69];
 }
@@ -11131,9 +11132,13 @@ vErrors.push(err69);
 }
 errors++;
 }
-for(const key3 in data24){
-if(!((((((key3 === "cert_file") || (key3 === "key_file")) || (key3 === "client_ca_file")) || (key3 === "client_crl_file")) || (key3 === "client_certificates")) || (key3 === "min_version"))){
-const err70 = {instancePath:instancePath+"/tls",schemaPath:"#/properties/tls/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3},message:"must NOT have additional properties",schema:false,parentSchema:schema99.properties.tls,data:data24};
+}
+}
+if(data.tls !== undefined){
+let data25 = data.tls;
+if(data25 && typeof data25 == "object" && !Array.isArray(data25)){
+if(data25.cert_file === undefined){
+const err70 = {instancePath:instancePath+"/tls",schemaPath:"#/properties/tls/required",keyword:"required",params:{missingProperty: "cert_file"},message:"must have required property '"+"cert_file"+"'",schema:schema99.properties.tls.required,parentSchema:schema99.properties.tls,data:data25};
 if(vErrors === null){
 vErrors = [err70];
 }
@@ -11142,11 +11147,8 @@ vErrors.push(err70);
 }
 errors++;
 }
-}
-if(data24.cert_file !== undefined){
-let data25 = data24.cert_file;
-if(typeof data25 !== "string"){
-const err71 = {instancePath:instancePath+"/tls/cert_file",schemaPath:"#/properties/tls/properties/cert_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema99.properties.tls.properties.cert_file.type,parentSchema:schema99.properties.tls.properties.cert_file,data:data25};
+if(data25.key_file === undefined){
+const err71 = {instancePath:instancePath+"/tls",schemaPath:"#/properties/tls/required",keyword:"required",params:{missingProperty: "key_file"},message:"must have required property '"+"key_file"+"'",schema:schema99.properties.tls.required,parentSchema:schema99.properties.tls,data:data25};
 if(vErrors === null){
 vErrors = [err71];
 }
@@ -11155,11 +11157,9 @@ vErrors.push(err71);
 }
 errors++;
 }
-}
-if(data24.key_file !== undefined){
-let data26 = data24.key_file;
-if(typeof data26 !== "string"){
-const err72 = {instancePath:instancePath+"/tls/key_file",schemaPath:"#/properties/tls/properties/key_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema99.properties.tls.properties.key_file.type,parentSchema:schema99.properties.tls.properties.key_file,data:data26};
+for(const key3 in data25){
+if(!((((((key3 === "cert_file") || (key3 === "key_file")) || (key3 === "client_ca_file")) || (key3 === "client_crl_file")) || (key3 === "client_certificates")) || (key3 === "min_version"))){
+const err72 = {instancePath:instancePath+"/tls",schemaPath:"#/properties/tls/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3},message:"must NOT have additional properties",schema:false,parentSchema:schema99.properties.tls,data:data25};
 if(vErrors === null){
 vErrors = [err72];
 }
@@ -11169,10 +11169,10 @@ vErrors.push(err72);
 errors++;
 }
 }
-if(data24.client_ca_file !== undefined){
-let data27 = data24.client_ca_file;
-if(typeof data27 !== "string"){
-const err73 = {instancePath:instancePath+"/tls/client_ca_file",schemaPath:"#/properties/tls/properties/client_ca_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema99.properties.tls.properties.client_ca_file.type,parentSchema:schema99.properties.tls.properties.client_ca_file,data:data27};
+if(data25.cert_file !== undefined){
+let data26 = data25.cert_file;
+if(typeof data26 !== "string"){
+const err73 = {instancePath:instancePath+"/tls/cert_file",schemaPath:"#/properties/tls/properties/cert_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema99.properties.tls.properties.cert_file.type,parentSchema:schema99.properties.tls.properties.cert_file,data:data26};
 if(vErrors === null){
 vErrors = [err73];
 }
@@ -11182,10 +11182,10 @@ vErrors.push(err73);
 errors++;
 }
 }
-if(data24.client_crl_file !== undefined){
-let data28 = data24.client_crl_file;
-if(typeof data28 !== "string"){
-const err74 = {instancePath:instancePath+"/tls/client_crl_file",schemaPath:"#/properties/tls/properties/client_crl_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema99.properties.tls.properties.client_crl_file.type,parentSchema:schema99.properties.tls.properties.client_crl_file,data:data28};
+if(data25.key_file !== undefined){
+let data27 = data25.key_file;
+if(typeof data27 !== "string"){
+const err74 = {instancePath:instancePath+"/tls/key_file",schemaPath:"#/properties/tls/properties/key_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema99.properties.tls.properties.key_file.type,parentSchema:schema99.properties.tls.properties.key_file,data:data27};
 if(vErrors === null){
 vErrors = [err74];
 }
@@ -11195,10 +11195,10 @@ vErrors.push(err74);
 errors++;
 }
 }
-if(data24.client_certificates !== undefined){
-let data29 = data24.client_certificates;
-if(typeof data29 !== "string"){
-const err75 = {instancePath:instancePath+"/tls/client_certificates",schemaPath:"#/properties/tls/properties/client_certificates/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema99.properties.tls.properties.client_certificates.type,parentSchema:schema99.properties.tls.properties.client_certificates,data:data29};
+if(data25.client_ca_file !== undefined){
+let data28 = data25.client_ca_file;
+if(typeof data28 !== "string"){
+const err75 = {instancePath:instancePath+"/tls/client_ca_file",schemaPath:"#/properties/tls/properties/client_ca_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema99.properties.tls.properties.client_ca_file.type,parentSchema:schema99.properties.tls.properties.client_ca_file,data:data28};
 if(vErrors === null){
 vErrors = [err75];
 }
@@ -11207,8 +11207,11 @@ vErrors.push(err75);
 }
 errors++;
 }
-if(!((data29 === "required") || (data29 === "optional"))){
-const err76 = {instancePath:instancePath+"/tls/client_certificates",schemaPath:"#/properties/tls/properties/client_certificates/enum",keyword:"enum",params:{allowedValues: schema99.properties.tls.properties.client_certificates.enum},message:"must be equal to one of the allowed values",schema:schema99.properties.tls.properties.client_certificates.enum,parentSchema:schema99.properties.tls.properties.client_certificates,data:data29};
+}
+if(data25.client_crl_file !== undefined){
+let data29 = data25.client_crl_file;
+if(typeof data29 !== "string"){
+const err76 = {instancePath:instancePath+"/tls/client_crl_file",schemaPath:"#/properties/tls/properties/client_crl_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema99.properties.tls.properties.client_crl_file.type,parentSchema:schema99.properties.tls.properties.client_crl_file,data:data29};
 if(vErrors === null){
 vErrors = [err76];
 }
@@ -11218,10 +11221,10 @@ vErrors.push(err76);
 errors++;
 }
 }
-if(data24.min_version !== undefined){
-let data30 = data24.min_version;
+if(data25.client_certificates !== undefined){
+let data30 = data25.client_certificates;
 if(typeof data30 !== "string"){
-const err77 = {instancePath:instancePath+"/tls/min_version",schemaPath:"#/properties/tls/properties/min_version/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema99.properties.tls.properties.min_version.type,parentSchema:schema99.properties.tls.properties.min_version,data:data30};
+const err77 = {instancePath:instancePath+"/tls/client_certificates",schemaPath:"#/properties/tls/properties/client_certificates/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema99.properties.tls.properties.client_certificates.type,parentSchema:schema99.properties.tls.properties.client_certificates,data:data30};
 if(vErrors === null){
 vErrors = [err77];
 }
@@ -11230,8 +11233,8 @@ vErrors.push(err77);
 }
 errors++;
 }
-if(!((data30 === "1.2") || (data30 === "1.3"))){
-const err78 = {instancePath:instancePath+"/tls/min_version",schemaPath:"#/properties/tls/properties/min_version/enum",keyword:"enum",params:{allowedValues: schema99.properties.tls.properties.min_version.enum},message:"must be equal to one of the allowed values",schema:schema99.properties.tls.properties.min_version.enum,parentSchema:schema99.properties.tls.properties.min_version,data:data30};
+if(!((data30 === "required") || (data30 === "optional"))){
+const err78 = {instancePath:instancePath+"/tls/client_certificates",schemaPath:"#/properties/tls/properties/client_certificates/enum",keyword:"enum",params:{allowedValues: schema99.properties.tls.properties.client_certificates.enum},message:"must be equal to one of the allowed values",schema:schema99.properties.tls.properties.client_certificates.enum,parentSchema:schema99.properties.tls.properties.client_certificates,data:data30};
 if(vErrors === null){
 vErrors = [err78];
 }
@@ -11241,9 +11244,10 @@ vErrors.push(err78);
 errors++;
 }
 }
-}
-else {
-const err79 = {instancePath:instancePath+"/tls",schemaPath:"#/properties/tls/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema99.properties.tls.type,parentSchema:schema99.properties.tls,data:data24};
+if(data25.min_version !== undefined){
+let data31 = data25.min_version;
+if(typeof data31 !== "string"){
+const err79 = {instancePath:instancePath+"/tls/min_version",schemaPath:"#/properties/tls/properties/min_version/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema99.properties.tls.properties.min_version.type,parentSchema:schema99.properties.tls.properties.min_version,data:data31};
 if(vErrors === null){
 vErrors = [err79];
 }
@@ -11252,15 +11256,37 @@ vErrors.push(err79);
 }
 errors++;
 }
-}
-}
-else {
-const err80 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema99.type,parentSchema:schema99,data};
+if(!((data31 === "1.2") || (data31 === "1.3"))){
+const err80 = {instancePath:instancePath+"/tls/min_version",schemaPath:"#/properties/tls/properties/min_version/enum",keyword:"enum",params:{allowedValues: schema99.properties.tls.properties.min_version.enum},message:"must be equal to one of the allowed values",schema:schema99.properties.tls.properties.min_version.enum,parentSchema:schema99.properties.tls.properties.min_version,data:data31};
 if(vErrors === null){
 vErrors = [err80];
 }
 else {
 vErrors.push(err80);
+}
+errors++;
+}
+}
+}
+else {
+const err81 = {instancePath:instancePath+"/tls",schemaPath:"#/properties/tls/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema99.properties.tls.type,parentSchema:schema99.properties.tls,data:data25};
+if(vErrors === null){
+vErrors = [err81];
+}
+else {
+vErrors.push(err81);
+}
+errors++;
+}
+}
+}
+else {
+const err82 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema99.type,parentSchema:schema99,data};
+if(vErrors === null){
+vErrors = [err82];
+}
+else {
+vErrors.push(err82);
 }
 errors++;
 }
@@ -12445,7 +12471,7 @@ return errors === 0;
 validate258.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const schema115 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/admin.json","title":"admin","description":"Workers and queue as JSON over plain HTTP. `GET path` shows them. `PUT` and `DELETE path/drain?scheduler=S&worker=ID` drain and undrain a worker. `DELETE path/operation?name=NAME` cancels an operation. `PUT path/profile?seconds=10` gives a CPU profile, `PUT path/heap` a heap snapshot. Every caller may use it unless `security` limits `administer`: put it on a separate server, on an address that only operators reach.","type":"object","properties":{"path":{"description":"Its path; starts with a slash.","type":"string","default":"/admin","pattern":"^(/[!\"$->@-~]*)?$","x-expected":"a path that starts with a slash, without blanks, ? and #","x-empty-is-default":true}},"additionalProperties":false};
-const pattern3 = new RegExp("^(/[!\"$->@-~]*)?$", "u");
+const pattern4 = new RegExp("^(/[!\"$->@-~]*)?$", "u");
 
 function validate260(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/service/admin.json" */;
@@ -12474,7 +12500,7 @@ errors++;
 if(data.path !== undefined){
 let data0 = data.path;
 if(typeof data0 === "string"){
-if(!pattern3.test(data0)){
+if(!pattern4.test(data0)){
 const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/pattern",keyword:"pattern",params:{pattern: "^(/[!\"$->@-~]*)?$"},message:"must match pattern \""+"^(/[!\"$->@-~]*)?$"+"\"",schema:"^(/[!\"$->@-~]*)?$",parentSchema:schema115.properties.path,data:data0};
 if(vErrors === null){
 vErrors = [err1];
@@ -12541,7 +12567,7 @@ errors++;
 if(data.path !== undefined){
 let data0 = data.path;
 if(typeof data0 === "string"){
-if(!pattern3.test(data0)){
+if(!pattern4.test(data0)){
 const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/pattern",keyword:"pattern",params:{pattern: "^(/[!\"$->@-~]*)?$"},message:"must match pattern \""+"^(/[!\"$->@-~]*)?$"+"\"",schema:"^(/[!\"$->@-~]*)?$",parentSchema:schema116.properties.path,data:data0};
 if(vErrors === null){
 vErrors = [err1];
@@ -12632,7 +12658,7 @@ errors++;
 if(data.path !== undefined){
 let data0 = data.path;
 if(typeof data0 === "string"){
-if(!pattern3.test(data0)){
+if(!pattern4.test(data0)){
 const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/pattern",keyword:"pattern",params:{pattern: "^(/[!\"$->@-~]*)?$"},message:"must match pattern \""+"^(/[!\"$->@-~]*)?$"+"\"",schema:"^(/[!\"$->@-~]*)?$",parentSchema:schema117.properties.path,data:data0};
 if(vErrors === null){
 vErrors = [err1];
@@ -13683,7 +13709,7 @@ return errors === 0;
 }
 validate273.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema120 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/security.json","title":"Security","description":"Which callers may call, and what each may do, on every server of the process. Left out: every caller may do everything. docs/security.md explains it.","type":"object","properties":{"identity":{"title":"IdentitySources","description":"How callers are identified. The server checks credentials in this order: `identity_header`, the `authorization` header (a token of this server, then a JWT, or a name and password), a client certificate. The first one present decides. Callers with invalid credentials are rejected; callers without credentials are anonymous.","type":"object","properties":{"identity_header":{"title":"IdentityHeader","description":"Trust a proxy that has authenticated the caller.","type":"object","properties":{"name":{"description":"The header with the name of the caller, in lower case.","type":"string"},"groups_name":{"description":"The header with the caller's groups, separated by commas.","type":"string"},"trusted":{"description":"Addresses of the proxies, each `address` or `address/prefix`. From other addresses the headers are ignored.","type":"array","minItems":1,"items":{"type":"string"}}},"additionalProperties":false,"required":["name","trusted"]},"tokens":{"description":"Tokens that callers send as `authorization: Bearer TOKEN`; `remexec token NAME` creates one.","type":"array","items":{"title":"AccessToken","type":"object","properties":{"name":{"description":"The name of the caller.","type":"string"},"sha256":{"description":"SHA-256 of the token, 64 hex digits.","type":"string"},"groups":{"description":"The groups of the caller.","type":"array","items":{"type":"string"},"default":[]}},"additionalProperties":false,"required":["name","sha256"]},"default":[]},"tokens_file":{"description":"File with more tokens: one line `NAME SHA256 [GROUP,GROUP...]` each. A changed file is read again within 5 seconds.","type":"string","x-path":true},"jwt":{"description":"Issuers of JSON Web Tokens that callers send as `authorization: Bearer TOKEN`. Only asymmetric signatures are accepted.","type":"array","items":{"title":"JwtIssuer","type":"object","properties":{"issuer":{"description":"The required value of `iss`.","type":"string"},"audiences":{"description":"The accepted values of `aud`: one of them must occur.","type":"array","minItems":1,"items":{"type":"string"}},"jwks_uri":{"description":"Address of the issuer's keys. Left out with `jwks_file`: the address in its `/.well-known/openid-configuration`.","type":"string"},"jwks_file":{"description":"A file with the keys. A changed file is read again within 5 seconds.","type":"string","x-path":true},"name_claim":{"description":"The claim with the name of the caller.","type":"string","default":"sub"},"groups_claim":{"description":"The claim with the caller's groups: a list, or words in one text.","type":"string","default":"groups"},"clock_skew_s":{"description":"Seconds by which the clocks may differ.","type":["integer","string"],"x-value":"duration","default":60}},"additionalProperties":false,"required":["issuer","audiences"]},"default":[]},"htpasswd_file":{"description":"Names and passwords for `authorization: Basic`, as `htpasswd -B` writes them (bcrypt only). A changed file is read again within 5 seconds.","type":"string","x-path":true},"client_certificates":{"title":"CertificateIdentity","description":"Use the certificate that `listener.http.tls` requests as the caller's identity.","type":"object","properties":{"name":{"description":"The part of the certificate that is the name: the common name of its subject, or its first alternative name of this kind.","type":"string","enum":["common_name","dns","uri","email"],"default":"common_name"},"groups":{"description":"The part of its subject that holds the groups.","type":"string","enum":["none","organization","organizational_unit"],"default":"organizational_unit"}},"additionalProperties":false}},"additionalProperties":false,"default":{}},"access":{"description":"The rules of access. Each rule adds permissions; none removes any. Left out: every identified caller may use all caches and execution, and anonymous callers nothing.","type":"array","items":{"title":"AccessRule","type":"object","properties":{"may":{"description":"The permissions: read and write blobs and results, execute actions, be a worker, see and list the work of others.","type":"array","minItems":1,"items":{"type":"string","x-words":["read_cas","write_cas","read_ac","write_ac","execute","work","administer"]}},"instances":{"description":"The instances, as patterns: `*` stands for any text.","type":"array","items":{"type":"string"},"default":["*"]},"schedulers":{"description":"The schedulers for which it may `work`, as patterns.","type":"array","items":{"type":"string"},"default":["*"]},"anonymous":{"description":"Every caller, identified or anonymous. The four keys below select identified callers; each key that is given must match.","type":["boolean","string"],"x-value":"bool","default":false},"names":{"description":"Callers whose name matches one of these patterns.","type":"array","minItems":1,"items":{"type":"string"}},"groups":{"description":"Callers with a group that matches one of these patterns.","type":"array","minItems":1,"items":{"type":"string"}},"claims":{"description":"Callers whose JWT has these claims. Each is a pattern for its value, or for one of its values.","type":"object","additionalProperties":{"type":"string"}},"by":{"description":"Callers identified by one of these sources, because several can issue the same name.","type":"array","minItems":1,"items":{"type":"string","enum":["header","token","jwt","basic","certificate"]}}},"additionalProperties":false,"required":["may"]}},"request_limits":{"description":"Limits on the requests of callers. The first entry that matches a caller applies, and counts each name separately. Anonymous callers and callers with invalid credentials are counted by address. Requests above the limit are rejected with RESOURCE_EXHAUSTED, which says when to retry.","type":"array","items":{"title":"RequestLimit","type":"object","properties":{"requests_per_s":{"description":"Requests per second, on average. Each call is one, however much it transfers.","type":["number","string"],"x-value":"number","exclusiveMinimum":0},"burst":{"description":"Requests at once after a time without any.","type":["integer","string"],"x-value":"count","minimum":1,"default":100},"anonymous":{"description":"Every caller, identified or anonymous. The four keys below select identified callers; each key that is given must match.","type":["boolean","string"],"x-value":"bool","default":false},"names":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/names"},"groups":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/groups"},"claims":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/claims"},"by":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/by"}},"additionalProperties":false,"required":["requests_per_s"]},"default":[]},"callers_in_results":{"description":"Readers of a result's origin: the caller that requested it or stored it in the action cache, and the identity of the worker that ran it. They are the callers that may `administer` the instance, all callers that may read its results, or none; then the origin is not stored. It is `remexec.scheduler.v1.ResultOrigin` in the result's metadata.","type":"string","enum":["administrators","readers","nobody"],"default":"administrators"},"audit_log":{"title":"AuditLog","description":"Write an audit log: caller, request, time, and decision, one line of JSON per call. It leaves out health and reflection, which are open. It contains names of callers, never their credentials.","type":"object","properties":{"path":{"description":"The file. Its folder must exist. If the file is moved away, the server opens a new one within 5 seconds.","type":"string","x-path":true},"calls":{"description":"All calls, or only the rejected ones.","type":"string","enum":["all","refused"],"default":"all"},"max_bytes":{"description":"A file of this length becomes `path.1`, which becomes `path.2`, and so on.","type":["integer","string"],"x-value":"size","minimum":1,"default":104857600,"x-zero-is-default":true},"max_files":{"description":"Older files to keep.","type":["integer","string"],"x-value":"count","minimum":0,"default":5}},"additionalProperties":false,"required":["path"]}},"additionalProperties":false};
+const schema120 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/security.json","title":"Security","description":"Which callers may call, and what each may do, on every server of the process. Left out: every caller may do everything. docs/security.md explains it.","type":"object","properties":{"identity":{"title":"IdentitySources","description":"How callers are identified. The server checks credentials in this order: `identity_header`, the `authorization` header (a token of this server, then a JWT, or a name and password), a client certificate. The first one present decides. Callers with invalid credentials are rejected; callers without credentials are anonymous.","type":"object","properties":{"identity_header":{"title":"IdentityHeader","description":"Trust a proxy that has authenticated the caller.","type":"object","properties":{"name":{"description":"The header with the name of the caller, in lower case.","type":"string"},"groups_name":{"description":"The header with the caller's groups, separated by commas.","type":"string"},"trusted":{"description":"Addresses of the proxies, each `address` or `address/prefix`, or `unix` for those that connect by a unix socket. From other addresses the headers are ignored.","type":"array","minItems":1,"items":{"type":"string"}}},"additionalProperties":false,"required":["name","trusted"]},"tokens":{"description":"Tokens that callers send as `authorization: Bearer TOKEN`; `remexec token NAME` creates one.","type":"array","items":{"title":"AccessToken","type":"object","properties":{"name":{"description":"The name of the caller.","type":"string"},"sha256":{"description":"SHA-256 of the token, 64 hex digits.","type":"string"},"groups":{"description":"The groups of the caller.","type":"array","items":{"type":"string"},"default":[]}},"additionalProperties":false,"required":["name","sha256"]},"default":[]},"tokens_file":{"description":"File with more tokens: one line `NAME SHA256 [GROUP,GROUP...]` each. A changed file is read again within 5 seconds.","type":"string","x-path":true},"jwt":{"description":"Issuers of JSON Web Tokens that callers send as `authorization: Bearer TOKEN`. Only asymmetric signatures are accepted.","type":"array","items":{"title":"JwtIssuer","type":"object","properties":{"issuer":{"description":"The required value of `iss`.","type":"string"},"audiences":{"description":"The accepted values of `aud`: one of them must occur.","type":"array","minItems":1,"items":{"type":"string"}},"jwks_uri":{"description":"Address of the issuer's keys. Left out with `jwks_file`: the address in its `/.well-known/openid-configuration`.","type":"string"},"jwks_file":{"description":"A file with the keys. A changed file is read again within 5 seconds.","type":"string","x-path":true},"name_claim":{"description":"The claim with the name of the caller.","type":"string","default":"sub"},"groups_claim":{"description":"The claim with the caller's groups: a list, or words in one text.","type":"string","default":"groups"},"clock_skew_s":{"description":"Seconds by which the clocks may differ.","type":["integer","string"],"x-value":"duration","default":60}},"additionalProperties":false,"required":["issuer","audiences"]},"default":[]},"htpasswd_file":{"description":"Names and passwords for `authorization: Basic`, as `htpasswd -B` writes them (bcrypt only). A changed file is read again within 5 seconds.","type":"string","x-path":true},"client_certificates":{"title":"CertificateIdentity","description":"Use the certificate that `listener.http.tls` requests as the caller's identity.","type":"object","properties":{"name":{"description":"The part of the certificate that is the name: the common name of its subject, or its first alternative name of this kind.","type":"string","enum":["common_name","dns","uri","email"],"default":"common_name"},"groups":{"description":"The part of its subject that holds the groups.","type":"string","enum":["none","organization","organizational_unit"],"default":"organizational_unit"}},"additionalProperties":false}},"additionalProperties":false,"default":{}},"access":{"description":"The rules of access. Each rule adds permissions; none removes any. Left out: every identified caller may use all caches and execution, and anonymous callers nothing.","type":"array","items":{"title":"AccessRule","type":"object","properties":{"may":{"description":"The permissions: read and write blobs and results, execute actions, be a worker, see and list the work of others.","type":"array","minItems":1,"items":{"type":"string","x-words":["read_cas","write_cas","read_ac","write_ac","execute","work","administer"]}},"instances":{"description":"The instances, as patterns: `*` stands for any text.","type":"array","items":{"type":"string"},"default":["*"]},"schedulers":{"description":"The schedulers for which it may `work`, as patterns.","type":"array","items":{"type":"string"},"default":["*"]},"anonymous":{"description":"Every caller, identified or anonymous. The four keys below select identified callers; each key that is given must match.","type":["boolean","string"],"x-value":"bool","default":false},"names":{"description":"Callers whose name matches one of these patterns.","type":"array","minItems":1,"items":{"type":"string"}},"groups":{"description":"Callers with a group that matches one of these patterns.","type":"array","minItems":1,"items":{"type":"string"}},"claims":{"description":"Callers whose JWT has these claims. Each is a pattern for its value, or for one of its values.","type":"object","additionalProperties":{"type":"string"}},"by":{"description":"Callers identified by one of these sources, because several can issue the same name.","type":"array","minItems":1,"items":{"type":"string","enum":["header","token","jwt","basic","certificate"]}}},"additionalProperties":false,"required":["may"]}},"request_limits":{"description":"Limits on the requests of callers. The first entry that matches a caller applies, and counts each name separately. Anonymous callers and callers with invalid credentials are counted by address. Requests above the limit are rejected with RESOURCE_EXHAUSTED, which says when to retry.","type":"array","items":{"title":"RequestLimit","type":"object","properties":{"requests_per_s":{"description":"Requests per second, on average. Each call is one, however much it transfers.","type":["number","string"],"x-value":"number","exclusiveMinimum":0},"burst":{"description":"Requests at once after a time without any.","type":["integer","string"],"x-value":"count","minimum":1,"default":100},"anonymous":{"description":"Every caller, identified or anonymous. The four keys below select identified callers; each key that is given must match.","type":["boolean","string"],"x-value":"bool","default":false},"names":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/names"},"groups":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/groups"},"claims":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/claims"},"by":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/by"}},"additionalProperties":false,"required":["requests_per_s"]},"default":[]},"callers_in_results":{"description":"Readers of a result's origin: the caller that requested it or stored it in the action cache, and the identity of the worker that ran it. They are the callers that may `administer` the instance, all callers that may read its results, or none; then the origin is not stored. It is `remexec.scheduler.v1.ResultOrigin` in the result's metadata.","type":"string","enum":["administrators","readers","nobody"],"default":"administrators"},"audit_log":{"title":"AuditLog","description":"Write an audit log: caller, request, time, and decision, one line of JSON per call. It leaves out health and reflection, which are open. It contains names of callers, never their credentials.","type":"object","properties":{"path":{"description":"The file. Its folder must exist. If the file is moved away, the server opens a new one within 5 seconds.","type":"string","x-path":true},"calls":{"description":"All calls, or only the rejected ones.","type":"string","enum":["all","refused"],"default":"all"},"max_bytes":{"description":"A file of this length becomes `path.1`, which becomes `path.2`, and so on.","type":["integer","string"],"x-value":"size","minimum":1,"default":104857600,"x-zero-is-default":true},"max_files":{"description":"Older files to keep.","type":["integer","string"],"x-value":"count","minimum":0,"default":5}},"additionalProperties":false,"required":["path"]}},"additionalProperties":false};
 const schema121 = {"description":"Callers whose name matches one of these patterns.","type":"array","minItems":1,"items":{"type":"string"}};
 
 function validate276(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){

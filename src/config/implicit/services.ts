@@ -25,7 +25,7 @@ import type {
 import type { Findings } from '../findings.js'
 import type { Origins } from '../schema/origins.js'
 import { defaultNumber } from '../schema/schema.js'
-import { parseAddress } from '../value/address.js'
+import { parseListenerAddress } from '../value/address.js'
 import { placeWorkers } from './worker-api.js'
 
 type ByInstance<Options> = ReadonlyMap<string, Options>
@@ -86,12 +86,12 @@ export const complete = (
 
 const listenerConfig = (http: ListenerOptions, origins: Origins, findings: Findings): ListenerConfig | undefined => {
   try {
-    return origins.record({ ...http, ...parseAddress(http.socket_address) }, origins.of(http))
+    return origins.record({ ...http, ...parseListenerAddress(http.socket_address) }, origins.of(http))
   } catch (error) {
     if (!(error instanceof RangeError)) throw error
     findings.error([...origins.of(http), 'socket_address'], error.message, {
       found: JSON.stringify(http.socket_address),
-      expected: 'host:port, [IPv6 address]:port or :port',
+      expected: 'host:port, [IPv6 address]:port, :port or unix:/path',
     })
     return undefined
   }

@@ -2,7 +2,7 @@ import { CATCH_ALL, entryFor } from '../../base/catch-all.js'
 import type { ServerConfig } from '../config.js'
 import { defaultNumber, defaultsOf, schemaFile } from '../schema/schema.js'
 import { withNested } from '../store-path.js'
-import { clash, isLocalOnly } from '../value/address.js'
+import { clash, isLocalOnly, isUnix } from '../value/address.js'
 import { type LintContext, storeBehind } from './context.js'
 import { lintPages } from './pages.js'
 
@@ -29,6 +29,7 @@ export const lintServers = (context: LintContext): void => {
     lintCompression(server, context)
     lintHttp2(server, context)
     lintTls(server, context)
+    lintUnixSocket(server, context)
     lintInstanceNames(server, context)
     lintSharedStores(server, context)
     lintChunking(server, context)
@@ -135,6 +136,19 @@ const lintTls = ({ listener: { tls } }: ServerConfig, { findings, originOf }: Li
     found: JSON.stringify(tls[idle]),
     expected: 'client_ca_file too',
   })
+}
+
+/** The file system says who reaches a unix socket; only our own transport knows that a caller came by one. */
+const lintUnixSocket = ({ listener }: ServerConfig, { findings, originOf }: LintContext): void => {
+  if (!isUnix(listener.host)) return
+  const found = JSON.stringify(listener.socket_address)
+  if (listener.tls !== undefined)
+    findings.error(originOf(listener.tls), 'a unix socket is without TLS', { found, expected: 'host:port, or no tls' })
+  if (listener.transport === 'grpc-js')
+    findings.error([...originOf(listener), 'transport'], 'transport "grpc-js" serves no unix socket', {
+      found,
+      expected: 'host:port, or transport "remexec"',
+    })
 }
 
 const perInstance = ({ services }: ServerConfig) =>

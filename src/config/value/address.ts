@@ -1,13 +1,40 @@
 import { networkInterfaces } from 'node:os'
 
 export interface Address {
-  /** A name or an address without brackets. */
+  /** A name or an address without brackets; `unix:/path` for a socket of this machine, whose port is 0. */
   readonly host: string
   readonly port: number
 }
 
 const HOST_PORT = /^(?:\[(?<bracketed>[0-9a-f:.%\w]+)\]|(?<plain>[^:[\]/\s]*)):(?<port>\d{1,5})$/i
 const WILDCARDS = new Set(['0.0.0.0', '::'])
+
+const UNIX = 'unix:'
+/** Of Linux, without the byte that ends it. */
+const MAX_PATH_BYTES = 107
+
+export const isUnix = (host: string): boolean => host.startsWith(UNIX)
+
+/** The path of `unix:/path`. */
+export const unixPath = (host: string): string => host.slice(UNIX.length)
+
+/** Parses the address of a listener: like `parseAddress`, or `unix:/path`. Throws RangeError. */
+export const parseListenerAddress = (text: string): Address => {
+  const host = text.trim()
+  if (!isUnix(host)) return parseAddress(host)
+  const path = unixPath(host)
+  if (!path.startsWith('/')) throw new RangeError('the path of a unix socket starts with a slash')
+  const length = Buffer.byteLength(path)
+  if (length > MAX_PATH_BYTES)
+    throw new RangeError(`the path of a unix socket has ${length} bytes: the longest has ${MAX_PATH_BYTES}`)
+  return { host, port: 0 }
+}
+
+/** As people write it. */
+export const addressText = ({ host, port }: Address): string => {
+  if (isUnix(host)) return host
+  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`
+}
 
 /** Parses `host:port`, `[::1]:port` or `:port`, which means all addresses of the machine. Throws RangeError. */
 export const parseAddress = (text: string): Address => {
@@ -30,7 +57,7 @@ export const parseEndpoint = (uri: string): Endpoint => {
 }
 
 const isLoopback = (host: string): boolean =>
-  host === 'localhost' || host === '::1' || /^127\.\d+\.\d+\.\d+$/.test(host)
+  isUnix(host) || host === 'localhost' || host === '::1' || /^127\.\d+\.\d+\.\d+$/.test(host)
 
 /** Whether only processes of this machine reach a listener on `host`. */
 export const isLocalOnly = isLoopback
@@ -52,4 +79,5 @@ export const reaches = (target: Address, listener: Address): boolean => {
 
 /** Whether two listeners cannot be bound at the same time. Port 0 is a different port each time. */
 export const clash = (a: Address, b: Address): boolean =>
-  a.port === b.port && a.port !== 0 && (WILDCARDS.has(a.host) || WILDCARDS.has(b.host) || reaches(a, b))
+  (isUnix(a.host) && a.host === b.host) ||
+  (a.port === b.port && a.port !== 0 && (WILDCARDS.has(a.host) || WILDCARDS.has(b.host) || reaches(a, b)))

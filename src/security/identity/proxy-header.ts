@@ -6,6 +6,8 @@ import type { Caller } from '../../rpc/gate.js'
 import { severalHeaders } from './credential.js'
 import type { Identity } from './identity.js'
 
+/** The peer of callers that come by a unix socket. */
+const UNIX = 'unix'
 const MAX_KNOWN = 10_000
 
 /** The identity that a trusted proxy sends in a header. */
@@ -13,12 +15,14 @@ export class ProxyHeader {
   readonly #name: string
   readonly #groupsName: string | undefined
   readonly #trusted: BlockList
+  readonly #trustsUnix: boolean
   readonly #known = new LruCache<Identity>(MAX_KNOWN)
 
   constructor({ name, groups_name, trusted }: IdentityHeader) {
     this.#name = name.toLowerCase()
     this.#groupsName = groups_name?.toLowerCase()
-    this.#trusted = networksOf(trusted)
+    this.#trusted = networksOf(trusted.filter((network) => network !== UNIX))
+    this.#trustsUnix = trusted.includes(UNIX)
   }
 
   /** Undefined if no trusted proxy sent one. */
@@ -38,6 +42,7 @@ export class ProxyHeader {
   }
 
   #trusts(peer: string): boolean {
+    if (peer === UNIX) return this.#trustsUnix
     const address = peer.replace(/:\d+$/, '').replace(/^\[|\]$/g, '')
     const v4 = address.replace(/^::ffff:(?=\d+\.)/i, '')
     return isIP(v4) !== 0 && this.#trusted.check(v4, isIP(v4) === 6 ? 'ipv6' : 'ipv4')

@@ -1,5 +1,5 @@
 import { Socket } from 'node:net'
-import { type Client, clientOf } from '../client.js'
+import { type Client, clientOf, markLike } from '../client.js'
 import type { Channel } from '../http2/output.js'
 
 /** Receives the bytes that a channel reads. */
@@ -29,6 +29,7 @@ export class SocketChannel implements Channel {
     this.#reader = reader
     const adopted = adopt(accepted, (chunk) => this.#reader.read(chunk))
     this.#socket = adopted ?? accepted
+    markLike(accepted, this.#socket)
     this.#socket.on('error', onError)
     this.#socket.once('close', () => this.#reader.closed())
     if (adopted !== undefined) return
