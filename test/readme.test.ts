@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import t from 'tap'
 import { kinds } from '../src/store/kinds/kinds.js'
 
@@ -18,10 +18,9 @@ t.test('the commands in the README exist', async (t) => {
   for (const name of named) t.ok(scripts[name], `npm run ${name}`)
 })
 
-t.test('each recipe is run by a test, or the README says that it is not', async (t) => {
-  const [, section = ''] = /\n## Point a client at it\n(.*?)\n## /s.exec(read('README.md')) ?? []
-  const [recipes = '', tried = ''] = section.split('\n### Which of these are tried\n')
-  const clients = [...recipes.matchAll(/^### (.+)$/gm)].map(([, client = '']) => client)
+t.test('each recipe is run by a test, or the page says that it is not', async (t) => {
+  const [recipes = '', tried = ''] = read('docs/clients.md').split('\n## Which of these are tried\n')
+  const clients = [...recipes.matchAll(/^## (.+)$/gm)].map(([, client = '']) => client)
   t.ok(clients.length >= 8, clients.join(', '))
   const [run = '', notRun = ''] = tried.split('No package registry has')
   for (const client of clients) {
@@ -30,8 +29,18 @@ t.test('each recipe is run by a test, or the README says that it is not', async 
   }
 })
 
-t.test('the README lists the kinds of store that are served, and no other', async (t) => {
-  const [, section = ''] = /\n- Store kinds served: (.*?)\n- /s.exec(read('README.md')) ?? []
+t.test('the limits list the kinds of store that are served, and no other', async (t) => {
+  const [, section = ''] = /\n- Store kinds served: (.*?)\n- /s.exec(read('docs/limits.md')) ?? []
   const named = [...section.matchAll(/`(\w+)`/g)].map(([, name]) => name)
   t.strictSame(named.sort(), Object.keys(kinds).sort())
+})
+
+t.test('every page, file and picture that the README and the pages of docs name is there', async (t) => {
+  const pages = ['README.md', ...readdirSync(new URL('../docs', import.meta.url)).map((name) => `docs/${name}`)]
+  for (const page of pages.filter((name) => name.endsWith('.md'))) {
+    const links = [...read(page).matchAll(/\]\(([^)#\s]+)(?:#[^)]*)?\)/g)].map(([, link = '']) => link)
+    for (const link of links.filter((one) => !/^\w+:/.test(one))) {
+      t.ok(existsSync(new URL(link, new URL(`../${page}`, import.meta.url))), `${page}: ${link}`)
+    }
+  }
 })

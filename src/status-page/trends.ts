@@ -131,7 +131,7 @@ const picture = (title: string, values: readonly (number | undefined)[], text: (
     isDrawing = true
     return step
   })
-  const label = `${title}, last hour: at most ${known.length === 0 ? 'nothing' : text(most)}`
-  return `<li class="trend"><b>${last === undefined ? '–' : escaped(text(last))}</b>${escaped(label)}
+  const label = `${title}, peak ${known.length === 0 ? '–' : text(most)}`
+  return `<li class="trend" title="the last hour"><b>${last === undefined ? '–' : escaped(text(last))}</b>${escaped(label)}
 <svg viewBox="0 0 ${WIDTH} ${HEIGHT}" preserveAspectRatio="none" role="img" aria-label="${escaped(label)}"><path d="${path.join('')}"/></svg></li>`
 }

@@ -35,7 +35,7 @@ t.test('the last hour in samples of half a minute, each of its own period', asyn
   clock.advance(PERIOD_MS)
   const markup = trends.pictures(true)
   t.match(pictureOf(markup, 'Hit rate'), { value: '50 %', points: 2 }, 'without what is counted inside of a store')
-  t.match(markup, /Hit rate, last hour: at most 75 %/)
+  t.match(markup, /Hit rate, peak 75 %/)
   t.match(pictureOf(markup, 'Bytes'), { value: '1 MB/s', points: 2 })
   t.match(pictureOf(markup, 'Queued'), { value: '0', points: 2 })
   t.notMatch(trends.pictures(false), /Queued/)

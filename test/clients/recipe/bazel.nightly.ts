@@ -6,7 +6,7 @@ import { root, scratchFolder } from '../scratch.js'
 import { startServer } from '../server.js'
 import { findClient, named, recipeOf, runLines } from './recipe.js'
 
-// For changes in: README.md, deploy/recipes/machine, fixtures/workspace
+// For changes in: docs/clients.md, deploy/recipes/machine, fixtures/workspace
 
 t.setTimeout(420_000)
 

@@ -5,7 +5,7 @@ import { copyFixture, scratchFolder } from '../scratch.js'
 import { startServer } from '../server.js'
 import { clientOrSkip, named, recipeOf, runLines } from './recipe.js'
 
-// For changes in: README.md, deploy/recipes/machine, fixtures/moon
+// For changes in: docs/clients.md, deploy/recipes/machine, fixtures/moon
 
 t.setTimeout(120_000)
 

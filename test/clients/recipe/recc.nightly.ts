@@ -6,7 +6,7 @@ import { copyFixture, scratchFolder } from '../scratch.js'
 import { startServer } from '../server.js'
 import { clientOrSkip, named, recipeOf, runLines } from './recipe.js'
 
-// For changes in: README.md, deploy/recipes/machine, fixtures/recc, src/service/execution
+// For changes in: docs/clients.md, deploy/recipes/machine, fixtures/recc, src/service/execution
 
 t.setTimeout(120_000)
 

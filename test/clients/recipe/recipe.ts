@@ -1,4 +1,4 @@
-/** The recipes of the README, run as they stand there but for the server's address. */
+/** The recipes of docs/clients.md, run as they stand there but for the server's address. */
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Test } from 'tap'
@@ -6,18 +6,18 @@ import { cleanEnv, type Outcome, run } from '../process.js'
 import { root } from '../scratch.js'
 import type { Server } from '../server.js'
 
-/** Where the README lets clients look for the server. */
+/** Where the page lets clients look for the server. */
 const WRITTEN_ADDRESS = '127.0.0.1:50051'
 
-/** The one block of a language in a client's section of the README, for the server given. */
+/** The one block of a language in a client's section of the page, for the server given. */
 export const recipeOf = async (client: string, language: string, { uri }: Server): Promise<string> => {
-  const readme = await readFile(join(root, 'README.md'), 'utf8')
-  const [, section = ''] = readme.split(`\n### ${client}\n`)
-  const [own = ''] = section.split(/\n#{2,3} /)
+  const page = await readFile(join(root, 'docs/clients.md'), 'utf8')
+  const [, section = ''] = page.split(`\n## ${client}\n`)
+  const [own = ''] = section.split(/\n## /)
   const blocks = [...own.matchAll(/```(\w+)\n(.*?)```/gs)].filter(([, found]) => found === language)
   const [, , text] = blocks[0] ?? []
   if (blocks.length !== 1 || text?.includes(WRITTEN_ADDRESS) !== true) {
-    throw new Error(`README.md: expected one block of ${language} with ${WRITTEN_ADDRESS} below "### ${client}"`)
+    throw new Error(`docs/clients.md: expected one block of ${language} with ${WRITTEN_ADDRESS} below "## ${client}"`)
   }
   return text.replaceAll(WRITTEN_ADDRESS, uri.replace('grpc://', ''))
 }
