@@ -3,6 +3,7 @@ import type { Clock } from '../base/clock.js'
 import type { Chunking, ExecutionServiceConfig, GlobalOptions, ServerConfig } from '../config/config.js'
 import type { DirectoryTrees } from '../content/directory-trees.js'
 import type { Log } from '../log/log.js'
+import { SparingLog } from '../log/sparing-log.js'
 import { SUPPORTED_NODE_PROPERTIES } from '../reapi/command.js'
 import { type Compressor, compressors } from '../reapi/compressor.js'
 import { type DigestFunction, digestFunctions } from '../reapi/digest-function.js'
@@ -22,7 +23,7 @@ import {
   type ExecutionCapabilities,
 } from '../service/capabilities.js'
 import { ChunkedBlobs } from '../service/cas/chunked-blobs.js'
-import type { CasOptions } from '../service/cas/options.js'
+import { type CasOptions, FAULT_RATION } from '../service/cas/options.js'
 import { casService } from '../service/cas/service.js'
 import type { ExecutionInstance, ExecutionOptions } from '../service/execution/instance.js'
 import { type ResultStores, StoredResults } from '../service/execution/results.js'
@@ -104,6 +105,7 @@ export const servicesOf = (server: ServerConfig, parts: Parts): Service[] => {
     maxResponseBytes: MAX_RESPONSE_BYTES,
     trees: parts.trees.ofGetTree,
     clock: parts.clock,
+    faults: new SparingLog(parts.log, parts.clock, FAULT_RATION),
   }
   const where = (instances: ReadonlyMap<string, unknown>, ...services: Service[]): Service[] =>
     instances.size === 0 ? [] : services

@@ -10,7 +10,7 @@ export const defaultSettings: SimpleSettings = simpleSettings({
   unacknowledged_kill_timeout_s: 60,
   max_job_retries: 3,
   allocation_strategy: 'least_recently_used',
-  worker_match_logging_interval_s: 10,
+  worker_match_logging_interval_s: 300,
   fallback_match_interval_s: 5,
   no_worker_timeout_s: 60,
   max_queued_actions: 100_000,

@@ -534,6 +534,19 @@ t.test('a retry that starts at once has not waited: the time of the lost attempt
   )
 })
 
+t.test('actions that come and go without a worker are one line in five minutes', async (t) => {
+  const bench = new Bench({ noWorkerTimeoutMs: 1000, workerMatchLoggingIntervalMs: 300_000 })
+  for (let count = 0; count < 100; count++) {
+    bench.enqueue([['os', 'linux']])
+    bench.pass(5000)
+  }
+  bench.enqueue([['os', 'mac']])
+  const lines = bench.of('log').map(({ message }) => message)
+  const waits = (os: string): string =>
+    `No workers available: 1 action waits, asked for os=${os}; no worker is connected`
+  t.same(lines, [waits('linux'), waits('linux'), waits('mac')])
+})
+
 t.test('no_worker_timeout_s and worker_match_logging_interval_s', async (t) => {
   const bench = new Bench({ noWorkerTimeoutMs: 25_000, workerMatchLoggingIntervalMs: 10_000 })
   const early = bench.enqueue([['os', 'linux']])
@@ -544,8 +557,8 @@ t.test('no_worker_timeout_s and worker_match_logging_interval_s', async (t) => {
     bench.of('log').map(({ message }) => message),
     [
       'No workers available: 1 action waits, asked for os=linux; no worker is connected',
-      'No workers available: 1 action waits, asked for os=linux; no worker is connected',
-      'No workers available: 2 actions wait, asked for os=linux; no worker is connected',
+      'No workers available for 10 s: 1 action waits, asked for os=linux; no worker is connected',
+      'No workers available for 20 s: 2 actions wait, asked for os=linux; no worker is connected',
     ],
   )
   bench.worker('mac', [['os', 'mac']])

@@ -3,11 +3,14 @@ import { Readable } from 'node:stream'
 import t from 'tap'
 import { ManualClock } from '../../src/base/clock.js'
 import { DirectoryTrees } from '../../src/content/directory-trees.js'
+import { silentLog, textLog } from '../../src/log/log.js'
+import { SparingLog } from '../../src/log/sparing-log.js'
 import { codec } from '../../src/proto/codec.js'
 import { compressors } from '../../src/reapi/compressor.js'
 import { Digest } from '../../src/reapi/digest.js'
 import { internalCall } from '../../src/rpc/call.js'
 import { batchReadBlobs } from '../../src/service/cas/batch-read-blobs.js'
+import { FAULT_RATION } from '../../src/service/cas/options.js'
 import { asCas } from '../../src/store/view/cas.js'
 import { collect } from '../../src/stream/collect.js'
 import { compressionOf } from '../../src/stream/compression/compression.js'
@@ -323,7 +326,8 @@ t.test('BatchReadBlobs does not block the event loop while it compresses 4 MiB',
   await put(cas, blob)
   const instance = { cas, digestFunctions: [SHA256], compressors, chunked: undefined }
   const limits = { maxBatchBytes: 4 * MIB, maxResponseBytes: 4 * MIB }
-  const parts = { trees: new DirectoryTrees(), clock: new ManualClock() }
+  const clock = new ManualClock()
+  const parts = { trees: new DirectoryTrees(), clock, faults: new SparingLog(silentLog, clock, FAULT_RATION) }
   const handler = batchReadBlobs({ instances: new Map([['', instance]]), ...limits, ...parts })
   const rpc = Object.assign(internalCall(), {
     ...{ peer: 'test', metadata: new Map(), compressesResponses: false },
@@ -397,3 +401,27 @@ t.test('FMB-08, BRB-11: FindMissingBlobs and reads extend the lifetime of blobs'
   const { missingBlobDigests } = await client.unary(`${CAS}/FindMissingBlobs`, { blobDigests }).response
   t.match(missingBlobDigests, [wire(third.digest)])
 })
+
+t.test(
+  'a store that is away is a line a minute with a count for uploads and one for reads, without a stack',
+  async (t) => {
+    const faulty = new FaultyStore(await memoryStore())
+    const lines: string[] = []
+    const log = textLog('info', (line) => lines.push(line.replace(/^\S+ /, '').trim()))
+    const { client, clock } = await serve(t, { instances: { '': { cas: asCas(faulty) } }, log })
+    faulty.failWrites = 'UNAVAILABLE'
+    faulty.failReads = 'UNAVAILABLE'
+    for (let count = 0; count < 3; count++) {
+      const blobs = Array.from({ length: 100 }, (_, number) => blobOf(Buffer.from(`blob ${count} ${number}`)))
+      const requests = blobs.map(({ digest, bytes }) => ({ digest: wire(digest), data: bytes }))
+      await client.unary(`${CAS}/BatchUpdateBlobs`, { requests }).response
+      await client.unary(`${CAS}/BatchReadBlobs`, { digests: requests.map(({ digest }) => digest) }).response
+    }
+    clock.advance(60_000)
+    t.equal(lines.length, 4, lines.join('\n'))
+    t.match(lines[0], /^warn {2}could not store a blob digest=\S+ code=UNAVAILABLE error="UNAVAILABLE: [^\\]*"$/)
+    t.match(lines[1], /^warn {2}could not read a blob digest=/)
+    t.match(lines[2], 'could not store a blob: more of these were not written count=299')
+    t.match(lines[3], 'could not read a blob: more of these were not written count=299')
+  },
+)

@@ -6,8 +6,9 @@ import { type CodeName, codeName } from '../../src/base/status-error.js'
 import { DirectoryTrees, type TreeLimits } from '../../src/content/directory-trees.js'
 import type { KindName } from '../../src/ledger/kinds.js'
 import { Ledger } from '../../src/ledger/ledger.js'
-import { silentLog } from '../../src/log/log.js'
+import { type Log, silentLog } from '../../src/log/log.js'
 import { unhiddenSecrets } from '../../src/log/secrets.js'
+import { SparingLog } from '../../src/log/sparing-log.js'
 import { type Compressor, compressors } from '../../src/reapi/compressor.js'
 import { Digest } from '../../src/reapi/digest.js'
 import { type DigestFunction, digestFunctions } from '../../src/reapi/digest-function.js'
@@ -20,6 +21,7 @@ import { byteStreamService } from '../../src/service/bytestream/service.js'
 import { Uploads } from '../../src/service/bytestream/uploads.js'
 import { type CapabilitiesInstance, capabilitiesService } from '../../src/service/capabilities.js'
 import type { ChunkedBlobs } from '../../src/service/cas/chunked-blobs.js'
+import { FAULT_RATION } from '../../src/service/cas/options.js'
 import { casService } from '../../src/service/cas/service.js'
 import { getBytes, missingOf, putBytes, type Store } from '../../src/store/contract/store.js'
 import { UploadOrder } from '../../src/store/contract/upload-order.js'
@@ -78,6 +80,7 @@ export interface ServeOptions {
   readonly maxBatchBytes?: number
   readonly maxResponseBytes?: number
   readonly transport?: TransportName
+  readonly log?: Log
 }
 
 /** Serves on a real socket until the test ends. */
@@ -122,6 +125,7 @@ export const serve = async (t: Test, options: ServeOptions = {}) => {
         maxResponseBytes,
         trees: new DirectoryTrees(options.trees),
         clock,
+        faults: new SparingLog(options.log ?? silentLog, clock, FAULT_RATION),
       }),
       byteStreamService({ instances: casInstances, uploads }),
       actionCacheService({ instances: acInstances, maxResponseBytes }),

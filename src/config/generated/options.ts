@@ -892,7 +892,7 @@ export interface SimpleSchedulerOptions {
    */
   readonly allocation_strategy: 'least_recently_used' | 'most_recently_used'
   /**
-   * Seconds between log lines about actions that no worker matches; 0 or -1 turns them off.
+   * Seconds between log lines about actions that wait and that no worker matches. The first line comes at once. 0 or -1: only that one.
    */
   readonly worker_match_logging_interval_s: number
   /**

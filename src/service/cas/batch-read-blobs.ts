@@ -1,5 +1,6 @@
 import { codeName, isStatus, StatusError } from '../../base/status-error.js'
 import { allBytes, readBlob } from '../../content/read-blob.js'
+import type { SparingLog } from '../../log/sparing-log.js'
 import type {
   BatchReadBlobsRequest,
   BatchReadBlobsResponseInput,
@@ -24,7 +25,7 @@ type Entry = BatchReadBlobsResponseResponseInput
 
 /** One entry for each distinct digest of the request. Each entry has a status, also if it is OK. */
 export const batchReadBlobs =
-  ({ instances, maxBatchBytes, maxResponseBytes }: CasOptions) =>
+  ({ instances, maxBatchBytes, maxResponseBytes, faults }: CasOptions) =>
   async (request: BatchReadBlobsRequest, rpc: ServedCall): Promise<BatchReadBlobsResponseInput> => {
     const { instance, call, functions } = openRequest(instances, request, rpc)
     const asked = requestDigests(request.digests, functions, 'digests')
@@ -32,7 +33,9 @@ export const batchReadBlobs =
     const totalBytes = totalOf(digests, maxBatchBytes)
     if (totalBytes > SMALL_BYTES) await rpc.reserveAnswer(totalBytes)
     const compressor = instance.compressors.find(({ value }) => request.acceptableCompressors.includes(value))
-    const entries = await boundedMap(digests, LANES, (digest) => read(instance.cas, digest, compressor, call))
+    const entries = await boundedMap(digests, LANES, (digest) =>
+      read({ cas: instance.cas, compressor, call, faults }, digest),
+    )
     return { responses: fitting(digests, entries, maxResponseBytes) }
   }
 
@@ -46,7 +49,14 @@ const totalOf = (digests: readonly Digest[], maxBatchBytes: number): number => {
   throw new StatusError('INVALID_ARGUMENT', `${totalBytes} bytes are too much for BatchReadBlobs, ${expected}`)
 }
 
-const read = async (cas: Store, digest: Digest, compressor: Compressor | undefined, call: Call): Promise<Entry> => {
+interface Reading {
+  readonly cas: Store
+  readonly compressor: Compressor | undefined
+  readonly call: Call
+  readonly faults: SparingLog
+}
+
+const read = async ({ cas, compressor, call, faults }: Reading, digest: Digest): Promise<Entry> => {
   // Stores return blobs in memory without a check of the signal.
   if (call.signal.aborted) throw cancellation(call.signal)
   try {
@@ -67,7 +77,7 @@ const read = async (cas: Store, digest: Digest, compressor: Compressor | undefin
     if (call.signal.aborted) throw thrown
     const { code, message } = StatusError.from(thrown)
     if (!isStatus(thrown, 'NOT_FOUND')) {
-      call.log.warn('could not read a blob', { digest: digest.key, code: codeName(code), error: thrown })
+      faults.warn('could not read a blob', { digest: digest.key, code: codeName(code), error: thrown })
     }
     return { digest, status: { code, message } }
   }

@@ -1,4 +1,5 @@
 import { Code, codeName, StatusError } from '../../base/status-error.js'
+import type { SparingLog } from '../../log/sparing-log.js'
 import type {
   BatchUpdateBlobsRequest,
   BatchUpdateBlobsRequestRequest,
@@ -19,7 +20,7 @@ import { entryBytes, ResponseBudget } from './response-budget.js'
 
 /** Each entry succeeds or fails on its own. The call fails only if the request as a whole is invalid or too large. */
 export const batchUpdateBlobs =
-  ({ instances, maxBatchBytes, maxResponseBytes }: CasOptions) =>
+  ({ instances, maxBatchBytes, maxResponseBytes, faults }: CasOptions) =>
   async (request: BatchUpdateBlobsRequest, rpc: RpcCall): Promise<BatchUpdateBlobsResponseInput> => {
     const { instance, call, functions } = openRequest(instances, request, rpc)
     const digests = requestDigests(
@@ -29,6 +30,7 @@ export const batchUpdateBlobs =
     )
     checkTotal(digests, request.requests, { maxBatchBytes, maxResponseBytes })
     const failures = await updateAll(instance, digests, request.requests, call)
+    logFaults(failures, digests, faults)
     const budget = new ResponseBudget(maxResponseBytes - digests.reduce((sum, digest) => sum + entryBytes(digest), 0))
     return {
       responses: digests.map((digest, index) => {
@@ -89,16 +91,19 @@ const updateAll = async (
   const outcomes = await instance.cas.putAll(blobs, call).finally(() => windows?.release())
   for (const [at, index] of indexes.entries()) failures[index] = outcomes[at]
   if (call.signal.aborted) throw cancellation(call.signal)
-  logFaults(failures, digests, call)
   return failures
 }
 
 /** Smaller blobs are decoded in one step, without a window. */
 const isLarge = (digest: Digest | undefined): boolean => digest !== undefined && digest.sizeBytes > STAGE_BYTES
 
-const logFaults = (failures: readonly (StatusError | undefined)[], digests: readonly Digest[], call: Call): void => {
+const logFaults = (
+  failures: readonly (StatusError | undefined)[],
+  digests: readonly Digest[],
+  faults: SparingLog,
+): void => {
   for (const [index, error] of failures.entries()) {
     if (error === undefined || error.code < Code.INTERNAL) continue
-    call.log.warn('could not store a blob', { digest: digests[index]?.key, code: codeName(error.code), error })
+    faults.warn('could not store a blob', { digest: digests[index]?.key, code: codeName(error.code), error })
   }
 }

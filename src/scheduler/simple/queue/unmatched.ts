@@ -1,14 +1,19 @@
+import { LruCache } from '../../../base/lru-cache.js'
 import { StatusError } from '../../../base/status-error.js'
 import type { Context } from '../state/context.js'
 import type { Execution, Worker } from '../state/state.js'
 import { explainMismatch } from './explain.js'
 import type { Bucket } from './queue.js'
 
+const REASONS_MAX = 1000
+
 /** Buckets without a capable worker: logs them, and fails executions that waited too long. */
 export class Unmatched {
   readonly #context: Context
   readonly #workers: () => Iterable<Worker>
   readonly #onGivenUp: (execution: Execution, error: StatusError) => void
+  /** When each reason was logged. */
+  readonly #loggedMs = new LruCache<number>(REASONS_MAX)
 
   /** `onGivenUp` must take the execution out of the queue. */
   constructor(
@@ -26,7 +31,7 @@ export class Unmatched {
     const { settings, deadlines, nowMs } = this.#context
     bucket.unmatchedSinceMs = nowMs
     bucket.logAgain.onDue = () => this.#log(bucket)
-    this.#log(bucket)
+    this.#logUnlessRecent(bucket)
     if (settings.noWorkerTimeoutMs === undefined) return
     bucket.giveUp.onDue = () => this.#giveUp(bucket, settings.noWorkerTimeoutMs ?? 0)
     deadlines.set(bucket.giveUp, nowMs + settings.noWorkerTimeoutMs)
@@ -39,10 +44,23 @@ export class Unmatched {
     this.#context.deadlines.clear(bucket.logAgain)
   }
 
+  /** A bucket that is empty for a moment now and then is logged as seldom as one that always waits. */
+  #logUnlessRecent(bucket: Bucket): void {
+    const { settings, deadlines, nowMs } = this.#context
+    const intervalMs = settings.workerMatchLoggingIntervalMs
+    const dueMs = (this.#loggedMs.get(this.#explain(bucket)) ?? Number.NEGATIVE_INFINITY) + (intervalMs ?? 0)
+    if (nowMs >= dueMs) this.#log(bucket)
+    else deadlines.set(bucket.logAgain, dueMs)
+  }
+
   #log(bucket: Bucket): void {
     const { settings, deadlines, nowMs } = this.#context
     const waiting = bucket.arrivals.size === 1 ? '1 action waits' : `${bucket.arrivals.size} actions wait`
-    this.#context.log('warn', `No workers available: ${waiting}, ${this.#explain(bucket)}`)
+    const forS = Math.round((nowMs - (bucket.unmatchedSinceMs ?? nowMs)) / 1000)
+    const explained = this.#explain(bucket)
+    const words = forS === 0 ? 'No workers available' : `No workers available for ${forS} s`
+    this.#context.log('warn', `${words}: ${waiting}, ${explained}`)
+    this.#loggedMs.set(explained, nowMs, 1)
     const intervalMs = settings.workerMatchLoggingIntervalMs
     if (intervalMs !== undefined) deadlines.set(bucket.logAgain, nowMs + intervalMs)
   }
