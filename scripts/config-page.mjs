@@ -1,4 +1,5 @@
 // The reference page of the configuration, from the descriptions and defaults in schema/.
+import { existsSync, readFileSync } from 'node:fs'
 import { follow, kindsOf, load } from './config-schema.mjs'
 
 const intro = `<!-- Written by scripts/config-page.mjs from schema/: change the schema and run npm run generate. -->
@@ -166,7 +167,13 @@ const section = (level, title, at) =>
   `${'#'.repeat(level)} ${title}\n\n${at.schema.description}${noteText(at.schema)}\n\n${table(at)}`
 
 const kindSections = (entry, what) =>
-  kindsOf(entry).map(([kind, ref]) => section(3, what ? `${kind} ${what}` : kind, load(ref)))
+  kindsOf(entry).map(([kind, ref]) => `${section(3, what ? `${kind} ${what}` : kind, load(ref))}${example(ref)}`)
+
+/** The example of a kind with the advice at its head, if there is one: schema/examples. */
+const example = (ref) => {
+  const file = new URL(`../schema/examples/${ref}5`, import.meta.url)
+  return existsSync(file) ? `\n\`\`\`json5\n${readFileSync(file, 'utf8')}\`\`\`\n` : ''
+}
 
 export const configPage = () => {
   const services = Object.entries(load('services.json').schema.properties)
