@@ -5,7 +5,8 @@
  *
  * First the tests of its room that run for each change, then the nightly files that .ci/run would add, then, if none failed, the files
  * of an older suite for the same room that neither ran: its commit is --old. A test counts if it passes without the fault.
- * With --quick a fault that the first tests do not notice is left `open`: a later start without it goes on with the others.
+ * With --quick a fault that the first tests do not notice, without those of longest-first.txt, is left `open`: a later start without
+ * --quick runs all of them, and goes on with the others. A row of the table has the verdict, the test, the fault and seconds.
  * Interrupt it at any time: a row is written when its fault is done, and the next start goes on behind the last one.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
@@ -204,6 +205,8 @@ const noticedBy = async (
   }
 }
 
+const longest = readFileSync(join(root, 'test/longest-first.txt'), 'utf8').split('\n')
+
 const asTest = (file: string): string => file.replace('.nightly.ts', '.test.ts')
 
 const judge = async (fault: Fault): Promise<readonly [Verdict, string]> => {
@@ -211,7 +214,8 @@ const judge = async (fault: Fault): Promise<readonly [Verdict, string]> => {
   const room = roomOf(fault.file)
   const own = testsOf(room, now.files('.test.ts'))
   now.build()
-  const inRoom = await noticedBy(now, fault, own, ROOM_LIMIT_S)
+  const first = values.quick ? own.filter((file) => !longest.includes(file)) : own
+  const inRoom = await noticedBy(now, fault, first, ROOM_LIMIT_S)
   if (inRoom !== undefined) return ['room', inRoom]
   if (values.quick) return ['open', '']
   now.put(fault)
