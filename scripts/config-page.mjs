@@ -164,14 +164,14 @@ const table = (at) => {
 }
 
 const section = (level, title, at) =>
-  `${'#'.repeat(level)} ${title}\n\n${at.schema.description}${noteText(at.schema)}\n\n${table(at)}`
+  `${'#'.repeat(level)} ${title}\n\n${at.schema.description}${noteText(at.schema)}\n\n${table(at)}${example(at.file)}`
 
 const kindSections = (entry, what) =>
-  kindsOf(entry).map(([kind, ref]) => `${section(3, what ? `${kind} ${what}` : kind, load(ref))}${example(ref)}`)
+  kindsOf(entry).map(([kind, ref]) => section(3, what ? `${kind} ${what}` : kind, load(ref)))
 
-/** The example of a kind with the advice at its head, if there is one: schema/examples. */
-const example = (ref) => {
-  const file = new URL(`../schema/examples/${ref}5`, import.meta.url)
+/** The example of a part of the configuration, with the advice at its head, if there is one. */
+const example = (name) => {
+  const file = new URL(`../schema/examples/${name}5`, import.meta.url)
   return existsSync(file) ? `\n\`\`\`json5\n${readFileSync(file, 'utf8')}\`\`\`\n` : ''
 }
 

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import JSON5 from 'json5'
 import t from 'tap'
 import { parseConfig } from '../../src/config/load.js'
@@ -48,3 +48,41 @@ for (const what of ['store', 'scheduler']) {
     })
   }
 }
+
+const read = (name: string): Record<string, object> =>
+  JSON5.parse(readFileSync(new URL(`examples/${name}.json5`, folder), 'utf8'))
+
+t.test('the examples of the other parts are valid together', async (t) => {
+  const tier = { filesystem: { content_path: '/c', temp_path: '/t', ...read('shared/eviction_policy') } }
+  const { local } = read('worker/local') as { local: object }
+  const { instances = {} } = read('instance')
+  const config = {
+    ...read('global'),
+    ...read('security'),
+    instances,
+    stores: { CAS: { fast_slow: { fast: tier, slow: { noop: {} } } }, AC: memory },
+    workers: [{ local }],
+    servers: [
+      {
+        ...read('listener'),
+        services: {
+          cas: Object.keys(instances).map((name) => ({ instance_name: name, cas_store: 'CAS' })),
+          ac: Object.keys(instances).map((name) => ({ instance_name: name, ac_store: 'AC' })),
+        },
+      },
+    ],
+  }
+  const { problems } = parseConfig(JSON.stringify(config), 'test.json', { env: {} })
+  t.same(
+    problems.map(({ path, message }) => `${path}: ${message}`),
+    [],
+  )
+})
+
+t.test('each example stands in the reference', async (t) => {
+  const page = readFileSync(new URL('../docs/configuration.md', folder), 'utf8')
+  const names = readdirSync(new URL('examples', folder), { recursive: true, encoding: 'utf8' })
+  for (const name of names.filter((one) => one.endsWith('.json5'))) {
+    t.ok(page.includes(readFileSync(new URL(`examples/${name}`, folder), 'utf8')), name)
+  }
+})
