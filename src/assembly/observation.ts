@@ -62,7 +62,8 @@ export class Observation {
     this.#recent = new RecentLines(parts.log, clock)
     this.log = this.#recent
     this.health = new HealthRegistry(this.log, clock)
-    this.metrics = new Metrics({ labelsActionDigests: config.global.metrics_action_digests }, clock.now(), parts.ledger)
+    const { metrics_action_digests: labelsActionDigests, metrics_instance_names: labelsInstanceNames } = config.global
+    this.metrics = new Metrics({ labelsActionDigests, labelsInstanceNames }, clock.now(), parts.ledger)
     this.#trends = new Trends(this.metrics, clock)
     this.metrics.watchHealth(() => this.health.counts())
     this.metrics.watchLog(() => logOutput?.lostLines ?? 0)

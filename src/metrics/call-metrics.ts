@@ -1,13 +1,17 @@
 import { codeName } from '../base/status-error.js'
 import { freshMs } from '../base/turn-clock.js'
+import type { BoundedValues } from './bounded-values.js'
 import { Distribution, type Instrument, LATENCY_SECONDS } from './instrument.js'
 
 /** Durations of the calls of every method, by code. */
 export class CallMetrics {
   readonly instrument: Instrument
   readonly #methods = new Map<string, MethodSeries>()
+  readonly #instanceNames: BoundedValues | undefined
 
-  constructor() {
+  /** With `instanceNames` each instance has series of its own. */
+  constructor(instanceNames?: BoundedValues) {
+    this.#instanceNames = instanceNames
     this.instrument = {
       name: 'svc_rpc_duration',
       description: 'Duration of calls, from their first byte to their end.',
@@ -21,32 +25,52 @@ export class CallMetrics {
   of(path: string): MethodSeries {
     const known = this.#methods.get(path)
     if (known !== undefined) return known
-    const series = new MethodSeries(path)
+    const series = new MethodSeries(path, this.#instanceNames)
     this.#methods.set(path, series)
     return series
   }
 
   all(): readonly Distribution[] {
-    return [...this.#methods.values()].flatMap(({ byCode }) => byCode.filter((series) => series !== undefined))
+    return [...this.#methods.values()].flatMap((method) => method.all())
   }
 }
 
 /** A code gets a series with its first call, because most methods use few codes. */
 class MethodSeries {
-  readonly byCode: (Distribution | undefined)[] = []
+  readonly #byCode: (Distribution | undefined)[] = []
+  readonly #byInstance = new Map<string, (Distribution | undefined)[]>()
   readonly #labels: { readonly rpc_service: string; readonly rpc_method: string }
+  readonly #instanceNames: BoundedValues | undefined
 
-  constructor(path: string) {
+  constructor(path: string, instanceNames: BoundedValues | undefined) {
+    this.#instanceNames = instanceNames
     const [, rpc_service = '', rpc_method = ''] = path.split('/')
     this.#labels = { rpc_service, rpc_method }
   }
 
-  ended(code: number, sinceMs: number): void {
-    let series = this.byCode[code]
+  ended(code: number, sinceMs: number, instanceName = ''): void {
+    const instance_name = this.#instanceNames?.of(instanceName)
+    const byCode = instance_name === undefined ? this.#byCode : this.#ofInstance(instance_name)
+    let series = byCode[code]
     if (series === undefined) {
-      series = new Distribution({ ...this.#labels, rpc_code: codeName(code) }, LATENCY_SECONDS)
-      this.byCode[code] = series
+      const labels = {
+        ...this.#labels,
+        rpc_code: codeName(code),
+        ...(instance_name !== undefined && { instance_name }),
+      }
+      series = new Distribution(labels, LATENCY_SECONDS)
+      byCode[code] = series
     }
     series.record((freshMs() - sinceMs) / 1000)
+  }
+
+  all(): readonly Distribution[] {
+    return [this.#byCode, ...this.#byInstance.values()].flat().filter((series) => series !== undefined)
+  }
+
+  #ofInstance(name: string): (Distribution | undefined)[] {
+    const known = this.#byInstance.get(name) ?? []
+    if (known.length === 0) this.#byInstance.set(name, known)
+    return known
   }
 }

@@ -41,19 +41,27 @@ const MAX_WORKER_IDS = 200
 const MAX_PRIORITIES = 20
 const MAX_ACTION_DIGESTS = 1000
 
+/** Labels of completed executions besides the result. */
+export interface ExecutionLabels {
+  readonly labelsActionDigests: boolean
+  readonly instanceNames?: BoundedValues | undefined
+}
+
 /** The metrics of all schedulers together, in one set of series. */
 export class ExecutionMetrics {
   readonly instruments: readonly Instrument[]
   readonly #completed = countsOf('execution_result', RESULTS)
-  readonly #ofActions = new Map<string, Count>()
+  readonly #labelled = new Map<string, Count>()
   readonly #events = countsOf('worker_event', EVENTS)
   readonly #retries = new Count({})
   readonly #stages: ReadonlyMap<string, Distribution>
   readonly #activities: (() => Activity)[] = []
   readonly #active = new LingeringSeries()
   readonly #digests: BoundedValues | undefined
+  readonly #instanceNames: BoundedValues | undefined
 
-  constructor({ labelsActionDigests }: { readonly labelsActionDigests: boolean }) {
+  constructor({ labelsActionDigests, instanceNames }: ExecutionLabels) {
+    this.#instanceNames = instanceNames
     this.#digests = labelsActionDigests ? new BoundedValues(MAX_ACTION_DIGESTS) : undefined
     this.#stages = new Map(STAGES.map((stage) => [stage, new Distribution({ execution_stage: stage }, ACTION_SECONDS)]))
     this.instruments = [
@@ -72,13 +80,20 @@ export class ExecutionMetrics {
     this.#activities.push(activity)
   }
 
-  completed(result: Result, { key }: { readonly key: string }): void {
+  completed(result: Result, { key }: { readonly key: string }, instanceName = ''): void {
     this.#completed.get(result)?.add()
-    if (this.#digests === undefined) return
-    const digest = this.#digests.of(key)
-    const id = `${result} ${digest}`
-    const count = this.#ofActions.get(id) ?? new Count({ execution_result: result, execution_action_digest: digest })
-    this.#ofActions.set(id, count)
+    if (!this.#isLabelled) return
+    const execution_action_digest = this.#digests?.of(key)
+    const instance_name = this.#instanceNames?.of(instanceName)
+    const id = JSON.stringify([result, execution_action_digest, instance_name])
+    const known = this.#labelled.get(id)
+    const labels = {
+      execution_result: result,
+      ...(execution_action_digest !== undefined && { execution_action_digest }),
+      ...(instance_name !== undefined && { instance_name }),
+    }
+    const count = known ?? new Count(labels)
+    if (known === undefined) this.#labelled.set(id, count)
     count.add()
   }
 
@@ -119,10 +134,15 @@ export class ExecutionMetrics {
   }
 
   /**
-   * With labels for actions, only the labelled series are exported. Exporting both would count each operation twice.
+   * With labels for actions or instances, only the labelled series are exported. Exporting both would count each
+   * operation twice.
    */
   #completions(): Iterable<Reading> {
-    return this.#digests === undefined ? this.#completed.values() : this.#ofActions.values()
+    return this.#isLabelled ? this.#labelled.values() : this.#completed.values()
+  }
+
+  get #isLabelled(): boolean {
+    return this.#digests !== undefined || this.#instanceNames !== undefined
   }
 
   #counted(): readonly Reading[] {

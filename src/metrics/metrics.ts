@@ -1,4 +1,5 @@
 import { Ledger } from '../ledger/ledger.js'
+import { BoundedValues } from './bounded-values.js'
 import { CallMetrics } from './call-metrics.js'
 import { ExecutionMetrics } from './execution-metrics.js'
 import { type Instrument, observed, type Reading } from './instrument.js'
@@ -6,9 +7,14 @@ import { ledgerInstruments } from './ledger-metrics.js'
 import { ProcessMetrics } from './process-metrics.js'
 import { StoreMetrics } from './store-metrics.js'
 
+/** Clients choose the names of instances that a catch-all entry serves. */
+const MAX_INSTANCE_NAMES = 100
+
 export interface MetricsOptions {
   /** Whether completed executions are counted for each action. Helps to find an action, but creates many series. */
   readonly labelsActionDigests: boolean
+  /** Whether calls and completed executions are counted for each instance. */
+  readonly labelsInstanceNames?: boolean
 }
 
 /**
@@ -18,7 +24,7 @@ export interface MetricsOptions {
 export class Metrics {
   readonly stores = new StoreMetrics()
   readonly executions: ExecutionMetrics
-  readonly calls = new CallMetrics()
+  readonly calls: CallMetrics
   readonly startedMs: number
   readonly #process = new ProcessMetrics()
   #lostLines = (): number => 0
@@ -30,7 +36,11 @@ export class Metrics {
 
   constructor(options: MetricsOptions, nowMs: number, ledger = new Ledger()) {
     this.#ledger = ledger
-    this.executions = new ExecutionMetrics(options)
+    const { labelsActionDigests, labelsInstanceNames = false } = options
+    // One set for both, so that an instance has the same label in both.
+    const instanceNames = labelsInstanceNames ? new BoundedValues(MAX_INSTANCE_NAMES) : undefined
+    this.calls = new CallMetrics(instanceNames)
+    this.executions = new ExecutionMetrics({ labelsActionDigests, instanceNames })
     this.startedMs = nowMs
   }
 

@@ -9,6 +9,8 @@ export interface Call {
   /** Aborted when the client cancelled, its deadline passed, or the work is no longer needed. */
   readonly signal: AbortSignal
   readonly instanceName: string
+  /** Told the instance that a request of a client is for, once it is known. Absent for internal work. */
+  readonly isFor?: ((instanceName: string) => void) | undefined
   readonly log: Log
   /** The metadata of the client, with lower-case names; absent for internal work. */
   readonly metadata?: ReadonlyMap<string, string | Buffer> | undefined

@@ -81,4 +81,7 @@ const faultOf = (name: string): string | undefined => {
 }
 
 /** The call for stores: with the instance name of the request. */
-export const inInstance = (call: Call, instanceName: string): Call => callWith(call, { instanceName })
+export const inInstance = (call: Call, instanceName: string): Call => {
+  call.isFor?.(instanceName)
+  return callWith(call, { instanceName })
+}

@@ -4,9 +4,11 @@ import type { StoreConfig } from '../../src/config/config.js'
 import { silentLog } from '../../src/log/log.js'
 import { unhiddenSecrets } from '../../src/log/secrets.js'
 import { BoundedValues, OVERFLOW } from '../../src/metrics/bounded-values.js'
+import type { CallMetrics } from '../../src/metrics/call-metrics.js'
 import { ExecutionMetrics } from '../../src/metrics/execution-metrics.js'
 import { Distribution } from '../../src/metrics/instrument.js'
 import { LingeringSeries } from '../../src/metrics/lingering-series.js'
+import { Metrics } from '../../src/metrics/metrics.js'
 import { StoreMetrics } from '../../src/metrics/store-metrics.js'
 import { buildStores } from '../../src/store/builder.js'
 import { putBytes } from '../../src/store/contract/store.js'
@@ -72,6 +74,31 @@ t.test('executions are counted by action only if configured, for a bounded numbe
   const readings = valuesOf(detailed, name) as { value: number; execution_action_digest: string }[]
   t.equal(readings.length, 1001)
   t.equal(readings.find((reading) => reading.execution_action_digest === OVERFLOW)?.value, 500)
+})
+
+t.test('calls and executions are counted by instance only if configured, for a bounded number of names', async (t) => {
+  const names = (metrics: CallMetrics): unknown[] => metrics.all().map(({ labels }) => labels['instance_name'])
+  const count = (metrics: Metrics): void => {
+    for (let tenant = 0; tenant < 150; tenant++) {
+      for (let call = 0; call < 2; call++) metrics.calls.of('/a.B/C').ended(0, 0, `t${tenant}`)
+      metrics.executions.completed('success', { key: 'a' }, `t${tenant}`)
+    }
+  }
+  const plain = new Metrics({ labelsActionDigests: false }, 0)
+  const detailed = new Metrics({ labelsActionDigests: false, labelsInstanceNames: true }, 0)
+  t.teardown(() => [plain, detailed].map((metrics) => metrics.stop()))
+  for (const metrics of [plain, detailed]) count(metrics)
+  t.same(names(plain.calls), [undefined])
+  t.equal(names(detailed.calls).length, 101)
+  t.ok(names(detailed.calls).includes('t99'))
+  t.notOk(names(detailed.calls).includes('t100'))
+  const overflow = detailed.calls.all().find(({ labels }) => labels['instance_name'] === OVERFLOW)
+  t.equal(overflow?.count, 100)
+  const name = 'svc_execution_completed_count_total'
+  t.notOk(valuesOf(plain.executions, name).some((reading) => 'instance_name' in reading))
+  const readings = valuesOf(detailed.executions, name) as { value: number; instance_name: string }[]
+  t.equal(readings.find(({ instance_name }) => instance_name === 't7')?.value, 1)
+  t.equal(readings.find(({ instance_name }) => instance_name === OVERFLOW)?.value, 50)
 })
 
 t.test('stores of one type share one set of series', async (t) => {

@@ -19,7 +19,7 @@ const serve = async (t: Test, metrics: object | undefined, more: object = {}) =>
     servers: {
       main: {
         listener: { http: { socket_address: '127.0.0.1:0' } },
-        services: { cas: { '': { cas_store: 'CAS' } }, ac: { '': { ac_store: 'AC' } }, ...(metrics && { metrics }) },
+        services: { cas: { '*': { cas_store: 'CAS' } }, ac: { '*': { ac_store: 'AC' } }, ...(metrics && { metrics }) },
       },
     },
     ...more,
@@ -76,6 +76,27 @@ t.test('the page has what OTLP has, with the names of the specification, and Pro
     t.not(broken.status, 0)
     t.match(broken.stderr, /error while linting/)
   })
+})
+
+t.test('each tenant has numbers of its own, if configured', async (t) => {
+  const { address, page } = await serve(t, {}, { global: { metrics_instance_names: true } })
+  const client = new TestClient(address)
+  t.teardown(() => client.close())
+  const ask = (instanceName: string) =>
+    client.unary(`${CAS}/FindMissingBlobs`, { instanceName, blobDigests: [wire(blobOf(Buffer.from('x')).digest)] })
+      .response
+  for (const tenant of ['red', 'red', 'blue']) await ask(tenant)
+  const { bytes, digest } = blobOf(Buffer.alloc(9))
+  const { hash } = wire(digest) as { hash: string }
+  const resourceName = `blue/uploads/6f1c9d1e-9c1b-4a57-9d2b-3c1f2a4b5c6d/blobs/${hash}/9`
+  const { call, response } = client.clientStream('google.bytestream.ByteStream/Write')
+  call.end({ resourceName, data: bytes, finishWrite: true })
+  await response
+  const text = await (await fetch(page)).text()
+  t.match(text, /^svc_rpc_duration_count\{.*rpc_method="Write".*instance_name="blue".* 1$/m, 'named in a resource name')
+  for (const [tenant, calls] of Object.entries({ red: 2, blue: 1 })) {
+    t.match(text, new RegExp(`^svc_rpc_duration_count\\{.*instance_name="${tenant}".* ${calls}$`, 'm'))
+  }
 })
 
 t.test('without the service there is no page', async (t) => {

@@ -1424,6 +1424,10 @@ export interface GlobalOptions {
    */
   readonly log_call_share: number
   /**
+   * Count calls and completed executions per instance, by the label `instance_name` of `svc_rpc_duration` and `svc_execution_completed_count_total`. The first 100 names get their own series, all others share one. Calls that name no instance have an empty label.
+   */
+  readonly metrics_instance_names: boolean
+  /**
    * Count completed executions per action, by the label `execution_action_digest` of the metrics. The first 1,000 actions get their own series, all others share one. This makes many series: turn it on for a while, to investigate one action.
    */
   readonly metrics_action_digests: boolean

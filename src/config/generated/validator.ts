@@ -13392,7 +13392,7 @@ return errors === 0;
 }
 validate270.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema119 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/global.json","title":"Global","description":"Settings of the whole process.","type":"object","properties":{"max_open_files":{"description":"Files the process may have open.","type":["integer","string"],"x-value":"count","minimum":0,"x-ignored":"Node raises its limit at start to the hard limit, which ulimit -Hn or the service unit (LimitNOFILE) sets"},"default_digest_hash_function":{"description":"Digest function of requests that name none and whose hash fits several.","type":"string","x-words":["SHA256","BLAKE3","SHA384","SHA512","SHA1","MD5"],"default":"SHA256"},"digest_functions":{"description":"Digest functions clients may use.","type":"array","minItems":1,"items":{"type":"string","x-words":["SHA256","BLAKE3","SHA384","SHA512","SHA1","MD5"]},"default":["SHA256","BLAKE3"]},"default_digest_size_health_check":{"description":"Bytes a health probe writes to and reads from a store.","type":["integer","string"],"x-value":"size","x-ignored":"a probe writes one byte at most"},"log_level":{"description":"Lowest level that is logged.","type":"string","enum":["debug","info","warn","error"],"default":"info"},"log_call_share":{"description":"Fraction of calls, and of ended actions, that are logged at level info; each line states the fraction. 0.01 logs one in a hundred, chosen at random. At level debug all of them are logged. An action that failed for another reason than its command is always logged. A call that the server failed is logged at every level.","type":["number","string"],"x-value":"number","minimum":0,"maximum":1,"default":0},"metrics_action_digests":{"description":"Count completed executions per action, by the label `execution_action_digest` of the metrics. The first 1,000 actions get their own series, all others share one. This makes many series: turn it on for a while, to investigate one action.","type":["boolean","string"],"x-value":"bool","default":false},"drain_s":{"description":"Seconds from a stop signal (SIGTERM, SIGINT, or SIGHUP from a closed terminal) to the end of the process, at most; below 4 it may take 4. Calls and actions in flight get all of it but the last 2 seconds (a quarter, when that is less); then they are cancelled and the stores are closed. The server does not wait for idle workers and connections. A start that is not complete by then is aborted. A second signal ends the process at once. Container managers kill after 10 or 30 seconds: keep this below.","type":["integer","string"],"x-value":"duration","default":8},"disable_metrics":{"description":"Do not count calls, store operations or scheduler events, export no metrics, and leave these numbers out of the status page.","type":["boolean","string"],"x-value":"bool","default":false},"idle_file_descriptor_timeout_millis":{"description":"No longer used.","deprecated":true,"x-ignored":true}},"additionalProperties":false};
+const schema119 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/global.json","title":"Global","description":"Settings of the whole process.","type":"object","properties":{"max_open_files":{"description":"Files the process may have open.","type":["integer","string"],"x-value":"count","minimum":0,"x-ignored":"Node raises its limit at start to the hard limit, which ulimit -Hn or the service unit (LimitNOFILE) sets"},"default_digest_hash_function":{"description":"Digest function of requests that name none and whose hash fits several.","type":"string","x-words":["SHA256","BLAKE3","SHA384","SHA512","SHA1","MD5"],"default":"SHA256"},"digest_functions":{"description":"Digest functions clients may use.","type":"array","minItems":1,"items":{"type":"string","x-words":["SHA256","BLAKE3","SHA384","SHA512","SHA1","MD5"]},"default":["SHA256","BLAKE3"]},"default_digest_size_health_check":{"description":"Bytes a health probe writes to and reads from a store.","type":["integer","string"],"x-value":"size","x-ignored":"a probe writes one byte at most"},"log_level":{"description":"Lowest level that is logged.","type":"string","enum":["debug","info","warn","error"],"default":"info"},"log_call_share":{"description":"Fraction of calls, and of ended actions, that are logged at level info; each line states the fraction. 0.01 logs one in a hundred, chosen at random. At level debug all of them are logged. An action that failed for another reason than its command is always logged. A call that the server failed is logged at every level.","type":["number","string"],"x-value":"number","minimum":0,"maximum":1,"default":0},"metrics_instance_names":{"description":"Count calls and completed executions per instance, by the label `instance_name` of `svc_rpc_duration` and `svc_execution_completed_count_total`. The first 100 names get their own series, all others share one. Calls that name no instance have an empty label.","type":["boolean","string"],"x-value":"bool","default":false},"metrics_action_digests":{"description":"Count completed executions per action, by the label `execution_action_digest` of the metrics. The first 1,000 actions get their own series, all others share one. This makes many series: turn it on for a while, to investigate one action.","type":["boolean","string"],"x-value":"bool","default":false},"drain_s":{"description":"Seconds from a stop signal (SIGTERM, SIGINT, or SIGHUP from a closed terminal) to the end of the process, at most; below 4 it may take 4. Calls and actions in flight get all of it but the last 2 seconds (a quarter, when that is less); then they are cancelled and the stores are closed. The server does not wait for idle workers and connections. A start that is not complete by then is aborted. A second signal ends the process at once. Container managers kill after 10 or 30 seconds: keep this below.","type":["integer","string"],"x-value":"duration","default":8},"disable_metrics":{"description":"Do not count calls, store operations or scheduler events, export no metrics, and leave these numbers out of the status page.","type":["boolean","string"],"x-value":"bool","default":false},"idle_file_descriptor_timeout_millis":{"description":"No longer used.","deprecated":true,"x-ignored":true}},"additionalProperties":false};
 
 function validate273(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/global.json" */;
@@ -13621,10 +13621,10 @@ errors++;
 }
 }
 }
-if(data.metrics_action_digests !== undefined){
-let data7 = data.metrics_action_digests;
+if(data.metrics_instance_names !== undefined){
+let data7 = data.metrics_instance_names;
 if((typeof data7 !== "boolean") && (typeof data7 !== "string")){
-const err18 = {instancePath:instancePath+"/metrics_action_digests",schemaPath:"#/properties/metrics_action_digests/type",keyword:"type",params:{type: schema119.properties.metrics_action_digests.type},message:"must be boolean,string",schema:schema119.properties.metrics_action_digests.type,parentSchema:schema119.properties.metrics_action_digests,data:data7};
+const err18 = {instancePath:instancePath+"/metrics_instance_names",schemaPath:"#/properties/metrics_instance_names/type",keyword:"type",params:{type: schema119.properties.metrics_instance_names.type},message:"must be boolean,string",schema:schema119.properties.metrics_instance_names.type,parentSchema:schema119.properties.metrics_instance_names,data:data7};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -13633,9 +13633,9 @@ vErrors.push(err18);
 }
 errors++;
 }
-const reason5 = checkScalar.call(this, "bool", data7, schema119.properties.metrics_action_digests, instancePath+"/metrics_action_digests");
+const reason5 = checkScalar.call(this, "bool", data7, schema119.properties.metrics_instance_names, instancePath+"/metrics_instance_names");
 if(reason5 !== undefined){
-const err19 = {instancePath:instancePath+"/metrics_action_digests",schemaPath:"#/properties/metrics_action_digests/x-value",keyword:"x-value",params:{},message:reason5,schema:"bool",parentSchema:schema119.properties.metrics_action_digests,data:data7};
+const err19 = {instancePath:instancePath+"/metrics_instance_names",schemaPath:"#/properties/metrics_instance_names/x-value",keyword:"x-value",params:{},message:reason5,schema:"bool",parentSchema:schema119.properties.metrics_instance_names,data:data7};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -13645,10 +13645,10 @@ vErrors.push(err19);
 errors++;
 }
 }
-if(data.drain_s !== undefined){
-let data8 = data.drain_s;
-if((!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))) && (typeof data8 !== "string")){
-const err20 = {instancePath:instancePath+"/drain_s",schemaPath:"#/properties/drain_s/type",keyword:"type",params:{type: schema119.properties.drain_s.type},message:"must be integer,string",schema:schema119.properties.drain_s.type,parentSchema:schema119.properties.drain_s,data:data8};
+if(data.metrics_action_digests !== undefined){
+let data8 = data.metrics_action_digests;
+if((typeof data8 !== "boolean") && (typeof data8 !== "string")){
+const err20 = {instancePath:instancePath+"/metrics_action_digests",schemaPath:"#/properties/metrics_action_digests/type",keyword:"type",params:{type: schema119.properties.metrics_action_digests.type},message:"must be boolean,string",schema:schema119.properties.metrics_action_digests.type,parentSchema:schema119.properties.metrics_action_digests,data:data8};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -13657,9 +13657,9 @@ vErrors.push(err20);
 }
 errors++;
 }
-const reason6 = checkScalar.call(this, "duration", data8, schema119.properties.drain_s, instancePath+"/drain_s");
+const reason6 = checkScalar.call(this, "bool", data8, schema119.properties.metrics_action_digests, instancePath+"/metrics_action_digests");
 if(reason6 !== undefined){
-const err21 = {instancePath:instancePath+"/drain_s",schemaPath:"#/properties/drain_s/x-value",keyword:"x-value",params:{},message:reason6,schema:"duration",parentSchema:schema119.properties.drain_s,data:data8};
+const err21 = {instancePath:instancePath+"/metrics_action_digests",schemaPath:"#/properties/metrics_action_digests/x-value",keyword:"x-value",params:{},message:reason6,schema:"bool",parentSchema:schema119.properties.metrics_action_digests,data:data8};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -13669,10 +13669,10 @@ vErrors.push(err21);
 errors++;
 }
 }
-if(data.disable_metrics !== undefined){
-let data9 = data.disable_metrics;
-if((typeof data9 !== "boolean") && (typeof data9 !== "string")){
-const err22 = {instancePath:instancePath+"/disable_metrics",schemaPath:"#/properties/disable_metrics/type",keyword:"type",params:{type: schema119.properties.disable_metrics.type},message:"must be boolean,string",schema:schema119.properties.disable_metrics.type,parentSchema:schema119.properties.disable_metrics,data:data9};
+if(data.drain_s !== undefined){
+let data9 = data.drain_s;
+if((!(((typeof data9 == "number") && (!(data9 % 1) && !isNaN(data9))) && (isFinite(data9)))) && (typeof data9 !== "string")){
+const err22 = {instancePath:instancePath+"/drain_s",schemaPath:"#/properties/drain_s/type",keyword:"type",params:{type: schema119.properties.drain_s.type},message:"must be integer,string",schema:schema119.properties.drain_s.type,parentSchema:schema119.properties.drain_s,data:data9};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -13681,9 +13681,9 @@ vErrors.push(err22);
 }
 errors++;
 }
-const reason7 = checkScalar.call(this, "bool", data9, schema119.properties.disable_metrics, instancePath+"/disable_metrics");
+const reason7 = checkScalar.call(this, "duration", data9, schema119.properties.drain_s, instancePath+"/drain_s");
 if(reason7 !== undefined){
-const err23 = {instancePath:instancePath+"/disable_metrics",schemaPath:"#/properties/disable_metrics/x-value",keyword:"x-value",params:{},message:reason7,schema:"bool",parentSchema:schema119.properties.disable_metrics,data:data9};
+const err23 = {instancePath:instancePath+"/drain_s",schemaPath:"#/properties/drain_s/x-value",keyword:"x-value",params:{},message:reason7,schema:"duration",parentSchema:schema119.properties.drain_s,data:data9};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -13693,14 +13693,38 @@ vErrors.push(err23);
 errors++;
 }
 }
-}
-else {
-const err24 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema119.type,parentSchema:schema119,data};
+if(data.disable_metrics !== undefined){
+let data10 = data.disable_metrics;
+if((typeof data10 !== "boolean") && (typeof data10 !== "string")){
+const err24 = {instancePath:instancePath+"/disable_metrics",schemaPath:"#/properties/disable_metrics/type",keyword:"type",params:{type: schema119.properties.disable_metrics.type},message:"must be boolean,string",schema:schema119.properties.disable_metrics.type,parentSchema:schema119.properties.disable_metrics,data:data10};
 if(vErrors === null){
 vErrors = [err24];
 }
 else {
 vErrors.push(err24);
+}
+errors++;
+}
+const reason8 = checkScalar.call(this, "bool", data10, schema119.properties.disable_metrics, instancePath+"/disable_metrics");
+if(reason8 !== undefined){
+const err25 = {instancePath:instancePath+"/disable_metrics",schemaPath:"#/properties/disable_metrics/x-value",keyword:"x-value",params:{},message:reason8,schema:"bool",parentSchema:schema119.properties.disable_metrics,data:data10};
+if(vErrors === null){
+vErrors = [err25];
+}
+else {
+vErrors.push(err25);
+}
+errors++;
+}
+}
+}
+else {
+const err26 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema119.type,parentSchema:schema119,data};
+if(vErrors === null){
+vErrors = [err26];
+}
+else {
+vErrors.push(err26);
 }
 errors++;
 }

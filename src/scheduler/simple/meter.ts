@@ -10,7 +10,7 @@ export type WorkerEvent = 'connected' | 'disconnected' | 'timeout'
 /** Counts each transition of the state machine once. */
 export interface SchedulerMeter {
   /** A client's operation ended. Every opened operation ends once. */
-  completed(result: ExecutionResult, actionDigest: Digest): void
+  completed(result: ExecutionResult, actionDigest: Digest, instanceName: string): void
   /** An execution left the queue for a worker. */
   dequeued(waitedMs: number): void
   /** An attempt failed and its execution is retried. */

@@ -27,7 +27,7 @@ type Messages = Pick<Receiver, 'message' | 'halfClosed'>
  */
 export class ServerCall implements ServedCall, Receiver, Positioned {
   position = 0
-  /** Set when the request is decoded. Empty if it names no instance, and for calls that stream requests. */
+  /** Set when the request is decoded, or by the handler that reads it. Empty if it names no instance. */
   instanceName = ''
   readonly log: Log
   /** The share of calls logged at level info, if this call is one of them. */
@@ -126,6 +126,10 @@ export class ServerCall implements ServedCall, Receiver, Positioned {
     const request = this.#decode(bytes, this.cameCompressed(bytes))
     this.instanceName = instanceNameOf(request)
     return request
+  }
+
+  isFor(instanceName: string): void {
+    this.instanceName = instanceName
   }
 
   /** Like `request`, but encoded. */
@@ -265,7 +269,7 @@ export class ServerCall implements ServedCall, Receiver, Positioned {
   }
 
   #logEnd(code: number, error: StatusError | undefined): void {
-    this.#meter.ended(code, this.#startedMs)
+    this.#meter.ended(code, this.#startedMs, this.instanceName)
     this.#endSpan(code, error)
     if (error !== undefined && serverFaults.has(code) && !this.#isClientFault)
       this.log.error('call failed', { ...this.#line(code), error })

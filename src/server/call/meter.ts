@@ -1,7 +1,10 @@
 /** Counts the calls of one method. */
 export interface CallMeter {
-  /** `sinceMs`: the start of the call, from `performance.now`. */
-  ended(code: number, sinceMs: number): void
+  /**
+   * `sinceMs`: the start of the call, from `performance.now`. `instanceName`: what the call was for; empty if it names no
+   * instance.
+   */
+  ended(code: number, sinceMs: number, instanceName: string): void
 }
 
 /** Returns the meter of a method by its path. */

@@ -81,7 +81,7 @@ export class Operations {
 
   complete(operation: Operation, outcome: Outcome, result = resultOf(outcome)): void {
     const { settings, deadlines, nowMs, meter } = this.#context
-    meter.completed(result, operation.actionDigest)
+    meter.completed(result, operation.actionDigest, operation.instanceName)
     operation.outcome = outcome
     operation.execution = undefined
     operation.stage = 'COMPLETED'
