@@ -57,6 +57,13 @@ export class Copies {
     this.#find(digest)?.outdate()
   }
 
+  /** Resolves when no copy is in flight that would replace or remove what is written to fast now. */
+  async settled(digest: Digest, { signal }: Call): Promise<void> {
+    if (!digest.describesContent) this.outdate(digest)
+    for (let copy = this.#find(digest); copy?.isCurrent === false; copy = this.#find(digest))
+      await unlessAborted(copy.over, signal)
+  }
+
   async close(): Promise<void> {
     this.#closing.abort()
     await Promise.all(this.#underWay.map(({ over }) => over))

@@ -1,8 +1,7 @@
 import { createReadStream } from 'node:fs'
 import { unlink } from 'node:fs/promises'
-import type { Clock } from '../../../base/clock.js'
 import type { HealthStatus } from '../../../base/health.js'
-import { Code, isStatus, StatusError } from '../../../base/status-error.js'
+import { isStatus, StatusError } from '../../../base/status-error.js'
 import type { FastSlowOptions } from '../../../config/config.js'
 import { SparingLog } from '../../../log/sparing-log.js'
 import type { Digest } from '../../../reapi/digest.js'
@@ -30,18 +29,14 @@ import { Confirmed } from './confirmed.js'
 import { Copies, isNews } from './copies.js'
 import { goingOn, type Rest } from './go-on.js'
 import { SlowTouches } from './slow-touches.js'
-import { isAway, isOutage, type SlowWatch } from './slow-watch.js'
+import { isAway, type SlowWatch } from './slow-watch.js'
+import { AcknowledgedUploads, type FastPut } from './uploads/acknowledged.js'
 import { openUploads } from './uploads/open-uploads.js'
 import type { Place, UploadQueue } from './uploads/upload-queue.js'
 import { WatchedSlow } from './watched-slow.js'
 
 /** Of each kind of failure of a tier. */
 const RATION = { lines: 1, periodMs: 60_000 }
-
-/** A disk that is full or broken. Other failures of an upload may be those of its source. */
-const DISK_FAULTS: ReadonlySet<number> = new Set([Code.RESOURCE_EXHAUSTED, Code.DATA_LOSS])
-/** How long after such a failure uploads wait for slow instead. */
-const FAST_PAUSE_MS = 5000
 
 interface Parts extends Pick<BuildContext, 'clock' | 'log' | 'path'> {
   readonly watch: SlowWatch | undefined
@@ -73,18 +68,14 @@ class FastSlowStore extends BaseStore {
   readonly #watch: SlowWatch | undefined
   /** Uploads that fast has acknowledged and slow does not have. Undefined if there can be none. */
   readonly #queue: UploadQueue | undefined
-  readonly #acknowledgesFast: boolean
-  readonly #clock: Clock
-  /** When fast failed to take an upload. */
-  #fastFailedMs = Number.NEGATIVE_INFINITY
+  /** Undefined if uploads are acknowledged by slow. */
+  readonly #acknowledged: AcknowledgedUploads | undefined
 
   constructor(fast: Store, slow: Store, options: FastSlowOptions, parts: Parts) {
     super()
     const { clock, log, path, watch, queue } = parts
     this.#watch = watch
     this.#queue = queue
-    this.#acknowledgesFast = options.acknowledge === 'fast'
-    this.#clock = clock
     this.#fast = fast
     this.#slow = slow
     this.#log = new SparingLog(log, clock, RATION)
@@ -96,6 +87,8 @@ class FastSlowStore extends BaseStore {
       if (this.#slowTakesUploads) await slow.remove(digest, 'wrong', call)
     }
     this.#copies = new Copies({ fast, slow, repair }, this.#log)
+    if (queue !== undefined && options.acknowledge === 'fast')
+      this.#acknowledged = new AcknowledgedUploads({ fast, queue, copies: this.#copies, clock })
     if (slow.properties.extendsLifetimes && !slow.properties.keepsNothing)
       this.#touches = new SlowTouches({ slow, clock, log, path })
     if (this.#slowTakesUploads && options.action_result_max_age_s > 0)
@@ -155,18 +148,17 @@ class FastSlowStore extends BaseStore {
 
   async put(digest: Digest, blob: Blob, call: Call): Promise<void> {
     if (!this.#slowTakesUploads) return this.#putFast(digest, blob, call)
-    const place = this.#placeOf(digest, blob.sizeBytes)
-    if (place !== undefined) return this.#putBehind(place, digest, () => this.#fast.put(digest, blob, call), call)
-    if (this.#acknowledgesFast && this.#queue?.couldOvertake(digest)) {
-      blob.discard()
-      throw new StatusError('RESOURCE_EXHAUSTED', `${this.#queue.fullness}: ask again later`)
-    }
+    const isQueued = await this.#putBehind(digest, blob.sizeBytes, call, {
+      put: () => this.#fast.put(digest, blob, call),
+      giveUp: () => blob.discard(),
+    })
+    if (isQueued) return
     try {
       const isInFast = await this.#putSlow(digest, blob, call)
       if (isInFast) this.#confirmed?.add(digest)
       if (isInFast) return
     } catch (error) {
-      throw this.#inWords(error)
+      throw this.#acknowledged?.inWords(error) ?? error
     } finally {
       // A copy that began earlier has the old bytes.
       if (!digest.describesContent) this.#copies.outdate(digest)
@@ -174,39 +166,27 @@ class FastSlowStore extends BaseStore {
     await this.#outdateFast(digest, call)
   }
 
-  /** A place in the queue; undefined when the upload has to wait for slow. */
-  #placeOf(digest: Digest, blobBytes: number | undefined): Place | undefined {
-    if (!this.#acknowledgesFast || this.#queue === undefined) return undefined
-    if (this.#clock.now() - this.#fastFailedMs < FAST_PAUSE_MS) return undefined
-    const sizeBytes = digest.describesContent ? digest.sizeBytes : (blobBytes ?? 0)
-    return sizeBytes > (this.#fast.lasting?.maxBytes ?? 0) ? undefined : this.#queue.reserve(digest, sizeBytes)
-  }
-
-  /** An upload is acknowledged when fast has it and the queue, on disk, knows it. */
-  async #putBehind(place: Place, digest: Digest, putFast: () => Promise<void>, call: Call): Promise<void> {
-    try {
-      await putFast()
-      await place.queued(call)
-    } catch (thrown) {
-      const error = StatusError.from(thrown)
-      if (DISK_FAULTS.has(error.code)) this.#fastFailedMs = this.#clock.now()
-      throw error
-    } finally {
-      place.release()
-      if (!digest.describesContent) this.#copies.outdate(digest)
-    }
+  /** Returns false if slow must have the upload before it is acknowledged. */
+  async #putBehind(digest: Digest, blobBytes: number | undefined, call: Call, work: FastPut): Promise<boolean> {
+    const place = this.#placeOf(digest, blobBytes, work)
+    if (place === undefined) return false
+    await this.#acknowledged?.put(place, digest, work, call)
     if (!digest.describesContent) this.#confirmed?.add(digest)
+    return true
   }
 
-  /** A failure of slow, which the upload met because the queue is full. */
-  #inWords(thrown: unknown): unknown {
-    if (!this.#acknowledgesFast || this.#queue === undefined || !(thrown instanceof StatusError)) return thrown
-    if (!isOutage(thrown) || !this.#queue.isFull) return thrown
-    return new StatusError('RESOURCE_EXHAUSTED', `${this.#queue.fullness}, and ${thrown.message}`, { cause: thrown })
+  #placeOf(digest: Digest, blobBytes: number | undefined, work: FastPut): Place | undefined {
+    try {
+      return this.#slowTakesUploads ? this.#acknowledged?.placeOf(digest, blobBytes) : undefined
+    } catch (error) {
+      work.giveUp()
+      throw error
+    }
   }
 
   /** Removes an old blob from fast. A failure is only logged, because the upload is committed in slow. */
   async #outdateFast(digest: Digest, call: Call): Promise<void> {
+    if (this.#queue?.guards(digest)) return
     const failure = await outcomeOf(this.#fast.remove(digest, 'unwanted', call))
     if (failure !== undefined) this.#notCached(digest, failure, call)
   }
@@ -347,7 +327,9 @@ class FastSlowStore extends BaseStore {
   }
 
   /** Whether a read copies the blob to fast. The length of a blob under a key is not known beforehand. */
-  #isCopied({ describesContent, sizeBytes }: Digest, range: Range): boolean {
+  #isCopied(digest: Digest, range: Range): boolean {
+    const { describesContent, sizeBytes } = digest
+    if (this.#queue?.guards(digest)) return false
     if (!describesContent) return this.#fillsFast && isWhole(range, Number.POSITIVE_INFINITY)
     return this.#fillsFast && sizeBytes < this.#bypassBytes && isWhole(range, sizeBytes)
   }
@@ -383,8 +365,11 @@ class FastSlowStore extends BaseStore {
   /** Copies the file to slow first: once fast owns it, it may be evicted. */
   async #adopt(files: BlobFiles, digest: Digest, file: FinishedFile, call: Call): Promise<void> {
     const { path, sizeBytes } = file
-    const place = this.#slowTakesUploads ? this.#placeOf(digest, sizeBytes) : undefined
-    if (place !== undefined) return this.#putBehind(place, digest, () => files.adopt(digest, file, call), call)
+    const isQueued = await this.#putBehind(digest, sizeBytes, call, {
+      put: () => files.adopt(digest, file, call),
+      giveUp: () => void unlink(path).catch(() => {}),
+    })
+    if (isQueued) return
     try {
       if (this.#slowTakesUploads) {
         const blob = Blob.ofPath([createReadStream(path, { highWaterMark: STAGE_BYTES })], { sizeBytes })
@@ -392,7 +377,7 @@ class FastSlowStore extends BaseStore {
       } else if (!this.#fastTakesUploads) throw takenByNeither(digest)
     } catch (error) {
       await unlink(path).catch(() => {})
-      throw this.#inWords(error)
+      throw this.#acknowledged?.inWords(error) ?? error
     }
     if (!this.#fastTakesUploads) return unlink(path)
     const failure = await outcomeOf(files.adopt(digest, file, call))

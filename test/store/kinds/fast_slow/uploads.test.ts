@@ -13,6 +13,7 @@ import { UploadOrder } from '../../../../src/store/contract/upload-order.js'
 import { isolatedView } from '../../../../src/store/view/isolated.js'
 import { asKeyed } from '../../../../src/store/view/keyed.js'
 import { Blob } from '../../../../src/stream/blob/blob.js'
+import type { Range } from '../../../../src/stream/path.js'
 import { bytesOf, call, digestOf, get, isPresent, put, until } from '../../blobs.js'
 import { memoryStore } from '../../build.js'
 import { ContractDouble } from '../../double.js'
@@ -157,6 +158,54 @@ t.test('a result replaced while it is uploaded is uploaded again', async (t) => 
   slow.waiting.shift()?.()
   await drained(behind)
   t.equal((await get(slow, result)).toString(), 'newer')
+})
+
+/** Reads from it are answered when the test says so, by what was there when they began. */
+class LateReads extends ForwardingStore {
+  readonly waiting: (() => void)[] = []
+
+  override async get(digest: Digest, range: Range, call: Call): Promise<Blob> {
+    const found = await super.get(digest, range, call).then(
+      (blob) => blob,
+      (error: StatusError) => error,
+    )
+    await new Promise<void>((resolve) => this.waiting.push(resolve))
+    if (found instanceof StatusError) throw found
+    return found
+  }
+}
+
+t.test('a result uploaded while slow is asked for it stays, whatever slow answers', async (t) => {
+  for (const older of ['older', undefined]) {
+    for (const isRemoved of [false, true]) {
+      const slow = new LateReads(new Gated(await memoryStore()))
+      const { store, fast, usage, close } = await openBehind({
+        folder: t.testdir({}),
+        slow,
+        action_result_max_age_s: 1,
+      })
+      const result = digestOf(Buffer.from('an action')).asKey()
+      const gated = (slow as unknown as { readonly backend: Gated }).backend
+      if (older !== undefined) {
+        const given = put(slow, result, Buffer.from(older))
+        await until(async () => gated.waiting.length === 1)
+        gated.waiting.shift()?.()
+        await given
+      }
+      const read = get(store, result).catch(() => undefined)
+      await until(async () => slow.waiting.length === 1)
+      const removed = isRemoved ? store.remove(result, 'unwanted', call) : undefined
+      const uploaded = put(store, result, Buffer.from('newer'))
+      for (let turn = 0; turn < 50; turn++) await setImmediate()
+      slow.waiting.shift()?.()
+      await Promise.all([read, removed, uploaded])
+      for (let turn = 0; turn < 50; turn++) await setImmediate()
+      t.equal((await get(fast, result)).toString(), 'newer', `${older} in slow, removed: ${isRemoved}`)
+      t.equal((await get(store, result)).toString(), 'newer')
+      t.equal(usage().entryCount, 1)
+      await close()
+    }
+  }
 })
 
 t.test('a new process uploads what the killed one left, under the same keys', async (t) => {

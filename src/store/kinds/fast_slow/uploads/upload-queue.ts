@@ -116,6 +116,11 @@ export class UploadQueue implements OrderedQueue {
     return this.#entries.find(digest) !== undefined
   }
 
+  /** Whether what fast has under this digest must not be replaced or removed for the sake of slow. */
+  guards(digest: Digest): boolean {
+    return this.#coming.has(digest.key) || (!digest.describesContent && this.has(digest))
+  }
+
   /** Whether an upload directly to slow could overtake blobs that it refers to. */
   couldOvertake({ describesContent }: Digest): boolean {
     const { order } = this.#parts
