@@ -35,6 +35,8 @@ t.test('a server, a scheduler and a worker execute what a client asks for', asyn
   await Promise.all([start('server', server), start('scheduler', scheduler), start('worker', health)])
   const isReady = async (port: number): Promise<boolean> => (await fetch(`http://127.0.0.1:${port}/status/ready`)).ok
   for (const port of [server, scheduler, health]) await untilSo(() => isReady(port))
+  const status = await (await fetch(`http://127.0.0.1:${server}/status`)).text()
+  t.match(status, `executions go to 127.0.0.1:${scheduler}`)
   const suite = ['--import', 'tsx', 'conformance/main.ts', `grpc://127.0.0.1:${server}`, '--only', 'CMD,ACG', '--quiet']
   const { code, output } = await run(process.execPath, [...suite, '--patience', '4'], root, cleanEnv(folder))
   t.equal(code, 0) || t.comment(output)

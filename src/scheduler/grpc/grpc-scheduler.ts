@@ -58,13 +58,16 @@ export class GrpcScheduler implements Scheduler {
     const connection = {
       ...{ name: remote.backend, structName: GrpcScheduler.name, timeoutMs: HEALTH_PATIENCE_MS },
       ping: (signal: AbortSignal) => remote.ping(signal),
-      failureOf: (thrown: unknown) => StatusError.from(thrown),
+      failureOf: (thrown: unknown) => remote.failureOf(thrown),
     }
     this.probe = {
       namespace: `/schedulers/${name}`,
       component: `scheduler/${name}`,
       structName: GrpcScheduler.name,
-      check: (signal) => connectionHealth(connection, signal),
+      check: async (signal) => {
+        const status = await connectionHealth(connection, signal)
+        return status.state === 'Ok' ? { ...status, message: `executions go to ${remote.backend}` } : status
+      },
     }
   }
 

@@ -45,6 +45,11 @@ export class RemoteExecution {
     this.backend = options.backend
   }
 
+  /** The status of what a call threw. */
+  failureOf(thrown: unknown): StatusError {
+    return this.#options.failureOf(thrown)
+  }
+
   /** Starts an action. `signal` closes the stream, also when nobody reads it. */
   execute(request: object, headers: Headers, signal: AbortSignal): Promise<OperationStream> {
     return this.#stream(METHODS.execute, request, headers, signal)

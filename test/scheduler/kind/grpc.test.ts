@@ -3,6 +3,7 @@ import { createServer } from 'node:http2'
 import { Metadata } from '@grpc/grpc-js'
 import t, { type Test } from 'tap'
 import { ManualClock } from '../../../src/base/clock.js'
+import type { HealthProbe } from '../../../src/base/health.js'
 import { Code, isStatus } from '../../../src/base/status-error.js'
 import type { GrpcSchedulerOptions } from '../../../src/config/config.js'
 import { silentLog } from '../../../src/log/log.js'
@@ -126,7 +127,23 @@ t.test('an operation that the remote server rejects keeps its code and details',
   t.match(refused && responseOf(refused).status, { code: 14, message: /shutting down/ })
 })
 
-t.test('an unreachable server is UNAVAILABLE after the retries, and a health warning', async (t) => {
+/** What the component says of itself, with a server at that address. */
+const healthAt = async (t: Test, address: string): Promise<unknown> => {
+  const probes: HealthProbe[] = []
+  const scheduler = await grpc.build(optionsOf(address), { ...contextOf(), watch: (probe) => probes.push(probe) })
+  t.teardown(() => scheduler.close())
+  return probes[0]?.check(new AbortController().signal)
+}
+
+t.test('the health report says why executions cannot go to a server', async (t) => {
+  t.match(await healthAt(t, '127.0.0.1:1'), {
+    state: 'Failed',
+    message: 'no connection to 127.0.0.1:1',
+    error: /^UNAVAILABLE: .*ECONNREFUSED/,
+  })
+})
+
+t.test('an unreachable server is UNAVAILABLE after the retries', async (t) => {
   const scheduler = await grpc.build(optionsOf('127.0.0.1:1'), contextOf())
   t.teardown(() => scheduler.close())
   const built = buildAction()
