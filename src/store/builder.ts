@@ -14,6 +14,7 @@ import { StoreNode } from './contract/node.js'
 import type { Store } from './contract/store.js'
 import { UploadOrder } from './contract/upload-order.js'
 import { kinds } from './kinds/kinds.js'
+import { OpeningStores } from './opening-stores.js'
 
 export interface BuilderParts {
   readonly resources: Resources
@@ -45,10 +46,12 @@ class Builder {
   /** Builds the named stores. */
   readonly #root: Builder
   readonly #named = new Map<string, Promise<StoreNode>>()
+  readonly #opening: OpeningStores
 
   constructor(configs: ReadonlyMap<string, StoreConfig>, parts: BuilderParts, root?: Builder) {
     this.#configs = configs
     this.#parts = parts
+    this.#opening = root === undefined ? new OpeningStores(parts) : root.#opening
     this.#root = root ?? this
     this.uploadOrder = root?.uploadOrder ?? new UploadOrder()
   }
@@ -97,7 +100,7 @@ class Builder {
     const { resources, clock, log, secrets, watch } = this.#parts
     let usage: (() => StoreUsage) | undefined
     let queue: (() => UploadQueueUsage) | undefined
-    const store = await build(config, {
+    const context: BuildContext = {
       path,
       child: (childConfig, key, options = {}) => this.#child(childConfig, `${path}/${key}`, users, options),
       named: (name) => this.#root.named(name, users),
@@ -113,7 +116,8 @@ class Builder {
       clock,
       log,
       secrets,
-    })
+    }
+    const store = await this.#opening.watch(config, path, () => build(config, context))
     if (store instanceof StoreNode) return store
     const metered = { cacheType: cacheTypeOf(config, path), usage: () => usage?.(), uploadQueue: () => queue?.() }
     const meter = this.#parts.meter?.(metered)
