@@ -186,7 +186,7 @@ export interface UploadQueue {
    */
   readonly max_bytes: number
   /**
-   * Blobs that may wait; each takes about 1 KB of memory.
+   * Blobs that may wait; each takes about 500 bytes of memory.
    */
   readonly max_count: number
   /**
