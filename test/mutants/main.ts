@@ -5,8 +5,9 @@
  *
  * First the tests of its room that run for each change, then the nightly files that .ci/run would add, then, if none failed, the files
  * of an older suite for the same room that neither ran: its commit is --old. A test counts if it passes without the fault.
- * With --quick a fault that the first tests do not notice, without those of longest-first.txt, is left `open`: a later start without
- * --quick runs all of them, and goes on with the others. A row of the table has the verdict, the test, the fault and seconds.
+ * With --quick a fault that the first tests do not notice, without those of longest-first.txt and of the room around, is left
+ * `open`: a later start without --quick runs all of them, and goes on with the others. A row of the table has the verdict, the test,
+ * the fault and seconds.
  * Interrupt it at any time: a row is written when its fault is done, and the next start goes on behind the last one.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
@@ -212,7 +213,7 @@ const asTest = (file: string): string => file.replace('.nightly.ts', '.test.ts')
 const judge = async (fault: Fault): Promise<readonly [Verdict, string]> => {
   if (!now.put(fault)) return ['gone', '']
   const room = roomOf(fault.file)
-  const own = testsOf(room, now.files('.test.ts'))
+  const own = testsOf(room, now.files('.test.ts'), values.quick)
   now.build()
   const first = values.quick ? own.filter((file) => !longest.includes(file)) : own
   const inRoom = await noticedBy(now, fault, first, ROOM_LIMIT_S)

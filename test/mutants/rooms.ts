@@ -42,10 +42,10 @@ const ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
 
 const inFolder = (folder: string) => (file: string) => file.startsWith(`${folder}/`) || file.startsWith(`${folder}.`)
 
-/** Those of `files` that belong to the room, the nearest first. */
-export const testsOf = (room: string, files: readonly string[]): readonly string[] => {
+/** Those of `files` that belong to the room, the nearest first. With `onlyNearest` without those of the room around it. */
+export const testsOf = (room: string, files: readonly string[], onlyNearest = false): readonly string[] => {
   const mirror = room.replace(/^src\//, 'test/').replace(/\.ts$/, '')
   const top = room.split('/').slice(0, 2).join('/')
-  const folders = [mirror, ...(ELSEWHERE[room] ?? []), ...(room === top ? [] : (ELSEWHERE[top] ?? []))]
+  const folders = [mirror, ...(ELSEWHERE[room] ?? []), ...(room === top || onlyNearest ? [] : (ELSEWHERE[top] ?? []))]
   return [...new Set(folders.flatMap((folder) => files.filter(inFolder(folder))))]
 }
