@@ -29,6 +29,7 @@ t.test('a blob of the given size goes to upper_store, a smaller one to lower_sto
     await put(store, digestOf(bytes), bytes)
     t.ok(await isPresent(holder, digestOf(bytes)), `${sizeBytes} bytes`)
     t.notOk(await isPresent(other, digestOf(bytes)))
+    t.ok(await isPresent(store, digestOf(bytes)), 'and is asked for there')
   }
 })
 
