@@ -1,9 +1,10 @@
 import t from 'tap'
 import type { Digest } from '../../../../src/reapi/digest.js'
-import { missingOf } from '../../../../src/store/contract/store.js'
+import { missingOf, type StoreProperties } from '../../../../src/store/contract/store.js'
 import { bytesOf, call, digestOf, get, isPresent, put, putAll } from '../../blobs.js'
 import { memoryStore } from '../../build.js'
 import { partitioned } from '../../composed.js'
+import { ContractDouble } from '../../double.js'
 import { rejects, storeSuite } from '../../suite.js'
 import { Watched } from '../../watched.js'
 
@@ -70,4 +71,21 @@ t.test('a rejection by one store does not affect blobs of the other', async (t) 
   t.equal(outcomes[1], undefined)
   t.ok((await get(store, digestOf(small))).equals(small))
   await rejects(t, get(store, digestOf(large)), 'NOT_FOUND')
+})
+
+t.test('it announces what both stores do, and that lifetimes are extended if either extends them', async (t) => {
+  const announced = async (
+    lower: Partial<StoreProperties>,
+    upper: Partial<StoreProperties>,
+  ): Promise<StoreProperties> =>
+    (await partitioned(new ContractDouble({ properties: lower }), new ContractDouble({ properties: upper }))).properties
+  const none = { keepsNothing: false, encodings: [], checksCompleteness: false, extendsLifetimes: false }
+  t.same(await announced({}, {}), none)
+  for (const property of ['keepsNothing', 'checksCompleteness', 'extendsLifetimes'] as const) {
+    const has = { [property]: true }
+    t.equal((await announced(has, has))[property], true, property)
+    const isEnough = property === 'extendsLifetimes'
+    t.equal((await announced(has, {}))[property], isEnough, `${property} of lower_store`)
+    t.equal((await announced({}, has))[property], isEnough, `${property} of upper_store`)
+  }
 })
