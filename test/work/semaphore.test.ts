@@ -39,3 +39,13 @@ t.test('one address that waits with as many calls as it may leaves waiting place
   )
   t.equal(turns.acquired, 0)
 })
+
+t.test('a permit that is given back twice lets one caller in', async (t) => {
+  const turns = new Semaphore({ permits: 2 })
+  const [one, two] = [await turns.acquire('a turn', signal), await turns.acquire('a turn', signal)]
+  one()
+  one()
+  t.equal(turns.acquired, 1)
+  two()
+  t.equal(turns.acquired, 0)
+})
