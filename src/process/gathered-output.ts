@@ -38,7 +38,8 @@ export class GatheredOutput implements Output {
       this.#isPaused = false
       setImmediate(this.#writeSome)
     }
-    this.#text += text
+    // Here and in `flush`, because a secret may be learned or forgotten while its line waits.
+    this.#text += this.#shown(text)
     if (this.#text.length > ENOUGH_CHARACTERS) this.flush()
   }
 
