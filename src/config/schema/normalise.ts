@@ -67,7 +67,7 @@ export class Normaliser {
   /** Collects the names that an unusable object refers to, so that unknown ones are reported at once. */
   #namesIn(schema: Schema, value: JsonValue, path: Path): void {
     const isPlain = schema.properties !== undefined && !schema['x-kinds'] && !schema['x-key']
-    if (isPlain && typeof value === 'object' && !Array.isArray(value))
+    if (isPlain && typeof value === 'object' && value !== null && !Array.isArray(value))
       this.#attempt(() => this.#object(schema, value as JsonObject, path))
   }
 
