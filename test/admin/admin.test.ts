@@ -141,7 +141,7 @@ t.test('GetOperation, ListOperations and the operator page say why an action wai
   t.same(await ask('PUT', drain), { status: 200, content: { workers: [runner.id], isDrained: true } })
   runner.succeed(told)
   t.match(await ask('GET', '/admin'), { content: { schedulers: { QUEUE: { workers: [{ state: 'draining' }] } } } })
-  t.match((await get(second.name))?.waitsFor, /no worker can run it/)
+  t.match((await get(second.name))?.waitsFor, /no worker can run it: .*; 1 worker is draining/)
   const undrain = `/admin/drain?scheduler=QUEUE&worker=${runner.id.slice(0, 3)}*${runner.id.slice(-3)}`
   t.same(
     await ask('DELETE', undrain),

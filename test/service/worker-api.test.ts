@@ -55,7 +55,7 @@ const health = async (server: Awaited<ReturnType<typeof serveExecution>>): Promi
 t.test('a silent worker is disconnected, with the reason', async (t) => {
   const server = await serveExecution(t)
   const worker = await server.worker()
-  t.match(await health(server), /1 workers connected/)
+  t.match(await health(server), /1 worker connected/)
   for (let second = 0; second < 12; second++) {
     const seen = server.logged.length
     worker.send({ keepAlive: {} })
@@ -206,7 +206,7 @@ t.test('a refused attempt does not count as a retry, and the worker gets a pause
   const start = await worker.start()
   worker.report(start, refusing)
   t.equal(await worker.next('resultAck'), start.attemptId)
-  t.match(await health(server), /0 attempts running, 1 actions queued/)
+  t.match(await health(server), /0 attempts running, 1 action queued/)
   server.clock.advance(1_000)
   worker.succeed(await worker.start())
   t.equal(responseOf((await stream.rest()).at(-1) ?? fail()).status?.code ?? 0, Code.OK)
@@ -230,7 +230,7 @@ t.test(
     worker.succeed(second)
     await worker.next('resultAck')
     await worker.next('resultAck')
-    t.match(await health(server), /0 attempts running, 1 actions queued/)
+    t.match(await health(server), /0 attempts running, 1 action queued/)
     const other = await server.worker()
     other.succeed(await other.start())
     await Promise.all(streams.map((stream) => stream.rest()))

@@ -348,11 +348,14 @@ export class SchedulerHost implements Scheduler, WorkerPool {
   #health(): HealthStatus {
     const { connected, running, queued, unmatched } = this.#machine.workers
     const stranded = unmatched === 0 ? '' : `, ${unmatched} of them without a suitable worker`
-    const message = `${connected} workers connected, ${running} attempts running, ${queued} actions queued${stranded}`
+    const busy = `${counted(running, 'attempt')} running, ${counted(queued, 'action')} queued`
+    const message = `${counted(connected, 'worker')} connected, ${busy}${stranded}`
     const isFine = connected > 0 && unmatched === 0
     return { state: isFine ? 'Ok' : 'Warning', message }
   }
 }
+
+const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`
 
 const ENDED = 'an action ended'
 

@@ -3,11 +3,15 @@ import type { Worker } from '../state/state.js'
 
 /**
  * Explains why no worker can ever run an action: the requirement, and what the workers offer for each unmet
- * property.
+ * property. Workers that drain take no actions.
  */
-export const explainMismatch = (requirement: Requirement, workers: readonly Worker[]): string => {
+export const explainMismatch = (requirement: Requirement, all: Iterable<Worker>): string => {
   const asked = `asked for ${describeRequirement(requirement)}`
-  if (workers.length === 0) return `${asked}; no worker is connected`
+  const known = [...all]
+  const workers = known.filter((worker) => !worker.isDraining)
+  const drainingCount = known.length - workers.length
+  const draining = drainingCount === 1 ? '1 worker is draining' : `${drainingCount} workers are draining`
+  if (workers.length === 0) return `${asked}; ${drainingCount === 0 ? 'no worker is connected' : draining}`
   const lacking: string[] = []
   for (const { name, value } of requirement.exact) {
     const offered = offers(workers, name)
@@ -20,7 +24,8 @@ export const explainMismatch = (requirement: Requirement, workers: readonly Work
   for (const name of requirement.present)
     if (offers(workers, name).size === 0) lacking.push(`${name} is offered by none`)
   const reason = lacking.length > 0 ? lacking.join(', ') : 'no single worker offers all of it'
-  return `${asked}; of ${workers.length} connected worker${workers.length === 1 ? '' : 's'} ${reason}`
+  const besides = drainingCount === 0 ? '' : `; ${draining}`
+  return `${asked}; of ${workers.length} connected worker${workers.length === 1 ? '' : 's'} ${reason}${besides}`
 }
 
 const offers = (workers: readonly Worker[], name: string): ReadonlySet<string> =>

@@ -81,7 +81,6 @@ export class Unmatched {
   }
 
   #explain(bucket: Bucket): string {
-    const workers = [...this.#workers()].filter((worker) => !worker.isDraining)
-    return explainMismatch(bucket.requirement, workers)
+    return explainMismatch(bucket.requirement, this.#workers())
   }
 }

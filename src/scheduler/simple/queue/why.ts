@@ -11,10 +11,7 @@ export const whyItWaits = (execution: Execution, queue: Queue, workers: Iterable
   const { seat, requirement } = execution
   const bucket = queue.bucketOf(requirement)
   if (seat === undefined || bucket === undefined) return ''
-  if (bucket.capable.size === 0) {
-    const left = [...workers].filter((worker) => !worker.isDraining)
-    return `no worker can run it: ${explainMismatch(requirement, left)}`
-  }
+  if (bucket.capable.size === 0) return `no worker can run it: ${explainMismatch(requirement, workers)}`
   const isCapped = !queue.mayRun(seat.tenant.name)
   const reason = isCapped
     ? `its instance runs ${seat.tenant.running} actions, as many as it may (max_running_actions_per_instance)`
