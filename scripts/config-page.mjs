@@ -197,9 +197,11 @@ export const configPage = () => {
     section(2, 'Services', load('services.json')),
     ...services.map(([key, ref]) => section(3, `${key} service`, load(ref))),
     '## Shared objects\n',
-    ...['eviction_policy', 'upload_action_result', 'retry', 'grpc_endpoint', 'client_tls'].map((name) => {
-      const at = load(`shared/${name}.json`)
-      return section(3, at.schema.title, at)
-    }),
+    ...['eviction_policy', 'upload_queue', 'upload_action_result', 'retry', 'grpc_endpoint', 'client_tls'].map(
+      (name) => {
+        const at = load(`shared/${name}.json`)
+        return section(3, at.schema.title, at)
+      },
+    ),
   ].join('\n')
 }

@@ -35,12 +35,25 @@ t.test('the limits list the kinds of store that are served, and no other', async
   t.strictSame(named.sort(), Object.keys(kinds).sort())
 })
 
-t.test('every page, file and picture that the README and the pages of docs name is there', async (t) => {
+/** The names that renderers give to headings. */
+const anchorsOf = (page: string): string[] =>
+  [...page.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\w\s-]/g, '')
+      .replaceAll(' ', '-'),
+  )
+
+t.test('every page, heading, file and picture that the README and the pages of docs name is there', async (t) => {
   const pages = ['README.md', ...readdirSync(new URL('../docs', import.meta.url)).map((name) => `docs/${name}`)]
   for (const page of pages.filter((name) => name.endsWith('.md'))) {
-    const links = [...read(page).matchAll(/\]\(([^)#\s]+)(?:#[^)]*)?\)/g)].map(([, link = '']) => link)
+    const links = [...read(page).matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link)
     for (const link of links.filter((one) => !/^\w+:/.test(one))) {
-      t.ok(existsSync(new URL(link, new URL(`../${page}`, import.meta.url))), `${page}: ${link}`)
+      const [path = '', anchor] = link.split('#')
+      const own = new URL(`../${page}`, import.meta.url)
+      const target = path === '' ? own : new URL(path, own)
+      t.ok(existsSync(target), `${page}: ${link}`)
+      if (anchor !== undefined) t.ok(anchorsOf(readFileSync(target, 'utf8')).includes(anchor), `${page}: ${link}`)
     }
   }
 })
