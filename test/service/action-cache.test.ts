@@ -402,7 +402,7 @@ t.test('an entry without outputs inside is sent as it is stored, without them ot
   const request = { instanceName: '', actionDigest: action.digest.toMessage(), digestFunction: 1, ...noHints }
   const answerTo = async (entry: Buffer) => {
     await putBytes(ac, action.digest, entry, internalCall())
-    return get(request, { ...internalCall(), peer: '', metadata: new Map() })
+    return get(request, { ...internalCall(), peer: '', metadata: new Map(), note: () => {} })
   }
   const digest = wire(blobOf('one').digest)
   const stored = Buffer.concat([

@@ -1,3 +1,4 @@
+import { isStatus } from '../../base/status-error.js'
 import { readBlob } from '../../content/read-blob.js'
 import { codec } from '../../proto/codec.js'
 import { Fields } from '../../proto/fields.js'
@@ -5,6 +6,7 @@ import type { ActionResult } from '../../proto/generated/build.bazel.remote.exec
 import { Digest, type DigestMessage } from '../../reapi/digest.js'
 import type { DigestFunction } from '../../reapi/digest-function.js'
 import type { Call } from '../../rpc/call.js'
+import { ResultMiss } from '../../store/contract/result-miss.js'
 import type { Store } from '../../store/contract/store.js'
 
 const resultCodec = codec('build.bazel.remote.execution.v2.ActionResult')
@@ -64,13 +66,23 @@ export const withOutputs = async (
     const costBytes = digest.sizeBytes + FIELD_OVERHEAD_BYTES
     if (raw.length > 0 || cas === undefined || costBytes > leftBytes) return raw
     leftBytes -= costBytes
-    return readBlob(cas, Digest.parse(digest, digestFunction), call)
+    return outputOf(cas, Digest.parse(digest, digestFunction), call)
   }
   result.stdoutRaw = await inline(hints.inlineStdout, result.stdoutDigest, result.stdoutRaw)
   result.stderrRaw = await inline(hints.inlineStderr, result.stderrDigest, result.stderrRaw)
   const paths = new Set(hints.inlineOutputFiles)
   for (const file of result.outputFiles) file.contents = await inline(paths.has(file.path), file.digest, file.contents)
   return result
+}
+
+/** An output that has just left the CAS makes the result incomplete. */
+const outputOf = async (cas: Store, output: Digest, call: Call): Promise<Buffer> => {
+  try {
+    return await readBlob(cas, output, call)
+  } catch (error) {
+    if (isStatus(error, 'NOT_FOUND')) throw new ResultMiss({ kind: 'incomplete', output }, error.message)
+    throw error
+  }
 }
 
 const NOTHING = Buffer.alloc(0)

@@ -1,4 +1,4 @@
-import { isStatus, StatusError } from '../../base/status-error.js'
+import { StatusError } from '../../base/status-error.js'
 import { type Log, withFields } from '../../log/log.js'
 import { codec } from '../../proto/codec.js'
 import type { ActionResult, ExecuteResponse } from '../../proto/generated/build.bazel.remote.execution.v2.js'
@@ -8,7 +8,7 @@ import type { Tracer } from '../../rpc/trace.js'
 import type { ActionResults, ExecutionRequest } from '../../scheduler/scheduler.js'
 import { putBytes, type Store } from '../../store/contract/store.js'
 import { before } from '../../work/deadline.js'
-import { lookUp } from '../action-cache/get-action-result.js'
+import { lookUpResult } from '../action-cache/lookup.js'
 
 const resultCodec = codec('build.bazel.remote.execution.v2.ActionResult')
 
@@ -85,15 +85,19 @@ export class StoredResults implements ActionResults {
     const { actionDigest } = request
     const { maxBytes } = this.#options
     try {
-      return await this.#inBackground(request, (call) =>
-        lookUp(actionDigest, NOTHING_INLINED, { ac, cas, call, maxBytes }),
+      const answer = await this.#inBackground(request, (call) =>
+        lookUpResult(actionDigest, NOTHING_INLINED, { ac, cas, call, maxBytes }),
       )
+      if (answer.kind === 'hit') return answer.found
+      if (answer.kind === 'forbidden') this.#runsWithoutCache(request, answer.error)
     } catch (error) {
-      if (!isStatus(error, 'NOT_FOUND')) {
-        this.#logOf(request).warn('the action cache does not answer, running the action', { error })
-      }
-      return undefined
+      this.#runsWithoutCache(request, error)
     }
+    return undefined
+  }
+
+  #runsWithoutCache(request: ExecutionRequest, error: unknown): void {
+    this.#logOf(request).warn('the action cache does not answer, running the action', { error })
   }
 
   /** Runs `work` on its own, so that a client that disconnects does not cancel it. */

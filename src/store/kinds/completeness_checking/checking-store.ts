@@ -10,6 +10,7 @@ import { Blob } from '../../../stream/blob/blob.js'
 import { type Range, WHOLE } from '../../../stream/path.js'
 import { boundedMap, LANES } from '../../../work/bounded-map.js'
 import { ForwardingStore } from '../../contract/forwarding.js'
+import { ResultMiss } from '../../contract/result-miss.js'
 import type { Store, StoreProperties } from '../../contract/store.js'
 import { isolatedView } from '../../view/isolated.js'
 import { firstMissing } from './first-missing.js'
@@ -32,7 +33,7 @@ interface KnownResult {
 }
 
 /**
- * An action cache that returns a result only while every blob it refers to is in a CAS. Otherwise it reports NOT_FOUND,
+ * An action cache that returns a result only while every blob it refers to is in a CAS. Otherwise it throws a ResultMiss,
  * so that the client builds again. A hit counts as a use of each of these blobs (REAPI, GetActionResult). An entry that
  * is not an ActionResult is dropped, because it is useless and its presence would prevent its replacement.
  */
@@ -64,7 +65,9 @@ export class CompletenessCheckingStore extends ForwardingStore {
     const referenced = this.#referencedBy(bytes, action)
     if (referenced instanceof StatusError) return this.#drop(action, referenced, call)
     const missing = await this.#firstMissing(referenced, action, call)
-    if (missing !== undefined) throw new StatusError('NOT_FOUND', `output ${missing.key} is no longer in the CAS`)
+    if (missing !== undefined) {
+      throw new ResultMiss({ kind: 'incomplete', output: missing }, `output ${missing.key} is no longer in the CAS`)
+    }
     return Blob.ofPart(bytes, range, action.key)
   }
 
@@ -106,7 +109,7 @@ export class CompletenessCheckingStore extends ForwardingStore {
   async #drop(action: Digest, error: StatusError, call: Call): Promise<never> {
     call.log.warn('dropped an action cache entry that is not an ActionResult', { action: action.key, error })
     await this.remove(action, 'wrong', call)
-    throw new StatusError('NOT_FOUND', 'the entry was damaged')
+    throw new ResultMiss({ kind: 'damaged' }, 'the entry was damaged')
   }
 }
 
