@@ -1,10 +1,10 @@
-import { Code, type StatusError } from '../../../base/status-error.js'
 import type { SparingLog } from '../../../log/sparing-log.js'
 import type { CompressorName } from '../../../reapi/compressor.js'
 import type { Digest } from '../../../reapi/digest.js'
 import { type Call, callWith } from '../../../rpc/call.js'
 import { unlessAborted } from '../../../work/deadline.js'
 import { Copy, type CopyTiers } from './copy.js'
+import { isNews } from './failures.js'
 
 /** Concurrent copies. They hold at most 128 MiB together, twice that if all are read compressed. */
 export const COPIES_MAX = 32
@@ -91,7 +91,3 @@ export class Copies {
     return this.#underWay.find((copy) => copy.key === key)
   }
 }
-
-/** Whether a failure of fast, which fails no call, is worth a line. */
-export const isNews = ({ code }: StatusError, { signal }: Call): boolean =>
-  !signal.aborted && code !== Code.NOT_FOUND && code !== Code.CANCELLED

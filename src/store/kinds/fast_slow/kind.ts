@@ -1,23 +1,19 @@
-import { createReadStream } from 'node:fs'
-import { unlink } from 'node:fs/promises'
 import type { HealthStatus } from '../../../base/health.js'
-import { isStatus, StatusError } from '../../../base/status-error.js'
+import { isStatus } from '../../../base/status-error.js'
 import type { FastSlowOptions } from '../../../config/config.js'
 import { SparingLog } from '../../../log/sparing-log.js'
 import type { Digest } from '../../../reapi/digest.js'
 import { DigestBatch } from '../../../reapi/digest-batch.js'
 import { type Call, callWith } from '../../../rpc/call.js'
-import { Blob } from '../../../stream/blob/blob.js'
+import type { Blob } from '../../../stream/blob/blob.js'
 import { putBoth } from '../../../stream/blob/put-both.js'
-import { isWhole, type Range, STAGE_BYTES } from '../../../stream/path.js'
+import { isWhole, type Range } from '../../../stream/path.js'
 import { unlessAborted } from '../../../work/deadline.js'
 import type { BuildContext, StoreKind } from '../../contract/kind.js'
 import {
   BaseStore,
   type BlobEntry,
   type BlobFiles,
-  type BlobLease,
-  type FinishedFile,
   type Outcomes,
   outcomeOf,
   PLAIN,
@@ -26,13 +22,15 @@ import {
   type StoreProperties,
 } from '../../contract/store.js'
 import { Confirmed } from './confirmed.js'
-import { Copies, isNews } from './copies.js'
+import { Copies } from './copies.js'
+import { absentIfAway, isCallers, takenByNeither, unlessAway, warnNotCached } from './failures.js'
+import { FastSlowFiles } from './files.js'
 import { goingOn, type Rest } from './go-on.js'
 import { SlowTouches } from './slow-touches.js'
 import { isAway, type SlowWatch } from './slow-watch.js'
-import { AcknowledgedUploads, type FastPut } from './uploads/acknowledged.js'
+import { AcknowledgedUploads } from './uploads/acknowledged.js'
 import { openUploads } from './uploads/open-uploads.js'
-import type { Place, UploadQueue } from './uploads/upload-queue.js'
+import type { UploadQueue } from './uploads/upload-queue.js'
 import { WatchedSlow } from './watched-slow.js'
 
 /** Of each kind of failure of a tier. */
@@ -87,13 +85,19 @@ class FastSlowStore extends BaseStore {
       if (this.#slowTakesUploads) await slow.remove(digest, 'wrong', call)
     }
     this.#copies = new Copies({ fast, slow, repair }, this.#log)
-    if (queue !== undefined && options.acknowledge === 'fast')
-      this.#acknowledged = new AcknowledgedUploads({ fast, queue, copies: this.#copies, clock })
     if (slow.properties.extendsLifetimes && !slow.properties.keepsNothing)
       this.#touches = new SlowTouches({ slow, clock, log, path })
     if (this.#slowTakesUploads && options.action_result_max_age_s > 0)
       this.#confirmed = new Confirmed(options.action_result_max_age_s * 1000, clock)
-    this.files = fast.files && this.#populated(fast.files)
+    if (queue !== undefined && options.acknowledge === 'fast' && this.#slowTakesUploads)
+      this.#acknowledged = new AcknowledgedUploads({
+        fast,
+        queue,
+        copies: this.#copies,
+        confirmed: this.#confirmed,
+        clock,
+      })
+    this.files = fast.files && this.#filesOver(fast.files)
     const { encodings, extendsLifetimes } = (slow.properties.keepsNothing ? fast : slow).properties
     const keepsNothing = fast.properties.keepsNothing && slow.properties.keepsNothing
     this.properties = { ...PLAIN, keepsNothing, encodings, extendsLifetimes }
@@ -148,11 +152,8 @@ class FastSlowStore extends BaseStore {
 
   async put(digest: Digest, blob: Blob, call: Call): Promise<void> {
     if (!this.#slowTakesUploads) return this.#putFast(digest, blob, call)
-    const isQueued = await this.#putBehind(digest, blob.sizeBytes, call, {
-      put: () => this.#fast.put(digest, blob, call),
-      giveUp: () => blob.discard(),
-    })
-    if (isQueued) return
+    const work = { put: () => this.#fast.put(digest, blob, call), giveUp: () => blob.discard() }
+    if (await this.#acknowledged?.put(digest, blob.sizeBytes, work, call)) return
     try {
       const isInFast = await this.#putSlow(digest, blob, call)
       if (isInFast) this.#confirmed?.add(digest)
@@ -166,34 +167,11 @@ class FastSlowStore extends BaseStore {
     await this.#outdateFast(digest, call)
   }
 
-  /** Returns false if slow must have the upload before it is acknowledged. */
-  async #putBehind(digest: Digest, blobBytes: number | undefined, call: Call, work: FastPut): Promise<boolean> {
-    const place = this.#placeOf(digest, blobBytes, work)
-    if (place === undefined) return false
-    await this.#acknowledged?.put(place, digest, work, call)
-    if (!digest.describesContent) this.#confirmed?.add(digest)
-    return true
-  }
-
-  #placeOf(digest: Digest, blobBytes: number | undefined, work: FastPut): Place | undefined {
-    try {
-      return this.#slowTakesUploads ? this.#acknowledged?.placeOf(digest, blobBytes) : undefined
-    } catch (error) {
-      work.giveUp()
-      throw error
-    }
-  }
-
   /** Removes an old blob from fast. A failure is only logged, because the upload is committed in slow. */
   async #outdateFast(digest: Digest, call: Call): Promise<void> {
     if (this.#queue?.guards(digest)) return
     const failure = await outcomeOf(this.#fast.remove(digest, 'unwanted', call))
-    if (failure !== undefined) this.#notCached(digest, failure, call)
-  }
-
-  /** Logs why fast did not store a blob. The call does not fail. */
-  #notCached(digest: Digest, error: StatusError, call: Call): void {
-    if (isNews(error, call)) this.#log.warn('the fast store did not take a blob', { digest: digest.key, error })
+    if (failure !== undefined) warnNotCached(this.#log, digest, failure, call)
   }
 
   /** Returns whether fast has the blob too. If not, fast may still hold an older result. */
@@ -206,7 +184,7 @@ class FastSlowStore extends BaseStore {
     const into = (tier: Store) => (half: Blob) => tier.put(digest, half.as('IDENTITY', blob.sizeBytes), call)
     const tiers = { required: into(this.#slow), optional: into(this.#fast) }
     const failure = await putBoth(digest, blob.as(encoding), tiers, call.signal)
-    if (failure !== undefined) this.#notCached(digest, failure, call)
+    if (failure !== undefined) warnNotCached(this.#log, digest, failure, call)
     return failure === undefined
   }
 
@@ -341,60 +319,17 @@ class FastSlowStore extends BaseStore {
     throw takenByNeither(digest)
   }
 
-  /** The files of fast, with `populate` from slow. */
-  #populated(files: BlobFiles): BlobFiles {
-    return {
-      lease: (digests, call) => this.#lease(files, digests, call),
-      locate: (digest, isExecutable) => files.locate(digest, isExecutable),
-      populate: (digest, call) => this.#populate(digest, call),
-      drop: (digest, call) => files.drop(digest, call),
-      // If slow accepts uploads, a blob too large for fast is just not cached.
-      maxBlobBytes: async (call) => (this.#slowTakesUploads ? Number.POSITIVE_INFINITY : files.maxBlobBytes(call)),
-      reserve: (call) => files.reserve(call),
-      adopt: (digest, file, call) => this.#adopt(files, digest, file, call),
-    }
-  }
-
-  /** Reports leased blobs to slow as used, because a worker links to them without a read. */
-  async #lease(files: BlobFiles, digests: readonly Digest[], call: Call): Promise<BlobLease> {
-    const lease = await files.lease(digests, call)
-    for (const digest of digests) this.#touches?.served(digest, call)
-    return lease
-  }
-
-  /** Copies the file to slow first: once fast owns it, it may be evicted. */
-  async #adopt(files: BlobFiles, digest: Digest, file: FinishedFile, call: Call): Promise<void> {
-    const { path, sizeBytes } = file
-    const isQueued = await this.#putBehind(digest, sizeBytes, call, {
-      put: () => files.adopt(digest, file, call),
-      giveUp: () => void unlink(path).catch(() => {}),
+  #filesOver(fastFiles: BlobFiles): BlobFiles {
+    return new FastSlowFiles(fastFiles, {
+      slow: this.#slow,
+      copies: this.#copies,
+      touches: this.#touches,
+      acknowledged: this.#acknowledged,
+      log: this.#log,
+      slowTakesUploads: this.#slowTakesUploads,
+      fastTakesUploads: this.#fastTakesUploads,
+      fillsFast: this.#fillsFast,
     })
-    if (isQueued) return
-    try {
-      if (this.#slowTakesUploads) {
-        const blob = Blob.ofPath([createReadStream(path, { highWaterMark: STAGE_BYTES })], { sizeBytes })
-        await this.#slow.put(digest, blob.verify(digest, { fault: 'client' }), call)
-      } else if (!this.#fastTakesUploads) throw takenByNeither(digest)
-    } catch (error) {
-      await unlink(path).catch(() => {})
-      throw this.#acknowledged?.inWords(error) ?? error
-    }
-    if (!this.#fastTakesUploads) return unlink(path)
-    const failure = await outcomeOf(files.adopt(digest, file, call))
-    if (failure === undefined) return
-    if (!this.#slowTakesUploads) throw failure
-    this.#notCached(digest, failure, call)
-  }
-
-  async #populate(digest: Digest, call: Call): Promise<void> {
-    if (this.#slow.properties.keepsNothing) {
-      throw new StatusError('NOT_FOUND', `blob ${digest.key} is not in the fast store, and there is no slow one`)
-    }
-    if (!this.#fillsFast) {
-      const found = `blob ${digest.key} is not in the fast store`
-      throw new StatusError('FAILED_PRECONDITION', `${found}, and its fast_direction does not let reads fill it`)
-    }
-    await this.#copies.populate(digest, call).catch((error: unknown) => absentIfAway(digest, error))
   }
 }
 
@@ -404,23 +339,6 @@ const unqueued = (missing: DigestBatch, queue: UploadQueue): DigestBatch => {
   const indexes = Array.from({ length: missing.count }, (_, index) => index)
   return missing.select(indexes.filter((index) => !queue.has(missing.at(index))))
 }
-
-/** Undefined if slow is away; throws any other error. */
-const unlessAway = (error: unknown): undefined => {
-  if (!isAway(error)) throw error
-}
-
-/** While slow is away, a blob that fast lacks is absent, so that clients build or upload it again. */
-const absentIfAway = ({ key }: Digest, error: unknown): never => {
-  if (!isAway(error)) throw error
-  throw new StatusError('NOT_FOUND', `blob ${key} is not in the fast store, and ${error.message}`)
-}
-
-/** Errors caused by the caller: it left or read past the end. */
-const isCallers = (error: unknown): boolean => isStatus(error, 'OUT_OF_RANGE') || isStatus(error, 'CANCELLED')
-
-const takenByNeither = ({ key }: Digest): StatusError =>
-  new StatusError('PERMISSION_DENIED', `blob ${key} cannot be written: neither tier takes uploads`)
 
 const takesUploads = (direction: FastSlowOptions['fast_direction']): boolean =>
   direction === 'both' || direction === 'update'

@@ -3,6 +3,7 @@ import { Code, StatusError } from '../../../../base/status-error.js'
 import type { Digest } from '../../../../reapi/digest.js'
 import type { Call } from '../../../../rpc/call.js'
 import type { Store } from '../../../contract/store.js'
+import type { Confirmed } from '../confirmed.js'
 import type { Copies } from '../copies.js'
 import { isOutage } from '../slow-watch.js'
 import type { Place, UploadQueue } from './upload-queue.js'
@@ -16,6 +17,8 @@ export interface AcknowledgedParts {
   readonly fast: Store
   readonly queue: UploadQueue
   readonly copies: Copies
+  /** Undefined if blobs in fast never need to be confirmed. */
+  readonly confirmed: Confirmed | undefined
   readonly clock: Clock
 }
 
@@ -35,18 +38,27 @@ export class AcknowledgedUploads {
     this.#parts = parts
   }
 
+  /** Returns false if slow must have the upload before it is acknowledged. `blobBytes` is the length if it is known. */
+  async put(digest: Digest, blobBytes: number | undefined, work: FastPut, call: Call): Promise<boolean> {
+    const place = this.#placeOf(digest, blobBytes, work)
+    if (place === undefined) return false
+    await this.#putAt(place, digest, work, call)
+    if (!digest.describesContent) this.#parts.confirmed?.add(digest)
+    return true
+  }
+
   /** A place in the queue; undefined when the upload has to wait for slow. Throws if it could overtake others then. */
-  placeOf(digest: Digest, blobBytes: number | undefined): Place | undefined {
+  #placeOf(digest: Digest, blobBytes: number | undefined, { giveUp }: FastPut): Place | undefined {
     const { fast, queue, clock } = this.#parts
     const sizeBytes = digest.describesContent ? digest.sizeBytes : (blobBytes ?? 0)
     const fits = sizeBytes <= (fast.lasting?.maxBytes ?? 0) && clock.now() - this.#failedMs >= FAST_PAUSE_MS
     const place = fits ? queue.reserve(digest, sizeBytes) : undefined
-    if (place === undefined && queue.couldOvertake(digest))
-      throw new StatusError('RESOURCE_EXHAUSTED', `${queue.fullness}: ask again later`)
-    return place
+    if (place !== undefined || !queue.couldOvertake(digest)) return place
+    giveUp()
+    throw new StatusError('RESOURCE_EXHAUSTED', `${queue.fullness}: ask again later`)
   }
 
-  async put(place: Place, digest: Digest, { put, giveUp }: FastPut, call: Call): Promise<void> {
+  async #putAt(place: Place, digest: Digest, { put, giveUp }: FastPut, call: Call): Promise<void> {
     const { copies } = this.#parts
     try {
       await copies.settled(digest, call).catch((error: unknown) => {
