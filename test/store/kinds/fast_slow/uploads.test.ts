@@ -14,6 +14,7 @@ import { isolatedView } from '../../../../src/store/view/isolated.js'
 import { asKeyed } from '../../../../src/store/view/keyed.js'
 import { Blob } from '../../../../src/stream/blob/blob.js'
 import type { Range } from '../../../../src/stream/path.js'
+import { unlessAborted } from '../../../../src/work/deadline.js'
 import { bytesOf, call, digestOf, get, isPresent, put, until } from '../../blobs.js'
 import { memoryStore } from '../../build.js'
 import { ContractDouble } from '../../double.js'
@@ -138,7 +139,7 @@ class Gated extends ForwardingStore {
 
   override async put(digest: Digest, blob: Blob, call: Call): Promise<void> {
     const bytes = await blob.bytes(1e6, call)
-    await new Promise<void>((resolve) => this.waiting.push(resolve))
+    await unlessAborted(new Promise<void>((resolve) => this.waiting.push(resolve)), call.signal)
     await this.backend.put(digest, Blob.ofBytes(bytes), call)
   }
 }
