@@ -9,11 +9,13 @@ import type { Log } from '../log/log.js'
 import { Metrics } from '../metrics/metrics.js'
 import type { OtlpSettings } from '../otlp/settings.js'
 import type { Tracer } from '../rpc/trace.js'
+import { structNameOf as schedulerStructName } from '../scheduler/kinds.js'
 import type { SchedulerOverview } from '../scheduler/scheduler.js'
 import type { HttpHandler } from '../server/http.js'
 import { RecentLines } from '../status-page/recent-lines.js'
 import { statusPage } from '../status-page/status-page.js'
 import { Trends } from '../status-page/trends.js'
+import { structNameOf as storeStructName } from '../store/struct-name.js'
 import type { Resources } from '../work/resources.js'
 
 /** The output of the log. Counts lines that it could not write. */
@@ -131,8 +133,9 @@ export class Observation {
   #expectParts({ stores, schedulers, workers }: Config): void {
     const expect = (namespace: string, component: string, structName: string): void =>
       this.health.expect({ namespace, component, structName })
-    for (const [name, { kind }] of stores) expect(`/stores/${name}`, `stores/${name}`, kind)
-    for (const [name, { kind }] of schedulers) expect(`/schedulers/${name}`, `scheduler/${name}`, kind)
+    for (const [name, store] of stores) expect(`/stores/${name}`, `stores/${name}`, storeStructName(store, stores))
+    for (const [name, scheduler] of schedulers)
+      expect(`/schedulers/${name}`, `scheduler/${name}`, schedulerStructName(scheduler))
     for (const { options } of workers) expect(`/workers/${options.name}`, `workers/${options.name}`, 'LocalWorker')
   }
 

@@ -1,5 +1,6 @@
 import { startFailure } from '../base/errno.js'
 import type { SchedulerConfig, SchedulerOptions } from '../config/config.js'
+import { innermost } from '../config/innermost.js'
 import type { BuildContext, SchedulerKind, SchedulerParts } from './kind.js'
 import type { Scheduler } from './scheduler.js'
 
@@ -14,6 +15,10 @@ const kinds: { readonly [Name in keyof SchedulerOptions]: () => Promise<Schedule
   grpc: async () => (await import('./kind/grpc.js')).grpc,
   historical_resource: async () => (await import('./kind/historical-resource.js')).historicalResource,
 }
+
+/** The class of a scheduler in health reports, which is that of the innermost one, also while it starts. */
+export const structNameOf = (config: SchedulerConfig): string =>
+  innermost(config) === undefined ? 'GrpcScheduler' : 'SimpleScheduler'
 
 /** Builds every named scheduler of a configuration, including the schedulers it wraps. */
 export const buildSchedulers = async (

@@ -15,6 +15,7 @@ import type { Store } from './contract/store.js'
 import { UploadOrder } from './contract/upload-order.js'
 import { kinds } from './kinds/kinds.js'
 import { OpeningStores } from './opening-stores.js'
+import { structNameOf } from './struct-name.js'
 
 export interface BuilderParts {
   readonly resources: Resources
@@ -74,7 +75,7 @@ class Builder {
     const building = this.#build(config, name, [...users, name])
     this.#named.set(name, building)
     const store = await building
-    this.#watch(store, name)
+    this.#watch(store, name, config)
     this.#parts.log.debug('built a store', { store: name, path: storePath(config, this.#configs) })
     return store
   }
@@ -85,7 +86,7 @@ class Builder {
       return this.#optional().#child(config, path, users, {})
     const store = await this.#build(config, path, users)
     // A reference is the store it names, not a component of its own.
-    if (config.kind !== 'ref_store') this.#watch(store, path)
+    if (config.kind !== 'ref_store') this.#watch(store, path, config)
     return store
   }
 
@@ -124,12 +125,12 @@ class Builder {
     return new StoreNode(store, { path, ...(meter && { meter }) })
   }
 
-  #watch(store: StoreNode, path: string): void {
+  #watch(store: StoreNode, path: string, config: StoreConfig): void {
     const { watch, log } = this.#parts
     watch({
       namespace: `/stores/${path}`,
       component: `stores/${path}`,
-      structName: store.structName,
+      structName: structNameOf(config, this.#configs),
       check: (signal) => store.health(internalCall({ signal, log })),
     })
   }
@@ -144,7 +145,7 @@ const build = async <Name extends keyof StoreOptions>(
   context: BuildContext,
 ): Promise<Store> => {
   try {
-    const kind = await kinds[config.kind]()
+    const kind = await kinds[config.kind].load()
     return await kind.build(config.options, context)
   } catch (error) {
     // The message of a nested store begins with its own, longer path.

@@ -31,6 +31,14 @@ t.test('while a store opens slowly, health reports it and calls are asked to ret
       ]),
     )
 
+  const classesOf = (text: string): Record<string, string> =>
+    Object.fromEntries(
+      JSON.parse(text).map((report: { component: string; status: Record<string, { struct_name: string }> }) => [
+        report.component,
+        Object.values(report.status)[0]?.struct_name,
+      ]),
+    )
+
   const { status, text } = await get('/status')
   t.equal(status, 200, 'nothing has failed')
   t.match(componentsOf(text), {
@@ -65,7 +73,9 @@ t.test('while a store opens slowly, health reports it and calls are asked to ret
   t.match(await ask(), { missingBlobDigests: [{ sizeBytes: 1 }] })
   await server.hears(/a component changed its state component=workers\/worker_0 state=Ok/)
   t.equal((await get('/status/ready')).status, 200, 'every part that was expected has come')
-  const now = JSON.parse((await get('/status')).text).map(({ component }: { component: string }) => component)
+  const healthy = (await get('/status')).text
+  t.match(classesOf(healthy), classesOf(text), 'struct_name is the same while a component starts and afterwards')
+  const now = JSON.parse(healthy).map(({ component }: { component: string }) => component)
   t.same(now, [...new Set(now)], 'each once')
 })
 

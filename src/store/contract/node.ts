@@ -15,13 +15,11 @@ import type { BlobEntry, LastingBlobs, Outcomes, Removal, Store } from './store.
  * need: metrics, spans, and errors of the store prefixed with its path.
  */
 export class StoreNode extends ForwardingStore {
-  readonly structName: string
   readonly #path: string
   readonly #meter: Meters | undefined
 
   constructor(store: Store, { path, meter }: NodeOptions) {
     super(store)
-    this.structName = store.constructor.name
     this.#path = path
     this.#meter = meter && metersOf(meter)
   }
