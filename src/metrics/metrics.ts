@@ -13,7 +13,7 @@ const MAX_INSTANCE_NAMES = 100
 export interface MetricsOptions {
   /** Whether completed executions are counted for each action. Helps to find an action, but creates many series. */
   readonly labelsActionDigests: boolean
-  /** Whether calls and completed executions are counted for each instance. */
+  /** Whether calls, completed executions and the work of stores are counted for each instance. */
   readonly labelsInstanceNames?: boolean
 }
 
@@ -22,7 +22,7 @@ export interface MetricsOptions {
  * once a period, the status page on request.
  */
 export class Metrics {
-  readonly stores = new StoreMetrics()
+  readonly stores: StoreMetrics
   readonly executions: ExecutionMetrics
   readonly calls: CallMetrics
   readonly startedMs: number
@@ -37,8 +37,9 @@ export class Metrics {
   constructor(options: MetricsOptions, nowMs: number, ledger = new Ledger()) {
     this.#ledger = ledger
     const { labelsActionDigests, labelsInstanceNames = false } = options
-    // One set for both, so that an instance has the same label in both.
+    // One set for all, so that an instance has the same label everywhere.
     const instanceNames = labelsInstanceNames ? new BoundedValues(MAX_INSTANCE_NAMES) : undefined
+    this.stores = new StoreMetrics(instanceNames)
     this.calls = new CallMetrics(instanceNames)
     this.executions = new ExecutionMetrics({ labelsActionDigests, instanceNames })
     this.startedMs = nowMs

@@ -1,10 +1,12 @@
-import type { MeteredStore, StoreUsage, UploadQueueUsage } from '../store/contract/meter.js'
+import type { MeteredStore, OperationMeter, StoreMeter, StoreUsage, UploadQueueUsage } from '../store/contract/meter.js'
+import type { BoundedValues } from './bounded-values.js'
 import {
   Count,
   type Description,
   Distribution,
   type Instrument,
   LATENCY_SECONDS,
+  type Labels,
   observed,
   type Reading,
 } from './instrument.js'
@@ -20,39 +22,33 @@ const RESULTS = {
 type Counted = keyof typeof RESULTS
 type Result = (typeof RESULTS)[Counted][number]
 
-type OperationSeries = Readonly<Record<Result, Count>> & { took(ms: number): void }
-
 type UsageReader = (usage: StoreUsage) => number | undefined
 
-/** The series of all stores with one `cache_type`. Each possible series exists from the start. */
-export class CacheSeries {
-  readonly cacheType: string
-  readonly stores: MeteredStore[] = []
+/** What the stores of one `cache_type` did, for one instance or for all. Each possible series exists from the start. */
+class Counters implements StoreMeter {
   readonly operations = new Map<Counted, Map<Result, Count>>()
-  readonly durations = new Map<Counted, Distribution>()
   readonly bytes: { readonly in: Count; readonly out: Count }
+  readonly #durations: ReadonlyMap<Counted, Distribution>
 
-  constructor(cacheType: string) {
-    const cache_type = cacheType
-    this.cacheType = cacheType
+  constructor(labels: Labels, durations: ReadonlyMap<Counted, Distribution>) {
+    this.#durations = durations
     for (const [name, results] of Object.entries(RESULTS) as [Counted, readonly Result[]][]) {
-      const labels = { cache_type, cache_operation_name: name }
-      this.durations.set(name, new Distribution(labels, LATENCY_SECONDS))
       const counts = results.map(
-        (result) => [result, new Count({ ...labels, cache_operation_result: result })] as const,
+        (result) =>
+          [result, new Count({ ...labels, cache_operation_name: name, cache_operation_result: result })] as const,
       )
       this.operations.set(name, new Map(counts))
     }
     this.bytes = {
-      in: new Count({ cache_type, cache_io_direction: 'in' }),
-      out: new Count({ cache_type, cache_io_direction: 'out' }),
+      in: new Count({ ...labels, cache_io_direction: 'in' }),
+      out: new Count({ ...labels, cache_io_direction: 'out' }),
     }
   }
 
   /** The series of an operation. Results that are impossible for it are not exported. */
-  of(operation: Counted): OperationSeries {
+  of(operation: Counted): OperationMeter {
     const counts = this.operations.get(operation)
-    const duration = this.durations.get(operation)
+    const duration = this.#durations.get(operation)
     const count = (result: Result): Count => counts?.get(result) ?? new Count({})
     return {
       hit: count('hit'),
@@ -63,9 +59,50 @@ export class CacheSeries {
       took: (ms) => duration?.record(ms / 1000),
     }
   }
+}
 
+/** The series of all stores with one `cache_type`. */
+export class CacheSeries implements StoreMeter {
+  readonly cacheType: string
+  readonly stores: MeteredStore[] = []
+  /** Of all instances together: a histogram for each would be too many series. */
+  readonly durations = new Map<Counted, Distribution>()
+  /** Undefined if instances share their counters. */
+  readonly ofInstance: ((name: string) => StoreMeter) | undefined
+  /** By the label `instance_name`. Work that is for no instance has an empty one. */
+  readonly #byInstance = new Map<string, Counters>()
+  readonly #ownCounters: Counters
+
+  /** With `instanceNames` each instance has counters of its own. */
+  constructor(cacheType: string, instanceNames?: BoundedValues) {
+    this.cacheType = cacheType
+    for (const name of Object.keys(RESULTS) as Counted[])
+      this.durations.set(name, new Distribution({ cache_type: cacheType, cache_operation_name: name }, LATENCY_SECONDS))
+    this.ofInstance = instanceNames && ((name) => this.#countersOf(instanceNames.of(name)))
+    this.#ownCounters = this.#countersOf(instanceNames?.of(''))
+  }
+
+  get counters(): readonly Counters[] {
+    return [...this.#byInstance.values()]
+  }
+
+  get bytes(): StoreMeter['bytes'] {
+    return this.#ownCounters.bytes
+  }
+
+  of(operation: Counted): OperationMeter {
+    return this.#ownCounters.of(operation)
+  }
+
+  /** Of all instances. */
   valueOf(operation: Counted, result: Result): number {
-    return this.operations.get(operation)?.get(result)?.value ?? 0
+    const values = this.counters.map(({ operations }) => operations.get(operation)?.get(result)?.value ?? 0)
+    return values.reduce((sum, value) => sum + value, 0)
+  }
+
+  /** Bytes of all instances. */
+  bytesOf(direction: 'in' | 'out'): number {
+    return this.counters.reduce((sum, { bytes }) => sum + bytes[direction].value, 0)
   }
 
   /** Undefined if no store of this type stores blobs itself or has a value yet. */
@@ -87,6 +124,15 @@ export class CacheSeries {
     })
   }
 
+  #countersOf(instance_name: string | undefined): Counters {
+    const known = this.#byInstance.get(instance_name ?? '')
+    if (known !== undefined) return known
+    const labels = { cache_type: this.cacheType, ...(instance_name !== undefined && { instance_name }) }
+    const counters = new Counters(labels, this.durations)
+    this.#byInstance.set(instance_name ?? '', counters)
+    return counters
+  }
+
   #values(read: UsageReader): readonly number[] {
     const values = this.stores.map((store) => store.usage()).map((usage) => usage && read(usage))
     return values.filter((value) => value !== undefined)
@@ -97,12 +143,15 @@ export class CacheSeries {
 export class StoreMetrics {
   readonly instruments: readonly Instrument[]
   readonly #types = new Map<string, CacheSeries>()
+  readonly #instanceNames: BoundedValues | undefined
 
-  constructor() {
+  /** With `instanceNames` each instance has counters of its own. */
+  constructor(instanceNames?: BoundedValues) {
+    this.#instanceNames = instanceNames
     this.instruments = [
       observed('counter', OPERATIONS, () => this.all.flatMap(operationsOf)),
       { ...DURATION, kind: 'histogram', series: () => this.all.flatMap(({ durations }) => [...durations.values()]) },
-      observed('counter', IO, () => this.all.flatMap(({ bytes }) => [bytes.in, bytes.out])),
+      observed('counter', IO, () => this.#counters.flatMap(({ bytes }) => [bytes.in, bytes.out])),
       ...USAGE.map(({ of, ...description }) => observed('gauge', description, () => this.#usage(of))),
       observed('counter', UPLOADS, () => this.all.flatMap(uploadsOf)),
     ]
@@ -115,10 +164,14 @@ export class StoreMetrics {
   /** The series of a store. */
   of(store: MeteredStore): CacheSeries {
     const { cacheType } = store
-    const series = this.#types.get(cacheType) ?? new CacheSeries(cacheType)
+    const series = this.#types.get(cacheType) ?? new CacheSeries(cacheType, this.#instanceNames)
     series.stores.push(store)
     this.#types.set(cacheType, series)
     return series
+  }
+
+  get #counters(): readonly Counters[] {
+    return this.all.flatMap(({ counters }) => counters)
   }
 
   #usage(of: (series: CacheSeries) => number | undefined): Reading[] {
@@ -130,7 +183,9 @@ export class StoreMetrics {
 }
 
 const operationsOf = (series: CacheSeries): readonly Reading[] => {
-  const counted = [...series.operations.values()].flatMap((results) => [...results.values()])
+  const counted = series.counters
+    .flatMap(({ operations }) => [...operations.values()])
+    .flatMap((results) => [...results.values()])
   const labels = { cache_type: series.cacheType, cache_operation_name: 'evict' }
   const evictions = [
     { result: 'success', value: series.sum(({ evictedCount }) => evictedCount) },

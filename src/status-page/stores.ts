@@ -30,8 +30,8 @@ const row = (series: CacheSeries): readonly Cell[] => {
     ),
     shareText(hits, hits + misses),
     ...[hits, misses, errors].map(countText),
-    sizeText(series.bytes.in.value),
-    sizeText(series.bytes.out.value),
+    sizeText(series.bytesOf('in')),
+    sizeText(series.bytesOf('out')),
     known(
       series.sum(({ evictedCount }) => evictedCount),
       countText,

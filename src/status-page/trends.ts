@@ -101,7 +101,7 @@ const totalsOf = (metrics: Metrics): Totals => {
   return {
     hits,
     reads: hits + sum((series) => series.valueOf('read', 'miss')),
-    bytes: sum(({ bytes }) => bytes.in.value + bytes.out.value),
+    bytes: sum((series) => series.bytesOf('in') + series.bytesOf('out')),
     cpuMs: (user + system) / 1000,
   }
 }

@@ -10,10 +10,14 @@ import { Distribution } from '../../src/metrics/instrument.js'
 import { LingeringSeries } from '../../src/metrics/lingering-series.js'
 import { Metrics } from '../../src/metrics/metrics.js'
 import { StoreMetrics } from '../../src/metrics/store-metrics.js'
+import { callWith } from '../../src/rpc/call.js'
 import { buildStores } from '../../src/store/builder.js'
+import { StoreNode } from '../../src/store/contract/node.js'
 import { putBytes } from '../../src/store/contract/store.js'
+import { WHOLE } from '../../src/stream/path.js'
 import { Resources } from '../../src/work/resources.js'
 import { call, digestOf } from '../store/blobs.js'
+import { memoryStore } from '../store/build.js'
 
 const NO_LIMITS = { max_bytes: 0, evict_bytes: 0, max_count: 0, max_seconds: 0 }
 
@@ -41,7 +45,7 @@ t.test('a removed series is 0 for some rounds, then left out', async (t) => {
   t.same(later, [0, 0, 0, 0, 0, undefined, undefined])
 })
 
-const valuesOf = (metrics: ExecutionMetrics, name: string) => {
+const valuesOf = (metrics: Pick<ExecutionMetrics, 'instruments'>, name: string) => {
   const instrument = metrics.instruments.find((one) => one.name === name)
   if (instrument === undefined || instrument.kind === 'histogram') throw new Error(`no ${name}`)
   return [...instrument.series()].map(({ labels, value }) => ({ ...labels, value }))
@@ -138,12 +142,46 @@ t.test('a store is counted by its path, and also by the label of a cache_metrics
   if (cas === undefined) throw new Error('no store')
   await putBytes(cas, digestOf(Buffer.from('x')), Buffer.from('x'), call)
   t.same(
-    metrics.all.map(({ cacheType, operations }) => [cacheType, operations.get('write')?.get('success')?.value]),
+    metrics.all.map((series) => [series.cacheType, series.valueOf('write', 'success')]),
     [
       ['CAS/backend', 1],
       ['cas', 1],
     ],
   )
+})
+
+t.test('the work of a store is counted by instance only if configured, for a bounded number of names', async (t) => {
+  const name = 'svc_cache_operations_total'
+  for (const labelsInstanceNames of [false, true]) {
+    const metrics = new Metrics({ labelsActionDigests: false, labelsInstanceNames }, 0)
+    t.teardown(() => metrics.stop())
+    const series = metrics.stores.of({ cacheType: 'CAS', usage: () => undefined })
+    const store = new StoreNode(await memoryStore(), { path: 'CAS', meter: series })
+    const bytes = Buffer.from('x')
+    for (let tenant = 0; tenant < 150; tenant++) {
+      const ofTenant = callWith(call, { instanceName: `t${tenant}` })
+      await putBytes(store, digestOf(bytes), bytes, ofTenant)
+      await (await store.get(digestOf(bytes), WHOLE, ofTenant)).drain(call.signal)
+    }
+    await putBytes(store, digestOf(bytes), bytes, call)
+    const hits = (valuesOf(metrics.stores, name) as { value: number; instance_name?: string }[]).filter(
+      (reading) => 'cache_operation_result' in reading && reading.cache_operation_result === 'hit' && reading.value > 0,
+    )
+    const of = (instance: string) => hits.find(({ instance_name }) => instance_name === instance)?.value
+    if (labelsInstanceNames) {
+      // The name of the server's own work is one of the 100.
+      t.equal(hits.length, 100)
+      t.equal(of('t98'), 1)
+      t.equal(of(OVERFLOW), 51)
+    } else t.strictSame(hits.length === 1 && 'instance_name' in (hits[0] ?? {}), false)
+    t.equal(series.valueOf('read', 'hit'), 150, 'the page shows the sum')
+    t.equal(series.valueOf('write', 'success'), 151)
+    t.equal(series.bytesOf('in'), 151)
+    t.equal(series.bytesOf('out'), 150)
+    const read = series.durations.get('read')
+    t.equal(read?.count, 150, 'durations are those of all instances')
+    t.equal(read?.labels['instance_name'], undefined)
+  }
 })
 
 t.test('uploads that wait are told for stores with a queue, and for no other', async (t) => {

@@ -1424,7 +1424,7 @@ export interface GlobalOptions {
    */
   readonly log_call_share: number
   /**
-   * Count calls and completed executions per instance, by the label `instance_name` of `svc_rpc_duration` and `svc_execution_completed_count_total`. The first 100 names get their own series, all others share one. Calls that name no instance have an empty label.
+   * Count calls, completed executions and the work of stores per instance, by the label `instance_name` of `svc_rpc_duration`, `svc_execution_completed_count_total`, `svc_cache_operations_total` and `svc_cache_io_total`. The first 100 names get their own series, all others share one. Calls that name no instance, and work of the server itself, have an empty label.
    */
   readonly metrics_instance_names: boolean
   /**

@@ -20,6 +20,8 @@ export type OperationMeter = Readonly<Record<StoreResult, Tally>> & {
 /** The metrics of one store. Called for every blob, so it must be nearly free. */
 export interface StoreMeter {
   of(operation: StoreOperation): OperationMeter
+  /** The meter of one instance, the same for each call. Absent if instances share one. */
+  readonly ofInstance?: ((name: string) => StoreMeter) | undefined
   readonly bytes: { readonly in: Tally; readonly out: Tally }
 }
 

@@ -16,12 +16,17 @@ import type { BlobEntry, LastingBlobs, Outcomes, Removal, Store } from './store.
  */
 export class StoreNode extends ForwardingStore {
   readonly #path: string
-  readonly #meter: Meters | undefined
+  readonly #meter: StoreMeter | undefined
+  /** Of all instances, or of calls without one. */
+  readonly #meters: Meters | undefined
+  /** As many as the label of an instance may have values. */
+  readonly #byInstance = new Map<StoreMeter, Meters>()
 
   constructor(store: Store, { path, meter }: NodeOptions) {
     super(store)
     this.#path = path
-    this.#meter = meter && metersOf(meter)
+    this.#meter = meter
+    this.#meters = meter && metersOf(meter)
   }
 
   get lasting(): LastingBlobs | undefined {
@@ -32,7 +37,7 @@ export class StoreNode extends ForwardingStore {
     const blobs = digests.count
     const sinceMs = blobs > FEW ? freshMs() : turnMs()
     const asked = this.#ask('find_missing', blobs, call, (inner) => this.backend.findMissing(digests, inner))
-    const meter = this.#meter?.findMissing
+    const meter = this.#metersFor(call)?.findMissing
     return this.#watch({ meter, blobs, sinceMs, call }, asked, (missing) => {
       meter?.hit.add(blobs - missing.count)
       meter?.miss.add(missing.count)
@@ -43,12 +48,15 @@ export class StoreNode extends ForwardingStore {
   override get(digest: Digest, range: Range, call: Call): Promise<Blob> {
     const sinceMs = turnMs()
     const asked = this.#ask('read', digest, call, (inner) => this.backend.get(digest, range, inner))
-    const meter = this.#meter?.read
-    return this.#watch({ meter, blobs: 1, sinceMs, call }, asked, (blob) => {
-      if (meter === undefined) return blob
-      meter.hit.add(1)
-      this.#meter?.bytes.out.add(blob.sizeBytes ?? expectedBytes(digest, range))
-      return blob.onFailure((error) => this.#brokeOff(error, call))
+    const meters = this.#metersFor(call)
+    const meter = meters?.read
+    return this.#watch({ meter, isRead: true, blobs: 1, sinceMs, call }, asked, (blob) => {
+      if (meters === undefined) return blob
+      meters.read.hit.add(1)
+      meters.bytes.out.add(blob.sizeBytes ?? expectedBytes(digest, range))
+      return blob.onFailure((error) => {
+        if (resultOf(error, call) === 'error') meters.read.error.add(1)
+      })
     })
   }
 
@@ -56,8 +64,9 @@ export class StoreNode extends ForwardingStore {
     const sizeBytes = blob.sizeBytes ?? expectedBytes(digest, WHOLE)
     const sinceMs = turnMs()
     const asked = this.#ask('write', digest, call, (inner) => this.backend.put(digest, blob, inner))
-    const meter = this.#meter?.write
-    return this.#watch({ meter, blobs: 1, sinceMs, call }, asked, () => this.#wrote(sizeBytes))
+    const meters = this.#metersFor(call)
+    const meter = meters?.write
+    return this.#watch({ meter, blobs: 1, sinceMs, call }, asked, () => wrote(meters, sizeBytes))
   }
 
   /** Counts each blob by its outcome in the answer. */
@@ -65,11 +74,12 @@ export class StoreNode extends ForwardingStore {
     const sizes = entries.map(({ digest, blob }) => blob.sizeBytes ?? expectedBytes(digest, WHOLE))
     const sinceMs = turnMs()
     const asked = this.#ask('write', entries.length, call, (inner) => this.backend.putAll(entries, inner))
-    const meter = this.#meter?.write
+    const meters = this.#metersFor(call)
+    const meter = meters?.write
     return this.#watch({ meter, blobs: entries.length, sinceMs, call }, asked, (outcomes) => {
       for (const [at, sizeBytes] of sizes.entries()) {
         const failure = outcomes[at]
-        if (failure === undefined) this.#wrote(sizeBytes)
+        if (failure === undefined) wrote(meters, sizeBytes)
         else meter?.[resultOf(failure, call)].add(1)
       }
       return outcomes
@@ -79,7 +89,7 @@ export class StoreNode extends ForwardingStore {
   override remove(digest: Digest, why: Removal, call: Call): Promise<void> {
     const sinceMs = turnMs()
     const asked = this.#ask('delete', digest, call, (inner) => this.backend.remove(digest, why, inner))
-    const meter = this.#meter?.delete
+    const meter = this.#metersFor(call)?.delete
     return this.#watch({ meter, blobs: 1, sinceMs, call }, asked, () => meter?.success.add(1))
   }
 
@@ -88,7 +98,7 @@ export class StoreNode extends ForwardingStore {
    * Uses `then` because `await` would double the overhead for small calls.
    */
   #watch<Answer>(
-    { meter, blobs, sinceMs, call }: Watched,
+    { meter, isRead = false, blobs, sinceMs, call }: Watched,
     asked: Promise<Answer>,
     done: (answer: Answer) => Answer,
   ): Promise<Answer> {
@@ -99,7 +109,7 @@ export class StoreNode extends ForwardingStore {
       },
       (error: unknown) => {
         meter?.took(turnMs() - sinceMs)
-        const isMiss = meter === this.#meter?.read && isStatus(error, 'NOT_FOUND')
+        const isMiss = isRead && isStatus(error, 'NOT_FOUND')
         meter?.[isMiss ? 'miss' : resultOf(error, call)].add(blobs)
         throw this.#withPath(error, call)
       },
@@ -118,13 +128,12 @@ export class StoreNode extends ForwardingStore {
     return inSpan(call, `${operation} ${this.#path}`, ask, { 'remexec.store': this.#path, ...said })
   }
 
-  #brokeOff(error: unknown, call: Call): void {
-    if (resultOf(error, call) === 'error') this.#meter?.read.error.add(1)
-  }
-
-  #wrote(sizeBytes: number): void {
-    this.#meter?.write.success.add(1)
-    this.#meter?.bytes.in.add(sizeBytes)
+  #metersFor({ instanceName }: Call): Meters | undefined {
+    if (this.#meter?.ofInstance === undefined) return this.#meters
+    const meter = this.#meter.ofInstance(instanceName)
+    const meters = this.#byInstance.get(meter) ?? metersOf(meter)
+    this.#byInstance.set(meter, meters)
+    return meters
   }
 
   /** Prefixes an error with the path of the store it occurred in, once. */
@@ -149,6 +158,8 @@ export interface NodeOptions {
 
 interface Watched {
   readonly meter: OperationMeter | undefined
+  /** Only a read can miss. */
+  readonly isRead?: boolean
   readonly blobs: number
   readonly sinceMs: number
   readonly call: Call
@@ -169,6 +180,11 @@ const metersOf = (meter: StoreMeter): Meters => ({
   delete: meter.of('delete'),
   bytes: meter.bytes,
 })
+
+const wrote = (meters: Meters | undefined, sizeBytes: number): void => {
+  meters?.write.success.add(1)
+  meters?.bytes.in.add(sizeBytes)
+}
 
 /** Errors caused by the caller: it left, sent bytes that do not match the digest, or read past the end. */
 const CALLERS = new Set<number>([Code.CANCELLED, Code.INVALID_ARGUMENT, Code.OUT_OF_RANGE])
