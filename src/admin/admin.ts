@@ -20,8 +20,8 @@ export interface AdminRequest {
 }
 
 export interface AdminHandler {
-  (signal: AbortSignal, request: AdminRequest): Promise<AdminAnswer>
   readonly methods: readonly string[]
+  readonly work: (signal: AbortSignal, request: AdminRequest) => Promise<AdminAnswer>
 }
 
 /**
@@ -136,18 +136,17 @@ const file = (extension: string, work: Work<string | Readable>): AdminHandler =>
     headers: { 'content-disposition': `attachment; filename="remexec.${extension}"` },
   }))
 
-const answering = (methods: readonly string[], work: Work<AdminAnswer>): AdminHandler =>
-  Object.assign(
-    async (signal: AbortSignal, request: AdminRequest): Promise<AdminAnswer> => {
-      try {
-        return await work(new URL(request.target, 'http://admin').searchParams, request, signal)
-      } catch (error) {
-        if (!(error instanceof StatusError)) throw error
-        return json(HTTP_STATUS.get(codeName(error.code)) ?? 400, { error: error.message })
-      }
-    },
-    { methods },
-  )
+const answering = (methods: readonly string[], work: Work<AdminAnswer>): AdminHandler => ({
+  methods,
+  work: async (signal, request) => {
+    try {
+      return await work(new URL(request.target, 'http://admin').searchParams, request, signal)
+    } catch (error) {
+      if (!(error instanceof StatusError)) throw error
+      return json(HTTP_STATUS.get(codeName(error.code)) ?? 400, { error: error.message })
+    }
+  },
+})
 
 const HTTP_STATUS: ReadonlyMap<string, number> = new Map([
   ['NOT_FOUND', 404],

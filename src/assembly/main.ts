@@ -8,6 +8,8 @@ import { addressText } from '../config/value/address.js'
 import { DirectoryTrees } from '../content/directory-trees.js'
 import { startFindings } from '../doctor/doctor.js'
 import type { ReloadedFiles } from '../files/reloaded-files.js'
+import { askedBy, page } from '../http/answer.js'
+import { type HttpRequest, pageRoute, type Route } from '../http/request.js'
 import { Ledger } from '../ledger/ledger.js'
 import type { Log } from '../log/log.js'
 import { type SecretLearner, unhiddenSecrets } from '../log/secrets.js'
@@ -17,7 +19,6 @@ import type { Service } from '../rpc/rpc.js'
 import { buildSchedulers } from '../scheduler/kinds.js'
 import type { Scheduler } from '../scheduler/scheduler.js'
 import { Security } from '../security/security.js'
-import type { HttpHandler } from '../server/http.js'
 import { type Listener, listen } from '../server/listener.js'
 import { Uploads } from '../service/bytestream/uploads.js'
 import { buildStores } from '../store/builder.js'
@@ -234,11 +235,19 @@ interface ListenerParts {
   readonly shownShare: number
 }
 
-/** Paths with data of all instances. */
-const operatorPathsOf = ({ services }: ServerConfig, ofAdmin: Iterable<string>): ReadonlySet<string> => {
-  const { metrics } = services
-  return new Set(['/', ...ofAdmin, ...(metrics === undefined || metrics.anonymous ? [] : [metrics.path])])
-}
+const adminRoutes = ({ services }: ServerConfig, admin: Admin): readonly Route[] =>
+  services.admin === undefined
+    ? []
+    : [...admin.pages(services.admin.path)].map(([path, { methods, work }]) =>
+        pageRoute(
+          path,
+          page((request) => work(request.signal, { ...methodAndTarget(request), by: askedBy(request) })),
+          'operator',
+          [...methods],
+        ),
+      )
+
+const methodAndTarget = ({ method, target }: HttpRequest) => ({ method, target })
 
 /**
  * Listens before the services exist, so that health is available while stores open. Until then calls are UNAVAILABLE.
@@ -251,8 +260,6 @@ const openListener = async (
   observation: Observation,
 ): Promise<Listener> => {
   const { log, meters } = observation
-  const operators: ReadonlyMap<string, HttpHandler> =
-    server.services.admin === undefined ? new Map() : admin.pages(server.services.admin.path)
   const tls = await tlsOf(server, resources, { clock, log })
   const { max_decoding_message_size, transport, compression } = server.listener
   const { max_connections: maxConnections, max_connections_per_address: maxConnectionsPerAddress } = server.listener
@@ -262,11 +269,10 @@ const openListener = async (
     unixSocketMode: Number.parseInt(server.listener.unix_socket_mode, 8),
     services: [],
     awaited: serviceNamesOf(server),
-    http: new Map([...observation.pagesOf(server, () => admin.overviews()), ...operators]),
+    routes: [...observation.pagesOf(server, () => admin.overviews()), ...adminRoutes(server, admin)],
     transport,
     ...(tls && { tls: tls.current }),
     gate,
-    operatorPaths: operatorPathsOf(server, operators.keys()),
     maxMessageBytes: max_decoding_message_size,
     connections: { maxConnections, maxConnectionsPerAddress },
     limits: limitsOf(server.listener),

@@ -4,6 +4,8 @@ import { version } from '../base/version.js'
 import type { Config, ServerConfig } from '../config/config.js'
 import { healthPages } from '../health/page.js'
 import { HealthRegistry } from '../health/registry.js'
+import { page } from '../http/answer.js'
+import { type HttpHandler, pageRoute, type Route } from '../http/request.js'
 import type { Ledger } from '../ledger/ledger.js'
 import type { Log } from '../log/log.js'
 import { Metrics } from '../metrics/metrics.js'
@@ -11,7 +13,6 @@ import type { OtlpSettings } from '../otlp/settings.js'
 import type { Tracer } from '../rpc/trace.js'
 import { structNameOf as schedulerStructName } from '../scheduler/kinds.js'
 import type { SchedulerOverview } from '../scheduler/scheduler.js'
-import type { HttpHandler } from '../server/http.js'
 import { RecentLines } from '../status-page/recent-lines.js'
 import { statusPage } from '../status-page/status-page.js'
 import { Trends } from '../status-page/trends.js'
@@ -103,23 +104,26 @@ export class Observation {
   }
 
   /** The page of the metrics service; those of the health service, and with it the status page at `/`. */
-  pagesOf(server: ServerConfig, overviews: Overviews): ReadonlyMap<string, HttpHandler> {
+  pagesOf(server: ServerConfig, overviews: Overviews): readonly Route[] {
     const { services } = server
     const { health, metrics } = this
     const { config, clock, isStopping } = this.#parts
     const ofMetrics = this.#metricsPage
-    const own: [string, HttpHandler][] =
-      services.metrics === undefined || ofMetrics === undefined ? [] : [[services.metrics.path, ofMetrics]]
-    if (services.health === undefined) return new Map(own)
+    const { path: metricsPath, anonymous = false } = services.metrics ?? {}
+    // They have data of all instances.
+    const access = anonymous ? 'open' : 'operator'
+    const own = metricsPath === undefined || ofMetrics === undefined ? [] : [pageRoute(metricsPath, ofMetrics, access)]
+    if (services.health === undefined) return own
     const { path, timeout_seconds } = services.health
     const timeoutMs = timeout_seconds * 1000
     const shown = { health, metrics, recent: this.#recent, trends: this.#trends, overviews }
     const people = statusPage({ config, server, ...shown, clock, healthPath: path })
-    return new Map<string, HttpHandler>([
+    const probes = [...healthPages(path, { registry: health, timeoutMs, isStopping })]
+    return [
       ...own,
-      ['/', people],
-      ...healthPages(path, { registry: health, timeoutMs, isStopping }),
-    ])
+      pageRoute('/', page(people), 'operator'),
+      ...probes.map(([probe, work]) => pageRoute(probe, page(work), 'open')),
+    ]
   }
 
   /** The log becomes a component of the report with its first lost line. */
@@ -153,7 +157,7 @@ export class Observation {
     if (config.servers.every(({ services }) => services.metrics === undefined)) return
     const { prometheusPage } = await import('../otlp/prometheus-page.js')
     const attributes = otlp?.resourceAttributes ?? {}
-    this.#metricsPage = prometheusPage({ metrics: this.metrics, attributes, now: () => clock.now() })
+    this.#metricsPage = page(prometheusPage({ metrics: this.metrics, attributes, now: () => clock.now() }))
   }
 
   async #trace(): Promise<() => Promise<void>> {

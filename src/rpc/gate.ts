@@ -15,7 +15,7 @@ export interface Caller {
   readonly clientCertificate: X509Certificate | undefined
 }
 
-/** A request for an HTTP page. */
+/** A request over HTTP, other than gRPC. */
 export interface PageRequest {
   readonly method: string
   /** The raw request target, including the query. */
@@ -30,7 +30,12 @@ export interface Visitor {
   readonly nameInResults: string | undefined
   /** Whether this caller may see the recorded callers in the results of an instance. */
   maySeeOrigins(instanceName: string): boolean
-  mayIn(instanceName: string, permission: Permission): boolean
+  may(permission: Permission, instanceName: string): boolean
+  /**
+   * Throws UNAUTHENTICATED or PERMISSION_DENIED unless the caller has the permission in the instance. For requests over
+   * HTTP; `check` is for methods of gRPC.
+   */
+  demand(permission: Permission, instanceName: string, request: PageRequest, peer: string): void
   /**
    * Checks the first message of a call, encoded if the method takes encoded messages. Throws UNAUTHENTICATED or
    * PERMISSION_DENIED. An instance that the caller must not know of gives the same error as one that does not exist.
@@ -46,6 +51,11 @@ export interface Gate {
    * caller may not call the method with any request. Returns a promise only if it must wait.
    */
   admit(path: string, caller: Caller): Visitor | Promise<Visitor>
+  /**
+   * Identifies the caller of a request over HTTP. Throws UNAUTHENTICATED for wrong credentials, and RESOURCE_EXHAUSTED
+   * if it makes too many requests. What the caller may do there is a question to the visitor.
+   */
+  admitCaller(caller: Caller, request: PageRequest): Visitor | Promise<Visitor>
   /** Resolves if the caller may see the pages about the process; rejects with the errors of `admit`. */
   admitOperator(caller: Caller, request: PageRequest): Promise<Visitor>
 }

@@ -16,6 +16,10 @@ export class CurrentGate implements Gate {
     return this.#gate.admit(path, caller)
   }
 
+  admitCaller(caller: Caller, request: PageRequest): Visitor | Promise<Visitor> {
+    return this.#gate.admitCaller(caller, request)
+  }
+
   admitOperator(caller: Caller, request: PageRequest): Promise<Visitor> {
     return this.#gate.admitOperator(caller, request)
   }

@@ -64,9 +64,20 @@ export class SecurityGate implements Gate {
     )
   }
 
-  async admitOperator(caller: Caller, { method, target }: PageRequest): Promise<Visitor> {
-    const [path = '', query] = target.split('?', 2)
-    const asked = { peer: caller.peer, method: `${method} ${path}`, ...(query !== undefined && { query }) }
+  admitCaller(caller: Caller, request: PageRequest): Visitor | Promise<Visitor> {
+    const asked = askedFor(request, caller.peer)
+    const identity = this.#identified(asked, caller)
+    const begin = (known: Identity): Visitor => {
+      const visitor = this.#visitorOf(known)
+      this.#audited({ ...asked, identity: visitor.identity }, () => this.#limits?.take(known, caller.peer))
+      return visitor
+    }
+    if (!(identity instanceof Promise)) return begin(identity)
+    return identity.then(begin, (error: unknown) => this.#refuse(asked, error))
+  }
+
+  async admitOperator(caller: Caller, request: PageRequest): Promise<Visitor> {
+    const asked = askedFor(request, caller.peer)
     const identity = await Promise.resolve(this.#identified(asked, caller)).catch((error: unknown) =>
       this.#refuse(asked, error),
     )
@@ -129,6 +140,12 @@ export class SecurityGate implements Gate {
   }
 }
 
+/** A request over HTTP as the audit log names it. */
+const askedFor = ({ method, target }: PageRequest, peer: string): Asked => {
+  const [path = '', query] = target.split('?', 2)
+  return { peer, method: `${method} ${path}`, ...(query !== undefined && { query }) }
+}
+
 /** The rule of a method. A missing rule is a bug, found when the server starts. */
 export const ruleOf = (path: string): MethodRule => {
   const rule = methodRules.get(path)
@@ -145,8 +162,11 @@ const pathsOf = ({ name, unary, unaryBytes, serverStreaming, clientStreaming, bi
 const UNASKED: Visitor = {
   identity: 'anonymous',
   nameInResults: undefined,
-  mayIn: () => false,
+  may: () => false,
   maySeeOrigins: () => false,
+  demand: () => {
+    throw new StatusError('UNAUTHENTICATED', 'the caller of an open method is not identified')
+  },
   check: () => {},
 }
 
@@ -174,8 +194,16 @@ class KnownVisitor implements Visitor {
     this.#served = served
   }
 
-  mayIn(instanceName: string, permission: Permission): boolean {
+  may(permission: Permission, instanceName: string): boolean {
     return this.rights.mayIn(instanceName, permission)
+  }
+
+  demand(permission: Permission, instanceName: string, request: PageRequest, peer: string): void {
+    const about = { identity: this.identity, ...askedFor(request, peer), instance: instanceName }
+    audited(this.#audit, about, () => {
+      if (!this.may(permission, instanceName)) throw this.denied(`${permission} in instance ${shown(instanceName)}`)
+    })
+    this.#audit?.record(about)
   }
 
   get nameInResults(): string | undefined {
@@ -183,7 +211,7 @@ class KnownVisitor implements Visitor {
   }
 
   maySeeOrigins(instanceName: string): boolean {
-    if (this.#callersInResults === 'administrators') return this.mayIn(instanceName, 'administer')
+    if (this.#callersInResults === 'administrators') return this.may('administer', instanceName)
     return this.#callersInResults === 'readers'
   }
 
@@ -206,17 +234,17 @@ class KnownVisitor implements Visitor {
 
   #checkInstance(path: string, rule: InstanceRule, request: never): void {
     const name = rule.instanceName(request)
-    const isKnownOf = PERMISSIONS.some((permission) => this.mayIn(name, permission))
+    const isKnownOf = PERMISSIONS.some((permission) => this.may(permission, name))
     // A caller without any permission in an instance must not learn whether it exists.
     if (!isKnownOf && this.#isAnonymous) throw this.denied(`do anything in instance ${shown(name)}`)
     if (!isKnownOf || !this.#served.has(path, name)) throw this.#unknown(path, rule, request, name)
-    if (rule.anyOf.some((permission) => this.mayIn(name, permission))) return
+    if (rule.anyOf.some((permission) => this.may(permission, name))) return
     throw this.denied(`${rule.anyOf.join(' or ')} in instance ${shown(name)}`)
   }
 
   #unknown(path: string, rule: InstanceRule, request: never, name: string): StatusError {
     if (rule.unknown !== undefined) return rule.unknown(request)
-    const isKnownOf = (instance: string): boolean => PERMISSIONS.some((permission) => this.mayIn(instance, permission))
+    const isKnownOf = (instance: string): boolean => PERMISSIONS.some((permission) => this.may(permission, instance))
     if (isKnownOf(name) && this.#served.hasElsewhere(path, name)) {
       return new StatusError('UNIMPLEMENTED', `instance ${shown(name)} does not serve ${path.slice(1)}`)
     }

@@ -3,6 +3,7 @@ import type { TlsOptions } from 'node:tls'
 import { type Clock, systemClock } from '../base/clock.js'
 import { advice, inWords } from '../base/errno.js'
 import { StatusError } from '../base/status-error.js'
+import type { Route } from '../http/request.js'
 import { Ledger } from '../ledger/ledger.js'
 import { type Log, silentLog } from '../log/log.js'
 import type { Gate } from '../rpc/gate.js'
@@ -14,10 +15,11 @@ import { type ConnectionBounds, DEFAULT_CONNECTION_BOUNDS } from './admission.js
 import { Calls } from './call/calls.js'
 import type { CallMeters } from './call/meter.js'
 import { GrpcHealth, HEALTH } from './health.js'
-import { type HttpHandler, HttpPages, httpServer } from './http.js'
+import { DEFAULT_HTTP1_LIMITS, Http1, type Http1Limits } from './http/http1.js'
+import { HttpRequests } from './http/requests.js'
 import { DEFAULT_LIMITS } from './http2/limits.js'
 import { REFLECTION, reflectionServices } from './reflection.js'
-import { RemexecTransport, type TransportLimits } from './remexec/transport.js'
+import { DEFAULT_TRANSPORT_LIMITS, RemexecTransport, type TransportLimits } from './remexec/transport.js'
 import { socketServer } from './sockets.js'
 import type { MessageCompression, Transport, TransportParts } from './transport.js'
 import { bindUnix, isUnixAddress, UNIX_SOCKET_MODE } from './unix-socket.js'
@@ -33,8 +35,8 @@ export interface ListenOptions {
   readonly services: readonly Service[]
   /** Names of services that `Listener.serve` provides later. Until then their calls are UNAVAILABLE. */
   readonly awaited?: readonly string[]
-  /** Handlers for HTTP/1.1 requests by path, on the same port. */
-  readonly http?: ReadonlyMap<string, HttpHandler>
+  /** Answers requests other than gRPC, on the same port. */
+  readonly routes?: readonly Route[]
   readonly transport?: TransportName
   /** TLS options of Node. The protocol is negotiated by ALPN, or detected by the first bytes. */
   readonly tls?: TlsOptions
@@ -51,8 +53,7 @@ export interface ListenOptions {
   readonly connections?: ConnectionBounds
   /** Authorizes every call; without it all are allowed. */
   readonly gate?: Gate | undefined
-  /** Paths of `http` that only administrators may use, if there is a gate. */
-  readonly operatorPaths?: ReadonlySet<string>
+  readonly http1?: Partial<Http1Limits>
   /** Bounds of our own transport. grpc-js only applies the keepalive times. */
   readonly limits?: Partial<TransportLimits>
   /** Accounts for memory held for connections; shared by all listeners of a process. */
@@ -68,8 +69,11 @@ export interface ListenOptions {
 export interface Listener {
   /** The bound `host:port`, with the actual port; `unix:/path` as given. */
   readonly address: string
-  /** Provides all awaited services and the gate for their calls. Throws if a service is missing or unknown. */
-  serve(services: readonly Service[], gate?: Gate): void
+  /**
+   * Provides all awaited services, the gate for their calls, and routes in place of those with the same paths. Throws if
+   * a service is missing or unknown.
+   */
+  serve(services: readonly Service[], gate?: Gate, routes?: readonly Route[]): void
   /** Sets the answer of grpc.health.v1 for the server and each of its services. */
   setServing(serving: boolean): void
   /** Uses other TLS files for new connections. */
@@ -95,15 +99,16 @@ export const listen = async (options: ListenOptions): Promise<Listener> => {
   const names = [...options.services.map(({ name }) => name), ...awaited]
   const health = new GrpcHealth(names, awaited.length === 0)
   const reflection = reflectionServices([...names, HEALTH, ...REFLECTION])
-  const { gate, operatorPaths, meters, tracer, shownShare } = options
+  const { gate, meters, tracer, shownShare } = options
   const all = [...options.services, health.service, ...reflection]
   const calls = new Calls(all, { log, inFlight: inFlight, meters, tracer, shownShare, gate }, awaited)
-  const guard = gate && { gate, paths: operatorPaths ?? new Set<string>() }
-  const pages = new HttpPages(options.http ?? new Map(), { log, inFlight: inFlight, guard })
+  const requests = new HttpRequests(options.routes ?? [], { log, inFlight, gate, shownShare: shownShare ?? 0 })
+  const bodyMs = options.limits?.requestMs ?? DEFAULT_TRANSPORT_LIMITS.requestMs
+  const http1Limits = { ...DEFAULT_HTTP1_LIMITS, headMs: firstBytesMs, bodyMs, ...options.http1 }
   const transport = await transportOf(options, {
     calls,
-    http: httpServer(pages),
-    pages,
+    http1: new Http1(requests, http1Limits, clock),
+    requests,
     maxMessageBytes: options.maxMessageBytes ?? MAX_MESSAGE_BYTES,
     firstBytesMs,
     readOffMs: options.readOffMs ?? READ_OFF_MS,
@@ -138,10 +143,11 @@ export const listen = async (options: ListenOptions): Promise<Listener> => {
   }
   return {
     address,
-    serve: (services, judge) => {
+    serve: (services, judge, routes = []) => {
       const missing = awaited.filter((name) => !services.some((service) => service.name === name))
       if (missing.length > 0) throw new Error(`${missing.join(', ')} were not provided`)
       calls.serve(services, judge)
+      requests.serve(routes, judge)
       health.setServing(true)
     },
     setServing: (serving) => health.setServing(serving),

@@ -1,11 +1,11 @@
-import type { Server as HttpServer } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Clock } from '../base/clock.js'
 import type { Ledger } from '../ledger/ledger.js'
 import type { Log } from '../log/log.js'
 import type { Calls } from './call/calls.js'
 import type { Encoding } from './grpc/encoding.js'
-import type { HttpPages } from './http.js'
+import type { Http1 } from './http/http1.js'
+import type { HttpRequests } from './http/requests.js'
 
 /** Compression of gRPC messages, not of REAPI's compressed blobs. */
 export interface MessageCompression {
@@ -18,10 +18,10 @@ export interface MessageCompression {
 /** The parameters of every transport. */
 export interface TransportParts {
   readonly calls: Calls
-  /** Takes connections that use HTTP/1. It does not listen itself. */
-  readonly http: HttpServer
-  /** Answers requests of HTTP/2 that are not gRPC, with the pages of HTTP/1. */
-  readonly pages: HttpPages
+  /** Takes connections that use HTTP/1. */
+  readonly http1: Http1
+  /** Answers requests that are not gRPC, over all versions of HTTP. */
+  readonly requests: HttpRequests
   /** Maximum size of a request message. */
   readonly maxMessageBytes: number
   /** How long a new connection may take to send its first bytes. */

@@ -57,7 +57,7 @@ export const capabilitiesService = (instances: Instances<CapabilitiesInstance>):
       { instanceName }: GetCapabilitiesRequest,
       { visitor }: Pick<RpcCall, 'visitor'>,
     ): Promise<ServerCapabilitiesInput> => {
-      const may = (permission: Permission): boolean => visitor?.mayIn(instanceName, permission) ?? true
+      const may = (permission: Permission): boolean => visitor?.may(permission, instanceName) ?? true
       const { digestFunctions, cache, execution } = instanceOf(instances, instanceName)
       return {
         lowApiVersion: LOW_API_VERSION,

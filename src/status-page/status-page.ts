@@ -21,7 +21,7 @@ const REFRESH_S = 5
 /** The status page for people. It shows the services and their state, with the numbers of the exported metrics. */
 export const statusPage = (parts: StatusPageParts) => {
   const release = version()
-  return async (_: AbortSignal, { host }: { readonly host?: string | undefined }): Promise<PageAnswer> => {
+  return async ({ host }: { readonly host?: string | undefined }): Promise<PageAnswer> => {
     const answers = parts.health.latest()
     const isQueueing = hasQueue(parts)
     const body = [

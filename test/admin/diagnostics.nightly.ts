@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
 import { serve } from '../cli/program.js'
 
-// For changes in: src/admin, src/server/http.ts, src/server/remexec/pages.ts
+// For changes in: src/admin, src/http, src/server/http
 
 const folder = t.testdir({ tmp: {} })
 const config = join(folder, 'config.json')

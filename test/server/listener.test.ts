@@ -4,8 +4,9 @@ import { type ClientHttp2Session, connect as connectHttp2 } from 'node:http2'
 import { connect, type Socket } from 'node:net'
 import type { ServiceError } from '@grpc/grpc-js'
 import t, { type Test } from 'tap'
+import { bytesAnswer } from '../../src/http/answer.js'
+import { type HttpHandler, pageRoute } from '../../src/http/request.js'
 import type { Service } from '../../src/rpc/rpc.js'
-import type { HttpHandler } from '../../src/server/http.js'
 import { DEFAULT_LIMITS } from '../../src/server/http2/limits.js'
 import { type ListenOptions, listen } from '../../src/server/listener.js'
 import { TestClient } from './client.js'
@@ -55,9 +56,9 @@ t.test('one port serves gRPC and plain HTTP', async (t) => {
   let failing = false
   const status: HttpHandler = async () => {
     if (failing) throw new Error('secret')
-    return { status: 503, contentType: 'application/json', body: '["ä"]' }
+    return bytesAnswer(503, 'application/json', Buffer.from('["ä"]'))
   }
-  const { client, port } = await listening(t, { http: new Map([['/status', status]]) })
+  const { client, port } = await listening(t, { routes: [pageRoute('/status', status, 'open')] })
   t.ok(await client.unary(GET, {}).response)
   t.match(await ask(port, 'GET', '/status'), {
     status: 503,
@@ -84,7 +85,7 @@ t.test('an HTTP client that leaves aborts its signal', async (t) => {
   const begin = new Promise((resolve) => {
     begun = resolve
   })
-  const slow: HttpHandler = (signal) =>
+  const slow: HttpHandler = ({ signal }) =>
     new Promise((_, reject) => {
       signal.addEventListener('abort', () => {
         left(signal.reason)
@@ -92,7 +93,7 @@ t.test('an HTTP client that leaves aborts its signal', async (t) => {
       })
       begun(undefined)
     })
-  const { port } = await listening(t, { http: new Map([['/slow', slow]]) })
+  const { port } = await listening(t, { routes: [pageRoute('/slow', slow, 'open')] })
   const socket = await raw(port, 'GET /slow HTTP/1.1\r\nhost: x\r\n\r\n')
   await begin
   socket.destroy()

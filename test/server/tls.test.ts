@@ -4,6 +4,8 @@ import { get } from 'node:https'
 import { connect } from 'node:tls'
 import { Client, credentials } from '@grpc/grpc-js'
 import t from 'tap'
+import { textAnswer } from '../../src/http/answer.js'
+import { pageRoute } from '../../src/http/request.js'
 import { listen } from '../../src/server/listener.js'
 import { certificate } from './certificate.js'
 
@@ -16,8 +18,8 @@ for (const transport of ['remexec', 'grpc-js'] as const) {
     const services = [
       { name: CAPABILITIES, unary: { GetCapabilities: async () => ({ highApiVersion: { major: 2 } }) } },
     ]
-    const http = new Map([['/status', async () => ({ status: 200, contentType: 'text/plain', body: 'fine' })]])
-    const listener = await listen({ address: '127.0.0.1:0', transport, services, http, tls: { key, cert } })
+    const routes = [pageRoute('/status', async () => textAnswer(200, 'fine'), 'open')]
+    const listener = await listen({ address: '127.0.0.1:0', transport, services, routes, tls: { key, cert } })
     const port = Number(listener.address.split(':').at(-1))
     const client = new Client(`localhost:${port}`, credentials.createSsl(cert))
     t.teardown(async () => {

@@ -1,4 +1,5 @@
 import { Duplex } from 'node:stream'
+import type { HeldFor } from '../../ledger/ledger.js'
 import type { Client } from '../client.js'
 import type { Channel } from '../http2/output.js'
 
@@ -7,10 +8,12 @@ type Done = (error?: Error | null) => void
 /** A channel as the connection stream of Node's HTTP/1 server (RFC 9112, 9). */
 export class Http1Stream extends Duplex {
   readonly #channel: Channel
+  bytesRead = 0
 
   constructor(
     channel: Channel,
     readonly client: Client,
+    readonly held: HeldFor,
   ) {
     super()
     this.#channel = channel
@@ -19,6 +22,7 @@ export class Http1Stream extends Duplex {
 
   /** Takes bytes. The caller may overwrite them afterwards. */
   received(bytes: Buffer): void {
+    this.bytesRead += bytes.length
     if (!this.push(Buffer.from(bytes))) this.#channel.pause()
   }
 
@@ -33,6 +37,13 @@ export class Http1Stream extends Duplex {
 
   override _write(chunk: Buffer, _encoding: BufferEncoding, callback: Done): void {
     this.#channel.write([chunk], callback)
+  }
+
+  override _writev(chunks: { chunk: Buffer; encoding: BufferEncoding }[], callback: Done): void {
+    this.#channel.write(
+      chunks.map(({ chunk }) => chunk),
+      callback,
+    )
   }
 
   override _final(callback: Done): void {

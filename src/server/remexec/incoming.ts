@@ -1,8 +1,8 @@
-import type { Server as HttpServer } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Log } from '../../log/log.js'
 import type { Client } from '../client.js'
 import type { Held } from '../held.js'
+import type { Http1 } from '../http/http1.js'
 import { Http2Connection } from '../http2/connection.js'
 import { PREFACE } from '../http2/frame/frame.js'
 import type { ConnectionLimits } from '../http2/limits.js'
@@ -16,7 +16,7 @@ export interface IncomingOptions {
   readonly limits: ConnectionLimits
   readonly now: () => number
   readonly held: Held
-  readonly http: HttpServer
+  readonly http1: Http1
   readonly onRequest: (stream: Http2Stream, client: Client) => void
   readonly onClose: () => void
   readonly log: Log
@@ -108,9 +108,9 @@ export class Incoming implements ChannelReader {
   }
 
   #beginHttp1(head: Buffer): void {
-    this.#http1 = new Http1Stream(this.#channel, this.#client)
+    this.#http1 = new Http1Stream(this.#channel, this.#client, this.#options.held)
     this.#head = NOTHING
-    this.#options.http.emit('connection', this.#http1)
+    this.#options.http1.accept(this.#http1)
     this.#http1.received(head)
   }
 }

@@ -11,11 +11,11 @@ import { type GrpcConnection, GrpcStream } from '../grpc/grpc-stream.js'
 import { fieldOf } from '../grpc/metadata.js'
 import { ResponseBlocks } from '../grpc/response-blocks.js'
 import { Held } from '../held.js'
+import { answerNoGrpc } from '../http/http2.js'
 import { type ConnectionLimits, DEFAULT_LIMITS } from '../http2/limits.js'
 import type { Http2Stream } from '../http2/stream.js'
 import type { Transport, TransportParts } from '../transport.js'
 import { Incoming } from './incoming.js'
-import { answerNoGrpc } from './pages.js'
 
 /** Bounds for the connections of a listener. */
 export interface TransportLimits extends ConnectionLimits {
@@ -67,14 +67,14 @@ export class RemexecTransport implements Transport {
   }
 
   accept(socket: Socket, closed: () => void): void {
-    const { http, log } = this.#parts
+    const { http1, log } = this.#parts
     const connection = this.#connectionOf(socket)
     const { held } = connection
     const incoming: Incoming = new Incoming(socket, {
       limits: this.#limits,
       now: () => this.#nowMs,
       held,
-      http,
+      http1,
       onRequest: (stream, client) => this.#request(stream, connection, client),
       onClose: () => {
         this.#incoming.delete(incoming)
@@ -89,6 +89,7 @@ export class RemexecTransport implements Transport {
 
   drain(): void {
     this.#isDraining = true
+    this.#parts.http1.drain()
     for (const incoming of this.#incoming) incoming.drain()
   }
 
@@ -98,6 +99,7 @@ export class RemexecTransport implements Transport {
 
   destroy(): void {
     this.#stopSweep()
+    this.#parts.http1.close()
     for (const incoming of this.#incoming) incoming.destroy()
   }
 
@@ -118,7 +120,7 @@ export class RemexecTransport implements Transport {
   #request(stream: Http2Stream, connection: GrpcConnection, client: Client): void {
     const { method, lines, path } = stream.head
     if (!/^application\/grpc(\+proto)?($|;)/.test(fieldOf(lines, 'content-type') ?? '') || method !== 'POST') {
-      answerNoGrpc(stream, this.#parts.pages, client)
+      answerNoGrpc(stream, this.#parts.requests, { client, held: connection.held, bodyMs: this.#limits.requestMs })
       return
     }
     const wire = new GrpcStream(stream, connection, client)

@@ -1,0 +1,74 @@
+import type { LogFields } from '../log/log.js'
+import type { Call } from '../rpc/call.js'
+import type { Visitor } from '../rpc/gate.js'
+import type { Blob } from '../stream/blob/blob.js'
+
+/** A request over any version of HTTP. It is also the Call of its work. */
+export interface HttpRequest extends Call {
+  /** In upper case. */
+  readonly method: string
+  /** As the client sent it, percent-encoded, with the query. */
+  readonly target: string
+  /** The path of the target, percent-encoded. */
+  readonly path: string
+  /** What follows the path of the route: empty, or a path that begins without a slash. */
+  readonly rest: string
+  readonly query: URLSearchParams
+  /** Names in lower case. A repeated name has its first value. */
+  readonly headers: ReadonlyMap<string, string>
+  /**
+   * Not read before it is taken: a client that waits for `100 Continue` gets it then. A handler that answers without
+   * taking it need not discard it.
+   */
+  readonly body: Blob
+  /** `host:port` of the client, or `unix`. */
+  readonly peer: string
+  /** The address that the client used, as it says. */
+  readonly host: string | undefined
+  /** Undefined if access is not restricted, and on open routes. */
+  readonly visitor: Visitor | undefined
+  /** The instance that the request is for, for logs and stores. */
+  instanceName: string
+  /** Adds fields to the log line of this request. */
+  note(fields: LogFields): void
+}
+
+export interface HttpAnswer {
+  readonly status: number
+  /** Names in lower case. `content-length` is added if the length is known. */
+  readonly headers?: Readonly<Record<string, string>>
+  /** Sent as fast as the client reads. The answer to HEAD has its length and not its bytes. */
+  readonly body?: Blob
+}
+
+/** Throws a StatusError if it cannot answer; `answerOf` makes it an answer. */
+export type HttpHandler = (request: HttpRequest) => Promise<HttpAnswer>
+
+/**
+ * Who may use a route. `open`: everybody, without being identified. `operator`: callers with the permission
+ * `administer`. `caller`: identified callers; the handler asks `visitor` for permissions.
+ */
+export type Access = 'open' | 'operator' | 'caller'
+
+export interface Route {
+  /** GET answers HEAD too. Undefined for all methods. */
+  readonly methods: readonly string[] | undefined
+  /** Begins with a slash. */
+  readonly path: string
+  /** Whether the route also has all paths below `path`. The longest route wins. */
+  readonly isTree: boolean
+  readonly access: Access
+  readonly handler: HttpHandler
+}
+
+/** A route for one path. */
+export const pageRoute = (path: string, handler: HttpHandler, access: Access, methods = ['GET']): Route => ({
+  ...{ methods, path, access, handler },
+  isTree: false,
+})
+
+/** A route for a path and everything below it. */
+export const treeRoute = (path: string, handler: HttpHandler, access: Access, methods?: readonly string[]): Route => ({
+  ...{ methods, path, access, handler },
+  isTree: true,
+})

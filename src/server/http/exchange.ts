@@ -1,0 +1,22 @@
+import type { HttpAnswer } from '../../http/request.js'
+import type { HeldFor } from '../../ledger/ledger.js'
+import type { Caller } from '../../rpc/gate.js'
+import type { BlobFeed } from '../../stream/blob/feed.js'
+
+/** One request and its answer on a connection, whatever the version of HTTP. */
+export interface Exchange {
+  readonly method: string
+  /** The raw request target, including the query. */
+  readonly target: string
+  readonly caller: Caller
+  /** Undefined for a transport whose buffers cannot be accounted for. */
+  readonly held: HeldFor | undefined
+  /** Length of the request's body; undefined if the client did not say it, 0 without a body. */
+  readonly bodyBytes: number | undefined
+  /** Aborts when the client has gone. */
+  readonly signal: AbortSignal
+  /** The bytes of the request, read when they are taken. Call it once. */
+  body(): BlobFeed
+  /** Sends the answer and resolves with the number of bytes sent of its body. Rejects if it was not sent whole. */
+  send(answer: HttpAnswer): Promise<number>
+}

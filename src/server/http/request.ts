@@ -1,0 +1,104 @@
+import type { HttpRequest } from '../../http/request.js'
+import type { HeldFor } from '../../ledger/ledger.js'
+import type { Log, LogFields } from '../../log/log.js'
+import type { Call } from '../../rpc/call.js'
+import type { Visitor } from '../../rpc/gate.js'
+import { Blob } from '../../stream/blob/blob.js'
+import type { Exchange } from './exchange.js'
+
+const MAX_SHOWN_PATH = 200
+
+/** A request as handlers see it. */
+export class Request implements HttpRequest {
+  readonly path: string
+  readonly log: Log
+  rest = ''
+  instanceName = ''
+  visitor: Visitor | undefined
+  readonly #exchange: Exchange
+  #body: Blob | undefined
+  #query: URLSearchParams | undefined
+  #headers: ReadonlyMap<string, string> | undefined
+  #notes: LogFields | undefined
+
+  constructor(exchange: Exchange, path: string, log: Log) {
+    this.#exchange = exchange
+    this.path = path
+    this.log = log
+  }
+
+  get method(): string {
+    return this.#exchange.method
+  }
+
+  get target(): string {
+    return this.#exchange.target
+  }
+
+  get signal(): AbortSignal {
+    return this.#exchange.signal
+  }
+
+  get peer(): string {
+    return this.#exchange.caller.peer
+  }
+
+  get metadata(): Call['metadata'] {
+    return this.#exchange.caller.metadata
+  }
+
+  get held(): HeldFor | undefined {
+    return this.#exchange.held
+  }
+
+  get query(): URLSearchParams {
+    this.#query ??= new URLSearchParams(this.target.replace(/^[^?]*\??/s, '').replace(/#.*$/s, ''))
+    return this.#query
+  }
+
+  get headers(): ReadonlyMap<string, string> {
+    this.#headers ??= new Map(
+      [...this.#exchange.caller.metadata].map(([name, value]) => [name, typeof value === 'string' ? value : '']),
+    )
+    return this.#headers
+  }
+
+  get body(): Blob {
+    const { bodyBytes: sizeBytes } = this.#exchange
+    this.#body ??=
+      sizeBytes === 0
+        ? Blob.ofBytes(NOTHING)
+        : Blob.ofFeed(this.#exchange.body(), { sizeBytes: sizeBytes ?? undefined })
+    return this.#body
+  }
+
+  /** Only what an address may consist of, because a client may send anything. */
+  get host(): string | undefined {
+    const { metadata } = this.#exchange.caller
+    const host = metadata.get('host')
+    return typeof host === 'string' && /^[\w.:[\]-]{1,255}$/.test(host) ? host : undefined
+  }
+
+  isFor(instanceName: string): void {
+    this.instanceName = instanceName
+  }
+
+  note(fields: LogFields): void {
+    this.#notes = { ...this.#notes, ...fields }
+  }
+
+  /** For the log. */
+  get line(): LogFields {
+    const { path, bodyBytes } = { path: this.path, bodyBytes: this.#exchange.bodyBytes }
+    return {
+      method: `${this.method} ${path.length > MAX_SHOWN_PATH ? `${path.slice(0, MAX_SHOWN_PATH)}...` : path}`,
+      peer: this.peer,
+      ...(this.instanceName !== '' && { instance: this.instanceName }),
+      ...(bodyBytes !== 0 && { receivedBytes: bodyBytes }),
+      ...(this.visitor && { identity: this.visitor.identity }),
+      ...this.#notes,
+    }
+  }
+}
+
+const NOTHING = Buffer.alloc(0)

@@ -1,0 +1,125 @@
+import { StatusError } from '../../base/status-error.js'
+import { freshMs, turnMs } from '../../base/turn-clock.js'
+import { answerOf, HttpError, textAnswer } from '../../http/answer.js'
+import type { HttpAnswer, Route } from '../../http/request.js'
+import { UPLOAD_BYTES } from '../../ledger/kinds.js'
+import type { Log } from '../../log/log.js'
+import type { Gate, Visitor } from '../../rpc/gate.js'
+import type { InFlight } from '../../work/in-flight.js'
+import type { Exchange } from './exchange.js'
+import { Request } from './request.js'
+import { type Found, methodsOf, Router, takes } from './router.js'
+
+/** A longer target is refused: no key of a build tool is longer. */
+const MAX_TARGET = 4096
+
+export interface RequestsParts {
+  readonly log: Log
+  /** Counts the requests in progress. */
+  readonly inFlight: InFlight
+  /** The share of requests, 0 to 1, whose log line is at level info instead of debug. */
+  readonly shownShare: number
+  readonly gate: Gate | undefined
+}
+
+/** The requests of a listener other than gRPC, over all versions of HTTP. */
+export class HttpRequests {
+  readonly #router: Router
+  readonly #parts: RequestsParts
+  #gate: Gate | undefined
+
+  constructor(routes: readonly Route[], parts: RequestsParts) {
+    this.#router = new Router(routes)
+    this.#parts = parts
+    this.#gate = parts.gate
+  }
+
+  /** Adds routes, in place of those with the same paths. */
+  serve(routes: readonly Route[], gate: Gate | undefined): void {
+    this.#router.add(routes)
+    this.#gate = gate
+  }
+
+  has(target: string): boolean {
+    return this.#router.has(pathOf(target))
+  }
+
+  /** Answers a request. Resolves when the answer was sent; never rejects. */
+  answer(exchange: Exchange): Promise<void> {
+    const answered = this.#answer(exchange)
+    this.#parts.inFlight.during(answered)
+    return answered
+  }
+
+  async #answer(exchange: Exchange): Promise<void> {
+    const startedMs = turnMs()
+    const request = new Request(exchange, pathOf(exchange.target), this.#parts.log)
+    let answer: HttpAnswer
+    let failure: StatusError | undefined
+    try {
+      answer = await this.#handle(request, exchange)
+    } catch (thrown) {
+      failure = StatusError.from(thrown)
+      answer = answerOf(failure)
+    }
+    let sentBytes = 0
+    try {
+      sentBytes = await exchange.send(answer)
+    } catch (thrown) {
+      failure ??= StatusError.from(thrown)
+    }
+    const line = {
+      ...request.line,
+      ...{ status: answer.status, ms: Math.round((freshMs() - startedMs) * 10) / 10, sentBytes },
+      ...(failure && { reason: failure.message }),
+    }
+    const { log, shownShare } = this.#parts
+    if (answer.status === 500) log.error('could not answer an HTTP request', { ...line, error: failure })
+    else if (shownShare > 0 && Math.random() < shownShare) log.info('call', { ...line, share: shownShare })
+    else log.debug('call', line)
+  }
+
+  async #handle(request: Request, exchange: Exchange): Promise<HttpAnswer> {
+    const { method, target } = exchange
+    if (target.length > MAX_TARGET) return textAnswer(414, `the path is longer than ${MAX_TARGET} characters\n`)
+    const found = this.#router.at(request.path)
+    if (found.length === 0) return textAnswer(404, 'not found\n')
+    const fitting = found.find(({ route }) => takes(route, method))
+    if (fitting === undefined) {
+      const allowed = methodsOf(found)
+      return textAnswer(405, `only ${allowed.join(' and ')}\n`, { allow: allowed.join(', ') })
+    }
+    return this.#withUpload(exchange, async () => {
+      await this.#admit(request, fitting, exchange)
+      return fitting.route.handler(request)
+    })
+  }
+
+  async #admit(request: Request, { route, rest }: Found, { caller, method, target }: Exchange): Promise<void> {
+    request.rest = rest
+    if (route.access === 'open' || this.#gate === undefined) return
+    const asked = { method, target }
+    const admitted: Visitor | Promise<Visitor> =
+      route.access === 'operator' ? this.#gate.admitOperator(caller, asked) : this.#gate.admitCaller(caller, asked)
+    request.visitor = admitted instanceof Promise ? await admitted : admitted
+  }
+
+  /** Counts the memory of a request with a body. */
+  async #withUpload(exchange: Exchange, work: () => Promise<HttpAnswer>): Promise<HttpAnswer> {
+    const { held, bodyBytes } = exchange
+    if (held === undefined || bodyBytes === 0) return work()
+    const reservation = held.ledger.kinds.uploads.reserve(held.holder, UPLOAD_BYTES)
+    if (reservation === undefined) throw new HttpError(503, 'the server has too many open uploads: try again later')
+    try {
+      return await work()
+    } finally {
+      reservation.release()
+    }
+  }
+}
+
+/** Without the query. A request may name the whole address (RFC 9112, 3.2.2). */
+export const pathOf = (target: string): string => {
+  const path = target.replace(/[?#].*$/s, '')
+  return path.startsWith('/') ? path : path.replace(/^https?:\/\/[^/]*/i, '') || '/'
+}

@@ -1,0 +1,60 @@
+import type { Route } from '../../http/request.js'
+
+/** A route and what follows its path in a request. */
+export interface Found {
+  readonly route: Route
+  readonly rest: string
+}
+
+/** Finds the route of a path: the longest one. */
+export class Router {
+  readonly #pages = new Map<string, Route[]>()
+  readonly #trees = new Map<string, Route[]>()
+  #depths: number[] = []
+
+  constructor(routes: readonly Route[]) {
+    for (const route of routes) this.#add(route)
+  }
+
+  /** Routes of one path that differ in their methods are kept; others replace what is there. */
+  add(routes: readonly Route[]): void {
+    for (const { path, isTree } of routes)
+      (isTree ? this.#trees : this.#pages).delete(isTree ? withoutSlash(path) : path)
+    for (const route of routes) this.#add(route)
+  }
+
+  has(path: string): boolean {
+    return this.at(path).length > 0
+  }
+
+  /** The routes of a path, which differ in their methods. */
+  at(path: string): readonly Found[] {
+    const pages = this.#pages.get(path)
+    if (pages !== undefined) return pages.map((route) => ({ route, rest: '' }))
+    const segments = path.split('/')
+    for (const depth of this.#depths) {
+      if (depth > segments.length) continue
+      const trees = this.#trees.get(segments.slice(0, depth).join('/'))
+      if (trees !== undefined) return trees.map((route) => ({ route, rest: segments.slice(depth).join('/') }))
+    }
+    return []
+  }
+
+  #add(route: Route): void {
+    const [routes, path] = route.isTree ? [this.#trees, withoutSlash(route.path)] : [this.#pages, route.path]
+    routes.set(path, [...(routes.get(path) ?? []), route])
+    const depths = new Set([...this.#trees.keys()].map((tree) => tree.split('/').length))
+    this.#depths = [...depths].sort((one, other) => other - one)
+  }
+}
+
+const withoutSlash = (path: string): string => path.replace(/\/$/, '')
+
+/** Whether a route takes a method. GET answers HEAD too. */
+export const takes = ({ methods }: Route, method: string): boolean =>
+  methods === undefined || methods.includes(method) || (method === 'HEAD' && methods.includes('GET'))
+
+export const methodsOf = (found: readonly Found[]): string[] => {
+  const methods = new Set(found.flatMap(({ route }) => route.methods ?? []))
+  return [...methods].flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
+}
