@@ -95,7 +95,19 @@ export type ${name}Config = {
 `
 }
 
-const services = ['cas', 'ac', 'capabilities', 'execution', 'bytestream', 'worker_api', 'health', 'admin', 'metrics']
+const services = [
+  'cas',
+  'ac',
+  'capabilities',
+  'execution',
+  'fetch',
+  'push',
+  'bytestream',
+  'worker_api',
+  'health',
+  'admin',
+  'metrics',
+]
 
 export const configTypes = async () => {
   const unions = [

@@ -143,6 +143,7 @@ const start = async (
     lentStores: (key: string) => lentStores.of(key),
     trees: { ofGetTree: new DirectoryTrees(), ofActions: new DirectoryTrees() },
     ...{ uploads, clock, log },
+    atClose: (name: string, close: () => Promise<void>) => resources.add(name, close),
   }
   const schedulers = await buildSchedulers(config.schedulers, {
     ...{ resources, clock, log, ledger, newId: randomUUID, tracer: observation.tracer },

@@ -35,6 +35,7 @@ import type { Store } from '../store/contract/store.js'
 import { withCompleteness } from '../store/kinds/completeness_checking/checking-store.js'
 import type { LentStores } from '../store/lent/server.js'
 import { zstdFailure } from '../stream/compression/libzstd.js'
+import { assetServices } from './assets.js'
 
 /** The parts that services of all servers of the process share. */
 export interface Parts {
@@ -58,6 +59,8 @@ export interface Parts {
   readonly trees: { readonly ofGetTree: DirectoryTrees; readonly ofActions: DirectoryTrees }
   readonly clock: Clock
   readonly log: Log
+  /** Runs when the process stops, after the listeners have closed. */
+  atClose(name: string, close: () => Promise<void>): void
 }
 
 /** Facts about the workers that this process starts for a scheduler. */
@@ -90,7 +93,7 @@ const servedCompressors = (): readonly Compressor[] =>
  * that reflection, health and calls are consistent.
  */
 export const servicesOf = (server: ServerConfig, parts: Parts): Service[] => {
-  const { cas, ac, byteStream, execution, capabilities } = instancesOf(server, parts)
+  const { cas, ac, byteStream, execution, capabilities, digestFunctions } = instancesOf(server, parts)
   const executionOptions: ExecutionOptions = {
     instances: execution,
     served: capabilities,
@@ -115,6 +118,7 @@ export const servicesOf = (server: ServerConfig, parts: Parts): Service[] => {
     ...where(ac, actionCacheService({ instances: ac, maxResponseBytes: MAX_RESPONSE_BYTES })),
     ...where(byteStream, byteStreamService({ instances: byteStream, uploads: parts.uploads })),
     ...where(execution, executionService(executionOptions), operationsService(executionOptions)),
+    ...assetServices({ services: server.services, cas, digestFunctions }, parts),
     ...workerApi(server.services, parts),
   ]
 }
@@ -128,6 +132,8 @@ export const serviceNamesOf = ({ services }: ServerConfig): string[] => {
     ...where(services.ac.size > 0, `${REAPI}.ActionCache`),
     ...where(services.bytestream.size > 0, 'google.bytestream.ByteStream'),
     ...where(services.execution.size > 0, `${REAPI}.Execution`, 'google.longrunning.Operations'),
+    ...where(services.fetch.size > 0, 'build.bazel.remote.asset.v1.Fetch'),
+    ...where(services.push.size > 0, 'build.bazel.remote.asset.v1.Push'),
     ...where(services.worker_api !== undefined, 'remexec.worker.v1.WorkerApi'),
   ]
 }
@@ -171,7 +177,7 @@ const instancesOf = ({ services }: ServerConfig, parts: Parts) => {
       execution: isExecuted ? EXECUTION_CAPABILITIES : undefined,
     }
   })
-  return { cas, ac, byteStream, execution, capabilities }
+  return { cas, ac, byteStream, execution, capabilities, digestFunctions }
 }
 
 const chunkedBlobs = (

@@ -5,11 +5,13 @@ import type {
   CapabilitiesServiceOptions,
   CasServiceOptions,
   ExecutionServiceOptions,
+  FetchServiceOptions,
   GlobalOptions,
   HealthServiceOptions,
   InstanceOptions,
   ListenerOptions,
   MetricsServiceOptions,
+  PushServiceOptions,
   SchedulerConfig,
   SecurityOptions,
   StoreConfig,
@@ -75,6 +77,8 @@ export interface ServicesConfig {
   readonly bytestream: ReadonlyMap<string, BytestreamServiceOptions>
   readonly execution: ReadonlyMap<string, ExecutionServiceConfig>
   readonly capabilities: ReadonlyMap<string, CapabilitiesServiceOptions>
+  readonly fetch: ReadonlyMap<string, FetchServiceOptions>
+  readonly push: ReadonlyMap<string, PushServiceOptions>
   readonly worker_api?: WorkerApiServiceOptions
   readonly health?: HealthServiceOptions
   readonly admin?: AdminServiceOptions

@@ -45,6 +45,17 @@ const servicesOf = ({ services }: ServerConfig, config: Config): Row[] => {
       services.execution,
       ({ scheduler, cas_store, ac_store }) => `scheduler ${scheduler}, inputs in ${cas_store}, results in ${ac_store}`,
     ),
+    ...rows(
+      'fetch',
+      services.fetch,
+      ({ fetch_store, download }) =>
+        `${through(fetch_store)}, ${download === undefined ? 'downloads nothing' : `downloads from ${download.allow.join(', ')}`}`,
+    ),
+    ...rows(
+      'push',
+      services.push,
+      ({ push_store, read_only }) => `${through(push_store)}${read_only ? ', read only' : ''}`,
+    ),
     ...rows('capabilities', services.capabilities, () => 'what the others offer'),
     ...(services.worker_api === undefined ? [] : [['worker_api', '', `scheduler ${services.worker_api.scheduler}`]]),
     ...(services.health === undefined ? [] : [['health', '', services.health.path]]),

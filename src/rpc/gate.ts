@@ -1,7 +1,7 @@
 import type { X509Certificate } from 'node:crypto'
 
 /** The permissions. All but `work` apply to an instance. */
-export type Permission = 'read_cas' | 'write_cas' | 'read_ac' | 'write_ac' | 'execute' | 'work' | 'administer'
+export type Permission = 'read_cas' | 'write_cas' | 'read_ac' | 'write_ac' | 'execute' | 'push' | 'work' | 'administer'
 
 /** The credentials that a client sent. */
 export interface Caller {

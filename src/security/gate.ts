@@ -27,7 +27,15 @@ export type CallersInResults = SecurityOptions['callers_in_results']
 /** A request whose caller is not known yet. */
 type Asked = Omit<AuditEntry, 'identity' | 'refusal'>
 
-const PERMISSIONS: readonly Permission[] = ['read_cas', 'write_cas', 'read_ac', 'write_ac', 'execute', 'administer']
+const PERMISSIONS: readonly Permission[] = [
+  'read_cas',
+  'write_cas',
+  'read_ac',
+  'write_ac',
+  'execute',
+  'push',
+  'administer',
+]
 
 /** The gate of one server. The permissions of a caller are computed once per identity. */
 export class SecurityGate implements Gate {

@@ -23,7 +23,7 @@ export interface InstanceRule {
 }
 
 const OPEN: MethodRule = { kind: 'open' }
-const ALL: readonly Permission[] = ['read_cas', 'write_cas', 'read_ac', 'write_ac', 'execute', 'administer']
+const ALL: readonly Permission[] = ['read_cas', 'write_cas', 'read_ac', 'write_ac', 'execute', 'push', 'administer']
 
 const named = ({ instanceName }: { readonly instanceName: string }): string => instanceName
 const inInstance = (...anyOf: Permission[]): MethodRule => ({ kind: 'instance', anyOf, instanceName: named })
@@ -55,6 +55,7 @@ const ACTION_CACHE = '/build.bazel.remote.execution.v2.ActionCache'
 const EXECUTION = '/build.bazel.remote.execution.v2.Execution'
 const OPERATIONS = '/google.longrunning.Operations'
 const BYTE_STREAM = '/google.bytestream.ByteStream'
+const ASSET = '/build.bazel.remote.asset.v1'
 
 /** The rules of all methods, by path. A server with a method that has no rule does not start. */
 export const methodRules: ReadonlyMap<string, MethodRule> = new Map<string, MethodRule>([
@@ -73,6 +74,10 @@ export const methodRules: ReadonlyMap<string, MethodRule> = new Map<string, Meth
   [`${BYTE_STREAM}/QueryWriteStatus`, ofResource('write_cas', parseWriteName)],
   [`${ACTION_CACHE}/GetActionResult`, inInstance('read_ac')],
   [`${ACTION_CACHE}/UpdateActionResult`, inInstance('write_ac')],
+  [`${ASSET}.Fetch/FetchBlob`, inInstance('read_ac')],
+  [`${ASSET}.Fetch/FetchDirectory`, inInstance('read_ac')],
+  [`${ASSET}.Push/PushBlob`, inInstance('push')],
+  [`${ASSET}.Push/PushDirectory`, inInstance('push')],
   [`${EXECUTION}/Execute`, inInstance('execute')],
   // Operation names cannot be guessed, so a caller that knows one was given it.
   [`${EXECUTION}/WaitExecution`, ofOperation('execute', 'administer')],

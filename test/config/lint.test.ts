@@ -476,10 +476,21 @@ t.test('accepted forms of a worker store with hard links', async (t) => {
   t.match(fits(filesystem), [/the store "CAS" of the worker is filesystem/])
 })
 
+t.test('fetch and push: mistakes in what may be downloaded, and stores that cannot hold records', async (t) => {
+  const problems = (services: string) => check({ services }).problems.map(({ path, message }) => `${path}: ${message}`)
+  const download = (text: string): string => `fetch: [{ fetch_store: 'AC', download: ${text} }],`
+  t.same(problems(download(`{ allow: ['*', 'a.example', '*.b.example'], allow_addresses: ['10.0.0.0/8', '::1'] }`)), [])
+  t.match(problems(download(`{ allow: ['https://a.example/x'] }`)), [/allow\[0\]: .* is no host/])
+  t.match(problems(download(`{ allow: ['*'], allow_addresses: ['10.0.0.0/40'] }`)), [/no address or network/])
+  t.match(problems(download(`{ allow: ['*'], proxy: 'proxy:3128' }`)), [/proxy is no URL/])
+  t.match(problems(`push: [{ push_store: 'CAS' }],`), [/one store for blobs and for what is known of assets/])
+  t.match(problems(`fetch: [{ fetch_store: 'CAS' }],`), [/one store for blobs/])
+  const elsewhere = `fetch: [{ instance_name: 'other', fetch_store: 'AC', download: { allow: ['*'] } }],`
+  t.match(problems(elsewhere), [/instance "other" has no cas on this server/])
+})
+
 t.test('planned options are rejected as unavailable, not as unknown', async (t) => {
   const services: Readonly<Record<string, string>> = {
-    fetch: `[{ fetch_store: 'AC' }]`,
-    push: `[{ push_store: 'AC' }]`,
     experimental_bep: `{ store: 'AC' }`,
   }
   for (const [service, value] of Object.entries(services)) {

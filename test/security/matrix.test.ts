@@ -6,7 +6,7 @@ import { digestFunctions } from '../../src/reapi/digest-function.js'
 import { collect, type TestClient } from '../server/client.js'
 import { bearer, startGuarded } from './server.js'
 
-const PERMISSIONS = ['read_cas', 'write_cas', 'read_ac', 'write_ac', 'execute', 'work', 'administer'] as const
+const PERMISSIONS = ['read_cas', 'write_cas', 'read_ac', 'write_ac', 'execute', 'push', 'work', 'administer'] as const
 type Permission = (typeof PERMISSIONS)[number]
 
 const hash = '0'.repeat(digestFunctions.SHA256.hexLength)
@@ -43,6 +43,7 @@ const expected: Readonly<Record<string, Row>> = {
     'read_ac',
     'write_ac',
     'execute',
+    'push',
     'administer',
   ),
   [`${REAPI}.ContentAddressableStorage/FindMissingBlobs`]: inInstance('read_cas', 'write_cas'),
@@ -55,6 +56,10 @@ const expected: Readonly<Record<string, Row>> = {
   [`${REAPI}.ActionCache/UpdateActionResult`]: ofAction('write_ac'),
   [`${REAPI}.Execution/Execute`]: ofAction('execute'),
   [`${REAPI}.Execution/WaitExecution`]: ofOperation,
+  'build.bazel.remote.asset.v1.Fetch/FetchBlob': inInstance('read_ac'),
+  'build.bazel.remote.asset.v1.Fetch/FetchDirectory': inInstance('read_ac'),
+  'build.bazel.remote.asset.v1.Push/PushBlob': inInstance('push'),
+  'build.bazel.remote.asset.v1.Push/PushDirectory': inInstance('push'),
   'google.bytestream.ByteStream/Read': {
     needs: ['read_cas'],
     request: (instanceName) => ({ resourceName: `${instanceName}/blobs/${hash}/1` }),

@@ -36,6 +36,8 @@ export const startGuarded = async (
         services: {
           cas: instances({ cas_store: 'CAS', experimental_chunking: { index_store: 'CHUNKS' } }),
           ac: instances({ ac_store: 'AC' }),
+          fetch: instances({ fetch_store: 'CHUNKS' }),
+          push: instances({ push_store: 'CHUNKS' }),
           execution: instances({ cas_store: 'CAS', scheduler: 'S' }),
           worker_api: { scheduler: 'S' },
           health: {},

@@ -1334,6 +1334,92 @@ export interface ExecutionServiceOptions {
 }
 
 /**
+ * Remote Asset Fetch for one instance: content by URI, for Bazel's `--experimental_remote_downloader`, BuildStream and Please.
+ */
+export interface FetchServiceOptions {
+  /**
+   * The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`. `*` serves every name that has no entry of its own in this list.
+   */
+  readonly instance_name: string
+  /**
+   * Where it is noted which digest an asset has. The content itself is in the CAS of the instance. Not the store of its blobs; it may be the store of its results, and the `push_store` of the instance.
+   */
+  readonly fetch_store: string
+  /**
+   * Download assets that nobody has pushed. Without it, Fetch only knows what was pushed. The instance needs a `cas` on the same server.
+   */
+  readonly download?: Download
+}
+
+/**
+ * Download assets that nobody has pushed. Without it, Fetch only knows what was pushed. The instance needs a `cas` on the same server.
+ */
+export interface Download {
+  /**
+   * Hosts to download from: `example.com`, `*.example.com` for every name below it, or `*` for all.
+   */
+  readonly allow: readonly string[]
+  /**
+   * Hosts never to download from, in the same form. Takes precedence over `allow`.
+   */
+  readonly deny: readonly string[]
+  /**
+   * Addresses and networks to connect to besides public ones: `10.1.2.3`, `10.0.0.0/8`. Without it, hosts whose addresses are private, link-local or of this machine are refused, after each redirect again, because a client could otherwise use the server to reach services that trust it.
+   */
+  readonly allow_addresses: readonly string[]
+  /**
+   * Ports to connect to.
+   */
+  readonly ports: readonly number[]
+  /**
+   * The largest download.
+   */
+  readonly max_size: number
+  /**
+   * The longest download. A client may ask for less.
+   */
+  readonly timeout_s: number
+  /**
+   * How long an origin may be silent.
+   */
+  readonly idle_timeout_s: number
+  /**
+   * Most redirects of one download.
+   */
+  readonly max_redirects: number
+  /**
+   * Downloads of the instance at a time; more wait.
+   */
+  readonly max_concurrent: number
+  /**
+   * What to do for a client that names no checksum (`checksum.sri`). `revalidate`: ask the origin each time, and download what has changed. `reuse`: answer with what was downloaded before, as long as the client accepts its age: faster, and wrong once the origin changes the content. `refuse`: download nothing without a checksum.
+   */
+  readonly without_checksum: 'revalidate' | 'reuse' | 'refuse'
+  /**
+   * URL of an HTTP proxy for all downloads: `http://proxy:3128`. The proxy then resolves the names of hosts, so it has to keep clients away from private addresses.
+   */
+  readonly proxy?: string
+}
+
+/**
+ * Remote Asset Push for one instance: clients state which content belongs to a URI, and `fetch` of the instance finds it. With `security`, a caller needs the permission `push`.
+ */
+export interface PushServiceOptions {
+  /**
+   * The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`. `*` serves every name that has no entry of its own in this list.
+   */
+  readonly instance_name: string
+  /**
+   * Where it is noted which digest an asset has; as a rule the `fetch_store` of the instance. Not the store of its blobs.
+   */
+  readonly push_store: string
+  /**
+   * Refuse pushes.
+   */
+  readonly read_only: boolean
+}
+
+/**
  * Reads and writes of single blobs for one instance. An instance with `cas` has it without configuration.
  */
 export interface BytestreamServiceOptions {
@@ -1733,7 +1819,7 @@ export interface AccessRule {
   /**
    * The permissions: read and write blobs and results, execute actions, be a worker, see and list the work of others.
    */
-  readonly may: readonly ('read_cas' | 'write_cas' | 'read_ac' | 'write_ac' | 'execute' | 'work' | 'administer')[]
+  readonly may: readonly ('read_cas' | 'write_cas' | 'read_ac' | 'write_ac' | 'execute' | 'push' | 'work' | 'administer')[]
   /**
    * The instances, as patterns: `*` stands for any text.
    */

@@ -11295,7 +11295,7 @@ return errors === 0;
 }
 validate222.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema101 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/services.json","title":"Services","description":"The services of a server; several may share its port.","type":"object","properties":{"cas":{"description":"Content addressable storage. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/cas.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/cas.json"},"x-also-called":["content_addressable_storage"]},"ac":{"description":"Action cache. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/ac.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/ac.json"},"x-also-called":["action_cache"]},"capabilities":{"description":"Capabilities. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/capabilities.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/capabilities.json"}},"execution":{"description":"Remote execution. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/execution.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/execution.json"},"x-also-called":["remote_execution"]},"bytestream":{"description":"ByteStream. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/bytestream.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/bytestream.json"},"properties":{"cas_stores":{"description":"Older form: store name by instance name, with the other settings beside it.","deprecated":true,"type":"object","additionalProperties":{"type":"string","x-names":"stores"}},"max_bytes_per_stream":{"$ref":"https://remexec.invalid/schema/service/bytestream.json#/properties/max_bytes_per_stream"},"persist_stream_on_disconnect_timeout_s":{"$ref":"https://remexec.invalid/schema/service/bytestream.json#/properties/persist_stream_on_disconnect_timeout_s"},"persist_stream_on_disconnect_timeout":{"$ref":"https://remexec.invalid/schema/service/bytestream.json#/properties/persist_stream_on_disconnect_timeout"},"max_decoding_message_size":{"description":"No longer used here: see `listener.http.max_decoding_message_size`.","deprecated":true,"x-ignored":true}},"x-shared-form":{"key":"cas_stores","field":"cas_store"},"x-also-called":["byte_stream"]},"fetch":{"description":"Remote Asset Fetch. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/fetch.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/fetch.json"},"x-available":false,"x-also-called":["remote_asset_fetch"]},"push":{"description":"Remote Asset Push. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/push.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/push.json"},"x-available":false,"x-also-called":["remote_asset_push"]},"worker_api":{"$ref":"https://remexec.invalid/schema/service/worker_api.json"},"experimental_bep":{"$ref":"https://remexec.invalid/schema/service/experimental_bep.json"},"admin":{"$ref":"https://remexec.invalid/schema/service/admin.json"},"metrics":{"$ref":"https://remexec.invalid/schema/service/metrics.json"},"health":{"$ref":"https://remexec.invalid/schema/service/health.json"},"health_status":{"description":"Another spelling of `health`.","x-alias-of":"health","x-alias-is-fine":true,"$ref":"https://remexec.invalid/schema/service/health.json"},"experimental_prometheus":{"description":"No longer used.","deprecated":true,"x-ignored":true}},"additionalProperties":false};
+const schema101 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/services.json","title":"Services","description":"The services of a server; several may share its port.","type":"object","properties":{"cas":{"description":"Content addressable storage. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/cas.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/cas.json"},"x-also-called":["content_addressable_storage"]},"ac":{"description":"Action cache. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/ac.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/ac.json"},"x-also-called":["action_cache"]},"capabilities":{"description":"Capabilities. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/capabilities.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/capabilities.json"}},"execution":{"description":"Remote execution. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/execution.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/execution.json"},"x-also-called":["remote_execution"]},"bytestream":{"description":"ByteStream. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/bytestream.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/bytestream.json"},"properties":{"cas_stores":{"description":"Older form: store name by instance name, with the other settings beside it.","deprecated":true,"type":"object","additionalProperties":{"type":"string","x-names":"stores"}},"max_bytes_per_stream":{"$ref":"https://remexec.invalid/schema/service/bytestream.json#/properties/max_bytes_per_stream"},"persist_stream_on_disconnect_timeout_s":{"$ref":"https://remexec.invalid/schema/service/bytestream.json#/properties/persist_stream_on_disconnect_timeout_s"},"persist_stream_on_disconnect_timeout":{"$ref":"https://remexec.invalid/schema/service/bytestream.json#/properties/persist_stream_on_disconnect_timeout"},"max_decoding_message_size":{"description":"No longer used here: see `listener.http.max_decoding_message_size`.","deprecated":true,"x-ignored":true}},"x-shared-form":{"key":"cas_stores","field":"cas_store"},"x-also-called":["byte_stream"]},"fetch":{"description":"Remote Asset Fetch. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/fetch.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/fetch.json"},"x-also-called":["remote_asset_fetch"]},"push":{"description":"Remote Asset Push. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/push.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/push.json"},"x-also-called":["remote_asset_push"]},"worker_api":{"$ref":"https://remexec.invalid/schema/service/worker_api.json"},"experimental_bep":{"$ref":"https://remexec.invalid/schema/service/experimental_bep.json"},"admin":{"$ref":"https://remexec.invalid/schema/service/admin.json"},"metrics":{"$ref":"https://remexec.invalid/schema/service/metrics.json"},"health":{"$ref":"https://remexec.invalid/schema/service/health.json"},"health_status":{"description":"Another spelling of `health`.","x-alias-of":"health","x-alias-is-fine":true,"$ref":"https://remexec.invalid/schema/service/health.json"},"experimental_prometheus":{"description":"No longer used.","deprecated":true,"x-ignored":true}},"additionalProperties":false};
 const schema102 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/cas.json","title":"cas","description":"Content addressable storage for one instance. ByteStream and Capabilities for the instance come with it.","type":"object","properties":{"instance_name":{"description":"The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`. `*` serves every name that has no entry of its own in this list.","type":"string","default":"","x-instance":true},"cas_store":{"description":"The store of its blobs.","type":"string","x-names":"stores"},"experimental_chunking":{"title":"Chunking","description":"Serve SplitBlob and SpliceBlob with FAST_CDC_2020 chunks, and announce them. Clients then transfer only the changed chunks of a large blob. For ten minutes after a SplitBlob answer the server touches its chunks every 30 seconds, so that a store evicts them only if it takes in more than its own size within 30 seconds. It does not touch stores that do not evict by use (object stores).","type":"object","properties":{"index_store":{"description":"The store of the chunk lists, so that a blob is split once; the chunks themselves go to `cas_store`. It must be a separate store. Without it each SplitBlob splits the blob again. The same holds if `cas_store` is a `grpc` store.","type":"string","x-names":"stores"},"avg_chunk_size_bytes":{"description":"Target chunk size, from 1 KiB to 1 MiB. Chunks have a quarter of it to four times as much. Blobs of up to four times this size should not be chunked.","type":["integer","string"],"x-value":"size","default":524288,"x-zero-is-default":true},"max_chunk_count":{"description":"Most chunks of a blob. A blob that would have more is neither split nor spliced.","type":["integer","string"],"x-value":"count","minimum":0,"default":50000,"x-zero-is-default":true}},"additionalProperties":false}},"additionalProperties":false,"x-lenient":"array","required":["cas_store"]};
 
 function validate227(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -12112,7 +12112,7 @@ return errors === 0;
 }
 validate248.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
-const schema111 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/fetch.json","title":"fetch","description":"Remote Asset Fetch for one instance.","type":"object","properties":{"instance_name":{"description":"The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`. `*` serves every name that has no entry of its own in this list.","type":"string","default":"","x-instance":true},"fetch_store":{"description":"Where assets are kept.","type":"string","x-names":"stores"}},"additionalProperties":false,"x-lenient":"array","required":["fetch_store"],"x-available":false};
+const schema111 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/fetch.json","title":"fetch","description":"Remote Asset Fetch for one instance: content by URI, for Bazel's `--experimental_remote_downloader`, BuildStream and Please.","type":"object","properties":{"instance_name":{"description":"The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`. `*` serves every name that has no entry of its own in this list.","type":"string","default":"","x-instance":true},"fetch_store":{"description":"Where it is noted which digest an asset has. The content itself is in the CAS of the instance. Not the store of its blobs; it may be the store of its results, and the `push_store` of the instance.","type":"string","x-names":"stores"},"download":{"title":"Download","description":"Download assets that nobody has pushed. Without it, Fetch only knows what was pushed. The instance needs a `cas` on the same server.","type":"object","properties":{"allow":{"description":"Hosts to download from: `example.com`, `*.example.com` for every name below it, or `*` for all.","type":"array","minItems":1,"items":{"type":"string"}},"deny":{"description":"Hosts never to download from, in the same form. Takes precedence over `allow`.","type":"array","items":{"type":"string"},"default":[]},"allow_addresses":{"description":"Addresses and networks to connect to besides public ones: `10.1.2.3`, `10.0.0.0/8`. Without it, hosts whose addresses are private, link-local or of this machine are refused, after each redirect again, because a client could otherwise use the server to reach services that trust it.","type":"array","items":{"type":"string"},"default":[]},"ports":{"description":"Ports to connect to.","type":"array","minItems":1,"items":{"type":["integer","string"],"x-value":"count","minimum":1,"maximum":65535},"default":[80,443]},"max_size":{"description":"The largest download.","type":["integer","string"],"x-value":"size","minimum":1,"default":4294967296},"timeout_s":{"description":"The longest download. A client may ask for less.","type":["integer","string"],"x-value":"duration","minimum":1,"default":600},"idle_timeout_s":{"description":"How long an origin may be silent.","type":["integer","string"],"x-value":"duration","minimum":1,"default":30},"max_redirects":{"description":"Most redirects of one download.","type":["integer","string"],"x-value":"count","minimum":0,"default":10},"max_concurrent":{"description":"Downloads of the instance at a time; more wait.","type":["integer","string"],"x-value":"count","minimum":1,"default":16},"without_checksum":{"description":"What to do for a client that names no checksum (`checksum.sri`). `revalidate`: ask the origin each time, and download what has changed. `reuse`: answer with what was downloaded before, as long as the client accepts its age: faster, and wrong once the origin changes the content. `refuse`: download nothing without a checksum.","enum":["revalidate","reuse","refuse"],"default":"revalidate"},"proxy":{"description":"URL of an HTTP proxy for all downloads: `http://proxy:3128`. The proxy then resolves the names of hosts, so it has to keep clients away from private addresses.","type":"string"}},"required":["allow"],"additionalProperties":false}},"additionalProperties":false,"x-lenient":"array","required":["fetch_store"]};
 
 function validate250(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/service/fetch.json" */;
@@ -12137,7 +12137,7 @@ vErrors.push(err0);
 errors++;
 }
 for(const key0 in data){
-if(!((key0 === "instance_name") || (key0 === "fetch_store"))){
+if(!(((key0 === "instance_name") || (key0 === "fetch_store")) || (key0 === "download"))){
 const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema111,data};
 if(vErrors === null){
 vErrors = [err1];
@@ -12174,9 +12174,11 @@ vErrors.push(err3);
 errors++;
 }
 }
-}
-else {
-const err4 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema111.type,parentSchema:schema111,data};
+if(data.download !== undefined){
+let data2 = data.download;
+if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
+if(data2.allow === undefined){
+const err4 = {instancePath:instancePath+"/download",schemaPath:"#/properties/download/required",keyword:"required",params:{missingProperty: "allow"},message:"must have required property '"+"allow"+"'",schema:schema111.properties.download.required,parentSchema:schema111.properties.download,data:data2};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -12185,12 +12187,422 @@ vErrors.push(err4);
 }
 errors++;
 }
+for(const key1 in data2){
+if(!(func1.call(schema111.properties.download.properties, key1))){
+const err5 = {instancePath:instancePath+"/download",schemaPath:"#/properties/download/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema111.properties.download,data:data2};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+if(data2.allow !== undefined){
+let data3 = data2.allow;
+if(Array.isArray(data3)){
+if(data3.length < 1){
+const err6 = {instancePath:instancePath+"/download/allow",schemaPath:"#/properties/download/properties/allow/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema111.properties.download.properties.allow,data:data3};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+const len0 = data3.length;
+for(let i0=0; i0<len0; i0++){
+let data4 = data3[i0];
+if(typeof data4 !== "string"){
+const err7 = {instancePath:instancePath+"/download/allow/" + i0,schemaPath:"#/properties/download/properties/allow/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema111.properties.download.properties.allow.items.type,parentSchema:schema111.properties.download.properties.allow.items,data:data4};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+}
+else {
+const err8 = {instancePath:instancePath+"/download/allow",schemaPath:"#/properties/download/properties/allow/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema111.properties.download.properties.allow.type,parentSchema:schema111.properties.download.properties.allow,data:data3};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+if(data2.deny !== undefined){
+let data5 = data2.deny;
+if(Array.isArray(data5)){
+const len1 = data5.length;
+for(let i1=0; i1<len1; i1++){
+let data6 = data5[i1];
+if(typeof data6 !== "string"){
+const err9 = {instancePath:instancePath+"/download/deny/" + i1,schemaPath:"#/properties/download/properties/deny/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema111.properties.download.properties.deny.items.type,parentSchema:schema111.properties.download.properties.deny.items,data:data6};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+}
+else {
+const err10 = {instancePath:instancePath+"/download/deny",schemaPath:"#/properties/download/properties/deny/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema111.properties.download.properties.deny.type,parentSchema:schema111.properties.download.properties.deny,data:data5};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+}
+if(data2.allow_addresses !== undefined){
+let data7 = data2.allow_addresses;
+if(Array.isArray(data7)){
+const len2 = data7.length;
+for(let i2=0; i2<len2; i2++){
+let data8 = data7[i2];
+if(typeof data8 !== "string"){
+const err11 = {instancePath:instancePath+"/download/allow_addresses/" + i2,schemaPath:"#/properties/download/properties/allow_addresses/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema111.properties.download.properties.allow_addresses.items.type,parentSchema:schema111.properties.download.properties.allow_addresses.items,data:data8};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+}
+}
+else {
+const err12 = {instancePath:instancePath+"/download/allow_addresses",schemaPath:"#/properties/download/properties/allow_addresses/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema111.properties.download.properties.allow_addresses.type,parentSchema:schema111.properties.download.properties.allow_addresses,data:data7};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+}
+if(data2.ports !== undefined){
+let data9 = data2.ports;
+if(Array.isArray(data9)){
+if(data9.length < 1){
+const err13 = {instancePath:instancePath+"/download/ports",schemaPath:"#/properties/download/properties/ports/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema111.properties.download.properties.ports,data:data9};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+const len3 = data9.length;
+for(let i3=0; i3<len3; i3++){
+let data10 = data9[i3];
+if((!(((typeof data10 == "number") && (!(data10 % 1) && !isNaN(data10))) && (isFinite(data10)))) && (typeof data10 !== "string")){
+const err14 = {instancePath:instancePath+"/download/ports/" + i3,schemaPath:"#/properties/download/properties/ports/items/type",keyword:"type",params:{type: schema111.properties.download.properties.ports.items.type},message:"must be integer,string",schema:schema111.properties.download.properties.ports.items.type,parentSchema:schema111.properties.download.properties.ports.items,data:data10};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+const reason0 = checkScalar.call(this, "count", data10, schema111.properties.download.properties.ports.items, instancePath+"/download/ports/" + i3);
+if(reason0 !== undefined){
+const err15 = {instancePath:instancePath+"/download/ports/" + i3,schemaPath:"#/properties/download/properties/ports/items/x-value",keyword:"x-value",params:{},message:reason0,schema:"count",parentSchema:schema111.properties.download.properties.ports.items,data:data10};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+if((typeof data10 == "number") && (isFinite(data10))){
+if(data10 > 65535 || isNaN(data10)){
+const err16 = {instancePath:instancePath+"/download/ports/" + i3,schemaPath:"#/properties/download/properties/ports/items/maximum",keyword:"maximum",params:{comparison: "<=", limit: 65535},message:"must be <= 65535",schema:65535,parentSchema:schema111.properties.download.properties.ports.items,data:data10};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+if(data10 < 1 || isNaN(data10)){
+const err17 = {instancePath:instancePath+"/download/ports/" + i3,schemaPath:"#/properties/download/properties/ports/items/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema111.properties.download.properties.ports.items,data:data10};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+}
+}
+}
+else {
+const err18 = {instancePath:instancePath+"/download/ports",schemaPath:"#/properties/download/properties/ports/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema111.properties.download.properties.ports.type,parentSchema:schema111.properties.download.properties.ports,data:data9};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+}
+if(data2.max_size !== undefined){
+let data11 = data2.max_size;
+if((!(((typeof data11 == "number") && (!(data11 % 1) && !isNaN(data11))) && (isFinite(data11)))) && (typeof data11 !== "string")){
+const err19 = {instancePath:instancePath+"/download/max_size",schemaPath:"#/properties/download/properties/max_size/type",keyword:"type",params:{type: schema111.properties.download.properties.max_size.type},message:"must be integer,string",schema:schema111.properties.download.properties.max_size.type,parentSchema:schema111.properties.download.properties.max_size,data:data11};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
+}
+errors++;
+}
+const reason1 = checkScalar.call(this, "size", data11, schema111.properties.download.properties.max_size, instancePath+"/download/max_size");
+if(reason1 !== undefined){
+const err20 = {instancePath:instancePath+"/download/max_size",schemaPath:"#/properties/download/properties/max_size/x-value",keyword:"x-value",params:{},message:reason1,schema:"size",parentSchema:schema111.properties.download.properties.max_size,data:data11};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
+}
+errors++;
+}
+if((typeof data11 == "number") && (isFinite(data11))){
+if(data11 < 1 || isNaN(data11)){
+const err21 = {instancePath:instancePath+"/download/max_size",schemaPath:"#/properties/download/properties/max_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema111.properties.download.properties.max_size,data:data11};
+if(vErrors === null){
+vErrors = [err21];
+}
+else {
+vErrors.push(err21);
+}
+errors++;
+}
+}
+}
+if(data2.timeout_s !== undefined){
+let data12 = data2.timeout_s;
+if((!(((typeof data12 == "number") && (!(data12 % 1) && !isNaN(data12))) && (isFinite(data12)))) && (typeof data12 !== "string")){
+const err22 = {instancePath:instancePath+"/download/timeout_s",schemaPath:"#/properties/download/properties/timeout_s/type",keyword:"type",params:{type: schema111.properties.download.properties.timeout_s.type},message:"must be integer,string",schema:schema111.properties.download.properties.timeout_s.type,parentSchema:schema111.properties.download.properties.timeout_s,data:data12};
+if(vErrors === null){
+vErrors = [err22];
+}
+else {
+vErrors.push(err22);
+}
+errors++;
+}
+const reason2 = checkScalar.call(this, "duration", data12, schema111.properties.download.properties.timeout_s, instancePath+"/download/timeout_s");
+if(reason2 !== undefined){
+const err23 = {instancePath:instancePath+"/download/timeout_s",schemaPath:"#/properties/download/properties/timeout_s/x-value",keyword:"x-value",params:{},message:reason2,schema:"duration",parentSchema:schema111.properties.download.properties.timeout_s,data:data12};
+if(vErrors === null){
+vErrors = [err23];
+}
+else {
+vErrors.push(err23);
+}
+errors++;
+}
+if((typeof data12 == "number") && (isFinite(data12))){
+if(data12 < 1 || isNaN(data12)){
+const err24 = {instancePath:instancePath+"/download/timeout_s",schemaPath:"#/properties/download/properties/timeout_s/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema111.properties.download.properties.timeout_s,data:data12};
+if(vErrors === null){
+vErrors = [err24];
+}
+else {
+vErrors.push(err24);
+}
+errors++;
+}
+}
+}
+if(data2.idle_timeout_s !== undefined){
+let data13 = data2.idle_timeout_s;
+if((!(((typeof data13 == "number") && (!(data13 % 1) && !isNaN(data13))) && (isFinite(data13)))) && (typeof data13 !== "string")){
+const err25 = {instancePath:instancePath+"/download/idle_timeout_s",schemaPath:"#/properties/download/properties/idle_timeout_s/type",keyword:"type",params:{type: schema111.properties.download.properties.idle_timeout_s.type},message:"must be integer,string",schema:schema111.properties.download.properties.idle_timeout_s.type,parentSchema:schema111.properties.download.properties.idle_timeout_s,data:data13};
+if(vErrors === null){
+vErrors = [err25];
+}
+else {
+vErrors.push(err25);
+}
+errors++;
+}
+const reason3 = checkScalar.call(this, "duration", data13, schema111.properties.download.properties.idle_timeout_s, instancePath+"/download/idle_timeout_s");
+if(reason3 !== undefined){
+const err26 = {instancePath:instancePath+"/download/idle_timeout_s",schemaPath:"#/properties/download/properties/idle_timeout_s/x-value",keyword:"x-value",params:{},message:reason3,schema:"duration",parentSchema:schema111.properties.download.properties.idle_timeout_s,data:data13};
+if(vErrors === null){
+vErrors = [err26];
+}
+else {
+vErrors.push(err26);
+}
+errors++;
+}
+if((typeof data13 == "number") && (isFinite(data13))){
+if(data13 < 1 || isNaN(data13)){
+const err27 = {instancePath:instancePath+"/download/idle_timeout_s",schemaPath:"#/properties/download/properties/idle_timeout_s/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema111.properties.download.properties.idle_timeout_s,data:data13};
+if(vErrors === null){
+vErrors = [err27];
+}
+else {
+vErrors.push(err27);
+}
+errors++;
+}
+}
+}
+if(data2.max_redirects !== undefined){
+let data14 = data2.max_redirects;
+if((!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14)))) && (typeof data14 !== "string")){
+const err28 = {instancePath:instancePath+"/download/max_redirects",schemaPath:"#/properties/download/properties/max_redirects/type",keyword:"type",params:{type: schema111.properties.download.properties.max_redirects.type},message:"must be integer,string",schema:schema111.properties.download.properties.max_redirects.type,parentSchema:schema111.properties.download.properties.max_redirects,data:data14};
+if(vErrors === null){
+vErrors = [err28];
+}
+else {
+vErrors.push(err28);
+}
+errors++;
+}
+const reason4 = checkScalar.call(this, "count", data14, schema111.properties.download.properties.max_redirects, instancePath+"/download/max_redirects");
+if(reason4 !== undefined){
+const err29 = {instancePath:instancePath+"/download/max_redirects",schemaPath:"#/properties/download/properties/max_redirects/x-value",keyword:"x-value",params:{},message:reason4,schema:"count",parentSchema:schema111.properties.download.properties.max_redirects,data:data14};
+if(vErrors === null){
+vErrors = [err29];
+}
+else {
+vErrors.push(err29);
+}
+errors++;
+}
+if((typeof data14 == "number") && (isFinite(data14))){
+if(data14 < 0 || isNaN(data14)){
+const err30 = {instancePath:instancePath+"/download/max_redirects",schemaPath:"#/properties/download/properties/max_redirects/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema111.properties.download.properties.max_redirects,data:data14};
+if(vErrors === null){
+vErrors = [err30];
+}
+else {
+vErrors.push(err30);
+}
+errors++;
+}
+}
+}
+if(data2.max_concurrent !== undefined){
+let data15 = data2.max_concurrent;
+if((!(((typeof data15 == "number") && (!(data15 % 1) && !isNaN(data15))) && (isFinite(data15)))) && (typeof data15 !== "string")){
+const err31 = {instancePath:instancePath+"/download/max_concurrent",schemaPath:"#/properties/download/properties/max_concurrent/type",keyword:"type",params:{type: schema111.properties.download.properties.max_concurrent.type},message:"must be integer,string",schema:schema111.properties.download.properties.max_concurrent.type,parentSchema:schema111.properties.download.properties.max_concurrent,data:data15};
+if(vErrors === null){
+vErrors = [err31];
+}
+else {
+vErrors.push(err31);
+}
+errors++;
+}
+const reason5 = checkScalar.call(this, "count", data15, schema111.properties.download.properties.max_concurrent, instancePath+"/download/max_concurrent");
+if(reason5 !== undefined){
+const err32 = {instancePath:instancePath+"/download/max_concurrent",schemaPath:"#/properties/download/properties/max_concurrent/x-value",keyword:"x-value",params:{},message:reason5,schema:"count",parentSchema:schema111.properties.download.properties.max_concurrent,data:data15};
+if(vErrors === null){
+vErrors = [err32];
+}
+else {
+vErrors.push(err32);
+}
+errors++;
+}
+if((typeof data15 == "number") && (isFinite(data15))){
+if(data15 < 1 || isNaN(data15)){
+const err33 = {instancePath:instancePath+"/download/max_concurrent",schemaPath:"#/properties/download/properties/max_concurrent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema111.properties.download.properties.max_concurrent,data:data15};
+if(vErrors === null){
+vErrors = [err33];
+}
+else {
+vErrors.push(err33);
+}
+errors++;
+}
+}
+}
+if(data2.without_checksum !== undefined){
+let data16 = data2.without_checksum;
+if(!(((data16 === "revalidate") || (data16 === "reuse")) || (data16 === "refuse"))){
+const err34 = {instancePath:instancePath+"/download/without_checksum",schemaPath:"#/properties/download/properties/without_checksum/enum",keyword:"enum",params:{allowedValues: schema111.properties.download.properties.without_checksum.enum},message:"must be equal to one of the allowed values",schema:schema111.properties.download.properties.without_checksum.enum,parentSchema:schema111.properties.download.properties.without_checksum,data:data16};
+if(vErrors === null){
+vErrors = [err34];
+}
+else {
+vErrors.push(err34);
+}
+errors++;
+}
+}
+if(data2.proxy !== undefined){
+let data17 = data2.proxy;
+if(typeof data17 !== "string"){
+const err35 = {instancePath:instancePath+"/download/proxy",schemaPath:"#/properties/download/properties/proxy/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema111.properties.download.properties.proxy.type,parentSchema:schema111.properties.download.properties.proxy,data:data17};
+if(vErrors === null){
+vErrors = [err35];
+}
+else {
+vErrors.push(err35);
+}
+errors++;
+}
+}
+}
+else {
+const err36 = {instancePath:instancePath+"/download",schemaPath:"#/properties/download/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema111.properties.download.type,parentSchema:schema111.properties.download,data:data2};
+if(vErrors === null){
+vErrors = [err36];
+}
+else {
+vErrors.push(err36);
+}
+errors++;
+}
+}
+}
+else {
+const err37 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema111.type,parentSchema:schema111,data};
+if(vErrors === null){
+vErrors = [err37];
+}
+else {
+vErrors.push(err37);
+}
+errors++;
+}
 validate250.errors = vErrors;
 return errors === 0;
 }
 validate250.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema112 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/push.json","title":"push","description":"Remote Asset Push for one instance.","type":"object","properties":{"instance_name":{"description":"The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`. `*` serves every name that has no entry of its own in this list.","type":"string","default":"","x-instance":true},"push_store":{"description":"Where assets are kept.","type":"string","x-names":"stores"},"read_only":{"description":"Refuse pushes.","type":["boolean","string"],"x-value":"bool","default":false}},"additionalProperties":false,"x-lenient":"array","required":["push_store"],"x-available":false};
+const schema112 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/push.json","title":"push","description":"Remote Asset Push for one instance: clients state which content belongs to a URI, and `fetch` of the instance finds it. With `security`, a caller needs the permission `push`.","type":"object","properties":{"instance_name":{"description":"The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`. `*` serves every name that has no entry of its own in this list.","type":"string","default":"","x-instance":true},"push_store":{"description":"Where it is noted which digest an asset has; as a rule the `fetch_store` of the instance. Not the store of its blobs.","type":"string","x-names":"stores"},"read_only":{"description":"Refuse pushes.","type":["boolean","string"],"x-value":"bool","default":false}},"additionalProperties":false,"x-lenient":"array","required":["push_store"]};
 
 function validate253(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/service/push.json" */;
@@ -13733,7 +14145,7 @@ return errors === 0;
 }
 validate273.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema120 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/security.json","title":"Security","description":"Which callers may call, and what each may do, on every server of the process. Left out: every caller may do everything. docs/security.md explains it.","type":"object","properties":{"identity":{"title":"IdentitySources","description":"How callers are identified. The server checks credentials in this order: `identity_header`, the `authorization` header (a token of this server, then a JWT, or a name and password), a client certificate. The first one present decides. Callers with invalid credentials are rejected; callers without credentials are anonymous.","type":"object","properties":{"identity_header":{"title":"IdentityHeader","description":"Trust a proxy that has authenticated the caller.","type":"object","properties":{"name":{"description":"The header with the name of the caller, in lower case.","type":"string"},"groups_name":{"description":"The header with the caller's groups, separated by commas.","type":"string"},"trusted":{"description":"Addresses of the proxies, each `address` or `address/prefix`, or `unix` for those that connect by a unix socket. From other addresses the headers are ignored.","type":"array","minItems":1,"items":{"type":"string"}}},"additionalProperties":false,"required":["name","trusted"]},"tokens":{"description":"Tokens that callers send as `authorization: Bearer TOKEN`; `remexec token NAME` creates one.","type":"array","items":{"title":"AccessToken","type":"object","properties":{"name":{"description":"The name of the caller.","type":"string"},"sha256":{"description":"SHA-256 of the token, 64 hex digits.","type":"string"},"groups":{"description":"The groups of the caller.","type":"array","items":{"type":"string"},"default":[]}},"additionalProperties":false,"required":["name","sha256"]},"default":[]},"tokens_file":{"description":"File with more tokens: one line `NAME SHA256 [GROUP,GROUP...]` each. A changed file is read again within 5 seconds.","type":"string","x-path":true},"jwt":{"description":"Issuers of JSON Web Tokens that callers send as `authorization: Bearer TOKEN`. Only asymmetric signatures are accepted.","type":"array","items":{"title":"JwtIssuer","type":"object","properties":{"issuer":{"description":"The required value of `iss`.","type":"string"},"audiences":{"description":"The accepted values of `aud`: one of them must occur.","type":"array","minItems":1,"items":{"type":"string"}},"jwks_uri":{"description":"Address of the issuer's keys. Left out with `jwks_file`: the address in its `/.well-known/openid-configuration`.","type":"string"},"jwks_file":{"description":"A file with the keys. A changed file is read again within 5 seconds.","type":"string","x-path":true},"name_claim":{"description":"The claim with the name of the caller.","type":"string","default":"sub"},"groups_claim":{"description":"The claim with the caller's groups: a list, or words in one text.","type":"string","default":"groups"},"clock_skew_s":{"description":"Seconds by which the clocks may differ.","type":["integer","string"],"x-value":"duration","default":60}},"additionalProperties":false,"required":["issuer","audiences"]},"default":[]},"htpasswd_file":{"description":"Names and passwords for `authorization: Basic`, as `htpasswd -B` writes them (bcrypt only). A changed file is read again within 5 seconds.","type":"string","x-path":true},"client_certificates":{"title":"CertificateIdentity","description":"Use the certificate that `listener.http.tls` requests as the caller's identity.","type":"object","properties":{"name":{"description":"The part of the certificate that is the name: the common name of its subject, or its first alternative name of this kind.","type":"string","enum":["common_name","dns","uri","email"],"default":"common_name"},"groups":{"description":"The part of its subject that holds the groups.","type":"string","enum":["none","organization","organizational_unit"],"default":"organizational_unit"}},"additionalProperties":false}},"additionalProperties":false,"default":{}},"access":{"description":"The rules of access. Each rule adds permissions; none removes any. Left out: every identified caller may use all caches and execution, and anonymous callers nothing.","type":"array","items":{"title":"AccessRule","type":"object","properties":{"may":{"description":"The permissions: read and write blobs and results, execute actions, be a worker, see and list the work of others.","type":"array","minItems":1,"items":{"type":"string","x-words":["read_cas","write_cas","read_ac","write_ac","execute","work","administer"]}},"instances":{"description":"The instances, as patterns: `*` stands for any text.","type":"array","items":{"type":"string"},"default":["*"]},"schedulers":{"description":"The schedulers for which it may `work`, as patterns.","type":"array","items":{"type":"string"},"default":["*"]},"anonymous":{"description":"Every caller, identified or anonymous. The four keys below select identified callers; each key that is given must match.","type":["boolean","string"],"x-value":"bool","default":false},"names":{"description":"Callers whose name matches one of these patterns.","type":"array","minItems":1,"items":{"type":"string"}},"groups":{"description":"Callers with a group that matches one of these patterns.","type":"array","minItems":1,"items":{"type":"string"}},"claims":{"description":"Callers whose JWT has these claims. Each is a pattern for its value, or for one of its values.","type":"object","additionalProperties":{"type":"string"}},"by":{"description":"Callers identified by one of these sources, because several can issue the same name.","type":"array","minItems":1,"items":{"type":"string","enum":["header","token","jwt","basic","certificate"]}}},"additionalProperties":false,"required":["may"]}},"request_limits":{"description":"Limits on the requests of callers. The first entry that matches a caller applies, and counts each name separately. Anonymous callers and callers with invalid credentials are counted by address. Requests above the limit are rejected with RESOURCE_EXHAUSTED, which says when to retry.","type":"array","items":{"title":"RequestLimit","type":"object","properties":{"requests_per_s":{"description":"Requests per second, on average. Each call is one, however much it transfers.","type":["number","string"],"x-value":"number","exclusiveMinimum":0},"burst":{"description":"Requests at once after a time without any.","type":["integer","string"],"x-value":"count","minimum":1,"default":100},"anonymous":{"description":"Every caller, identified or anonymous. The four keys below select identified callers; each key that is given must match.","type":["boolean","string"],"x-value":"bool","default":false},"names":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/names"},"groups":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/groups"},"claims":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/claims"},"by":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/by"}},"additionalProperties":false,"required":["requests_per_s"]},"default":[]},"callers_in_results":{"description":"Readers of a result's origin: the caller that requested it or stored it in the action cache, and the identity of the worker that ran it. They are the callers that may `administer` the instance, all callers that may read its results, or none; then the origin is not stored. It is `remexec.scheduler.v1.ResultOrigin` in the result's metadata.","type":"string","enum":["administrators","readers","nobody"],"default":"administrators"},"audit_log":{"title":"AuditLog","description":"Write an audit log: caller, request, time, and decision, one line of JSON per call. It leaves out health and reflection, which are open. It contains names of callers, never their credentials.","type":"object","properties":{"path":{"description":"The file. Its folder must exist. If the file is moved away, the server opens a new one within 5 seconds.","type":"string","x-path":true},"calls":{"description":"All calls, or only the rejected ones.","type":"string","enum":["all","refused"],"default":"all"},"max_bytes":{"description":"A file of this length becomes `path.1`, which becomes `path.2`, and so on.","type":["integer","string"],"x-value":"size","minimum":1,"default":104857600,"x-zero-is-default":true},"max_files":{"description":"Older files to keep.","type":["integer","string"],"x-value":"count","minimum":0,"default":5}},"additionalProperties":false,"required":["path"]}},"additionalProperties":false};
+const schema120 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/security.json","title":"Security","description":"Which callers may call, and what each may do, on every server of the process. Left out: every caller may do everything. docs/security.md explains it.","type":"object","properties":{"identity":{"title":"IdentitySources","description":"How callers are identified. The server checks credentials in this order: `identity_header`, the `authorization` header (a token of this server, then a JWT, or a name and password), a client certificate. The first one present decides. Callers with invalid credentials are rejected; callers without credentials are anonymous.","type":"object","properties":{"identity_header":{"title":"IdentityHeader","description":"Trust a proxy that has authenticated the caller.","type":"object","properties":{"name":{"description":"The header with the name of the caller, in lower case.","type":"string"},"groups_name":{"description":"The header with the caller's groups, separated by commas.","type":"string"},"trusted":{"description":"Addresses of the proxies, each `address` or `address/prefix`, or `unix` for those that connect by a unix socket. From other addresses the headers are ignored.","type":"array","minItems":1,"items":{"type":"string"}}},"additionalProperties":false,"required":["name","trusted"]},"tokens":{"description":"Tokens that callers send as `authorization: Bearer TOKEN`; `remexec token NAME` creates one.","type":"array","items":{"title":"AccessToken","type":"object","properties":{"name":{"description":"The name of the caller.","type":"string"},"sha256":{"description":"SHA-256 of the token, 64 hex digits.","type":"string"},"groups":{"description":"The groups of the caller.","type":"array","items":{"type":"string"},"default":[]}},"additionalProperties":false,"required":["name","sha256"]},"default":[]},"tokens_file":{"description":"File with more tokens: one line `NAME SHA256 [GROUP,GROUP...]` each. A changed file is read again within 5 seconds.","type":"string","x-path":true},"jwt":{"description":"Issuers of JSON Web Tokens that callers send as `authorization: Bearer TOKEN`. Only asymmetric signatures are accepted.","type":"array","items":{"title":"JwtIssuer","type":"object","properties":{"issuer":{"description":"The required value of `iss`.","type":"string"},"audiences":{"description":"The accepted values of `aud`: one of them must occur.","type":"array","minItems":1,"items":{"type":"string"}},"jwks_uri":{"description":"Address of the issuer's keys. Left out with `jwks_file`: the address in its `/.well-known/openid-configuration`.","type":"string"},"jwks_file":{"description":"A file with the keys. A changed file is read again within 5 seconds.","type":"string","x-path":true},"name_claim":{"description":"The claim with the name of the caller.","type":"string","default":"sub"},"groups_claim":{"description":"The claim with the caller's groups: a list, or words in one text.","type":"string","default":"groups"},"clock_skew_s":{"description":"Seconds by which the clocks may differ.","type":["integer","string"],"x-value":"duration","default":60}},"additionalProperties":false,"required":["issuer","audiences"]},"default":[]},"htpasswd_file":{"description":"Names and passwords for `authorization: Basic`, as `htpasswd -B` writes them (bcrypt only). A changed file is read again within 5 seconds.","type":"string","x-path":true},"client_certificates":{"title":"CertificateIdentity","description":"Use the certificate that `listener.http.tls` requests as the caller's identity.","type":"object","properties":{"name":{"description":"The part of the certificate that is the name: the common name of its subject, or its first alternative name of this kind.","type":"string","enum":["common_name","dns","uri","email"],"default":"common_name"},"groups":{"description":"The part of its subject that holds the groups.","type":"string","enum":["none","organization","organizational_unit"],"default":"organizational_unit"}},"additionalProperties":false}},"additionalProperties":false,"default":{}},"access":{"description":"The rules of access. Each rule adds permissions; none removes any. Left out: every identified caller may use all caches and execution, and anonymous callers nothing.","type":"array","items":{"title":"AccessRule","type":"object","properties":{"may":{"description":"The permissions: read and write blobs and results, execute actions, be a worker, see and list the work of others.","type":"array","minItems":1,"items":{"type":"string","x-words":["read_cas","write_cas","read_ac","write_ac","execute","push","work","administer"]}},"instances":{"description":"The instances, as patterns: `*` stands for any text.","type":"array","items":{"type":"string"},"default":["*"]},"schedulers":{"description":"The schedulers for which it may `work`, as patterns.","type":"array","items":{"type":"string"},"default":["*"]},"anonymous":{"description":"Every caller, identified or anonymous. The four keys below select identified callers; each key that is given must match.","type":["boolean","string"],"x-value":"bool","default":false},"names":{"description":"Callers whose name matches one of these patterns.","type":"array","minItems":1,"items":{"type":"string"}},"groups":{"description":"Callers with a group that matches one of these patterns.","type":"array","minItems":1,"items":{"type":"string"}},"claims":{"description":"Callers whose JWT has these claims. Each is a pattern for its value, or for one of its values.","type":"object","additionalProperties":{"type":"string"}},"by":{"description":"Callers identified by one of these sources, because several can issue the same name.","type":"array","minItems":1,"items":{"type":"string","enum":["header","token","jwt","basic","certificate"]}}},"additionalProperties":false,"required":["may"]}},"request_limits":{"description":"Limits on the requests of callers. The first entry that matches a caller applies, and counts each name separately. Anonymous callers and callers with invalid credentials are counted by address. Requests above the limit are rejected with RESOURCE_EXHAUSTED, which says when to retry.","type":"array","items":{"title":"RequestLimit","type":"object","properties":{"requests_per_s":{"description":"Requests per second, on average. Each call is one, however much it transfers.","type":["number","string"],"x-value":"number","exclusiveMinimum":0},"burst":{"description":"Requests at once after a time without any.","type":["integer","string"],"x-value":"count","minimum":1,"default":100},"anonymous":{"description":"Every caller, identified or anonymous. The four keys below select identified callers; each key that is given must match.","type":["boolean","string"],"x-value":"bool","default":false},"names":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/names"},"groups":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/groups"},"claims":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/claims"},"by":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/by"}},"additionalProperties":false,"required":["requests_per_s"]},"default":[]},"callers_in_results":{"description":"Readers of a result's origin: the caller that requested it or stored it in the action cache, and the identity of the worker that ran it. They are the callers that may `administer` the instance, all callers that may read its results, or none; then the origin is not stored. It is `remexec.scheduler.v1.ResultOrigin` in the result's metadata.","type":"string","enum":["administrators","readers","nobody"],"default":"administrators"},"audit_log":{"title":"AuditLog","description":"Write an audit log: caller, request, time, and decision, one line of JSON per call. It leaves out health and reflection, which are open. It contains names of callers, never their credentials.","type":"object","properties":{"path":{"description":"The file. Its folder must exist. If the file is moved away, the server opens a new one within 5 seconds.","type":"string","x-path":true},"calls":{"description":"All calls, or only the rejected ones.","type":"string","enum":["all","refused"],"default":"all"},"max_bytes":{"description":"A file of this length becomes `path.1`, which becomes `path.2`, and so on.","type":["integer","string"],"x-value":"size","minimum":1,"default":104857600,"x-zero-is-default":true},"max_files":{"description":"Older files to keep.","type":["integer","string"],"x-value":"count","minimum":0,"default":5}},"additionalProperties":false,"required":["path"]}},"additionalProperties":false};
 const schema121 = {"description":"Callers whose name matches one of these patterns.","type":"array","minItems":1,"items":{"type":"string"}};
 
 function validate276(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){

@@ -8,12 +8,14 @@ import type {
   CasServiceOptions,
   ExecutionServiceConfig,
   ExecutionServiceOptions,
+  FetchServiceOptions,
   GlobalOptions,
   HealthServiceOptions,
   InstanceOptions,
   ListenerConfig,
   ListenerOptions,
   MetricsServiceOptions,
+  PushServiceOptions,
   SchedulerConfig,
   SecurityOptions,
   ServerConfig,
@@ -52,6 +54,8 @@ interface WrittenServices {
   readonly bytestream?: ByInstance<BytestreamServiceOptions>
   readonly execution?: ByInstance<ExecutionServiceOptions>
   readonly capabilities?: ByInstance<CapabilitiesServiceOptions>
+  readonly fetch?: ByInstance<FetchServiceOptions>
+  readonly push?: ByInstance<PushServiceOptions>
   readonly worker_api?: WorkerApiServiceOptions
   readonly health?: HealthServiceOptions
   readonly admin?: AdminServiceOptions
@@ -118,16 +122,18 @@ const completeServices = (written: WrittenServices, caches: ActionCaches, origin
   }
   const capabilities = completeCapabilities(
     written,
-    [...cas.keys(), ...ac.keys(), ...bytestream.keys(), ...execution.keys()],
+    [written.fetch, written.push, cas, ac, bytestream, execution].flatMap((service) => [...(service?.keys() ?? [])]),
     origins,
   )
-  const { worker_api, health, admin, metrics } = written
+  const { fetch = new Map(), push = new Map(), worker_api, health, admin, metrics } = written
   return {
     cas,
     ac,
     bytestream,
     execution,
     capabilities,
+    fetch,
+    push,
     ...(worker_api && { worker_api }),
     ...(health && { health }),
     ...(admin && { admin }),

@@ -123,6 +123,8 @@ class Placement {
       bytestream: none,
       execution: none,
       capabilities: none,
+      fetch: none,
+      push: none,
       worker_api: { scheduler },
     }
     this.servers = [...this.servers, { name, listener, services }]

@@ -90,11 +90,13 @@ interface Use {
 }
 
 /** The stores that the instances of a server use directly. */
-const usesOf = ({ cas, ac, bytestream, execution }: ServicesConfig): readonly Use[] => [
+const usesOf = ({ cas, ac, bytestream, execution, fetch, push }: ServicesConfig): readonly Use[] => [
   ...entries(cas, ({ cas_store, experimental_chunking: chunking }) => [cas_store, chunking?.index_store]),
   ...entries(ac, ({ ac_store }) => [ac_store]),
   ...entries(bytestream, ({ cas_store }) => [cas_store]),
   ...entries(execution, ({ cas_store, ac_store }) => [cas_store, ac_store]),
+  ...entries(fetch, ({ fetch_store }) => [fetch_store]),
+  ...entries(push, ({ push_store }) => [push_store]),
 ]
 
 const entries = <Options>(

@@ -3,6 +3,7 @@ import type { ServerConfig } from '../config.js'
 import { defaultNumber, defaultsOf, schemaFile } from '../schema/schema.js'
 import { withNested } from '../store-path.js'
 import { clash, isLocalOnly, isUnix } from '../value/address.js'
+import { lintAssets } from './assets.js'
 import { type LintContext, storeBehind } from './context.js'
 import { lintPages } from './pages.js'
 
@@ -35,6 +36,7 @@ export const lintServers = (context: LintContext): void => {
     lintChunking(server, context)
     lintByteStream(server, context)
     lintExecution(server, context)
+    lintAssets(server, context)
     lintAdmin(server, context)
     lintOpenness(server, context)
     lintPages(server, context)
@@ -58,6 +60,8 @@ const lintOpenness = ({ listener, services }: ServerConfig, { config, findings, 
     })
   if (services.execution.size > 0) warn('run commands')
   if (services.worker_api !== undefined) warn('take actions and report results')
+  if ([...services.push.values()].some(({ read_only }) => !read_only)) warn('state what a URI contains')
+  if ([...services.fetch.values()].some(({ download }) => download !== undefined)) warn('let this server download')
 }
 
 /** Without `security`, only a listener of its own or the loopback address protects the admin service. */
@@ -152,9 +156,10 @@ const lintUnixSocket = ({ listener }: ServerConfig, { findings, originOf }: Lint
 }
 
 const perInstance = ({ services }: ServerConfig) =>
-  [services.cas, services.ac, services.bytestream, services.execution, services.capabilities].flatMap((service) => [
-    ...service.values(),
-  ])
+  [
+    ...[services.cas, services.ac, services.bytestream, services.execution, services.capabilities],
+    ...[services.fetch, services.push],
+  ].flatMap((service) => [...service.values()])
 
 const lintInstanceNames = (server: ServerConfig, { findings, originOf }: LintContext): void => {
   for (const options of perInstance(server)) {

@@ -11,6 +11,7 @@ import type * as google_rpc from './google.rpc.js'
 import type * as grpc_health_v1 from './grpc.health.v1.js'
 import type * as grpc_reflection_v1 from './grpc.reflection.v1.js'
 import type * as grpc_reflection_v1alpha from './grpc.reflection.v1alpha.js'
+import type * as remexec_asset_v1 from './remexec.asset.v1.js'
 import type * as remexec_scheduler_v1 from './remexec.scheduler.v1.js'
 import type * as remexec_worker_v1 from './remexec.worker.v1.js'
 
@@ -156,6 +157,7 @@ export interface Messages {
   'grpc.reflection.v1alpha.ServerReflectionRequest': [grpc_reflection_v1alpha.ServerReflectionRequestInput, grpc_reflection_v1alpha.ServerReflectionRequest]
   'grpc.reflection.v1alpha.ServerReflectionResponse': [grpc_reflection_v1alpha.ServerReflectionResponseInput, grpc_reflection_v1alpha.ServerReflectionResponse]
   'grpc.reflection.v1alpha.ServiceResponse': [grpc_reflection_v1alpha.ServiceResponseInput, grpc_reflection_v1alpha.ServiceResponse]
+  'remexec.asset.v1.Asset': [remexec_asset_v1.AssetInput, remexec_asset_v1.Asset]
   'remexec.scheduler.v1.ResultOrigin': [remexec_scheduler_v1.ResultOriginInput, remexec_scheduler_v1.ResultOrigin]
   'remexec.scheduler.v1.OperationProgress': [remexec_scheduler_v1.OperationProgressInput, remexec_scheduler_v1.OperationProgress]
   'remexec.worker.v1.HistoricalExecuteResponse': [remexec_worker_v1.HistoricalExecuteResponseInput, remexec_worker_v1.HistoricalExecuteResponse]

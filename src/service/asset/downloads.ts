@@ -1,0 +1,235 @@
+import type { Hash } from 'node:crypto'
+import { Readable } from 'node:stream'
+import { Code, StatusError } from '../../base/status-error.js'
+import { putUnnamed } from '../../content/put-unnamed.js'
+import { type Answer, type Downloader, originFailure, shown } from '../../download/downloader.js'
+import { Digest } from '../../reapi/digest.js'
+import { type Call, internalCall } from '../../rpc/call.js'
+import { missingOf, type Store } from '../../store/contract/store.js'
+import { unlessAborted } from '../../work/deadline.js'
+import { Semaphore } from '../../work/semaphore.js'
+import { SingleFlight } from '../../work/single-flight.js'
+import { hashFor } from './integrity.js'
+import type { FetchOutcome, Lookup } from './lookup.js'
+import { type AssetRecord, type AssetRecords, keyOfChecksum, keyOfUri } from './records.js'
+
+/** What to do about content whose checksum the client does not name. */
+export type WithoutChecksum = 'refuse' | 'revalidate' | 'reuse'
+
+export interface DownloadsOptions {
+  readonly downloader: Downloader
+  readonly cas: Store
+  readonly records: AssetRecords
+  readonly maxBytes: number
+  readonly timeoutMs: number
+  readonly maxConcurrent: number
+  readonly withoutChecksum: WithoutChecksum
+}
+
+interface Request extends Lookup {
+  /** Of the client; undefined for none. */
+  readonly timeoutMs: number | undefined
+}
+
+const MAX_WAITING = 10_000
+
+/** Downloads of one instance. Equal requests share one, which goes on when its clients are gone, for those that come back. */
+export class Downloads {
+  readonly #options: DownloadsOptions
+  readonly #flights = new SingleFlight<FetchOutcome>()
+  readonly #turns: Semaphore
+  readonly #closing = new AbortController()
+
+  constructor(options: DownloadsOptions) {
+    this.#options = options
+    this.#turns = new Semaphore({ permits: options.maxConcurrent, maxWaiting: MAX_WAITING })
+  }
+
+  /** Rejects only for failures of this server. */
+  fetch(request: Request, call: Call): Promise<FetchOutcome> {
+    const { uris, qualifiers, digestFunction, timeoutMs } = request
+    if (qualifiers.integrity === undefined && this.#options.withoutChecksum === 'refuse') {
+      const why = 'this instance downloads nothing without a checksum, expected the qualifier checksum.sri'
+      return Promise.resolve({ kind: 'failed', error: new StatusError('PERMISSION_DENIED', why) })
+    }
+    const headers = uris.map((uri, index) => [...qualifiers.headersFor(index, uri)])
+    const key = JSON.stringify([digestFunction.name, uris, qualifiers.identifying, headers])
+    const limitMs = Math.min(timeoutMs ?? Infinity, this.#options.timeoutMs)
+    const flight = this.#flights.run(key, () => this.#firstOf(request, limitMs, call))
+    return unlessAborted(flight, call.signal)
+  }
+
+  close(): Promise<void> {
+    this.#closing.abort(new StatusError('UNAVAILABLE', 'the server stops'))
+    return this.#options.downloader.close()
+  }
+
+  async #firstOf(request: Request, limitMs: number, { instanceName, log, held }: Call): Promise<FetchOutcome> {
+    const late = new AbortController()
+    const text = `the content could not be downloaded in ${limitMs / 1000} s`
+    const timer = setTimeout(() => late.abort(new StatusError('DEADLINE_EXCEEDED', text)), limitMs)
+    const call = internalCall({ signal: AbortSignal.any([late.signal, this.#closing.signal]), instanceName, log })
+    try {
+      const release = await outside(this.#turns.acquire('a turn to download', call.signal, held?.holder))
+      try {
+        return { kind: 'found', record: await this.#tryEach(request, call) }
+      } finally {
+        release()
+      }
+    } catch (error) {
+      // Whatever was under way then reports only that it was cancelled.
+      if (late.signal.aborted) return { kind: 'failed', error: late.signal.reason }
+      if (error instanceof OriginFailure) return { kind: 'failed', error: error.status }
+      throw error
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  /** The content of the first URI that has it. A mirror that is away counts more than one without the content: it may come back. */
+  async #tryEach(request: Request, call: Call): Promise<AssetRecord> {
+    const failures: OriginFailure[] = []
+    for (const [index, uri] of request.uris.entries()) {
+      try {
+        return await this.#download(index, uri, request, call)
+      } catch (error) {
+        if (!(error instanceof OriginFailure)) throw error
+        failures.push(error)
+        call.log.info('an asset was not downloaded', { error: error.status })
+        if (call.signal.aborted) break
+      }
+    }
+    const final: readonly number[] = [Code.NOT_FOUND, Code.PERMISSION_DENIED, Code.INVALID_ARGUMENT]
+    throw failures.find(({ status }) => !final.includes(status.code)) ?? failures[0] ?? new Error('there is no URI')
+  }
+
+  async #download(index: number, uri: string, request: Request, call: Call): Promise<AssetRecord> {
+    const { downloader, records } = this.#options
+    const { qualifiers, digestFunction, nowMs } = request
+    const url = webAddress(uri)
+    const headers = qualifiers.headersFor(index, uri)
+    // Content that needed credentials is only for those who have them.
+    const isPublic = headers.size === 0
+    const uriKey = keyOfUri('download', uri, qualifiers.withoutChecksum, digestFunction)
+    const asksAgain = qualifiers.integrity === undefined && isPublic
+    const before = asksAgain ? await records.get(uriKey, digestFunction, call) : undefined
+    const { signal } = call
+    const answer = await outside(downloader.get({ url, headers, etag: before?.etag ?? '', signal }))
+    if (answer.kind === 'unchanged') {
+      if (before === undefined)
+        throw new OriginFailure(new StatusError('ABORTED', `${shown(url)} answers with status 304`))
+      return this.#remember({ ...before, validAtMs: nowMs }, request, isPublic, call)
+    }
+    const digest = (await this.#storedAlready(answer, request, call)) ?? (await this.#store(answer, url, request, call))
+    const record: AssetRecord = {
+      ...{
+        kind: 'blob',
+        digest,
+        uri,
+        qualifiers: qualifiers.identifying,
+        etag: answer.etag,
+        blobs: [],
+        directories: [],
+      },
+      validAtMs: nowMs,
+      expiresAtMs: undefined,
+    }
+    return this.#remember(record, request, isPublic, call)
+  }
+
+  /** The digest of an answer if its checksum and length are those of a blob in the CAS. Its body is then not read. */
+  async #storedAlready({ sizeBytes, body }: Content, request: Request, call: Call): Promise<Digest | undefined> {
+    const { digestFunction, qualifiers } = request
+    const { integrity } = qualifiers
+    if (sizeBytes === undefined || integrity?.algorithm !== digestFunction.name.toLowerCase()) return undefined
+    const digests = integrity.hashes.map((hash) => Digest.parse({ hash, sizeBytes }, digestFunction))
+    const missing = new Set((await missingOf(this.#options.cas, digests, call)).map(({ key }) => key))
+    const stored = digests.find(({ key }) => !missing.has(key))
+    if (stored !== undefined) body.on('error', () => {}).destroy()
+    return stored
+  }
+
+  #store({ body, sizeBytes }: Content, url: URL, request: Request, call: Call): Promise<Digest> {
+    const { maxBytes, cas } = this.#options
+    const { integrity } = request.qualifiers
+    const hash = integrity && hashFor(integrity)
+    const source = Readable.from(bytesOf(body, url, { maxBytes, sizeBytes, signal: call.signal }), {
+      objectMode: false,
+    })
+    const check = (): void => {
+      const found = (hash as Hash).digest('hex')
+      if (integrity?.hashes.includes(found)) return
+      const text = `the content of ${shown(url)} has the ${integrity?.algorithm} ${found}, expected ${integrity?.hashes.join(' or ')}`
+      throw new OriginFailure(new StatusError('ABORTED', text))
+    }
+    const checks = hash && { onBytes: (bytes: Uint8Array) => void hash.update(bytes), check }
+    return putUnnamed(cas, { source, digestFunction: request.digestFunction, maxBytes, ...checks }, call)
+  }
+
+  async #remember(record: AssetRecord, request: Request, isPublic: boolean, call: Call): Promise<AssetRecord> {
+    const { records, withoutChecksum } = this.#options
+    const { qualifiers, digestFunction } = request
+    const { integrity, withoutChecksum: others } = qualifiers
+    if (integrity !== undefined) {
+      for (const hash of integrity.hashes.length === 1 ? integrity.hashes : [])
+        await records.put(keyOfChecksum(integrity.algorithm, hash, digestFunction), record, call)
+    } else if (isPublic) {
+      await records.put(keyOfUri('download', record.uri, others, digestFunction), record, call)
+      if (withoutChecksum === 'reuse')
+        await records.put(keyOfUri('blob', record.uri, others, digestFunction), record, call)
+    }
+    return record
+  }
+}
+
+type Content = Extract<Answer, { kind: 'content' }>
+
+/** A failure that is not one of this server. */
+class OriginFailure extends Error {
+  constructor(readonly status: StatusError) {
+    super(status.message)
+  }
+}
+
+const outside = async <T>(work: Promise<T>): Promise<T> => {
+  try {
+    return await work
+  } catch (error) {
+    throw error instanceof StatusError ? new OriginFailure(error) : error
+  }
+}
+
+const webAddress = (uri: string): URL => {
+  if (URL.canParse(uri)) return new URL(uri)
+  throw new OriginFailure(new StatusError('INVALID_ARGUMENT', `${JSON.stringify(uri.slice(0, 200))} is no URL`))
+}
+
+interface BodyOptions {
+  readonly maxBytes: number
+  readonly sizeBytes: number | undefined
+  readonly signal: AbortSignal
+}
+
+async function* bytesOf(
+  body: Readable,
+  url: URL,
+  { maxBytes, sizeBytes, signal }: BodyOptions,
+): AsyncGenerator<Buffer> {
+  const tooLarge = (): OriginFailure => {
+    const text = `${shown(url)} has more than ${maxBytes} bytes, expected at most that (max_size)`
+    return new OriginFailure(new StatusError('RESOURCE_EXHAUSTED', text))
+  }
+  let received = 0
+  try {
+    if (sizeBytes !== undefined && sizeBytes > maxBytes) throw tooLarge()
+    for await (const bytes of body as AsyncIterable<Buffer>) {
+      received += bytes.length
+      if (received > maxBytes) throw tooLarge()
+      yield bytes
+    }
+  } catch (error) {
+    throw error instanceof OriginFailure ? error : new OriginFailure(originFailure(error, url, signal))
+  } finally {
+    body.on('error', () => {}).destroy()
+  }
+}

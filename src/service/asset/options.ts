@@ -1,0 +1,35 @@
+import type { Clock } from '../../base/clock.js'
+import type { Digest } from '../../reapi/digest.js'
+import type { DigestFunction } from '../../reapi/digest-function.js'
+import type { Call } from '../../rpc/call.js'
+import type { Instances } from '../instance.js'
+import type { Downloads } from './downloads.js'
+import type { AssetRecord, AssetRecords } from './records.js'
+
+export interface FetchInstance {
+  readonly digestFunctions: readonly DigestFunction[]
+  /** Where assets are looked up, in this order. */
+  readonly records: readonly AssetRecords[]
+  /** Whether clients can push assets to the instance, so that any qualifier may be that of one. */
+  readonly acceptsPushes: boolean
+  /** Absent if the instance only knows what was pushed. */
+  readonly downloads: Downloads | undefined
+}
+
+export interface PushInstance {
+  readonly digestFunctions: readonly DigestFunction[]
+  readonly records: AssetRecords
+  /** The first blob of a record that is not in the CAS; always undefined for an instance without one. */
+  readonly firstMissing: (record: AssetRecord, call: Call) => Promise<Digest | undefined>
+  readonly isReadOnly: boolean
+}
+
+export interface FetchOptions {
+  readonly instances: Instances<FetchInstance>
+  readonly clock: Clock
+}
+
+export interface PushOptions {
+  readonly instances: Instances<PushInstance>
+  readonly clock: Clock
+}
