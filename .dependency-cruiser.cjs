@@ -65,6 +65,7 @@ const mayImport = {
     ...common,
   ],
   service: [
+    'http',
     'store/contract',
     'store/view/isolated',
     'store/lent',

@@ -103,6 +103,7 @@ const services = [
   'fetch',
   'push',
   'bytestream',
+  'http_cache',
   'worker_api',
   'health',
   'admin',

@@ -31,6 +31,7 @@ import { LATE, within } from '../work/deadline.js'
 import { guardedClock } from '../work/guarded-clock.js'
 import { Resources } from '../work/resources.js'
 import { DrainTime } from './drain-time.js'
+import { httpCaches, startingHttpCaches } from './http-caches.js'
 import { Instances } from './instances.js'
 import { limitsOf } from './listener-limits.js'
 import { type LogOutput, Observation } from './observation.js'
@@ -159,7 +160,8 @@ const start = async (
   for (const server of config.servers) {
     const services = servicesOf(server, parts)
     const listener = existing(listeners, server.name)
-    listener.serve(services, gateOf(server, security, services))
+    const caches = httpCaches(server, parts, meters && ((cache) => meters.httpCaches.of(cache)))
+    listener.serve(services, gateOf(server, security, services), caches)
   }
   resources.add('servers', async () => {
     await Promise.all([...listeners.values()].map((listener) => listener.close(drainTime.leftMs)))
@@ -270,7 +272,11 @@ const openListener = async (
     unixSocketMode: Number.parseInt(server.listener.unix_socket_mode, 8),
     services: [],
     awaited: serviceNamesOf(server),
-    routes: [...observation.pagesOf(server, () => admin.overviews()), ...adminRoutes(server, admin)],
+    routes: [
+      ...observation.pagesOf(server, () => admin.overviews()),
+      ...adminRoutes(server, admin),
+      ...startingHttpCaches(server),
+    ],
     transport,
     ...(tls && { tls: tls.current }),
     gate,

@@ -140,6 +140,10 @@ export const serviceNamesOf = ({ services }: ServerConfig): string[] => {
 
 const REAPI = 'build.bazel.remote.execution.v2'
 
+/** The action caches of a server's instances, with their CAS. */
+export const cachesOf = (server: ServerConfig, parts: Parts): { readonly ac: ReadonlyMap<string, AcInstance> } =>
+  instancesOf(server, parts)
+
 /** The instances of each service of a server. */
 const instancesOf = ({ services }: ServerConfig, parts: Parts) => {
   const digestFunctions = servedFunctions(parts.global)

@@ -8,6 +8,7 @@ import type {
   FetchServiceOptions,
   GlobalOptions,
   HealthServiceOptions,
+  HttpCacheServiceOptions,
   InstanceOptions,
   ListenerOptions,
   MetricsServiceOptions,
@@ -79,6 +80,8 @@ export interface ServicesConfig {
   readonly capabilities: ReadonlyMap<string, CapabilitiesServiceOptions>
   readonly fetch: ReadonlyMap<string, FetchServiceOptions>
   readonly push: ReadonlyMap<string, PushServiceOptions>
+  /** By path. */
+  readonly http_cache: ReadonlyMap<string, HttpCacheServiceOptions>
   readonly worker_api?: WorkerApiServiceOptions
   readonly health?: HealthServiceOptions
   readonly admin?: AdminServiceOptions

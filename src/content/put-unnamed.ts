@@ -1,149 +1,241 @@
-import { createReadStream } from 'node:fs'
-import { chmod, type FileHandle, mkdtemp, open, rm, stat, unlink } from 'node:fs/promises'
+import { randomUUID } from 'node:crypto'
+import { type FileHandle, open, unlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { crc32 } from 'node:zlib'
 import { fileFailure } from '../base/errno.js'
+import { LARGE_BYTES, lendBuffer } from '../base/lent-buffers.js'
 import { StatusError } from '../base/status-error.js'
 import { Digest } from '../reapi/digest.js'
 import type { DigestFunction } from '../reapi/digest-function.js'
-import { type Call, cancellation } from '../rpc/call.js'
-import type { BlobFiles, Store } from '../store/contract/store.js'
+import type { Call } from '../rpc/call.js'
+import { type BlobFiles, missingOf, putBytes, type Store } from '../store/contract/store.js'
 import { Blob } from '../stream/blob/blob.js'
-import { STAGE_BYTES } from '../stream/path.js'
+import type { BlobFile } from '../stream/blob/file.js'
+import { pour } from '../stream/blob/pour.js'
 
-/** Content whose digest is not known before its end. */
-export interface Unnamed {
-  /** Its failures reject `putUnnamed` as they are. Destroyed in any case. */
-  readonly source: Readable
+interface UnnamedOptions {
   readonly digestFunction: DigestFunction
   /** More is RESOURCE_EXHAUSTED. */
   readonly maxBytes: number
-  /** Sees all bytes in order. */
+  /** Sees all bytes in order, and may throw. */
   readonly onBytes?: (bytes: Uint8Array) => void
   /** Called at the end, before anything is stored; an error that it throws refuses the content. */
   readonly check?: (digest: Digest) => void
 }
 
-/** Content up to this size stays in memory. */
-const SMALL_BYTES = 64 * 1024
+/** Content whose digest is not known before its end. */
+export interface Unnamed extends UnnamedOptions {
+  /** Its failures reject `putUnnamed` as they are. Destroyed in any case. */
+  readonly source: Readable
+}
+
+export interface UnnamedBlob extends UnnamedOptions {
+  readonly blob: Blob
+  /** Up to this length the bytes are returned instead of stored. */
+  readonly inlineBytes: number
+}
+
+/** Content that was put, or is short enough for its caller to keep. */
+export interface Named {
+  readonly digest: Digest
+  /** Set if the bytes were not stored. */
+  readonly inline?: Buffer
+}
+
+/** Up to this length content stays in memory. */
+const SMALL_BYTES = LARGE_BYTES
 const READ_ONLY = 0o444
+
+/** `putUnnamedBlob` of a stream. */
+export const putUnnamed = async (cas: Store, { source, ...options }: Unnamed, call: Call): Promise<Digest> => {
+  // An abort destroys it, in any of the stages of the blob; its failure then has no other listener.
+  source.on('error', () => {})
+  const blob = Blob.ofPath([source])
+  return (await putUnnamedBlob(cas, { ...options, blob, inlineBytes: -1 }, call)).digest
+}
 
 /**
  * Puts content into a CAS and returns its digest. Larger content waits in a file until its end: in the store if the store has local
  * files, which then adopts the file, else in the temporary folder of the machine. After a failure nothing remains.
  */
-export const putUnnamed = async (cas: Store, unnamed: Unnamed, call: Call): Promise<Digest> => {
-  const { source, digestFunction } = unnamed
-  const spool = new Spool(cas.files, call)
-  const hasher = digestFunction.createHasher()
-  let sizeBytes = 0
-  const abort = (): void => void source.destroy(cancellation(call.signal))
-  call.signal.addEventListener('abort', abort, { once: true })
+export const putUnnamedBlob = async (cas: Store, unnamed: UnnamedBlob, call: Call): Promise<Named> => {
+  const content = new Content(cas, unnamed, call)
   try {
-    if (call.signal.aborted) throw cancellation(call.signal)
-    for await (const bytes of source as AsyncIterable<Buffer>) {
-      sizeBytes += bytes.length
-      if (sizeBytes > unnamed.maxBytes) throw tooLarge(unnamed.maxBytes)
-      hasher.update(bytes)
-      unnamed.onBytes?.(bytes)
-      await spool.write(bytes)
-    }
-    const digest = Digest.ofHash(hasher, sizeBytes, digestFunction)
-    unnamed.check?.(digest)
-    await spool.moveTo(cas, digest)
-    return digest
+    await pour(await unnamed.blob.take(), (bytes) => content.take(bytes), call.signal)
+    return await content.end()
   } finally {
-    call.signal.removeEventListener('abort', abort)
-    source.destroy()
-    await spool.close()
+    unnamed.blob.discard()
+    await content.close()
+  }
+}
+
+/** Content that comes: a buffer, and a file behind it once the buffer is full. */
+class Content {
+  readonly #cas: Store
+  readonly #options: UnnamedBlob
+  readonly #call: Call
+  readonly #hasher
+  readonly #buffer = lendBuffer(SMALL_BYTES)
+  #sizeBytes = 0
+  #filledBytes = 0
+  #spool: Spool | undefined
+
+  constructor(cas: Store, options: UnnamedBlob, call: Call) {
+    this.#cas = cas
+    this.#options = options
+    this.#call = call
+    this.#hasher = options.digestFunction.createHasher()
+  }
+
+  take(bytes: Buffer): Promise<void> | undefined {
+    const { maxBytes, onBytes } = this.#options
+    try {
+      this.#sizeBytes += bytes.length
+      if (this.#sizeBytes > maxBytes) throw tooLarge(maxBytes)
+      this.#hasher.update(bytes)
+      onBytes?.(bytes)
+    } catch (error) {
+      return Promise.reject(error)
+    }
+    if (this.#filledBytes + bytes.length > SMALL_BYTES) return this.#spill(bytes)
+    this.#filledBytes += bytes.copy(this.#buffer.bytes, this.#filledBytes)
+    return undefined
+  }
+
+  async end(): Promise<Named> {
+    const { digestFunction, inlineBytes, check } = this.#options
+    const digest = Digest.ofHash(this.#hasher, this.#sizeBytes, digestFunction)
+    check?.(digest)
+    if (this.#spool === undefined) {
+      const bytes = Buffer.from(this.#buffer.bytes.subarray(0, this.#filledBytes))
+      if (bytes.length <= inlineBytes) return { digest, inline: bytes }
+      await putBytes(this.#cas, digest, bytes, this.#call)
+      return { digest }
+    }
+    await this.#flush(this.#spool)
+    // A blob that is there counts as used, and need not be replaced by itself.
+    const missing = await missingOf(this.#cas, [digest], this.#call)
+    if (missing.length > 0) await this.#spool.commit(digest, this.#cas, this.#call)
+    return { digest }
+  }
+
+  async close(): Promise<void> {
+    this.#buffer.release()
+    await this.#spool?.close()
+  }
+
+  async #spill(bytes: Buffer): Promise<void> {
+    this.#spool ??= await Spool.open(this.#cas.files, this.#call)
+    for (let rest = bytes; rest.length > 0; ) {
+      if (this.#filledBytes === SMALL_BYTES) await this.#flush(this.#spool)
+      const taken = rest.copy(this.#buffer.bytes, this.#filledBytes)
+      this.#filledBytes += taken
+      rest = rest.subarray(taken)
+    }
+  }
+
+  async #flush(spool: Spool): Promise<void> {
+    await spool.write(this.#buffer.bytes.subarray(0, this.#filledBytes))
+    this.#filledBytes = 0
   }
 }
 
 const tooLarge = (maxBytes: number): StatusError =>
   new StatusError('RESOURCE_EXHAUSTED', `the content has more than ${maxBytes} bytes, expected at most that`)
 
-/** Bytes that wait for their digest: in memory, and from SMALL_BYTES on in a file. */
+/** A file for content: at a path reserved by the store if it has files, else in the folder for temporary files. */
 class Spool {
+  readonly #file: FileHandle
+  readonly #path: string
   readonly #files: BlobFiles | undefined
-  readonly #call: Call
-  #pieces: Buffer[] = []
-  #sizeBytes = 0
+  readonly #isSynced: boolean
   #checksum = 0
-  #file: { readonly handle: FileHandle; readonly path: string; readonly isSynced: boolean } | undefined
-  #folder: string | undefined
+  #sizeBytes = 0
+  #isOpen = true
+  #isGone = false
 
-  constructor(files: BlobFiles | undefined, call: Call) {
+  private constructor(
+    file: FileHandle,
+    {
+      path,
+      files,
+      isSynced,
+    }: { readonly path: string; readonly files: BlobFiles | undefined; readonly isSynced: boolean },
+  ) {
+    this.#file = file
+    this.#path = path
     this.#files = files
-    this.#call = call
+    this.#isSynced = isSynced
   }
 
-  async write(bytes: Buffer): Promise<void> {
-    this.#sizeBytes += bytes.length
-    if (this.#file === undefined && this.#sizeBytes <= SMALL_BYTES) {
-      // A stream may reuse its buffer.
-      this.#pieces.push(Buffer.from(bytes))
-      return
-    }
-    this.#file ??= await this.#open()
-    const { handle } = this.#file
-    for (const piece of [...this.#pieces, bytes]) await this.#append(handle, piece)
-    this.#pieces = []
-  }
-
-  async moveTo(cas: Store, digest: Digest): Promise<void> {
-    if (this.#file === undefined) {
-      await cas.put(digest, Blob.ofBytes(Buffer.concat(this.#pieces)).assumeVerified(digest), this.#call)
-      return
-    }
-    const { handle, path, isSynced } = this.#file
+  static async open(files: BlobFiles | undefined, call: Call): Promise<Spool> {
     try {
-      if (isSynced) await handle.sync()
-      await handle.close()
-    } catch (error) {
-      throw fileFailure(error, `could not write blob ${digest}`)
-    }
-    if (this.#folder === undefined && this.#files !== undefined) {
-      await chmod(path, READ_ONLY)
-      const { size: sizeBytes, mtimeMs } = await stat(path)
-      const finished = { path, sizeBytes, checksum: this.#checksum, mtimeMs }
-      // From here on the file belongs to the store.
-      this.#file = undefined
-      await this.#files.adopt(digest, finished, this.#call)
-      return
-    }
-    const bytes = createReadStream(path, { highWaterMark: STAGE_BYTES })
-    await cas.put(digest, Blob.ofPath([bytes], { sizeBytes: digest.sizeBytes }).assumeVerified(digest), this.#call)
-  }
-
-  /** Removes what has not been stored. */
-  async close(): Promise<void> {
-    const file = this.#file
-    this.#file = undefined
-    // Closed already if it was moved.
-    await file?.handle.close().catch(() => {})
-    if (this.#folder !== undefined) await rm(this.#folder, { recursive: true, force: true })
-    else if (file !== undefined) await unlink(file.path).catch(() => {})
-  }
-
-  async #open() {
-    try {
-      const reserved = await this.#files?.reserve(this.#call)
-      if (reserved === undefined) this.#folder = await mkdtemp(join(tmpdir(), 'remexec-'))
-      const path = reserved?.path ?? join(this.#folder ?? '', 'content')
-      return { handle: await open(path, 'wx', 0o600), path, isSynced: reserved?.isSynced ?? false }
+      const { path, isSynced } =
+        files === undefined
+          ? { path: join(tmpdir(), `remexec-content-${randomUUID()}`), isSynced: false }
+          : await files.reserve(call)
+      return new Spool(await open(path, 'wx+', files === undefined ? 0o600 : READ_ONLY), { path, files, isSynced })
     } catch (error) {
       throw fileFailure(error, 'could not make a file for the content')
     }
   }
 
-  async #append(handle: FileHandle, bytes: Buffer): Promise<void> {
+  async write(bytes: Buffer): Promise<void> {
     this.#checksum = crc32(bytes, this.#checksum)
     try {
-      await handle.writeFile(bytes)
+      for (let at = 0; at < bytes.length; ) at += (await this.#file.write(bytes, at)).bytesWritten
     } catch (error) {
       throw fileFailure(error, 'could not write the content')
     }
+    this.#sizeBytes += bytes.length
+  }
+
+  async commit(digest: Digest, cas: Store, call: Call): Promise<void> {
+    if (this.#files === undefined) {
+      this.#isOpen = false
+      await cas.put(digest, Blob.ofFile(new SpooledFile(this.#file, this.#sizeBytes)).assumeVerified(digest), call)
+      return
+    }
+    if (this.#isSynced) await this.#file.sync()
+    const { mtimeMs } = await this.#file.stat()
+    this.#isOpen = false
+    await this.#file.close()
+    const file = { path: this.#path, sizeBytes: this.#sizeBytes, checksum: this.#checksum, mtimeMs }
+    await this.#files.adopt(digest, file, call)
+    this.#isGone = true
+    // A quota counts blobs that are found.
+    await missingOf(cas, [digest], call)
+  }
+
+  async close(): Promise<void> {
+    if (this.#isOpen) await this.#file.close()
+    if (!this.#isGone) await unlink(this.#path).catch(() => {})
+  }
+}
+
+/** Spooled content as a blob for a store without files. */
+class SpooledFile implements BlobFile {
+  readonly bufferBytes = LARGE_BYTES
+  readonly sizeBytes: number
+  readonly #file: FileHandle
+  #isClosed = false
+
+  constructor(file: FileHandle, sizeBytes: number) {
+    this.#file = file
+    this.sizeBytes = sizeBytes
+  }
+
+  async read(into: Buffer, position: number): Promise<number> {
+    const { bytesRead } = await this.#file.read(into, 0, into.length, position)
+    if (bytesRead > 0 || into.length === 0) return bytesRead
+    throw new StatusError('DATA_LOSS', `the file of the content ended after ${position} bytes`)
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    await this.#file.close()
   }
 }

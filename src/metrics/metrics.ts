@@ -2,6 +2,7 @@ import { Ledger } from '../ledger/ledger.js'
 import { BoundedValues } from './bounded-values.js'
 import { CallMetrics } from './call-metrics.js'
 import { ExecutionMetrics } from './execution-metrics.js'
+import { HttpCacheMetrics } from './http-cache-metrics.js'
 import { type Instrument, observed, type Reading } from './instrument.js'
 import { ledgerInstruments } from './ledger-metrics.js'
 import { ProcessMetrics } from './process-metrics.js'
@@ -25,6 +26,7 @@ export class Metrics {
   readonly stores: StoreMetrics
   readonly executions: ExecutionMetrics
   readonly calls: CallMetrics
+  readonly httpCaches = new HttpCacheMetrics()
   readonly startedMs: number
   readonly #process = new ProcessMetrics()
   #lostLines = (): number => 0
@@ -75,6 +77,7 @@ export class Metrics {
       ...this.stores.instruments,
       ...this.executions.instruments,
       this.calls.instrument,
+      ...this.httpCaches.instruments,
       ...this.#process.instruments,
       ...ledgerInstruments(this.#ledger),
       observed('gauge', HEALTH, () =>

@@ -8,7 +8,7 @@ import { escaped, mark, page, section, table } from './html.js'
 import { ago, type StatusPageParts } from './parts.js'
 import { badge, components } from './problems.js'
 import { timeText } from './quantities.js'
-import { stores } from './stores.js'
+import { httpCaches, stores } from './stores.js'
 
 export interface PageAnswer {
   readonly status: number
@@ -29,6 +29,7 @@ export const statusPage = (parts: StatusPageParts) => {
       parts.trends.pictures(isQueueing),
       ...(isQueueing ? [section('Queue and workers', queueAndWorkers(parts))] : []),
       section('Stores', stores(parts)),
+      ...(parts.metrics.httpCaches.all.length === 0 ? [] : [section('Build tools over HTTP', httpCaches(parts))]),
       section('Components', components(answers)),
       section('Warnings and errors', lines(parts)),
       section('Connect a client', connect(parts, host ?? hostOf(parts))),

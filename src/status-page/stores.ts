@@ -43,6 +43,18 @@ const row = (series: CacheSeries): readonly Cell[] => {
   ]
 }
 
+/** The HTTP caches of build tools, each with its tool. */
+export const httpCaches = ({ metrics }: StatusPageParts): string =>
+  table(
+    ['HTTP cache', 'Tool', 'Hit rate', 'Hits', 'Misses', 'Uploads', 'Kept', 'Refused', 'In', 'Out'],
+    metrics.httpCaches.all.map(({ path, kind, hits, misses, ...series }) => [
+      ...[path, kind, shareText(hits.value, hits.value + misses.value)],
+      ...[hits, misses, series.uploads, series.keptUploads, series.refusedUploads].map(({ value }) => countText(value)),
+      ...[series.inBytes, series.outBytes].map(({ value }) => sizeText(value)),
+    ]),
+    'none',
+  )
+
 /** `fast` below `CAS` for `CAS/fast`, with the whole path as its title. */
 const nameOf = ({ cacheType }: CacheSeries): Html => {
   const parts = cacheType.split('/')

@@ -1442,6 +1442,44 @@ export interface BytestreamServiceOptions {
 }
 
 /**
+ * A cache of a build tool over HTTP, on the port of the server. Its entries are results in the action cache of an instance, and its files are blobs in the CAS of that instance, so they are evicted, isolated, replicated and counted like those. Entries of different paths never meet.
+ */
+export interface HttpCacheServiceOptions {
+  /**
+   * Where it begins: the key of the object form; starts with a slash. The address for the tool is the address of the server with this path. Another path is another, empty cache.
+   */
+  readonly path: string
+  /**
+   * The tool. `ccache`: all its layouts, versions 4.4 and later. `gradle`: HttpBuildCache. `turborepo`: the path is TURBO_API. `nx`: the path is NX_SELF_HOSTED_REMOTE_CACHE_SERVER. `webdav`: sccache. `go`: HTTP helpers of GOCACHEPROG. `maven`: the build cache extension. `opaque`: any tool that puts and gets files under names: Please, Metro, Rush.
+   */
+  readonly kind: 'ccache' | 'gradle' | 'turborepo' | 'nx' | 'webdav' | 'go' | 'maven' | 'opaque'
+  /**
+   * The instance that has its entries. The server must have `cas` for it.
+   */
+  readonly instance_name: string
+  /**
+   * Where callers write that may not write to `instance_name`, and may write to this instance: builds of pull requests. They read it first, then `instance_name`. Callers that may write to `instance_name` never read it, so an untrusted build cannot change what others get (CVE-2025-36852). Needs `security`.
+   */
+  readonly overlay_instance_name?: string
+  /**
+   * The largest file. A larger one is refused with 413, before its content is read if its length is known; Nx gets 409, because it ends with an error after 413. Left out: as large as the store and `max_blob_size` of the instance allow.
+   */
+  readonly max_size?: number
+  /**
+   * Which upload of a key stays: the last, or the first. With `first` a later upload is accepted and dropped; Nx gets 409, as its specification says.
+   */
+  readonly overwrite: 'last' | 'first'
+  /**
+   * Refuse all uploads.
+   */
+  readonly read_only: boolean
+  /**
+   * What a download gets if a store fails: the `error`, or a `miss`. Nx ends with an error after any other answer than a hit or a miss, and sccache does not start.
+   */
+  readonly on_fault: 'error' | 'miss'
+}
+
+/**
  * Where workers connect.
  */
 export interface WorkerApiServiceOptions {

@@ -11295,7 +11295,7 @@ return errors === 0;
 }
 validate222.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema101 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/services.json","title":"Services","description":"The services of a server; several may share its port.","type":"object","properties":{"cas":{"description":"Content addressable storage. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/cas.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/cas.json"},"x-also-called":["content_addressable_storage"]},"ac":{"description":"Action cache. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/ac.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/ac.json"},"x-also-called":["action_cache"]},"capabilities":{"description":"Capabilities. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/capabilities.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/capabilities.json"}},"execution":{"description":"Remote execution. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/execution.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/execution.json"},"x-also-called":["remote_execution"]},"bytestream":{"description":"ByteStream. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/bytestream.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/bytestream.json"},"properties":{"cas_stores":{"description":"Older form: store name by instance name, with the other settings beside it.","deprecated":true,"type":"object","additionalProperties":{"type":"string","x-names":"stores"}},"max_bytes_per_stream":{"$ref":"https://remexec.invalid/schema/service/bytestream.json#/properties/max_bytes_per_stream"},"persist_stream_on_disconnect_timeout_s":{"$ref":"https://remexec.invalid/schema/service/bytestream.json#/properties/persist_stream_on_disconnect_timeout_s"},"persist_stream_on_disconnect_timeout":{"$ref":"https://remexec.invalid/schema/service/bytestream.json#/properties/persist_stream_on_disconnect_timeout"},"max_decoding_message_size":{"description":"No longer used here: see `listener.http.max_decoding_message_size`.","deprecated":true,"x-ignored":true}},"x-shared-form":{"key":"cas_stores","field":"cas_store"},"x-also-called":["byte_stream"]},"fetch":{"description":"Remote Asset Fetch. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/fetch.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/fetch.json"},"x-also-called":["remote_asset_fetch"]},"push":{"description":"Remote Asset Push. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/push.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/push.json"},"x-also-called":["remote_asset_push"]},"worker_api":{"$ref":"https://remexec.invalid/schema/service/worker_api.json"},"experimental_bep":{"$ref":"https://remexec.invalid/schema/service/experimental_bep.json"},"admin":{"$ref":"https://remexec.invalid/schema/service/admin.json"},"metrics":{"$ref":"https://remexec.invalid/schema/service/metrics.json"},"health":{"$ref":"https://remexec.invalid/schema/service/health.json"},"health_status":{"description":"Another spelling of `health`.","x-alias-of":"health","x-alias-is-fine":true,"$ref":"https://remexec.invalid/schema/service/health.json"},"experimental_prometheus":{"description":"No longer used.","deprecated":true,"x-ignored":true}},"additionalProperties":false};
+const schema101 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/services.json","title":"Services","description":"The services of a server; several may share its port.","type":"object","properties":{"cas":{"description":"Content addressable storage. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/cas.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/cas.json"},"x-also-called":["content_addressable_storage"]},"ac":{"description":"Action cache. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/ac.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/ac.json"},"x-also-called":["action_cache"]},"capabilities":{"description":"Capabilities. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/capabilities.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/capabilities.json"}},"execution":{"description":"Remote execution. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/execution.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/execution.json"},"x-also-called":["remote_execution"]},"bytestream":{"description":"ByteStream. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/bytestream.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/bytestream.json"},"properties":{"cas_stores":{"description":"Older form: store name by instance name, with the other settings beside it.","deprecated":true,"type":"object","additionalProperties":{"type":"string","x-names":"stores"}},"max_bytes_per_stream":{"$ref":"https://remexec.invalid/schema/service/bytestream.json#/properties/max_bytes_per_stream"},"persist_stream_on_disconnect_timeout_s":{"$ref":"https://remexec.invalid/schema/service/bytestream.json#/properties/persist_stream_on_disconnect_timeout_s"},"persist_stream_on_disconnect_timeout":{"$ref":"https://remexec.invalid/schema/service/bytestream.json#/properties/persist_stream_on_disconnect_timeout"},"max_decoding_message_size":{"description":"No longer used here: see `listener.http.max_decoding_message_size`.","deprecated":true,"x-ignored":true}},"x-shared-form":{"key":"cas_stores","field":"cas_store"},"x-also-called":["byte_stream"]},"fetch":{"description":"Remote Asset Fetch. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/fetch.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/fetch.json"},"x-also-called":["remote_asset_fetch"]},"push":{"description":"Remote Asset Push. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/push.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/push.json"},"x-also-called":["remote_asset_push"]},"http_cache":{"description":"Caches of build tools over HTTP. An array of entries with `path`, or an object by path.","type":["array","object"],"x-key":"path","items":{"$ref":"https://remexec.invalid/schema/service/http_cache.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/http_cache.json"}},"worker_api":{"$ref":"https://remexec.invalid/schema/service/worker_api.json"},"experimental_bep":{"$ref":"https://remexec.invalid/schema/service/experimental_bep.json"},"admin":{"$ref":"https://remexec.invalid/schema/service/admin.json"},"metrics":{"$ref":"https://remexec.invalid/schema/service/metrics.json"},"health":{"$ref":"https://remexec.invalid/schema/service/health.json"},"health_status":{"description":"Another spelling of `health`.","x-alias-of":"health","x-alias-is-fine":true,"$ref":"https://remexec.invalid/schema/service/health.json"},"experimental_prometheus":{"description":"No longer used.","deprecated":true,"x-ignored":true}},"additionalProperties":false};
 const schema102 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/cas.json","title":"cas","description":"Content addressable storage for one instance. ByteStream and Capabilities for the instance come with it.","type":"object","properties":{"instance_name":{"description":"The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`. `*` serves every name that has no entry of its own in this list.","type":"string","default":"","x-instance":true},"cas_store":{"description":"The store of its blobs.","type":"string","x-names":"stores"},"experimental_chunking":{"title":"Chunking","description":"Serve SplitBlob and SpliceBlob with FAST_CDC_2020 chunks, and announce them. Clients then transfer only the changed chunks of a large blob. For ten minutes after a SplitBlob answer the server touches its chunks every 30 seconds, so that a store evicts them only if it takes in more than its own size within 30 seconds. It does not touch stores that do not evict by use (object stores).","type":"object","properties":{"index_store":{"description":"The store of the chunk lists, so that a blob is split once; the chunks themselves go to `cas_store`. It must be a separate store. Without it each SplitBlob splits the blob again. The same holds if `cas_store` is a `grpc` store.","type":"string","x-names":"stores"},"avg_chunk_size_bytes":{"description":"Target chunk size, from 1 KiB to 1 MiB. Chunks have a quarter of it to four times as much. Blobs of up to four times this size should not be chunked.","type":["integer","string"],"x-value":"size","default":524288,"x-zero-is-default":true},"max_chunk_count":{"description":"Most chunks of a blob. A blob that would have more is neither split nor spliced.","type":["integer","string"],"x-value":"count","minimum":0,"default":50000,"x-zero-is-default":true}},"additionalProperties":false}},"additionalProperties":false,"x-lenient":"array","required":["cas_store"]};
 
 function validate227(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -12704,10 +12704,11 @@ return errors === 0;
 }
 validate253.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema113 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/worker_api.json","title":"worker_api","description":"Where workers connect.","type":"object","properties":{"scheduler":{"description":"The scheduler they work for.","type":"string","x-names":"schedulers"},"disable_kill_revoked_operations":{"description":"Do not stop actions whose operation was reassigned.","type":["boolean","string"],"x-value":"bool","default":false,"x-ignored":"an action taken away from a worker is always stopped"},"kill_revoked_operations_interval_s":{"description":"Seconds between checks for such actions.","type":["integer","string"],"x-value":"duration","x-ignored":"the scheduler tells a worker at once"}},"additionalProperties":false,"required":["scheduler"]};
+const schema113 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/http_cache.json","title":"http_cache","description":"A cache of a build tool over HTTP, on the port of the server. Its entries are results in the action cache of an instance, and its files are blobs in the CAS of that instance, so they are evicted, isolated, replicated and counted like those. Entries of different paths never meet.","type":"object","properties":{"path":{"description":"Where it begins: the key of the object form; starts with a slash. The address for the tool is the address of the server with this path. Another path is another, empty cache.","type":"string","default":"/","pattern":"^/[A-Za-z0-9._~/-]*$","x-expected":"a path of letters, digits and ._~- that starts with a slash"},"kind":{"description":"The tool. `ccache`: all its layouts, versions 4.4 and later. `gradle`: HttpBuildCache. `turborepo`: the path is TURBO_API. `nx`: the path is NX_SELF_HOSTED_REMOTE_CACHE_SERVER. `webdav`: sccache. `go`: HTTP helpers of GOCACHEPROG. `maven`: the build cache extension. `opaque`: any tool that puts and gets files under names: Please, Metro, Rush.","type":"string","enum":["ccache","gradle","turborepo","nx","webdav","go","maven","opaque"]},"instance_name":{"description":"The instance that has its entries. The server must have `cas` for it.","type":"string","default":"","x-instance":true},"overlay_instance_name":{"description":"Where callers write that may not write to `instance_name`, and may write to this instance: builds of pull requests. They read it first, then `instance_name`. Callers that may write to `instance_name` never read it, so an untrusted build cannot change what others get (CVE-2025-36852). Needs `security`.","type":"string","x-instance":true},"max_size":{"description":"The largest file. A larger one is refused with 413, before its content is read if its length is known; Nx gets 409, because it ends with an error after 413. Left out: as large as the store and `max_blob_size` of the instance allow.","type":["integer","string"],"x-value":"size","minimum":1},"overwrite":{"description":"Which upload of a key stays: the last, or the first. With `first` a later upload is accepted and dropped; Nx gets 409, as its specification says.","type":"string","enum":["last","first"],"default":"last"},"read_only":{"description":"Refuse all uploads.","type":["boolean","string"],"x-value":"bool","default":false},"on_fault":{"description":"What a download gets if a store fails: the `error`, or a `miss`. Nx ends with an error after any other answer than a hit or a miss, and sccache does not start.","type":"string","enum":["error","miss"],"default":"miss"}},"additionalProperties":false,"required":["kind"]};
+const pattern4 = new RegExp("^/[A-Za-z0-9._~/-]*$", "u");
 
 function validate256(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="https://remexec.invalid/schema/service/worker_api.json" */;
+/*# sourceURL="https://remexec.invalid/schema/service/http_cache.json" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate256.evaluated;
@@ -12718,8 +12719,240 @@ if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.kind === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "kind"},message:"must have required property '"+"kind"+"'",schema:schema113.required,parentSchema:schema113,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+for(const key0 in data){
+if(!((((((((key0 === "path") || (key0 === "kind")) || (key0 === "instance_name")) || (key0 === "overlay_instance_name")) || (key0 === "max_size")) || (key0 === "overwrite")) || (key0 === "read_only")) || (key0 === "on_fault"))){
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema113,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+if(data.path !== undefined){
+let data0 = data.path;
+if(typeof data0 === "string"){
+if(!pattern4.test(data0)){
+const err2 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/pattern",keyword:"pattern",params:{pattern: "^/[A-Za-z0-9._~/-]*$"},message:"must match pattern \""+"^/[A-Za-z0-9._~/-]*$"+"\"",schema:"^/[A-Za-z0-9._~/-]*$",parentSchema:schema113.properties.path,data:data0};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+else {
+const err3 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema113.properties.path.type,parentSchema:schema113.properties.path,data:data0};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+if(data.kind !== undefined){
+let data1 = data.kind;
+if(typeof data1 !== "string"){
+const err4 = {instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema113.properties.kind.type,parentSchema:schema113.properties.kind,data:data1};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+if(!((((((((data1 === "ccache") || (data1 === "gradle")) || (data1 === "turborepo")) || (data1 === "nx")) || (data1 === "webdav")) || (data1 === "go")) || (data1 === "maven")) || (data1 === "opaque"))){
+const err5 = {instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/enum",keyword:"enum",params:{allowedValues: schema113.properties.kind.enum},message:"must be equal to one of the allowed values",schema:schema113.properties.kind.enum,parentSchema:schema113.properties.kind,data:data1};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+if(data.instance_name !== undefined){
+let data2 = data.instance_name;
+if(typeof data2 !== "string"){
+const err6 = {instancePath:instancePath+"/instance_name",schemaPath:"#/properties/instance_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema113.properties.instance_name.type,parentSchema:schema113.properties.instance_name,data:data2};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+if(data.overlay_instance_name !== undefined){
+let data3 = data.overlay_instance_name;
+if(typeof data3 !== "string"){
+const err7 = {instancePath:instancePath+"/overlay_instance_name",schemaPath:"#/properties/overlay_instance_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema113.properties.overlay_instance_name.type,parentSchema:schema113.properties.overlay_instance_name,data:data3};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+if(data.max_size !== undefined){
+let data4 = data.max_size;
+if((!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))) && (typeof data4 !== "string")){
+const err8 = {instancePath:instancePath+"/max_size",schemaPath:"#/properties/max_size/type",keyword:"type",params:{type: schema113.properties.max_size.type},message:"must be integer,string",schema:schema113.properties.max_size.type,parentSchema:schema113.properties.max_size,data:data4};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+const reason0 = checkScalar.call(this, "size", data4, schema113.properties.max_size, instancePath+"/max_size");
+if(reason0 !== undefined){
+const err9 = {instancePath:instancePath+"/max_size",schemaPath:"#/properties/max_size/x-value",keyword:"x-value",params:{},message:reason0,schema:"size",parentSchema:schema113.properties.max_size,data:data4};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+if((typeof data4 == "number") && (isFinite(data4))){
+if(data4 < 1 || isNaN(data4)){
+const err10 = {instancePath:instancePath+"/max_size",schemaPath:"#/properties/max_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema113.properties.max_size,data:data4};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+}
+}
+if(data.overwrite !== undefined){
+let data5 = data.overwrite;
+if(typeof data5 !== "string"){
+const err11 = {instancePath:instancePath+"/overwrite",schemaPath:"#/properties/overwrite/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema113.properties.overwrite.type,parentSchema:schema113.properties.overwrite,data:data5};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+if(!((data5 === "last") || (data5 === "first"))){
+const err12 = {instancePath:instancePath+"/overwrite",schemaPath:"#/properties/overwrite/enum",keyword:"enum",params:{allowedValues: schema113.properties.overwrite.enum},message:"must be equal to one of the allowed values",schema:schema113.properties.overwrite.enum,parentSchema:schema113.properties.overwrite,data:data5};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+}
+if(data.read_only !== undefined){
+let data6 = data.read_only;
+if((typeof data6 !== "boolean") && (typeof data6 !== "string")){
+const err13 = {instancePath:instancePath+"/read_only",schemaPath:"#/properties/read_only/type",keyword:"type",params:{type: schema113.properties.read_only.type},message:"must be boolean,string",schema:schema113.properties.read_only.type,parentSchema:schema113.properties.read_only,data:data6};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+const reason1 = checkScalar.call(this, "bool", data6, schema113.properties.read_only, instancePath+"/read_only");
+if(reason1 !== undefined){
+const err14 = {instancePath:instancePath+"/read_only",schemaPath:"#/properties/read_only/x-value",keyword:"x-value",params:{},message:reason1,schema:"bool",parentSchema:schema113.properties.read_only,data:data6};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+}
+if(data.on_fault !== undefined){
+let data7 = data.on_fault;
+if(typeof data7 !== "string"){
+const err15 = {instancePath:instancePath+"/on_fault",schemaPath:"#/properties/on_fault/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema113.properties.on_fault.type,parentSchema:schema113.properties.on_fault,data:data7};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+if(!((data7 === "error") || (data7 === "miss"))){
+const err16 = {instancePath:instancePath+"/on_fault",schemaPath:"#/properties/on_fault/enum",keyword:"enum",params:{allowedValues: schema113.properties.on_fault.enum},message:"must be equal to one of the allowed values",schema:schema113.properties.on_fault.enum,parentSchema:schema113.properties.on_fault,data:data7};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+}
+}
+else {
+const err17 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema113.type,parentSchema:schema113,data};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+validate256.errors = vErrors;
+return errors === 0;
+}
+validate256.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const schema114 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/worker_api.json","title":"worker_api","description":"Where workers connect.","type":"object","properties":{"scheduler":{"description":"The scheduler they work for.","type":"string","x-names":"schedulers"},"disable_kill_revoked_operations":{"description":"Do not stop actions whose operation was reassigned.","type":["boolean","string"],"x-value":"bool","default":false,"x-ignored":"an action taken away from a worker is always stopped"},"kill_revoked_operations_interval_s":{"description":"Seconds between checks for such actions.","type":["integer","string"],"x-value":"duration","x-ignored":"the scheduler tells a worker at once"}},"additionalProperties":false,"required":["scheduler"]};
+
+function validate259(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="https://remexec.invalid/schema/service/worker_api.json" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate259.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.scheduler === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "scheduler"},message:"must have required property '"+"scheduler"+"'",schema:schema113.required,parentSchema:schema113,data};
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "scheduler"},message:"must have required property '"+"scheduler"+"'",schema:schema114.required,parentSchema:schema114,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -12730,7 +12963,7 @@ errors++;
 }
 for(const key0 in data){
 if(!(((key0 === "scheduler") || (key0 === "disable_kill_revoked_operations")) || (key0 === "kill_revoked_operations_interval_s"))){
-const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema113,data};
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema114,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -12743,7 +12976,7 @@ errors++;
 if(data.scheduler !== undefined){
 let data0 = data.scheduler;
 if(typeof data0 !== "string"){
-const err2 = {instancePath:instancePath+"/scheduler",schemaPath:"#/properties/scheduler/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema113.properties.scheduler.type,parentSchema:schema113.properties.scheduler,data:data0};
+const err2 = {instancePath:instancePath+"/scheduler",schemaPath:"#/properties/scheduler/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema114.properties.scheduler.type,parentSchema:schema114.properties.scheduler,data:data0};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -12756,7 +12989,7 @@ errors++;
 if(data.disable_kill_revoked_operations !== undefined){
 let data1 = data.disable_kill_revoked_operations;
 if((typeof data1 !== "boolean") && (typeof data1 !== "string")){
-const err3 = {instancePath:instancePath+"/disable_kill_revoked_operations",schemaPath:"#/properties/disable_kill_revoked_operations/type",keyword:"type",params:{type: schema113.properties.disable_kill_revoked_operations.type},message:"must be boolean,string",schema:schema113.properties.disable_kill_revoked_operations.type,parentSchema:schema113.properties.disable_kill_revoked_operations,data:data1};
+const err3 = {instancePath:instancePath+"/disable_kill_revoked_operations",schemaPath:"#/properties/disable_kill_revoked_operations/type",keyword:"type",params:{type: schema114.properties.disable_kill_revoked_operations.type},message:"must be boolean,string",schema:schema114.properties.disable_kill_revoked_operations.type,parentSchema:schema114.properties.disable_kill_revoked_operations,data:data1};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -12765,9 +12998,9 @@ vErrors.push(err3);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "bool", data1, schema113.properties.disable_kill_revoked_operations, instancePath+"/disable_kill_revoked_operations");
+const reason0 = checkScalar.call(this, "bool", data1, schema114.properties.disable_kill_revoked_operations, instancePath+"/disable_kill_revoked_operations");
 if(reason0 !== undefined){
-const err4 = {instancePath:instancePath+"/disable_kill_revoked_operations",schemaPath:"#/properties/disable_kill_revoked_operations/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema113.properties.disable_kill_revoked_operations,data:data1};
+const err4 = {instancePath:instancePath+"/disable_kill_revoked_operations",schemaPath:"#/properties/disable_kill_revoked_operations/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema114.properties.disable_kill_revoked_operations,data:data1};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -12780,7 +13013,7 @@ errors++;
 if(data.kill_revoked_operations_interval_s !== undefined){
 let data2 = data.kill_revoked_operations_interval_s;
 if((!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))) && (typeof data2 !== "string")){
-const err5 = {instancePath:instancePath+"/kill_revoked_operations_interval_s",schemaPath:"#/properties/kill_revoked_operations_interval_s/type",keyword:"type",params:{type: schema113.properties.kill_revoked_operations_interval_s.type},message:"must be integer,string",schema:schema113.properties.kill_revoked_operations_interval_s.type,parentSchema:schema113.properties.kill_revoked_operations_interval_s,data:data2};
+const err5 = {instancePath:instancePath+"/kill_revoked_operations_interval_s",schemaPath:"#/properties/kill_revoked_operations_interval_s/type",keyword:"type",params:{type: schema114.properties.kill_revoked_operations_interval_s.type},message:"must be integer,string",schema:schema114.properties.kill_revoked_operations_interval_s.type,parentSchema:schema114.properties.kill_revoked_operations_interval_s,data:data2};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -12789,9 +13022,9 @@ vErrors.push(err5);
 }
 errors++;
 }
-const reason1 = checkScalar.call(this, "duration", data2, schema113.properties.kill_revoked_operations_interval_s, instancePath+"/kill_revoked_operations_interval_s");
+const reason1 = checkScalar.call(this, "duration", data2, schema114.properties.kill_revoked_operations_interval_s, instancePath+"/kill_revoked_operations_interval_s");
 if(reason1 !== undefined){
-const err6 = {instancePath:instancePath+"/kill_revoked_operations_interval_s",schemaPath:"#/properties/kill_revoked_operations_interval_s/x-value",keyword:"x-value",params:{},message:reason1,schema:"duration",parentSchema:schema113.properties.kill_revoked_operations_interval_s,data:data2};
+const err6 = {instancePath:instancePath+"/kill_revoked_operations_interval_s",schemaPath:"#/properties/kill_revoked_operations_interval_s/x-value",keyword:"x-value",params:{},message:reason1,schema:"duration",parentSchema:schema114.properties.kill_revoked_operations_interval_s,data:data2};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -12803,7 +13036,7 @@ errors++;
 }
 }
 else {
-const err7 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema113.type,parentSchema:schema113,data};
+const err7 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema114.type,parentSchema:schema114,data};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -12812,18 +13045,18 @@ vErrors.push(err7);
 }
 errors++;
 }
-validate256.errors = vErrors;
+validate259.errors = vErrors;
 return errors === 0;
 }
-validate256.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate259.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema114 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/experimental_bep.json","title":"experimental_bep","description":"Receives build events.","type":"object","properties":{"store":{"description":"Where they are kept.","type":"string","x-names":"stores"}},"additionalProperties":false,"required":["store"],"x-lenient":"always","x-available":false};
+const schema115 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/experimental_bep.json","title":"experimental_bep","description":"Receives build events.","type":"object","properties":{"store":{"description":"Where they are kept.","type":"string","x-names":"stores"}},"additionalProperties":false,"required":["store"],"x-lenient":"always","x-available":false};
 
-function validate258(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate261(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/service/experimental_bep.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate258.evaluated;
+const evaluated0 = validate261.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -12832,7 +13065,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.store === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "store"},message:"must have required property '"+"store"+"'",schema:schema114.required,parentSchema:schema114,data};
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "store"},message:"must have required property '"+"store"+"'",schema:schema115.required,parentSchema:schema115,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -12843,7 +13076,7 @@ errors++;
 }
 for(const key0 in data){
 if(!(key0 === "store")){
-const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema114,data};
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema115,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -12856,75 +13089,7 @@ errors++;
 if(data.store !== undefined){
 let data0 = data.store;
 if(typeof data0 !== "string"){
-const err2 = {instancePath:instancePath+"/store",schemaPath:"#/properties/store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema114.properties.store.type,parentSchema:schema114.properties.store,data:data0};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-}
-}
-else {
-const err3 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema114.type,parentSchema:schema114,data};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-validate258.errors = vErrors;
-return errors === 0;
-}
-validate258.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
-
-const schema115 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/admin.json","title":"admin","description":"Workers and queue as JSON over plain HTTP. `GET path` shows them. `PUT` and `DELETE path/drain?scheduler=S&worker=ID` drain and undrain a worker. `DELETE path/operation?name=NAME` cancels an operation. `PUT path/profile?seconds=10` gives a CPU profile, `PUT path/heap` a heap snapshot. Every caller may use it unless `security` limits `administer`: put it on a separate server, on an address that only operators reach.","type":"object","properties":{"path":{"description":"Its path; starts with a slash.","type":"string","default":"/admin","pattern":"^(/[!\"$->@-~]*)?$","x-expected":"a path that starts with a slash, without blanks, ? and #","x-empty-is-default":true}},"additionalProperties":false};
-const pattern4 = new RegExp("^(/[!\"$->@-~]*)?$", "u");
-
-function validate260(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="https://remexec.invalid/schema/service/admin.json" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate260.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(data && typeof data == "object" && !Array.isArray(data)){
-for(const key0 in data){
-if(!(key0 === "path")){
-const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema115,data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-}
-if(data.path !== undefined){
-let data0 = data.path;
-if(typeof data0 === "string"){
-if(!pattern4.test(data0)){
-const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/pattern",keyword:"pattern",params:{pattern: "^(/[!\"$->@-~]*)?$"},message:"must match pattern \""+"^(/[!\"$->@-~]*)?$"+"\"",schema:"^(/[!\"$->@-~]*)?$",parentSchema:schema115.properties.path,data:data0};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-}
-else {
-const err2 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema115.properties.path.type,parentSchema:schema115.properties.path,data:data0};
+const err2 = {instancePath:instancePath+"/store",schemaPath:"#/properties/store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema115.properties.store.type,parentSchema:schema115.properties.store,data:data0};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -12945,18 +13110,19 @@ vErrors.push(err3);
 }
 errors++;
 }
-validate260.errors = vErrors;
+validate261.errors = vErrors;
 return errors === 0;
 }
-validate260.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate261.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema116 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/metrics.json","title":"metrics","description":"A page of metrics for Prometheus, in its text form. Without this service there is none, and metrics are only sent by OTLP. With `security` it needs the permission `administer`.","type":"object","properties":{"path":{"description":"Its path; starts with a slash.","type":"string","default":"/metrics","pattern":"^(/[!\"$->@-~]*)?$","x-expected":"a path that starts with a slash, without blanks, ? and #","x-empty-is-default":true},"anonymous":{"description":"Everybody who reaches the port may read the page, also with `security`. It names stores and workers and tells how much they are used.","type":["boolean","string"],"x-value":"bool","default":false}},"additionalProperties":false};
+const schema116 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/admin.json","title":"admin","description":"Workers and queue as JSON over plain HTTP. `GET path` shows them. `PUT` and `DELETE path/drain?scheduler=S&worker=ID` drain and undrain a worker. `DELETE path/operation?name=NAME` cancels an operation. `PUT path/profile?seconds=10` gives a CPU profile, `PUT path/heap` a heap snapshot. Every caller may use it unless `security` limits `administer`: put it on a separate server, on an address that only operators reach.","type":"object","properties":{"path":{"description":"Its path; starts with a slash.","type":"string","default":"/admin","pattern":"^(/[!\"$->@-~]*)?$","x-expected":"a path that starts with a slash, without blanks, ? and #","x-empty-is-default":true}},"additionalProperties":false};
+const pattern5 = new RegExp("^(/[!\"$->@-~]*)?$", "u");
 
-function validate262(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="https://remexec.invalid/schema/service/metrics.json" */;
+function validate263(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="https://remexec.invalid/schema/service/admin.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate262.evaluated;
+const evaluated0 = validate263.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -12965,7 +13131,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
-if(!((key0 === "path") || (key0 === "anonymous"))){
+if(!(key0 === "path")){
 const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema116,data};
 if(vErrors === null){
 vErrors = [err0];
@@ -12979,7 +13145,7 @@ errors++;
 if(data.path !== undefined){
 let data0 = data.path;
 if(typeof data0 === "string"){
-if(!pattern4.test(data0)){
+if(!pattern5.test(data0)){
 const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/pattern",keyword:"pattern",params:{pattern: "^(/[!\"$->@-~]*)?$"},message:"must match pattern \""+"^(/[!\"$->@-~]*)?$"+"\"",schema:"^(/[!\"$->@-~]*)?$",parentSchema:schema116.properties.path,data:data0};
 if(vErrors === null){
 vErrors = [err1];
@@ -13001,10 +13167,9 @@ vErrors.push(err2);
 errors++;
 }
 }
-if(data.anonymous !== undefined){
-let data1 = data.anonymous;
-if((typeof data1 !== "boolean") && (typeof data1 !== "string")){
-const err3 = {instancePath:instancePath+"/anonymous",schemaPath:"#/properties/anonymous/type",keyword:"type",params:{type: schema116.properties.anonymous.type},message:"must be boolean,string",schema:schema116.properties.anonymous.type,parentSchema:schema116.properties.anonymous,data:data1};
+}
+else {
+const err3 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema116.type,parentSchema:schema116,data};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -13013,41 +13178,18 @@ vErrors.push(err3);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "bool", data1, schema116.properties.anonymous, instancePath+"/anonymous");
-if(reason0 !== undefined){
-const err4 = {instancePath:instancePath+"/anonymous",schemaPath:"#/properties/anonymous/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema116.properties.anonymous,data:data1};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-}
-}
-else {
-const err5 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema116.type,parentSchema:schema116,data};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-}
-validate262.errors = vErrors;
+validate263.errors = vErrors;
 return errors === 0;
 }
-validate262.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate263.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema117 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/health.json","title":"health","description":"Plain HTTP health report on the port of the server: 200, or 503 when a component failed or did not answer in time.","type":"object","properties":{"path":{"description":"Its path; starts with a slash.","type":"string","default":"/status","pattern":"^(/[!\"$->@-~]*)?$","x-expected":"a path that starts with a slash, without blanks, ? and #","x-empty-is-default":true},"timeout_seconds":{"description":"Seconds each component has to answer.","type":["integer","string"],"x-value":"count","minimum":0,"default":5,"x-zero-is-default":true}},"additionalProperties":false};
+const schema117 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/metrics.json","title":"metrics","description":"A page of metrics for Prometheus, in its text form. Without this service there is none, and metrics are only sent by OTLP. With `security` it needs the permission `administer`.","type":"object","properties":{"path":{"description":"Its path; starts with a slash.","type":"string","default":"/metrics","pattern":"^(/[!\"$->@-~]*)?$","x-expected":"a path that starts with a slash, without blanks, ? and #","x-empty-is-default":true},"anonymous":{"description":"Everybody who reaches the port may read the page, also with `security`. It names stores and workers and tells how much they are used.","type":["boolean","string"],"x-value":"bool","default":false}},"additionalProperties":false};
 
-function validate264(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="https://remexec.invalid/schema/service/health.json" */;
+function validate265(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="https://remexec.invalid/schema/service/metrics.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate264.evaluated;
+const evaluated0 = validate265.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -13056,7 +13198,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
-if(!((key0 === "path") || (key0 === "timeout_seconds"))){
+if(!((key0 === "path") || (key0 === "anonymous"))){
 const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema117,data};
 if(vErrors === null){
 vErrors = [err0];
@@ -13070,7 +13212,7 @@ errors++;
 if(data.path !== undefined){
 let data0 = data.path;
 if(typeof data0 === "string"){
-if(!pattern4.test(data0)){
+if(!pattern5.test(data0)){
 const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/pattern",keyword:"pattern",params:{pattern: "^(/[!\"$->@-~]*)?$"},message:"must match pattern \""+"^(/[!\"$->@-~]*)?$"+"\"",schema:"^(/[!\"$->@-~]*)?$",parentSchema:schema117.properties.path,data:data0};
 if(vErrors === null){
 vErrors = [err1];
@@ -13092,10 +13234,10 @@ vErrors.push(err2);
 errors++;
 }
 }
-if(data.timeout_seconds !== undefined){
-let data1 = data.timeout_seconds;
-if((!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))) && (typeof data1 !== "string")){
-const err3 = {instancePath:instancePath+"/timeout_seconds",schemaPath:"#/properties/timeout_seconds/type",keyword:"type",params:{type: schema117.properties.timeout_seconds.type},message:"must be integer,string",schema:schema117.properties.timeout_seconds.type,parentSchema:schema117.properties.timeout_seconds,data:data1};
+if(data.anonymous !== undefined){
+let data1 = data.anonymous;
+if((typeof data1 !== "boolean") && (typeof data1 !== "string")){
+const err3 = {instancePath:instancePath+"/anonymous",schemaPath:"#/properties/anonymous/type",keyword:"type",params:{type: schema117.properties.anonymous.type},message:"must be boolean,string",schema:schema117.properties.anonymous.type,parentSchema:schema117.properties.anonymous,data:data1};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -13104,9 +13246,100 @@ vErrors.push(err3);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "count", data1, schema117.properties.timeout_seconds, instancePath+"/timeout_seconds");
+const reason0 = checkScalar.call(this, "bool", data1, schema117.properties.anonymous, instancePath+"/anonymous");
 if(reason0 !== undefined){
-const err4 = {instancePath:instancePath+"/timeout_seconds",schemaPath:"#/properties/timeout_seconds/x-value",keyword:"x-value",params:{},message:reason0,schema:"count",parentSchema:schema117.properties.timeout_seconds,data:data1};
+const err4 = {instancePath:instancePath+"/anonymous",schemaPath:"#/properties/anonymous/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema117.properties.anonymous,data:data1};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+}
+else {
+const err5 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema117.type,parentSchema:schema117,data};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+validate265.errors = vErrors;
+return errors === 0;
+}
+validate265.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const schema118 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/health.json","title":"health","description":"Plain HTTP health report on the port of the server: 200, or 503 when a component failed or did not answer in time.","type":"object","properties":{"path":{"description":"Its path; starts with a slash.","type":"string","default":"/status","pattern":"^(/[!\"$->@-~]*)?$","x-expected":"a path that starts with a slash, without blanks, ? and #","x-empty-is-default":true},"timeout_seconds":{"description":"Seconds each component has to answer.","type":["integer","string"],"x-value":"count","minimum":0,"default":5,"x-zero-is-default":true}},"additionalProperties":false};
+
+function validate267(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="https://remexec.invalid/schema/service/health.json" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate267.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+for(const key0 in data){
+if(!((key0 === "path") || (key0 === "timeout_seconds"))){
+const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema118,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+}
+if(data.path !== undefined){
+let data0 = data.path;
+if(typeof data0 === "string"){
+if(!pattern5.test(data0)){
+const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/pattern",keyword:"pattern",params:{pattern: "^(/[!\"$->@-~]*)?$"},message:"must match pattern \""+"^(/[!\"$->@-~]*)?$"+"\"",schema:"^(/[!\"$->@-~]*)?$",parentSchema:schema118.properties.path,data:data0};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+else {
+const err2 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema118.properties.path.type,parentSchema:schema118.properties.path,data:data0};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+if(data.timeout_seconds !== undefined){
+let data1 = data.timeout_seconds;
+if((!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))) && (typeof data1 !== "string")){
+const err3 = {instancePath:instancePath+"/timeout_seconds",schemaPath:"#/properties/timeout_seconds/type",keyword:"type",params:{type: schema118.properties.timeout_seconds.type},message:"must be integer,string",schema:schema118.properties.timeout_seconds.type,parentSchema:schema118.properties.timeout_seconds,data:data1};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+const reason0 = checkScalar.call(this, "count", data1, schema118.properties.timeout_seconds, instancePath+"/timeout_seconds");
+if(reason0 !== undefined){
+const err4 = {instancePath:instancePath+"/timeout_seconds",schemaPath:"#/properties/timeout_seconds/x-value",keyword:"x-value",params:{},message:reason0,schema:"count",parentSchema:schema118.properties.timeout_seconds,data:data1};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -13117,7 +13350,7 @@ errors++;
 }
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 < 0 || isNaN(data1)){
-const err5 = {instancePath:instancePath+"/timeout_seconds",schemaPath:"#/properties/timeout_seconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema117.properties.timeout_seconds,data:data1};
+const err5 = {instancePath:instancePath+"/timeout_seconds",schemaPath:"#/properties/timeout_seconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema118.properties.timeout_seconds,data:data1};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -13130,7 +13363,7 @@ errors++;
 }
 }
 else {
-const err6 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema117.type,parentSchema:schema117,data};
+const err6 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema118.type,parentSchema:schema118,data};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -13139,10 +13372,10 @@ vErrors.push(err6);
 }
 errors++;
 }
-validate264.errors = vErrors;
+validate267.errors = vErrors;
 return errors === 0;
 }
-validate264.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate267.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
 function validate226(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -13427,50 +13660,80 @@ errors = vErrors.length;
 }
 }
 }
-if(data.worker_api !== undefined){
-if(!(validate256.call(this, data.worker_api, {instancePath:instancePath+"/worker_api",parentData:data,parentDataProperty:"worker_api",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate256.errors : vErrors.concat(validate256.errors);
-errors = vErrors.length;
-}
-}
-if(data.experimental_bep !== undefined){
-if(!(validate258.call(this, data.experimental_bep, {instancePath:instancePath+"/experimental_bep",parentData:data,parentDataProperty:"experimental_bep",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate258.errors : vErrors.concat(validate258.errors);
-errors = vErrors.length;
-}
-}
-if(data.admin !== undefined){
-if(!(validate260.call(this, data.admin, {instancePath:instancePath+"/admin",parentData:data,parentDataProperty:"admin",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate260.errors : vErrors.concat(validate260.errors);
-errors = vErrors.length;
-}
-}
-if(data.metrics !== undefined){
-if(!(validate262.call(this, data.metrics, {instancePath:instancePath+"/metrics",parentData:data,parentDataProperty:"metrics",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate262.errors : vErrors.concat(validate262.errors);
-errors = vErrors.length;
-}
-}
-if(data.health !== undefined){
-if(!(validate264.call(this, data.health, {instancePath:instancePath+"/health",parentData:data,parentDataProperty:"health",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate264.errors : vErrors.concat(validate264.errors);
-errors = vErrors.length;
-}
-}
-if(data.health_status !== undefined){
-if(!(validate264.call(this, data.health_status, {instancePath:instancePath+"/health_status",parentData:data,parentDataProperty:"health_status",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate264.errors : vErrors.concat(validate264.errors);
-errors = vErrors.length;
-}
-}
-}
-else {
-const err10 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema101.type,parentSchema:schema101,data};
+if(data.http_cache !== undefined){
+let data26 = data.http_cache;
+if(!data26 || typeof data26 != "object"){
+const err10 = {instancePath:instancePath+"/http_cache",schemaPath:"#/properties/http_cache/type",keyword:"type",params:{type: schema101.properties.http_cache.type},message:"must be array,object",schema:schema101.properties.http_cache.type,parentSchema:schema101.properties.http_cache,data:data26};
 if(vErrors === null){
 vErrors = [err10];
 }
 else {
 vErrors.push(err10);
+}
+errors++;
+}
+if(Array.isArray(data26)){
+const len7 = data26.length;
+for(let i7=0; i7<len7; i7++){
+if(!(validate256.call(this, data26[i7], {instancePath:instancePath+"/http_cache/" + i7,parentData:data26,parentDataProperty:i7,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate256.errors : vErrors.concat(validate256.errors);
+errors = vErrors.length;
+}
+}
+}
+if(data26 && typeof data26 == "object" && !Array.isArray(data26)){
+for(const key9 in data26){
+if(!(validate256.call(this, data26[key9], {instancePath:instancePath+"/http_cache/" + key9.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data26,parentDataProperty:key9,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate256.errors : vErrors.concat(validate256.errors);
+errors = vErrors.length;
+}
+}
+}
+}
+if(data.worker_api !== undefined){
+if(!(validate259.call(this, data.worker_api, {instancePath:instancePath+"/worker_api",parentData:data,parentDataProperty:"worker_api",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate259.errors : vErrors.concat(validate259.errors);
+errors = vErrors.length;
+}
+}
+if(data.experimental_bep !== undefined){
+if(!(validate261.call(this, data.experimental_bep, {instancePath:instancePath+"/experimental_bep",parentData:data,parentDataProperty:"experimental_bep",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate261.errors : vErrors.concat(validate261.errors);
+errors = vErrors.length;
+}
+}
+if(data.admin !== undefined){
+if(!(validate263.call(this, data.admin, {instancePath:instancePath+"/admin",parentData:data,parentDataProperty:"admin",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate263.errors : vErrors.concat(validate263.errors);
+errors = vErrors.length;
+}
+}
+if(data.metrics !== undefined){
+if(!(validate265.call(this, data.metrics, {instancePath:instancePath+"/metrics",parentData:data,parentDataProperty:"metrics",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate265.errors : vErrors.concat(validate265.errors);
+errors = vErrors.length;
+}
+}
+if(data.health !== undefined){
+if(!(validate267.call(this, data.health, {instancePath:instancePath+"/health",parentData:data,parentDataProperty:"health",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate267.errors : vErrors.concat(validate267.errors);
+errors = vErrors.length;
+}
+}
+if(data.health_status !== undefined){
+if(!(validate267.call(this, data.health_status, {instancePath:instancePath+"/health_status",parentData:data,parentDataProperty:"health_status",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate267.errors : vErrors.concat(validate267.errors);
+errors = vErrors.length;
+}
+}
+}
+else {
+const err11 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema101.type,parentSchema:schema101,data};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
 }
 errors++;
 }
@@ -13653,13 +13916,13 @@ return errors === 0;
 }
 validate221.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema118 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/instance.json","title":"Instance","description":"Settings of one instance, whichever server and service it is reached by.","type":"object","properties":{"instance_name":{"description":"The name of the instance, as in the services.","type":"string","default":"","x-instance":true},"isolate":{"description":"Separate its blobs and results from those of other instances that use the same stores. An instance then finds only its own content, whatever digest is asked for, and content uploaded by several instances is stored once for each. Every instance that uses these stores must be isolated. Left out: a caller that knows the digest of a blob can read the blob.","type":["boolean","string"],"x-value":"bool","default":false},"max_stored_bytes":{"description":"Most bytes that this instance keeps in each of the stores it shares. Above that its own least recently used blobs are evicted. A blob that does not fit at all is rejected with RESOURCE_EXHAUSTED, and so are concurrent uploads that exceed the limit together. Needs an isolated instance, because a shared blob has no owner. Counting starts with the process; older blobs count from their first use.","type":["integer","string"],"x-value":"size","minimum":1},"max_blob_size":{"description":"The largest blob that a client may upload to this instance. A larger one is rejected with INVALID_ARGUMENT before its content is read; GetCapabilities announces the limit (max_cas_blob_size_bytes). Take it if single outputs, such as disk images, push everything else out of a small cache: clients then keep such outputs to themselves. Outputs of actions on workers are not limited by it. Left out: a blob may be as large as its store allows.","type":["integer","string"],"x-value":"size","minimum":1}},"additionalProperties":false,"x-lenient":"array"};
+const schema119 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/instance.json","title":"Instance","description":"Settings of one instance, whichever server and service it is reached by.","type":"object","properties":{"instance_name":{"description":"The name of the instance, as in the services.","type":"string","default":"","x-instance":true},"isolate":{"description":"Separate its blobs and results from those of other instances that use the same stores. An instance then finds only its own content, whatever digest is asked for, and content uploaded by several instances is stored once for each. Every instance that uses these stores must be isolated. Left out: a caller that knows the digest of a blob can read the blob.","type":["boolean","string"],"x-value":"bool","default":false},"max_stored_bytes":{"description":"Most bytes that this instance keeps in each of the stores it shares. Above that its own least recently used blobs are evicted. A blob that does not fit at all is rejected with RESOURCE_EXHAUSTED, and so are concurrent uploads that exceed the limit together. Needs an isolated instance, because a shared blob has no owner. Counting starts with the process; older blobs count from their first use.","type":["integer","string"],"x-value":"size","minimum":1},"max_blob_size":{"description":"The largest blob that a client may upload to this instance. A larger one is rejected with INVALID_ARGUMENT before its content is read; GetCapabilities announces the limit (max_cas_blob_size_bytes). Take it if single outputs, such as disk images, push everything else out of a small cache: clients then keep such outputs to themselves. Outputs of actions on workers are not limited by it. Left out: a blob may be as large as its store allows.","type":["integer","string"],"x-value":"size","minimum":1}},"additionalProperties":false,"x-lenient":"array"};
 
-function validate270(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate273(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/instance.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate270.evaluated;
+const evaluated0 = validate273.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -13669,7 +13932,7 @@ evaluated0.items = undefined;
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
 if(!((((key0 === "instance_name") || (key0 === "isolate")) || (key0 === "max_stored_bytes")) || (key0 === "max_blob_size"))){
-const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema118,data};
+const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema119,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -13682,7 +13945,7 @@ errors++;
 if(data.instance_name !== undefined){
 let data0 = data.instance_name;
 if(typeof data0 !== "string"){
-const err1 = {instancePath:instancePath+"/instance_name",schemaPath:"#/properties/instance_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema118.properties.instance_name.type,parentSchema:schema118.properties.instance_name,data:data0};
+const err1 = {instancePath:instancePath+"/instance_name",schemaPath:"#/properties/instance_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema119.properties.instance_name.type,parentSchema:schema119.properties.instance_name,data:data0};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -13695,7 +13958,7 @@ errors++;
 if(data.isolate !== undefined){
 let data1 = data.isolate;
 if((typeof data1 !== "boolean") && (typeof data1 !== "string")){
-const err2 = {instancePath:instancePath+"/isolate",schemaPath:"#/properties/isolate/type",keyword:"type",params:{type: schema118.properties.isolate.type},message:"must be boolean,string",schema:schema118.properties.isolate.type,parentSchema:schema118.properties.isolate,data:data1};
+const err2 = {instancePath:instancePath+"/isolate",schemaPath:"#/properties/isolate/type",keyword:"type",params:{type: schema119.properties.isolate.type},message:"must be boolean,string",schema:schema119.properties.isolate.type,parentSchema:schema119.properties.isolate,data:data1};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -13704,9 +13967,9 @@ vErrors.push(err2);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "bool", data1, schema118.properties.isolate, instancePath+"/isolate");
+const reason0 = checkScalar.call(this, "bool", data1, schema119.properties.isolate, instancePath+"/isolate");
 if(reason0 !== undefined){
-const err3 = {instancePath:instancePath+"/isolate",schemaPath:"#/properties/isolate/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema118.properties.isolate,data:data1};
+const err3 = {instancePath:instancePath+"/isolate",schemaPath:"#/properties/isolate/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema119.properties.isolate,data:data1};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -13719,7 +13982,7 @@ errors++;
 if(data.max_stored_bytes !== undefined){
 let data2 = data.max_stored_bytes;
 if((!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))) && (typeof data2 !== "string")){
-const err4 = {instancePath:instancePath+"/max_stored_bytes",schemaPath:"#/properties/max_stored_bytes/type",keyword:"type",params:{type: schema118.properties.max_stored_bytes.type},message:"must be integer,string",schema:schema118.properties.max_stored_bytes.type,parentSchema:schema118.properties.max_stored_bytes,data:data2};
+const err4 = {instancePath:instancePath+"/max_stored_bytes",schemaPath:"#/properties/max_stored_bytes/type",keyword:"type",params:{type: schema119.properties.max_stored_bytes.type},message:"must be integer,string",schema:schema119.properties.max_stored_bytes.type,parentSchema:schema119.properties.max_stored_bytes,data:data2};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -13728,9 +13991,9 @@ vErrors.push(err4);
 }
 errors++;
 }
-const reason1 = checkScalar.call(this, "size", data2, schema118.properties.max_stored_bytes, instancePath+"/max_stored_bytes");
+const reason1 = checkScalar.call(this, "size", data2, schema119.properties.max_stored_bytes, instancePath+"/max_stored_bytes");
 if(reason1 !== undefined){
-const err5 = {instancePath:instancePath+"/max_stored_bytes",schemaPath:"#/properties/max_stored_bytes/x-value",keyword:"x-value",params:{},message:reason1,schema:"size",parentSchema:schema118.properties.max_stored_bytes,data:data2};
+const err5 = {instancePath:instancePath+"/max_stored_bytes",schemaPath:"#/properties/max_stored_bytes/x-value",keyword:"x-value",params:{},message:reason1,schema:"size",parentSchema:schema119.properties.max_stored_bytes,data:data2};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -13741,7 +14004,7 @@ errors++;
 }
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 < 1 || isNaN(data2)){
-const err6 = {instancePath:instancePath+"/max_stored_bytes",schemaPath:"#/properties/max_stored_bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema118.properties.max_stored_bytes,data:data2};
+const err6 = {instancePath:instancePath+"/max_stored_bytes",schemaPath:"#/properties/max_stored_bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema119.properties.max_stored_bytes,data:data2};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -13755,7 +14018,7 @@ errors++;
 if(data.max_blob_size !== undefined){
 let data3 = data.max_blob_size;
 if((!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))) && (typeof data3 !== "string")){
-const err7 = {instancePath:instancePath+"/max_blob_size",schemaPath:"#/properties/max_blob_size/type",keyword:"type",params:{type: schema118.properties.max_blob_size.type},message:"must be integer,string",schema:schema118.properties.max_blob_size.type,parentSchema:schema118.properties.max_blob_size,data:data3};
+const err7 = {instancePath:instancePath+"/max_blob_size",schemaPath:"#/properties/max_blob_size/type",keyword:"type",params:{type: schema119.properties.max_blob_size.type},message:"must be integer,string",schema:schema119.properties.max_blob_size.type,parentSchema:schema119.properties.max_blob_size,data:data3};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -13764,9 +14027,9 @@ vErrors.push(err7);
 }
 errors++;
 }
-const reason2 = checkScalar.call(this, "size", data3, schema118.properties.max_blob_size, instancePath+"/max_blob_size");
+const reason2 = checkScalar.call(this, "size", data3, schema119.properties.max_blob_size, instancePath+"/max_blob_size");
 if(reason2 !== undefined){
-const err8 = {instancePath:instancePath+"/max_blob_size",schemaPath:"#/properties/max_blob_size/x-value",keyword:"x-value",params:{},message:reason2,schema:"size",parentSchema:schema118.properties.max_blob_size,data:data3};
+const err8 = {instancePath:instancePath+"/max_blob_size",schemaPath:"#/properties/max_blob_size/x-value",keyword:"x-value",params:{},message:reason2,schema:"size",parentSchema:schema119.properties.max_blob_size,data:data3};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -13777,7 +14040,7 @@ errors++;
 }
 if((typeof data3 == "number") && (isFinite(data3))){
 if(data3 < 1 || isNaN(data3)){
-const err9 = {instancePath:instancePath+"/max_blob_size",schemaPath:"#/properties/max_blob_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema118.properties.max_blob_size,data:data3};
+const err9 = {instancePath:instancePath+"/max_blob_size",schemaPath:"#/properties/max_blob_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema119.properties.max_blob_size,data:data3};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -13790,7 +14053,7 @@ errors++;
 }
 }
 else {
-const err10 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema118.type,parentSchema:schema118,data};
+const err10 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema119.type,parentSchema:schema119,data};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -13799,18 +14062,18 @@ vErrors.push(err10);
 }
 errors++;
 }
-validate270.errors = vErrors;
+validate273.errors = vErrors;
 return errors === 0;
 }
-validate270.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate273.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema119 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/global.json","title":"Global","description":"Settings of the whole process.","type":"object","properties":{"max_open_files":{"description":"Files the process may have open.","type":["integer","string"],"x-value":"count","minimum":0,"x-ignored":"Node raises its limit at start to the hard limit, which ulimit -Hn or the service unit (LimitNOFILE) sets"},"default_digest_hash_function":{"description":"Digest function of requests that name none and whose hash fits several.","type":"string","x-words":["SHA256","BLAKE3","SHA384","SHA512","SHA1","MD5"],"default":"SHA256"},"digest_functions":{"description":"Digest functions clients may use.","type":"array","minItems":1,"items":{"type":"string","x-words":["SHA256","BLAKE3","SHA384","SHA512","SHA1","MD5"]},"default":["SHA256","BLAKE3"]},"default_digest_size_health_check":{"description":"Bytes a health probe writes to and reads from a store.","type":["integer","string"],"x-value":"size","x-ignored":"a probe writes one byte at most"},"log_level":{"description":"Lowest level that is logged.","type":"string","enum":["debug","info","warn","error"],"default":"info"},"log_call_share":{"description":"Fraction of calls, and of ended actions, that are logged at level info; each line states the fraction. 0.01 logs one in a hundred, chosen at random. At level debug all of them are logged. An action that failed for another reason than its command is always logged. A call that the server failed is logged at every level.","type":["number","string"],"x-value":"number","minimum":0,"maximum":1,"default":0},"metrics_instance_names":{"description":"Count calls, completed executions and the work of stores per instance, by the label `instance_name` of `svc_rpc_duration`, `svc_execution_completed_count_total`, `svc_cache_operations_total` and `svc_cache_io_total`. The first 100 names get their own series, all others share one. Calls that name no instance, and work of the server itself, have an empty label.","type":["boolean","string"],"x-value":"bool","default":false},"metrics_action_digests":{"description":"Count completed executions per action, by the label `execution_action_digest` of the metrics. The first 1,000 actions get their own series, all others share one. This makes many series: turn it on for a while, to investigate one action.","type":["boolean","string"],"x-value":"bool","default":false},"drain_s":{"description":"Seconds from a stop signal (SIGTERM, SIGINT, or SIGHUP from a closed terminal) to the end of the process, at most; below 4 it may take 4. Calls and actions in flight get all of it but the last 2 seconds (a quarter, when that is less); then they are cancelled and the stores are closed. The server does not wait for idle workers and connections. A start that is not complete by then is aborted. A second signal ends the process at once. Container managers kill after 10 or 30 seconds: keep this below.","type":["integer","string"],"x-value":"duration","default":8},"disable_metrics":{"description":"Do not count calls, store operations or scheduler events, export no metrics, and leave these numbers out of the status page.","type":["boolean","string"],"x-value":"bool","default":false},"idle_file_descriptor_timeout_millis":{"description":"No longer used.","deprecated":true,"x-ignored":true}},"additionalProperties":false};
+const schema120 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/global.json","title":"Global","description":"Settings of the whole process.","type":"object","properties":{"max_open_files":{"description":"Files the process may have open.","type":["integer","string"],"x-value":"count","minimum":0,"x-ignored":"Node raises its limit at start to the hard limit, which ulimit -Hn or the service unit (LimitNOFILE) sets"},"default_digest_hash_function":{"description":"Digest function of requests that name none and whose hash fits several.","type":"string","x-words":["SHA256","BLAKE3","SHA384","SHA512","SHA1","MD5"],"default":"SHA256"},"digest_functions":{"description":"Digest functions clients may use.","type":"array","minItems":1,"items":{"type":"string","x-words":["SHA256","BLAKE3","SHA384","SHA512","SHA1","MD5"]},"default":["SHA256","BLAKE3"]},"default_digest_size_health_check":{"description":"Bytes a health probe writes to and reads from a store.","type":["integer","string"],"x-value":"size","x-ignored":"a probe writes one byte at most"},"log_level":{"description":"Lowest level that is logged.","type":"string","enum":["debug","info","warn","error"],"default":"info"},"log_call_share":{"description":"Fraction of calls, and of ended actions, that are logged at level info; each line states the fraction. 0.01 logs one in a hundred, chosen at random. At level debug all of them are logged. An action that failed for another reason than its command is always logged. A call that the server failed is logged at every level.","type":["number","string"],"x-value":"number","minimum":0,"maximum":1,"default":0},"metrics_instance_names":{"description":"Count calls, completed executions and the work of stores per instance, by the label `instance_name` of `svc_rpc_duration`, `svc_execution_completed_count_total`, `svc_cache_operations_total` and `svc_cache_io_total`. The first 100 names get their own series, all others share one. Calls that name no instance, and work of the server itself, have an empty label.","type":["boolean","string"],"x-value":"bool","default":false},"metrics_action_digests":{"description":"Count completed executions per action, by the label `execution_action_digest` of the metrics. The first 1,000 actions get their own series, all others share one. This makes many series: turn it on for a while, to investigate one action.","type":["boolean","string"],"x-value":"bool","default":false},"drain_s":{"description":"Seconds from a stop signal (SIGTERM, SIGINT, or SIGHUP from a closed terminal) to the end of the process, at most; below 4 it may take 4. Calls and actions in flight get all of it but the last 2 seconds (a quarter, when that is less); then they are cancelled and the stores are closed. The server does not wait for idle workers and connections. A start that is not complete by then is aborted. A second signal ends the process at once. Container managers kill after 10 or 30 seconds: keep this below.","type":["integer","string"],"x-value":"duration","default":8},"disable_metrics":{"description":"Do not count calls, store operations or scheduler events, export no metrics, and leave these numbers out of the status page.","type":["boolean","string"],"x-value":"bool","default":false},"idle_file_descriptor_timeout_millis":{"description":"No longer used.","deprecated":true,"x-ignored":true}},"additionalProperties":false};
 
-function validate273(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate276(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/global.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate273.evaluated;
+const evaluated0 = validate276.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -13819,8 +14082,8 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
-if(!(func1.call(schema119.properties, key0))){
-const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema119,data};
+if(!(func1.call(schema120.properties, key0))){
+const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema120,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -13833,7 +14096,7 @@ errors++;
 if(data.max_open_files !== undefined){
 let data0 = data.max_open_files;
 if((!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))) && (typeof data0 !== "string")){
-const err1 = {instancePath:instancePath+"/max_open_files",schemaPath:"#/properties/max_open_files/type",keyword:"type",params:{type: schema119.properties.max_open_files.type},message:"must be integer,string",schema:schema119.properties.max_open_files.type,parentSchema:schema119.properties.max_open_files,data:data0};
+const err1 = {instancePath:instancePath+"/max_open_files",schemaPath:"#/properties/max_open_files/type",keyword:"type",params:{type: schema120.properties.max_open_files.type},message:"must be integer,string",schema:schema120.properties.max_open_files.type,parentSchema:schema120.properties.max_open_files,data:data0};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -13842,9 +14105,9 @@ vErrors.push(err1);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "count", data0, schema119.properties.max_open_files, instancePath+"/max_open_files");
+const reason0 = checkScalar.call(this, "count", data0, schema120.properties.max_open_files, instancePath+"/max_open_files");
 if(reason0 !== undefined){
-const err2 = {instancePath:instancePath+"/max_open_files",schemaPath:"#/properties/max_open_files/x-value",keyword:"x-value",params:{},message:reason0,schema:"count",parentSchema:schema119.properties.max_open_files,data:data0};
+const err2 = {instancePath:instancePath+"/max_open_files",schemaPath:"#/properties/max_open_files/x-value",keyword:"x-value",params:{},message:reason0,schema:"count",parentSchema:schema120.properties.max_open_files,data:data0};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -13855,7 +14118,7 @@ errors++;
 }
 if((typeof data0 == "number") && (isFinite(data0))){
 if(data0 < 0 || isNaN(data0)){
-const err3 = {instancePath:instancePath+"/max_open_files",schemaPath:"#/properties/max_open_files/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema119.properties.max_open_files,data:data0};
+const err3 = {instancePath:instancePath+"/max_open_files",schemaPath:"#/properties/max_open_files/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema120.properties.max_open_files,data:data0};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -13869,7 +14132,7 @@ errors++;
 if(data.default_digest_hash_function !== undefined){
 let data1 = data.default_digest_hash_function;
 if(typeof data1 !== "string"){
-const err4 = {instancePath:instancePath+"/default_digest_hash_function",schemaPath:"#/properties/default_digest_hash_function/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema119.properties.default_digest_hash_function.type,parentSchema:schema119.properties.default_digest_hash_function,data:data1};
+const err4 = {instancePath:instancePath+"/default_digest_hash_function",schemaPath:"#/properties/default_digest_hash_function/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema120.properties.default_digest_hash_function.type,parentSchema:schema120.properties.default_digest_hash_function,data:data1};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -13878,9 +14141,9 @@ vErrors.push(err4);
 }
 errors++;
 }
-const reason1 = checkWord.call(this, schema119.properties.default_digest_hash_function["x-words"], data1, schema119.properties.default_digest_hash_function, instancePath+"/default_digest_hash_function");
+const reason1 = checkWord.call(this, schema120.properties.default_digest_hash_function["x-words"], data1, schema120.properties.default_digest_hash_function, instancePath+"/default_digest_hash_function");
 if(reason1 !== undefined){
-const err5 = {instancePath:instancePath+"/default_digest_hash_function",schemaPath:"#/properties/default_digest_hash_function/x-words",keyword:"x-words",params:{},message:reason1,schema:schema119.properties.default_digest_hash_function["x-words"],parentSchema:schema119.properties.default_digest_hash_function,data:data1};
+const err5 = {instancePath:instancePath+"/default_digest_hash_function",schemaPath:"#/properties/default_digest_hash_function/x-words",keyword:"x-words",params:{},message:reason1,schema:schema120.properties.default_digest_hash_function["x-words"],parentSchema:schema120.properties.default_digest_hash_function,data:data1};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -13894,7 +14157,7 @@ if(data.digest_functions !== undefined){
 let data2 = data.digest_functions;
 if(Array.isArray(data2)){
 if(data2.length < 1){
-const err6 = {instancePath:instancePath+"/digest_functions",schemaPath:"#/properties/digest_functions/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema119.properties.digest_functions,data:data2};
+const err6 = {instancePath:instancePath+"/digest_functions",schemaPath:"#/properties/digest_functions/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema120.properties.digest_functions,data:data2};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -13907,7 +14170,7 @@ const len0 = data2.length;
 for(let i0=0; i0<len0; i0++){
 let data3 = data2[i0];
 if(typeof data3 !== "string"){
-const err7 = {instancePath:instancePath+"/digest_functions/" + i0,schemaPath:"#/properties/digest_functions/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema119.properties.digest_functions.items.type,parentSchema:schema119.properties.digest_functions.items,data:data3};
+const err7 = {instancePath:instancePath+"/digest_functions/" + i0,schemaPath:"#/properties/digest_functions/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema120.properties.digest_functions.items.type,parentSchema:schema120.properties.digest_functions.items,data:data3};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -13916,9 +14179,9 @@ vErrors.push(err7);
 }
 errors++;
 }
-const reason2 = checkWord.call(this, schema119.properties.digest_functions.items["x-words"], data3, schema119.properties.digest_functions.items, instancePath+"/digest_functions/" + i0);
+const reason2 = checkWord.call(this, schema120.properties.digest_functions.items["x-words"], data3, schema120.properties.digest_functions.items, instancePath+"/digest_functions/" + i0);
 if(reason2 !== undefined){
-const err8 = {instancePath:instancePath+"/digest_functions/" + i0,schemaPath:"#/properties/digest_functions/items/x-words",keyword:"x-words",params:{},message:reason2,schema:schema119.properties.digest_functions.items["x-words"],parentSchema:schema119.properties.digest_functions.items,data:data3};
+const err8 = {instancePath:instancePath+"/digest_functions/" + i0,schemaPath:"#/properties/digest_functions/items/x-words",keyword:"x-words",params:{},message:reason2,schema:schema120.properties.digest_functions.items["x-words"],parentSchema:schema120.properties.digest_functions.items,data:data3};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -13930,7 +14193,7 @@ errors++;
 }
 }
 else {
-const err9 = {instancePath:instancePath+"/digest_functions",schemaPath:"#/properties/digest_functions/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema119.properties.digest_functions.type,parentSchema:schema119.properties.digest_functions,data:data2};
+const err9 = {instancePath:instancePath+"/digest_functions",schemaPath:"#/properties/digest_functions/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema120.properties.digest_functions.type,parentSchema:schema120.properties.digest_functions,data:data2};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -13943,7 +14206,7 @@ errors++;
 if(data.default_digest_size_health_check !== undefined){
 let data4 = data.default_digest_size_health_check;
 if((!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))) && (typeof data4 !== "string")){
-const err10 = {instancePath:instancePath+"/default_digest_size_health_check",schemaPath:"#/properties/default_digest_size_health_check/type",keyword:"type",params:{type: schema119.properties.default_digest_size_health_check.type},message:"must be integer,string",schema:schema119.properties.default_digest_size_health_check.type,parentSchema:schema119.properties.default_digest_size_health_check,data:data4};
+const err10 = {instancePath:instancePath+"/default_digest_size_health_check",schemaPath:"#/properties/default_digest_size_health_check/type",keyword:"type",params:{type: schema120.properties.default_digest_size_health_check.type},message:"must be integer,string",schema:schema120.properties.default_digest_size_health_check.type,parentSchema:schema120.properties.default_digest_size_health_check,data:data4};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -13952,9 +14215,9 @@ vErrors.push(err10);
 }
 errors++;
 }
-const reason3 = checkScalar.call(this, "size", data4, schema119.properties.default_digest_size_health_check, instancePath+"/default_digest_size_health_check");
+const reason3 = checkScalar.call(this, "size", data4, schema120.properties.default_digest_size_health_check, instancePath+"/default_digest_size_health_check");
 if(reason3 !== undefined){
-const err11 = {instancePath:instancePath+"/default_digest_size_health_check",schemaPath:"#/properties/default_digest_size_health_check/x-value",keyword:"x-value",params:{},message:reason3,schema:"size",parentSchema:schema119.properties.default_digest_size_health_check,data:data4};
+const err11 = {instancePath:instancePath+"/default_digest_size_health_check",schemaPath:"#/properties/default_digest_size_health_check/x-value",keyword:"x-value",params:{},message:reason3,schema:"size",parentSchema:schema120.properties.default_digest_size_health_check,data:data4};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -13967,7 +14230,7 @@ errors++;
 if(data.log_level !== undefined){
 let data5 = data.log_level;
 if(typeof data5 !== "string"){
-const err12 = {instancePath:instancePath+"/log_level",schemaPath:"#/properties/log_level/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema119.properties.log_level.type,parentSchema:schema119.properties.log_level,data:data5};
+const err12 = {instancePath:instancePath+"/log_level",schemaPath:"#/properties/log_level/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema120.properties.log_level.type,parentSchema:schema120.properties.log_level,data:data5};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -13977,7 +14240,7 @@ vErrors.push(err12);
 errors++;
 }
 if(!((((data5 === "debug") || (data5 === "info")) || (data5 === "warn")) || (data5 === "error"))){
-const err13 = {instancePath:instancePath+"/log_level",schemaPath:"#/properties/log_level/enum",keyword:"enum",params:{allowedValues: schema119.properties.log_level.enum},message:"must be equal to one of the allowed values",schema:schema119.properties.log_level.enum,parentSchema:schema119.properties.log_level,data:data5};
+const err13 = {instancePath:instancePath+"/log_level",schemaPath:"#/properties/log_level/enum",keyword:"enum",params:{allowedValues: schema120.properties.log_level.enum},message:"must be equal to one of the allowed values",schema:schema120.properties.log_level.enum,parentSchema:schema120.properties.log_level,data:data5};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -13990,7 +14253,7 @@ errors++;
 if(data.log_call_share !== undefined){
 let data6 = data.log_call_share;
 if((!((typeof data6 == "number") && (isFinite(data6)))) && (typeof data6 !== "string")){
-const err14 = {instancePath:instancePath+"/log_call_share",schemaPath:"#/properties/log_call_share/type",keyword:"type",params:{type: schema119.properties.log_call_share.type},message:"must be number,string",schema:schema119.properties.log_call_share.type,parentSchema:schema119.properties.log_call_share,data:data6};
+const err14 = {instancePath:instancePath+"/log_call_share",schemaPath:"#/properties/log_call_share/type",keyword:"type",params:{type: schema120.properties.log_call_share.type},message:"must be number,string",schema:schema120.properties.log_call_share.type,parentSchema:schema120.properties.log_call_share,data:data6};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -13999,9 +14262,9 @@ vErrors.push(err14);
 }
 errors++;
 }
-const reason4 = checkScalar.call(this, "number", data6, schema119.properties.log_call_share, instancePath+"/log_call_share");
+const reason4 = checkScalar.call(this, "number", data6, schema120.properties.log_call_share, instancePath+"/log_call_share");
 if(reason4 !== undefined){
-const err15 = {instancePath:instancePath+"/log_call_share",schemaPath:"#/properties/log_call_share/x-value",keyword:"x-value",params:{},message:reason4,schema:"number",parentSchema:schema119.properties.log_call_share,data:data6};
+const err15 = {instancePath:instancePath+"/log_call_share",schemaPath:"#/properties/log_call_share/x-value",keyword:"x-value",params:{},message:reason4,schema:"number",parentSchema:schema120.properties.log_call_share,data:data6};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -14012,7 +14275,7 @@ errors++;
 }
 if((typeof data6 == "number") && (isFinite(data6))){
 if(data6 > 1 || isNaN(data6)){
-const err16 = {instancePath:instancePath+"/log_call_share",schemaPath:"#/properties/log_call_share/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1",schema:1,parentSchema:schema119.properties.log_call_share,data:data6};
+const err16 = {instancePath:instancePath+"/log_call_share",schemaPath:"#/properties/log_call_share/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1",schema:1,parentSchema:schema120.properties.log_call_share,data:data6};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -14022,7 +14285,7 @@ vErrors.push(err16);
 errors++;
 }
 if(data6 < 0 || isNaN(data6)){
-const err17 = {instancePath:instancePath+"/log_call_share",schemaPath:"#/properties/log_call_share/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema119.properties.log_call_share,data:data6};
+const err17 = {instancePath:instancePath+"/log_call_share",schemaPath:"#/properties/log_call_share/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema120.properties.log_call_share,data:data6};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -14036,7 +14299,7 @@ errors++;
 if(data.metrics_instance_names !== undefined){
 let data7 = data.metrics_instance_names;
 if((typeof data7 !== "boolean") && (typeof data7 !== "string")){
-const err18 = {instancePath:instancePath+"/metrics_instance_names",schemaPath:"#/properties/metrics_instance_names/type",keyword:"type",params:{type: schema119.properties.metrics_instance_names.type},message:"must be boolean,string",schema:schema119.properties.metrics_instance_names.type,parentSchema:schema119.properties.metrics_instance_names,data:data7};
+const err18 = {instancePath:instancePath+"/metrics_instance_names",schemaPath:"#/properties/metrics_instance_names/type",keyword:"type",params:{type: schema120.properties.metrics_instance_names.type},message:"must be boolean,string",schema:schema120.properties.metrics_instance_names.type,parentSchema:schema120.properties.metrics_instance_names,data:data7};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -14045,9 +14308,9 @@ vErrors.push(err18);
 }
 errors++;
 }
-const reason5 = checkScalar.call(this, "bool", data7, schema119.properties.metrics_instance_names, instancePath+"/metrics_instance_names");
+const reason5 = checkScalar.call(this, "bool", data7, schema120.properties.metrics_instance_names, instancePath+"/metrics_instance_names");
 if(reason5 !== undefined){
-const err19 = {instancePath:instancePath+"/metrics_instance_names",schemaPath:"#/properties/metrics_instance_names/x-value",keyword:"x-value",params:{},message:reason5,schema:"bool",parentSchema:schema119.properties.metrics_instance_names,data:data7};
+const err19 = {instancePath:instancePath+"/metrics_instance_names",schemaPath:"#/properties/metrics_instance_names/x-value",keyword:"x-value",params:{},message:reason5,schema:"bool",parentSchema:schema120.properties.metrics_instance_names,data:data7};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -14060,7 +14323,7 @@ errors++;
 if(data.metrics_action_digests !== undefined){
 let data8 = data.metrics_action_digests;
 if((typeof data8 !== "boolean") && (typeof data8 !== "string")){
-const err20 = {instancePath:instancePath+"/metrics_action_digests",schemaPath:"#/properties/metrics_action_digests/type",keyword:"type",params:{type: schema119.properties.metrics_action_digests.type},message:"must be boolean,string",schema:schema119.properties.metrics_action_digests.type,parentSchema:schema119.properties.metrics_action_digests,data:data8};
+const err20 = {instancePath:instancePath+"/metrics_action_digests",schemaPath:"#/properties/metrics_action_digests/type",keyword:"type",params:{type: schema120.properties.metrics_action_digests.type},message:"must be boolean,string",schema:schema120.properties.metrics_action_digests.type,parentSchema:schema120.properties.metrics_action_digests,data:data8};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -14069,9 +14332,9 @@ vErrors.push(err20);
 }
 errors++;
 }
-const reason6 = checkScalar.call(this, "bool", data8, schema119.properties.metrics_action_digests, instancePath+"/metrics_action_digests");
+const reason6 = checkScalar.call(this, "bool", data8, schema120.properties.metrics_action_digests, instancePath+"/metrics_action_digests");
 if(reason6 !== undefined){
-const err21 = {instancePath:instancePath+"/metrics_action_digests",schemaPath:"#/properties/metrics_action_digests/x-value",keyword:"x-value",params:{},message:reason6,schema:"bool",parentSchema:schema119.properties.metrics_action_digests,data:data8};
+const err21 = {instancePath:instancePath+"/metrics_action_digests",schemaPath:"#/properties/metrics_action_digests/x-value",keyword:"x-value",params:{},message:reason6,schema:"bool",parentSchema:schema120.properties.metrics_action_digests,data:data8};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -14084,7 +14347,7 @@ errors++;
 if(data.drain_s !== undefined){
 let data9 = data.drain_s;
 if((!(((typeof data9 == "number") && (!(data9 % 1) && !isNaN(data9))) && (isFinite(data9)))) && (typeof data9 !== "string")){
-const err22 = {instancePath:instancePath+"/drain_s",schemaPath:"#/properties/drain_s/type",keyword:"type",params:{type: schema119.properties.drain_s.type},message:"must be integer,string",schema:schema119.properties.drain_s.type,parentSchema:schema119.properties.drain_s,data:data9};
+const err22 = {instancePath:instancePath+"/drain_s",schemaPath:"#/properties/drain_s/type",keyword:"type",params:{type: schema120.properties.drain_s.type},message:"must be integer,string",schema:schema120.properties.drain_s.type,parentSchema:schema120.properties.drain_s,data:data9};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -14093,9 +14356,9 @@ vErrors.push(err22);
 }
 errors++;
 }
-const reason7 = checkScalar.call(this, "duration", data9, schema119.properties.drain_s, instancePath+"/drain_s");
+const reason7 = checkScalar.call(this, "duration", data9, schema120.properties.drain_s, instancePath+"/drain_s");
 if(reason7 !== undefined){
-const err23 = {instancePath:instancePath+"/drain_s",schemaPath:"#/properties/drain_s/x-value",keyword:"x-value",params:{},message:reason7,schema:"duration",parentSchema:schema119.properties.drain_s,data:data9};
+const err23 = {instancePath:instancePath+"/drain_s",schemaPath:"#/properties/drain_s/x-value",keyword:"x-value",params:{},message:reason7,schema:"duration",parentSchema:schema120.properties.drain_s,data:data9};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -14108,7 +14371,7 @@ errors++;
 if(data.disable_metrics !== undefined){
 let data10 = data.disable_metrics;
 if((typeof data10 !== "boolean") && (typeof data10 !== "string")){
-const err24 = {instancePath:instancePath+"/disable_metrics",schemaPath:"#/properties/disable_metrics/type",keyword:"type",params:{type: schema119.properties.disable_metrics.type},message:"must be boolean,string",schema:schema119.properties.disable_metrics.type,parentSchema:schema119.properties.disable_metrics,data:data10};
+const err24 = {instancePath:instancePath+"/disable_metrics",schemaPath:"#/properties/disable_metrics/type",keyword:"type",params:{type: schema120.properties.disable_metrics.type},message:"must be boolean,string",schema:schema120.properties.disable_metrics.type,parentSchema:schema120.properties.disable_metrics,data:data10};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -14117,9 +14380,9 @@ vErrors.push(err24);
 }
 errors++;
 }
-const reason8 = checkScalar.call(this, "bool", data10, schema119.properties.disable_metrics, instancePath+"/disable_metrics");
+const reason8 = checkScalar.call(this, "bool", data10, schema120.properties.disable_metrics, instancePath+"/disable_metrics");
 if(reason8 !== undefined){
-const err25 = {instancePath:instancePath+"/disable_metrics",schemaPath:"#/properties/disable_metrics/x-value",keyword:"x-value",params:{},message:reason8,schema:"bool",parentSchema:schema119.properties.disable_metrics,data:data10};
+const err25 = {instancePath:instancePath+"/disable_metrics",schemaPath:"#/properties/disable_metrics/x-value",keyword:"x-value",params:{},message:reason8,schema:"bool",parentSchema:schema120.properties.disable_metrics,data:data10};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -14131,7 +14394,7 @@ errors++;
 }
 }
 else {
-const err26 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema119.type,parentSchema:schema119,data};
+const err26 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema120.type,parentSchema:schema120,data};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -14140,71 +14403,18 @@ vErrors.push(err26);
 }
 errors++;
 }
-validate273.errors = vErrors;
-return errors === 0;
-}
-validate273.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
-
-const schema120 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/security.json","title":"Security","description":"Which callers may call, and what each may do, on every server of the process. Left out: every caller may do everything. docs/security.md explains it.","type":"object","properties":{"identity":{"title":"IdentitySources","description":"How callers are identified. The server checks credentials in this order: `identity_header`, the `authorization` header (a token of this server, then a JWT, or a name and password), a client certificate. The first one present decides. Callers with invalid credentials are rejected; callers without credentials are anonymous.","type":"object","properties":{"identity_header":{"title":"IdentityHeader","description":"Trust a proxy that has authenticated the caller.","type":"object","properties":{"name":{"description":"The header with the name of the caller, in lower case.","type":"string"},"groups_name":{"description":"The header with the caller's groups, separated by commas.","type":"string"},"trusted":{"description":"Addresses of the proxies, each `address` or `address/prefix`, or `unix` for those that connect by a unix socket. From other addresses the headers are ignored.","type":"array","minItems":1,"items":{"type":"string"}}},"additionalProperties":false,"required":["name","trusted"]},"tokens":{"description":"Tokens that callers send as `authorization: Bearer TOKEN`; `remexec token NAME` creates one.","type":"array","items":{"title":"AccessToken","type":"object","properties":{"name":{"description":"The name of the caller.","type":"string"},"sha256":{"description":"SHA-256 of the token, 64 hex digits.","type":"string"},"groups":{"description":"The groups of the caller.","type":"array","items":{"type":"string"},"default":[]}},"additionalProperties":false,"required":["name","sha256"]},"default":[]},"tokens_file":{"description":"File with more tokens: one line `NAME SHA256 [GROUP,GROUP...]` each. A changed file is read again within 5 seconds.","type":"string","x-path":true},"jwt":{"description":"Issuers of JSON Web Tokens that callers send as `authorization: Bearer TOKEN`. Only asymmetric signatures are accepted.","type":"array","items":{"title":"JwtIssuer","type":"object","properties":{"issuer":{"description":"The required value of `iss`.","type":"string"},"audiences":{"description":"The accepted values of `aud`: one of them must occur.","type":"array","minItems":1,"items":{"type":"string"}},"jwks_uri":{"description":"Address of the issuer's keys. Left out with `jwks_file`: the address in its `/.well-known/openid-configuration`.","type":"string"},"jwks_file":{"description":"A file with the keys. A changed file is read again within 5 seconds.","type":"string","x-path":true},"name_claim":{"description":"The claim with the name of the caller.","type":"string","default":"sub"},"groups_claim":{"description":"The claim with the caller's groups: a list, or words in one text.","type":"string","default":"groups"},"clock_skew_s":{"description":"Seconds by which the clocks may differ.","type":["integer","string"],"x-value":"duration","default":60}},"additionalProperties":false,"required":["issuer","audiences"]},"default":[]},"htpasswd_file":{"description":"Names and passwords for `authorization: Basic`, as `htpasswd -B` writes them (bcrypt only). A changed file is read again within 5 seconds.","type":"string","x-path":true},"client_certificates":{"title":"CertificateIdentity","description":"Use the certificate that `listener.http.tls` requests as the caller's identity.","type":"object","properties":{"name":{"description":"The part of the certificate that is the name: the common name of its subject, or its first alternative name of this kind.","type":"string","enum":["common_name","dns","uri","email"],"default":"common_name"},"groups":{"description":"The part of its subject that holds the groups.","type":"string","enum":["none","organization","organizational_unit"],"default":"organizational_unit"}},"additionalProperties":false}},"additionalProperties":false,"default":{}},"access":{"description":"The rules of access. Each rule adds permissions; none removes any. Left out: every identified caller may use all caches and execution, and anonymous callers nothing.","type":"array","items":{"title":"AccessRule","type":"object","properties":{"may":{"description":"The permissions: read and write blobs and results, execute actions, be a worker, see and list the work of others.","type":"array","minItems":1,"items":{"type":"string","x-words":["read_cas","write_cas","read_ac","write_ac","execute","push","work","administer"]}},"instances":{"description":"The instances, as patterns: `*` stands for any text.","type":"array","items":{"type":"string"},"default":["*"]},"schedulers":{"description":"The schedulers for which it may `work`, as patterns.","type":"array","items":{"type":"string"},"default":["*"]},"anonymous":{"description":"Every caller, identified or anonymous. The four keys below select identified callers; each key that is given must match.","type":["boolean","string"],"x-value":"bool","default":false},"names":{"description":"Callers whose name matches one of these patterns.","type":"array","minItems":1,"items":{"type":"string"}},"groups":{"description":"Callers with a group that matches one of these patterns.","type":"array","minItems":1,"items":{"type":"string"}},"claims":{"description":"Callers whose JWT has these claims. Each is a pattern for its value, or for one of its values.","type":"object","additionalProperties":{"type":"string"}},"by":{"description":"Callers identified by one of these sources, because several can issue the same name.","type":"array","minItems":1,"items":{"type":"string","enum":["header","token","jwt","basic","certificate"]}}},"additionalProperties":false,"required":["may"]}},"request_limits":{"description":"Limits on the requests of callers. The first entry that matches a caller applies, and counts each name separately. Anonymous callers and callers with invalid credentials are counted by address. Requests above the limit are rejected with RESOURCE_EXHAUSTED, which says when to retry.","type":"array","items":{"title":"RequestLimit","type":"object","properties":{"requests_per_s":{"description":"Requests per second, on average. Each call is one, however much it transfers.","type":["number","string"],"x-value":"number","exclusiveMinimum":0},"burst":{"description":"Requests at once after a time without any.","type":["integer","string"],"x-value":"count","minimum":1,"default":100},"anonymous":{"description":"Every caller, identified or anonymous. The four keys below select identified callers; each key that is given must match.","type":["boolean","string"],"x-value":"bool","default":false},"names":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/names"},"groups":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/groups"},"claims":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/claims"},"by":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/by"}},"additionalProperties":false,"required":["requests_per_s"]},"default":[]},"callers_in_results":{"description":"Readers of a result's origin: the caller that requested it or stored it in the action cache, and the identity of the worker that ran it. They are the callers that may `administer` the instance, all callers that may read its results, or none; then the origin is not stored. It is `remexec.scheduler.v1.ResultOrigin` in the result's metadata.","type":"string","enum":["administrators","readers","nobody"],"default":"administrators"},"audit_log":{"title":"AuditLog","description":"Write an audit log: caller, request, time, and decision, one line of JSON per call. It leaves out health and reflection, which are open. It contains names of callers, never their credentials.","type":"object","properties":{"path":{"description":"The file. Its folder must exist. If the file is moved away, the server opens a new one within 5 seconds.","type":"string","x-path":true},"calls":{"description":"All calls, or only the rejected ones.","type":"string","enum":["all","refused"],"default":"all"},"max_bytes":{"description":"A file of this length becomes `path.1`, which becomes `path.2`, and so on.","type":["integer","string"],"x-value":"size","minimum":1,"default":104857600,"x-zero-is-default":true},"max_files":{"description":"Older files to keep.","type":["integer","string"],"x-value":"count","minimum":0,"default":5}},"additionalProperties":false,"required":["path"]}},"additionalProperties":false};
-const schema121 = {"description":"Callers whose name matches one of these patterns.","type":"array","minItems":1,"items":{"type":"string"}};
-
-function validate276(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate276.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(Array.isArray(data)){
-if(data.length < 1){
-const err0 = {instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema121,data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-const len0 = data.length;
-for(let i0=0; i0<len0; i0++){
-let data0 = data[i0];
-if(typeof data0 !== "string"){
-const err1 = {instancePath:instancePath+"/" + i0,schemaPath:"#/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema121.items.type,parentSchema:schema121.items,data:data0};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-}
-}
-else {
-const err2 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema121.type,parentSchema:schema121,data};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
 validate276.errors = vErrors;
 return errors === 0;
 }
-validate276.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
+validate276.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema122 = {"description":"Callers with a group that matches one of these patterns.","type":"array","minItems":1,"items":{"type":"string"}};
+const schema121 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/security.json","title":"Security","description":"Which callers may call, and what each may do, on every server of the process. Left out: every caller may do everything. docs/security.md explains it.","type":"object","properties":{"identity":{"title":"IdentitySources","description":"How callers are identified. The server checks credentials in this order: `identity_header`, the `authorization` header (a token of this server, then a JWT, or a name and password), a client certificate. The first one present decides. Callers with invalid credentials are rejected; callers without credentials are anonymous.","type":"object","properties":{"identity_header":{"title":"IdentityHeader","description":"Trust a proxy that has authenticated the caller.","type":"object","properties":{"name":{"description":"The header with the name of the caller, in lower case.","type":"string"},"groups_name":{"description":"The header with the caller's groups, separated by commas.","type":"string"},"trusted":{"description":"Addresses of the proxies, each `address` or `address/prefix`, or `unix` for those that connect by a unix socket. From other addresses the headers are ignored.","type":"array","minItems":1,"items":{"type":"string"}}},"additionalProperties":false,"required":["name","trusted"]},"tokens":{"description":"Tokens that callers send as `authorization: Bearer TOKEN`; `remexec token NAME` creates one.","type":"array","items":{"title":"AccessToken","type":"object","properties":{"name":{"description":"The name of the caller.","type":"string"},"sha256":{"description":"SHA-256 of the token, 64 hex digits.","type":"string"},"groups":{"description":"The groups of the caller.","type":"array","items":{"type":"string"},"default":[]}},"additionalProperties":false,"required":["name","sha256"]},"default":[]},"tokens_file":{"description":"File with more tokens: one line `NAME SHA256 [GROUP,GROUP...]` each. A changed file is read again within 5 seconds.","type":"string","x-path":true},"jwt":{"description":"Issuers of JSON Web Tokens that callers send as `authorization: Bearer TOKEN`. Only asymmetric signatures are accepted.","type":"array","items":{"title":"JwtIssuer","type":"object","properties":{"issuer":{"description":"The required value of `iss`.","type":"string"},"audiences":{"description":"The accepted values of `aud`: one of them must occur.","type":"array","minItems":1,"items":{"type":"string"}},"jwks_uri":{"description":"Address of the issuer's keys. Left out with `jwks_file`: the address in its `/.well-known/openid-configuration`.","type":"string"},"jwks_file":{"description":"A file with the keys. A changed file is read again within 5 seconds.","type":"string","x-path":true},"name_claim":{"description":"The claim with the name of the caller.","type":"string","default":"sub"},"groups_claim":{"description":"The claim with the caller's groups: a list, or words in one text.","type":"string","default":"groups"},"clock_skew_s":{"description":"Seconds by which the clocks may differ.","type":["integer","string"],"x-value":"duration","default":60}},"additionalProperties":false,"required":["issuer","audiences"]},"default":[]},"htpasswd_file":{"description":"Names and passwords for `authorization: Basic`, as `htpasswd -B` writes them (bcrypt only). A changed file is read again within 5 seconds.","type":"string","x-path":true},"client_certificates":{"title":"CertificateIdentity","description":"Use the certificate that `listener.http.tls` requests as the caller's identity.","type":"object","properties":{"name":{"description":"The part of the certificate that is the name: the common name of its subject, or its first alternative name of this kind.","type":"string","enum":["common_name","dns","uri","email"],"default":"common_name"},"groups":{"description":"The part of its subject that holds the groups.","type":"string","enum":["none","organization","organizational_unit"],"default":"organizational_unit"}},"additionalProperties":false}},"additionalProperties":false,"default":{}},"access":{"description":"The rules of access. Each rule adds permissions; none removes any. Left out: every identified caller may use all caches and execution, and anonymous callers nothing.","type":"array","items":{"title":"AccessRule","type":"object","properties":{"may":{"description":"The permissions: read and write blobs and results, execute actions, be a worker, see and list the work of others.","type":"array","minItems":1,"items":{"type":"string","x-words":["read_cas","write_cas","read_ac","write_ac","execute","push","work","administer"]}},"instances":{"description":"The instances, as patterns: `*` stands for any text.","type":"array","items":{"type":"string"},"default":["*"]},"schedulers":{"description":"The schedulers for which it may `work`, as patterns.","type":"array","items":{"type":"string"},"default":["*"]},"anonymous":{"description":"Every caller, identified or anonymous. The four keys below select identified callers; each key that is given must match.","type":["boolean","string"],"x-value":"bool","default":false},"names":{"description":"Callers whose name matches one of these patterns.","type":"array","minItems":1,"items":{"type":"string"}},"groups":{"description":"Callers with a group that matches one of these patterns.","type":"array","minItems":1,"items":{"type":"string"}},"claims":{"description":"Callers whose JWT has these claims. Each is a pattern for its value, or for one of its values.","type":"object","additionalProperties":{"type":"string"}},"by":{"description":"Callers identified by one of these sources, because several can issue the same name.","type":"array","minItems":1,"items":{"type":"string","enum":["header","token","jwt","basic","certificate"]}}},"additionalProperties":false,"required":["may"]}},"request_limits":{"description":"Limits on the requests of callers. The first entry that matches a caller applies, and counts each name separately. Anonymous callers and callers with invalid credentials are counted by address. Requests above the limit are rejected with RESOURCE_EXHAUSTED, which says when to retry.","type":"array","items":{"title":"RequestLimit","type":"object","properties":{"requests_per_s":{"description":"Requests per second, on average. Each call is one, however much it transfers.","type":["number","string"],"x-value":"number","exclusiveMinimum":0},"burst":{"description":"Requests at once after a time without any.","type":["integer","string"],"x-value":"count","minimum":1,"default":100},"anonymous":{"description":"Every caller, identified or anonymous. The four keys below select identified callers; each key that is given must match.","type":["boolean","string"],"x-value":"bool","default":false},"names":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/names"},"groups":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/groups"},"claims":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/claims"},"by":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/by"}},"additionalProperties":false,"required":["requests_per_s"]},"default":[]},"callers_in_results":{"description":"Readers of a result's origin: the caller that requested it or stored it in the action cache, and the identity of the worker that ran it. They are the callers that may `administer` the instance, all callers that may read its results, or none; then the origin is not stored. It is `remexec.scheduler.v1.ResultOrigin` in the result's metadata.","type":"string","enum":["administrators","readers","nobody"],"default":"administrators"},"audit_log":{"title":"AuditLog","description":"Write an audit log: caller, request, time, and decision, one line of JSON per call. It leaves out health and reflection, which are open. It contains names of callers, never their credentials.","type":"object","properties":{"path":{"description":"The file. Its folder must exist. If the file is moved away, the server opens a new one within 5 seconds.","type":"string","x-path":true},"calls":{"description":"All calls, or only the rejected ones.","type":"string","enum":["all","refused"],"default":"all"},"max_bytes":{"description":"A file of this length becomes `path.1`, which becomes `path.2`, and so on.","type":["integer","string"],"x-value":"size","minimum":1,"default":104857600,"x-zero-is-default":true},"max_files":{"description":"Older files to keep.","type":["integer","string"],"x-value":"count","minimum":0,"default":5}},"additionalProperties":false,"required":["path"]}},"additionalProperties":false};
+const schema122 = {"description":"Callers whose name matches one of these patterns.","type":"array","minItems":1,"items":{"type":"string"}};
 
-function validate278(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate279(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate278.evaluated;
+const evaluated0 = validate279.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -14247,59 +14457,17 @@ vErrors.push(err2);
 }
 errors++;
 }
-validate278.errors = vErrors;
+validate279.errors = vErrors;
 return errors === 0;
 }
-validate278.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
+validate279.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema123 = {"description":"Callers whose JWT has these claims. Each is a pattern for its value, or for one of its values.","type":"object","additionalProperties":{"type":"string"}};
+const schema123 = {"description":"Callers with a group that matches one of these patterns.","type":"array","minItems":1,"items":{"type":"string"}};
 
-function validate280(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate281(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate280.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(data && typeof data == "object" && !Array.isArray(data)){
-for(const key0 in data){
-let data0 = data[key0];
-if(typeof data0 !== "string"){
-const err0 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema123.additionalProperties.type,parentSchema:schema123.additionalProperties,data:data0};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-}
-}
-else {
-const err1 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema123.type,parentSchema:schema123,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-validate280.errors = vErrors;
-return errors === 0;
-}
-validate280.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
-
-const schema124 = {"description":"Callers identified by one of these sources, because several can issue the same name.","type":"array","minItems":1,"items":{"type":"string","enum":["header","token","jwt","basic","certificate"]}};
-
-function validate282(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate282.evaluated;
+const evaluated0 = validate281.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -14308,7 +14476,7 @@ evaluated0.items = undefined;
 }
 if(Array.isArray(data)){
 if(data.length < 1){
-const err0 = {instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema124,data};
+const err0 = {instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema123,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -14321,7 +14489,102 @@ const len0 = data.length;
 for(let i0=0; i0<len0; i0++){
 let data0 = data[i0];
 if(typeof data0 !== "string"){
-const err1 = {instancePath:instancePath+"/" + i0,schemaPath:"#/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema124.items.type,parentSchema:schema124.items,data:data0};
+const err1 = {instancePath:instancePath+"/" + i0,schemaPath:"#/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema123.items.type,parentSchema:schema123.items,data:data0};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+}
+else {
+const err2 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema123.type,parentSchema:schema123,data};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+validate281.errors = vErrors;
+return errors === 0;
+}
+validate281.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
+
+const schema124 = {"description":"Callers whose JWT has these claims. Each is a pattern for its value, or for one of its values.","type":"object","additionalProperties":{"type":"string"}};
+
+function validate283(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate283.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+for(const key0 in data){
+let data0 = data[key0];
+if(typeof data0 !== "string"){
+const err0 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema124.additionalProperties.type,parentSchema:schema124.additionalProperties,data:data0};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+}
+}
+else {
+const err1 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema124.type,parentSchema:schema124,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+validate283.errors = vErrors;
+return errors === 0;
+}
+validate283.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const schema125 = {"description":"Callers identified by one of these sources, because several can issue the same name.","type":"array","minItems":1,"items":{"type":"string","enum":["header","token","jwt","basic","certificate"]}};
+
+function validate285(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate285.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(Array.isArray(data)){
+if(data.length < 1){
+const err0 = {instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema125,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+const len0 = data.length;
+for(let i0=0; i0<len0; i0++){
+let data0 = data[i0];
+if(typeof data0 !== "string"){
+const err1 = {instancePath:instancePath+"/" + i0,schemaPath:"#/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema125.items.type,parentSchema:schema125.items,data:data0};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -14331,7 +14594,7 @@ vErrors.push(err1);
 errors++;
 }
 if(!(((((data0 === "header") || (data0 === "token")) || (data0 === "jwt")) || (data0 === "basic")) || (data0 === "certificate"))){
-const err2 = {instancePath:instancePath+"/" + i0,schemaPath:"#/items/enum",keyword:"enum",params:{allowedValues: schema124.items.enum},message:"must be equal to one of the allowed values",schema:schema124.items.enum,parentSchema:schema124.items,data:data0};
+const err2 = {instancePath:instancePath+"/" + i0,schemaPath:"#/items/enum",keyword:"enum",params:{allowedValues: schema125.items.enum},message:"must be equal to one of the allowed values",schema:schema125.items.enum,parentSchema:schema125.items,data:data0};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -14343,7 +14606,7 @@ errors++;
 }
 }
 else {
-const err3 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema124.type,parentSchema:schema124,data};
+const err3 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema125.type,parentSchema:schema125,data};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -14352,17 +14615,17 @@ vErrors.push(err3);
 }
 errors++;
 }
-validate282.errors = vErrors;
+validate285.errors = vErrors;
 return errors === 0;
 }
-validate282.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
+validate285.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate275(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate278(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/security.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate275.evaluated;
+const evaluated0 = validate278.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -14372,7 +14635,7 @@ evaluated0.items = undefined;
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
 if(!(((((key0 === "identity") || (key0 === "access")) || (key0 === "request_limits")) || (key0 === "callers_in_results")) || (key0 === "audit_log"))){
-const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema120,data};
+const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema121,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -14387,7 +14650,7 @@ let data0 = data.identity;
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
 for(const key1 in data0){
 if(!((((((key1 === "identity_header") || (key1 === "tokens")) || (key1 === "tokens_file")) || (key1 === "jwt")) || (key1 === "htpasswd_file")) || (key1 === "client_certificates"))){
-const err1 = {instancePath:instancePath+"/identity",schemaPath:"#/properties/identity/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema120.properties.identity,data:data0};
+const err1 = {instancePath:instancePath+"/identity",schemaPath:"#/properties/identity/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema121.properties.identity,data:data0};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -14401,7 +14664,7 @@ if(data0.identity_header !== undefined){
 let data1 = data0.identity_header;
 if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
 if(data1.name === undefined){
-const err2 = {instancePath:instancePath+"/identity/identity_header",schemaPath:"#/properties/identity/properties/identity_header/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'",schema:schema120.properties.identity.properties.identity_header.required,parentSchema:schema120.properties.identity.properties.identity_header,data:data1};
+const err2 = {instancePath:instancePath+"/identity/identity_header",schemaPath:"#/properties/identity/properties/identity_header/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'",schema:schema121.properties.identity.properties.identity_header.required,parentSchema:schema121.properties.identity.properties.identity_header,data:data1};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -14411,7 +14674,7 @@ vErrors.push(err2);
 errors++;
 }
 if(data1.trusted === undefined){
-const err3 = {instancePath:instancePath+"/identity/identity_header",schemaPath:"#/properties/identity/properties/identity_header/required",keyword:"required",params:{missingProperty: "trusted"},message:"must have required property '"+"trusted"+"'",schema:schema120.properties.identity.properties.identity_header.required,parentSchema:schema120.properties.identity.properties.identity_header,data:data1};
+const err3 = {instancePath:instancePath+"/identity/identity_header",schemaPath:"#/properties/identity/properties/identity_header/required",keyword:"required",params:{missingProperty: "trusted"},message:"must have required property '"+"trusted"+"'",schema:schema121.properties.identity.properties.identity_header.required,parentSchema:schema121.properties.identity.properties.identity_header,data:data1};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -14422,7 +14685,7 @@ errors++;
 }
 for(const key2 in data1){
 if(!(((key2 === "name") || (key2 === "groups_name")) || (key2 === "trusted"))){
-const err4 = {instancePath:instancePath+"/identity/identity_header",schemaPath:"#/properties/identity/properties/identity_header/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties",schema:false,parentSchema:schema120.properties.identity.properties.identity_header,data:data1};
+const err4 = {instancePath:instancePath+"/identity/identity_header",schemaPath:"#/properties/identity/properties/identity_header/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties",schema:false,parentSchema:schema121.properties.identity.properties.identity_header,data:data1};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -14435,7 +14698,7 @@ errors++;
 if(data1.name !== undefined){
 let data2 = data1.name;
 if(typeof data2 !== "string"){
-const err5 = {instancePath:instancePath+"/identity/identity_header/name",schemaPath:"#/properties/identity/properties/identity_header/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema120.properties.identity.properties.identity_header.properties.name.type,parentSchema:schema120.properties.identity.properties.identity_header.properties.name,data:data2};
+const err5 = {instancePath:instancePath+"/identity/identity_header/name",schemaPath:"#/properties/identity/properties/identity_header/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema121.properties.identity.properties.identity_header.properties.name.type,parentSchema:schema121.properties.identity.properties.identity_header.properties.name,data:data2};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -14448,7 +14711,7 @@ errors++;
 if(data1.groups_name !== undefined){
 let data3 = data1.groups_name;
 if(typeof data3 !== "string"){
-const err6 = {instancePath:instancePath+"/identity/identity_header/groups_name",schemaPath:"#/properties/identity/properties/identity_header/properties/groups_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema120.properties.identity.properties.identity_header.properties.groups_name.type,parentSchema:schema120.properties.identity.properties.identity_header.properties.groups_name,data:data3};
+const err6 = {instancePath:instancePath+"/identity/identity_header/groups_name",schemaPath:"#/properties/identity/properties/identity_header/properties/groups_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema121.properties.identity.properties.identity_header.properties.groups_name.type,parentSchema:schema121.properties.identity.properties.identity_header.properties.groups_name,data:data3};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -14462,7 +14725,7 @@ if(data1.trusted !== undefined){
 let data4 = data1.trusted;
 if(Array.isArray(data4)){
 if(data4.length < 1){
-const err7 = {instancePath:instancePath+"/identity/identity_header/trusted",schemaPath:"#/properties/identity/properties/identity_header/properties/trusted/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema120.properties.identity.properties.identity_header.properties.trusted,data:data4};
+const err7 = {instancePath:instancePath+"/identity/identity_header/trusted",schemaPath:"#/properties/identity/properties/identity_header/properties/trusted/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema121.properties.identity.properties.identity_header.properties.trusted,data:data4};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -14475,7 +14738,7 @@ const len0 = data4.length;
 for(let i0=0; i0<len0; i0++){
 let data5 = data4[i0];
 if(typeof data5 !== "string"){
-const err8 = {instancePath:instancePath+"/identity/identity_header/trusted/" + i0,schemaPath:"#/properties/identity/properties/identity_header/properties/trusted/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema120.properties.identity.properties.identity_header.properties.trusted.items.type,parentSchema:schema120.properties.identity.properties.identity_header.properties.trusted.items,data:data5};
+const err8 = {instancePath:instancePath+"/identity/identity_header/trusted/" + i0,schemaPath:"#/properties/identity/properties/identity_header/properties/trusted/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema121.properties.identity.properties.identity_header.properties.trusted.items.type,parentSchema:schema121.properties.identity.properties.identity_header.properties.trusted.items,data:data5};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -14487,7 +14750,7 @@ errors++;
 }
 }
 else {
-const err9 = {instancePath:instancePath+"/identity/identity_header/trusted",schemaPath:"#/properties/identity/properties/identity_header/properties/trusted/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema120.properties.identity.properties.identity_header.properties.trusted.type,parentSchema:schema120.properties.identity.properties.identity_header.properties.trusted,data:data4};
+const err9 = {instancePath:instancePath+"/identity/identity_header/trusted",schemaPath:"#/properties/identity/properties/identity_header/properties/trusted/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema121.properties.identity.properties.identity_header.properties.trusted.type,parentSchema:schema121.properties.identity.properties.identity_header.properties.trusted,data:data4};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -14499,7 +14762,7 @@ errors++;
 }
 }
 else {
-const err10 = {instancePath:instancePath+"/identity/identity_header",schemaPath:"#/properties/identity/properties/identity_header/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema120.properties.identity.properties.identity_header.type,parentSchema:schema120.properties.identity.properties.identity_header,data:data1};
+const err10 = {instancePath:instancePath+"/identity/identity_header",schemaPath:"#/properties/identity/properties/identity_header/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema121.properties.identity.properties.identity_header.type,parentSchema:schema121.properties.identity.properties.identity_header,data:data1};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -14517,7 +14780,7 @@ for(let i1=0; i1<len1; i1++){
 let data7 = data6[i1];
 if(data7 && typeof data7 == "object" && !Array.isArray(data7)){
 if(data7.name === undefined){
-const err11 = {instancePath:instancePath+"/identity/tokens/" + i1,schemaPath:"#/properties/identity/properties/tokens/items/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'",schema:schema120.properties.identity.properties.tokens.items.required,parentSchema:schema120.properties.identity.properties.tokens.items,data:data7};
+const err11 = {instancePath:instancePath+"/identity/tokens/" + i1,schemaPath:"#/properties/identity/properties/tokens/items/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'",schema:schema121.properties.identity.properties.tokens.items.required,parentSchema:schema121.properties.identity.properties.tokens.items,data:data7};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -14527,7 +14790,7 @@ vErrors.push(err11);
 errors++;
 }
 if(data7.sha256 === undefined){
-const err12 = {instancePath:instancePath+"/identity/tokens/" + i1,schemaPath:"#/properties/identity/properties/tokens/items/required",keyword:"required",params:{missingProperty: "sha256"},message:"must have required property '"+"sha256"+"'",schema:schema120.properties.identity.properties.tokens.items.required,parentSchema:schema120.properties.identity.properties.tokens.items,data:data7};
+const err12 = {instancePath:instancePath+"/identity/tokens/" + i1,schemaPath:"#/properties/identity/properties/tokens/items/required",keyword:"required",params:{missingProperty: "sha256"},message:"must have required property '"+"sha256"+"'",schema:schema121.properties.identity.properties.tokens.items.required,parentSchema:schema121.properties.identity.properties.tokens.items,data:data7};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -14538,7 +14801,7 @@ errors++;
 }
 for(const key3 in data7){
 if(!(((key3 === "name") || (key3 === "sha256")) || (key3 === "groups"))){
-const err13 = {instancePath:instancePath+"/identity/tokens/" + i1,schemaPath:"#/properties/identity/properties/tokens/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3},message:"must NOT have additional properties",schema:false,parentSchema:schema120.properties.identity.properties.tokens.items,data:data7};
+const err13 = {instancePath:instancePath+"/identity/tokens/" + i1,schemaPath:"#/properties/identity/properties/tokens/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3},message:"must NOT have additional properties",schema:false,parentSchema:schema121.properties.identity.properties.tokens.items,data:data7};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -14551,7 +14814,7 @@ errors++;
 if(data7.name !== undefined){
 let data8 = data7.name;
 if(typeof data8 !== "string"){
-const err14 = {instancePath:instancePath+"/identity/tokens/" + i1+"/name",schemaPath:"#/properties/identity/properties/tokens/items/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema120.properties.identity.properties.tokens.items.properties.name.type,parentSchema:schema120.properties.identity.properties.tokens.items.properties.name,data:data8};
+const err14 = {instancePath:instancePath+"/identity/tokens/" + i1+"/name",schemaPath:"#/properties/identity/properties/tokens/items/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema121.properties.identity.properties.tokens.items.properties.name.type,parentSchema:schema121.properties.identity.properties.tokens.items.properties.name,data:data8};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -14564,7 +14827,7 @@ errors++;
 if(data7.sha256 !== undefined){
 let data9 = data7.sha256;
 if(typeof data9 !== "string"){
-const err15 = {instancePath:instancePath+"/identity/tokens/" + i1+"/sha256",schemaPath:"#/properties/identity/properties/tokens/items/properties/sha256/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema120.properties.identity.properties.tokens.items.properties.sha256.type,parentSchema:schema120.properties.identity.properties.tokens.items.properties.sha256,data:data9};
+const err15 = {instancePath:instancePath+"/identity/tokens/" + i1+"/sha256",schemaPath:"#/properties/identity/properties/tokens/items/properties/sha256/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema121.properties.identity.properties.tokens.items.properties.sha256.type,parentSchema:schema121.properties.identity.properties.tokens.items.properties.sha256,data:data9};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -14581,7 +14844,7 @@ const len2 = data10.length;
 for(let i2=0; i2<len2; i2++){
 let data11 = data10[i2];
 if(typeof data11 !== "string"){
-const err16 = {instancePath:instancePath+"/identity/tokens/" + i1+"/groups/" + i2,schemaPath:"#/properties/identity/properties/tokens/items/properties/groups/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema120.properties.identity.properties.tokens.items.properties.groups.items.type,parentSchema:schema120.properties.identity.properties.tokens.items.properties.groups.items,data:data11};
+const err16 = {instancePath:instancePath+"/identity/tokens/" + i1+"/groups/" + i2,schemaPath:"#/properties/identity/properties/tokens/items/properties/groups/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema121.properties.identity.properties.tokens.items.properties.groups.items.type,parentSchema:schema121.properties.identity.properties.tokens.items.properties.groups.items,data:data11};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -14593,7 +14856,7 @@ errors++;
 }
 }
 else {
-const err17 = {instancePath:instancePath+"/identity/tokens/" + i1+"/groups",schemaPath:"#/properties/identity/properties/tokens/items/properties/groups/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema120.properties.identity.properties.tokens.items.properties.groups.type,parentSchema:schema120.properties.identity.properties.tokens.items.properties.groups,data:data10};
+const err17 = {instancePath:instancePath+"/identity/tokens/" + i1+"/groups",schemaPath:"#/properties/identity/properties/tokens/items/properties/groups/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema121.properties.identity.properties.tokens.items.properties.groups.type,parentSchema:schema121.properties.identity.properties.tokens.items.properties.groups,data:data10};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -14605,7 +14868,7 @@ errors++;
 }
 }
 else {
-const err18 = {instancePath:instancePath+"/identity/tokens/" + i1,schemaPath:"#/properties/identity/properties/tokens/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema120.properties.identity.properties.tokens.items.type,parentSchema:schema120.properties.identity.properties.tokens.items,data:data7};
+const err18 = {instancePath:instancePath+"/identity/tokens/" + i1,schemaPath:"#/properties/identity/properties/tokens/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema121.properties.identity.properties.tokens.items.type,parentSchema:schema121.properties.identity.properties.tokens.items,data:data7};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -14617,7 +14880,7 @@ errors++;
 }
 }
 else {
-const err19 = {instancePath:instancePath+"/identity/tokens",schemaPath:"#/properties/identity/properties/tokens/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema120.properties.identity.properties.tokens.type,parentSchema:schema120.properties.identity.properties.tokens,data:data6};
+const err19 = {instancePath:instancePath+"/identity/tokens",schemaPath:"#/properties/identity/properties/tokens/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema121.properties.identity.properties.tokens.type,parentSchema:schema121.properties.identity.properties.tokens,data:data6};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -14630,7 +14893,7 @@ errors++;
 if(data0.tokens_file !== undefined){
 let data12 = data0.tokens_file;
 if(typeof data12 !== "string"){
-const err20 = {instancePath:instancePath+"/identity/tokens_file",schemaPath:"#/properties/identity/properties/tokens_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema120.properties.identity.properties.tokens_file.type,parentSchema:schema120.properties.identity.properties.tokens_file,data:data12};
+const err20 = {instancePath:instancePath+"/identity/tokens_file",schemaPath:"#/properties/identity/properties/tokens_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema121.properties.identity.properties.tokens_file.type,parentSchema:schema121.properties.identity.properties.tokens_file,data:data12};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -14648,7 +14911,7 @@ for(let i3=0; i3<len3; i3++){
 let data14 = data13[i3];
 if(data14 && typeof data14 == "object" && !Array.isArray(data14)){
 if(data14.issuer === undefined){
-const err21 = {instancePath:instancePath+"/identity/jwt/" + i3,schemaPath:"#/properties/identity/properties/jwt/items/required",keyword:"required",params:{missingProperty: "issuer"},message:"must have required property '"+"issuer"+"'",schema:schema120.properties.identity.properties.jwt.items.required,parentSchema:schema120.properties.identity.properties.jwt.items,data:data14};
+const err21 = {instancePath:instancePath+"/identity/jwt/" + i3,schemaPath:"#/properties/identity/properties/jwt/items/required",keyword:"required",params:{missingProperty: "issuer"},message:"must have required property '"+"issuer"+"'",schema:schema121.properties.identity.properties.jwt.items.required,parentSchema:schema121.properties.identity.properties.jwt.items,data:data14};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -14658,7 +14921,7 @@ vErrors.push(err21);
 errors++;
 }
 if(data14.audiences === undefined){
-const err22 = {instancePath:instancePath+"/identity/jwt/" + i3,schemaPath:"#/properties/identity/properties/jwt/items/required",keyword:"required",params:{missingProperty: "audiences"},message:"must have required property '"+"audiences"+"'",schema:schema120.properties.identity.properties.jwt.items.required,parentSchema:schema120.properties.identity.properties.jwt.items,data:data14};
+const err22 = {instancePath:instancePath+"/identity/jwt/" + i3,schemaPath:"#/properties/identity/properties/jwt/items/required",keyword:"required",params:{missingProperty: "audiences"},message:"must have required property '"+"audiences"+"'",schema:schema121.properties.identity.properties.jwt.items.required,parentSchema:schema121.properties.identity.properties.jwt.items,data:data14};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -14669,7 +14932,7 @@ errors++;
 }
 for(const key4 in data14){
 if(!(((((((key4 === "issuer") || (key4 === "audiences")) || (key4 === "jwks_uri")) || (key4 === "jwks_file")) || (key4 === "name_claim")) || (key4 === "groups_claim")) || (key4 === "clock_skew_s"))){
-const err23 = {instancePath:instancePath+"/identity/jwt/" + i3,schemaPath:"#/properties/identity/properties/jwt/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key4},message:"must NOT have additional properties",schema:false,parentSchema:schema120.properties.identity.properties.jwt.items,data:data14};
+const err23 = {instancePath:instancePath+"/identity/jwt/" + i3,schemaPath:"#/properties/identity/properties/jwt/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key4},message:"must NOT have additional properties",schema:false,parentSchema:schema121.properties.identity.properties.jwt.items,data:data14};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -14682,7 +14945,7 @@ errors++;
 if(data14.issuer !== undefined){
 let data15 = data14.issuer;
 if(typeof data15 !== "string"){
-const err24 = {instancePath:instancePath+"/identity/jwt/" + i3+"/issuer",schemaPath:"#/properties/identity/properties/jwt/items/properties/issuer/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema120.properties.identity.properties.jwt.items.properties.issuer.type,parentSchema:schema120.properties.identity.properties.jwt.items.properties.issuer,data:data15};
+const err24 = {instancePath:instancePath+"/identity/jwt/" + i3+"/issuer",schemaPath:"#/properties/identity/properties/jwt/items/properties/issuer/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema121.properties.identity.properties.jwt.items.properties.issuer.type,parentSchema:schema121.properties.identity.properties.jwt.items.properties.issuer,data:data15};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -14696,7 +14959,7 @@ if(data14.audiences !== undefined){
 let data16 = data14.audiences;
 if(Array.isArray(data16)){
 if(data16.length < 1){
-const err25 = {instancePath:instancePath+"/identity/jwt/" + i3+"/audiences",schemaPath:"#/properties/identity/properties/jwt/items/properties/audiences/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema120.properties.identity.properties.jwt.items.properties.audiences,data:data16};
+const err25 = {instancePath:instancePath+"/identity/jwt/" + i3+"/audiences",schemaPath:"#/properties/identity/properties/jwt/items/properties/audiences/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema121.properties.identity.properties.jwt.items.properties.audiences,data:data16};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -14709,7 +14972,7 @@ const len4 = data16.length;
 for(let i4=0; i4<len4; i4++){
 let data17 = data16[i4];
 if(typeof data17 !== "string"){
-const err26 = {instancePath:instancePath+"/identity/jwt/" + i3+"/audiences/" + i4,schemaPath:"#/properties/identity/properties/jwt/items/properties/audiences/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema120.properties.identity.properties.jwt.items.properties.audiences.items.type,parentSchema:schema120.properties.identity.properties.jwt.items.properties.audiences.items,data:data17};
+const err26 = {instancePath:instancePath+"/identity/jwt/" + i3+"/audiences/" + i4,schemaPath:"#/properties/identity/properties/jwt/items/properties/audiences/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema121.properties.identity.properties.jwt.items.properties.audiences.items.type,parentSchema:schema121.properties.identity.properties.jwt.items.properties.audiences.items,data:data17};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -14721,7 +14984,7 @@ errors++;
 }
 }
 else {
-const err27 = {instancePath:instancePath+"/identity/jwt/" + i3+"/audiences",schemaPath:"#/properties/identity/properties/jwt/items/properties/audiences/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema120.properties.identity.properties.jwt.items.properties.audiences.type,parentSchema:schema120.properties.identity.properties.jwt.items.properties.audiences,data:data16};
+const err27 = {instancePath:instancePath+"/identity/jwt/" + i3+"/audiences",schemaPath:"#/properties/identity/properties/jwt/items/properties/audiences/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema121.properties.identity.properties.jwt.items.properties.audiences.type,parentSchema:schema121.properties.identity.properties.jwt.items.properties.audiences,data:data16};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -14734,7 +14997,7 @@ errors++;
 if(data14.jwks_uri !== undefined){
 let data18 = data14.jwks_uri;
 if(typeof data18 !== "string"){
-const err28 = {instancePath:instancePath+"/identity/jwt/" + i3+"/jwks_uri",schemaPath:"#/properties/identity/properties/jwt/items/properties/jwks_uri/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema120.properties.identity.properties.jwt.items.properties.jwks_uri.type,parentSchema:schema120.properties.identity.properties.jwt.items.properties.jwks_uri,data:data18};
+const err28 = {instancePath:instancePath+"/identity/jwt/" + i3+"/jwks_uri",schemaPath:"#/properties/identity/properties/jwt/items/properties/jwks_uri/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema121.properties.identity.properties.jwt.items.properties.jwks_uri.type,parentSchema:schema121.properties.identity.properties.jwt.items.properties.jwks_uri,data:data18};
 if(vErrors === null){
 vErrors = [err28];
 }
@@ -14747,7 +15010,7 @@ errors++;
 if(data14.jwks_file !== undefined){
 let data19 = data14.jwks_file;
 if(typeof data19 !== "string"){
-const err29 = {instancePath:instancePath+"/identity/jwt/" + i3+"/jwks_file",schemaPath:"#/properties/identity/properties/jwt/items/properties/jwks_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema120.properties.identity.properties.jwt.items.properties.jwks_file.type,parentSchema:schema120.properties.identity.properties.jwt.items.properties.jwks_file,data:data19};
+const err29 = {instancePath:instancePath+"/identity/jwt/" + i3+"/jwks_file",schemaPath:"#/properties/identity/properties/jwt/items/properties/jwks_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema121.properties.identity.properties.jwt.items.properties.jwks_file.type,parentSchema:schema121.properties.identity.properties.jwt.items.properties.jwks_file,data:data19};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -14760,7 +15023,7 @@ errors++;
 if(data14.name_claim !== undefined){
 let data20 = data14.name_claim;
 if(typeof data20 !== "string"){
-const err30 = {instancePath:instancePath+"/identity/jwt/" + i3+"/name_claim",schemaPath:"#/properties/identity/properties/jwt/items/properties/name_claim/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema120.properties.identity.properties.jwt.items.properties.name_claim.type,parentSchema:schema120.properties.identity.properties.jwt.items.properties.name_claim,data:data20};
+const err30 = {instancePath:instancePath+"/identity/jwt/" + i3+"/name_claim",schemaPath:"#/properties/identity/properties/jwt/items/properties/name_claim/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema121.properties.identity.properties.jwt.items.properties.name_claim.type,parentSchema:schema121.properties.identity.properties.jwt.items.properties.name_claim,data:data20};
 if(vErrors === null){
 vErrors = [err30];
 }
@@ -14773,7 +15036,7 @@ errors++;
 if(data14.groups_claim !== undefined){
 let data21 = data14.groups_claim;
 if(typeof data21 !== "string"){
-const err31 = {instancePath:instancePath+"/identity/jwt/" + i3+"/groups_claim",schemaPath:"#/properties/identity/properties/jwt/items/properties/groups_claim/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema120.properties.identity.properties.jwt.items.properties.groups_claim.type,parentSchema:schema120.properties.identity.properties.jwt.items.properties.groups_claim,data:data21};
+const err31 = {instancePath:instancePath+"/identity/jwt/" + i3+"/groups_claim",schemaPath:"#/properties/identity/properties/jwt/items/properties/groups_claim/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema121.properties.identity.properties.jwt.items.properties.groups_claim.type,parentSchema:schema121.properties.identity.properties.jwt.items.properties.groups_claim,data:data21};
 if(vErrors === null){
 vErrors = [err31];
 }
@@ -14786,7 +15049,7 @@ errors++;
 if(data14.clock_skew_s !== undefined){
 let data22 = data14.clock_skew_s;
 if((!(((typeof data22 == "number") && (!(data22 % 1) && !isNaN(data22))) && (isFinite(data22)))) && (typeof data22 !== "string")){
-const err32 = {instancePath:instancePath+"/identity/jwt/" + i3+"/clock_skew_s",schemaPath:"#/properties/identity/properties/jwt/items/properties/clock_skew_s/type",keyword:"type",params:{type: schema120.properties.identity.properties.jwt.items.properties.clock_skew_s.type},message:"must be integer,string",schema:schema120.properties.identity.properties.jwt.items.properties.clock_skew_s.type,parentSchema:schema120.properties.identity.properties.jwt.items.properties.clock_skew_s,data:data22};
+const err32 = {instancePath:instancePath+"/identity/jwt/" + i3+"/clock_skew_s",schemaPath:"#/properties/identity/properties/jwt/items/properties/clock_skew_s/type",keyword:"type",params:{type: schema121.properties.identity.properties.jwt.items.properties.clock_skew_s.type},message:"must be integer,string",schema:schema121.properties.identity.properties.jwt.items.properties.clock_skew_s.type,parentSchema:schema121.properties.identity.properties.jwt.items.properties.clock_skew_s,data:data22};
 if(vErrors === null){
 vErrors = [err32];
 }
@@ -14795,9 +15058,9 @@ vErrors.push(err32);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "duration", data22, schema120.properties.identity.properties.jwt.items.properties.clock_skew_s, instancePath+"/identity/jwt/" + i3+"/clock_skew_s");
+const reason0 = checkScalar.call(this, "duration", data22, schema121.properties.identity.properties.jwt.items.properties.clock_skew_s, instancePath+"/identity/jwt/" + i3+"/clock_skew_s");
 if(reason0 !== undefined){
-const err33 = {instancePath:instancePath+"/identity/jwt/" + i3+"/clock_skew_s",schemaPath:"#/properties/identity/properties/jwt/items/properties/clock_skew_s/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration",parentSchema:schema120.properties.identity.properties.jwt.items.properties.clock_skew_s,data:data22};
+const err33 = {instancePath:instancePath+"/identity/jwt/" + i3+"/clock_skew_s",schemaPath:"#/properties/identity/properties/jwt/items/properties/clock_skew_s/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration",parentSchema:schema121.properties.identity.properties.jwt.items.properties.clock_skew_s,data:data22};
 if(vErrors === null){
 vErrors = [err33];
 }
@@ -14809,7 +15072,7 @@ errors++;
 }
 }
 else {
-const err34 = {instancePath:instancePath+"/identity/jwt/" + i3,schemaPath:"#/properties/identity/properties/jwt/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema120.properties.identity.properties.jwt.items.type,parentSchema:schema120.properties.identity.properties.jwt.items,data:data14};
+const err34 = {instancePath:instancePath+"/identity/jwt/" + i3,schemaPath:"#/properties/identity/properties/jwt/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema121.properties.identity.properties.jwt.items.type,parentSchema:schema121.properties.identity.properties.jwt.items,data:data14};
 if(vErrors === null){
 vErrors = [err34];
 }
@@ -14821,7 +15084,7 @@ errors++;
 }
 }
 else {
-const err35 = {instancePath:instancePath+"/identity/jwt",schemaPath:"#/properties/identity/properties/jwt/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema120.properties.identity.properties.jwt.type,parentSchema:schema120.properties.identity.properties.jwt,data:data13};
+const err35 = {instancePath:instancePath+"/identity/jwt",schemaPath:"#/properties/identity/properties/jwt/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema121.properties.identity.properties.jwt.type,parentSchema:schema121.properties.identity.properties.jwt,data:data13};
 if(vErrors === null){
 vErrors = [err35];
 }
@@ -14834,7 +15097,7 @@ errors++;
 if(data0.htpasswd_file !== undefined){
 let data23 = data0.htpasswd_file;
 if(typeof data23 !== "string"){
-const err36 = {instancePath:instancePath+"/identity/htpasswd_file",schemaPath:"#/properties/identity/properties/htpasswd_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema120.properties.identity.properties.htpasswd_file.type,parentSchema:schema120.properties.identity.properties.htpasswd_file,data:data23};
+const err36 = {instancePath:instancePath+"/identity/htpasswd_file",schemaPath:"#/properties/identity/properties/htpasswd_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema121.properties.identity.properties.htpasswd_file.type,parentSchema:schema121.properties.identity.properties.htpasswd_file,data:data23};
 if(vErrors === null){
 vErrors = [err36];
 }
@@ -14849,7 +15112,7 @@ let data24 = data0.client_certificates;
 if(data24 && typeof data24 == "object" && !Array.isArray(data24)){
 for(const key5 in data24){
 if(!((key5 === "name") || (key5 === "groups"))){
-const err37 = {instancePath:instancePath+"/identity/client_certificates",schemaPath:"#/properties/identity/properties/client_certificates/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key5},message:"must NOT have additional properties",schema:false,parentSchema:schema120.properties.identity.properties.client_certificates,data:data24};
+const err37 = {instancePath:instancePath+"/identity/client_certificates",schemaPath:"#/properties/identity/properties/client_certificates/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key5},message:"must NOT have additional properties",schema:false,parentSchema:schema121.properties.identity.properties.client_certificates,data:data24};
 if(vErrors === null){
 vErrors = [err37];
 }
@@ -14862,7 +15125,7 @@ errors++;
 if(data24.name !== undefined){
 let data25 = data24.name;
 if(typeof data25 !== "string"){
-const err38 = {instancePath:instancePath+"/identity/client_certificates/name",schemaPath:"#/properties/identity/properties/client_certificates/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema120.properties.identity.properties.client_certificates.properties.name.type,parentSchema:schema120.properties.identity.properties.client_certificates.properties.name,data:data25};
+const err38 = {instancePath:instancePath+"/identity/client_certificates/name",schemaPath:"#/properties/identity/properties/client_certificates/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema121.properties.identity.properties.client_certificates.properties.name.type,parentSchema:schema121.properties.identity.properties.client_certificates.properties.name,data:data25};
 if(vErrors === null){
 vErrors = [err38];
 }
@@ -14872,7 +15135,7 @@ vErrors.push(err38);
 errors++;
 }
 if(!((((data25 === "common_name") || (data25 === "dns")) || (data25 === "uri")) || (data25 === "email"))){
-const err39 = {instancePath:instancePath+"/identity/client_certificates/name",schemaPath:"#/properties/identity/properties/client_certificates/properties/name/enum",keyword:"enum",params:{allowedValues: schema120.properties.identity.properties.client_certificates.properties.name.enum},message:"must be equal to one of the allowed values",schema:schema120.properties.identity.properties.client_certificates.properties.name.enum,parentSchema:schema120.properties.identity.properties.client_certificates.properties.name,data:data25};
+const err39 = {instancePath:instancePath+"/identity/client_certificates/name",schemaPath:"#/properties/identity/properties/client_certificates/properties/name/enum",keyword:"enum",params:{allowedValues: schema121.properties.identity.properties.client_certificates.properties.name.enum},message:"must be equal to one of the allowed values",schema:schema121.properties.identity.properties.client_certificates.properties.name.enum,parentSchema:schema121.properties.identity.properties.client_certificates.properties.name,data:data25};
 if(vErrors === null){
 vErrors = [err39];
 }
@@ -14885,7 +15148,7 @@ errors++;
 if(data24.groups !== undefined){
 let data26 = data24.groups;
 if(typeof data26 !== "string"){
-const err40 = {instancePath:instancePath+"/identity/client_certificates/groups",schemaPath:"#/properties/identity/properties/client_certificates/properties/groups/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema120.properties.identity.properties.client_certificates.properties.groups.type,parentSchema:schema120.properties.identity.properties.client_certificates.properties.groups,data:data26};
+const err40 = {instancePath:instancePath+"/identity/client_certificates/groups",schemaPath:"#/properties/identity/properties/client_certificates/properties/groups/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema121.properties.identity.properties.client_certificates.properties.groups.type,parentSchema:schema121.properties.identity.properties.client_certificates.properties.groups,data:data26};
 if(vErrors === null){
 vErrors = [err40];
 }
@@ -14895,7 +15158,7 @@ vErrors.push(err40);
 errors++;
 }
 if(!(((data26 === "none") || (data26 === "organization")) || (data26 === "organizational_unit"))){
-const err41 = {instancePath:instancePath+"/identity/client_certificates/groups",schemaPath:"#/properties/identity/properties/client_certificates/properties/groups/enum",keyword:"enum",params:{allowedValues: schema120.properties.identity.properties.client_certificates.properties.groups.enum},message:"must be equal to one of the allowed values",schema:schema120.properties.identity.properties.client_certificates.properties.groups.enum,parentSchema:schema120.properties.identity.properties.client_certificates.properties.groups,data:data26};
+const err41 = {instancePath:instancePath+"/identity/client_certificates/groups",schemaPath:"#/properties/identity/properties/client_certificates/properties/groups/enum",keyword:"enum",params:{allowedValues: schema121.properties.identity.properties.client_certificates.properties.groups.enum},message:"must be equal to one of the allowed values",schema:schema121.properties.identity.properties.client_certificates.properties.groups.enum,parentSchema:schema121.properties.identity.properties.client_certificates.properties.groups,data:data26};
 if(vErrors === null){
 vErrors = [err41];
 }
@@ -14907,7 +15170,7 @@ errors++;
 }
 }
 else {
-const err42 = {instancePath:instancePath+"/identity/client_certificates",schemaPath:"#/properties/identity/properties/client_certificates/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema120.properties.identity.properties.client_certificates.type,parentSchema:schema120.properties.identity.properties.client_certificates,data:data24};
+const err42 = {instancePath:instancePath+"/identity/client_certificates",schemaPath:"#/properties/identity/properties/client_certificates/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema121.properties.identity.properties.client_certificates.type,parentSchema:schema121.properties.identity.properties.client_certificates,data:data24};
 if(vErrors === null){
 vErrors = [err42];
 }
@@ -14919,7 +15182,7 @@ errors++;
 }
 }
 else {
-const err43 = {instancePath:instancePath+"/identity",schemaPath:"#/properties/identity/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema120.properties.identity.type,parentSchema:schema120.properties.identity,data:data0};
+const err43 = {instancePath:instancePath+"/identity",schemaPath:"#/properties/identity/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema121.properties.identity.type,parentSchema:schema121.properties.identity,data:data0};
 if(vErrors === null){
 vErrors = [err43];
 }
@@ -14937,7 +15200,7 @@ for(let i5=0; i5<len5; i5++){
 let data28 = data27[i5];
 if(data28 && typeof data28 == "object" && !Array.isArray(data28)){
 if(data28.may === undefined){
-const err44 = {instancePath:instancePath+"/access/" + i5,schemaPath:"#/properties/access/items/required",keyword:"required",params:{missingProperty: "may"},message:"must have required property '"+"may"+"'",schema:schema120.properties.access.items.required,parentSchema:schema120.properties.access.items,data:data28};
+const err44 = {instancePath:instancePath+"/access/" + i5,schemaPath:"#/properties/access/items/required",keyword:"required",params:{missingProperty: "may"},message:"must have required property '"+"may"+"'",schema:schema121.properties.access.items.required,parentSchema:schema121.properties.access.items,data:data28};
 if(vErrors === null){
 vErrors = [err44];
 }
@@ -14948,7 +15211,7 @@ errors++;
 }
 for(const key6 in data28){
 if(!((((((((key6 === "may") || (key6 === "instances")) || (key6 === "schedulers")) || (key6 === "anonymous")) || (key6 === "names")) || (key6 === "groups")) || (key6 === "claims")) || (key6 === "by"))){
-const err45 = {instancePath:instancePath+"/access/" + i5,schemaPath:"#/properties/access/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key6},message:"must NOT have additional properties",schema:false,parentSchema:schema120.properties.access.items,data:data28};
+const err45 = {instancePath:instancePath+"/access/" + i5,schemaPath:"#/properties/access/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key6},message:"must NOT have additional properties",schema:false,parentSchema:schema121.properties.access.items,data:data28};
 if(vErrors === null){
 vErrors = [err45];
 }
@@ -14962,7 +15225,7 @@ if(data28.may !== undefined){
 let data29 = data28.may;
 if(Array.isArray(data29)){
 if(data29.length < 1){
-const err46 = {instancePath:instancePath+"/access/" + i5+"/may",schemaPath:"#/properties/access/items/properties/may/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema120.properties.access.items.properties.may,data:data29};
+const err46 = {instancePath:instancePath+"/access/" + i5+"/may",schemaPath:"#/properties/access/items/properties/may/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema121.properties.access.items.properties.may,data:data29};
 if(vErrors === null){
 vErrors = [err46];
 }
@@ -14975,7 +15238,7 @@ const len6 = data29.length;
 for(let i6=0; i6<len6; i6++){
 let data30 = data29[i6];
 if(typeof data30 !== "string"){
-const err47 = {instancePath:instancePath+"/access/" + i5+"/may/" + i6,schemaPath:"#/properties/access/items/properties/may/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema120.properties.access.items.properties.may.items.type,parentSchema:schema120.properties.access.items.properties.may.items,data:data30};
+const err47 = {instancePath:instancePath+"/access/" + i5+"/may/" + i6,schemaPath:"#/properties/access/items/properties/may/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema121.properties.access.items.properties.may.items.type,parentSchema:schema121.properties.access.items.properties.may.items,data:data30};
 if(vErrors === null){
 vErrors = [err47];
 }
@@ -14984,9 +15247,9 @@ vErrors.push(err47);
 }
 errors++;
 }
-const reason1 = checkWord.call(this, schema120.properties.access.items.properties.may.items["x-words"], data30, schema120.properties.access.items.properties.may.items, instancePath+"/access/" + i5+"/may/" + i6);
+const reason1 = checkWord.call(this, schema121.properties.access.items.properties.may.items["x-words"], data30, schema121.properties.access.items.properties.may.items, instancePath+"/access/" + i5+"/may/" + i6);
 if(reason1 !== undefined){
-const err48 = {instancePath:instancePath+"/access/" + i5+"/may/" + i6,schemaPath:"#/properties/access/items/properties/may/items/x-words",keyword:"x-words",params:{},message:reason1,schema:schema120.properties.access.items.properties.may.items["x-words"],parentSchema:schema120.properties.access.items.properties.may.items,data:data30};
+const err48 = {instancePath:instancePath+"/access/" + i5+"/may/" + i6,schemaPath:"#/properties/access/items/properties/may/items/x-words",keyword:"x-words",params:{},message:reason1,schema:schema121.properties.access.items.properties.may.items["x-words"],parentSchema:schema121.properties.access.items.properties.may.items,data:data30};
 if(vErrors === null){
 vErrors = [err48];
 }
@@ -14998,7 +15261,7 @@ errors++;
 }
 }
 else {
-const err49 = {instancePath:instancePath+"/access/" + i5+"/may",schemaPath:"#/properties/access/items/properties/may/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema120.properties.access.items.properties.may.type,parentSchema:schema120.properties.access.items.properties.may,data:data29};
+const err49 = {instancePath:instancePath+"/access/" + i5+"/may",schemaPath:"#/properties/access/items/properties/may/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema121.properties.access.items.properties.may.type,parentSchema:schema121.properties.access.items.properties.may,data:data29};
 if(vErrors === null){
 vErrors = [err49];
 }
@@ -15015,7 +15278,7 @@ const len7 = data31.length;
 for(let i7=0; i7<len7; i7++){
 let data32 = data31[i7];
 if(typeof data32 !== "string"){
-const err50 = {instancePath:instancePath+"/access/" + i5+"/instances/" + i7,schemaPath:"#/properties/access/items/properties/instances/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema120.properties.access.items.properties.instances.items.type,parentSchema:schema120.properties.access.items.properties.instances.items,data:data32};
+const err50 = {instancePath:instancePath+"/access/" + i5+"/instances/" + i7,schemaPath:"#/properties/access/items/properties/instances/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema121.properties.access.items.properties.instances.items.type,parentSchema:schema121.properties.access.items.properties.instances.items,data:data32};
 if(vErrors === null){
 vErrors = [err50];
 }
@@ -15027,7 +15290,7 @@ errors++;
 }
 }
 else {
-const err51 = {instancePath:instancePath+"/access/" + i5+"/instances",schemaPath:"#/properties/access/items/properties/instances/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema120.properties.access.items.properties.instances.type,parentSchema:schema120.properties.access.items.properties.instances,data:data31};
+const err51 = {instancePath:instancePath+"/access/" + i5+"/instances",schemaPath:"#/properties/access/items/properties/instances/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema121.properties.access.items.properties.instances.type,parentSchema:schema121.properties.access.items.properties.instances,data:data31};
 if(vErrors === null){
 vErrors = [err51];
 }
@@ -15044,7 +15307,7 @@ const len8 = data33.length;
 for(let i8=0; i8<len8; i8++){
 let data34 = data33[i8];
 if(typeof data34 !== "string"){
-const err52 = {instancePath:instancePath+"/access/" + i5+"/schedulers/" + i8,schemaPath:"#/properties/access/items/properties/schedulers/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema120.properties.access.items.properties.schedulers.items.type,parentSchema:schema120.properties.access.items.properties.schedulers.items,data:data34};
+const err52 = {instancePath:instancePath+"/access/" + i5+"/schedulers/" + i8,schemaPath:"#/properties/access/items/properties/schedulers/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema121.properties.access.items.properties.schedulers.items.type,parentSchema:schema121.properties.access.items.properties.schedulers.items,data:data34};
 if(vErrors === null){
 vErrors = [err52];
 }
@@ -15056,7 +15319,7 @@ errors++;
 }
 }
 else {
-const err53 = {instancePath:instancePath+"/access/" + i5+"/schedulers",schemaPath:"#/properties/access/items/properties/schedulers/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema120.properties.access.items.properties.schedulers.type,parentSchema:schema120.properties.access.items.properties.schedulers,data:data33};
+const err53 = {instancePath:instancePath+"/access/" + i5+"/schedulers",schemaPath:"#/properties/access/items/properties/schedulers/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema121.properties.access.items.properties.schedulers.type,parentSchema:schema121.properties.access.items.properties.schedulers,data:data33};
 if(vErrors === null){
 vErrors = [err53];
 }
@@ -15069,7 +15332,7 @@ errors++;
 if(data28.anonymous !== undefined){
 let data35 = data28.anonymous;
 if((typeof data35 !== "boolean") && (typeof data35 !== "string")){
-const err54 = {instancePath:instancePath+"/access/" + i5+"/anonymous",schemaPath:"#/properties/access/items/properties/anonymous/type",keyword:"type",params:{type: schema120.properties.access.items.properties.anonymous.type},message:"must be boolean,string",schema:schema120.properties.access.items.properties.anonymous.type,parentSchema:schema120.properties.access.items.properties.anonymous,data:data35};
+const err54 = {instancePath:instancePath+"/access/" + i5+"/anonymous",schemaPath:"#/properties/access/items/properties/anonymous/type",keyword:"type",params:{type: schema121.properties.access.items.properties.anonymous.type},message:"must be boolean,string",schema:schema121.properties.access.items.properties.anonymous.type,parentSchema:schema121.properties.access.items.properties.anonymous,data:data35};
 if(vErrors === null){
 vErrors = [err54];
 }
@@ -15078,9 +15341,9 @@ vErrors.push(err54);
 }
 errors++;
 }
-const reason2 = checkScalar.call(this, "bool", data35, schema120.properties.access.items.properties.anonymous, instancePath+"/access/" + i5+"/anonymous");
+const reason2 = checkScalar.call(this, "bool", data35, schema121.properties.access.items.properties.anonymous, instancePath+"/access/" + i5+"/anonymous");
 if(reason2 !== undefined){
-const err55 = {instancePath:instancePath+"/access/" + i5+"/anonymous",schemaPath:"#/properties/access/items/properties/anonymous/x-value",keyword:"x-value",params:{},message:reason2,schema:"bool",parentSchema:schema120.properties.access.items.properties.anonymous,data:data35};
+const err55 = {instancePath:instancePath+"/access/" + i5+"/anonymous",schemaPath:"#/properties/access/items/properties/anonymous/x-value",keyword:"x-value",params:{},message:reason2,schema:"bool",parentSchema:schema121.properties.access.items.properties.anonymous,data:data35};
 if(vErrors === null){
 vErrors = [err55];
 }
@@ -15094,7 +15357,7 @@ if(data28.names !== undefined){
 let data36 = data28.names;
 if(Array.isArray(data36)){
 if(data36.length < 1){
-const err56 = {instancePath:instancePath+"/access/" + i5+"/names",schemaPath:"#/properties/access/items/properties/names/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema120.properties.access.items.properties.names,data:data36};
+const err56 = {instancePath:instancePath+"/access/" + i5+"/names",schemaPath:"#/properties/access/items/properties/names/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema121.properties.access.items.properties.names,data:data36};
 if(vErrors === null){
 vErrors = [err56];
 }
@@ -15107,7 +15370,7 @@ const len9 = data36.length;
 for(let i9=0; i9<len9; i9++){
 let data37 = data36[i9];
 if(typeof data37 !== "string"){
-const err57 = {instancePath:instancePath+"/access/" + i5+"/names/" + i9,schemaPath:"#/properties/access/items/properties/names/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema120.properties.access.items.properties.names.items.type,parentSchema:schema120.properties.access.items.properties.names.items,data:data37};
+const err57 = {instancePath:instancePath+"/access/" + i5+"/names/" + i9,schemaPath:"#/properties/access/items/properties/names/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema121.properties.access.items.properties.names.items.type,parentSchema:schema121.properties.access.items.properties.names.items,data:data37};
 if(vErrors === null){
 vErrors = [err57];
 }
@@ -15119,7 +15382,7 @@ errors++;
 }
 }
 else {
-const err58 = {instancePath:instancePath+"/access/" + i5+"/names",schemaPath:"#/properties/access/items/properties/names/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema120.properties.access.items.properties.names.type,parentSchema:schema120.properties.access.items.properties.names,data:data36};
+const err58 = {instancePath:instancePath+"/access/" + i5+"/names",schemaPath:"#/properties/access/items/properties/names/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema121.properties.access.items.properties.names.type,parentSchema:schema121.properties.access.items.properties.names,data:data36};
 if(vErrors === null){
 vErrors = [err58];
 }
@@ -15133,7 +15396,7 @@ if(data28.groups !== undefined){
 let data38 = data28.groups;
 if(Array.isArray(data38)){
 if(data38.length < 1){
-const err59 = {instancePath:instancePath+"/access/" + i5+"/groups",schemaPath:"#/properties/access/items/properties/groups/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema120.properties.access.items.properties.groups,data:data38};
+const err59 = {instancePath:instancePath+"/access/" + i5+"/groups",schemaPath:"#/properties/access/items/properties/groups/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema121.properties.access.items.properties.groups,data:data38};
 if(vErrors === null){
 vErrors = [err59];
 }
@@ -15146,7 +15409,7 @@ const len10 = data38.length;
 for(let i10=0; i10<len10; i10++){
 let data39 = data38[i10];
 if(typeof data39 !== "string"){
-const err60 = {instancePath:instancePath+"/access/" + i5+"/groups/" + i10,schemaPath:"#/properties/access/items/properties/groups/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema120.properties.access.items.properties.groups.items.type,parentSchema:schema120.properties.access.items.properties.groups.items,data:data39};
+const err60 = {instancePath:instancePath+"/access/" + i5+"/groups/" + i10,schemaPath:"#/properties/access/items/properties/groups/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema121.properties.access.items.properties.groups.items.type,parentSchema:schema121.properties.access.items.properties.groups.items,data:data39};
 if(vErrors === null){
 vErrors = [err60];
 }
@@ -15158,7 +15421,7 @@ errors++;
 }
 }
 else {
-const err61 = {instancePath:instancePath+"/access/" + i5+"/groups",schemaPath:"#/properties/access/items/properties/groups/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema120.properties.access.items.properties.groups.type,parentSchema:schema120.properties.access.items.properties.groups,data:data38};
+const err61 = {instancePath:instancePath+"/access/" + i5+"/groups",schemaPath:"#/properties/access/items/properties/groups/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema121.properties.access.items.properties.groups.type,parentSchema:schema121.properties.access.items.properties.groups,data:data38};
 if(vErrors === null){
 vErrors = [err61];
 }
@@ -15174,7 +15437,7 @@ if(data40 && typeof data40 == "object" && !Array.isArray(data40)){
 for(const key7 in data40){
 let data41 = data40[key7];
 if(typeof data41 !== "string"){
-const err62 = {instancePath:instancePath+"/access/" + i5+"/claims/" + key7.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/access/items/properties/claims/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema120.properties.access.items.properties.claims.additionalProperties.type,parentSchema:schema120.properties.access.items.properties.claims.additionalProperties,data:data41};
+const err62 = {instancePath:instancePath+"/access/" + i5+"/claims/" + key7.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/access/items/properties/claims/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema121.properties.access.items.properties.claims.additionalProperties.type,parentSchema:schema121.properties.access.items.properties.claims.additionalProperties,data:data41};
 if(vErrors === null){
 vErrors = [err62];
 }
@@ -15186,7 +15449,7 @@ errors++;
 }
 }
 else {
-const err63 = {instancePath:instancePath+"/access/" + i5+"/claims",schemaPath:"#/properties/access/items/properties/claims/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema120.properties.access.items.properties.claims.type,parentSchema:schema120.properties.access.items.properties.claims,data:data40};
+const err63 = {instancePath:instancePath+"/access/" + i5+"/claims",schemaPath:"#/properties/access/items/properties/claims/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema121.properties.access.items.properties.claims.type,parentSchema:schema121.properties.access.items.properties.claims,data:data40};
 if(vErrors === null){
 vErrors = [err63];
 }
@@ -15200,7 +15463,7 @@ if(data28.by !== undefined){
 let data42 = data28.by;
 if(Array.isArray(data42)){
 if(data42.length < 1){
-const err64 = {instancePath:instancePath+"/access/" + i5+"/by",schemaPath:"#/properties/access/items/properties/by/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema120.properties.access.items.properties.by,data:data42};
+const err64 = {instancePath:instancePath+"/access/" + i5+"/by",schemaPath:"#/properties/access/items/properties/by/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema121.properties.access.items.properties.by,data:data42};
 if(vErrors === null){
 vErrors = [err64];
 }
@@ -15213,7 +15476,7 @@ const len11 = data42.length;
 for(let i11=0; i11<len11; i11++){
 let data43 = data42[i11];
 if(typeof data43 !== "string"){
-const err65 = {instancePath:instancePath+"/access/" + i5+"/by/" + i11,schemaPath:"#/properties/access/items/properties/by/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema120.properties.access.items.properties.by.items.type,parentSchema:schema120.properties.access.items.properties.by.items,data:data43};
+const err65 = {instancePath:instancePath+"/access/" + i5+"/by/" + i11,schemaPath:"#/properties/access/items/properties/by/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema121.properties.access.items.properties.by.items.type,parentSchema:schema121.properties.access.items.properties.by.items,data:data43};
 if(vErrors === null){
 vErrors = [err65];
 }
@@ -15223,7 +15486,7 @@ vErrors.push(err65);
 errors++;
 }
 if(!(((((data43 === "header") || (data43 === "token")) || (data43 === "jwt")) || (data43 === "basic")) || (data43 === "certificate"))){
-const err66 = {instancePath:instancePath+"/access/" + i5+"/by/" + i11,schemaPath:"#/properties/access/items/properties/by/items/enum",keyword:"enum",params:{allowedValues: schema120.properties.access.items.properties.by.items.enum},message:"must be equal to one of the allowed values",schema:schema120.properties.access.items.properties.by.items.enum,parentSchema:schema120.properties.access.items.properties.by.items,data:data43};
+const err66 = {instancePath:instancePath+"/access/" + i5+"/by/" + i11,schemaPath:"#/properties/access/items/properties/by/items/enum",keyword:"enum",params:{allowedValues: schema121.properties.access.items.properties.by.items.enum},message:"must be equal to one of the allowed values",schema:schema121.properties.access.items.properties.by.items.enum,parentSchema:schema121.properties.access.items.properties.by.items,data:data43};
 if(vErrors === null){
 vErrors = [err66];
 }
@@ -15235,7 +15498,7 @@ errors++;
 }
 }
 else {
-const err67 = {instancePath:instancePath+"/access/" + i5+"/by",schemaPath:"#/properties/access/items/properties/by/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema120.properties.access.items.properties.by.type,parentSchema:schema120.properties.access.items.properties.by,data:data42};
+const err67 = {instancePath:instancePath+"/access/" + i5+"/by",schemaPath:"#/properties/access/items/properties/by/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema121.properties.access.items.properties.by.type,parentSchema:schema121.properties.access.items.properties.by,data:data42};
 if(vErrors === null){
 vErrors = [err67];
 }
@@ -15247,7 +15510,7 @@ errors++;
 }
 }
 else {
-const err68 = {instancePath:instancePath+"/access/" + i5,schemaPath:"#/properties/access/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema120.properties.access.items.type,parentSchema:schema120.properties.access.items,data:data28};
+const err68 = {instancePath:instancePath+"/access/" + i5,schemaPath:"#/properties/access/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema121.properties.access.items.type,parentSchema:schema121.properties.access.items,data:data28};
 if(vErrors === null){
 vErrors = [err68];
 }
@@ -15259,7 +15522,7 @@ errors++;
 }
 }
 else {
-const err69 = {instancePath:instancePath+"/access",schemaPath:"#/properties/access/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema120.properties.access.type,parentSchema:schema120.properties.access,data:data27};
+const err69 = {instancePath:instancePath+"/access",schemaPath:"#/properties/access/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema121.properties.access.type,parentSchema:schema121.properties.access,data:data27};
 if(vErrors === null){
 vErrors = [err69];
 }
@@ -15277,7 +15540,7 @@ for(let i12=0; i12<len12; i12++){
 let data45 = data44[i12];
 if(data45 && typeof data45 == "object" && !Array.isArray(data45)){
 if(data45.requests_per_s === undefined){
-const err70 = {instancePath:instancePath+"/request_limits/" + i12,schemaPath:"#/properties/request_limits/items/required",keyword:"required",params:{missingProperty: "requests_per_s"},message:"must have required property '"+"requests_per_s"+"'",schema:schema120.properties.request_limits.items.required,parentSchema:schema120.properties.request_limits.items,data:data45};
+const err70 = {instancePath:instancePath+"/request_limits/" + i12,schemaPath:"#/properties/request_limits/items/required",keyword:"required",params:{missingProperty: "requests_per_s"},message:"must have required property '"+"requests_per_s"+"'",schema:schema121.properties.request_limits.items.required,parentSchema:schema121.properties.request_limits.items,data:data45};
 if(vErrors === null){
 vErrors = [err70];
 }
@@ -15288,7 +15551,7 @@ errors++;
 }
 for(const key8 in data45){
 if(!(((((((key8 === "requests_per_s") || (key8 === "burst")) || (key8 === "anonymous")) || (key8 === "names")) || (key8 === "groups")) || (key8 === "claims")) || (key8 === "by"))){
-const err71 = {instancePath:instancePath+"/request_limits/" + i12,schemaPath:"#/properties/request_limits/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key8},message:"must NOT have additional properties",schema:false,parentSchema:schema120.properties.request_limits.items,data:data45};
+const err71 = {instancePath:instancePath+"/request_limits/" + i12,schemaPath:"#/properties/request_limits/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key8},message:"must NOT have additional properties",schema:false,parentSchema:schema121.properties.request_limits.items,data:data45};
 if(vErrors === null){
 vErrors = [err71];
 }
@@ -15301,7 +15564,7 @@ errors++;
 if(data45.requests_per_s !== undefined){
 let data46 = data45.requests_per_s;
 if((!((typeof data46 == "number") && (isFinite(data46)))) && (typeof data46 !== "string")){
-const err72 = {instancePath:instancePath+"/request_limits/" + i12+"/requests_per_s",schemaPath:"#/properties/request_limits/items/properties/requests_per_s/type",keyword:"type",params:{type: schema120.properties.request_limits.items.properties.requests_per_s.type},message:"must be number,string",schema:schema120.properties.request_limits.items.properties.requests_per_s.type,parentSchema:schema120.properties.request_limits.items.properties.requests_per_s,data:data46};
+const err72 = {instancePath:instancePath+"/request_limits/" + i12+"/requests_per_s",schemaPath:"#/properties/request_limits/items/properties/requests_per_s/type",keyword:"type",params:{type: schema121.properties.request_limits.items.properties.requests_per_s.type},message:"must be number,string",schema:schema121.properties.request_limits.items.properties.requests_per_s.type,parentSchema:schema121.properties.request_limits.items.properties.requests_per_s,data:data46};
 if(vErrors === null){
 vErrors = [err72];
 }
@@ -15310,9 +15573,9 @@ vErrors.push(err72);
 }
 errors++;
 }
-const reason3 = checkScalar.call(this, "number", data46, schema120.properties.request_limits.items.properties.requests_per_s, instancePath+"/request_limits/" + i12+"/requests_per_s");
+const reason3 = checkScalar.call(this, "number", data46, schema121.properties.request_limits.items.properties.requests_per_s, instancePath+"/request_limits/" + i12+"/requests_per_s");
 if(reason3 !== undefined){
-const err73 = {instancePath:instancePath+"/request_limits/" + i12+"/requests_per_s",schemaPath:"#/properties/request_limits/items/properties/requests_per_s/x-value",keyword:"x-value",params:{},message:reason3,schema:"number",parentSchema:schema120.properties.request_limits.items.properties.requests_per_s,data:data46};
+const err73 = {instancePath:instancePath+"/request_limits/" + i12+"/requests_per_s",schemaPath:"#/properties/request_limits/items/properties/requests_per_s/x-value",keyword:"x-value",params:{},message:reason3,schema:"number",parentSchema:schema121.properties.request_limits.items.properties.requests_per_s,data:data46};
 if(vErrors === null){
 vErrors = [err73];
 }
@@ -15323,7 +15586,7 @@ errors++;
 }
 if((typeof data46 == "number") && (isFinite(data46))){
 if(data46 <= 0 || isNaN(data46)){
-const err74 = {instancePath:instancePath+"/request_limits/" + i12+"/requests_per_s",schemaPath:"#/properties/request_limits/items/properties/requests_per_s/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0",schema:0,parentSchema:schema120.properties.request_limits.items.properties.requests_per_s,data:data46};
+const err74 = {instancePath:instancePath+"/request_limits/" + i12+"/requests_per_s",schemaPath:"#/properties/request_limits/items/properties/requests_per_s/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0",schema:0,parentSchema:schema121.properties.request_limits.items.properties.requests_per_s,data:data46};
 if(vErrors === null){
 vErrors = [err74];
 }
@@ -15337,7 +15600,7 @@ errors++;
 if(data45.burst !== undefined){
 let data47 = data45.burst;
 if((!(((typeof data47 == "number") && (!(data47 % 1) && !isNaN(data47))) && (isFinite(data47)))) && (typeof data47 !== "string")){
-const err75 = {instancePath:instancePath+"/request_limits/" + i12+"/burst",schemaPath:"#/properties/request_limits/items/properties/burst/type",keyword:"type",params:{type: schema120.properties.request_limits.items.properties.burst.type},message:"must be integer,string",schema:schema120.properties.request_limits.items.properties.burst.type,parentSchema:schema120.properties.request_limits.items.properties.burst,data:data47};
+const err75 = {instancePath:instancePath+"/request_limits/" + i12+"/burst",schemaPath:"#/properties/request_limits/items/properties/burst/type",keyword:"type",params:{type: schema121.properties.request_limits.items.properties.burst.type},message:"must be integer,string",schema:schema121.properties.request_limits.items.properties.burst.type,parentSchema:schema121.properties.request_limits.items.properties.burst,data:data47};
 if(vErrors === null){
 vErrors = [err75];
 }
@@ -15346,9 +15609,9 @@ vErrors.push(err75);
 }
 errors++;
 }
-const reason4 = checkScalar.call(this, "count", data47, schema120.properties.request_limits.items.properties.burst, instancePath+"/request_limits/" + i12+"/burst");
+const reason4 = checkScalar.call(this, "count", data47, schema121.properties.request_limits.items.properties.burst, instancePath+"/request_limits/" + i12+"/burst");
 if(reason4 !== undefined){
-const err76 = {instancePath:instancePath+"/request_limits/" + i12+"/burst",schemaPath:"#/properties/request_limits/items/properties/burst/x-value",keyword:"x-value",params:{},message:reason4,schema:"count",parentSchema:schema120.properties.request_limits.items.properties.burst,data:data47};
+const err76 = {instancePath:instancePath+"/request_limits/" + i12+"/burst",schemaPath:"#/properties/request_limits/items/properties/burst/x-value",keyword:"x-value",params:{},message:reason4,schema:"count",parentSchema:schema121.properties.request_limits.items.properties.burst,data:data47};
 if(vErrors === null){
 vErrors = [err76];
 }
@@ -15359,7 +15622,7 @@ errors++;
 }
 if((typeof data47 == "number") && (isFinite(data47))){
 if(data47 < 1 || isNaN(data47)){
-const err77 = {instancePath:instancePath+"/request_limits/" + i12+"/burst",schemaPath:"#/properties/request_limits/items/properties/burst/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema120.properties.request_limits.items.properties.burst,data:data47};
+const err77 = {instancePath:instancePath+"/request_limits/" + i12+"/burst",schemaPath:"#/properties/request_limits/items/properties/burst/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema121.properties.request_limits.items.properties.burst,data:data47};
 if(vErrors === null){
 vErrors = [err77];
 }
@@ -15373,7 +15636,7 @@ errors++;
 if(data45.anonymous !== undefined){
 let data48 = data45.anonymous;
 if((typeof data48 !== "boolean") && (typeof data48 !== "string")){
-const err78 = {instancePath:instancePath+"/request_limits/" + i12+"/anonymous",schemaPath:"#/properties/request_limits/items/properties/anonymous/type",keyword:"type",params:{type: schema120.properties.request_limits.items.properties.anonymous.type},message:"must be boolean,string",schema:schema120.properties.request_limits.items.properties.anonymous.type,parentSchema:schema120.properties.request_limits.items.properties.anonymous,data:data48};
+const err78 = {instancePath:instancePath+"/request_limits/" + i12+"/anonymous",schemaPath:"#/properties/request_limits/items/properties/anonymous/type",keyword:"type",params:{type: schema121.properties.request_limits.items.properties.anonymous.type},message:"must be boolean,string",schema:schema121.properties.request_limits.items.properties.anonymous.type,parentSchema:schema121.properties.request_limits.items.properties.anonymous,data:data48};
 if(vErrors === null){
 vErrors = [err78];
 }
@@ -15382,9 +15645,9 @@ vErrors.push(err78);
 }
 errors++;
 }
-const reason5 = checkScalar.call(this, "bool", data48, schema120.properties.request_limits.items.properties.anonymous, instancePath+"/request_limits/" + i12+"/anonymous");
+const reason5 = checkScalar.call(this, "bool", data48, schema121.properties.request_limits.items.properties.anonymous, instancePath+"/request_limits/" + i12+"/anonymous");
 if(reason5 !== undefined){
-const err79 = {instancePath:instancePath+"/request_limits/" + i12+"/anonymous",schemaPath:"#/properties/request_limits/items/properties/anonymous/x-value",keyword:"x-value",params:{},message:reason5,schema:"bool",parentSchema:schema120.properties.request_limits.items.properties.anonymous,data:data48};
+const err79 = {instancePath:instancePath+"/request_limits/" + i12+"/anonymous",schemaPath:"#/properties/request_limits/items/properties/anonymous/x-value",keyword:"x-value",params:{},message:reason5,schema:"bool",parentSchema:schema121.properties.request_limits.items.properties.anonymous,data:data48};
 if(vErrors === null){
 vErrors = [err79];
 }
@@ -15395,32 +15658,32 @@ errors++;
 }
 }
 if(data45.names !== undefined){
-if(!(validate276.call(this, data45.names, {instancePath:instancePath+"/request_limits/" + i12+"/names",parentData:data45,parentDataProperty:"names",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate276.errors : vErrors.concat(validate276.errors);
+if(!(validate279.call(this, data45.names, {instancePath:instancePath+"/request_limits/" + i12+"/names",parentData:data45,parentDataProperty:"names",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate279.errors : vErrors.concat(validate279.errors);
 errors = vErrors.length;
 }
 }
 if(data45.groups !== undefined){
-if(!(validate278.call(this, data45.groups, {instancePath:instancePath+"/request_limits/" + i12+"/groups",parentData:data45,parentDataProperty:"groups",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate278.errors : vErrors.concat(validate278.errors);
+if(!(validate281.call(this, data45.groups, {instancePath:instancePath+"/request_limits/" + i12+"/groups",parentData:data45,parentDataProperty:"groups",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate281.errors : vErrors.concat(validate281.errors);
 errors = vErrors.length;
 }
 }
 if(data45.claims !== undefined){
-if(!(validate280.call(this, data45.claims, {instancePath:instancePath+"/request_limits/" + i12+"/claims",parentData:data45,parentDataProperty:"claims",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate280.errors : vErrors.concat(validate280.errors);
+if(!(validate283.call(this, data45.claims, {instancePath:instancePath+"/request_limits/" + i12+"/claims",parentData:data45,parentDataProperty:"claims",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate283.errors : vErrors.concat(validate283.errors);
 errors = vErrors.length;
 }
 }
 if(data45.by !== undefined){
-if(!(validate282.call(this, data45.by, {instancePath:instancePath+"/request_limits/" + i12+"/by",parentData:data45,parentDataProperty:"by",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate282.errors : vErrors.concat(validate282.errors);
+if(!(validate285.call(this, data45.by, {instancePath:instancePath+"/request_limits/" + i12+"/by",parentData:data45,parentDataProperty:"by",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate285.errors : vErrors.concat(validate285.errors);
 errors = vErrors.length;
 }
 }
 }
 else {
-const err80 = {instancePath:instancePath+"/request_limits/" + i12,schemaPath:"#/properties/request_limits/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema120.properties.request_limits.items.type,parentSchema:schema120.properties.request_limits.items,data:data45};
+const err80 = {instancePath:instancePath+"/request_limits/" + i12,schemaPath:"#/properties/request_limits/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema121.properties.request_limits.items.type,parentSchema:schema121.properties.request_limits.items,data:data45};
 if(vErrors === null){
 vErrors = [err80];
 }
@@ -15432,7 +15695,7 @@ errors++;
 }
 }
 else {
-const err81 = {instancePath:instancePath+"/request_limits",schemaPath:"#/properties/request_limits/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema120.properties.request_limits.type,parentSchema:schema120.properties.request_limits,data:data44};
+const err81 = {instancePath:instancePath+"/request_limits",schemaPath:"#/properties/request_limits/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema121.properties.request_limits.type,parentSchema:schema121.properties.request_limits,data:data44};
 if(vErrors === null){
 vErrors = [err81];
 }
@@ -15445,7 +15708,7 @@ errors++;
 if(data.callers_in_results !== undefined){
 let data53 = data.callers_in_results;
 if(typeof data53 !== "string"){
-const err82 = {instancePath:instancePath+"/callers_in_results",schemaPath:"#/properties/callers_in_results/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema120.properties.callers_in_results.type,parentSchema:schema120.properties.callers_in_results,data:data53};
+const err82 = {instancePath:instancePath+"/callers_in_results",schemaPath:"#/properties/callers_in_results/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema121.properties.callers_in_results.type,parentSchema:schema121.properties.callers_in_results,data:data53};
 if(vErrors === null){
 vErrors = [err82];
 }
@@ -15455,7 +15718,7 @@ vErrors.push(err82);
 errors++;
 }
 if(!(((data53 === "administrators") || (data53 === "readers")) || (data53 === "nobody"))){
-const err83 = {instancePath:instancePath+"/callers_in_results",schemaPath:"#/properties/callers_in_results/enum",keyword:"enum",params:{allowedValues: schema120.properties.callers_in_results.enum},message:"must be equal to one of the allowed values",schema:schema120.properties.callers_in_results.enum,parentSchema:schema120.properties.callers_in_results,data:data53};
+const err83 = {instancePath:instancePath+"/callers_in_results",schemaPath:"#/properties/callers_in_results/enum",keyword:"enum",params:{allowedValues: schema121.properties.callers_in_results.enum},message:"must be equal to one of the allowed values",schema:schema121.properties.callers_in_results.enum,parentSchema:schema121.properties.callers_in_results,data:data53};
 if(vErrors === null){
 vErrors = [err83];
 }
@@ -15469,7 +15732,7 @@ if(data.audit_log !== undefined){
 let data54 = data.audit_log;
 if(data54 && typeof data54 == "object" && !Array.isArray(data54)){
 if(data54.path === undefined){
-const err84 = {instancePath:instancePath+"/audit_log",schemaPath:"#/properties/audit_log/required",keyword:"required",params:{missingProperty: "path"},message:"must have required property '"+"path"+"'",schema:schema120.properties.audit_log.required,parentSchema:schema120.properties.audit_log,data:data54};
+const err84 = {instancePath:instancePath+"/audit_log",schemaPath:"#/properties/audit_log/required",keyword:"required",params:{missingProperty: "path"},message:"must have required property '"+"path"+"'",schema:schema121.properties.audit_log.required,parentSchema:schema121.properties.audit_log,data:data54};
 if(vErrors === null){
 vErrors = [err84];
 }
@@ -15480,7 +15743,7 @@ errors++;
 }
 for(const key9 in data54){
 if(!((((key9 === "path") || (key9 === "calls")) || (key9 === "max_bytes")) || (key9 === "max_files"))){
-const err85 = {instancePath:instancePath+"/audit_log",schemaPath:"#/properties/audit_log/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key9},message:"must NOT have additional properties",schema:false,parentSchema:schema120.properties.audit_log,data:data54};
+const err85 = {instancePath:instancePath+"/audit_log",schemaPath:"#/properties/audit_log/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key9},message:"must NOT have additional properties",schema:false,parentSchema:schema121.properties.audit_log,data:data54};
 if(vErrors === null){
 vErrors = [err85];
 }
@@ -15493,7 +15756,7 @@ errors++;
 if(data54.path !== undefined){
 let data55 = data54.path;
 if(typeof data55 !== "string"){
-const err86 = {instancePath:instancePath+"/audit_log/path",schemaPath:"#/properties/audit_log/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema120.properties.audit_log.properties.path.type,parentSchema:schema120.properties.audit_log.properties.path,data:data55};
+const err86 = {instancePath:instancePath+"/audit_log/path",schemaPath:"#/properties/audit_log/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema121.properties.audit_log.properties.path.type,parentSchema:schema121.properties.audit_log.properties.path,data:data55};
 if(vErrors === null){
 vErrors = [err86];
 }
@@ -15506,7 +15769,7 @@ errors++;
 if(data54.calls !== undefined){
 let data56 = data54.calls;
 if(typeof data56 !== "string"){
-const err87 = {instancePath:instancePath+"/audit_log/calls",schemaPath:"#/properties/audit_log/properties/calls/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema120.properties.audit_log.properties.calls.type,parentSchema:schema120.properties.audit_log.properties.calls,data:data56};
+const err87 = {instancePath:instancePath+"/audit_log/calls",schemaPath:"#/properties/audit_log/properties/calls/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema121.properties.audit_log.properties.calls.type,parentSchema:schema121.properties.audit_log.properties.calls,data:data56};
 if(vErrors === null){
 vErrors = [err87];
 }
@@ -15516,7 +15779,7 @@ vErrors.push(err87);
 errors++;
 }
 if(!((data56 === "all") || (data56 === "refused"))){
-const err88 = {instancePath:instancePath+"/audit_log/calls",schemaPath:"#/properties/audit_log/properties/calls/enum",keyword:"enum",params:{allowedValues: schema120.properties.audit_log.properties.calls.enum},message:"must be equal to one of the allowed values",schema:schema120.properties.audit_log.properties.calls.enum,parentSchema:schema120.properties.audit_log.properties.calls,data:data56};
+const err88 = {instancePath:instancePath+"/audit_log/calls",schemaPath:"#/properties/audit_log/properties/calls/enum",keyword:"enum",params:{allowedValues: schema121.properties.audit_log.properties.calls.enum},message:"must be equal to one of the allowed values",schema:schema121.properties.audit_log.properties.calls.enum,parentSchema:schema121.properties.audit_log.properties.calls,data:data56};
 if(vErrors === null){
 vErrors = [err88];
 }
@@ -15529,7 +15792,7 @@ errors++;
 if(data54.max_bytes !== undefined){
 let data57 = data54.max_bytes;
 if((!(((typeof data57 == "number") && (!(data57 % 1) && !isNaN(data57))) && (isFinite(data57)))) && (typeof data57 !== "string")){
-const err89 = {instancePath:instancePath+"/audit_log/max_bytes",schemaPath:"#/properties/audit_log/properties/max_bytes/type",keyword:"type",params:{type: schema120.properties.audit_log.properties.max_bytes.type},message:"must be integer,string",schema:schema120.properties.audit_log.properties.max_bytes.type,parentSchema:schema120.properties.audit_log.properties.max_bytes,data:data57};
+const err89 = {instancePath:instancePath+"/audit_log/max_bytes",schemaPath:"#/properties/audit_log/properties/max_bytes/type",keyword:"type",params:{type: schema121.properties.audit_log.properties.max_bytes.type},message:"must be integer,string",schema:schema121.properties.audit_log.properties.max_bytes.type,parentSchema:schema121.properties.audit_log.properties.max_bytes,data:data57};
 if(vErrors === null){
 vErrors = [err89];
 }
@@ -15538,9 +15801,9 @@ vErrors.push(err89);
 }
 errors++;
 }
-const reason6 = checkScalar.call(this, "size", data57, schema120.properties.audit_log.properties.max_bytes, instancePath+"/audit_log/max_bytes");
+const reason6 = checkScalar.call(this, "size", data57, schema121.properties.audit_log.properties.max_bytes, instancePath+"/audit_log/max_bytes");
 if(reason6 !== undefined){
-const err90 = {instancePath:instancePath+"/audit_log/max_bytes",schemaPath:"#/properties/audit_log/properties/max_bytes/x-value",keyword:"x-value",params:{},message:reason6,schema:"size",parentSchema:schema120.properties.audit_log.properties.max_bytes,data:data57};
+const err90 = {instancePath:instancePath+"/audit_log/max_bytes",schemaPath:"#/properties/audit_log/properties/max_bytes/x-value",keyword:"x-value",params:{},message:reason6,schema:"size",parentSchema:schema121.properties.audit_log.properties.max_bytes,data:data57};
 if(vErrors === null){
 vErrors = [err90];
 }
@@ -15551,7 +15814,7 @@ errors++;
 }
 if((typeof data57 == "number") && (isFinite(data57))){
 if(data57 < 1 || isNaN(data57)){
-const err91 = {instancePath:instancePath+"/audit_log/max_bytes",schemaPath:"#/properties/audit_log/properties/max_bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema120.properties.audit_log.properties.max_bytes,data:data57};
+const err91 = {instancePath:instancePath+"/audit_log/max_bytes",schemaPath:"#/properties/audit_log/properties/max_bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema121.properties.audit_log.properties.max_bytes,data:data57};
 if(vErrors === null){
 vErrors = [err91];
 }
@@ -15565,7 +15828,7 @@ errors++;
 if(data54.max_files !== undefined){
 let data58 = data54.max_files;
 if((!(((typeof data58 == "number") && (!(data58 % 1) && !isNaN(data58))) && (isFinite(data58)))) && (typeof data58 !== "string")){
-const err92 = {instancePath:instancePath+"/audit_log/max_files",schemaPath:"#/properties/audit_log/properties/max_files/type",keyword:"type",params:{type: schema120.properties.audit_log.properties.max_files.type},message:"must be integer,string",schema:schema120.properties.audit_log.properties.max_files.type,parentSchema:schema120.properties.audit_log.properties.max_files,data:data58};
+const err92 = {instancePath:instancePath+"/audit_log/max_files",schemaPath:"#/properties/audit_log/properties/max_files/type",keyword:"type",params:{type: schema121.properties.audit_log.properties.max_files.type},message:"must be integer,string",schema:schema121.properties.audit_log.properties.max_files.type,parentSchema:schema121.properties.audit_log.properties.max_files,data:data58};
 if(vErrors === null){
 vErrors = [err92];
 }
@@ -15574,9 +15837,9 @@ vErrors.push(err92);
 }
 errors++;
 }
-const reason7 = checkScalar.call(this, "count", data58, schema120.properties.audit_log.properties.max_files, instancePath+"/audit_log/max_files");
+const reason7 = checkScalar.call(this, "count", data58, schema121.properties.audit_log.properties.max_files, instancePath+"/audit_log/max_files");
 if(reason7 !== undefined){
-const err93 = {instancePath:instancePath+"/audit_log/max_files",schemaPath:"#/properties/audit_log/properties/max_files/x-value",keyword:"x-value",params:{},message:reason7,schema:"count",parentSchema:schema120.properties.audit_log.properties.max_files,data:data58};
+const err93 = {instancePath:instancePath+"/audit_log/max_files",schemaPath:"#/properties/audit_log/properties/max_files/x-value",keyword:"x-value",params:{},message:reason7,schema:"count",parentSchema:schema121.properties.audit_log.properties.max_files,data:data58};
 if(vErrors === null){
 vErrors = [err93];
 }
@@ -15587,7 +15850,7 @@ errors++;
 }
 if((typeof data58 == "number") && (isFinite(data58))){
 if(data58 < 0 || isNaN(data58)){
-const err94 = {instancePath:instancePath+"/audit_log/max_files",schemaPath:"#/properties/audit_log/properties/max_files/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema120.properties.audit_log.properties.max_files,data:data58};
+const err94 = {instancePath:instancePath+"/audit_log/max_files",schemaPath:"#/properties/audit_log/properties/max_files/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema121.properties.audit_log.properties.max_files,data:data58};
 if(vErrors === null){
 vErrors = [err94];
 }
@@ -15600,7 +15863,7 @@ errors++;
 }
 }
 else {
-const err95 = {instancePath:instancePath+"/audit_log",schemaPath:"#/properties/audit_log/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema120.properties.audit_log.type,parentSchema:schema120.properties.audit_log,data:data54};
+const err95 = {instancePath:instancePath+"/audit_log",schemaPath:"#/properties/audit_log/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema121.properties.audit_log.type,parentSchema:schema121.properties.audit_log,data:data54};
 if(vErrors === null){
 vErrors = [err95];
 }
@@ -15612,7 +15875,7 @@ errors++;
 }
 }
 else {
-const err96 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema120.type,parentSchema:schema120,data};
+const err96 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema121.type,parentSchema:schema121,data};
 if(vErrors === null){
 vErrors = [err96];
 }
@@ -15621,10 +15884,10 @@ vErrors.push(err96);
 }
 errors++;
 }
-validate275.errors = vErrors;
+validate278.errors = vErrors;
 return errors === 0;
 }
-validate275.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate278.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
 function validate52(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -15806,30 +16069,30 @@ errors++;
 if(Array.isArray(data12)){
 const len4 = data12.length;
 for(let i4=0; i4<len4; i4++){
-if(!(validate270.call(this, data12[i4], {instancePath:instancePath+"/instances/" + i4,parentData:data12,parentDataProperty:i4,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate270.errors : vErrors.concat(validate270.errors);
+if(!(validate273.call(this, data12[i4], {instancePath:instancePath+"/instances/" + i4,parentData:data12,parentDataProperty:i4,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate273.errors : vErrors.concat(validate273.errors);
 errors = vErrors.length;
 }
 }
 }
 if(data12 && typeof data12 == "object" && !Array.isArray(data12)){
 for(const key5 in data12){
-if(!(validate270.call(this, data12[key5], {instancePath:instancePath+"/instances/" + key5.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data12,parentDataProperty:key5,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate270.errors : vErrors.concat(validate270.errors);
+if(!(validate273.call(this, data12[key5], {instancePath:instancePath+"/instances/" + key5.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data12,parentDataProperty:key5,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate273.errors : vErrors.concat(validate273.errors);
 errors = vErrors.length;
 }
 }
 }
 }
 if(data.global !== undefined){
-if(!(validate273.call(this, data.global, {instancePath:instancePath+"/global",parentData:data,parentDataProperty:"global",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate273.errors : vErrors.concat(validate273.errors);
+if(!(validate276.call(this, data.global, {instancePath:instancePath+"/global",parentData:data,parentDataProperty:"global",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate276.errors : vErrors.concat(validate276.errors);
 errors = vErrors.length;
 }
 }
 if(data.security !== undefined){
-if(!(validate275.call(this, data.security, {instancePath:instancePath+"/security",parentData:data,parentDataProperty:"security",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate275.errors : vErrors.concat(validate275.errors);
+if(!(validate278.call(this, data.security, {instancePath:instancePath+"/security",parentData:data,parentDataProperty:"security",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate278.errors : vErrors.concat(validate278.errors);
 errors = vErrors.length;
 }
 }

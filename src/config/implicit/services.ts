@@ -11,6 +11,7 @@ import type {
   FetchServiceOptions,
   GlobalOptions,
   HealthServiceOptions,
+  HttpCacheServiceOptions,
   InstanceOptions,
   ListenerConfig,
   ListenerOptions,
@@ -56,6 +57,7 @@ interface WrittenServices {
   readonly capabilities?: ByInstance<CapabilitiesServiceOptions>
   readonly fetch?: ByInstance<FetchServiceOptions>
   readonly push?: ByInstance<PushServiceOptions>
+  readonly http_cache?: ReadonlyMap<string, HttpCacheServiceOptions>
   readonly worker_api?: WorkerApiServiceOptions
   readonly health?: HealthServiceOptions
   readonly admin?: AdminServiceOptions
@@ -134,6 +136,7 @@ const completeServices = (written: WrittenServices, caches: ActionCaches, origin
     capabilities,
     fetch,
     push,
+    http_cache: written.http_cache ?? new Map(),
     ...(worker_api && { worker_api }),
     ...(health && { health }),
     ...(admin && { admin }),

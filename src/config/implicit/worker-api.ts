@@ -125,6 +125,7 @@ class Placement {
       capabilities: none,
       fetch: none,
       push: none,
+      http_cache: none,
       worker_api: { scheduler },
     }
     this.servers = [...this.servers, { name, listener, services }]

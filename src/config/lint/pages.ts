@@ -1,3 +1,4 @@
+import { entryFor } from '../../base/catch-all.js'
 import type { ServerConfig } from '../config.js'
 import type { LintContext } from './context.js'
 
@@ -5,7 +6,8 @@ import type { LintContext } from './context.js'
 const PEOPLE = '/'
 
 /** Checks that the HTTP paths of a server are distinct. */
-export const lintPages = ({ services }: ServerConfig, { findings, originOf }: LintContext): void => {
+export const lintPages = ({ services }: ServerConfig, { findings, originOf, config }: LintContext): void => {
+  lintHttpCaches({ services }, { findings, originOf, config })
   const { health, admin } = services
   const probes = health === undefined ? [] : pathsOf(health.path, ['ready', 'live'])
   const orders = admin === undefined ? [] : pathsOf(admin.path, ['drain', 'operation'])
@@ -25,6 +27,45 @@ export const lintPages = ({ services }: ServerConfig, { findings, originOf }: Li
       expected: 'another path',
     },
   )
+}
+
+type Served = Pick<ServerConfig, 'services'>
+
+/** Each HTTP cache needs the blobs and results of its instance here, and a path that no other service has. */
+const lintHttpCaches = (
+  { services }: Served,
+  { findings, originOf, config }: Pick<LintContext, 'findings' | 'originOf' | 'config'>,
+): void => {
+  const { http_cache, cas, ac, health, admin, metrics } = services
+  const pages = [health?.path, admin?.path, metrics?.path]
+  for (const options of http_cache.values()) {
+    const { path, instance_name, overlay_instance_name: overlay } = options
+    const at = originOf(options)
+    if (pages.includes(path)) {
+      const expected = 'a path of its own'
+      findings.error(at, `${path} is a path of another service`, { found: JSON.stringify(path), expected })
+    }
+    if (path !== '/' && /\/$|\/\/|\/\.\.?(\/|$)/.test(path)) {
+      const expected = 'a path without empty and dot segments and without a slash at the end'
+      findings.error(at, 'the path is not in its shortest form', { found: JSON.stringify(path), expected })
+    }
+    for (const instance of overlay === undefined ? [instance_name] : [instance_name, overlay]) {
+      if (entryFor(cas, instance) !== undefined && entryFor(ac, instance) !== undefined) continue
+      findings.error(at, `instance ${JSON.stringify(instance)} has no cas or no ac in this server`, {
+        expected: 'an entry for the instance in services.cas, and in services.ac',
+      })
+    }
+    if (overlay === undefined) continue
+    if (config.security === undefined)
+      findings.error([...at, 'overlay_instance_name'], 'without security every caller may write everywhere', {
+        expected: 'security, with a rule for callers that may write to the overlay only',
+      })
+    if (overlay === instance_name)
+      findings.error([...at, 'overlay_instance_name'], 'the overlay is the instance itself', {
+        found: JSON.stringify(overlay),
+        expected: 'another instance',
+      })
+  }
 }
 
 const pathsOf = (path: string, below: readonly string[]): readonly string[] => [

@@ -35,20 +35,31 @@ export class Http1Body implements BlobFeed {
         if (error === undefined) resolve()
         else reject(error)
       }
+      let isWorking = false
+      let isEnded = false
       const goOn = (): void => {
+        isWorking = false
         this.#isAwaited = true
-        if (this.#fail !== undefined) request.resume()
+        if (isEnded) settle()
+        else if (this.#fail !== undefined) request.resume()
       }
       const take = (bytes: Buffer): void => {
         this.#receivedBytes += bytes.length
         const taken = taker(bytes)
         if (taken === undefined) return
         this.#isAwaited = false
+        isWorking = true
         request.pause()
         taken.then(goOn, settle)
       }
-      const ended = (): void => settle()
-      const cut = (): void => settle(new StatusError('CANCELLED', 'the client went before its body was complete'))
+      // The last bytes may still be with the taker.
+      const ended = (): void => {
+        isEnded = true
+        if (!isWorking) settle()
+      }
+      const cut = (): void => {
+        if (!isEnded) settle(new StatusError('CANCELLED', 'the client went before its body was complete'))
+      }
       this.#fail = settle
       if (request.readableEnded) ended()
       else if (request.destroyed) cut()

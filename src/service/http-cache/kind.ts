@@ -1,0 +1,83 @@
+import { emptyAnswer, HttpError, textAnswer } from '../../http/answer.js'
+import type { HttpAnswer, HttpHandler, HttpRequest } from '../../http/request.js'
+import type { Entry } from './entries.js'
+import type { Mount, Outcome } from './mount.js'
+
+/** What one build tool expects of its cache. */
+export interface CacheKind {
+  handler(mount: Mount): HttpHandler
+}
+
+/** A cache of whole files under keys: GET, HEAD, PUT and, if `removes`, DELETE. */
+export interface FileKind {
+  /** The parts of the key in a path below the mount; undefined if the path is none. `segments` are decoded. */
+  keyOf(segments: readonly string[], request: HttpRequest): readonly string[] | undefined
+  /** What a path must look like, for the error. */
+  readonly expected: string
+  readonly contentType?: string
+  /** Headers of an upload that a download gets back. */
+  readonly keptHeaders?: readonly string[]
+  readonly removes?: boolean
+  /** Default: 200 without a body. */
+  readonly stored?: (outcome: Outcome) => HttpAnswer
+}
+
+export const fileHandler =
+  (mount: Mount, kind: FileKind): HttpHandler =>
+  async (request) => {
+    const key = kind.keyOf(segmentsOf(request.rest), request)
+    if (key === undefined) throw new HttpError(400, `expected ${kind.expected} below ${mount.options.path}`)
+    if (request.method === 'GET' || request.method === 'HEAD') {
+      const entry = await mount.get(request, ...key)
+      return entry === undefined ? MISS() : hitAnswer(entry, kind.contentType)
+    }
+    if (request.method === 'PUT') {
+      const headers = keptOf(request, kind.keptHeaders ?? [])
+      const outcome = await mount.put(request, { headers }, key)
+      return kind.stored?.(outcome) ?? emptyAnswer(200)
+    }
+    if (request.method === 'DELETE' && kind.removes === true) {
+      await mount.remove(request, ...key)
+      return emptyAnswer(204)
+    }
+    throw notAllowed(kind.removes === true ? 'GET, HEAD, PUT, DELETE' : 'GET, HEAD, PUT')
+  }
+
+export const MISS = (): HttpAnswer => textAnswer(404, 'not found\n')
+
+export const notAllowed = (allow: string): HttpError => new HttpError(405, `only ${allow}`, { allow })
+
+export const hitAnswer = ({ body, headers }: Entry, contentType = 'application/octet-stream'): HttpAnswer => ({
+  status: 200,
+  headers: { 'content-type': contentType, ...headers },
+  body,
+})
+
+const keptOf = ({ headers }: HttpRequest, names: readonly string[]): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    names.flatMap((name) => {
+      const value = headers.get(name)
+      if (value !== undefined && value.length > MAX_HEADER)
+        throw new HttpError(400, `${name} is longer than ${MAX_HEADER}`)
+      return value === undefined ? [] : [[name, value]]
+    }),
+  )
+
+const MAX_HEADER = 1024
+
+/** The decoded segments of a path. 400 for what a file system or a proxy would read in another way. */
+export const segmentsOf = (rest: string): readonly string[] =>
+  rest === '' ? [] : rest.split('/').map((segment) => decoded(segment))
+
+const decoded = (segment: string): string => {
+  let text: string
+  try {
+    text = decodeURIComponent(segment)
+  } catch {
+    throw new HttpError(400, 'the path is not valid percent-encoding')
+  }
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused
+  if (text === '' || text === '.' || text === '..' || /[/\\\u0000-\u001f\u007f]/.test(text))
+    throw new HttpError(400, 'the path has an empty segment, a dot segment, or an encoded slash or control character')
+  return text
+}

@@ -1,0 +1,51 @@
+import { emptyAnswer, HttpError, jsonAnswer } from '../../../http/answer.js'
+import type { HttpAnswer, HttpRequest } from '../../../http/request.js'
+import { type CacheKind, hitAnswer, MISS, notAllowed, segmentsOf } from '../kind.js'
+import type { Mount } from '../mount.js'
+
+const ID = /^[0-9a-f]{64}$/
+
+/**
+ * The public HTTP protocol of helpers for Go's GOCACHEPROG: GET action/A names an output, GET output/O has its bytes, and
+ * `Want-Object: 1` asks for both at once; PUT A/O stores. An output id is the SHA-256 of the output.
+ */
+export const go: CacheKind = {
+  handler: (mount) => async (request) => {
+    const [first = '', second = '', ...more] = segmentsOf(request.rest)
+    const isLookup = first === 'action' || first === 'output'
+    if (more.length > 0 || !ID.test(second) || !(isLookup || ID.test(first)))
+      throw new HttpError(
+        400,
+        `expected action/ID, output/ID or ID/ID below ${mount.options.path}, IDs of 64 hex digits`,
+      )
+    if (isLookup) {
+      if (request.method !== 'GET' && request.method !== 'HEAD') throw notAllowed('GET, HEAD')
+      return first === 'action' ? action(mount, request, second) : output(mount, request, second)
+    }
+    if (request.method !== 'PUT') throw notAllowed('PUT')
+    return store(mount, request, first, second)
+  },
+}
+
+const action = async (mount: Mount, request: HttpRequest, id: string): Promise<HttpAnswer> => {
+  const entry = await mount.get(request, 'action', id)
+  if (entry === undefined) return MISS()
+  const { digest, sizeBytes } = entry
+  if (request.headers.get('want-object') === '1') {
+    const answer = hitAnswer(entry)
+    return { ...answer, headers: { ...answer.headers, 'go-output-id': digest.hash } }
+  }
+  entry.body.discard()
+  return jsonAnswer(200, { outputID: digest.hash, size: sizeBytes })
+}
+
+const output = async (mount: Mount, request: HttpRequest, id: string): Promise<HttpAnswer> => {
+  const entry = await mount.get(request, 'output', id)
+  return entry === undefined ? MISS() : hitAnswer(entry)
+}
+
+/** The output is an entry too, so that it can be asked for by itself. Its bytes are stored once. */
+const store = async (mount: Mount, request: HttpRequest, id: string, outputId: string): Promise<HttpAnswer> => {
+  await mount.put(request, { hash: outputId }, ['action', id], ['output', outputId])
+  return emptyAnswer(204)
+}
