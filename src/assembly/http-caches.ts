@@ -3,10 +3,14 @@ import type { HttpCacheServiceOptions, ServerConfig } from '../config/config.js'
 import { HttpError } from '../http/answer.js'
 import { type Route, treeRoute } from '../http/request.js'
 import type { CacheStores } from '../service/http-cache/entries.js'
+import { HashSizes } from '../service/http-cache/hash-sizes.js'
 import { cacheKinds } from '../service/http-cache/kinds/kinds.js'
 import { type CacheMeters, UNCOUNTED_CACHE } from '../service/http-cache/meter.js'
 import { Mount } from '../service/http-cache/mount.js'
 import { cachesOf, type Parts } from './services.js'
+
+/** Clients choose the names of instances that a catch-all entry serves. */
+const MAX_INSTANCES = 1000
 
 /** Refuses requests while the stores open. Nx and sccache would take anything but a miss for an error. */
 export const startingHttpCaches = ({ services }: ServerConfig): readonly Route[] =>
@@ -23,19 +27,33 @@ export const startingHttpCaches = ({ services }: ServerConfig): readonly Route[]
 /** The routes of a server's HTTP caches. */
 export const httpCaches = (server: ServerConfig, parts: Parts, meters: CacheMeters | undefined): readonly Route[] => {
   const caches = cachesOf(server, parts)
-  // The configuration was checked, so the server has them.
-  const storesOf = (instanceName: string): CacheStores => {
-    const { ac, cas, isReadOnly } = entryFor(caches.ac, instanceName) ?? {}
-    if (ac === undefined || cas === undefined) throw new Error(`instance ${instanceName} has no cache`)
+  // One for each instance, so that sizes that one cache learns are known to the others.
+  const known = new Map<string, CacheStores>()
+  const storesOf = (instanceName: string): CacheStores | undefined => {
+    const before = known.get(instanceName)
+    if (before !== undefined) return before
+    const { ac, cas, isReadOnly = false } = entryFor(caches.ac, instanceName) ?? {}
+    if (ac === undefined || cas === undefined) return undefined
     const maxBlobBytes = parts.maxBlobBytes(instanceName)
-    return { instanceName, ac, cas, isReadOnly: isReadOnly === true, maxBlobBytes }
+    const hasZstd = entryFor(caches.cas, instanceName)?.compressors.some(({ name }) => name === 'ZSTD') === true
+    const sizes = new HashSizes(ac)
+    const stores = { instanceName, ac, cas, isReadOnly, maxBlobBytes, hasZstd, sizes }
+    if (known.size < MAX_INSTANCES) known.set(instanceName, stores)
+    return stores
+  }
+  // The configuration was checked, so the server has them.
+  const configured = (instanceName: string): CacheStores => {
+    const stores = storesOf(instanceName)
+    if (stores === undefined) throw new Error(`instance ${instanceName} has no cache`)
+    return stores
   }
   const routeOf = (options: HttpCacheServiceOptions): Route => {
     const { path, kind, instance_name, overlay_instance_name } = options
     const mount = new Mount({
       options,
-      stores: storesOf(instance_name),
-      overlay: overlay_instance_name === undefined ? undefined : storesOf(overlay_instance_name),
+      stores: configured(instance_name),
+      overlay: overlay_instance_name === undefined ? undefined : configured(overlay_instance_name),
+      storesOf,
       meter: meters?.(options) ?? UNCOUNTED_CACHE,
     })
     return treeRoute(path, cacheKinds[kind].handler(mount), 'caller')

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { TlsOptions } from 'node:tls'
 import { Admin } from '../admin/admin.js'
+import { entryFor } from '../base/catch-all.js'
 import type { Clock } from '../base/clock.js'
 import type { Config, ServerConfig } from '../config/config.js'
 import { defaultNumber } from '../config/schema/schema.js'
@@ -138,6 +139,7 @@ const start = async (
     isIsolated: (instanceName: string) => instances.isIsolated(instanceName),
     viewOf: (instanceName: string, store: Store) => instances.viewOf(instanceName, store),
     maxBlobBytes: (instanceName: string) => instances.maxBlobBytes(instanceName),
+    hasHashClients: hashClientsOf(config),
     ac: viewsOf(stores, asKeyed),
     cas: viewsOf(stores, asCas),
     workersOf: (scheduler: string) => workerFacts(config, scheduler),
@@ -325,6 +327,14 @@ const MIN_ACTION_TIMEOUT_MS = defaultNumber('worker/local.json', 'max_action_tim
 const viewsOf = (stores: ReadonlyMap<string, Store>, asView: (store: Store) => Store): ((name: string) => Store) => {
   const views = new Map([...stores].map(([name, store]) => [name, asView(store)]))
   return (name) => existing(views, name)
+}
+
+/** Bazel over HTTP may name any instance of its server. */
+const hashClientsOf = ({ servers }: Config): ((instanceName: string) => boolean) => {
+  const serving = servers.filter(({ services }) =>
+    [...services.http_cache.values()].some(({ kind }) => kind === 'bazel'),
+  )
+  return (instanceName) => serving.some(({ services }) => entryFor(services.ac, instanceName) !== undefined)
 }
 
 /** The configuration was checked, so an unknown name is an internal error. */

@@ -28,6 +28,7 @@ import { casService } from '../service/cas/service.js'
 import type { ExecutionInstance, ExecutionOptions } from '../service/execution/instance.js'
 import { type ResultStores, StoredResults } from '../service/execution/results.js'
 import { executionService } from '../service/execution/service.js'
+import { HashSizes, NotedResults } from '../service/http-cache/hash-sizes.js'
 import type { CasInstance } from '../service/instance.js'
 import { operationsService } from '../service/operations/service.js'
 import { workerApiService } from '../service/worker-api/service.js'
@@ -44,6 +45,8 @@ export interface Parts {
   isIsolated(instanceName: string): boolean
   /** The store, or a view of it, as seen by an instance. The same object for the same arguments. */
   viewOf(instanceName: string, store: Store): Store
+  /** Whether the instance has clients that know Actions by their hash only (Bazel over HTTP). */
+  hasHashClients(instanceName: string): boolean
   /** The largest blob that clients may upload to an instance, if it has a limit. */
   maxBlobBytes(instanceName: string): number | undefined
   /** A named store as an action cache. */
@@ -141,7 +144,10 @@ export const serviceNamesOf = ({ services }: ServerConfig): string[] => {
 const REAPI = 'build.bazel.remote.execution.v2'
 
 /** The action caches of a server's instances, with their CAS. */
-export const cachesOf = (server: ServerConfig, parts: Parts): { readonly ac: ReadonlyMap<string, AcInstance> } =>
+export const cachesOf = (
+  server: ServerConfig,
+  parts: Parts,
+): { readonly ac: ReadonlyMap<string, AcInstance>; readonly cas: ReadonlyMap<string, CasInstance> } =>
   instancesOf(server, parts)
 
 /** The instances of each service of a server. */
@@ -212,11 +218,13 @@ const executionInstance = (
   }
 }
 
-type StoreParts = Pick<Parts, 'ac' | 'cas' | 'trees' | 'viewOf'>
+type StoreParts = Pick<Parts, 'ac' | 'cas' | 'trees' | 'viewOf' | 'hasHashClients'>
 
 /** A named store as the action cache of an instance. Contains only results whose outputs are in its CAS. */
-const actionCache = (name: string, instance: string, cas: Store | undefined, parts: StoreParts): Store =>
-  withCompleteness(parts.viewOf(instance, parts.ac(name)), cas, parts.trees.ofActions)
+const actionCache = (name: string, instance: string, cas: Store | undefined, parts: StoreParts): Store => {
+  const ac = withCompleteness(parts.viewOf(instance, parts.ac(name)), cas, parts.trees.ofActions)
+  return parts.hasHashClients(instance) ? new NotedResults(ac, new HashSizes(ac)) : ac
+}
 
 const casOf = (name: string, instance: string, parts: StoreParts): Store => parts.viewOf(instance, parts.cas(name))
 

@@ -502,3 +502,34 @@ t.test('planned options are rejected as unavailable, not as unknown', async (t) 
     )
   }
 })
+
+t.test(
+  'an HTTP cache needs an instance with blobs and results, a path of its own, and security for an overlay',
+  async (t) => {
+    const at = (caches: string, more = ''): Parts => ({
+      servers: `{ listener: { http: { socket_address: '127.0.0.1:3' } }, services: {
+      cas: { a: { cas_store: 'C' }, b: { cas_store: 'C' } }, ac: { a: { ac_store: 'R' }, b: { ac_store: 'R' } },
+      health: { path: '/status' }, http_cache: { ${caches} } } },`,
+      stores: `C: { memory: { eviction_policy: { max_bytes: 1000 } } }, R: { memory: { eviction_policy: { max_bytes: 1000 } } },`,
+      top: more,
+    })
+    const security = `security: { identity: { tokens: [] } },`
+    const overlay = `instance_name: 'a', overlay_instance_name: 'b'`
+    const cases: readonly (readonly [string, string, RegExp])[] = [
+      [`'/c': { kind: 'ccache', instance_name: 'a' }`, '', /^$/],
+      [`'/c': { kind: 'ccache', instance_name: 'none' }`, '', /"none" has no cas or no ac/],
+      [`'/status': { kind: 'ccache', instance_name: 'a' }`, '', /path of another service/],
+      [`'/c/': { kind: 'ccache', instance_name: 'a' }`, '', /shortest form/],
+      [`'/c/../d': { kind: 'ccache', instance_name: 'a' }`, '', /shortest form/],
+      [`'/c': { kind: 'ccache', ${overlay} }`, '', /without security/],
+      [`'/c': { kind: 'ccache', ${overlay} }`, security, /^$/],
+      [`'/c': { kind: 'bazel', ${overlay} }`, security, /have their results in "R"/],
+      [`'/c': { kind: 'ccache', instance_name: 'a', overlay_instance_name: 'a' }`, security, /the instance itself/],
+    ]
+    for (const [caches, more, message] of cases) {
+      const { problems } = check(at(caches, more))
+      if (String(message) === '/^$/') t.same(problems, [], caches)
+      else t.match(problems[0]?.message, message, caches)
+    }
+  },
+)

@@ -1450,9 +1450,9 @@ export interface HttpCacheServiceOptions {
    */
   readonly path: string
   /**
-   * The tool. `ccache`: all its layouts, versions 4.4 and later. `gradle`: HttpBuildCache. `turborepo`: the path is TURBO_API. `nx`: the path is NX_SELF_HOSTED_REMOTE_CACHE_SERVER. `webdav`: sccache. `go`: HTTP helpers of GOCACHEPROG. `maven`: the build cache extension. `opaque`: any tool that puts and gets files under names: Please, Metro, Rush.
+   * The tool. `bazel`: Bazel's HTTP cache with the additions of bazel-remote, and moon; results and blobs are those of gRPC, so `path` is not part of their names. `ccache`: all its layouts, versions 4.4 and later. `gradle`: HttpBuildCache. `turborepo`: the path is TURBO_API. `nx`: the path is NX_SELF_HOSTED_REMOTE_CACHE_SERVER. `webdav`: sccache. `go`: HTTP helpers of GOCACHEPROG. `maven`: the build cache extension. `opaque`: any tool that puts and gets files under names: Please, Metro, Rush.
    */
-  readonly kind: 'ccache' | 'gradle' | 'turborepo' | 'nx' | 'webdav' | 'go' | 'maven' | 'opaque'
+  readonly kind: 'bazel' | 'ccache' | 'gradle' | 'turborepo' | 'nx' | 'webdav' | 'go' | 'maven' | 'opaque'
   /**
    * The instance that has its entries. The server must have `cas` for it.
    */

@@ -60,6 +60,12 @@ const lintHttpCaches = (
       findings.error([...at, 'overlay_instance_name'], 'without security every caller may write everywhere', {
         expected: 'security, with a rule for callers that may write to the overlay only',
       })
+    const [shared, own] = [entryFor(ac, instance_name)?.ac_store, entryFor(ac, overlay)?.ac_store]
+    const isIsolated = config.instances.get(overlay)?.isolate === true
+    if (options.kind === 'bazel' && overlay !== instance_name && shared === own && !isIsolated)
+      findings.error([...at, 'overlay_instance_name'], `both instances have their results in ${JSON.stringify(own)}`, {
+        expected: 'another ac_store for the overlay, or both instances isolated',
+      })
     if (overlay === instance_name)
       findings.error([...at, 'overlay_instance_name'], 'the overlay is the instance itself', {
         found: JSON.stringify(overlay),

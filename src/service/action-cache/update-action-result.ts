@@ -8,6 +8,7 @@ import { Digest, type DigestMessage } from '../../reapi/digest.js'
 import type { DigestFunction } from '../../reapi/digest-function.js'
 import { setOrigin } from '../../reapi/result-origin.js'
 import type { Call } from '../../rpc/call.js'
+import type { Visitor } from '../../rpc/gate.js'
 import type { RpcCall } from '../../rpc/rpc.js'
 import { putBytes, type Store } from '../../store/contract/store.js'
 import { boundedMap, LANES } from '../../work/bounded-map.js'
@@ -32,24 +33,42 @@ export const updateActionResult =
     const action = requestDigest(request.actionDigest, functions, 'action_digest')
     const result = request.actionResult
     if (result === null) throw new StatusError('INVALID_ARGUMENT', 'action_result is missing')
-    referencedBlobs(result, action.function)
-    checkOutputs(result, reachesUp(result) ? await startOfPaths(action, cas, call) : '')
-    checkOutputPaths(result)
-
-    if (cas !== undefined) await moveInlined(result, cas, action.function, call)
-    const bytes = resultCodec.encode(withOriginOf(rpc, result))
-    if (bytes.length > maxResponseBytes) {
-      const problem = `action_result has ${bytes.length} bytes, expected at most ${maxResponseBytes}`
-      throw new StatusError('INVALID_ARGUMENT', `${problem}: put stdout, stderr and outputs into the CAS`)
-    }
-    await putBytes(ac, action, bytes, call)
+    await storeResult(action, result, { ac, cas, visitor: rpc.visitor, maxBytes: maxResponseBytes }, call)
     return result
   }
+
+interface ResultTarget {
+  readonly ac: Store
+  readonly cas: Store | undefined
+  /** The uploading client. */
+  readonly visitor: Visitor | undefined
+  readonly maxBytes: number
+}
+
+/** Checks a result of a client and stores it. Outputs inside it that have a digest move into the CAS. */
+export const storeResult = async (
+  action: Digest,
+  result: ActionResult,
+  { ac, cas, visitor, maxBytes }: ResultTarget,
+  call: Call,
+): Promise<void> => {
+  referencedBlobs(result, action.function)
+  checkOutputs(result, reachesUp(result) ? await startOfPaths(action, cas, call) : '')
+  checkOutputPaths(result)
+
+  if (cas !== undefined) await moveInlined(result, cas, action.function, call)
+  const bytes = resultCodec.encode(withOriginOf(visitor, result))
+  if (bytes.length > maxBytes) {
+    const problem = `action_result has ${bytes.length} bytes, expected at most ${maxBytes}`
+    throw new StatusError('INVALID_ARGUMENT', `${problem}: put stdout, stderr and outputs into the CAS`)
+  }
+  await putBytes(ac, action, bytes, call)
+}
 
 /**
  * The result as it is stored. Its origin is the identity of the uploading client; an origin in the request is replaced.
  */
-const withOriginOf = ({ visitor }: RpcCall, result: ActionResult): ActionResult => {
+const withOriginOf = (visitor: Visitor | undefined, result: ActionResult): ActionResult => {
   if (visitor === undefined) return result
   const { nameInResults: identity } = visitor
   const kept = { ...result, executionMetadata: result.executionMetadata && { ...result.executionMetadata } }

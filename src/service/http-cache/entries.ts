@@ -12,6 +12,7 @@ import { putBytes, type Store } from '../../store/contract/store.js'
 import { Blob } from '../../stream/blob/blob.js'
 import { WHOLE } from '../../stream/path.js'
 import { lookUpEntry, type Miss } from '../action-cache/lookup.js'
+import type { HashSizes } from './hash-sizes.js'
 
 const resultCodec = codec('build.bazel.remote.execution.v2.ActionResult')
 const metadataCodec = codec('build.bazel.remote.execution.v2.ExecutedActionMetadata')
@@ -33,6 +34,10 @@ export interface CacheStores {
   /** Whether uploads by clients are refused. */
   readonly isReadOnly: boolean
   readonly maxBlobBytes: number | undefined
+  /** Whether blobs may travel in zstd. */
+  readonly hasZstd: boolean
+  /** For clients that know blobs and results by their hashes only. */
+  readonly sizes: HashSizes
 }
 
 export interface Entry {

@@ -1,7 +1,9 @@
-import { emptyAnswer, HttpError, textAnswer } from '../../http/answer.js'
+import { emptyAnswer, HttpError } from '../../http/answer.js'
 import type { HttpAnswer, HttpHandler, HttpRequest } from '../../http/request.js'
 import type { Entry } from './entries.js'
-import type { Mount, Outcome } from './mount.js'
+import { MISS, type Mount, type Outcome } from './mount.js'
+
+export { MISS }
 
 /** What one build tool expects of its cache. */
 export interface CacheKind {
@@ -42,8 +44,6 @@ export const fileHandler =
     }
     throw notAllowed(kind.removes === true ? 'GET, HEAD, PUT, DELETE' : 'GET, HEAD, PUT')
   }
-
-export const MISS = (): HttpAnswer => textAnswer(404, 'not found\n')
 
 export const notAllowed = (allow: string): HttpError => new HttpError(405, `only ${allow}`, { allow })
 

@@ -1,6 +1,6 @@
 import { isStatus, StatusError } from '../../base/status-error.js'
-import { HttpError } from '../../http/answer.js'
-import type { HttpRequest } from '../../http/request.js'
+import { HttpError, textAnswer } from '../../http/answer.js'
+import type { HttpAnswer, HttpRequest } from '../../http/request.js'
 import type { Permission } from '../../rpc/gate.js'
 import { type CacheStores, Entries, type Entry, isFault } from './entries.js'
 import type { CacheMeter } from './meter.js'
@@ -10,6 +10,7 @@ export interface CacheOptions {
   /** Where it begins; also its name. */
   readonly path: string
   readonly kind: string
+  readonly instance_name: string
   /** The largest body. */
   readonly max_size?: number | undefined
   /** Which upload of a key stays. */
@@ -24,10 +25,18 @@ export interface MountParts {
   readonly stores: CacheStores
   /** Where callers write that may not write to `stores`. */
   readonly overlay: CacheStores | undefined
+  /** The stores of another instance of the server; undefined if it has none. */
+  readonly storesOf: (instanceName: string) => CacheStores | undefined
   readonly meter: CacheMeter
 }
 
 export type Outcome = 'stored' | 'kept'
+
+/** What a download or an upload is answered with, and the bytes to count. */
+export interface Done {
+  readonly answer: HttpAnswer
+  readonly sizeBytes: number
+}
 
 export interface Upload {
   /** Headers that a download gets back. */
@@ -39,26 +48,26 @@ export interface Upload {
 /** One HTTP cache of the configuration: its entries, its policy, and who may use it. */
 export class Mount {
   readonly options: CacheOptions
-  readonly #entries: Entries
-  readonly #overlay: Entries | undefined
+  readonly #parts: MountParts
+  readonly #entriesIn = new Map<CacheStores, Entries>()
   readonly #meter: CacheMeter
   readonly #maxBytes: number
 
-  constructor({ options, stores, overlay, meter }: MountParts) {
+  constructor(parts: MountParts) {
+    const { options, meter } = parts
+    this.#parts = parts
     this.options = options
-    this.#entries = new Entries(stores)
-    this.#overlay = overlay && new Entries(overlay)
     this.#meter = meter
     this.#maxBytes = options.max_size ?? Number.POSITIVE_INFINITY
   }
 
   /** The entry under `key`, a key of the client with the parts that its kind adds; undefined for a miss. */
   async get(request: HttpRequest, ...key: readonly string[]): Promise<Entry | undefined> {
-    const layers = this.#layersToRead(request)
+    const layers = this.storesToRead(request, READ)
     let why: string = 'absent'
     try {
-      for (const entries of layers) {
-        const found = await entries.get(this.#keyOf(key), request)
+      for (const stores of layers) {
+        const found = await this.#in(stores).get(this.#keyOf(key), request)
         if (!('kind' in found)) {
           request.note({ cache: this.options.kind, result: 'hit' })
           if (request.method !== 'HEAD') this.#meter.hit(found.sizeBytes)
@@ -76,7 +85,7 @@ export class Mount {
 
   /** Stores the body under one or several keys. `kept`: the first has an entry already, and the policy keeps it. */
   async put(request: HttpRequest, upload: Upload, ...keys: readonly (readonly string[])[]): Promise<Outcome> {
-    const entries = this.#layerToWrite(request)
+    const entries = this.#in(this.storesToWrite(request, WRITE))
     const { overwrite } = this.options
     const about = { cache: this.options.kind }
     try {
@@ -93,55 +102,118 @@ export class Mount {
       this.#meter.stored(digest.sizeBytes)
       return 'stored'
     } catch (thrown) {
-      const error = StatusError.from(thrown)
-      request.note({ ...about, result: 'refused' })
-      this.#meter.refused()
-      // Not the rate of this caller: the store has no room.
-      if (isStatus(error, 'RESOURCE_EXHAUSTED') && !(error instanceof HttpError))
-        throw new HttpError(507, error.message)
-      throw error
+      throw this.#refusal(thrown, request)
     }
   }
 
   async remove(request: HttpRequest, ...key: readonly string[]): Promise<void> {
-    await this.#layerToWrite(request).remove(this.#keyOf(key), request)
+    await this.#in(this.storesToWrite(request, WRITE)).remove(this.#keyOf(key), request)
     request.note({ cache: this.options.kind, result: 'removed' })
   }
 
   /** Throws the error of the first permission that the caller lacks. */
   demandRead(request: HttpRequest): void {
-    this.#layersToRead(request)
+    this.storesToRead(request, READ)
   }
 
   demandWrite(request: HttpRequest): void {
-    this.#layerToWrite(request)
+    this.storesToWrite(request, WRITE)
   }
 
   #keyOf(key: readonly string[]): readonly string[] {
     return [this.options.path, ...key]
   }
 
-  #layersToRead(request: HttpRequest): readonly Entries[] {
-    demand(request, READ, this.#entries.instanceName)
-    return this.#overlayOf(request) === undefined
-      ? [this.#entries]
-      : [this.#overlayOf(request) as Entries, this.#entries]
+  /** The stores that a caller reads, in order: the overlay first. Throws if it may not. */
+  storesToRead(
+    request: HttpRequest,
+    permissions: readonly Permission[],
+    instanceName = this.options.instance_name,
+  ): readonly CacheStores[] {
+    demand(request, permissions, instanceName)
+    const stores = this.#storesOf(instanceName)
+    const overlay = this.#overlayOf(request, instanceName)
+    return overlay === undefined ? [stores] : [overlay, stores]
   }
 
-  #layerToWrite(request: HttpRequest): Entries {
-    const layer = this.#overlayOf(request) ?? this.#entries
-    if (this.options.read_only || layer.isReadOnly)
+  /** The stores that a caller writes to. Throws if it may not. */
+  storesToWrite(
+    request: HttpRequest,
+    permissions: readonly Permission[],
+    instanceName = this.options.instance_name,
+  ): CacheStores {
+    const overlay = this.#overlayOf(request, instanceName)
+    demand(request, permissions, overlay?.instanceName ?? instanceName)
+    const stores = overlay ?? this.#storesOf(instanceName)
+    if (this.options.read_only || stores.isReadOnly)
       throw new HttpError(403, `the cache at ${this.options.path} is read-only`)
-    demand(request, WRITE, layer.instanceName)
-    return layer
+    return stores
   }
 
-  /** The overlay, for callers that may write there and not to the shared instance. */
-  #overlayOf({ visitor }: HttpRequest): Entries | undefined {
-    const overlay = this.#overlay
-    if (visitor === undefined || overlay === undefined) return undefined
+  /** The largest upload. */
+  maxBytesOf({ maxBlobBytes = Number.POSITIVE_INFINITY }: CacheStores): number {
+    return Math.min(this.#maxBytes, maxBlobBytes)
+  }
+
+  /** Counts a download. A store that fails is a miss or an error, as configured. */
+  async found(request: HttpRequest, find: () => Promise<Done | undefined>): Promise<HttpAnswer> {
+    const isCounted = request.method !== 'HEAD'
+    let done: Done | undefined
+    try {
+      done = await find()
+    } catch (thrown) {
+      request.note({ miss: this.#faultOf(thrown, request) })
+    }
+    request.note({ cache: this.options.kind, result: done === undefined ? 'miss' : 'hit' })
+    if (done === undefined) {
+      if (isCounted) this.#meter.miss()
+      return MISS()
+    }
+    if (isCounted) this.#meter.hit(done.sizeBytes)
+    return done.answer
+  }
+
+  /** Counts an upload. */
+  async storing(request: HttpRequest, store: () => Promise<Done>): Promise<HttpAnswer> {
+    try {
+      const { answer, sizeBytes } = await store()
+      request.note({ cache: this.options.kind, result: 'stored' })
+      this.#meter.stored(sizeBytes)
+      return answer
+    } catch (thrown) {
+      throw this.#refusal(thrown, request)
+    }
+  }
+
+  #refusal(thrown: unknown, request: HttpRequest): StatusError {
+    const error = StatusError.from(thrown)
+    request.note({ cache: this.options.kind, result: 'refused' })
+    this.#meter.refused()
+    // Not the rate of this caller: the store has no room.
+    const isFull = isStatus(error, 'RESOURCE_EXHAUSTED') && !(error instanceof HttpError)
+    return isFull ? new HttpError(507, error.message) : error
+  }
+
+  #storesOf(instanceName: string): CacheStores {
+    const { stores, storesOf } = this.#parts
+    if (instanceName === stores.instanceName) return stores
+    const others = storesOf(instanceName)
+    if (others !== undefined) return others
+    throw new HttpError(400, `instance ${JSON.stringify(instanceName)} is not served here`)
+  }
+
+  #in(stores: CacheStores): Entries {
+    const known = this.#entriesIn.get(stores) ?? new Entries(stores)
+    this.#entriesIn.set(stores, known)
+    return known
+  }
+
+  /** The overlay of the mount's instance, for callers that may write there and not to the instance. */
+  #overlayOf({ visitor }: HttpRequest, instanceName: string): CacheStores | undefined {
+    const { overlay, stores } = this.#parts
+    if (visitor === undefined || overlay === undefined || instanceName !== stores.instanceName) return undefined
     const mayWrite = (instance: string): boolean => WRITE.every((permission) => visitor.may(permission, instance))
-    return mayWrite(overlay.instanceName) && !mayWrite(this.#entries.instanceName) ? overlay : undefined
+    return mayWrite(overlay.instanceName) && !mayWrite(instanceName) ? overlay : undefined
   }
 
   /** With `on_fault: miss`, what a client gets of a store that fails; else throws. */
@@ -152,6 +224,9 @@ export class Mount {
     return 'fault'
   }
 }
+
+/** The answer for what is not there. */
+export const MISS = (): HttpAnswer => textAnswer(404, 'not found\n')
 
 const READ: readonly Permission[] = ['read_ac', 'read_cas']
 const WRITE: readonly Permission[] = ['write_ac', 'write_cas']

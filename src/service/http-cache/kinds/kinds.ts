@@ -1,4 +1,5 @@
 import type { CacheKind } from '../kind.js'
+import { bazel } from './bazel.js'
 import { ccache } from './ccache.js'
 import { go } from './go.js'
 import { gradle } from './gradle.js'
@@ -9,8 +10,16 @@ import { turborepo } from './turborepo.js'
 import { webdav } from './webdav.js'
 
 /** The kinds of HTTP caches, by their name in the configuration. */
-export const cacheKinds = { ccache, go, gradle, maven, nx, opaque, turborepo, webdav } as const satisfies Readonly<
-  Record<string, CacheKind>
->
+export const cacheKinds = {
+  bazel,
+  ccache,
+  go,
+  gradle,
+  maven,
+  nx,
+  opaque,
+  turborepo,
+  webdav,
+} as const satisfies Readonly<Record<string, CacheKind>>
 
 export type CacheKindName = keyof typeof cacheKinds

@@ -1,0 +1,81 @@
+import { LruCache } from '../../base/lru-cache.js'
+import { isStatus } from '../../base/status-error.js'
+import { codec } from '../../proto/codec.js'
+import { Digest } from '../../reapi/digest.js'
+import { digestFunctions } from '../../reapi/digest-function.js'
+import type { Call } from '../../rpc/call.js'
+import { ForwardingStore } from '../../store/contract/forwarding.js'
+import { getBytes, putBytes, type Store } from '../../store/contract/store.js'
+import type { Blob } from '../../stream/blob/blob.js'
+
+const resultCodec = codec('build.bazel.remote.execution.v2.ActionResult')
+const MAX_NOTE_BYTES = 64 * 1024
+/** About 200 bytes each. */
+const KNOWN = 100_000
+
+/** What a hash is of: an Action, whose result is wanted, or a blob. */
+export type HashOf = 'ac' | 'cas'
+
+/**
+ * The sizes that belong to hashes. Bazel's HTTP protocol names Actions and blobs by their hash only, and the stores know
+ * them by hash and size. A note of a blob is a result with this blob, so it is a miss once the blob has gone.
+ */
+export class HashSizes {
+  readonly #ac: Store
+  readonly #known = new LruCache<Digest>(KNOWN)
+
+  /** `ac`: contains only results whose outputs are in the CAS. */
+  constructor(ac: Store) {
+    this.#ac = ac
+  }
+
+  /** The digest with this SHA-256; undefined if none was noted. */
+  async digestOf(of: HashOf, hash: string, call: Call): Promise<Digest | undefined> {
+    const known = this.#known.get(of + hash)
+    if (known !== undefined) return known
+    try {
+      const bytes = await getBytes(this.#ac, this.#keyOf(of, hash), MAX_NOTE_BYTES, call)
+      const digest = Digest.ofKey(resultCodec.decode(bytes).stdoutRaw.toString())
+      if (digest !== undefined) this.remember(of, digest)
+      return digest
+    } catch (error) {
+      if (isStatus(error, 'NOT_FOUND')) return undefined
+      throw error
+    }
+  }
+
+  /** For a client that will soon ask for it. */
+  remember(of: HashOf, digest: Digest): void {
+    this.#known.set(of + digest.hash, digest, 1)
+  }
+
+  /** So that it is found after a restart, and by other servers with the same stores. */
+  async note(of: HashOf, digest: Digest, call: Call): Promise<void> {
+    if (digest.function.name !== 'SHA256') return
+    const files = of === 'cas' ? [{ path: 'blob', digest: digest.toMessage() }] : []
+    const bytes = resultCodec.encode({ stdoutRaw: Buffer.from(digest.key), outputFiles: files })
+    await putBytes(this.#ac, this.#keyOf(of, digest.hash), bytes, call)
+    this.remember(of, digest)
+  }
+
+  #keyOf(of: HashOf, hash: string): Digest {
+    const text = ['http-size/1', of, hash].join('\0')
+    return Digest.of(Buffer.from(text), digestFunctions.SHA256).asKey()
+  }
+}
+
+/** An action cache that notes the sizes of the Actions whose results it gets, so that clients of HTTP find them. */
+export class NotedResults extends ForwardingStore {
+  readonly #sizes: HashSizes
+
+  constructor(ac: Store, sizes: HashSizes) {
+    super(ac)
+    this.#sizes = sizes
+  }
+
+  override async put(action: Digest, blob: Blob, call: Call): Promise<void> {
+    await super.put(action, blob, call)
+    // Entries of HTTP caches and notes are not results of Actions.
+    if (action.describesContent) await this.#sizes.note('ac', action, call)
+  }
+}

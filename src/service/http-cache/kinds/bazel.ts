@@ -1,0 +1,258 @@
+import { isStatus, StatusError } from '../../../base/status-error.js'
+import { putUnnamedBlob } from '../../../content/put-unnamed.js'
+import { readBlob } from '../../../content/read-blob.js'
+import { bytesAnswer, emptyAnswer, HttpError, jsonAnswer } from '../../../http/answer.js'
+import type { HttpAnswer, HttpRequest } from '../../../http/request.js'
+import { codec } from '../../../proto/codec.js'
+import type { ActionResult } from '../../../proto/generated/build.bazel.remote.execution.v2.js'
+import { fromJson, toJson } from '../../../proto/json.js'
+import { directoryFiles, referencedBlobs } from '../../../reapi/action-result.js'
+import { Digest } from '../../../reapi/digest.js'
+import { digestFunctions } from '../../../reapi/digest-function.js'
+import { withoutEncodedOrigin } from '../../../reapi/result-origin.js'
+import { type Call, callWith } from '../../../rpc/call.js'
+import { missingOf } from '../../../store/contract/store.js'
+import { Blob } from '../../../stream/blob/blob.js'
+import { WHOLE } from '../../../stream/path.js'
+import { lookUpEntry } from '../../action-cache/lookup.js'
+import { storeResult } from '../../action-cache/update-action-result.js'
+import type { CacheStores } from '../entries.js'
+import { type CacheKind, notAllowed, segmentsOf } from '../kind.js'
+import type { Mount } from '../mount.js'
+
+const RESULT = 'build.bazel.remote.execution.v2.ActionResult'
+const resultCodec = codec(RESULT)
+const treeCodec = codec('build.bazel.remote.execution.v2.Tree')
+const HASH = /^[0-9a-f]{64}$/
+const EMPTY = Digest.of(Buffer.alloc(0), digestFunctions.SHA256)
+const MAX_RESULT_BYTES = 4 * 1024 * 1024
+/** The files of larger trees are found only if they were uploaded over HTTP. */
+const MAX_TREE_BYTES = 1024 * 1024
+const SHA256 = digestFunctions.SHA256
+
+interface Named {
+  readonly request: HttpRequest
+  readonly mount: Mount
+  readonly instanceName: string
+  readonly hash: string
+}
+
+/**
+ * Bazel's HTTP cache, with the additions of bazel-remote: an instance before `ac` and `cas`, zstd, results as JSON (which
+ * moon uses), and `/status`. Results and blobs are those of gRPC: clients of both find each other's.
+ */
+export const bazel: CacheKind = {
+  handler: (mount) => async (request) => {
+    const segments = segmentsOf(request.rest)
+    if (segments.length === 1 && segments[0] === 'status') return status(request)
+    const [kind, hash = ''] = segments.slice(-2)
+    if ((kind !== 'ac' && kind !== 'cas') || !HASH.test(hash)) {
+      throw new HttpError(400, `expected ac/ or cas/ and 64 hex digits below ${mount.options.path}${hintFor(hash)}`)
+    }
+    const { method } = request
+    const instanceName = segments.length === 2 ? mount.options.instance_name : segments.slice(0, -2).join('/')
+    const named = { request, mount, instanceName, hash }
+    const isRead = method === 'GET' || method === 'HEAD'
+    if (!isRead && method !== 'PUT') throw notAllowed('GET, HEAD, PUT')
+    if (kind === 'cas') return isRead ? getBlob(named) : putBlob(named)
+    return isRead ? getResult(named) : putResult(named)
+  },
+}
+
+/** ccache with `layout=bazel` puts what is no result. */
+const hintFor = (hash: string): string =>
+  hash.length === 40 || hash.length === 33 ? '; ccache needs a cache of kind "ccache"' : ''
+
+const status = (request: HttpRequest): HttpAnswer => {
+  if (request.method !== 'GET' && request.method !== 'HEAD') throw notAllowed('GET, HEAD')
+  return jsonAnswer(200, { ServerTime: Math.floor(Date.now() / 1000) })
+}
+
+const callOf = (request: HttpRequest, { instanceName }: CacheStores): Call => {
+  request.isFor?.(instanceName)
+  return callWith(request, { instanceName })
+}
+
+const getBlob = async ({ request, mount, instanceName, hash }: Named): Promise<HttpAnswer> => {
+  const layers = mount.storesToRead(request, ['read_cas'], instanceName)
+  if (hash === EMPTY.hash) return emptyAnswer(200, { 'content-type': 'application/octet-stream' })
+  return mount.found(request, async () => {
+    for (const stores of layers) {
+      const call = callOf(request, stores)
+      const digest = await stores.sizes.digestOf('cas', hash, call)
+      if (digest === undefined) continue
+      const blob = await blobOf(stores, digest, request, call)
+      if (blob === undefined) continue
+      const { headers } = request
+      const isZstd = request.method === 'GET' && stores.hasZstd && accepts(headers.get('accept-encoding'), 'zstd')
+      const sent = isZstd ? blob.as('ZSTD') : blob
+      const type = { 'content-type': 'application/octet-stream', vary: 'accept-encoding' }
+      const answer = { status: 200, headers: { ...type, ...(isZstd && { 'content-encoding': 'zstd' }) }, body: sent }
+      return { answer, sizeBytes: digest.sizeBytes }
+    }
+    return undefined
+  })
+}
+
+const blobOf = async (
+  { cas }: CacheStores,
+  digest: Digest,
+  { method }: HttpRequest,
+  call: Call,
+): Promise<Blob | undefined> => {
+  try {
+    if (method === 'GET') return await cas.get(digest, WHOLE, call)
+    // Not read: the answer to HEAD has only its length.
+    const missing = await missingOf(cas, [digest], call)
+    return missing.length > 0 ? undefined : Blob.ofFeed(UNREAD, { sizeBytes: digest.sizeBytes })
+  } catch (error) {
+    if (isStatus(error, 'NOT_FOUND')) return undefined
+    throw error
+  }
+}
+
+const UNREAD = { into: async () => {}, discard: () => {} }
+
+const accepts = (header: string | undefined, encoding: string): boolean =>
+  header?.split(',').some((one) => one.trim().toLowerCase() === encoding) ?? false
+
+const putBlob = async ({ request, mount, instanceName, hash }: Named): Promise<HttpAnswer> => {
+  const stores = mount.storesToWrite(request, ['write_cas'], instanceName)
+  const call = callOf(request, stores)
+  const { headers, body } = request
+  const encoding = headers.get('content-encoding')
+  const isZstd = encoding === 'zstd'
+  if (encoding !== undefined && encoding !== 'identity' && !(isZstd && stores.hasZstd))
+    throw new HttpError(415, `content-encoding ${encoding.slice(0, 20)} is not accepted here, expected zstd or none`)
+  const sizeBytes = sizeOf(headers.get('x-digest-sizebytes')) ?? (isZstd ? undefined : body.sizeBytes)
+  const maxBytes = mount.maxBytesOf(stores)
+  if (sizeBytes !== undefined && sizeBytes > maxBytes) throw tooLarge(maxBytes)
+  return mount.storing(request, async () => {
+    const plain = isZstd ? Blob.ofPath(body.path(), { encoding: 'ZSTD' }).as('IDENTITY', sizeBytes) : body
+    const digest =
+      sizeBytes === undefined
+        ? await ofUnknownSize(plain, { stores, hash, maxBytes }, call)
+        : await ofKnownSize(plain, Digest.parse({ hash, sizeBytes }, SHA256), stores, call)
+    if (!digest.isEmpty) await stores.sizes.note('cas', digest, call)
+    return { answer: emptyAnswer(200), sizeBytes: digest.sizeBytes }
+  })
+}
+
+const sizeOf = (header: string | undefined): number | undefined => {
+  if (header === undefined) return undefined
+  if (!/^\d{1,15}$/.test(header)) throw new HttpError(400, 'X-Digest-SizeBytes is not a number')
+  return Number(header)
+}
+
+const tooLarge = (maxBytes: number): HttpError =>
+  new HttpError(413, `the blob is larger than ${maxBytes} bytes, the most that this cache takes`)
+
+/** Bazel uploads without asking what is there; a blob that is there is only read to its end. */
+const ofKnownSize = async (blob: Blob, digest: Digest, { cas }: CacheStores, call: Call): Promise<Digest> => {
+  const isThere = !digest.isEmpty && (await missingOf(cas, [digest], call)).length === 0
+  if (isThere) await blob.verify(digest, { fault: 'client' }).drain(call.signal)
+  else await cas.put(digest, blob, call)
+  return digest
+}
+
+interface UnknownSize {
+  readonly stores: CacheStores
+  readonly hash: string
+  readonly maxBytes: number
+}
+
+const ofUnknownSize = async (blob: Blob, { stores, hash, maxBytes }: UnknownSize, call: Call): Promise<Digest> => {
+  let receivedBytes = 0
+  const options = {
+    ...{ blob, inlineBytes: -1, digestFunction: SHA256, maxBytes: Number.POSITIVE_INFINITY },
+    onBytes: ({ length }: Uint8Array) => {
+      receivedBytes += length
+      if (receivedBytes > maxBytes) throw tooLarge(maxBytes)
+    },
+    check: (found: Digest) => {
+      if (found.hash === hash) return
+      throw new StatusError(
+        'INVALID_ARGUMENT',
+        `the body has the SHA-256 ${found.hash}, expected ${hash}, as its name says`,
+      )
+    },
+  }
+  return (await putUnnamedBlob(stores.cas, options, call)).digest
+}
+
+const getResult = async ({ request, mount, instanceName, hash }: Named): Promise<HttpAnswer> => {
+  const layers = mount.storesToRead(request, ['read_ac'], instanceName)
+  return mount.found(request, async () => {
+    for (const stores of layers) {
+      const call = callOf(request, stores)
+      const action = await stores.sizes.digestOf('ac', hash, call)
+      if (action === undefined) continue
+      const { ac, cas } = stores
+      const entry = await lookUpEntry(action, { ac, cas, call, maxBytes: MAX_RESULT_BYTES })
+      if (entry.kind === 'forbidden') throw entry.error
+      if (entry.kind !== 'hit') {
+        request.note({ miss: entry.kind, ...(entry.kind === 'incomplete' && { output: entry.output.key }) })
+        continue
+      }
+      const result = resultCodec.decode(entry.found)
+      if (request.method === 'GET') await remember(result, stores, call)
+      const seesOrigin = request.visitor?.maySeeOrigins(stores.instanceName) ?? true
+      const bytes = seesOrigin ? entry.found : withoutEncodedOrigin(entry.found)
+      return { answer: resultAnswer(request, bytes), sizeBytes: bytes.length }
+    }
+    return undefined
+  })
+}
+
+const resultAnswer = ({ headers }: HttpRequest, bytes: Buffer): HttpAnswer =>
+  accepts(headers.get('accept')?.replace(/;.*$/, ''), 'application/json')
+    ? jsonAnswer(200, toJson(RESULT, resultCodec.decode(bytes)), { vary: 'accept' })
+    : bytesAnswer(200, 'application/octet-stream', bytes, { vary: 'accept' })
+
+/** The client asks next for the blobs of the result, and names them by their hashes. */
+const remember = async (result: ActionResult, { sizes, cas }: CacheStores, call: Call): Promise<void> => {
+  const { blobs, trees, rootDirectories } = referencedBlobs(result, SHA256)
+  for (const digest of [...blobs.digests(), ...trees, ...rootDirectories]) sizes.remember('cas', digest)
+  for (const tree of trees) {
+    if (tree.sizeBytes > MAX_TREE_BYTES) continue
+    const { root, children } = treeCodec.decode(await readBlob(cas, tree, call))
+    for (const directory of root === null ? children : [root, ...children])
+      for (const digest of directoryFiles(directory, SHA256)) sizes.remember('cas', digest)
+  }
+}
+
+const putResult = async ({ request, mount, instanceName, hash }: Named): Promise<HttpAnswer> => {
+  const stores = mount.storesToWrite(request, ['write_ac'], instanceName)
+  const call = callOf(request, stores)
+  return mount.storing(request, async () => {
+    const bytes = await bodyOf(request)
+    const isJson = /^application\/json\b/.test(request.headers.get('content-type') ?? '')
+    const result = resultCodec.decode(isJson ? fromJsonText(bytes) : bytes)
+    // Bazel uploads the Action before its result.
+    const action = (await stores.sizes.digestOf('cas', hash, call)) ?? Digest.parse({ hash, sizeBytes: 0 }, SHA256)
+    const { ac, cas } = stores
+    await storeResult(action, result, { ac, cas, visitor: request.visitor, maxBytes: MAX_RESULT_BYTES }, call)
+    await stores.sizes.note('ac', action, call)
+    return { answer: emptyAnswer(200), sizeBytes: bytes.length }
+  })
+}
+
+const bodyOf = async (request: HttpRequest): Promise<Buffer> => {
+  try {
+    return await request.body.bytes(MAX_RESULT_BYTES, request)
+  } catch (error) {
+    if (isStatus(error, 'RESOURCE_EXHAUSTED'))
+      throw new HttpError(413, `a result has at most ${MAX_RESULT_BYTES} bytes`)
+    throw error
+  }
+}
+
+const fromJsonText = (bytes: Buffer): Buffer => {
+  let json: unknown
+  try {
+    json = JSON.parse(bytes.toString())
+  } catch {
+    throw new HttpError(400, 'the result is not valid JSON')
+  }
+  return resultCodec.encode(fromJson(RESULT, json))
+}

@@ -1,0 +1,132 @@
+import { createHash } from 'node:crypto'
+import t, { type Test } from 'tap'
+import { codec } from '../../../src/proto/codec.js'
+import { zstdCompress, zstdDecompress } from '../../../src/stream/compression/zstd.js'
+import { TestClient } from '../../server/client.js'
+import { bodyOf, KIB, MIB, type ServedCaches, serveCaches, streamed } from './harness.js'
+
+const REAPI = 'build.bazel.remote.execution.v2'
+const resultCodec = codec(`${REAPI}.ActionResult`)
+const treeCodec = codec(`${REAPI}.Tree`)
+const BAZEL = [
+  { path: '/', kind: 'bazel', instance_name: 'main' },
+  { path: '/small', kind: 'bazel', instance_name: 'main', max_size: '1kb' },
+]
+
+const hashOf = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex')
+const digestOf = (bytes: Buffer) => ({ hash: hashOf(bytes), sizeBytes: bytes.length })
+
+const clientOf = (t: Test, { grpc }: ServedCaches): TestClient => {
+  const client = new TestClient(grpc)
+  t.teardown(() => client.close())
+  return client
+}
+
+/** Blobs and their Action, as a build makes them. */
+const built = () => {
+  const [output, action, inTree] = [bodyOf(300), bodyOf(140), bodyOf(77)]
+  const tree = treeCodec.encode({ root: { files: [{ name: 'f', digest: digestOf(inTree) }] } })
+  const result = {
+    outputFiles: [{ path: 'out/a', digest: digestOf(output), isExecutable: true }],
+    outputDirectories: [{ path: 'out/d', treeDigest: digestOf(tree) }],
+    stdoutRaw: Buffer.from('said'),
+  }
+  return { output, action, inTree, tree, result, blobs: [output, action, inTree, tree] }
+}
+
+t.test('blobs by their hash: known and unknown lengths, zstd, HEAD, and what is wrong', async (t) => {
+  const { ask } = await serveCaches(t, BAZEL)
+  for (const sizeBytes of [32, 4 * KIB, MIB]) {
+    for (const send of ['length', 'chunked', 'zstd', 'zstd without a length']) {
+      const bytes = bodyOf(sizeBytes)
+      const path = `/cas/${hashOf(bytes)}`
+      t.equal((await ask('GET', path)).status, 404)
+      const isZstd = send.startsWith('zstd')
+      const headers = {
+        ...(isZstd && { 'content-encoding': 'zstd' }),
+        ...(send === 'zstd' && { 'x-digest-sizebytes': String(sizeBytes) }),
+      }
+      const body = isZstd ? zstdCompress(bytes) : send === 'chunked' ? streamed(bytes) : bytes
+      t.match(await ask('PUT', path, { body, headers }), { status: 200, text: '' }, send)
+      t.equal((await ask('PUT', path, { body: bytes })).status, 200, 'again')
+      t.ok((await ask('GET', path)).body.equals(bytes), send)
+      const head = await ask('HEAD', path)
+      t.match([head.status, head.headers['content-length']], [200, String(sizeBytes)])
+      const packed = await ask('GET', path, { headers: { 'accept-encoding': 'zstd,gzip' } })
+      t.equal(packed.headers['content-encoding'], 'zstd')
+      t.ok(zstdDecompress(packed.body, sizeBytes)?.equals(bytes))
+    }
+  }
+  const empty = hashOf(Buffer.alloc(0))
+  t.match(await ask('GET', `/cas/${empty}`), { status: 200, text: '' }, 'always there: a health check')
+  t.equal((await ask('PUT', `/cas/${empty}`, { body: '' })).status, 200)
+  const other = bodyOf(2000)
+  for (const body of [other, streamed(other), bodyOf(10)]) {
+    const wrong = await ask('PUT', `/cas/${hashOf(bodyOf(3))}`, { body })
+    t.match(wrong, { status: 400, text: /SHA256|SHA-256/ })
+  }
+  t.equal((await ask('PUT', `/small/cas/${hashOf(other)}`, { body: other })).status, 413)
+  t.equal((await ask('PUT', `/small/cas/${hashOf(other)}`, { body: streamed(other) })).status, 413)
+  const gzip = { body: other, headers: { 'content-encoding': 'gzip' } }
+  t.equal((await ask('PUT', `/cas/${hashOf(other)}`, gzip)).status, 415)
+  t.equal((await ask('GET', `/cas/${hashOf(other)}`)).status, 404)
+  for (const path of ['/cas/abc', '/ac', `/cas/${'A'.repeat(64)}`, `/other/thing/${'a'.repeat(64)}`])
+    t.equal((await ask('GET', path)).status, 400, path)
+  t.equal((await ask('GET', `/unknown/cas/${'a'.repeat(64)}`)).status, 400)
+  t.equal((await ask('POST', `/cas/${'a'.repeat(64)}`, { body: 'x' })).status, 405)
+  t.ok(JSON.parse((await ask('GET', '/status')).text).ServerTime > 0)
+})
+
+t.test('what a build wrote over HTTP is a hit over gRPC', async (t) => {
+  const served = await serveCaches(t, BAZEL)
+  const client = clientOf(t, served)
+  const { action, result, blobs, output } = built()
+  for (const blob of blobs) await served.ask('PUT', `/cas/${hashOf(blob)}`, { body: blob })
+  const put = await served.ask('PUT', `/ac/${hashOf(action)}`, { body: resultCodec.encode(result) })
+  t.match(put, { status: 200, text: '' })
+  const asked = { instanceName: 'main', actionDigest: digestOf(action) }
+  const found = await client.unary(`${REAPI}.ActionCache/GetActionResult`, asked).response
+  t.same(found.outputFiles[0]?.digest, digestOf(output))
+  t.equal(found.stdoutRaw.toString(), 'said')
+})
+
+t.test('what a build wrote over gRPC is a hit over HTTP, with the files inside trees, and in JSON', async (t) => {
+  const served = await serveCaches(t, BAZEL)
+  const client = clientOf(t, served)
+  const { action, result, blobs } = built()
+  const requests = blobs.map((data) => ({ digest: digestOf(data), data }))
+  await client.unary(`${REAPI}.ContentAddressableStorage/BatchUpdateBlobs`, { instanceName: 'main', requests }).response
+  const path = `/ac/${hashOf(action)}`
+  t.equal((await served.ask('GET', path)).status, 404)
+  const update = { instanceName: 'main', actionDigest: digestOf(action), actionResult: result }
+  await client.unary(`${REAPI}.ActionCache/UpdateActionResult`, update).response
+  const got = await served.ask('GET', path)
+  t.match(resultCodec.decode(got.body), { outputFiles: [{ path: 'out/a' }], outputDirectories: [{ path: 'out/d' }] })
+  for (const blob of blobs.slice(2)) t.ok((await served.ask('GET', `/cas/${hashOf(blob)}`)).body.equals(blob))
+  t.ok((await served.ask('GET', `/main${path}`)).body.equals(got.body), 'the instance may be named')
+  t.equal((await served.ask('GET', `/pr${path}`)).status, 200, 'instances that are not isolated share their store')
+
+  const json = await served.ask('GET', path, { headers: { accept: 'application/json' } })
+  t.match(json.headers['content-type'], /json/)
+  t.match(JSON.parse(json.text), { outputFiles: [{ path: 'out/a', digest: { sizeBytes: '300' }, isExecutable: true }] })
+  const again = `/ac/${hashOf(bodyOf(9))}`
+  const headers = { 'content-type': 'application/json' }
+  t.equal((await served.ask('PUT', again, { body: json.text, headers })).status, 200)
+  t.ok((await served.ask('GET', again)).body.equals(got.body), 'from JSON and back')
+  t.match(await served.ask('PUT', again, { body: '{"outputFiles":3}', headers }), {
+    status: 400,
+    text: /outputFiles is 3/,
+  })
+})
+
+t.test('a result without its blobs is a miss, and what is no result is refused', async (t) => {
+  const { ask } = await serveCaches(t, BAZEL)
+  const { action, result, blobs } = built()
+  const path = `/ac/${hashOf(action)}`
+  t.equal((await ask('PUT', path, { body: resultCodec.encode(result) })).status, 200)
+  t.equal((await ask('GET', path)).status, 404)
+  for (const blob of blobs) await ask('PUT', `/cas/${hashOf(blob)}`, { body: blob })
+  t.equal((await ask('GET', path)).status, 200)
+  t.match(await ask('PUT', path, { body: Buffer.from('ccache says \xff') }), { status: 400, text: /ActionResult/ })
+  t.match(await ask('PUT', path, { body: resultCodec.encode({ outputFiles: [{ path: '../x' }] }) }), { status: 400 })
+})
