@@ -16,6 +16,7 @@ import type { Log } from '../log/log.js'
 import { type SecretLearner, unhiddenSecrets } from '../log/secrets.js'
 import type { OtlpSettings } from '../otlp/settings.js'
 import type { Gate } from '../rpc/gate.js'
+import { Invocations } from '../rpc/invocations.js'
 import type { Service } from '../rpc/rpc.js'
 import { buildSchedulers } from '../scheduler/kinds.js'
 import type { Scheduler } from '../scheduler/scheduler.js'
@@ -116,16 +117,20 @@ const start = async (
   if (withoutZstd !== undefined) log.warn('zstd is not offered to clients', { reason: withoutZstd })
   const security = config.security && (await Security.open(config.security, { clock, log, resources }))
   if (security?.lostAuditLines !== undefined) observation.metrics.watchAudit(() => security.lostAuditLines ?? 0)
+  const invocations = new Invocations(clock)
+  resources.add('invocations', invocations.start())
+  observation.metrics.watchInvocations(invocations)
   const listeners = new Map<string, Listener>()
   const admin = new Admin(log)
   for (const server of config.servers) {
     const gate = gateOf(server, security, [])
-    const listenerParts = { gate, admin, resources, drainTime, ledger, clock, shownShare: config.global.log_call_share }
+    const shownShare = config.global.log_call_share
+    const listenerParts = { gate, admin, resources, drainTime, ledger, clock, shownShare, invocations }
     listeners.set(server.name, await openListener(server, listenerParts, observation))
   }
   await warnOfMachine(config, log)
   const stores = await buildStores(config.stores, {
-    ...{ resources, clock, log, secrets },
+    ...{ resources, clock, log, secrets, invocations, resultStores: resultStoresOf(config.servers) },
     watch: (probe) => health.register(probe),
     ...(meters && { meter: (store) => meters.stores.of(store) }),
   })
@@ -145,7 +150,7 @@ const start = async (
     workersOf: (scheduler: string) => workerFacts(config, scheduler),
     lentStores: (key: string) => lentStores.of(key),
     trees: { ofGetTree: new DirectoryTrees(), ofActions: new DirectoryTrees() },
-    ...{ uploads, clock, log },
+    ...{ uploads, invocations, clock, log },
     atClose: (name: string, close: () => Promise<void>) => resources.add(name, close),
   }
   const schedulers = await buildSchedulers(config.schedulers, {
@@ -238,6 +243,7 @@ interface ListenerParts {
   readonly ledger: Ledger
   readonly clock: Clock
   readonly shownShare: number
+  readonly invocations: Invocations
 }
 
 const adminRoutes = ({ services }: ServerConfig, admin: Admin): readonly Route[] =>
@@ -261,7 +267,7 @@ const methodAndTarget = ({ method, target }: HttpRequest) => ({ method, target }
  */
 const openListener = async (
   server: ServerConfig,
-  { gate, admin, resources, drainTime, ledger, clock, shownShare }: ListenerParts,
+  { gate, admin, resources, drainTime, ledger, clock, shownShare, invocations }: ListenerParts,
   observation: Observation,
 ): Promise<Listener> => {
   const { log, meters } = observation
@@ -293,6 +299,7 @@ const openListener = async (
     meters: meters && ((path) => meters.calls.of(path)),
     tracer: observation.tracer,
     shownShare,
+    invocations,
     clock,
     log,
   })
@@ -322,6 +329,16 @@ const workerFacts = (config: Config, scheduler: string): WorkerFacts => {
 
 /** The timeout if no worker of this process allows a longer one: the default of a worker's configuration. */
 const MIN_ACTION_TIMEOUT_MS = defaultNumber('worker/local.json', 'max_action_timeout_s') * 1000
+
+/** The stores that are an action cache of some instance, and the CAS of none. */
+const resultStoresOf = (servers: readonly ServerConfig[]): ReadonlySet<string> => {
+  const all = servers.map(({ services }) => services)
+  const results = all.flatMap(({ ac, execution }) => [...ac.values(), ...execution.values()].map((one) => one.ac_store))
+  const content = all.flatMap(({ cas, bytestream, execution }) =>
+    [...cas.values(), ...bytestream.values(), ...execution.values()].map((one) => one.cas_store),
+  )
+  return new Set(results.filter((name) => !content.includes(name)))
+}
 
 /** A view of every named store. */
 const viewsOf = (stores: ReadonlyMap<string, Store>, asView: (store: Store) => Store): ((name: string) => Store) => {

@@ -8,6 +8,7 @@ import { SUPPORTED_NODE_PROPERTIES } from '../reapi/command.js'
 import { type Compressor, compressors } from '../reapi/compressor.js'
 import { type DigestFunction, digestFunctions } from '../reapi/digest-function.js'
 import { chunkSizesOf, FastCdc } from '../reapi/fast-cdc.js'
+import type { Invocations } from '../rpc/invocations.js'
 import type { Service } from '../rpc/rpc.js'
 import type { Tracer } from '../rpc/trace.js'
 import type { Scheduler } from '../scheduler/scheduler.js'
@@ -58,6 +59,8 @@ export interface Parts {
   /** The stores for a worker process of this machine, by its key. */
   lentStores(key: string): LentStores | undefined
   readonly uploads: Uploads
+  /** The builds of clients that are alive. */
+  readonly invocations: Invocations
   /** Two, so that actions do not wait for trees that clients read. */
   readonly trees: { readonly ofGetTree: DirectoryTrees; readonly ofActions: DirectoryTrees }
   readonly clock: Clock

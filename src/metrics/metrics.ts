@@ -33,6 +33,7 @@ export class Metrics {
   readonly #ledger: Ledger
   #lostAuditLines: (() => number) | undefined
   readonly #certificates = new Map<string, () => number | undefined>()
+  #invocations: InvocationCounts | undefined
   #isRunning = true
   #statuses: () => ReadonlyMap<string, number> = () => new Map()
 
@@ -62,6 +63,10 @@ export class Metrics {
     this.#lostAuditLines = lostLines
   }
 
+  watchInvocations(counts: InvocationCounts): void {
+    this.#invocations = counts
+  }
+
   /** `expiresMs` returns when the present certificate of a server ends. */
   watchCertificate(server: string, expiresMs: () => number | undefined): void {
     this.#certificates.set(server, expiresMs)
@@ -87,6 +92,8 @@ export class Metrics {
       observed('counter', LOST_AUDIT_LINES, () =>
         this.#lostAuditLines === undefined ? [] : [{ labels: {}, value: this.#lostAuditLines() }],
       ),
+      observed('gauge', INVOCATIONS, () => readingOf(this.#invocations?.count)),
+      observed('counter', LEASE_EXTENSIONS, () => readingOf(this.#invocations?.extensionCount)),
       observed('gauge', CERTIFICATES, () => this.#certificateEnds()),
       observed('gauge', RUNNING, () => [{ labels: {}, value: this.#isRunning ? 1 : 0 }]),
     ]
@@ -102,6 +109,26 @@ export class Metrics {
       return ms === undefined ? [] : [{ labels: { certificate_server }, value: ms / 1000 }]
     })
   }
+}
+
+/** The builds of clients that are alive, and their calls that only ask to keep blobs. */
+export interface InvocationCounts {
+  readonly count: number
+  readonly extensionCount: number
+}
+
+const readingOf = (value: number | undefined): Reading[] => (value === undefined ? [] : [{ labels: {}, value }])
+
+const INVOCATIONS = {
+  name: 'svc_invocations',
+  description: 'Builds of clients that are alive. Stores keep what they used.',
+  unit: '{invocation}',
+}
+
+const LEASE_EXTENSIONS = {
+  name: 'svc_lease_extensions_total',
+  description: 'Calls with which clients ask to keep blobs (Bazel: lease extension).',
+  unit: '{call}',
 }
 
 const HEALTH = {

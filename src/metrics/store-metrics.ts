@@ -154,6 +154,7 @@ export class StoreMetrics {
       observed('counter', IO, () => this.#counters.flatMap(({ bytes }) => [bytes.in, bytes.out])),
       ...USAGE.map(({ of, ...description }) => observed('gauge', description, () => this.#usage(of))),
       observed('counter', UPLOADS, () => this.all.flatMap(uploadsOf)),
+      observed('counter', BROKEN, () => this.#usage((series) => series.sum(({ promised }) => promised?.brokenCount))),
     ]
   }
 
@@ -211,6 +212,12 @@ const uploadsOf = (series: CacheSeries): readonly Reading[] => {
 const sumOf = (values: readonly number[]): number | undefined =>
   values.length === 0 ? undefined : values.reduce((sum, value) => sum + value)
 
+const BROKEN: Description = {
+  name: 'svc_promises_broken_total',
+  description: 'Blobs evicted before their retention had passed, because there was no room.',
+  unit: '{blob}',
+}
+
 const UPLOADS: Description = {
   name: 'svc_uploads_behind_total',
   description: 'Uploads to a slow store after they were acknowledged.',
@@ -257,6 +264,20 @@ const USAGE: readonly (Description & { readonly of: (series: CacheSeries) => num
     description: 'Idle time of the last evicted blob, which is the effective retention; the minimum of several stores.',
     unit: 's',
     of: (series) => series.least(({ lastEvictedIdleMs: ms }) => (ms === undefined ? undefined : ms / 1000)),
+  },
+  {
+    name: 'svc_retention',
+    description: 'How long a store promises to keep a blob after its last use; compare svc_cache_evicted_age.',
+    unit: 's',
+    of: (series) => series.least(({ promised }) => promised && promised.retentionMs / 1000),
+  },
+  {
+    ...{ name: 'svc_promised_size', description: 'Bytes used within the retention of a store.', unit: 'By' },
+    of: (series) => series.sum(({ promised }) => promised?.promisedBytes),
+  },
+  {
+    ...{ name: 'svc_leased_size', description: 'Bytes that live builds hold, whenever they used them.', unit: 'By' },
+    of: (series) => series.sum(({ promised }) => promised?.heldBytes),
   },
   {
     name: 'svc_upload_queue_entries',

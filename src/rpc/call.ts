@@ -1,5 +1,6 @@
 import type { HeldFor } from '../ledger/ledger.js'
 import { type Log, silentLog } from '../log/log.js'
+import type { Invocation } from './invocations.js'
 import type { Span } from './trace.js'
 
 export { cancellation, shareable } from '../base/cancellation.js'
@@ -20,6 +21,10 @@ export interface Call {
   readonly held?: HeldFor | undefined
   /** Discards an idle upload to free memory for this one. False when there is none. */
   readonly giveWay?: (() => Promise<boolean>) | undefined
+  /** The build that the call belongs to: what it uses is kept while the build lives. */
+  readonly invocation?: Invocation | undefined
+  /** Blobs that the call writes, reads or finds are kept for at least this long, if their store promises less. */
+  readonly keepForMs?: number | undefined
 }
 
 /** A call without a client: start-up, health probes, tests. */
@@ -28,23 +33,27 @@ export const internalCall = (parts: Partial<Call> = {}): Call => ({
   instanceName: parts.instanceName ?? '',
   log: parts.log ?? silentLog,
   span: parts.span,
+  keepForMs: parts.keepForMs,
 })
 
 /** The same call with some fields changed. Never spread a call: that would lose its lazy fields. */
 export const callWith = (call: Call, changes: CallChanges): Call => new ChangedCall(call, changes)
 
-type CallChanges = Partial<Pick<Call, 'signal' | 'instanceName' | 'span'>>
+type CallChanges = Partial<Pick<Call, 'signal' | 'instanceName' | 'span' | 'keepForMs'>>
 
-/** Signal and metadata stay lazy, because the listener creates them only on demand. */
+/** Signal, metadata and invocation stay lazy, because the listener creates them only on demand. */
 class ChangedCall implements Call {
   readonly instanceName: string
   readonly log: Log
   readonly span: Span | undefined
+  readonly keepForMs: number | undefined
   readonly #call: Call
   readonly #signal: AbortSignal | undefined
 
-  constructor(call: Call, { signal, instanceName = call.instanceName, span = call.span }: CallChanges) {
+  constructor(call: Call, changes: CallChanges) {
+    const { signal, instanceName = call.instanceName, span = call.span, keepForMs = call.keepForMs } = changes
     this.instanceName = instanceName
+    this.keepForMs = keepForMs
     this.log = call.log
     this.span = span
     this.#call = call
@@ -65,5 +74,9 @@ class ChangedCall implements Call {
 
   get giveWay(): Call['giveWay'] {
     return this.#call.giveWay
+  }
+
+  get invocation(): Call['invocation'] {
+    return this.#call.invocation
   }
 }

@@ -7,6 +7,7 @@ import type { Route } from '../http/request.js'
 import { Ledger } from '../ledger/ledger.js'
 import { type Log, silentLog } from '../log/log.js'
 import type { Gate } from '../rpc/gate.js'
+import type { Invocations } from '../rpc/invocations.js'
 import type { Service } from '../rpc/rpc.js'
 import type { Tracer } from '../rpc/trace.js'
 import { within } from '../work/deadline.js'
@@ -64,6 +65,8 @@ export interface ListenOptions {
   readonly tracer?: Tracer | undefined
   /** The share of calls, 0 to 1, whose log line is at level info instead of debug. Default 0. */
   readonly shownShare?: number
+  /** Learns which builds are alive from the metadata of calls. */
+  readonly invocations?: Invocations
 }
 
 export interface Listener {
@@ -99,9 +102,9 @@ export const listen = async (options: ListenOptions): Promise<Listener> => {
   const names = [...options.services.map(({ name }) => name), ...awaited]
   const health = new GrpcHealth(names, awaited.length === 0)
   const reflection = reflectionServices([...names, HEALTH, ...REFLECTION])
-  const { gate, meters, tracer, shownShare } = options
+  const { gate, meters, tracer, shownShare, invocations } = options
   const all = [...options.services, health.service, ...reflection]
-  const calls = new Calls(all, { log, inFlight: inFlight, meters, tracer, shownShare, gate }, awaited)
+  const calls = new Calls(all, { log, inFlight: inFlight, meters, tracer, shownShare, gate, invocations }, awaited)
   const requests = new HttpRequests(options.routes ?? [], { log, inFlight, gate, shownShare: shownShare ?? 0 })
   const bodyMs = options.limits?.requestMs ?? DEFAULT_TRANSPORT_LIMITS.requestMs
   const http1Limits = { ...DEFAULT_HTTP1_LIMITS, headMs: firstBytesMs, bodyMs, ...options.http1 }

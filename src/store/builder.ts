@@ -7,6 +7,7 @@ import { storePath } from '../config/store-path.js'
 import type { Log } from '../log/log.js'
 import type { SecretLearner } from '../log/secrets.js'
 import { internalCall } from '../rpc/call.js'
+import { Invocations } from '../rpc/invocations.js'
 import type { Resources } from '../work/resources.js'
 import type { BuildContext, ChildOptions } from './contract/kind.js'
 import type { MeteredStore, StoreMeter, StoreUsage, UploadQueueUsage } from './contract/meter.js'
@@ -22,6 +23,10 @@ export interface BuilderParts {
   readonly clock: Clock
   readonly log: Log
   readonly secrets: SecretLearner
+  /** The builds of clients that are alive; none by default. */
+  readonly invocations?: Invocations
+  /** Named stores that only hold results of actions. They promise nothing: a result that is gone is built again. */
+  readonly resultStores?: ReadonlySet<string>
   /** Receives the health probe of every store, nested ones included (`/stores/CAS`, `/stores/CAS/fast`). */
   watch(probe: HealthProbe): void
   /** Receives every store with metrics of its own, nested ones included, and returns its meter. */
@@ -44,6 +49,7 @@ class Builder {
   readonly uploadOrder: UploadOrder
   readonly #configs: ReadonlyMap<string, StoreConfig>
   readonly #parts: BuilderParts
+  readonly #invocations: Invocations
   /** Builds the named stores. */
   readonly #root: Builder
   readonly #named = new Map<string, Promise<StoreNode>>()
@@ -54,6 +60,7 @@ class Builder {
     this.#parts = parts
     this.#opening = root === undefined ? new OpeningStores(parts) : root.#opening
     this.#root = root ?? this
+    this.#invocations = root === undefined ? (parts.invocations ?? new Invocations(parts.clock)) : root.#invocations
     this.uploadOrder = root?.uploadOrder ?? new UploadOrder()
   }
 
@@ -72,7 +79,8 @@ class Builder {
     }
     const known = this.#named.get(name)
     if (known !== undefined) return known
-    const building = this.#build(config, name, [...users, name])
+    const keepsPromises = this.#parts.resultStores?.has(name) !== true
+    const building = this.#build(config, name, [...users, name], keepsPromises)
     this.#named.set(name, building)
     const store = await building
     this.#watch(store, name, config)
@@ -83,8 +91,8 @@ class Builder {
   async #child(config: StoreConfig, path: string, users: readonly string[], options: ChildOptions): Promise<StoreNode> {
     // A named store may be needed elsewhere, so it keeps its own health.
     if (options.isOptional === true && config.kind !== 'ref_store')
-      return this.#optional().#child(config, path, users, {})
-    const store = await this.#build(config, path, users)
+      return this.#optional().#child(config, path, users, { ...options, isOptional: false })
+    const store = await this.#build(config, path, users, options.holdsCopies !== true)
     // A reference is the store it names, not a component of its own.
     if (config.kind !== 'ref_store') this.#watch(store, path, config)
     return store
@@ -97,13 +105,15 @@ class Builder {
     return new Builder(this.#configs, parts, this.#root)
   }
 
-  async #build(config: StoreConfig, path: string, users: readonly string[]): Promise<StoreNode> {
+  async #build(config: StoreConfig, path: string, users: readonly string[], keepsPromises = true): Promise<StoreNode> {
     const { resources, clock, log, secrets, watch } = this.#parts
     let usage: (() => StoreUsage) | undefined
     let queue: (() => UploadQueueUsage) | undefined
     const context: BuildContext = {
       path,
-      child: (childConfig, key, options = {}) => this.#child(childConfig, `${path}/${key}`, users, options),
+      // What is below a store of copies holds copies too.
+      child: (childConfig, key, options = {}) =>
+        this.#child(childConfig, `${path}/${key}`, users, { ...(!keepsPromises && { holdsCopies: true }), ...options }),
       named: (name) => this.#root.named(name, users),
       watch,
       holds: (reader) => {
@@ -112,6 +122,8 @@ class Builder {
       queues: (reader) => {
         queue = reader
       },
+      keepsPromises,
+      invocations: this.#invocations,
       uploadOrder: this.uploadOrder,
       resources,
       clock,

@@ -275,6 +275,10 @@ const expectedOfStores = (results: readonly number[]) => {
     svc_cache_max_size: labelled('cache_type', { CAS: 1_000_000, AC: 1_000_000, SMALL: 1000, DISK: 10_000_000 }),
     svc_cache_entries: labelled('cache_type', { CAS: distinct.length, AC: 2, SMALL: 1, DISK: 1 }),
     svc_cache_evicted_age: { 'cache_type=SMALL': 100 },
+    svc_retention: labelled('cache_type', { CAS: 10_800, SMALL: 10_800, DISK: 10_800 }),
+    svc_promised_size: labelled('cache_type', { CAS: bytesOf(distinct), SMALL: 500, DISK: 74 * 4096 }),
+    svc_leased_size: {},
+    svc_promises_broken_total: { 'cache_type=SMALL': 1 },
     // No store has a queue.
     ...{ svc_upload_queue_entries: {}, svc_upload_queue_size: {}, svc_upload_queue_age: {} },
     svc_uploads_behind_total: {},
@@ -336,6 +340,8 @@ t.test('every instrument has exactly the expected numbers', async (t) => {
     ...expectedOfCalls,
     // One action waits for a property that no worker has, and the temporary folder of a store was removed.
     svc_log_lines_lost_total: {},
+    svc_invocations: {},
+    svc_lease_extensions_total: {},
     svc_audit_lines_lost_total: {},
     svc_certificate_expiry: {},
     svc_process_running: { '': 1 },

@@ -126,7 +126,10 @@ t.test('stores of one type share one set of series', async (t) => {
 
 t.test('a store is counted by its path, and also by the label of a cache_metrics store in front of it', async (t) => {
   const metrics = new StoreMetrics()
-  const below: StoreConfig = { kind: 'memory', options: { eviction_policy: NO_LIMITS } }
+  const below: StoreConfig = {
+    kind: 'memory',
+    options: { eviction_policy: NO_LIMITS, retention: 0, when_full: 'break' },
+  }
   const configs = new Map<string, StoreConfig>([
     ['CAS', { kind: 'cache_metrics', options: { cache_type: 'cas', backend: below } }],
   ])

@@ -55,6 +55,7 @@ export const TROUBLES: Readonly<Record<string, { readonly wrong: Values; readonl
   RemexecDiskFull: unseen('svc_disk_free{cache_type="full"}', always(1e9)),
   RemexecCacheSlow: { wrong: slowReads },
   RemexecRetentionShort: unseen('svc_cache_evicted_age{cache_type="CAS"}', always(3600)),
+  RemexecPromisesBroken: unseen('svc_promises_broken_total{cache_type="CAS"}', growing(1)),
   RemexecUploadsWait: unseen('svc_upload_queue_age{cache_type="CAS"}', always(1200)),
   RemexecUploadsLost: unseen('svc_uploads_behind_total{cache_type="CAS",upload_result="lost"}', growing(1)),
   RemexecNoWorkers: { wrong: starved },

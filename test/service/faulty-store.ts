@@ -6,6 +6,7 @@ import { unhiddenSecrets } from '../../src/log/secrets.js'
 import type { Digest } from '../../src/reapi/digest.js'
 import type { DigestBatch } from '../../src/reapi/digest-batch.js'
 import type { Call } from '../../src/rpc/call.js'
+import { Invocations } from '../../src/rpc/invocations.js'
 import { ForwardingStore } from '../../src/store/contract/forwarding.js'
 import type { Store } from '../../src/store/contract/store.js'
 import { UploadOrder } from '../../src/store/contract/upload-order.js'
@@ -91,6 +92,8 @@ export const verified = async (backend: Store): Promise<Store> => {
     secrets: unhiddenSecrets,
     queues: () => {},
     uploadOrder: new UploadOrder(),
+    keepsPromises: true,
+    invocations: new Invocations(new ManualClock()),
   }
   const options = { verify_size: true, verify_hash: true, backend: { kind: 'noop', options: {} } } as const
   return verify.build(options, { ...parts, child: async () => backend, named, watch: () => {}, holds: () => {} })

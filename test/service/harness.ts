@@ -13,6 +13,7 @@ import { type Compressor, compressors } from '../../src/reapi/compressor.js'
 import { Digest } from '../../src/reapi/digest.js'
 import { type DigestFunction, digestFunctions } from '../../src/reapi/digest-function.js'
 import { internalCall } from '../../src/rpc/call.js'
+import { Invocations } from '../../src/rpc/invocations.js'
 import { listen, type TransportName } from '../../src/server/listener.js'
 import type { AcInstance } from '../../src/service/action-cache/options.js'
 import { actionCacheService } from '../../src/service/action-cache/service.js'
@@ -55,9 +56,11 @@ export const memoryStore = async (clock = new ManualClock(), maxBytes = 0): Prom
     holds: () => {},
     queues: () => {},
     uploadOrder: new UploadOrder(),
+    keepsPromises: true,
+    invocations: new Invocations(clock),
   }
   const context = { path: 'test', child: none, named: none, ...parts }
-  return memory.build({ eviction_policy: policy }, context)
+  return memory.build({ eviction_policy: policy, retention: 10_800, when_full: 'break' }, context)
 }
 
 export interface Setting {

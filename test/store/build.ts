@@ -3,6 +3,7 @@ import type { HealthProbe } from '../../src/base/health.js'
 import type { EvictionPolicy, FastSlowOptions, StoreConfig } from '../../src/config/config.js'
 import { type Log, silentLog } from '../../src/log/log.js'
 import { unhiddenSecrets } from '../../src/log/secrets.js'
+import { Invocations } from '../../src/rpc/invocations.js'
 import type { StoreKind } from '../../src/store/contract/kind.js'
 import type { UploadQueueUsage } from '../../src/store/contract/meter.js'
 import type { Store } from '../../src/store/contract/store.js'
@@ -42,6 +43,7 @@ export const buildStore = async <Options>(
     log = silentLog,
     queues = () => {},
     uploadOrder = begunOrder(),
+    invocations = new Invocations(clock),
   }: {
     readonly children?: Record<string, Store>
     readonly clock?: Clock
@@ -52,6 +54,7 @@ export const buildStore = async <Options>(
     readonly queues?: (usage: () => UploadQueueUsage) => void
     /** Shared by the stores of a process. */
     readonly uploadOrder?: UploadOrder
+    readonly invocations?: Invocations
   } = {},
 ): Promise<Store> =>
   kind.build(options, {
@@ -68,6 +71,8 @@ export const buildStore = async <Options>(
     holds: () => {},
     queues,
     uploadOrder,
+    keepsPromises: true,
+    invocations,
     resources,
     clock,
     log,
@@ -77,6 +82,9 @@ export const buildStore = async <Options>(
 export const memoryStore = (policy: Partial<EvictionPolicy> = {}, clock: Clock = systemClock): Promise<Store> =>
   buildStore(
     memory,
-    { eviction_policy: { max_bytes: 0, evict_bytes: 0, max_seconds: 0, max_count: 0, ...policy } },
+    {
+      eviction_policy: { max_bytes: 0, evict_bytes: 0, max_seconds: 0, max_count: 0, ...policy },
+      ...{ retention: 10_800, when_full: 'break' },
+    },
     { clock },
   )

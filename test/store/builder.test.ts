@@ -16,7 +16,7 @@ import { rejects, storeSuite } from './suite.js'
 import { Watched } from './watched.js'
 
 const policy: EvictionPolicy = { max_bytes: 0, evict_bytes: 0, max_seconds: 0, max_count: 0 }
-const memory: StoreConfig = { kind: 'memory', options: { eviction_policy: policy } }
+const memory: StoreConfig = { kind: 'memory', options: { eviction_policy: policy, retention: 0, when_full: 'break' } }
 const ref = (name: string): StoreConfig => ({ kind: 'ref_store', options: { name } })
 const verified = (backend: StoreConfig): StoreConfig => ({
   kind: 'verify',

@@ -39,7 +39,7 @@ export interface DoubleOptions {
   readonly hasKeys?: boolean
   readonly properties?: Partial<StoreProperties>
   readonly files?: BlobFiles
-  /** The identity that every call must carry: its metadata, instance name, log, `held` and `giveWay`. */
+  /** The identity that every call must carry: its metadata, instance name, log, `held`, `giveWay` and its promises. */
   readonly caller?: Call
   /** Operations that a wrapper may do in the background, without the identity of a caller. */
   readonly background?: readonly Operation[]
@@ -206,7 +206,7 @@ export class ContractDouble implements Store {
     if (caller === undefined) return
     const isBackground = background.includes(operation) && call.metadata === undefined && call.held === undefined
     if (isBackground) return
-    for (const name of ['metadata', 'held', 'giveWay', 'instanceName', 'log'] as const) {
+    for (const name of ['metadata', 'held', 'giveWay', 'instanceName', 'log', 'invocation', 'keepForMs'] as const) {
       if (call[name] !== caller[name]) this.#fault(`${operation}: the call lost its ${name}`)
     }
   }

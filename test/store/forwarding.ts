@@ -47,7 +47,18 @@ class ClientCall implements Call {
   get giveWay(): Call['giveWay'] {
     return giveWay
   }
+
+  /** Not a field of its own, like that of the listener. */
+  get invocation(): Call['invocation'] {
+    return INVOCATION
+  }
+
+  get keepForMs(): number {
+    return 42
+  }
 }
+
+const INVOCATION = { id: 'build', number: 1 }
 
 const giveWay = async (): Promise<boolean> => false
 
@@ -215,7 +226,7 @@ export const forwards = (t: Test, name: string, wrapper: Wrapper): void => {
   }
 }
 
-const ANNOUNCED: Partial<StoreProperties> = { encodings: ['ZSTD'], extendsLifetimes: true }
+const ANNOUNCED: Partial<StoreProperties> = { encodings: ['ZSTD'], extendsLifetimes: true, retentionMs: 1000 }
 
 const COMBINATIONS: readonly Partial<StoreProperties>[] = [
   {},
@@ -223,6 +234,7 @@ const COMBINATIONS: readonly Partial<StoreProperties>[] = [
   { encodings: ['ZSTD'] },
   { checksCompleteness: true },
   { extendsLifetimes: true },
+  { retentionMs: 1000 },
   { ...ANNOUNCED, checksCompleteness: true },
 ]
 

@@ -7,7 +7,7 @@ import { Code, isStatus, StatusError } from '../../src/base/status-error.js'
 import { Digest } from '../../src/reapi/digest.js'
 import { DigestBatch } from '../../src/reapi/digest-batch.js'
 import { digestFunctions } from '../../src/reapi/digest-function.js'
-import { getBytes, missingOf, putBytes, type Store } from '../../src/store/contract/store.js'
+import { getBytes, keep, missingOf, putBytes, type Store } from '../../src/store/contract/store.js'
 import type { BlobFeed } from '../../src/stream/blob/feed.js'
 import { join } from '../../src/stream/join.js'
 import { WHOLE } from '../../src/stream/path.js'
@@ -140,6 +140,15 @@ const contents = (withStore: WithStore, options: SuiteOptions): void => {
       await putBytes(store, otherDigest, other, call)
       t.ok((await get(store, otherDigest)).equals(other), `${sizeBytes} delivered bytes came back`)
     }
+  })
+
+  withStore('keep is a question that promises: it finds the same, and what it found is there', async (t, { store }) => {
+    const [present, absent] = ['present', 'absent'].map((text) => digestOf(Buffer.from(text))) as [Digest, Digest]
+    await put(store, present, Buffer.from('present'))
+    t.ok(store.properties.retentionMs >= 0)
+    const missing = await keep(store, DigestBatch.of([absent, present]), 24 * 3_600_000, call)
+    t.same(keys(missing.digests()), keys([absent]))
+    t.ok(await isPresent(store, present))
   })
 
   withStore('finds missing blobs among present ones', async (t, { store }) => {

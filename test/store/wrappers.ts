@@ -56,11 +56,17 @@ const tiers = (
 
 const ofSlow = (slow: StoreProperties): StoreProperties =>
   slow.keepsNothing
-    ? { ...PLAIN, extendsLifetimes: true }
-    : { ...PLAIN, encodings: slow.encodings, extendsLifetimes: slow.extendsLifetimes }
+    ? { ...PLAIN, extendsLifetimes: true, retentionMs: Number.POSITIVE_INFINITY }
+    : {
+        ...PLAIN,
+        ...{ encodings: slow.encodings, extendsLifetimes: slow.extendsLifetimes, retentionMs: slow.retentionMs },
+      }
 
 /** Beside memory, which has no encodings and extends lifetimes. */
-const besideMemory = (): StoreProperties => ({ ...PLAIN, extendsLifetimes: true })
+const besideMemory = ({ retentionMs }: StoreProperties): StoreProperties => ({
+  ...PLAIN,
+  ...{ extendsLifetimes: true, retentionMs },
+})
 
 /** By name, in groups, which are the nightly test files of the whole product (test/store/pairs/). */
 export const groups = {
@@ -103,13 +109,16 @@ export const groups = {
     'chunks in memory, listed in': {
       wrap: async (backend, { beside } = {}) => deduplicated(backend, beside ?? (await memoryStore())),
       changes: 'bytes',
-      announces: (below) => ({ ...PLAIN, keepsNothing: below.keepsNothing, extendsLifetimes: true }),
+      announces: ({ keepsNothing, retentionMs }) => ({ ...PLAIN, keepsNothing, extendsLifetimes: true, retentionMs }),
       asks: { putAll: 'put' },
     },
     'lists in memory, chunks in': {
       wrap: async (backend, { beside } = {}) => deduplicated(beside ?? (await memoryStore()), backend),
       isBeside: true,
-      announces: ({ keepsNothing, extendsLifetimes }) => ({ ...PLAIN, keepsNothing, extendsLifetimes }),
+      announces: ({ keepsNothing, extendsLifetimes, retentionMs }) => ({
+        ...PLAIN,
+        ...{ keepsNothing, extendsLifetimes, retentionMs },
+      }),
       asks: { put: 'putAll', remove: 'nothing' },
     },
   },
@@ -128,9 +137,9 @@ export const groups = {
     },
     'nothing behind': {
       wrap: async (backend, around = {}) => tiers(backend, await buildStore(noop, {}), around),
-      announces: ({ keepsNothing, encodings, extendsLifetimes }) => ({
+      announces: ({ keepsNothing, encodings, extendsLifetimes, retentionMs }) => ({
         ...PLAIN,
-        ...{ keepsNothing, encodings, extendsLifetimes },
+        ...{ keepsNothing, encodings, extendsLifetimes, retentionMs },
       }),
     },
   },

@@ -45,6 +45,8 @@ const storeIn = (directory: string, slow: StoreConfig): StoreConfig => ({
         temp_path: join(directory, 'temp'),
         read_buffer_size: 262_144,
         eviction_policy: unlimited,
+        retention: 0,
+        when_full: 'break',
         block_size: 4096,
         max_concurrent_writes: 0,
         durability: 'process_exit',
@@ -84,7 +86,10 @@ export const workerOptions = (directory: string, parts: Partial<LocalWorkerOptio
   ...parts,
 })
 
-const inMemory: StoreConfig = { kind: 'memory', options: { eviction_policy: unlimited } }
+const inMemory: StoreConfig = {
+  kind: 'memory',
+  options: { eviction_policy: unlimited, retention: 0, when_full: 'break' },
+}
 
 interface SetUpOptions {
   readonly clock?: Clock

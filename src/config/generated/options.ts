@@ -65,6 +65,14 @@ export interface MemoryOptions {
    * When entries are evicted; without it nothing is.
    */
   readonly eviction_policy: EvictionPolicy
+  /**
+   * How long a blob is kept at least after it was uploaded, read, found by FindMissingBlobs, or named by a served action cache hit. Clients that build without the bytes rely on it: Bazel assumes 3 hours (`--experimental_remote_cache_ttl`). A build that is alive keeps what it used for longer. The promise is broken only if there is no room, see `when_full`; metrics and the log then say so. `max_seconds` of the eviction policy, if it is shorter, limits it. 0 promises nothing.
+   */
+  readonly retention: number
+  /**
+   * What happens when an upload needs room and everything is promised (`retention`). `break`: the oldest promise is broken and its blob evicted; a promise to a build that is alive goes last. `refuse`: uploads that would promise more than 80 % of `max_bytes` fail with RESOURCE_EXHAUSTED, so that every hit stays true. Take `refuse` if lost inputs cost more than actions that are not cached; not with workers, whose results would be refused too.
+   */
+  readonly when_full: 'break' | 'refuse'
 }
 
 /**
@@ -109,6 +117,14 @@ export interface FilesystemOptions {
    * When entries are evicted; without it nothing is.
    */
   readonly eviction_policy: EvictionPolicy
+  /**
+   * How long a blob is kept at least after it was uploaded, read, found by FindMissingBlobs, or named by a served action cache hit. Clients that build without the bytes rely on it: Bazel assumes 3 hours (`--experimental_remote_cache_ttl`). A build that is alive keeps what it used for longer. The promise is broken only if there is no room, see `when_full`; metrics and the log then say so. `max_seconds` of the eviction policy, if it is shorter, limits it. 0 promises nothing.
+   */
+  readonly retention: number
+  /**
+   * What happens when an upload needs room and everything is promised (`retention`). `break`: the oldest promise is broken and its blob evicted; a promise to a build that is alive goes last. `refuse`: uploads that would promise more than 80 % of `max_bytes` fail with RESOURCE_EXHAUSTED, so that every hit stays true. Take `refuse` if lost inputs cost more than actions that are not cached; not with workers, whose results would be refused too.
+   */
+  readonly when_full: 'break' | 'refuse'
   /**
    * A file counts as its size rounded up to this many bytes, its size on disk. A small blob counts as its record plus a third, for space that is not reclaimed yet.
    */

@@ -13,7 +13,7 @@ export const validator: Validator = validate52
 const schema19 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/config.json","title":"Configuration","description":"The contents of a configuration file.","type":"object","properties":{"stores":{"description":"Stores of blobs and results: an array of entries with `name`, or an object by name.","type":["array","object"],"x-key":"name","items":{"$ref":"https://remexec.invalid/schema/store.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/store.json"}},"schedulers":{"description":"Schedulers, which assign actions to workers: an array of entries with `name`, or an object by name.","type":["array","object"],"x-key":"name","items":{"$ref":"https://remexec.invalid/schema/scheduler.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/scheduler.json"},"default":[]},"workers":{"description":"Workers in this process: an array, or an object by name.","type":["array","object"],"x-key":"name","x-key-optional":true,"items":{"$ref":"https://remexec.invalid/schema/worker.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/worker.json"},"default":[]},"servers":{"description":"Listeners and the services on them: an array, or an object by name.","type":["array","object"],"x-key":"name","x-key-optional":true,"items":{"$ref":"https://remexec.invalid/schema/server.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/server.json"}},"instances":{"description":"Settings of single instances: an array of entries with `instance_name`, or an object by instance name. An instance without an entry shares its stores with others and has no limits of its own.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/instance.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/instance.json"},"default":[]},"global":{"description":"Settings of the whole process.","$ref":"https://remexec.invalid/schema/global.json","default":{}},"security":{"description":"Which callers may call, and what each may do. Left out: every caller may do everything.","$ref":"https://remexec.invalid/schema/security.json"},"experimental_origin_events":{"title":"OriginEvents","x-lenient":"always","description":"Publish the requests of clients to a store.","type":"object","properties":{"publisher":{"title":"OriginEventPublisher","description":"Where events go.","type":"object","properties":{"store":{"description":"The store that receives them.","type":"string","x-names":"stores"}},"additionalProperties":false,"required":["store"]},"max_event_queue_size":{"description":"Most events waiting.","type":["integer","string"],"x-value":"count","minimum":0,"default":65536,"x-zero-is-default":true}},"additionalProperties":false,"required":["publisher"],"x-available":false}},"additionalProperties":false,"required":["stores","servers"]};
 const schema20 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/store.json","title":"Store","description":"A store: exactly one kind and its settings; in the array form of `stores` also its `name`.","x-kinds":"store","x-lenient":"always","type":"object","additionalProperties":false,"properties":{"name":{"description":"The name by which services, workers and other stores refer to it.","type":"string"},"memory":{"$ref":"https://remexec.invalid/schema/store/memory.json"},"filesystem":{"$ref":"https://remexec.invalid/schema/store/filesystem.json"},"fast_slow":{"$ref":"https://remexec.invalid/schema/store/fast_slow.json"},"compression":{"$ref":"https://remexec.invalid/schema/store/compression.json"},"dedup":{"$ref":"https://remexec.invalid/schema/store/dedup.json"},"verify":{"$ref":"https://remexec.invalid/schema/store/verify.json"},"existence_cache":{"$ref":"https://remexec.invalid/schema/store/existence_cache.json"},"completeness_checking":{"$ref":"https://remexec.invalid/schema/store/completeness_checking.json"},"size_partitioning":{"$ref":"https://remexec.invalid/schema/store/size_partitioning.json"},"shard":{"$ref":"https://remexec.invalid/schema/store/shard.json"},"ref_store":{"$ref":"https://remexec.invalid/schema/store/ref_store.json"},"noop":{"$ref":"https://remexec.invalid/schema/store/noop.json"},"grpc":{"$ref":"https://remexec.invalid/schema/store/grpc.json"},"redis_store":{"$ref":"https://remexec.invalid/schema/store/redis_store.json"},"experimental_mongo":{"$ref":"https://remexec.invalid/schema/store/experimental_mongo.json"},"experimental_cloud_object_store":{"$ref":"https://remexec.invalid/schema/store/experimental_cloud_object_store.json"},"experimental_s3_store":{"$ref":"https://remexec.invalid/schema/store/experimental_s3_store.json"},"ontap_s3_existence_cache":{"$ref":"https://remexec.invalid/schema/store/ontap_s3_existence_cache.json"},"cache_metrics":{"$ref":"https://remexec.invalid/schema/store/cache_metrics.json"}}};
 const func1 = Object.prototype.hasOwnProperty;
-const schema21 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/store/memory.json","title":"memory","description":"Keeps blobs in the memory of the process; gone after a restart. For small caches and tests: always give it `max_bytes`.","type":"object","properties":{"eviction_policy":{"description":"When entries are evicted; without it nothing is.","$ref":"https://remexec.invalid/schema/shared/eviction_policy.json","default":{}}},"additionalProperties":false};
+const schema21 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/store/memory.json","title":"memory","description":"Keeps blobs in the memory of the process; gone after a restart. For small caches and tests: always give it `max_bytes`.","type":"object","properties":{"eviction_policy":{"description":"When entries are evicted; without it nothing is.","$ref":"https://remexec.invalid/schema/shared/eviction_policy.json","default":{}},"retention":{"description":"How long a blob is kept at least after it was uploaded, read, found by FindMissingBlobs, or named by a served action cache hit. Clients that build without the bytes rely on it: Bazel assumes 3 hours (`--experimental_remote_cache_ttl`). A build that is alive keeps what it used for longer. The promise is broken only if there is no room, see `when_full`; metrics and the log then say so. `max_seconds` of the eviction policy, if it is shorter, limits it. 0 promises nothing.","type":["integer","string"],"x-value":"duration","minimum":0,"maximum":31536000,"default":10800},"when_full":{"description":"What happens when an upload needs room and everything is promised (`retention`). `break`: the oldest promise is broken and its blob evicted; a promise to a build that is alive goes last. `refuse`: uploads that would promise more than 80 % of `max_bytes` fail with RESOURCE_EXHAUSTED, so that every hit stays true. Take `refuse` if lost inputs cost more than actions that are not cached; not with workers, whose results would be refused too.","type":"string","enum":["break","refuse"],"default":"break"}},"additionalProperties":false};
 const schema22 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/shared/eviction_policy.json","title":"EvictionPolicy","description":"When a store evicts entries. The least recently used go first; without any limit nothing is ever evicted.","type":"object","properties":{"max_bytes":{"description":"Most bytes the store keeps; 0 means no limit. In a `memory` store all uploads in flight together may hold as much again.","type":["integer","string"],"x-value":"size","default":0},"evict_bytes":{"description":"Above `max_bytes`, eviction continues until this many bytes below it are free, so that not every later write has to evict.","type":["integer","string"],"x-value":"size","default":0},"max_seconds":{"description":"Entries that were not used for this many seconds are evicted; 0 keeps them.","type":["integer","string"],"x-value":"duration","default":0},"max_count":{"description":"Most entries the store keeps; 0 means no limit.","type":["integer","string"],"x-value":"count","minimum":0,"default":0}},"additionalProperties":false};
 
 function validate55(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -178,7 +178,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
-if(!(key0 === "eviction_policy")){
+if(!(((key0 === "eviction_policy") || (key0 === "retention")) || (key0 === "when_full"))){
 const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema21,data};
 if(vErrors === null){
 vErrors = [err0];
@@ -195,9 +195,10 @@ vErrors = vErrors === null ? validate55.errors : vErrors.concat(validate55.error
 errors = vErrors.length;
 }
 }
-}
-else {
-const err1 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema21.type,parentSchema:schema21,data};
+if(data.retention !== undefined){
+let data1 = data.retention;
+if((!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))) && (typeof data1 !== "string")){
+const err1 = {instancePath:instancePath+"/retention",schemaPath:"#/properties/retention/type",keyword:"type",params:{type: schema21.properties.retention.type},message:"must be integer,string",schema:schema21.properties.retention.type,parentSchema:schema21.properties.retention,data:data1};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -206,12 +207,80 @@ vErrors.push(err1);
 }
 errors++;
 }
+const reason0 = checkScalar.call(this, "duration", data1, schema21.properties.retention, instancePath+"/retention");
+if(reason0 !== undefined){
+const err2 = {instancePath:instancePath+"/retention",schemaPath:"#/properties/retention/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration",parentSchema:schema21.properties.retention,data:data1};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 > 31536000 || isNaN(data1)){
+const err3 = {instancePath:instancePath+"/retention",schemaPath:"#/properties/retention/maximum",keyword:"maximum",params:{comparison: "<=", limit: 31536000},message:"must be <= 31536000",schema:31536000,parentSchema:schema21.properties.retention,data:data1};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+if(data1 < 0 || isNaN(data1)){
+const err4 = {instancePath:instancePath+"/retention",schemaPath:"#/properties/retention/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema21.properties.retention,data:data1};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+}
+if(data.when_full !== undefined){
+let data2 = data.when_full;
+if(typeof data2 !== "string"){
+const err5 = {instancePath:instancePath+"/when_full",schemaPath:"#/properties/when_full/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema21.properties.when_full.type,parentSchema:schema21.properties.when_full,data:data2};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+if(!((data2 === "break") || (data2 === "refuse"))){
+const err6 = {instancePath:instancePath+"/when_full",schemaPath:"#/properties/when_full/enum",keyword:"enum",params:{allowedValues: schema21.properties.when_full.enum},message:"must be equal to one of the allowed values",schema:schema21.properties.when_full.enum,parentSchema:schema21.properties.when_full,data:data2};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+}
+else {
+const err7 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema21.type,parentSchema:schema21,data};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
 validate54.errors = vErrors;
 return errors === 0;
 }
 validate54.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema23 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/store/filesystem.json","title":"filesystem","description":"Keeps large blobs as files and small ones together in a log. Entries and their recency survive a restart. Use it for everything larger than memory; workers can link inputs only from this store.","type":"object","properties":{"content_path":{"description":"Directory of the stored blobs. No other store and no work directory may share it.","type":"string","x-path":true},"temp_path":{"description":"Directory for blobs being written; emptied at start. Must be on the same file system as `content_path`, because a finished blob is moved there.","type":"string","x-path":true},"read_buffer_size":{"description":"Initial bytes per read of a file that passes checks, compression or another store; a reader that keeps up gets up to 256 KiB. A file sent without change is read by 64 to 256 KiB, depending on the client's free window.","type":["integer","string"],"x-value":"size","default":32768,"x-zero-is-default":true},"eviction_policy":{"description":"When entries are evicted; without it nothing is.","$ref":"https://remexec.invalid/schema/shared/eviction_policy.json","default":{}},"block_size":{"description":"A file counts as its size rounded up to this many bytes, its size on disk. A small blob counts as its record plus a third, for space that is not reclaimed yet.","type":["integer","string"],"x-value":"size","default":4096,"x-zero-is-default":true},"max_concurrent_writes":{"description":"Most file writes in flight; further ones wait. 0 means no limit. An upload that waits for its client does not count.","type":["integer","string"],"x-value":"count","minimum":0,"default":0},"durability":{"description":"Which failures an acknowledged upload survives. `process_exit`: any crash of the server, including kill -9. A power loss may lose the last seconds of uploads; a truncated file is detected and counts as a miss. `power_loss`: that as well, because file and folder are synced to the disk before an upload is acknowledged.","type":"string","enum":["process_exit","power_loss"],"default":"process_exit"},"small_blob_size":{"description":"Blobs of up to this many bytes are kept together in a log, larger ones as one file each. Writing a file costs several times as much, but a worker links to a file instead of copying it. 0 keeps every blob as a file; at most 1 MiB.","type":["integer","string"],"x-value":"size","minimum":0,"maximum":1048576,"default":65536},"small_blob_cache_size":{"description":"Memory for recently read blobs of up to 16 KiB, above all actions and their results. 0 keeps none.","type":["integer","string"],"x-value":"size","default":16777216},"scrub_bytes_per_s":{"description":"Bytes per second that the store reads again in the background and compares with their checksums. A damaged blob is logged and is a miss until it is uploaded again. 0 turns this off; damage is then found at the first read after a start, for small blobs at every read.","type":["integer","string"],"x-value":"size","default":1048576},"evict_page_cache":{"description":"Ask the kernel to drop a blob from the page cache after it was read or written. Node cannot do this.","type":["boolean","string"],"x-value":"bool","default":false,"x-ignored":true}},"additionalProperties":false,"required":["content_path","temp_path"]};
+const schema23 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/store/filesystem.json","title":"filesystem","description":"Keeps large blobs as files and small ones together in a log. Entries and their recency survive a restart. Use it for everything larger than memory; workers can link inputs only from this store.","type":"object","properties":{"content_path":{"description":"Directory of the stored blobs. No other store and no work directory may share it.","type":"string","x-path":true},"temp_path":{"description":"Directory for blobs being written; emptied at start. Must be on the same file system as `content_path`, because a finished blob is moved there.","type":"string","x-path":true},"read_buffer_size":{"description":"Initial bytes per read of a file that passes checks, compression or another store; a reader that keeps up gets up to 256 KiB. A file sent without change is read by 64 to 256 KiB, depending on the client's free window.","type":["integer","string"],"x-value":"size","default":32768,"x-zero-is-default":true},"eviction_policy":{"description":"When entries are evicted; without it nothing is.","$ref":"https://remexec.invalid/schema/shared/eviction_policy.json","default":{}},"retention":{"description":"How long a blob is kept at least after it was uploaded, read, found by FindMissingBlobs, or named by a served action cache hit. Clients that build without the bytes rely on it: Bazel assumes 3 hours (`--experimental_remote_cache_ttl`). A build that is alive keeps what it used for longer. The promise is broken only if there is no room, see `when_full`; metrics and the log then say so. `max_seconds` of the eviction policy, if it is shorter, limits it. 0 promises nothing.","type":["integer","string"],"x-value":"duration","minimum":0,"maximum":31536000,"default":10800},"when_full":{"description":"What happens when an upload needs room and everything is promised (`retention`). `break`: the oldest promise is broken and its blob evicted; a promise to a build that is alive goes last. `refuse`: uploads that would promise more than 80 % of `max_bytes` fail with RESOURCE_EXHAUSTED, so that every hit stays true. Take `refuse` if lost inputs cost more than actions that are not cached; not with workers, whose results would be refused too.","type":"string","enum":["break","refuse"],"default":"break"},"block_size":{"description":"A file counts as its size rounded up to this many bytes, its size on disk. A small blob counts as its record plus a third, for space that is not reclaimed yet.","type":["integer","string"],"x-value":"size","default":4096,"x-zero-is-default":true},"max_concurrent_writes":{"description":"Most file writes in flight; further ones wait. 0 means no limit. An upload that waits for its client does not count.","type":["integer","string"],"x-value":"count","minimum":0,"default":0},"durability":{"description":"Which failures an acknowledged upload survives. `process_exit`: any crash of the server, including kill -9. A power loss may lose the last seconds of uploads; a truncated file is detected and counts as a miss. `power_loss`: that as well, because file and folder are synced to the disk before an upload is acknowledged.","type":"string","enum":["process_exit","power_loss"],"default":"process_exit"},"small_blob_size":{"description":"Blobs of up to this many bytes are kept together in a log, larger ones as one file each. Writing a file costs several times as much, but a worker links to a file instead of copying it. 0 keeps every blob as a file; at most 1 MiB.","type":["integer","string"],"x-value":"size","minimum":0,"maximum":1048576,"default":65536},"small_blob_cache_size":{"description":"Memory for recently read blobs of up to 16 KiB, above all actions and their results. 0 keeps none.","type":["integer","string"],"x-value":"size","default":16777216},"scrub_bytes_per_s":{"description":"Bytes per second that the store reads again in the background and compares with their checksums. A damaged blob is logged and is a miss until it is uploaded again. 0 turns this off; damage is then found at the first read after a start, for small blobs at every read.","type":["integer","string"],"x-value":"size","default":1048576},"evict_page_cache":{"description":"Ask the kernel to drop a blob from the page cache after it was read or written. Node cannot do this.","type":["boolean","string"],"x-value":"bool","default":false,"x-ignored":true}},"additionalProperties":false,"required":["content_path","temp_path"]};
 
 function validate58(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/store/filesystem.json" */;
@@ -313,10 +382,10 @@ vErrors = vErrors === null ? validate55.errors : vErrors.concat(validate55.error
 errors = vErrors.length;
 }
 }
-if(data.block_size !== undefined){
-let data4 = data.block_size;
+if(data.retention !== undefined){
+let data4 = data.retention;
 if((!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))) && (typeof data4 !== "string")){
-const err7 = {instancePath:instancePath+"/block_size",schemaPath:"#/properties/block_size/type",keyword:"type",params:{type: schema23.properties.block_size.type},message:"must be integer,string",schema:schema23.properties.block_size.type,parentSchema:schema23.properties.block_size,data:data4};
+const err7 = {instancePath:instancePath+"/retention",schemaPath:"#/properties/retention/type",keyword:"type",params:{type: schema23.properties.retention.type},message:"must be integer,string",schema:schema23.properties.retention.type,parentSchema:schema23.properties.retention,data:data4};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -325,9 +394,9 @@ vErrors.push(err7);
 }
 errors++;
 }
-const reason1 = checkScalar.call(this, "size", data4, schema23.properties.block_size, instancePath+"/block_size");
+const reason1 = checkScalar.call(this, "duration", data4, schema23.properties.retention, instancePath+"/retention");
 if(reason1 !== undefined){
-const err8 = {instancePath:instancePath+"/block_size",schemaPath:"#/properties/block_size/x-value",keyword:"x-value",params:{},message:reason1,schema:"size",parentSchema:schema23.properties.block_size,data:data4};
+const err8 = {instancePath:instancePath+"/retention",schemaPath:"#/properties/retention/x-value",keyword:"x-value",params:{},message:reason1,schema:"duration",parentSchema:schema23.properties.retention,data:data4};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -336,11 +405,9 @@ vErrors.push(err8);
 }
 errors++;
 }
-}
-if(data.max_concurrent_writes !== undefined){
-let data5 = data.max_concurrent_writes;
-if((!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))) && (typeof data5 !== "string")){
-const err9 = {instancePath:instancePath+"/max_concurrent_writes",schemaPath:"#/properties/max_concurrent_writes/type",keyword:"type",params:{type: schema23.properties.max_concurrent_writes.type},message:"must be integer,string",schema:schema23.properties.max_concurrent_writes.type,parentSchema:schema23.properties.max_concurrent_writes,data:data5};
+if((typeof data4 == "number") && (isFinite(data4))){
+if(data4 > 31536000 || isNaN(data4)){
+const err9 = {instancePath:instancePath+"/retention",schemaPath:"#/properties/retention/maximum",keyword:"maximum",params:{comparison: "<=", limit: 31536000},message:"must be <= 31536000",schema:31536000,parentSchema:schema23.properties.retention,data:data4};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -349,9 +416,8 @@ vErrors.push(err9);
 }
 errors++;
 }
-const reason2 = checkScalar.call(this, "count", data5, schema23.properties.max_concurrent_writes, instancePath+"/max_concurrent_writes");
-if(reason2 !== undefined){
-const err10 = {instancePath:instancePath+"/max_concurrent_writes",schemaPath:"#/properties/max_concurrent_writes/x-value",keyword:"x-value",params:{},message:reason2,schema:"count",parentSchema:schema23.properties.max_concurrent_writes,data:data5};
+if(data4 < 0 || isNaN(data4)){
+const err10 = {instancePath:instancePath+"/retention",schemaPath:"#/properties/retention/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema23.properties.retention,data:data4};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -360,9 +426,12 @@ vErrors.push(err10);
 }
 errors++;
 }
-if((typeof data5 == "number") && (isFinite(data5))){
-if(data5 < 0 || isNaN(data5)){
-const err11 = {instancePath:instancePath+"/max_concurrent_writes",schemaPath:"#/properties/max_concurrent_writes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema23.properties.max_concurrent_writes,data:data5};
+}
+}
+if(data.when_full !== undefined){
+let data5 = data.when_full;
+if(typeof data5 !== "string"){
+const err11 = {instancePath:instancePath+"/when_full",schemaPath:"#/properties/when_full/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema23.properties.when_full.type,parentSchema:schema23.properties.when_full,data:data5};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -371,12 +440,8 @@ vErrors.push(err11);
 }
 errors++;
 }
-}
-}
-if(data.durability !== undefined){
-let data6 = data.durability;
-if(typeof data6 !== "string"){
-const err12 = {instancePath:instancePath+"/durability",schemaPath:"#/properties/durability/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema23.properties.durability.type,parentSchema:schema23.properties.durability,data:data6};
+if(!((data5 === "break") || (data5 === "refuse"))){
+const err12 = {instancePath:instancePath+"/when_full",schemaPath:"#/properties/when_full/enum",keyword:"enum",params:{allowedValues: schema23.properties.when_full.enum},message:"must be equal to one of the allowed values",schema:schema23.properties.when_full.enum,parentSchema:schema23.properties.when_full,data:data5};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -385,8 +450,11 @@ vErrors.push(err12);
 }
 errors++;
 }
-if(!((data6 === "process_exit") || (data6 === "power_loss"))){
-const err13 = {instancePath:instancePath+"/durability",schemaPath:"#/properties/durability/enum",keyword:"enum",params:{allowedValues: schema23.properties.durability.enum},message:"must be equal to one of the allowed values",schema:schema23.properties.durability.enum,parentSchema:schema23.properties.durability,data:data6};
+}
+if(data.block_size !== undefined){
+let data6 = data.block_size;
+if((!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))) && (typeof data6 !== "string")){
+const err13 = {instancePath:instancePath+"/block_size",schemaPath:"#/properties/block_size/type",keyword:"type",params:{type: schema23.properties.block_size.type},message:"must be integer,string",schema:schema23.properties.block_size.type,parentSchema:schema23.properties.block_size,data:data6};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -395,11 +463,9 @@ vErrors.push(err13);
 }
 errors++;
 }
-}
-if(data.small_blob_size !== undefined){
-let data7 = data.small_blob_size;
-if((!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))) && (typeof data7 !== "string")){
-const err14 = {instancePath:instancePath+"/small_blob_size",schemaPath:"#/properties/small_blob_size/type",keyword:"type",params:{type: schema23.properties.small_blob_size.type},message:"must be integer,string",schema:schema23.properties.small_blob_size.type,parentSchema:schema23.properties.small_blob_size,data:data7};
+const reason2 = checkScalar.call(this, "size", data6, schema23.properties.block_size, instancePath+"/block_size");
+if(reason2 !== undefined){
+const err14 = {instancePath:instancePath+"/block_size",schemaPath:"#/properties/block_size/x-value",keyword:"x-value",params:{},message:reason2,schema:"size",parentSchema:schema23.properties.block_size,data:data6};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -408,9 +474,11 @@ vErrors.push(err14);
 }
 errors++;
 }
-const reason3 = checkScalar.call(this, "size", data7, schema23.properties.small_blob_size, instancePath+"/small_blob_size");
-if(reason3 !== undefined){
-const err15 = {instancePath:instancePath+"/small_blob_size",schemaPath:"#/properties/small_blob_size/x-value",keyword:"x-value",params:{},message:reason3,schema:"size",parentSchema:schema23.properties.small_blob_size,data:data7};
+}
+if(data.max_concurrent_writes !== undefined){
+let data7 = data.max_concurrent_writes;
+if((!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))) && (typeof data7 !== "string")){
+const err15 = {instancePath:instancePath+"/max_concurrent_writes",schemaPath:"#/properties/max_concurrent_writes/type",keyword:"type",params:{type: schema23.properties.max_concurrent_writes.type},message:"must be integer,string",schema:schema23.properties.max_concurrent_writes.type,parentSchema:schema23.properties.max_concurrent_writes,data:data7};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -419,9 +487,9 @@ vErrors.push(err15);
 }
 errors++;
 }
-if((typeof data7 == "number") && (isFinite(data7))){
-if(data7 > 1048576 || isNaN(data7)){
-const err16 = {instancePath:instancePath+"/small_blob_size",schemaPath:"#/properties/small_blob_size/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1048576},message:"must be <= 1048576",schema:1048576,parentSchema:schema23.properties.small_blob_size,data:data7};
+const reason3 = checkScalar.call(this, "count", data7, schema23.properties.max_concurrent_writes, instancePath+"/max_concurrent_writes");
+if(reason3 !== undefined){
+const err16 = {instancePath:instancePath+"/max_concurrent_writes",schemaPath:"#/properties/max_concurrent_writes/x-value",keyword:"x-value",params:{},message:reason3,schema:"count",parentSchema:schema23.properties.max_concurrent_writes,data:data7};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -430,8 +498,9 @@ vErrors.push(err16);
 }
 errors++;
 }
+if((typeof data7 == "number") && (isFinite(data7))){
 if(data7 < 0 || isNaN(data7)){
-const err17 = {instancePath:instancePath+"/small_blob_size",schemaPath:"#/properties/small_blob_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema23.properties.small_blob_size,data:data7};
+const err17 = {instancePath:instancePath+"/max_concurrent_writes",schemaPath:"#/properties/max_concurrent_writes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema23.properties.max_concurrent_writes,data:data7};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -442,10 +511,10 @@ errors++;
 }
 }
 }
-if(data.small_blob_cache_size !== undefined){
-let data8 = data.small_blob_cache_size;
-if((!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))) && (typeof data8 !== "string")){
-const err18 = {instancePath:instancePath+"/small_blob_cache_size",schemaPath:"#/properties/small_blob_cache_size/type",keyword:"type",params:{type: schema23.properties.small_blob_cache_size.type},message:"must be integer,string",schema:schema23.properties.small_blob_cache_size.type,parentSchema:schema23.properties.small_blob_cache_size,data:data8};
+if(data.durability !== undefined){
+let data8 = data.durability;
+if(typeof data8 !== "string"){
+const err18 = {instancePath:instancePath+"/durability",schemaPath:"#/properties/durability/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema23.properties.durability.type,parentSchema:schema23.properties.durability,data:data8};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -454,9 +523,8 @@ vErrors.push(err18);
 }
 errors++;
 }
-const reason4 = checkScalar.call(this, "size", data8, schema23.properties.small_blob_cache_size, instancePath+"/small_blob_cache_size");
-if(reason4 !== undefined){
-const err19 = {instancePath:instancePath+"/small_blob_cache_size",schemaPath:"#/properties/small_blob_cache_size/x-value",keyword:"x-value",params:{},message:reason4,schema:"size",parentSchema:schema23.properties.small_blob_cache_size,data:data8};
+if(!((data8 === "process_exit") || (data8 === "power_loss"))){
+const err19 = {instancePath:instancePath+"/durability",schemaPath:"#/properties/durability/enum",keyword:"enum",params:{allowedValues: schema23.properties.durability.enum},message:"must be equal to one of the allowed values",schema:schema23.properties.durability.enum,parentSchema:schema23.properties.durability,data:data8};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -466,10 +534,10 @@ vErrors.push(err19);
 errors++;
 }
 }
-if(data.scrub_bytes_per_s !== undefined){
-let data9 = data.scrub_bytes_per_s;
+if(data.small_blob_size !== undefined){
+let data9 = data.small_blob_size;
 if((!(((typeof data9 == "number") && (!(data9 % 1) && !isNaN(data9))) && (isFinite(data9)))) && (typeof data9 !== "string")){
-const err20 = {instancePath:instancePath+"/scrub_bytes_per_s",schemaPath:"#/properties/scrub_bytes_per_s/type",keyword:"type",params:{type: schema23.properties.scrub_bytes_per_s.type},message:"must be integer,string",schema:schema23.properties.scrub_bytes_per_s.type,parentSchema:schema23.properties.scrub_bytes_per_s,data:data9};
+const err20 = {instancePath:instancePath+"/small_blob_size",schemaPath:"#/properties/small_blob_size/type",keyword:"type",params:{type: schema23.properties.small_blob_size.type},message:"must be integer,string",schema:schema23.properties.small_blob_size.type,parentSchema:schema23.properties.small_blob_size,data:data9};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -478,9 +546,9 @@ vErrors.push(err20);
 }
 errors++;
 }
-const reason5 = checkScalar.call(this, "size", data9, schema23.properties.scrub_bytes_per_s, instancePath+"/scrub_bytes_per_s");
-if(reason5 !== undefined){
-const err21 = {instancePath:instancePath+"/scrub_bytes_per_s",schemaPath:"#/properties/scrub_bytes_per_s/x-value",keyword:"x-value",params:{},message:reason5,schema:"size",parentSchema:schema23.properties.scrub_bytes_per_s,data:data9};
+const reason4 = checkScalar.call(this, "size", data9, schema23.properties.small_blob_size, instancePath+"/small_blob_size");
+if(reason4 !== undefined){
+const err21 = {instancePath:instancePath+"/small_blob_size",schemaPath:"#/properties/small_blob_size/x-value",keyword:"x-value",params:{},message:reason4,schema:"size",parentSchema:schema23.properties.small_blob_size,data:data9};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -489,11 +557,9 @@ vErrors.push(err21);
 }
 errors++;
 }
-}
-if(data.evict_page_cache !== undefined){
-let data10 = data.evict_page_cache;
-if((typeof data10 !== "boolean") && (typeof data10 !== "string")){
-const err22 = {instancePath:instancePath+"/evict_page_cache",schemaPath:"#/properties/evict_page_cache/type",keyword:"type",params:{type: schema23.properties.evict_page_cache.type},message:"must be boolean,string",schema:schema23.properties.evict_page_cache.type,parentSchema:schema23.properties.evict_page_cache,data:data10};
+if((typeof data9 == "number") && (isFinite(data9))){
+if(data9 > 1048576 || isNaN(data9)){
+const err22 = {instancePath:instancePath+"/small_blob_size",schemaPath:"#/properties/small_blob_size/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1048576},message:"must be <= 1048576",schema:1048576,parentSchema:schema23.properties.small_blob_size,data:data9};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -502,9 +568,8 @@ vErrors.push(err22);
 }
 errors++;
 }
-const reason6 = checkScalar.call(this, "bool", data10, schema23.properties.evict_page_cache, instancePath+"/evict_page_cache");
-if(reason6 !== undefined){
-const err23 = {instancePath:instancePath+"/evict_page_cache",schemaPath:"#/properties/evict_page_cache/x-value",keyword:"x-value",params:{},message:reason6,schema:"bool",parentSchema:schema23.properties.evict_page_cache,data:data10};
+if(data9 < 0 || isNaN(data9)){
+const err23 = {instancePath:instancePath+"/small_blob_size",schemaPath:"#/properties/small_blob_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema23.properties.small_blob_size,data:data9};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -515,13 +580,86 @@ errors++;
 }
 }
 }
-else {
-const err24 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema23.type,parentSchema:schema23,data};
+if(data.small_blob_cache_size !== undefined){
+let data10 = data.small_blob_cache_size;
+if((!(((typeof data10 == "number") && (!(data10 % 1) && !isNaN(data10))) && (isFinite(data10)))) && (typeof data10 !== "string")){
+const err24 = {instancePath:instancePath+"/small_blob_cache_size",schemaPath:"#/properties/small_blob_cache_size/type",keyword:"type",params:{type: schema23.properties.small_blob_cache_size.type},message:"must be integer,string",schema:schema23.properties.small_blob_cache_size.type,parentSchema:schema23.properties.small_blob_cache_size,data:data10};
 if(vErrors === null){
 vErrors = [err24];
 }
 else {
 vErrors.push(err24);
+}
+errors++;
+}
+const reason5 = checkScalar.call(this, "size", data10, schema23.properties.small_blob_cache_size, instancePath+"/small_blob_cache_size");
+if(reason5 !== undefined){
+const err25 = {instancePath:instancePath+"/small_blob_cache_size",schemaPath:"#/properties/small_blob_cache_size/x-value",keyword:"x-value",params:{},message:reason5,schema:"size",parentSchema:schema23.properties.small_blob_cache_size,data:data10};
+if(vErrors === null){
+vErrors = [err25];
+}
+else {
+vErrors.push(err25);
+}
+errors++;
+}
+}
+if(data.scrub_bytes_per_s !== undefined){
+let data11 = data.scrub_bytes_per_s;
+if((!(((typeof data11 == "number") && (!(data11 % 1) && !isNaN(data11))) && (isFinite(data11)))) && (typeof data11 !== "string")){
+const err26 = {instancePath:instancePath+"/scrub_bytes_per_s",schemaPath:"#/properties/scrub_bytes_per_s/type",keyword:"type",params:{type: schema23.properties.scrub_bytes_per_s.type},message:"must be integer,string",schema:schema23.properties.scrub_bytes_per_s.type,parentSchema:schema23.properties.scrub_bytes_per_s,data:data11};
+if(vErrors === null){
+vErrors = [err26];
+}
+else {
+vErrors.push(err26);
+}
+errors++;
+}
+const reason6 = checkScalar.call(this, "size", data11, schema23.properties.scrub_bytes_per_s, instancePath+"/scrub_bytes_per_s");
+if(reason6 !== undefined){
+const err27 = {instancePath:instancePath+"/scrub_bytes_per_s",schemaPath:"#/properties/scrub_bytes_per_s/x-value",keyword:"x-value",params:{},message:reason6,schema:"size",parentSchema:schema23.properties.scrub_bytes_per_s,data:data11};
+if(vErrors === null){
+vErrors = [err27];
+}
+else {
+vErrors.push(err27);
+}
+errors++;
+}
+}
+if(data.evict_page_cache !== undefined){
+let data12 = data.evict_page_cache;
+if((typeof data12 !== "boolean") && (typeof data12 !== "string")){
+const err28 = {instancePath:instancePath+"/evict_page_cache",schemaPath:"#/properties/evict_page_cache/type",keyword:"type",params:{type: schema23.properties.evict_page_cache.type},message:"must be boolean,string",schema:schema23.properties.evict_page_cache.type,parentSchema:schema23.properties.evict_page_cache,data:data12};
+if(vErrors === null){
+vErrors = [err28];
+}
+else {
+vErrors.push(err28);
+}
+errors++;
+}
+const reason7 = checkScalar.call(this, "bool", data12, schema23.properties.evict_page_cache, instancePath+"/evict_page_cache");
+if(reason7 !== undefined){
+const err29 = {instancePath:instancePath+"/evict_page_cache",schemaPath:"#/properties/evict_page_cache/x-value",keyword:"x-value",params:{},message:reason7,schema:"bool",parentSchema:schema23.properties.evict_page_cache,data:data12};
+if(vErrors === null){
+vErrors = [err29];
+}
+else {
+vErrors.push(err29);
+}
+errors++;
+}
+}
+}
+else {
+const err30 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema23.type,parentSchema:schema23,data};
+if(vErrors === null){
+vErrors = [err30];
+}
+else {
+vErrors.push(err30);
 }
 errors++;
 }

@@ -200,7 +200,8 @@ class ActionCaches {
     let name = instance === '' ? 'implicit_ac' : `implicit_ac/${instance}`
     while (stores.has(name)) name += '_'
     const eviction_policy = { max_bytes: IMPLICIT_AC_BYTES, evict_bytes: 0, max_seconds: 0, max_count: 0 }
-    this.implicit.set(name, { kind: 'memory', options: { eviction_policy } })
+    // A result that is gone is built again: only content is promised.
+    this.implicit.set(name, { kind: 'memory', options: { eviction_policy, retention: 0, when_full: 'break' } })
     this.#implicitNames.set(instance, name)
   }
 }

@@ -3,11 +3,14 @@ import { freshMs, turnMs } from '../../base/turn-clock.js'
 import type { HeldFor } from '../../ledger/ledger.js'
 import type { Log, LogFields } from '../../log/log.js'
 import { type Encoded, EncodedMessage } from '../../proto/codec.js'
+import { REQUEST_METADATA } from '../../proto/request-metadata.js'
 import type { MethodDefinition } from '../../proto/service-definition.js'
 import type { Gate, Visitor } from '../../rpc/gate.js'
+import type { Invocation, Invocations } from '../../rpc/invocations.js'
 import type { Metadata, ServedCall } from '../../rpc/rpc.js'
 import type { Span } from '../../rpc/trace.js'
 import type { Positioned } from './calls-in-flight.js'
+import { buildOf } from './invocation-id.js'
 import type { CallMeter } from './meter.js'
 import { PulledMessages } from './request-messages.js'
 import { requestFields } from './request-metadata.js'
@@ -36,6 +39,11 @@ export class ServerCall implements ServedCall, Receiver, Positioned {
   span: Span | undefined
   /** Set if there is a gate. */
   visitor: Visitor | undefined
+  /** Set if blobs are kept for builds. */
+  invocations: Invocations | undefined
+  /** Null until it is looked up. */
+  #invocation: Invocation | undefined | null = null
+  #endInvocation: (() => void) | undefined
   readonly #method: MethodDefinition
   readonly #wire: Wire
   readonly #meter: CallMeter
@@ -74,6 +82,19 @@ export class ServerCall implements ServedCall, Receiver, Positioned {
 
   get held(): HeldFor | undefined {
     return this.#wire.held
+  }
+
+  /** Looked up when a store asks. A call with a stream of responses, such as Execute, keeps it alive until it ends. */
+  get invocation(): Invocation | undefined {
+    if (this.#invocation === null) this.#invocation = this.invocations && this.#invocationOf(this.invocations)
+    return this.#invocation
+  }
+
+  #invocationOf(invocations: Invocations): Invocation | undefined {
+    const { id, isLeaseExtension } = buildOf(this.#wire.header(REQUEST_METADATA))
+    if (isLeaseExtension) invocations.extensionCount += 1
+    if (id !== '' && this.#method.responseStream && !this.#isEnded) this.#endInvocation = invocations.opened(id)
+    return id === '' ? undefined : invocations.touch(id)
   }
 
   reserveAnswer(sizeBytes: number): Promise<void> {
@@ -269,6 +290,7 @@ export class ServerCall implements ServedCall, Receiver, Positioned {
   }
 
   #logEnd(code: number, error: StatusError | undefined): void {
+    this.#endInvocation?.()
     this.#meter.ended(code, this.#startedMs, this.instanceName)
     this.#endSpan(code, error)
     if (error !== undefined && serverFaults.has(code) && !this.#isClientFault)

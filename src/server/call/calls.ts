@@ -2,6 +2,7 @@ import { StatusError } from '../../base/status-error.js'
 import type { Log } from '../../log/log.js'
 import { retryInfo } from '../../proto/error-details.js'
 import type { Gate } from '../../rpc/gate.js'
+import type { Invocations } from '../../rpc/invocations.js'
 import type { Service } from '../../rpc/rpc.js'
 import { type Span, type Tracer, traceContextOf } from '../../rpc/trace.js'
 import { inBackground } from '../../work/in-background.js'
@@ -22,6 +23,8 @@ export interface CallsParts {
   readonly shownShare?: number | undefined
   /** Authorizes calls before their handlers run; without it every call is allowed. */
   readonly gate?: Gate | undefined
+  /** Learns which builds are alive from the metadata of calls. */
+  readonly invocations?: Invocations | undefined
 }
 
 interface WaitingCall extends Positioned {
@@ -45,6 +48,7 @@ export class Calls {
   readonly #tracer: Tracer | undefined
   readonly #shownShare: number
   readonly #meterOf: CallMeters
+  readonly #invocations: Invocations | undefined
   #gate: Gate | undefined
   readonly #inFlightCalls = new CallsInFlight<ServerCall>()
   readonly #waiting = new CallsInFlight<WaitingCall>()
@@ -53,7 +57,7 @@ export class Calls {
   /** Calls of the services named `awaited` are UNAVAILABLE until `serve` provides them. */
   constructor(
     services: readonly Service[],
-    { log, inFlight, meters = unmetered, tracer, shownShare = 0, gate }: CallsParts,
+    { log, inFlight, meters = unmetered, tracer, shownShare = 0, gate, invocations }: CallsParts,
     awaited: readonly string[] = [],
   ) {
     this.#handlers = new Map([...refusingHandlers(awaited, starting), ...handlersByPath(services)])
@@ -64,6 +68,7 @@ export class Calls {
     this.#tracer = tracer
     this.#shownShare = shownShare
     this.#gate = gate
+    this.#invocations = invocations
   }
 
   get handlers(): ReadonlyMap<string, Handler> {
@@ -87,6 +92,7 @@ export class Calls {
   begin(handler: Handler, wire: Wire): void {
     const call = new ServerCall(handler.method, wire, this.#log, this.#meters.get(handler) ?? UNCOUNTED)
     if (this.#shownShare > 0 && Math.random() < this.#shownShare) call.shownShare = this.#shownShare
+    call.invocations = this.#invocations
     call.span = this.#tracer && spanOf(this.#tracer, handler, wire)
     wire.receiver = call
     inBackground(this.#run(handler, call, wire), this.#log, 'the end of a call')

@@ -12,6 +12,8 @@ export interface Wire {
   lends: boolean
   /** Of the request. Of repeated headers, the first value. */
   readonly metadata: Metadata
+  /** One header as it came: the value of a `-bin` name may still be base64. For headers that each call needs. */
+  header(name: string): string | Buffer | undefined
   /** Whether the request has this header more than once. */
   repeats(name: string): boolean
   /** `host:port` of the client. */

@@ -60,6 +60,10 @@ export class GrpcJsWire implements Wire {
     return new Map(Object.entries(this.#received.getMap()))
   }
 
+  header(name: string): string | Buffer | undefined {
+    return this.#received.get(name)[0]
+  }
+
   /** Node drops all but the first value of some headers, including `authorization`. */
   repeats(name: string): boolean {
     return this.#received.get(name).length > 1

@@ -76,6 +76,10 @@ export class GrpcStream implements Wire, Consumer, MessageSink {
     return this.#metadata
   }
 
+  header(name: string): string | undefined {
+    return fieldOf(this.#stream.head.lines, name)
+  }
+
   repeats(name: string): boolean {
     return repeatsField(this.#stream.head.lines, name)
   }

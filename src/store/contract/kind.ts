@@ -3,6 +3,7 @@ import type { HealthProbe } from '../../base/health.js'
 import type { StoreConfig } from '../../config/config.js'
 import type { Log } from '../../log/log.js'
 import type { SecretLearner } from '../../log/secrets.js'
+import type { Invocations } from '../../rpc/invocations.js'
 import type { Resources } from '../../work/resources.js'
 import type { StoreUsage, UploadQueueUsage } from './meter.js'
 import type { Store } from './store.js'
@@ -16,6 +17,8 @@ export interface StoreKind<Options> {
 export interface ChildOptions {
   /** The store works without this one: in the health report it and its connections are a Warning instead of Failed. */
   readonly isOptional?: boolean
+  /** The store only holds copies of blobs that another one keeps: it promises nothing, and may evict at any time. */
+  readonly holdsCopies?: boolean
 }
 
 /** What a kind receives to build one store. It gets nested stores from here and knows no other kind. */
@@ -32,6 +35,10 @@ export interface BuildContext {
   holds(usage: () => StoreUsage): void
   /** For a kind that queues uploads: registers a function that returns how much waits. */
   queues(usage: () => UploadQueueUsage): void
+  /** False if another store keeps the blobs, so that this one promises nothing. */
+  readonly keepsPromises: boolean
+  /** The builds of clients that are alive. */
+  readonly invocations: Invocations
   /** The order of the queued uploads of all stores. */
   readonly uploadOrder: UploadOrder
   /** Collects functions that stop what was started. Those of nested stores run later. */

@@ -36,8 +36,22 @@ export interface StoreUsage {
   readonly evictFailureCount: number
   /** How long the blob evicted last had been unused: the actual retention. */
   readonly lastEvictedIdleMs: number | undefined
+  /** Absent for a store that promises nothing, such as a tier that only holds copies. */
+  readonly promised?: PromisedUsage | undefined
   /** Free space of the file system of its files; undefined for other stores and before it is known. */
   readonly diskFreeBytes?: number | undefined
+}
+
+/** What a store promised to its clients. */
+export interface PromisedUsage {
+  /** How long a blob is kept at least after its last use. */
+  readonly retentionMs: number
+  /** Bytes used within that time. */
+  readonly promisedBytes: number
+  /** Bytes that live invocations hold, whenever they were used. */
+  readonly heldBytes: number
+  /** Promises broken since the start, because there was no room. */
+  readonly brokenCount: number
 }
 
 /** The uploads of a store that wait behind their answer for a slow store. */

@@ -3,7 +3,7 @@ import { StatusError } from '../../base/status-error.js'
 import type { CompressorName } from '../../reapi/compressor.js'
 import type { Digest } from '../../reapi/digest.js'
 import { DigestBatch } from '../../reapi/digest-batch.js'
-import type { Call } from '../../rpc/call.js'
+import { type Call, callWith } from '../../rpc/call.js'
 import { Blob } from '../../stream/blob/blob.js'
 import { type Range, WHOLE } from '../../stream/path.js'
 import { boundedMap, LANES } from '../../work/bounded-map.js'
@@ -24,7 +24,10 @@ import { boundedMap, LANES } from '../../work/bounded-map.js'
  * A put under a present digest replaces the blob. Reads in flight finish with the old bytes.
  */
 export interface Store {
-  /** Returns the absent digests in the order given. Present blobs count as used. Absence is never an error. */
+  /**
+   * Returns the absent digests in the order given. Present blobs count as used: they are kept for `properties.retentionMs`,
+   * or as long as the call asks (`keep`). Absence is never an error.
+   */
   findMissing(digests: DigestBatch, call: Call): Promise<DigestBatch>
 
   /** An offset past the end is OUT_OF_RANGE. A limit past the end returns what there is. */
@@ -84,6 +87,11 @@ export interface StoreProperties {
   readonly checksCompleteness: boolean
   /** `findMissing` delays the eviction of the blobs it finds (REAPI: it extends their lifetimes). */
   readonly extendsLifetimes: boolean
+  /**
+   * How long a blob is kept at least after it was written, read or found, in milliseconds, unless the store runs out of
+   * room. 0 if the store cannot say.
+   */
+  readonly retentionMs: number
 }
 
 export const PLAIN: StoreProperties = {
@@ -91,6 +99,7 @@ export const PLAIN: StoreProperties = {
   encodings: [],
   checksCompleteness: false,
   extendsLifetimes: false,
+  retentionMs: 0,
 }
 
 export interface BlobEntry {
@@ -131,6 +140,13 @@ export const getBytes = async (store: Store, digest: Digest, maxBytes: number, c
 
 export const putBytes = (store: Store, digest: Digest, bytes: Buffer, call: Call): Promise<void> =>
   store.put(digest, Blob.ofBytes(bytes), call)
+
+/**
+ * `findMissing` with a promise: the present blobs are kept for at least `forMs` from now, as far as `properties` say that
+ * the store can. The promise travels with the call, as its invocation does, so every wrapper passes it on.
+ */
+export const keep = (store: Store, digests: DigestBatch, forMs: number, call: Call): Promise<DigestBatch> =>
+  store.findMissing(digests, callWith(call, { keepForMs: Math.max(forMs, call.keepForMs ?? 0) }))
 
 /** The absent ones among `digests`, in their order. */
 export const missingOf = async (store: Store, digests: readonly Digest[], call: Call): Promise<readonly Digest[]> =>

@@ -1,12 +1,14 @@
 import { randomInt } from 'node:crypto'
 import type { Clock } from '../../base/clock.js'
+import { StatusError } from '../../base/status-error.js'
 import type { EvictionPolicy } from '../../config/config.js'
 import type { Digest } from '../../reapi/digest.js'
 import type { DigestBatch } from '../../reapi/digest-batch.js'
 import type { StoreUsage } from '../contract/meter.js'
 import { BatchLookup } from './batch-lookup.js'
-import { Entries, EXECUTABLE, INLINE, type InlineCharge, PINNED } from './entries.js'
+import { Entries, EXECUTABLE, INLINE, type InlineCharge, KEPT, PINNED } from './entries.js'
 import { Probe } from './probe.js'
+import { type Claim, type Claimant, type PromiseOptions, Promises } from './promises.js'
 import { Recency } from './recency.js'
 import { EXTRA, NONE, Records } from './records.js'
 import { byAccess, type IndexImage, restore } from './restore.js'
@@ -20,10 +22,27 @@ export interface BlobIndexOptions {
   readonly blockSizeBytes?: number
   /** The space that an inline blob is charged; by default its length. */
   readonly inlineCharge?: InlineCharge
+  /** For how long blobs are kept; absent for an index of blobs that others keep. */
+  readonly promises?: PromiseOptions | undefined
+}
+
+/** A promise that was broken, because there was no room. */
+export interface BrokenPromise {
+  /** How long the blob had been unused. */
+  readonly idleS: number
+  /** The build that used it last, if that is known. */
+  readonly invocation: string | undefined
 }
 
 /** Uses are reported once per period of 2^4 seconds. */
 const USE_SHIFT = 4
+
+/** Promised blobs that one search for a victim steps over: below a millisecond. The next search goes on. */
+const STEPS_MAX = 4096
+/** A blob used in the last minute, such as the one just uploaded, goes after all that builds hold. */
+const FRESH_S = 60
+/** Kept blobs that one search looks at for one that nobody holds any more. */
+const KEPT_STEPS = 16
 
 /** No such blob. */
 export const ABSENT = -1
@@ -43,6 +62,9 @@ export class BlobIndex {
   readonly #entries: Entries
   readonly #table = new SlotTable(this.#records, randomInt(2 ** 31))
   readonly #recency = new Recency(this.#records)
+  /** Old blobs that a claim keeps from eviction, until it has ended. */
+  readonly #kept = new Recency(this.#records)
+  readonly #promises: Promises | undefined
   readonly #pinned = new Set<number>()
   readonly #probe = new Probe()
   readonly #lookup = new BatchLookup(this.#table)
@@ -50,6 +72,8 @@ export class BlobIndex {
    * Called when a blob is used, at most once in 16 seconds, for an owner that persists uses. Not called for uploads.
    */
   onUse: ((slot: number) => void) | undefined
+  /** Called when a promised blob is evicted. */
+  onBroken: ((broken: BrokenPromise) => void) | undefined
   #count = 0
   #bytes = 0
   #isDraining = false
@@ -62,6 +86,7 @@ export class BlobIndex {
     this.#clock = options.clock
     const { blockSizeBytes = 1, inlineCharge = (storedBytes) => storedBytes } = options
     this.#entries = new Entries(this.#records, blockSizeBytes, inlineCharge)
+    this.#promises = options.promises && new Promises(options.promises, options.policy)
   }
 
   get count(): number {
@@ -80,7 +105,25 @@ export class BlobIndex {
       maxBytes: this.#policy.max_bytes > 0 ? this.#policy.max_bytes : undefined,
       evictedCount: this.#evictedCount,
       lastEvictedIdleMs: this.#lastEvictedIdleMs,
+      promised: this.#promised,
     }
+  }
+
+  get #promised(): StoreUsage['promised'] {
+    const promises = this.#promises
+    if (promises === undefined) return undefined
+    const nowS = this.#clock.now() / 1000
+    promises.sweep(nowS)
+    const { retentionS, brokenCount, heldBytes } = promises
+    return { retentionMs: retentionS * 1000, promisedBytes: promises.promisedBytes(nowS), heldBytes, brokenCount }
+  }
+
+  /** How long a blob is kept at least after its last use; 0 without promises, infinite without eviction. */
+  get retentionMs(): number {
+    if (this.#promises === undefined) return 0
+    const { max_bytes: maxBytes, max_count: maxCount, max_seconds: maxSeconds } = this.#policy
+    if (maxBytes === 0 && maxCount === 0 && maxSeconds === 0) return Number.POSITIVE_INFINITY
+    return this.#promises.retentionS * 1000
   }
 
   /** Grows with every change, uses included. An image is still current while this has not changed. */
@@ -96,22 +139,49 @@ export class BlobIndex {
   }
 
   /** `find` that counts as a use. Ignores `max_seconds`: its owner asks for victims by the clock. */
-  use(digest: Digest): number {
+  use(digest: Digest, claimant?: Claimant): number {
     const slot = this.find(digest)
-    if (slot !== ABSENT) this.touch(slot)
+    if (slot !== ABSENT) this.touchFor(slot, claimant)
     return slot
   }
 
-  /** Returns the absent digests in the order given. Present blobs count as used. */
-  missing(batch: DigestBatch): DigestBatch {
+  /**
+   * Returns the absent digests in the order given. Present blobs count as used, and are kept as the call claims: in the
+   * same turn as the lookup, so that no eviction fits between.
+   */
+  missing(batch: DigestBatch, claimant?: Claimant): DigestBatch {
     const absent: number[] = []
     // Reading the clock once saves 50 ns per digest.
     const accessedS = this.#accessedNow()
+    const claim = claimant && this.#promises?.claimOf(claimant, accessedS)
     this.#lookup.each(batch, (position, slot) => {
-      if (slot === NONE) absent.push(position)
-      else this.touch(slot, accessedS)
+      if (slot === NONE) {
+        absent.push(position)
+        return
+      }
+      this.touch(slot, accessedS)
+      if (claim !== undefined) this.#hold(slot, claim, accessedS)
     })
     return batch.select(absent)
+  }
+
+  /** Records a use by a call, which may keep the blob for longer than the minimum retention. */
+  touchFor(slot: number, claimant: Claimant | undefined): void {
+    const accessedS = this.#accessedNow()
+    this.touch(slot, accessedS)
+    const claim = claimant && this.#promises?.claimOf(claimant, accessedS)
+    if (claim !== undefined) this.#hold(slot, claim, accessedS)
+  }
+
+  /** Keeps a blob that a call has uploaded. */
+  holdFor(digest: Digest, claimant: Claimant): void {
+    const claim = this.#promises?.claimOf(claimant, this.#accessedNow())
+    const slot = claim === undefined ? ABSENT : this.find(digest)
+    if (claim !== undefined && slot !== ABSENT) this.#hold(slot, claim, this.#accessedNow())
+  }
+
+  #hold(slot: number, claim: Claim, nowS: number): void {
+    this.#promises?.hold(slot, this.#entries.storedBytesOf(slot), claim, nowS)
   }
 
   /** `missing` without counting a use. */
@@ -127,12 +197,15 @@ export class BlobIndex {
   touch(slot: number, accessedS = this.#accessedNow()): void {
     this.#changeCount++
     this.#setAccessed(slot, accessedS)
+    if (this.#entries.has(slot, KEPT)) this.#takeBack(slot)
     if (!this.isPinned(slot)) this.#recency.moveToEnd(slot)
   }
 
   #setAccessed(slot: number, accessedS: number): void {
     const before = this.#entries.setAccessed(slot, accessedS)
-    if (before >>> USE_SHIFT !== accessedS >>> USE_SHIFT) this.onUse?.(slot)
+    if (before >>> USE_SHIFT === accessedS >>> USE_SHIFT) return
+    this.#promises?.used(before, accessedS, this.#entries.occupied(slot))
+    this.onUse?.(slot)
   }
 
   /** Sorts the order of use by the times of use, in seconds. Blobs of the same second keep their order. */
@@ -166,6 +239,8 @@ export class BlobIndex {
       this.#recency.append(slot)
       this.#count++
     } else {
+      if (this.#entries.has(slot, KEPT)) this.#takeBack(slot)
+      this.#unpromise(slot)
       this.#bytes -= this.#entries.occupied(slot)
     }
     this.#entries.begin(slot, storedBytes, isInline)
@@ -173,6 +248,7 @@ export class BlobIndex {
     const accessedS = this.#accessedNow()
     // The owner persists each upload anyway, so this use is not reported.
     this.#entries.setAccessed(slot, accessedS)
+    this.#promises?.grew(accessedS, this.#entries.occupied(slot))
     this.touch(slot, accessedS)
     return slot
   }
@@ -191,29 +267,120 @@ export class BlobIndex {
     this.#changeCount++
     this.#bytes -= this.#entries.occupied(slot)
     this.#count--
+    if (this.#entries.has(slot, KEPT)) this.#takeBack(slot)
+    this.#unpromise(slot)
     if (!this.#pinned.delete(slot)) this.#recency.unlink(slot)
     this.#table.remove(slot)
     this.#records.release(slot)
   }
 
-  /** The blob that must be evicted next by the policy, or ABSENT when none must or all others are pinned. O(1). */
+  /**
+   * The blob that must be evicted next by the policy, or ABSENT when none must or may. Those that nobody was promised go
+   * first. If there is no such blob, the oldest promise to no live invocation is broken, then the oldest of all. With
+   * `refuse`, none is.
+   */
   victim(): number {
-    const { max_bytes: maxBytes, evict_bytes: evictBytes, max_count: maxCount, max_seconds: maxSeconds } = this.#policy
-    if (maxBytes > 0) {
-      if (this.#bytes > maxBytes) this.#isDraining = true
-      else if (this.#bytes <= maxBytes - evictBytes) this.#isDraining = false
+    const lacksRoom = this.#lacksRoom()
+    const { max_seconds: maxSeconds } = this.#policy
+    if (!lacksRoom && maxSeconds === 0) return ABSENT
+    const promises = this.#promises
+    const nowS = this.#clock.now() / 1000
+    const mayGo = (slot: number): boolean => lacksRoom || nowS - this.accessedOf(slot) >= maxSeconds
+    if (promises === undefined) {
+      const { oldest } = this.#recency
+      return oldest !== NONE && mayGo(oldest) ? oldest : ABSENT
     }
-    const oldest = this.#recency.oldest
-    if (oldest === NONE) return ABSENT
-    if (this.#isDraining || (maxCount > 0 && this.#count > maxCount)) return oldest
-    const isExpired = maxSeconds > 0 && this.#clock.now() / 1000 - this.accessedOf(oldest) >= maxSeconds
-    return isExpired ? oldest : ABSENT
+    const released = this.#released(promises, nowS)
+    if (released !== NONE && mayGo(released)) return released
+    for (let step = 0; step < STEPS_MAX; step++) {
+      const { oldest } = this.#recency
+      if (oldest === NONE) return lacksRoom && promises.whenFull === 'break' ? this.#kept.oldest : ABSENT
+      if (!mayGo(oldest)) return ABSENT
+      if (!promises.isHeld(oldest, nowS)) {
+        if (!lacksRoom || !this.#isRetained(oldest, nowS, promises)) return oldest
+        if (promises.whenFull === 'refuse') return ABSENT
+        const isFresh = nowS - this.accessedOf(oldest) < FRESH_S && this.#kept.oldest !== NONE
+        return isFresh ? this.#kept.oldest : oldest
+      }
+      this.#recency.unlink(oldest)
+      this.#entries.set(oldest, KEPT, true)
+      this.#kept.append(oldest)
+    }
+    return ABSENT
+  }
+
+  /** Throws RESOURCE_EXHAUSTED if an upload would need room that is promised, and promises are not broken. */
+  checkRoomFor(digest: Digest, sizeBytes: number): void {
+    const promises = this.#promises
+    if (promises?.whenFull !== 'refuse') return
+    const nowS = this.#clock.now() / 1000
+    const { max_bytes: maxBytes, max_count: maxCount } = this.#policy
+    const isFull = (maxBytes > 0 && this.#bytes + sizeBytes > maxBytes) || (maxCount > 0 && this.#count >= maxCount)
+    if (!(isFull && !this.#hasFree(promises, nowS)) && !promises.isFullFor(sizeBytes, nowS)) return
+    if (this.find(digest) !== ABSENT) return
+    const promised = Math.round(promises.promisedBytes(nowS))
+    const reason = `no room for ${sizeBytes} bytes of blob ${digest}: ${promised} bytes of ${maxBytes} are promised to clients`
+    const advice = 'raise max_bytes, lower retention, or set when_full to break'
+    throw new StatusError(
+      'RESOURCE_EXHAUSTED',
+      `${reason} for ${promises.retentionS} s after their last use: ${advice}`,
+    )
   }
 
   /** Counts an eviction for the metrics. The owner calls it before it frees the blob. */
   noteEviction(slot: number): void {
     this.#evictedCount++
-    this.#lastEvictedIdleMs = Math.max(0, this.#clock.now() - this.accessedOf(slot) * 1000)
+    const nowMs = this.#clock.now()
+    this.#lastEvictedIdleMs = Math.max(0, nowMs - this.accessedOf(slot) * 1000)
+    const promises = this.#promises
+    if (promises === undefined) return
+    if (!promises.isHeld(slot, nowMs / 1000) && !this.#isRetained(slot, nowMs / 1000, promises)) return
+    promises.brokenCount++
+    this.onBroken?.({ idleS: this.#lastEvictedIdleMs / 1000, invocation: promises.holderOf(slot) })
+  }
+
+  #lacksRoom(): boolean {
+    const { max_bytes: maxBytes, evict_bytes: evictBytes, max_count: maxCount } = this.#policy
+    if (maxBytes > 0) {
+      if (this.#bytes > maxBytes) this.#isDraining = true
+      else if (this.#bytes <= maxBytes - evictBytes) this.#isDraining = false
+    }
+    return this.#isDraining || (maxCount > 0 && this.#count > maxCount)
+  }
+
+  /** Whether the minimum retention of a blob has not passed. */
+  #isRetained(slot: number, nowS: number, { retentionS }: Promises): boolean {
+    return nowS - this.accessedOf(slot) < retentionS
+  }
+
+  /** Whether a blob can be evicted without breaking a promise. Best effort: it looks at few. */
+  #hasFree(promises: Promises, nowS: number): boolean {
+    if (this.#released(promises, nowS) !== NONE) return true
+    const { oldest } = this.#recency
+    return oldest !== NONE && !promises.isHeld(oldest, nowS) && !this.#isRetained(oldest, nowS, promises)
+  }
+
+  /** A kept blob whose claim has ended; NONE if there is none among the next few. */
+  #released(promises: Promises, nowS: number): number {
+    for (let step = 0; step < KEPT_STEPS; step++) {
+      const { oldest } = this.#kept
+      if (oldest === NONE) return NONE
+      if (!promises.isHeld(oldest, nowS) && !this.#isRetained(oldest, nowS, promises)) return oldest
+      this.#kept.moveToEnd(oldest)
+    }
+    return NONE
+  }
+
+  /** Moves a kept blob back into the order of use. */
+  #takeBack(slot: number): void {
+    this.#kept.unlink(slot)
+    this.#entries.set(slot, KEPT, false)
+    this.#recency.append(slot)
+  }
+
+  #unpromise(slot: number): void {
+    this.#promises?.forget(slot, this.#entries.storedBytesOf(slot))
+    this.#promises?.grew(this.accessedOf(slot), -this.#entries.occupied(slot))
   }
 
   /** Length of the largest blob that fits when it is alone. */
@@ -239,6 +406,7 @@ export class BlobIndex {
   /** Protects a blob from eviction. A flag, not a count: callers with several pins count themselves. */
   pin(slot: number): void {
     if (this.isPinned(slot)) return
+    if (this.#entries.has(slot, KEPT)) this.#takeBack(slot)
     this.#recency.unlink(slot)
     this.#pinned.add(slot)
     this.#entries.set(slot, PINNED, true)
@@ -258,9 +426,11 @@ export class BlobIndex {
   }
 
   setExecutable(slot: number, hasExecutable: boolean): void {
-    this.#bytes -= this.#entries.occupied(slot)
+    const beforeBytes = this.#entries.occupied(slot)
     this.#entries.set(slot, EXECUTABLE, hasExecutable)
-    this.#bytes += this.#entries.occupied(slot)
+    const bytes = this.#entries.occupied(slot) - beforeBytes
+    this.#bytes += bytes
+    this.#promises?.grew(this.accessedOf(slot), bytes)
   }
 
   storedBytesOf(slot: number): number {
@@ -304,6 +474,8 @@ export class BlobIndex {
     const { count, bytes } = restore(parts, image, isOrdered)
     this.#count = count
     this.#bytes = bytes
+    if (this.#promises !== undefined)
+      for (const slot of this.slots()) this.#promises.grew(this.accessedOf(slot), this.#entries.occupied(slot))
   }
 
   /** Rounded up, so that nothing expires early. */

@@ -7,6 +7,8 @@ import { ACCESSED, EXTRA, type Records, SIZE_HIGH, SIZE_LOW, STORED_HIGH, STORED
 export const PINNED = 1 << 24
 export const EXECUTABLE = 1 << 25
 export const INLINE = 1 << 26
+/** In the list of blobs that are kept beyond the minimum retention, and in no order of use. */
+export const KEPT = 1 << 27
 
 /** Space charged for an inline blob, from its length and the length of its hash. */
 export type InlineCharge = (storedBytes: number, hashBytes: number) => number

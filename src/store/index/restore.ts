@@ -1,4 +1,4 @@
-import { type Entries, EXECUTABLE, PINNED, wordCountOf } from './entries.js'
+import { type Entries, EXECUTABLE, KEPT, PINNED, wordCountOf } from './entries.js'
 import { Probe } from './probe.js'
 import type { Recency, RecencyImage } from './recency.js'
 import { NONE, type Records, type RecordsImage, SIZE_HIGH, SLOTS_MAX } from './records.js'
@@ -34,9 +34,9 @@ export const restore = (
       continue
     }
     table.insert(slot)
-    // A pinned blob was in no order of use.
-    if (!isOrdered || entries.has(slot, PINNED)) unordered.push(slot)
-    entries.set(slot, PINNED | EXECUTABLE, false)
+    // A pinned or kept blob was in no order of use.
+    if (!isOrdered || entries.has(slot, PINNED | KEPT)) unordered.push(slot)
+    entries.set(slot, PINNED | KEPT | EXECUTABLE, false)
     count++
     bytes += entries.occupied(slot)
   }

@@ -37,6 +37,7 @@ export abstract class PartitionedStore extends BaseStore {
       ),
       checksCompleteness: properties.every(({ checksCompleteness }) => checksCompleteness),
       extendsLifetimes: properties.some(({ extendsLifetimes }) => extendsLifetimes),
+      retentionMs: Math.min(...properties.map(({ retentionMs }) => retentionMs)),
     }
   }
 

@@ -41,7 +41,8 @@ class DedupStore extends BaseStore {
     this.#index = new ChunkIndex(asKeyed(parts.index))
     const keepsNothing = parts.index.properties.keepsNothing || parts.content.properties.keepsNothing
     const { extendsLifetimes } = parts.content.properties
-    this.properties = { ...PLAIN, keepsNothing, extendsLifetimes }
+    const retentionMs = Math.min(parts.index.properties.retentionMs, parts.content.properties.retentionMs)
+    this.properties = { ...PLAIN, keepsNothing, extendsLifetimes, retentionMs }
   }
 
   findMissing(digests: DigestBatch, call: Call): Promise<DigestBatch> {

@@ -98,9 +98,10 @@ class FastSlowStore extends BaseStore {
         clock,
       })
     this.files = fast.files && this.#filesOver(fast.files)
-    const { encodings, extendsLifetimes } = (slow.properties.keepsNothing ? fast : slow).properties
+    const decides = slow.properties.keepsNothing ? fast : slow
+    const { encodings, extendsLifetimes, retentionMs } = decides.properties
     const keepsNothing = fast.properties.keepsNothing && slow.properties.keepsNothing
-    this.properties = { ...PLAIN, keepsNothing, encodings, extendsLifetimes }
+    this.properties = { ...PLAIN, keepsNothing, encodings, extendsLifetimes, retentionMs }
   }
 
   async findMissing(digests: DigestBatch, call: Call): Promise<DigestBatch> {
@@ -346,7 +347,8 @@ const takesUploads = (direction: FastSlowOptions['fast_direction']): boolean =>
 export const fastSlow: StoreKind<FastSlowOptions> = {
   build: async (options, context) => {
     const isOptional = options.when_slow_is_away === 'serve_fast'
-    const fast = await context.child(options.fast, 'fast')
+    const holdsCopies = options.slow.kind !== 'noop' && takesUploads(options.slow_direction)
+    const fast = await context.child(options.fast, 'fast', { holdsCopies })
     const slow = await context.child(options.slow, 'slow', { isOptional })
     const { queue, watch } = await openUploads({ fast, slow, options }, context)
     const served = isOptional && watch !== undefined ? new WatchedSlow(slow, watch) : slow

@@ -7,6 +7,7 @@ import type { Log } from '../../../log/log.js'
 import type { Digest } from '../../../reapi/digest.js'
 import type { FinishedFile } from '../../contract/store.js'
 import { ABSENT, type BlobIndex } from '../../index/blob-index.js'
+import type { Claimant } from '../../index/promises.js'
 import { Commits } from './commits.js'
 import { Eviction } from './eviction.js'
 import type { FolderSyncs } from './files/folder-syncs.js'
@@ -76,11 +77,11 @@ export class Catalog {
     records.onCut = (segment) => this.#dropCut(segment)
   }
 
-  /** Locates a blob, which counts as a use. Throws NOT_FOUND. */
-  locate(digest: Digest): Located {
+  /** Locates a blob, which counts as a use by a call. Throws NOT_FOUND. */
+  locate(digest: Digest, claimant?: Claimant): Located {
     const located = this.find(digest)
     if (located === undefined) throw notFound(digest)
-    this.index.touch(located.slot)
+    this.index.touchFor(located.slot, claimant)
     return located
   }
 

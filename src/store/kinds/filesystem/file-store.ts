@@ -20,6 +20,7 @@ import {
   outcomeOf,
   PLAIN,
   type Removal,
+  type StoreProperties,
 } from '../../contract/store.js'
 import { putInGroups } from '../../partition/put-in-groups.js'
 import type { Catalog } from './catalog.js'
@@ -62,7 +63,7 @@ export interface FilesystemStoreParts {
 export class FilesystemStore extends BaseStore {
   override readonly files: LinkedFiles
   readonly lasting: LastingBlobs
-  override readonly properties = { ...PLAIN, extendsLifetimes: true }
+  override readonly properties: StoreProperties
   readonly #catalog: Catalog
   readonly #parts: FilesystemStoreParts
   #checking: Promise<HealthStatus> | undefined
@@ -77,15 +78,16 @@ export class FilesystemStore extends BaseStore {
     this.#parts = parts
     this.files = new LinkedFiles(catalog, parts.inspection)
     this.lasting = lastingBlobs(catalog)
+    this.properties = { ...PLAIN, extendsLifetimes: true, retentionMs: catalog.index.retentionMs }
   }
 
-  async findMissing(digests: DigestBatch, _call: Call): Promise<DigestBatch> {
-    return this.#catalog.index.missing(digests)
+  async findMissing(digests: DigestBatch, call: Call): Promise<DigestBatch> {
+    return this.#catalog.index.missing(digests, call)
   }
 
-  async get(digest: Digest, range: Range, _call: Call): Promise<Blob> {
+  async get(digest: Digest, range: Range, call: Call): Promise<Blob> {
     for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
-      const located = this.#catalog.locate(digest)
+      const located = this.#catalog.locate(digest, call)
       extentOf(range, located.storedBytes, digest.key)
       if (located.isInline) {
         const bytes = await this.#parts.inspection.readInline(located).catch((error: unknown) => {
@@ -101,16 +103,25 @@ export class FilesystemStore extends BaseStore {
     throw notFound(digest)
   }
 
-  async put(digest: Digest, blob: Blob, { signal }: Call): Promise<void> {
+  async put(digest: Digest, blob: Blob, call: Call): Promise<void> {
+    const { signal } = call
     if (signal.aborted) {
       blob.discard()
       throw cancellation(signal)
+    }
+    try {
+      const sizeBytes = blob.sizeBytes ?? (digest.describesContent ? digest.sizeBytes : 0)
+      this.#catalog.index.checkRoomFor(digest, sizeBytes)
+    } catch (error) {
+      blob.discard()
+      throw error
     }
     const form = await blob.take()
     try {
       const written = await this.#write(digest, form, signal)
       if (Buffer.isBuffer(written)) await this.#catalog.commitBytes(digest, written, signal)
       else await this.#catalog.commitFile(digest, written)
+      this.#catalog.index.holdFor(digest, call)
     } catch (thrown) {
       const error = fileFailure(thrown, `could not write blob ${digest.key}`)
       this.#parts.shortages.met(digest, error)

@@ -6,6 +6,7 @@ import { lockFolder } from '../../../files/folder-lock.js'
 import { Semaphore } from '../../../work/semaphore.js'
 import type { BuildContext } from '../../contract/kind.js'
 import { BlobIndex } from '../../index/blob-index.js'
+import { promisesOf, tellBroken } from '../../index/kept-promises.js'
 import { Catalog } from './catalog.js'
 import { FilesystemStore } from './file-store.js'
 import { FolderSyncs } from './files/folder-syncs.js'
@@ -57,13 +58,16 @@ const prepare = async ({ content_path, temp_path }: FilesystemOptions): Promise<
 const start = async (
   layout: Layout,
   options: FilesystemOptions,
-  { clock, holds, log, path, resources }: BuildContext,
+  context: BuildContext,
   { segmentBytes, release }: { readonly segmentBytes: number; readonly release: () => Promise<void> },
 ): Promise<FilesystemStore> => {
+  const { clock, holds, log, path, resources } = context
   const policy = options.eviction_policy
   const isSynced = options.durability === 'power_loss'
   const concurrent = options.max_concurrent_writes
-  const index = new BlobIndex({ policy, clock, blockSizeBytes: options.block_size, inlineCharge })
+  const promises = promisesOf(options, context)
+  const index = new BlobIndex({ policy, clock, blockSizeBytes: options.block_size, inlineCharge, promises })
+  tellBroken(index, context)
   const records = await RecordLog.open({ folder: layout.recordsPath, segmentBytes, isSynced, log })
   await sweep(layout)
   const { checkpointPath } = layout

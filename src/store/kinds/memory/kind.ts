@@ -12,8 +12,9 @@ import { pour } from '../../../stream/blob/pour.js'
 import { extentOf, type Range } from '../../../stream/path.js'
 import type { StoreKind } from '../../contract/kind.js'
 import type { StoreUsage } from '../../contract/meter.js'
-import { BaseStore, PLAIN } from '../../contract/store.js'
+import { BaseStore, PLAIN, type StoreProperties } from '../../contract/store.js'
 import { ABSENT, BlobIndex } from '../../index/blob-index.js'
+import { promisesOf, tellBroken } from '../../index/kept-promises.js'
 import { copied, Pieces, readPieces, tooLargeToKeep } from './pieces.js'
 
 /**
@@ -22,7 +23,7 @@ import { copied, Pieces, readPieces, tooLargeToKeep } from './pieces.js'
  * in flight may hold another `max_bytes`; further ones are rejected likewise.
  */
 class MemoryStore extends BaseStore {
-  override readonly properties = { ...PLAIN, extendsLifetimes: true }
+  override readonly properties: StoreProperties
   readonly #index: BlobIndex
   /** The content of each slot of the index. */
   readonly #blobs: (readonly Buffer[])[] = []
@@ -32,6 +33,7 @@ class MemoryStore extends BaseStore {
   constructor(index: BlobIndex, maxBytes: number) {
     super()
     this.#index = index
+    this.properties = { ...PLAIN, extendsLifetimes: true, retentionMs: index.retentionMs }
     this.#uploads = new Kind('memory_uploads', { maxBytes: maxBytes || Number.POSITIVE_INFINITY, rule: 'refuse' })
   }
 
@@ -39,12 +41,12 @@ class MemoryStore extends BaseStore {
     return { ...this.#index.usage, evictFailureCount: 0 }
   }
 
-  async findMissing(digests: DigestBatch): Promise<DigestBatch> {
-    return this.#index.missing(digests)
+  async findMissing(digests: DigestBatch, call: Call): Promise<DigestBatch> {
+    return this.#index.missing(digests, call)
   }
 
-  async get(digest: Digest, range: Range, _call: Call): Promise<Blob> {
-    const slot = this.#index.use(digest)
+  async get(digest: Digest, range: Range, call: Call): Promise<Blob> {
+    const slot = this.#index.use(digest, call)
     const pieces = slot === ABSENT ? undefined : this.#blobs[slot]
     if (pieces === undefined) throw new StatusError('NOT_FOUND', `blob ${digest.key} is not in memory`)
     const [first = EMPTY] = pieces
@@ -59,9 +61,16 @@ class MemoryStore extends BaseStore {
       blob.discard()
       throw cancellation(signal)
     }
+    try {
+      this.#index.checkRoomFor(digest, blob.sizeBytes ?? expectedBytes(digest))
+    } catch (error) {
+      blob.discard()
+      throw error
+    }
     const form = await blob.take()
     if (form.kind === 'bytes') this.#putBytes(digest, form.bytes)
     else await this.#putPieces(digest, form, call)
+    this.#index.holdFor(digest, call)
   }
 
   async remove(digest: Digest): Promise<void> {
@@ -114,6 +123,8 @@ class MemoryStore extends BaseStore {
   }
 }
 
+const expectedBytes = ({ describesContent, sizeBytes }: Digest): number => (describesContent ? sizeBytes : 0)
+
 const NOTHING: readonly Buffer[] = []
 const EMPTY = Buffer.alloc(0)
 /** All uploads into a store share one bound. */
@@ -122,8 +133,12 @@ const EVERYBODY = new Holder(1)
 const EXPIRY_PERIOD_MS = 10_000
 
 export const memory: StoreKind<MemoryOptions> = {
-  build: ({ eviction_policy: policy }, { clock, holds, resources, path }) => {
-    const store = new MemoryStore(new BlobIndex({ policy, clock }), policy.max_bytes)
+  build: (options, context) => {
+    const { clock, holds, resources, path } = context
+    const { eviction_policy: policy } = options
+    const index = new BlobIndex({ policy, clock, promises: promisesOf(options, context) })
+    tellBroken(index, context)
+    const store = new MemoryStore(index, policy.max_bytes)
     holds(() => store.usage())
     // Frees memory while the store is idle, too.
     if (policy.max_seconds > 0)

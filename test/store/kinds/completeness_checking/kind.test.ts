@@ -98,6 +98,6 @@ t.test('an action cache that checks already is not checked twice', async (t) => 
   t.equal(withCompleteness(store, cas, trees), store)
   const plain = asKeyed(backend)
   t.not(withCompleteness(plain, cas, trees), plain)
-  t.same(store.properties, { keepsNothing: false, encodings: [], checksCompleteness: true, extendsLifetimes: true })
+  t.same(store.properties, { ...backend.properties, checksCompleteness: true })
   t.match(await store.health(call), { state: 'Ok' })
 })

@@ -4,6 +4,7 @@ import { type Clock, systemClock } from '../../../../src/base/clock.js'
 import type { EvictionPolicy, FilesystemOptions } from '../../../../src/config/config.js'
 import { type Log, silentLog } from '../../../../src/log/log.js'
 import { unhiddenSecrets } from '../../../../src/log/secrets.js'
+import { Invocations } from '../../../../src/rpc/invocations.js'
 import type { StoreUsage } from '../../../../src/store/contract/meter.js'
 import type { BlobFiles, Store } from '../../../../src/store/contract/store.js'
 import { UploadOrder } from '../../../../src/store/contract/upload-order.js'
@@ -22,6 +23,7 @@ export interface OpenFilesystem {
 }
 
 export interface FilesystemParts extends Partial<Omit<FilesystemOptions, 'eviction_policy'>> {
+  readonly invocations?: Invocations
   readonly policy?: Partial<EvictionPolicy>
   readonly clock?: Clock
   readonly log?: Log
@@ -31,7 +33,7 @@ export interface FilesystemParts extends Partial<Omit<FilesystemOptions, 'evicti
 
 /** A filesystem store in `{folder}/content` and `{folder}/temp`. */
 export const openFilesystem = async (folder: string, parts: FilesystemParts = {}): Promise<OpenFilesystem> => {
-  const { policy, clock = systemClock, log = silentLog, segmentBytes, ...options } = parts
+  const { policy, clock = systemClock, log = silentLog, segmentBytes, invocations, ...options } = parts
   const resources = new Resources(silentLog)
   const all: FilesystemOptions = {
     content_path: join(folder, 'content'),
@@ -43,6 +45,8 @@ export const openFilesystem = async (folder: string, parts: FilesystemParts = {}
     small_blob_size: 64 * 1024,
     small_blob_cache_size: 64 * 1024,
     scrub_bytes_per_s: 0,
+    retention: 10_800,
+    when_full: 'break',
     ...options,
     eviction_policy: { max_bytes: 0, evict_bytes: 0, max_seconds: 0, max_count: 0, ...policy },
   }
@@ -51,7 +55,8 @@ export const openFilesystem = async (folder: string, parts: FilesystemParts = {}
   }
   const usages: (() => StoreUsage)[] = []
   const holds = (told: () => StoreUsage): void => void usages.push(told)
-  const unused = { watch: () => {}, queues: () => {}, uploadOrder: new UploadOrder() }
+  const promises = { keepsPromises: true, invocations: invocations ?? new Invocations(clock) }
+  const unused = { watch: () => {}, queues: () => {}, uploadOrder: new UploadOrder(), ...promises }
   const around = { resources, clock, log, secrets: unhiddenSecrets, holds, ...unused }
   const context = { path: 'TEST', child: unavailable, named: unavailable, ...around }
   const store = await openFileStore(all, context, segmentBytes ?? segmentBytesFor(all.eviction_policy.max_bytes))

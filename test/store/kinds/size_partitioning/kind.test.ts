@@ -79,7 +79,13 @@ t.test('it announces what both stores do, and that lifetimes are extended if eit
     upper: Partial<StoreProperties>,
   ): Promise<StoreProperties> =>
     (await partitioned(new ContractDouble({ properties: lower }), new ContractDouble({ properties: upper }))).properties
-  const none = { keepsNothing: false, encodings: [], checksCompleteness: false, extendsLifetimes: false }
+  const none = {
+    keepsNothing: false,
+    encodings: [],
+    checksCompleteness: false,
+    extendsLifetimes: false,
+    retentionMs: 0,
+  }
   t.same(await announced({}, {}), none)
   for (const property of ['keepsNothing', 'checksCompleteness', 'extendsLifetimes'] as const) {
     const has = { [property]: true }

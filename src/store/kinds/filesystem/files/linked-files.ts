@@ -48,8 +48,8 @@ export class LinkedFiles implements BlobFiles {
     throw notFound(digest)
   }
 
-  async populate(digest: Digest, _call: Call): Promise<void> {
-    this.#catalog.locate(digest)
+  async populate(digest: Digest, call: Call): Promise<void> {
+    this.#catalog.locate(digest, call)
   }
 
   drop(digest: Digest, _call: Call): Promise<void> {
@@ -64,15 +64,17 @@ export class LinkedFiles implements BlobFiles {
     return { path: this.#catalog.layout.nextTempPath(), isSynced: this.#catalog.syncs !== undefined }
   }
 
-  async adopt(digest: Digest, file: FinishedFile): Promise<void> {
+  async adopt(digest: Digest, file: FinishedFile, call: Call): Promise<void> {
     const { path, sizeBytes, mtimeMs } = file
     try {
+      this.#catalog.index.checkRoomFor(digest, sizeBytes)
       if (!this.#catalog.index.fits(sizeBytes)) throw tooLargeToKeep(digest.key, sizeBytes)
       const stats = await lstat(path)
       const isAsReported = stats.isFile() && stats.nlink === 1 && stats.size === sizeBytes && stats.mtimeMs === mtimeMs
       if (!isAsReported) throw new StatusError('INVALID_ARGUMENT', `the file to keep as blob ${digest.key} has changed`)
       await chmod(path, FILE_MODE)
       await this.#catalog.commitFile(digest, file)
+      this.#catalog.index.holdFor(digest, call)
     } catch (error) {
       await unlink(path).catch(() => {})
       throw fileFailure(error, `could not keep a file as blob ${digest.key}`)
