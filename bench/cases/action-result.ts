@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { codec } from '../../src/proto/codec.js'
+import { REQUEST_METADATA } from '../../src/proto/request-metadata.js'
 import type { RateCase } from '../case.js'
 import { digestOf, randomBlobs, store } from '../content.js'
 import { each } from '../load/each.js'
 import { repeat } from '../load/h2load.js'
 import type { Request } from '../load/request.js'
-import { callersOnly, TOKEN, uncheckedResults } from '../server/config.js'
+import { callersOnly, TOKEN, uncheckedResults, unpromised } from '../server/config.js'
 import type { Server } from '../server/process.js'
 
 const REAPI = 'build.bazel.remote.execution.v2'
@@ -28,9 +29,13 @@ interface Variant {
   readonly connections?: number
   /** Different actions, asked for in turn. Default 1. */
   readonly actions?: number
+  /** Output files. Default 1; with more, the requests are fewer. */
+  readonly outputs?: number
+  /** Whether the server has a CAS. Default: unless it is configured otherwise. */
+  readonly hasCas?: boolean
 }
 
-/** A result with one output file and stdout, 1,000 bytes each. */
+/** A result with output files and stdout, 1,000 bytes each. */
 export const getActionResult = ({
   name,
   isHit,
@@ -39,8 +44,10 @@ export const getActionResult = ({
   headers,
   connections = 1,
   actions = 1,
+  outputs = 1,
+  hasCas = configure === undefined,
 }: Variant): RateCase => {
-  const [output = Buffer.alloc(0), stdout = Buffer.alloc(0)] = randomBlobs(2, 1000)
+  const [output = Buffer.alloc(0), stdout = Buffer.alloc(0), ...others] = randomBlobs(outputs + 1, 1000)
   const actionDigests = Array.from({ length: actions }, () => digestOf(randomBytes(100)))
   const hints = isInlined ? { inlineStdout: true, inlineOutputFiles: ['out/a'] } : {}
   const ask = ({ instanceName }: Server, actionDigest = actionDigests[0]): Request => ({
@@ -51,7 +58,10 @@ export const getActionResult = ({
   })
   const put = ({ instanceName }: Server, actionDigest: (typeof actionDigests)[number]): Request => {
     const actionResult = {
-      outputFiles: [{ path: 'out/a', digest: digestOf(output) }],
+      outputFiles: [output, ...others].map((bytes, at) => ({
+        path: at === 0 ? 'out/a' : `out/${at}`,
+        digest: digestOf(bytes),
+      })),
       stdoutDigest: digestOf(stdout),
       executionMetadata: { worker: 'bench' },
     }
@@ -64,7 +74,8 @@ export const getActionResult = ({
   const check = (message: Buffer): void => {
     const { outputFiles, stdoutRaw } = resultCodec.decode(message)
     const isWhole = outputFiles[0]?.contents.equals(output) === true && stdoutRaw.equals(stdout)
-    if (outputFiles.length !== 1 || (isInlined && !isWhole)) throw new Error('another result came than was stored')
+    if (outputFiles.length !== outputs || (isInlined && !isWhole))
+      throw new Error('another result came than was stored')
   }
   const run = (server: Server, requests: number) => {
     const options = { concurrency: CONCURRENCY * connections, connections }
@@ -77,11 +88,11 @@ export const getActionResult = ({
     name,
     unit: 'op',
     unitsPerRequest: 1,
-    requests: { least: 400, most: 50_000 },
+    requests: { least: Math.ceil(400 / Math.sqrt(outputs)), most: Math.ceil(50_000 / outputs) },
     ...(configure === undefined ? {} : { configure }),
     setUp: async (server) => {
       if (isHit) {
-        if (configure === undefined) await store(server, [output, stdout])
+        if (hasCas) await store(server, [output, stdout, ...others])
         await each(
           server,
           actionDigests.map((actionDigest) => put(server, actionDigest)),
@@ -95,7 +106,25 @@ export const getActionResult = ({
   }
 }
 
+/** RequestMetadata of one build, which then holds what the hit names. */
+const OF_A_BUILD: Request['headers'] = {
+  [REQUEST_METADATA]: codec(`${REAPI}.RequestMetadata`)
+    .encode({ toolInvocationId: '3ee1b0b0-5a6e-4a5e-9d0f-8a2f4f6c1d11' })
+    .toString('base64'),
+}
+
+/** A hit for a build, with and without promises: `retention: 0` turns them off. */
+const promisedHits = (outputs: number): readonly RateCase[] => {
+  const variant = { isHit: true, isInlined: false, outputs, headers: OF_A_BUILD }
+  const name = `GetActionResult hit, ${outputs.toLocaleString('en')} outputs`
+  return [
+    getActionResult({ ...variant, name }),
+    getActionResult({ ...variant, name: `${name}, no promise`, configure: unpromised, hasCas: true }),
+  ]
+}
+
 export const actionResultCases = (): readonly RateCase[] => [
+  ...[1, 100, 10_000].flatMap(promisedHits),
   getActionResult({ name: 'GetActionResult hit', isHit: true, isInlined: false }),
   getActionResult({ name: 'GetActionResult hit 4x32', isHit: true, isInlined: false, connections: 4 }),
   getActionResult({ name: 'GetActionResult hit, 5,000 actions', isHit: true, isInlined: false, actions: 5000 }),

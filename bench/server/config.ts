@@ -33,8 +33,9 @@ const serving = (dataPath: string, cas: object, worker: object = {}): object => 
   ],
 })
 
-const filesystem = (dataPath: string): object => ({
+const filesystem = (dataPath: string, more: object = {}): object => ({
   filesystem: {
+    ...more,
     content_path: `${dataPath}/cas/content`,
     temp_path: `${dataPath}/cas/temp`,
     eviction_policy: { max_bytes: CAS_BYTES },
@@ -43,6 +44,9 @@ const filesystem = (dataPath: string): object => ({
 
 /** What a user starts with: everything in one process, blobs and results on disk. */
 export const benchConfig = (dataPath: string): object => serving(dataPath, filesystem(dataPath))
+
+/** The same without promises to clients. */
+export const unpromised = (dataPath: string): object => serving(dataPath, filesystem(dataPath, { retention: 0 }))
 
 /** As many actions at a time as a case asks for, whatever the default of a build is: then builds are compared and not defaults. */
 export const PLACES = 16

@@ -206,9 +206,10 @@ export class ContractDouble implements Store {
     if (caller === undefined) return
     const isBackground = background.includes(operation) && call.metadata === undefined && call.held === undefined
     if (isBackground) return
-    for (const name of ['metadata', 'held', 'giveWay', 'instanceName', 'log', 'invocation', 'keepForMs'] as const) {
+    for (const name of ['metadata', 'held', 'giveWay', 'instanceName', 'log', 'invocation'] as const) {
       if (call[name] !== caller[name]) this.#fault(`${operation}: the call lost its ${name}`)
     }
+    if ((call.keepForMs ?? 0) < (caller.keepForMs ?? 0)) this.#fault(`${operation}: the call keeps for less`)
   }
 
   async #orDiscard(blobs: readonly Blob[], work: Promise<void>): Promise<void> {

@@ -332,7 +332,7 @@ export interface ExistencePolicy {
    */
   readonly evict_bytes: number
   /**
-   * How long an answer of the backend is valid, counted from the answer, not from the last use. The cache does not see evictions of the backend or deletions by other processes. For this long it may report a blob that is gone.
+   * How long an answer of the backend is valid, counted from the answer, not from the last use. The cache does not see evictions of the backend or deletions by other processes. For this long it may report a blob that is gone. At most half the `retention` of the backend, if that has one.
    */
   readonly max_seconds: number
   /**
@@ -1729,6 +1729,10 @@ export interface InstanceOptions {
    * Most bytes that this instance keeps in each of the stores it shares. Above that its own least recently used blobs are evicted. A blob that does not fit at all is rejected with RESOURCE_EXHAUSTED, and so are concurrent uploads that exceed the limit together. Needs an isolated instance, because a shared blob has no owner. Counting starts with the process; older blobs count from their first use.
    */
   readonly max_stored_bytes?: number
+  /**
+   * Keep what this instance uploads, reads or finds for at least this long, if its stores promise less (`retention` of `memory` and `filesystem`, `key_ttl_s` of `redis_store`). Take it for builds that take longer than the others', such as releases; not for every instance, because then the store itself should promise more. Left out: what the stores promise.
+   */
+  readonly retention?: number
   /**
    * The largest blob that a client may upload to this instance. A larger one is rejected with INVALID_ARGUMENT before its content is read; GetCapabilities announces the limit (max_cas_blob_size_bytes). Take it if single outputs, such as disk images, push everything else out of a small cache: clients then keep such outputs to themselves. Outputs of actions on workers are not limited by it. Left out: a blob may be as large as its store allows.
    */

@@ -1736,7 +1736,7 @@ return errors === 0;
 }
 validate73.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema31 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/store/existence_cache.json","title":"existence_cache","description":"Remembers which blobs the backend has, and asks it only for the others. For a backend with slow lookups. A blob that turns out to be missing when it is read or removed through this store is forgotten at once.","type":"object","properties":{"backend":{"description":"The backend.","$ref":"https://remexec.invalid/schema/store.json"},"eviction_policy":{"title":"ExistencePolicy","description":"When the backend is asked again. The oldest answers are forgotten first.","type":"object","properties":{"max_bytes":{"description":"Most bytes that all remembered blobs may have together; 0 means no limit.","type":["integer","string"],"x-value":"size","default":0},"evict_bytes":{"description":"Above `max_bytes`, entries are forgotten until this many bytes below it.","type":["integer","string"],"x-value":"size","default":0},"max_seconds":{"description":"How long an answer of the backend is valid, counted from the answer, not from the last use. The cache does not see evictions of the backend or deletions by other processes. For this long it may report a blob that is gone.","type":["integer","string"],"x-value":"duration","default":300,"x-zero-is-default":true},"max_count":{"description":"Most blobs remembered, at about 80 bytes of memory each.","type":["integer","string"],"x-value":"count","minimum":0,"default":1000000,"x-zero-is-default":true}},"additionalProperties":false,"default":{}}},"additionalProperties":false,"required":["backend"]};
+const schema31 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/store/existence_cache.json","title":"existence_cache","description":"Remembers which blobs the backend has, and asks it only for the others. For a backend with slow lookups. A blob that turns out to be missing when it is read or removed through this store is forgotten at once.","type":"object","properties":{"backend":{"description":"The backend.","$ref":"https://remexec.invalid/schema/store.json"},"eviction_policy":{"title":"ExistencePolicy","description":"When the backend is asked again. The oldest answers are forgotten first.","type":"object","properties":{"max_bytes":{"description":"Most bytes that all remembered blobs may have together; 0 means no limit.","type":["integer","string"],"x-value":"size","default":0},"evict_bytes":{"description":"Above `max_bytes`, entries are forgotten until this many bytes below it.","type":["integer","string"],"x-value":"size","default":0},"max_seconds":{"description":"How long an answer of the backend is valid, counted from the answer, not from the last use. The cache does not see evictions of the backend or deletions by other processes. For this long it may report a blob that is gone. At most half the `retention` of the backend, if that has one.","type":["integer","string"],"x-value":"duration","default":300,"x-zero-is-default":true},"max_count":{"description":"Most blobs remembered, at about 80 bytes of memory each.","type":["integer","string"],"x-value":"count","minimum":0,"default":1000000,"x-zero-is-default":true}},"additionalProperties":false,"default":{}}},"additionalProperties":false,"required":["backend"]};
 
 function validate75(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/store/existence_cache.json" */;
@@ -14054,7 +14054,7 @@ return errors === 0;
 }
 validate221.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema119 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/instance.json","title":"Instance","description":"Settings of one instance, whichever server and service it is reached by.","type":"object","properties":{"instance_name":{"description":"The name of the instance, as in the services.","type":"string","default":"","x-instance":true},"isolate":{"description":"Separate its blobs and results from those of other instances that use the same stores. An instance then finds only its own content, whatever digest is asked for, and content uploaded by several instances is stored once for each. Every instance that uses these stores must be isolated. Left out: a caller that knows the digest of a blob can read the blob.","type":["boolean","string"],"x-value":"bool","default":false},"max_stored_bytes":{"description":"Most bytes that this instance keeps in each of the stores it shares. Above that its own least recently used blobs are evicted. A blob that does not fit at all is rejected with RESOURCE_EXHAUSTED, and so are concurrent uploads that exceed the limit together. Needs an isolated instance, because a shared blob has no owner. Counting starts with the process; older blobs count from their first use.","type":["integer","string"],"x-value":"size","minimum":1},"max_blob_size":{"description":"The largest blob that a client may upload to this instance. A larger one is rejected with INVALID_ARGUMENT before its content is read; GetCapabilities announces the limit (max_cas_blob_size_bytes). Take it if single outputs, such as disk images, push everything else out of a small cache: clients then keep such outputs to themselves. Outputs of actions on workers are not limited by it. Left out: a blob may be as large as its store allows.","type":["integer","string"],"x-value":"size","minimum":1}},"additionalProperties":false,"x-lenient":"array"};
+const schema119 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/instance.json","title":"Instance","description":"Settings of one instance, whichever server and service it is reached by.","type":"object","properties":{"instance_name":{"description":"The name of the instance, as in the services.","type":"string","default":"","x-instance":true},"isolate":{"description":"Separate its blobs and results from those of other instances that use the same stores. An instance then finds only its own content, whatever digest is asked for, and content uploaded by several instances is stored once for each. Every instance that uses these stores must be isolated. Left out: a caller that knows the digest of a blob can read the blob.","type":["boolean","string"],"x-value":"bool","default":false},"max_stored_bytes":{"description":"Most bytes that this instance keeps in each of the stores it shares. Above that its own least recently used blobs are evicted. A blob that does not fit at all is rejected with RESOURCE_EXHAUSTED, and so are concurrent uploads that exceed the limit together. Needs an isolated instance, because a shared blob has no owner. Counting starts with the process; older blobs count from their first use.","type":["integer","string"],"x-value":"size","minimum":1},"retention":{"description":"Keep what this instance uploads, reads or finds for at least this long, if its stores promise less (`retention` of `memory` and `filesystem`, `key_ttl_s` of `redis_store`). Take it for builds that take longer than the others', such as releases; not for every instance, because then the store itself should promise more. Left out: what the stores promise.","type":["integer","string"],"x-value":"duration","minimum":1,"maximum":31536000},"max_blob_size":{"description":"The largest blob that a client may upload to this instance. A larger one is rejected with INVALID_ARGUMENT before its content is read; GetCapabilities announces the limit (max_cas_blob_size_bytes). Take it if single outputs, such as disk images, push everything else out of a small cache: clients then keep such outputs to themselves. Outputs of actions on workers are not limited by it. Left out: a blob may be as large as its store allows.","type":["integer","string"],"x-value":"size","minimum":1}},"additionalProperties":false,"x-lenient":"array"};
 
 function validate273(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/instance.json" */;
@@ -14069,7 +14069,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
-if(!((((key0 === "instance_name") || (key0 === "isolate")) || (key0 === "max_stored_bytes")) || (key0 === "max_blob_size"))){
+if(!(((((key0 === "instance_name") || (key0 === "isolate")) || (key0 === "max_stored_bytes")) || (key0 === "retention")) || (key0 === "max_blob_size"))){
 const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema119,data};
 if(vErrors === null){
 vErrors = [err0];
@@ -14153,10 +14153,10 @@ errors++;
 }
 }
 }
-if(data.max_blob_size !== undefined){
-let data3 = data.max_blob_size;
+if(data.retention !== undefined){
+let data3 = data.retention;
 if((!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))) && (typeof data3 !== "string")){
-const err7 = {instancePath:instancePath+"/max_blob_size",schemaPath:"#/properties/max_blob_size/type",keyword:"type",params:{type: schema119.properties.max_blob_size.type},message:"must be integer,string",schema:schema119.properties.max_blob_size.type,parentSchema:schema119.properties.max_blob_size,data:data3};
+const err7 = {instancePath:instancePath+"/retention",schemaPath:"#/properties/retention/type",keyword:"type",params:{type: schema119.properties.retention.type},message:"must be integer,string",schema:schema119.properties.retention.type,parentSchema:schema119.properties.retention,data:data3};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -14165,9 +14165,9 @@ vErrors.push(err7);
 }
 errors++;
 }
-const reason2 = checkScalar.call(this, "size", data3, schema119.properties.max_blob_size, instancePath+"/max_blob_size");
+const reason2 = checkScalar.call(this, "duration", data3, schema119.properties.retention, instancePath+"/retention");
 if(reason2 !== undefined){
-const err8 = {instancePath:instancePath+"/max_blob_size",schemaPath:"#/properties/max_blob_size/x-value",keyword:"x-value",params:{},message:reason2,schema:"size",parentSchema:schema119.properties.max_blob_size,data:data3};
+const err8 = {instancePath:instancePath+"/retention",schemaPath:"#/properties/retention/x-value",keyword:"x-value",params:{},message:reason2,schema:"duration",parentSchema:schema119.properties.retention,data:data3};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -14177,8 +14177,8 @@ vErrors.push(err8);
 errors++;
 }
 if((typeof data3 == "number") && (isFinite(data3))){
-if(data3 < 1 || isNaN(data3)){
-const err9 = {instancePath:instancePath+"/max_blob_size",schemaPath:"#/properties/max_blob_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema119.properties.max_blob_size,data:data3};
+if(data3 > 31536000 || isNaN(data3)){
+const err9 = {instancePath:instancePath+"/retention",schemaPath:"#/properties/retention/maximum",keyword:"maximum",params:{comparison: "<=", limit: 31536000},message:"must be <= 31536000",schema:31536000,parentSchema:schema119.properties.retention,data:data3};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -14187,16 +14187,62 @@ vErrors.push(err9);
 }
 errors++;
 }
-}
-}
-}
-else {
-const err10 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema119.type,parentSchema:schema119,data};
+if(data3 < 1 || isNaN(data3)){
+const err10 = {instancePath:instancePath+"/retention",schemaPath:"#/properties/retention/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema119.properties.retention,data:data3};
 if(vErrors === null){
 vErrors = [err10];
 }
 else {
 vErrors.push(err10);
+}
+errors++;
+}
+}
+}
+if(data.max_blob_size !== undefined){
+let data4 = data.max_blob_size;
+if((!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))) && (typeof data4 !== "string")){
+const err11 = {instancePath:instancePath+"/max_blob_size",schemaPath:"#/properties/max_blob_size/type",keyword:"type",params:{type: schema119.properties.max_blob_size.type},message:"must be integer,string",schema:schema119.properties.max_blob_size.type,parentSchema:schema119.properties.max_blob_size,data:data4};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+const reason3 = checkScalar.call(this, "size", data4, schema119.properties.max_blob_size, instancePath+"/max_blob_size");
+if(reason3 !== undefined){
+const err12 = {instancePath:instancePath+"/max_blob_size",schemaPath:"#/properties/max_blob_size/x-value",keyword:"x-value",params:{},message:reason3,schema:"size",parentSchema:schema119.properties.max_blob_size,data:data4};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+if((typeof data4 == "number") && (isFinite(data4))){
+if(data4 < 1 || isNaN(data4)){
+const err13 = {instancePath:instancePath+"/max_blob_size",schemaPath:"#/properties/max_blob_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema119.properties.max_blob_size,data:data4};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+}
+}
+}
+else {
+const err14 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema119.type,parentSchema:schema119,data};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
 }
 errors++;
 }

@@ -1,7 +1,7 @@
 import { isStatus } from '../../base/status-error.js'
 import type { Digest } from '../../reapi/digest.js'
 import type { DigestBatch } from '../../reapi/digest-batch.js'
-import type { Call } from '../../rpc/call.js'
+import { type Call, callWith } from '../../rpc/call.js'
 import type { Blob } from '../../stream/blob/blob.js'
 import type { Range } from '../../stream/path.js'
 import { ForwardingStore } from '../contract/forwarding.js'
@@ -24,9 +24,23 @@ export class ExistenceCacheStore extends ForwardingStore {
   /** Counts removals and misses. An answer requested before one of them may be out of date. */
   #forgotten = 0
 
-  constructor(backend: Store, index: BlobIndex) {
+  /** How long an answer of the backend is believed; 0 for ever. */
+  readonly #believedMs: number
+
+  constructor(backend: Store, index: BlobIndex, believedMs = 0) {
     super(backend)
     this.#index = index
+    this.#believedMs = believedMs
+  }
+
+  /**
+   * Asks the backend to keep a blob for as long as its answer is believed, beyond its retention: then a client that gets
+   * the answer late has the whole retention too.
+   */
+  #keeping(call: Call): Call {
+    const { retentionMs } = this.backend.properties
+    if (retentionMs === 0 || !Number.isFinite(retentionMs) || this.#believedMs === 0) return call
+    return callWith(call, { keepForMs: Math.max(retentionMs, call.keepForMs ?? 0) + this.#believedMs })
   }
 
   /** The backend is not asked about known blobs, so a lookup here does not extend their lifetimes there. */
@@ -36,10 +50,13 @@ export class ExistenceCacheStore extends ForwardingStore {
 
   override async findMissing(digests: DigestBatch, call: Call): Promise<DigestBatch> {
     this.#dropWhatMustGo()
-    const asked = this.#index.absent(digests)
+    // What is remembered was promised for the retention of the backend, and for no longer.
+    const { retentionMs } = this.backend.properties
+    const isLonger = retentionMs > 0 && (call.keepForMs ?? 0) > retentionMs
+    const asked = isLonger ? digests : this.#index.absent(digests)
     if (asked.count === 0) return asked
     const asOf = this.#forgotten
-    const missing = await this.backend.findMissing(asked, call)
+    const missing = await this.backend.findMissing(asked, this.#keeping(call))
     this.#remember(asked.except(missing).digests(), asOf)
     return missing
   }
@@ -47,7 +64,7 @@ export class ExistenceCacheStore extends ForwardingStore {
   override async get(digest: Digest, range: Range, call: Call): Promise<Blob> {
     const asOf = this.#forgotten
     try {
-      const blob = await this.backend.get(digest, range, call)
+      const blob = await this.backend.get(digest, range, this.#keeping(call))
       this.#remember([digest], asOf)
       return blob
     } catch (error) {
@@ -58,13 +75,13 @@ export class ExistenceCacheStore extends ForwardingStore {
 
   override async put(digest: Digest, blob: Blob, call: Call): Promise<void> {
     const asOf = this.#forgotten
-    await this.backend.put(digest, blob, call)
+    await this.backend.put(digest, blob, this.#keeping(call))
     this.#remember([digest], asOf)
   }
 
   override async putAll(entries: readonly BlobEntry[], call: Call): Promise<Outcomes> {
     const asOf = this.#forgotten
-    const outcomes = await this.backend.putAll(entries, call)
+    const outcomes = await this.backend.putAll(entries, this.#keeping(call))
     const kept = entries.filter((_, index) => outcomes[index] === undefined)
     this.#remember(
       kept.map(({ digest }) => digest),

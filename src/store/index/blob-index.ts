@@ -39,8 +39,6 @@ const USE_SHIFT = 4
 
 /** Promised blobs that one search for a victim steps over: below a millisecond. The next search goes on. */
 const STEPS_MAX = 4096
-/** A blob used in the last minute, such as the one just uploaded, goes after all that builds hold. */
-const FRESH_S = 60
 /** Kept blobs that one search looks at for one that nobody holds any more. */
 const KEPT_STEPS = 16
 
@@ -299,8 +297,9 @@ export class BlobIndex {
       if (!promises.isHeld(oldest, nowS)) {
         if (!lacksRoom || !this.#isRetained(oldest, nowS, promises)) return oldest
         if (promises.whenFull === 'refuse') return ABSENT
-        const isFresh = nowS - this.accessedOf(oldest) < FRESH_S && this.#kept.oldest !== NONE
-        return isFresh ? this.#kept.oldest : oldest
+        // The blob just used, such as a new upload, is spared before those that builds hold.
+        const isLast = oldest === this.#recency.newest && this.#kept.oldest !== NONE
+        return isLast ? this.#kept.oldest : oldest
       }
       this.#recency.unlink(oldest)
       this.#entries.set(oldest, KEPT, true)

@@ -98,7 +98,11 @@ export class SlowTouches {
 
   async #touch(groups: readonly Group[]): Promise<void> {
     for (const { instanceName, digests } of groups) {
-      const call = internalCall({ instanceName, signal: this.#abort.signal, log: this.#parts.log })
+      const { slow, log } = this.#parts
+      const { retentionMs } = slow.properties
+      // Until the next report, fast serves the blob again without a word.
+      const keepForMs = retentionMs > 0 && Number.isFinite(retentionMs) ? retentionMs + PERIOD_MS + FLUSH_MS : undefined
+      const call = internalCall({ instanceName, signal: this.#abort.signal, log, keepForMs })
       for (let from = 0; from < digests.length; from += BATCH_MAX) {
         const batch = DigestBatch.of(digests.slice(from, from + BATCH_MAX))
         const areKeys = digests[0]?.describesContent === false

@@ -6,7 +6,7 @@ import type { DigestBatch } from '../../../reapi/digest-batch.js'
 import type { Call } from '../../../rpc/call.js'
 import { Blob } from '../../../stream/blob/blob.js'
 import { extentOf, type Range, STAGE_BYTES } from '../../../stream/path.js'
-import { BaseStore, PLAIN, type Removal } from '../../contract/store.js'
+import { BaseStore, PLAIN, type Removal, type StoreProperties } from '../../contract/store.js'
 import { checkedOnReturn } from '../../remote/checked.js'
 import { type Connection, connectionHealth } from '../../remote/connection-health.js'
 import type { Extent } from '../../remote/in-order.js'
@@ -31,12 +31,13 @@ const BATCH_KEYS = 500
 
 /** Keeps blobs in Redis. Each key changes atomically, so an incomplete blob is never visible. */
 export class RedisStore extends BaseStore {
-  override readonly properties = { ...PLAIN, extendsLifetimes: true }
+  override readonly properties: StoreProperties
   readonly #options: RedisStoreOptions
 
   constructor(options: RedisStoreOptions) {
     super()
     this.#options = options
+    this.properties = { ...PLAIN, extendsLifetimes: true, retentionMs: options.ttlMs }
   }
 
   /** Asks in pipelines, and extends the lifetime of present blobs. */
@@ -44,7 +45,7 @@ export class RedisStore extends BaseStore {
     const missing: number[] = []
     for (let first = 0; first < digests.count; first += BATCH_KEYS) {
       const count = Math.min(BATCH_KEYS, digests.count - first)
-      const questions = Array.from({ length: count }, (_, at) => this.#touch(digests.at(first + at)))
+      const questions = Array.from({ length: count }, (_, at) => this.#touch(digests.at(first + at), call))
       const answers = await this.#options.commands.all(questions, call)
       for (const [at, answer] of answers.entries()) if (Number(answer) === 0) missing.push(first + at)
     }
@@ -95,10 +96,10 @@ export class RedisStore extends BaseStore {
   }
 
   /** The reply is 1 if the blob exists; its lifetime is extended. */
-  #touch(digest: Digest): readonly [key: string, args: RedisArgument[]] {
+  #touch(digest: Digest, { keepForMs = 0 }: Call): readonly [key: string, args: RedisArgument[]] {
     const { ttlMs } = this.#options
     const { blob } = this.#keys(digest)
-    return [blob, ttlMs > 0 ? ['PEXPIRE', blob, String(ttlMs)] : ['TOUCH', blob]]
+    return [blob, ttlMs > 0 ? ['PEXPIRE', blob, String(Math.max(ttlMs, keepForMs))] : ['TOUCH', blob]]
   }
 
   #chunks(

@@ -1,12 +1,20 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { ManualClock } from '../../../../src/base/clock.js'
-import { missingOf } from '../../../../src/store/contract/store.js'
+import type { EvictionPolicy } from '../../../../src/config/config.js'
+import { DigestBatch } from '../../../../src/reapi/digest-batch.js'
+import type { Call } from '../../../../src/rpc/call.js'
+import { ForwardingStore } from '../../../../src/store/contract/forwarding.js'
+import { keep, missingOf, putBytes } from '../../../../src/store/contract/store.js'
+import { existenceCache } from '../../../../src/store/kinds/existence_cache/kind.js'
+import { memory } from '../../../../src/store/kinds/memory/kind.js'
 import { bytesOf, call, digestOf, get, isPresent, put, putAll } from '../../blobs.js'
-import { memoryStore } from '../../build.js'
+import { buildStore, given, memoryStore } from '../../build.js'
 import { existenceCached } from '../../composed.js'
 import { rejects, storeSuite } from '../../suite.js'
 import { Watched } from '../../watched.js'
+
+const NO_LIMITS: EvictionPolicy = { max_bytes: 0, evict_bytes: 0, max_seconds: 0, max_count: 0 }
 
 storeSuite(t, {
   name: 'existence_cache over memory',
@@ -141,4 +149,37 @@ t.test('agrees with its backend after any sequence of operations', async (t) => 
     },
   )
   await t.resolves(fc.assert(holds, { numRuns: 60 }))
+})
+
+t.test('an answer is never believed for longer than the backend promises', async (t) => {
+  const clock = new ManualClock(1_000_000_000)
+  const retention = 600
+  const promising = await buildStore(
+    memory,
+    { eviction_policy: { ...NO_LIMITS, max_bytes: 100 }, retention, when_full: 'break' },
+    { clock },
+  )
+  const asked: (number | undefined)[] = []
+  class Asked extends ForwardingStore {
+    override findMissing(digests: DigestBatch, inner: Call): Promise<DigestBatch> {
+      asked.push(inner.keepForMs)
+      return this.backend.findMissing(digests, inner)
+    }
+  }
+  const cache = await buildStore(
+    existenceCache,
+    { backend: given, eviction_policy: { ...NO_LIMITS, max_seconds: 100_000 } },
+    { children: { backend: new Asked(promising) }, clock },
+  )
+  const bytes = Buffer.alloc(10)
+  await putBytes(promising, digestOf(bytes), bytes, call)
+  t.ok(await isPresent(cache, digestOf(bytes)))
+  clock.advance(299_000)
+  t.ok(await isPresent(cache, digestOf(bytes)))
+  t.same(asked, [900_000], 'remembered, and promised for the retention beyond that')
+  clock.advance(2000)
+  t.ok(await isPresent(cache, digestOf(bytes)))
+  t.equal(asked.length, 2, 'asked again after half the retention')
+  await keep(cache, DigestBatch.of([digestOf(bytes)]), 10_000_000, call)
+  t.same(asked[2], 10_300_000, 'a longer promise is never answered from memory')
 })
