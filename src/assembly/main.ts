@@ -15,8 +15,10 @@ import { Ledger } from '../ledger/ledger.js'
 import type { Log } from '../log/log.js'
 import { type SecretLearner, unhiddenSecrets } from '../log/secrets.js'
 import type { OtlpSettings } from '../otlp/settings.js'
+import { requestFacts } from '../proto/request-metadata.js'
 import type { Gate } from '../rpc/gate.js'
 import { Invocations } from '../rpc/invocations.js'
+import { RequestRecords } from '../rpc/request-records.js'
 import type { Service } from '../rpc/rpc.js'
 import { buildSchedulers } from '../scheduler/kinds.js'
 import type { Scheduler } from '../scheduler/scheduler.js'
@@ -119,13 +121,14 @@ const start = async (
   if (security?.lostAuditLines !== undefined) observation.metrics.watchAudit(() => security.lostAuditLines ?? 0)
   const invocations = new Invocations(clock)
   resources.add('invocations', invocations.start())
+  const records = new RequestRecords(clock, requestFacts)
   observation.metrics.watchInvocations(invocations)
   const listeners = new Map<string, Listener>()
   const admin = new Admin(log)
   for (const server of config.servers) {
     const gate = gateOf(server, security, [])
     const shownShare = config.global.log_call_share
-    const listenerParts = { gate, admin, resources, drainTime, ledger, clock, shownShare, invocations }
+    const listenerParts = { gate, admin, resources, drainTime, ledger, clock, shownShare, invocations, records }
     listeners.set(server.name, await openListener(server, listenerParts, observation))
   }
   await warnOfMachine(config, log)
@@ -150,7 +153,7 @@ const start = async (
     workersOf: (scheduler: string) => workerFacts(config, scheduler),
     lentStores: (key: string) => lentStores.of(key),
     trees: { ofGetTree: new DirectoryTrees(), ofActions: new DirectoryTrees() },
-    ...{ uploads, invocations, clock, log },
+    ...{ uploads, invocations, records, clock, log },
     atClose: (name: string, close: () => Promise<void>) => resources.add(name, close),
   }
   const schedulers = await buildSchedulers(config.schedulers, {
@@ -244,6 +247,7 @@ interface ListenerParts {
   readonly clock: Clock
   readonly shownShare: number
   readonly invocations: Invocations
+  readonly records: RequestRecords
 }
 
 const adminRoutes = ({ services }: ServerConfig, admin: Admin): readonly Route[] =>
@@ -267,7 +271,7 @@ const methodAndTarget = ({ method, target }: HttpRequest) => ({ method, target }
  */
 const openListener = async (
   server: ServerConfig,
-  { gate, admin, resources, drainTime, ledger, clock, shownShare, invocations }: ListenerParts,
+  { gate, admin, resources, drainTime, ledger, clock, shownShare, invocations, records }: ListenerParts,
   observation: Observation,
 ): Promise<Listener> => {
   const { log, meters } = observation
@@ -300,6 +304,7 @@ const openListener = async (
     tracer: observation.tracer,
     shownShare,
     invocations,
+    records,
     clock,
     log,
   })

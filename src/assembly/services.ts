@@ -9,6 +9,7 @@ import { type Compressor, compressors } from '../reapi/compressor.js'
 import { type DigestFunction, digestFunctions } from '../reapi/digest-function.js'
 import { chunkSizesOf, FastCdc } from '../reapi/fast-cdc.js'
 import type { Invocations } from '../rpc/invocations.js'
+import type { RequestRecords } from '../rpc/request-records.js'
 import type { Service } from '../rpc/rpc.js'
 import type { Tracer } from '../rpc/trace.js'
 import type { Scheduler } from '../scheduler/scheduler.js'
@@ -61,6 +62,8 @@ export interface Parts {
   readonly uploads: Uploads
   /** The builds of clients that are alive. */
   readonly invocations: Invocations
+  /** The last requests about actions. */
+  readonly records: RequestRecords
   /** Two, so that actions do not wait for trees that clients read. */
   readonly trees: { readonly ofGetTree: DirectoryTrees; readonly ofActions: DirectoryTrees }
   readonly clock: Clock

@@ -3,6 +3,22 @@ import { codec, type Output } from './codec.js'
 
 const requestMetadataCodec = codec('build.bazel.remote.execution.v2.RequestMetadata')
 
+/** A header of RequestMetadata as it came: bytes, or base64. Invalid ones say nothing. */
+export const requestFacts = (header: string | Buffer | undefined) => {
+  const bytes = typeof header === 'string' ? Buffer.from(header.split(',', 1)[0] ?? '', 'base64') : header
+  const known = bytes && requestMetadata(new Map([[REQUEST_METADATA, bytes]]))
+  const { toolInvocationId, targetId, actionMnemonic, configurationId } =
+    known === undefined || known === 'undecodable' ? NOTHING : known
+  return {
+    invocation: toolInvocationId,
+    target: targetId,
+    mnemonic: actionMnemonic,
+    configuration: configurationId,
+  }
+}
+
+const NOTHING = { toolInvocationId: '', targetId: '', actionMnemonic: '', configurationId: '' }
+
 /** The header in which REAPI clients describe themselves and the action. */
 export const REQUEST_METADATA = 'build.bazel.remote.execution.v2.requestmetadata-bin'
 

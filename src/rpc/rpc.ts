@@ -2,6 +2,7 @@ import type { Readable, Writable } from 'node:stream'
 import type { LogFields } from '../log/log.js'
 import type { Call } from './call.js'
 import type { Visitor } from './gate.js'
+import type { ActionOutcome } from './request-records.js'
 
 /**
  * A gRPC service as the listener sees it: handlers by method name. The listener finds the message types in `protos/` by
@@ -42,6 +43,8 @@ export interface ServedCall extends RpcCall {
   setHeaders(metadata: Metadata): void
   /** Adds fields to the log line of this call. */
   note(fields: LogFields): void
+  /** Records what became of a request about an action. Absent if nobody reads records. */
+  record?(outcome: ActionOutcome): void
   /** Sets metadata to send with the status. Throws for reserved gRPC names. */
   setTrailers(metadata: Metadata): void
   /**

@@ -8,6 +8,7 @@ import { Ledger } from '../ledger/ledger.js'
 import { type Log, silentLog } from '../log/log.js'
 import type { Gate } from '../rpc/gate.js'
 import type { Invocations } from '../rpc/invocations.js'
+import type { RequestRecords } from '../rpc/request-records.js'
 import type { Service } from '../rpc/rpc.js'
 import type { Tracer } from '../rpc/trace.js'
 import { within } from '../work/deadline.js'
@@ -67,6 +68,8 @@ export interface ListenOptions {
   readonly shownShare?: number
   /** Learns which builds are alive from the metadata of calls. */
   readonly invocations?: Invocations
+  /** Receives what became of requests about actions. */
+  readonly records?: RequestRecords
 }
 
 export interface Listener {
@@ -102,9 +105,13 @@ export const listen = async (options: ListenOptions): Promise<Listener> => {
   const names = [...options.services.map(({ name }) => name), ...awaited]
   const health = new GrpcHealth(names, awaited.length === 0)
   const reflection = reflectionServices([...names, HEALTH, ...REFLECTION])
-  const { gate, meters, tracer, shownShare, invocations } = options
+  const { gate, meters, tracer, shownShare, invocations, records } = options
   const all = [...options.services, health.service, ...reflection]
-  const calls = new Calls(all, { log, inFlight: inFlight, meters, tracer, shownShare, gate, invocations }, awaited)
+  const calls = new Calls(
+    all,
+    { log, inFlight: inFlight, meters, tracer, shownShare, gate, invocations, records },
+    awaited,
+  )
   const requests = new HttpRequests(options.routes ?? [], { log, inFlight, gate, shownShare: shownShare ?? 0 })
   const bodyMs = options.limits?.requestMs ?? DEFAULT_TRANSPORT_LIMITS.requestMs
   const http1Limits = { ...DEFAULT_HTTP1_LIMITS, headMs: firstBytesMs, bodyMs, ...options.http1 }

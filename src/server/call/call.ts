@@ -7,6 +7,7 @@ import { REQUEST_METADATA } from '../../proto/request-metadata.js'
 import type { MethodDefinition } from '../../proto/service-definition.js'
 import type { Gate, Visitor } from '../../rpc/gate.js'
 import type { Invocation, Invocations } from '../../rpc/invocations.js'
+import type { ActionOutcome, RequestRecords } from '../../rpc/request-records.js'
 import type { Metadata, ServedCall } from '../../rpc/rpc.js'
 import type { Span } from '../../rpc/trace.js'
 import type { Positioned } from './calls-in-flight.js'
@@ -41,6 +42,8 @@ export class ServerCall implements ServedCall, Receiver, Positioned {
   visitor: Visitor | undefined
   /** Set if blobs are kept for builds. */
   invocations: Invocations | undefined
+  /** Set if requests about actions are recorded. */
+  records: RequestRecords | undefined
   /** Null until it is looked up. */
   #invocation: Invocation | undefined | null = null
   #endInvocation: (() => void) | undefined
@@ -82,6 +85,10 @@ export class ServerCall implements ServedCall, Receiver, Positioned {
 
   get held(): HeldFor | undefined {
     return this.#wire.held
+  }
+
+  record(outcome: ActionOutcome): void {
+    this.records?.add(this.instanceName, this.#wire.header(REQUEST_METADATA), outcome)
   }
 
   /** Looked up when a store asks. A call with a stream of responses, such as Execute, keeps it alive until it ends. */

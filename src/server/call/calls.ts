@@ -3,6 +3,7 @@ import type { Log } from '../../log/log.js'
 import { retryInfo } from '../../proto/error-details.js'
 import type { Gate } from '../../rpc/gate.js'
 import type { Invocations } from '../../rpc/invocations.js'
+import type { RequestRecords } from '../../rpc/request-records.js'
 import type { Service } from '../../rpc/rpc.js'
 import { type Span, type Tracer, traceContextOf } from '../../rpc/trace.js'
 import { inBackground } from '../../work/in-background.js'
@@ -25,6 +26,8 @@ export interface CallsParts {
   readonly gate?: Gate | undefined
   /** Learns which builds are alive from the metadata of calls. */
   readonly invocations?: Invocations | undefined
+  /** Receives what became of requests about actions. */
+  readonly records?: RequestRecords | undefined
 }
 
 interface WaitingCall extends Positioned {
@@ -49,6 +52,7 @@ export class Calls {
   readonly #shownShare: number
   readonly #meterOf: CallMeters
   readonly #invocations: Invocations | undefined
+  readonly #records: RequestRecords | undefined
   #gate: Gate | undefined
   readonly #inFlightCalls = new CallsInFlight<ServerCall>()
   readonly #waiting = new CallsInFlight<WaitingCall>()
@@ -57,7 +61,7 @@ export class Calls {
   /** Calls of the services named `awaited` are UNAVAILABLE until `serve` provides them. */
   constructor(
     services: readonly Service[],
-    { log, inFlight, meters = unmetered, tracer, shownShare = 0, gate, invocations }: CallsParts,
+    { log, inFlight, meters = unmetered, tracer, shownShare = 0, gate, invocations, records }: CallsParts,
     awaited: readonly string[] = [],
   ) {
     this.#handlers = new Map([...refusingHandlers(awaited, starting), ...handlersByPath(services)])
@@ -69,6 +73,7 @@ export class Calls {
     this.#shownShare = shownShare
     this.#gate = gate
     this.#invocations = invocations
+    this.#records = records
   }
 
   get handlers(): ReadonlyMap<string, Handler> {
@@ -93,6 +98,7 @@ export class Calls {
     const call = new ServerCall(handler.method, wire, this.#log, this.#meters.get(handler) ?? UNCOUNTED)
     if (this.#shownShare > 0 && Math.random() < this.#shownShare) call.shownShare = this.#shownShare
     call.invocations = this.#invocations
+    call.records = this.#records
     call.span = this.#tracer && spanOf(this.#tracer, handler, wire)
     wire.receiver = call
     inBackground(this.#run(handler, call, wire), this.#log, 'the end of a call')

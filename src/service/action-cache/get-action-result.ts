@@ -17,14 +17,23 @@ export const getActionResult =
     const { instance, call, functions } = openRequest(instances, request, rpc)
     const action = requestDigest(request.actionDigest, functions, 'action_digest')
     const context = { ac: instance.ac, cas: instance.cas, call, maxBytes }
-    const stored = hitOf(noted(await lookUpEntry(action, context), rpc))
+    const entry = noted(await lookUpEntry(action, context), rpc)
+    record(action.key, entry, rpc)
+    const stored = hitOf(entry)
     const seesOrigin = rpc.visitor?.maySeeOrigins(request.instanceName) ?? true
     const bytes = seesOrigin ? stored : withoutOrigin(stored)
     if (!asksForOutputs(request) && !containsOutputs(bytes)) return new EncodedMessage(bytes)
     return hitOf(noted(await resultOf(bytes, action, request, context), rpc))
   }
 
-type NotedCall = RpcCall & Pick<ServedCall, 'note'>
+type NotedCall = RpcCall & Pick<ServedCall, 'note' | 'record'>
+
+const record = (action: string, entry: Lookup<Buffer>, rpc: NotedCall): void => {
+  if (entry.kind === 'hit') rpc.record?.({ action, outcome: 'hit', sizeBytes: entry.found.length })
+  else if (entry.kind === 'incomplete')
+    rpc.record?.({ action, outcome: 'miss', reason: entry.kind, output: entry.output.key })
+  else rpc.record?.({ action, outcome: 'miss', reason: entry.kind })
+}
 
 /** Names the reason of a miss in the log line of the call. */
 const noted = <Found>(answer: Lookup<Found>, rpc: NotedCall): Lookup<Found> => {

@@ -9,7 +9,7 @@ import type { DigestFunction } from '../../reapi/digest-function.js'
 import { setOrigin } from '../../reapi/result-origin.js'
 import type { Call } from '../../rpc/call.js'
 import type { Visitor } from '../../rpc/gate.js'
-import type { RpcCall } from '../../rpc/rpc.js'
+import type { RpcCall, ServedCall } from '../../rpc/rpc.js'
 import { putBytes, type Store } from '../../store/contract/store.js'
 import { boundedMap, LANES } from '../../work/bounded-map.js'
 import { openRequest, requestDigest } from '../request.js'
@@ -23,7 +23,7 @@ const resultCodec = codec('build.bazel.remote.execution.v2.ActionResult')
  */
 export const updateActionResult =
   ({ instances, maxResponseBytes }: ActionCacheOptions) =>
-  async (request: UpdateActionResultRequest, rpc: RpcCall): Promise<ActionResult> => {
+  async (request: UpdateActionResultRequest, rpc: RecordedCall): Promise<ActionResult> => {
     const { instance, call, functions } = openRequest(instances, request, rpc)
     const { ac, cas, isReadOnly } = instance
     if (isReadOnly) {
@@ -34,8 +34,11 @@ export const updateActionResult =
     const result = request.actionResult
     if (result === null) throw new StatusError('INVALID_ARGUMENT', 'action_result is missing')
     await storeResult(action, result, { ac, cas, visitor: rpc.visitor, maxBytes: maxResponseBytes }, call)
+    rpc.record?.({ action: action.key, outcome: 'written' })
     return result
   }
+
+type RecordedCall = RpcCall & Pick<ServedCall, 'record'>
 
 interface ResultTarget {
   readonly ac: Store

@@ -179,7 +179,9 @@ export class BlobIndex {
   }
 
   #hold(slot: number, claim: Claim, nowS: number): void {
-    this.#promises?.hold(slot, this.#entries.storedBytesOf(slot), claim, nowS)
+    const promises = this.#promises
+    if (promises === undefined || promises.isHeldBy(slot, claim)) return
+    promises.hold(slot, this.#entries.storedBytesOf(slot), claim, nowS)
   }
 
   /** `missing` without counting a use. */
@@ -195,8 +197,8 @@ export class BlobIndex {
   touch(slot: number, accessedS = this.#accessedNow()): void {
     this.#changeCount++
     this.#setAccessed(slot, accessedS)
-    if (this.#entries.has(slot, KEPT)) this.#takeBack(slot)
-    if (!this.isPinned(slot)) this.#recency.moveToEnd(slot)
+    if (!this.#entries.has(slot, KEPT | PINNED)) this.#recency.moveToEnd(slot)
+    else if (this.#entries.has(slot, KEPT)) this.#takeBack(slot)
   }
 
   #setAccessed(slot: number, accessedS: number): void {

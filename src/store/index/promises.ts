@@ -109,6 +109,15 @@ export class Promises {
     return owner > 0 ? this.#invocations.idOf(owner) : undefined
   }
 
+  /** Whether a claim holds a blob already. The usual case, so it reads as little as possible. */
+  isHeldBy(slot: number, { number, untilMinute }: Claim): boolean {
+    const words = this.#words[slot >>> CHUNK_SHIFT]
+    if (words === undefined) return false
+    const at = (slot & SLOT_MASK) * WORDS_EACH
+    const owner = words[at] as number
+    return (owner === number || number === 0 || -owner >= number) && (words[at + UNTIL] as number) >= untilMinute
+  }
+
   /** Keeps a blob for a claim. Beyond the bounds of leases it only has the minimum retention. */
   hold(slot: number, bytes: number, { number, untilMinute }: Claim, nowS: number): void {
     const chunk = slot >>> CHUNK_SHIFT
