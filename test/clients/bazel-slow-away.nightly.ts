@@ -1,6 +1,7 @@
 /**
- * S3 goes away under builds of Bazel 4.2. The server has a disk in front of the bucket and acknowledges there: no build
- * may notice, and everything is in the bucket afterwards. REMEXEC_OUTAGE_S is the length of the outage in seconds.
+ * S3 goes away under builds of Bazel 4.2, or of the Bazel that REMEXEC_OUTAGE_BAZEL names. The server has a disk in front
+ * of the bucket and acknowledges there: no build may notice, and everything is in the bucket afterwards. REMEXEC_OUTAGE_S
+ * is the length of the outage in seconds.
  */
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -18,9 +19,10 @@ const OUTAGE_S = Number(process.env['REMEXEC_OUTAGE_S'] ?? 20)
 
 t.setTimeout((OUTAGE_S + 400) * 1000)
 
-const program = process.env['REMEXEC_TEST_BAZEL_4'] ?? 'bazel'
+const named = process.env['REMEXEC_OUTAGE_BAZEL']
+const program = named ?? process.env['REMEXEC_TEST_BAZEL_4'] ?? 'bazel'
 const release = await bazelRelease(program)
-if (release === undefined || !/^(4\.2\.|no_version)/.test(release)) {
+if (release === undefined || (named === undefined && !/^(4\.2\.|no_version)/.test(release))) {
   t.plan(0, `needs Bazel 4.2 and found ${release}: apt-get install bazel-bootstrap, or set REMEXEC_TEST_BAZEL_4`)
   process.exit()
 }
