@@ -4,7 +4,9 @@ import { spawnSync } from 'node:child_process'
 import { chmodSync, cpSync, rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
+import { installAll } from '../scripts/install.mjs'
 
+installAll()
 const at = (path) => fileURLToPath(new URL(path, import.meta.url))
 const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc')
 

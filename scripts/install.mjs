@@ -16,7 +16,9 @@ export const run = (command, args, cwd = root) => {
   if (status !== 0) process.exit(status ?? 1)
 }
 
-const install = (folder, ...options) => run('npm', ['ci', '--no-audit', '--no-fund', ...options], folder)
+// `npm pack --dry-run` would make a dry run of this too, and the build would lack its tools.
+const install = (folder, ...options) =>
+  run('npm', ['ci', '--no-audit', '--no-fund', '--dry-run=false', ...options], folder)
 
 /** What `npm start` needs: neither development tools nor the libraries of optional backends. */
 export const installServed = () => {
