@@ -31,7 +31,16 @@ const mayImport = {
     'proto',
     ...common,
   ],
-  doctor: ['client', 'store/builder', 'store/contract', 'config', 'reapi', 'proto', ...common],
+  doctor: [
+    'client',
+    'store/builder',
+    'store/contract',
+    'store/kinds/fast_slow/uploads/left-over',
+    'config',
+    'reapi',
+    'proto',
+    ...common,
+  ],
   adopt: [
     'store/contract',
     'store/kinds/completeness_checking/first-missing',

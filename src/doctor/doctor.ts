@@ -6,6 +6,7 @@ import { diskFindings } from './disk-room.js'
 import { fileFindings } from './files.js'
 import type { Finding } from './finding.js'
 import { folderFindings } from './folders.js'
+import { leftOverFindings } from './left-over-uploads.js'
 import { listenerFindings } from './listeners.js'
 import { clockFindings, descriptorFindings, memoryFindings } from './machine.js'
 
@@ -17,6 +18,7 @@ export const examineMachine = async (
   const groups = await Promise.all([
     fileFindings(config),
     folderFindings(config),
+    leftOverFindings(config),
     diskFindings(config),
     memoryFindings(config),
     descriptorFindings(),
@@ -29,6 +31,11 @@ export const examineMachine = async (
 
 /** Those that cost nothing and matter at every start. */
 export const startFindings = async (config: Config): Promise<Finding[]> => {
-  const findings = [...(await diskFindings(config)), ...memoryFindings(config), ...(await descriptorFindings())]
+  const findings = [
+    ...(await diskFindings(config)),
+    ...memoryFindings(config),
+    ...(await descriptorFindings()),
+    ...(await leftOverFindings(config)),
+  ]
   return findings.filter(({ level }) => level !== 'ok')
 }

@@ -1,17 +1,21 @@
 import { stat } from 'node:fs/promises'
 import { advice, errnoOf, inWords } from '../base/errno.js'
-import type { Config } from '../config/config.js'
+import type { Config, SchedulerConfig } from '../config/config.js'
 import { type Finding, fault, ok, warning } from './finding.js'
 import { may } from './place.js'
 
 /** Readable by others than the owner and the group. */
 const OTHERS_READ = 0o004
 
-/** Certificates, keys, tokens and passwords, which the server reads at start and again when they change. */
+/** Certificates, keys, tokens, passwords and hints, which the server reads at start and again when they change. */
 export const fileFindings = (config: Config): Promise<Finding[]> =>
   Promise.all(filesOf(config).flatMap(([path, isSecret]) => (path === undefined ? [] : [findingOf(path, isSecret)])))
 
-const filesOf = ({ servers, security }: Config): (readonly [path: string | undefined, isSecret: boolean])[] => [
+const filesOf = ({
+  servers,
+  security,
+  schedulers,
+}: Config): (readonly [path: string | undefined, isSecret: boolean])[] => [
   ...servers.flatMap(({ listener: { tls } }) => [
     [tls?.cert_file, false] as const,
     [tls?.key_file, true] as const,
@@ -21,6 +25,12 @@ const filesOf = ({ servers, security }: Config): (readonly [path: string | undef
   [security?.identity.tokens_file, true],
   [security?.identity.htpasswd_file, true],
   ...(security?.identity.jwt ?? []).map(({ jwks_file }) => [jwks_file, false] as const),
+  ...[...schedulers.values()].flatMap(hintsFilesOf).map((path) => [path, false] as const),
+]
+
+const hintsFilesOf = ({ kind, options }: SchedulerConfig): readonly string[] => [
+  ...(kind === 'historical_resource' ? [options.hints_file] : []),
+  ...('scheduler' in options ? hintsFilesOf(options.scheduler) : []),
 ]
 
 const findingOf = async (path: string, isSecretFile: boolean): Promise<Finding> => {

@@ -1,16 +1,38 @@
+import { dirname, resolve } from 'node:path'
 import { advice, errnoOf, inWords } from '../base/errno.js'
 import type { Config } from '../config/config.js'
 import { type FileStore, fileStores } from './file-stores.js'
 import { type Finding, fault, ok, warning } from './finding.js'
 import { may, type Place, placeOf } from './place.js'
 
-/** Folders that the configuration writes to: stores and work directories. */
+/** Folders that the configuration writes to: stores, work directories, the audit log. */
 export const folderFindings = async (config: Config): Promise<Finding[]> => {
   const stores = await Promise.all(fileStores(config).map(storeFindings))
   const workers = config.workers.map(({ options }) =>
     folderFinding(`worker ${options.name}`, 'work_directory', options.work_directory),
   )
-  return [...stores.flat(), ...(await Promise.all(workers))]
+  const audit = config.security?.audit_log
+  const audited = audit === undefined ? [] : [auditFinding(audit.path)]
+  return [...stores.flat(), ...(await Promise.all([...workers, ...audited]))]
+}
+
+/** The server makes the file, but not its folder. */
+const auditFinding = async (path: string): Promise<Finding> => {
+  const [subject, folder] = ['audit log', dirname(resolve(path))]
+  try {
+    const { isThere, isDirectory } = await placeOf(path)
+    if (isThere && isDirectory) return fault(subject, `${path} is a folder`, 'name a file')
+    if (isThere) {
+      if (await may('append', path)) return ok(subject, `${path} can be written`)
+      return fault(subject, `this user may not write ${path}`, `chown the user of the server ${path}`)
+    }
+    const { existing } = await placeOf(folder)
+    if (existing !== folder) return fault(subject, `${folder} does not exist`, `mkdir -p ${folder}`)
+    return await folderFinding(subject, 'security.audit_log.path', folder)
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error
+    return fault(subject, `${path}: ${inWords(error)}`, advice(error).slice(2) || 'name another file')
+  }
 }
 
 const storeFindings = async ({ path, options }: FileStore): Promise<Finding[]> => {

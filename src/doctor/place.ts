@@ -31,10 +31,13 @@ export const placeOf = async (path: string): Promise<Place> => {
   }
 }
 
+/** `write` is for a folder, `append` for a file. */
+const NEEDED = { read: constants.R_OK, write: constants.W_OK | constants.X_OK, append: constants.W_OK }
+
 /** Whether this process may do this with a path that exists. */
-export const may = async (what: 'read' | 'write', path: string): Promise<boolean> => {
+export const may = async (what: 'read' | 'write' | 'append', path: string): Promise<boolean> => {
   try {
-    await access(path, what === 'read' ? constants.R_OK : constants.W_OK | constants.X_OK)
+    await access(path, NEEDED[what])
     return true
   } catch (error) {
     if (errnoOf(error) === 'EACCES' || errnoOf(error) === 'EROFS' || errnoOf(error) === 'EPERM') return false

@@ -115,6 +115,7 @@ class Builder {
       child: (childConfig, key, options = {}) =>
         this.#child(childConfig, `${path}/${key}`, users, { ...(!keepsPromises && { holdsCopies: true }), ...options }),
       named: (name) => this.#root.named(name, users),
+      step: (doing) => this.#opening.step(path, doing),
       watch,
       holds: (reader) => {
         usage = reader

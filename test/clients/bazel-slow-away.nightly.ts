@@ -27,7 +27,8 @@ if (release === undefined || (named === undefined && !/^(4\.2\.|no_version)/.tes
   process.exit()
 }
 
-const TARGETS = ['//plain/...', '//text/...', '//tree/...', '//links/...']
+// The C++ of //text builds only with the toolchain that Debian's Bazel 4.2 finds.
+const TARGETS = ['//plain/...', ...(named === undefined ? ['//text/...'] : []), '//tree/...', '//links/...']
 
 const tiers = (folder: string, port: number, name: string, more: object = {}): object => ({
   name: name.toUpperCase(),
@@ -120,7 +121,9 @@ t.test(
     const locally = [`--remote_cache=${server.uri}`, '--spawn_strategy=local', ...common]
     const succeeds = (t: Test, { code, output }: Invocation, what: string): void => {
       const isFine = t.equal(code, 0, `${what} succeeds`)
-      const complaints = output.split('\n').filter((line) => /^(WARNING|ERROR)/.test(line))
+      const complaints = output
+        .split('\n')
+        .filter((line) => /^(WARNING(?!: Option '.*' is deprecated)|ERROR)/.test(line))
       if (!t.same(complaints, [], 'Bazel complains about nothing') || !isFine) t.comment(output, server.log())
     }
     const build = async (round: number): Promise<void> => {

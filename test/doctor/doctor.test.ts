@@ -11,6 +11,9 @@ import type { Finding } from '../../src/doctor/finding.js'
 import { clockFindings } from '../../src/doctor/machine.js'
 import { silentLog } from '../../src/log/log.js'
 import { unhiddenSecrets } from '../../src/log/secrets.js'
+import { digestOf, put } from '../store/blobs.js'
+import { ContractDouble } from '../store/double.js'
+import { openBehind } from '../store/kinds/fast_slow/behind.js'
 
 const DISK = { max_bytes: '1mb' }
 
@@ -73,6 +76,60 @@ t.test('content_path and temp_path on two file systems; data in memory', async (
   })
   t.match(about(findings, 'store S'), [{ level: 'error', message: /on different file systems/ }])
   t.match(about(findings, 'store T'), [{ level: 'warning', message: /is on tmpfs: it is memory/ }])
+})
+
+t.test('uploads of a fast_slow that is no longer configured', async (t) => {
+  const folder = t.testdir()
+  const slowStore = new ContractDouble()
+  slowStore.hangs = 'put'
+  const { store, close } = await openBehind({ folder, slow: slowStore })
+  const bytes = Buffer.alloc(1000)
+  await put(store, digestOf(bytes), bytes)
+  await close()
+  const stores = (...names: readonly string[]) => Object.fromEntries(names.map((name) => [name, fileStore(folder)]))
+  const left = { level: 'warning', message: /^1 acknowledged upload of 1 kB in .* will never reach a slow store/ }
+  const removed = await configOf(t, { stores: stores('S') })
+  t.match(about(await examineMachine(removed, { log: silentLog, secrets: unhiddenSecrets }), 'store S'), [left])
+  t.match(about(await startFindings(removed), 'store S'), [left], 'also told at start')
+  const slow = { noop: {} }
+  for (const [fast, more] of [
+    [fileStore(folder), {}],
+    [{ ref_store: { name: 'F' } }, stores('F')],
+  ]) {
+    const kept = await configOf(t, { stores: { S: { fast_slow: { fast, slow } }, ...more } })
+    t.same(
+      (await startFindings(kept)).filter(({ message }) => message.includes('acknowledged upload')),
+      [],
+    )
+  }
+})
+
+t.test('the folder of the audit log and the hints file of a scheduler', async (t) => {
+  const folder = t.testdir({ file: 'text', hints: '{}' })
+  const auditOf = (path: string) => ({
+    security: { identity: { tokens: [{ name: 'ann', sha256: 'a'.repeat(64) }] }, audit_log: { path } },
+  })
+  const examined = async (path: string) => about(await examine(t, { top: auditOf(path) }), 'audit log')
+  t.same(await examined(join(folder, 'audit.log')), [])
+  t.same(await examined(join(folder, 'file')), [])
+  t.match(await examined(folder), [{ level: 'error', message: /is a folder/ }])
+  const absent = join(folder, 'absent')
+  const advice = `mkdir -p ${absent}`
+  t.match(await examined(join(absent, 'audit.log')), [{ level: 'error', message: `${absent} does not exist`, advice }])
+
+  const withHints = (hints_file: string) => ({
+    schedulers: {
+      MAIN: {
+        property_modifier: {
+          modifications: [],
+          scheduler: { historical_resource: { hints_file, scheduler: { simple: {} } } },
+        },
+      },
+    },
+  })
+  const hints = join(folder, 'no-hints.json')
+  t.match(about(await examine(t, { top: withHints(hints) }), `file ${hints}`), [{ level: 'error' }])
+  t.same(about(await examine(t, { top: withHints(join(folder, 'hints')) }), `file ${join(folder, 'hints')}`), [])
 })
 
 t.test('limits are compared with the disk, all stores of a disk together', async (t) => {

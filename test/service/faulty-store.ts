@@ -90,6 +90,7 @@ export const verified = async (backend: Store): Promise<Store> => {
     clock: new ManualClock(),
     log: silentLog,
     secrets: unhiddenSecrets,
+    step: () => {},
     queues: () => {},
     uploadOrder: new UploadOrder(),
     keepsPromises: true,

@@ -53,6 +53,7 @@ export const memoryStore = async (clock = new ManualClock(), maxBytes = 0): Prom
     log: silentLog,
     secrets: unhiddenSecrets,
     watch: () => {},
+    step: () => {},
     holds: () => {},
     queues: () => {},
     uploadOrder: new UploadOrder(),

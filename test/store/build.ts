@@ -68,6 +68,7 @@ export const buildStore = async <Options>(
       throw new Error(`the test gives no store ${name}`)
     },
     watch,
+    step: () => {},
     holds: () => {},
     queues,
     uploadOrder,

@@ -22,6 +22,7 @@ t.test('a store that hangs is warned of after 10 seconds, then after three times
   )
   const opening = new OpeningStores({ clock, log })
   const [outer, inner, alias] = [pending(), pending(), pending()]
+  opening.step('CAS/fast', 'is not opening yet')
   const all = [
     opening.watch({ kind: 'fast_slow' }, 'CAS', outer.work),
     opening.watch({ kind: 'filesystem' }, 'CAS/fast', inner.work),
@@ -31,10 +32,11 @@ t.test('a store that hangs is warned of after 10 seconds, then after three times
   t.same(lines, [])
   clock.advance(1)
   t.same(lines.splice(0), ['store=CAS/fast kind=filesystem seconds=10'], 'only the one that hangs')
+  opening.step('CAS/fast', 'locks its folder')
   clock.advance(19_999)
   t.same(lines, [])
   clock.advance(1)
-  t.same(lines.splice(0), ['store=CAS/fast kind=filesystem seconds=30'])
+  t.same(lines.splice(0), ['store=CAS/fast kind=filesystem seconds=30 step="locks its folder"'])
   inner.end()
   await all[1]
   clock.advance(10_000)

@@ -5,6 +5,7 @@ import { errnoOf } from '../../../base/errno.js'
 import { StatusError } from '../../../base/status-error.js'
 import { Digest } from '../../../reapi/digest.js'
 import { type DigestFunction, digestFunctions } from '../../../reapi/digest-function.js'
+import { NOTES_FOLDER } from '../../contract/notes-folder.js'
 
 /** The content of a file name. */
 export interface BlobName {
@@ -37,7 +38,7 @@ export class Layout {
 
   /** The folder for notes about blobs by the store in front. */
   get notesPath(): string {
-    return join(this.contentPath, 'uploads')
+    return join(this.contentPath, NOTES_FOLDER)
   }
 
   /** The folder of the log. */

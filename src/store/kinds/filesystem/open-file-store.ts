@@ -33,7 +33,9 @@ export const openFileStore = async (
   context: BuildContext,
   segmentBytes: number,
 ): Promise<FilesystemStore> => {
+  context.step('makes its folders')
   const layout = await prepare(options)
+  context.step('locks its folder')
   const release = await lockFolder(layout.contentPath, 'another store or another running server')
   try {
     return await start(layout, options, context, { segmentBytes, release })
@@ -61,15 +63,18 @@ const start = async (
   context: BuildContext,
   { segmentBytes, release }: { readonly segmentBytes: number; readonly release: () => Promise<void> },
 ): Promise<FilesystemStore> => {
-  const { clock, holds, log, path, resources } = context
+  const { clock, holds, log, path, resources, step } = context
   const policy = options.eviction_policy
   const isSynced = options.durability === 'power_loss'
   const concurrent = options.max_concurrent_writes
   const promises = promisesOf(options, context)
   const index = new BlobIndex({ policy, clock, blockSizeBytes: options.block_size, inlineCharge, promises })
   tellBroken(index, context)
+  step('opens its records')
   const records = await RecordLog.open({ folder: layout.recordsPath, segmentBytes, isSynced, log })
+  step('deletes incomplete uploads in temp_path')
   await sweep(layout)
+  step('reads its checkpoint and the records since')
   const { checkpointPath } = layout
   const { mayBeTorn, firstReplayed } = await recover({ index, records, checkpointPath, log, path })
   const syncs = isSynced ? new FolderSyncs() : undefined
@@ -77,6 +82,7 @@ const start = async (
   const catalog = new Catalog({ layout, index, records, recentBytes, syncs, clock, log })
   const touches = new Touches({ index, records, clock, log })
   const inspection = new Inspection(catalog, log)
+  step('checks its files after a power loss')
   if (mayBeTorn) await inspection.lookAtAll()
   const checkpoints = new Checkpoints({ index, records, firstReplayed, path: checkpointPath, clock, log })
   const parts = { catalog, inspection, clock, log }

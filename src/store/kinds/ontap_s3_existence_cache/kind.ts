@@ -115,6 +115,7 @@ export const ontapS3ExistenceCache: StoreKind<OntapS3ExistenceCacheOptions> = {
     const store = new ExistenceCacheStore(objects, new BlobIndex({ policy: UNBOUNDED, clock }))
     const bucket = `${backend.endpoint} ${backend.bucket} ${backend.key_prefix}`
     const keys = new KeyList(objects, store, { path: options.index_path, bucket, clock, log })
+    context.step('reads its list of keys')
     await keys.load()
     let listedAtMs = clock.now()
     const look = async (): Promise<void> => {

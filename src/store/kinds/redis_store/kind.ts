@@ -13,7 +13,7 @@ import { RedisStore } from './redis-store.js'
  * (`maxmemory-policy`). The server starts even if Redis cannot be reached; the store fails until it can.
  */
 export const redisStore: StoreKind<RedisStoreOptions> = {
-  build: async (options, { path, watch, resources, log }) => {
+  build: async (options, { path, step, watch, resources, log }) => {
     checkPrefix(options.key_prefix)
     const target = parseAddresses(options.mode, options.addresses)
     for (const option of target.unusedOptions)
@@ -27,6 +27,7 @@ export const redisStore: StoreKind<RedisStoreOptions> = {
       log,
     })
     resources.add(`store ${path}: connections to Redis`, () => connections.close())
+    step('connects to Redis')
     await connections.ready(connectTimeoutMs)
 
     const backend = `Redis at ${target.name}`

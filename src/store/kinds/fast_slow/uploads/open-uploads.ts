@@ -29,6 +29,7 @@ const DEFAULT_BYTES = 10 * 1024 ** 3
 export const openUploads = async ({ fast, slow, options }: Tiers, context: BuildContext): Promise<Uploads> => {
   const { clock, log, path, resources, uploadOrder: order } = context
   const { lasting } = fast
+  context.step('reads the uploads that an earlier process left')
   const acknowledgesFast = options.acknowledge === 'fast'
   const isQueued = acknowledgesFast || (lasting !== undefined && (await hasLeftOvers(lasting.folder)))
   if (!isQueued && options.when_slow_is_away !== 'serve_fast') return { queue: undefined, watch: undefined }
