@@ -108,6 +108,8 @@ const services = [
   'health',
   'admin',
   'metrics',
+  'build_events',
+  'experimental_bep',
 ]
 
 export const configTypes = async () => {

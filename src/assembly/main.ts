@@ -34,6 +34,7 @@ import { expiryMs, openListenerTls } from '../tls/listener-tls.js'
 import { LATE, within } from '../work/deadline.js'
 import { guardedClock } from '../work/guarded-clock.js'
 import { Resources } from '../work/resources.js'
+import { openBuilds } from './builds.js'
 import { DrainTime } from './drain-time.js'
 import { httpCaches, startingHttpCaches } from './http-caches.js'
 import { Instances } from './instances.js'
@@ -153,7 +154,8 @@ const start = async (
     workersOf: (scheduler: string) => workerFacts(config, scheduler),
     lentStores: (key: string) => lentStores.of(key),
     trees: { ofGetTree: new DirectoryTrees(), ofActions: new DirectoryTrees() },
-    ...{ uploads, invocations, records, clock, log },
+    ...{ uploads, invocations, records, clock, log, ledger },
+    builds: await openBuilds(config, { resources, clock, log }),
     atClose: (name: string, close: () => Promise<void>) => resources.add(name, close),
   }
   const schedulers = await buildSchedulers(config.schedulers, {
@@ -176,6 +178,7 @@ const start = async (
   resources.add('servers', async () => {
     await Promise.all([...listeners.values()].map((listener) => listener.close(drainTime.leftMs)))
   })
+  resources.add('streams of build events', () => shared.builds?.stop())
   // Closed before the listeners: the streams of workers and of waiting clients never end by themselves, so listeners
   // would wait for them.
   resources.add('schedulers', () => closeAll(schedulers))

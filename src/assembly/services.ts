@@ -1,7 +1,9 @@
 import { entryFor } from '../base/catch-all.js'
 import type { Clock } from '../base/clock.js'
+import type { Builds } from '../builds/builds.js'
 import type { Chunking, ExecutionServiceConfig, GlobalOptions, ServerConfig } from '../config/config.js'
 import type { DirectoryTrees } from '../content/directory-trees.js'
+import type { Ledger } from '../ledger/ledger.js'
 import type { Log } from '../log/log.js'
 import { SparingLog } from '../log/sparing-log.js'
 import { SUPPORTED_NODE_PROPERTIES } from '../reapi/command.js'
@@ -15,6 +17,7 @@ import type { Tracer } from '../rpc/trace.js'
 import type { Scheduler } from '../scheduler/scheduler.js'
 import type { AcInstance } from '../service/action-cache/options.js'
 import { actionCacheService } from '../service/action-cache/service.js'
+import { buildEventService } from '../service/build-events/service.js'
 import type { ByteStreamInstance } from '../service/bytestream/options.js'
 import { byteStreamService } from '../service/bytestream/service.js'
 import type { Uploads } from '../service/bytestream/uploads.js'
@@ -64,6 +67,9 @@ export interface Parts {
   readonly invocations: Invocations
   /** The last requests about actions. */
   readonly records: RequestRecords
+  /** Kept invocations, if a server takes build events. */
+  readonly builds: Builds | undefined
+  readonly ledger: Ledger
   /** Two, so that actions do not wait for trees that clients read. */
   readonly trees: { readonly ofGetTree: DirectoryTrees; readonly ofActions: DirectoryTrees }
   readonly clock: Clock
@@ -128,6 +134,7 @@ export const servicesOf = (server: ServerConfig, parts: Parts): Service[] => {
     ...where(byteStream, byteStreamService({ instances: byteStream, uploads: parts.uploads })),
     ...where(execution, executionService(executionOptions), operationsService(executionOptions)),
     ...assetServices({ services: server.services, cas, digestFunctions }, parts),
+    ...buildEvents(server.services, parts),
     ...workerApi(server.services, parts),
   ]
 }
@@ -143,6 +150,7 @@ export const serviceNamesOf = ({ services }: ServerConfig): string[] => {
     ...where(services.execution.size > 0, `${REAPI}.Execution`, 'google.longrunning.Operations'),
     ...where(services.fetch.size > 0, 'build.bazel.remote.asset.v1.Fetch'),
     ...where(services.push.size > 0, 'build.bazel.remote.asset.v1.Push'),
+    ...where(services.build_events !== undefined, 'google.devtools.build.v1.PublishBuildEvent'),
     ...where(services.worker_api !== undefined, 'remexec.worker.v1.WorkerApi'),
   ]
 }
@@ -251,6 +259,14 @@ const EXECUTION_CAPABILITIES: ExecutionCapabilities = {
   minPriority: -(2 ** 31),
   maxPriority: 2 ** 31 - 1,
   nodeProperties: SUPPORTED_NODE_PROPERTIES,
+}
+
+const buildEvents = (
+  { build_events }: ServerConfig['services'],
+  { builds, ledger, clock }: Pick<Parts, 'builds' | 'ledger' | 'clock'>,
+): Service[] => {
+  if (build_events === undefined || builds === undefined) return []
+  return [buildEventService({ builds, ledger, clock, maxSilenceMs: build_events.max_silence_s * 1000 })]
 }
 
 /** The configuration was checked, so the scheduler accepts workers. */

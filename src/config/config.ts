@@ -1,6 +1,7 @@
 import type {
   AcServiceOptions,
   AdminServiceOptions,
+  BuildEventsServiceOptions,
   BytestreamServiceOptions,
   CapabilitiesServiceOptions,
   CasServiceOptions,
@@ -86,6 +87,8 @@ export interface ServicesConfig {
   readonly health?: HealthServiceOptions
   readonly admin?: AdminServiceOptions
   readonly metrics?: MetricsServiceOptions
+  /** Those of `experimental_bep` too. The same in all servers that have it. */
+  readonly build_events?: BuildEventsServiceOptions
 }
 
 /** `ac_store` is the action cache of the instance, even if another server serves it. */

@@ -28,6 +28,10 @@ export const KINDS = {
   parked: { maxBytes: 1024 * MIB, rule: 'drop_oldest' },
   /** Outcomes of finished operations, which clients may still request. */
   outcomes: { maxBytes: 128 * MIB, rule: 'drop_oldest' },
+  /** Open streams of build events: EVENT_STREAM_BYTES each. */
+  event_streams: { maxBytes: 64 * MIB, rule: 'refuse' },
+  /** Build events until they are on disk. */
+  events: { maxBytes: 256 * MIB, rule: 'wait' },
   /** Small output files from hashing to upload, in the process of a worker. Beyond the bound they are read again. */
   outputs: { maxBytes: 128 * MIB, rule: 'refuse' },
 } as const satisfies Readonly<Record<string, KindFacts>>
@@ -45,6 +49,9 @@ export const COMPRESSOR_BYTES = 2 * MIB
 
 /** Cost of an interrupted upload besides its bytes: it keeps a descriptor, buffers and hash state. */
 export const PARKED_BYTES = 8 * MIB
+
+/** An open stream of build events besides its messages: a thousand streams may be open. */
+export const EVENT_STREAM_BYTES = 64 * KIB
 
 /** Requests, and responses, that a connection may hold without a reservation. */
 export const FREE_BYTES = 16 * KIB

@@ -22,6 +22,8 @@ export interface Service {
   readonly serverStreaming?: Readonly<Record<string, ServerStreaming>>
   readonly clientStreaming?: Readonly<Record<string, ClientStreaming>>
   readonly bidirectional?: Readonly<Record<string, Bidirectional>>
+  /** The same with requests that the service decodes itself. */
+  readonly bidirectionalBytes?: Readonly<Record<string, Bidirectional>>
 }
 
 /** Names in lower case; values of `-bin` names are bytes, others printable ASCII. */

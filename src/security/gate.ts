@@ -161,8 +161,8 @@ export const ruleOf = (path: string): MethodRule => {
   return rule
 }
 
-const pathsOf = ({ name, unary, unaryBytes, serverStreaming, clientStreaming, bidirectional }: Service): string[] =>
-  [unary, unaryBytes, serverStreaming, clientStreaming, bidirectional]
+const pathsOf = ({ name, instances: _, ...methodsByKind }: Service): string[] =>
+  Object.values(methodsByKind)
     .flatMap((methods) => Object.keys(methods ?? {}))
     .map((method) => `/${name}/${method}`)
 

@@ -1,4 +1,5 @@
 import type { StatusError } from '../base/status-error.js'
+import { lifecycleEvents, toolEvents } from '../proto/build-events.js'
 import { instanceNameIn } from '../proto/instance-name-codec.js'
 import { instanceOfOperation, instanceOfOperations, unknownOperation } from '../reapi/operation-name.js'
 import { parseReadName, parseWriteName } from '../reapi/resource-name.js'
@@ -56,6 +57,10 @@ const EXECUTION = '/build.bazel.remote.execution.v2.Execution'
 const OPERATIONS = '/google.longrunning.Operations'
 const BYTE_STREAM = '/google.bytestream.ByteStream'
 const ASSET = '/build.bazel.remote.asset.v1'
+const BUILD_EVENTS = '/google.devtools.build.v1.PublishBuildEvent'
+
+/** Whoever may add to caches, or run actions, may tell about the build. Its project is the instance. */
+const PUBLISH: readonly Permission[] = ['write_cas', 'write_ac', 'execute']
 
 /** The rules of all methods, by path. A server with a method that has no rule does not start. */
 export const methodRules: ReadonlyMap<string, MethodRule> = new Map<string, MethodRule>([
@@ -88,6 +93,14 @@ export const methodRules: ReadonlyMap<string, MethodRule> = new Map<string, Meth
   [
     `${OPERATIONS}/ListOperations`,
     { kind: 'instance', anyOf: ['administer'], instanceName: ({ name }: WithName) => instanceOfOperations(name) },
+  ],
+  [
+    `${BUILD_EVENTS}/PublishLifecycleEvent`,
+    { kind: 'instance', anyOf: PUBLISH, instanceName: (bytes: Buffer) => lifecycleEvents.decode(bytes).projectId },
+  ],
+  [
+    `${BUILD_EVENTS}/PublishBuildToolEventStream`,
+    { kind: 'instance', anyOf: PUBLISH, instanceName: (bytes: Buffer) => toolEvents.decode(bytes).projectId },
   ],
   ['/remexec.worker.v1.WorkerApi/Connect', { kind: 'work' }],
   ['/grpc.health.v1.Health/Check', OPEN],

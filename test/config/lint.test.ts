@@ -489,19 +489,32 @@ t.test('fetch and push: mistakes in what may be downloaded, and stores that cann
   t.match(problems(elsewhere), [/instance "other" has no cas on this server/])
 })
 
-t.test('planned options are rejected as unavailable, not as unknown', async (t) => {
-  const services: Readonly<Record<string, string>> = {
-    experimental_bep: `{ store: 'AC' }`,
-  }
-  for (const [service, value] of Object.entries(services)) {
-    const { problems } = check({ services: `${service}: ${value},` })
-    t.same(
-      problems.map(({ message }) => message),
-      [`${service} is not available yet`],
-      service,
-    )
-  }
-})
+t.test(
+  'build events: one folder for all servers, which nothing else uses, and files for experimental_bep',
+  async (t) => {
+    const problems = (services: string) =>
+      check({ services }).problems.map(({ path, message }) => `${path}: ${message}`)
+    t.same(problems(`build_events: { path: '/events' },`), [])
+    t.match(problems(`experimental_bep: { store: 'AC' },`), [/store "AC" keeps no files/])
+    t.match(problems(`experimental_bep: { store: 'AC' }, build_events: { path: '/events' },`), [/are the same service/])
+    const files = `FILES: { filesystem: { content_path: '/kept/bep/', temp_path: '/kept/tmp', eviction_policy: { max_bytes: 5000, max_seconds: 60 } } },`
+    const stores = (path: string) =>
+      `A: { memory: { eviction_policy: { max_bytes: 9 } } }, ${files} R: { ref_store: { name: 'FILES' } },${path}`
+    const server = (port: number, services: string) =>
+      `{ listener: { http: { socket_address: '127.0.0.1:${port}' } }, services: { ${services} } }`
+    const bep = check({ servers: `${server(3, `experimental_bep: { store: 'R' }`)},`, stores: stores('') })
+    t.same(bep.problems, [])
+    t.match(bep.config?.servers[1]?.services.build_events, {
+      path: '/kept/bep-build-events',
+      max_bytes: 5000,
+      max_age_s: 60,
+    })
+    const inside = check({ servers: `${server(3, `build_events: { path: '/kept/bep/x' }`)},`, stores: stores('') })
+    t.match(inside.problems, [{ message: /build events are kept in the content_path of store "FILES"/ }])
+    const two = `${server(3, `build_events: { path: '/e' }`)}, ${server(4, `build_events: { path: '/f' }`)},`
+    t.match(check({ servers: two, stores: stores('') }).problems, [{ message: /two servers have different settings/ }])
+  },
+)
 
 t.test(
   'an HTTP cache needs an instance with blobs and results, a path of its own, and security for an overlay',

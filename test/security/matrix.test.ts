@@ -33,6 +33,13 @@ const ofUpload: Row = {
   needs: ['write_cas'],
   request: (instanceName) => ({ resourceName: `${instanceName}/uploads/u/blobs/${hash}/1` }),
 }
+const PUBLISH: readonly Permission[] = ['write_cas', 'write_ac', 'execute']
+/** Each of an invocation of its own, because no two callers may share one. */
+const ordered = () => ({
+  streamId: { buildId: 'b', invocationId: randomUUID(), component: 3 },
+  sequenceNumber: 1,
+  event: { bazelEvent: { typeUrl: 'x' } },
+})
 const open: Row = { needs: 'open', request: () => ({}) }
 
 /** The permissions of each method, repeated by hand. */
@@ -73,6 +80,14 @@ const expected: Readonly<Record<string, Row>> = {
   'google.longrunning.Operations/ListOperations': {
     needs: ['administer'],
     request: (instanceName) => ({ name: `${instanceName}/operations` }),
+  },
+  'google.devtools.build.v1.PublishBuildEvent/PublishLifecycleEvent': {
+    needs: PUBLISH,
+    request: (projectId) => ({ projectId, buildEvent: ordered() }),
+  },
+  'google.devtools.build.v1.PublishBuildEvent/PublishBuildToolEventStream': {
+    needs: PUBLISH,
+    request: (projectId) => ({ projectId, orderedBuildEvent: ordered() }),
   },
   'remexec.worker.v1.WorkerApi/Connect': { needs: ['work'], request: () => ({}) },
   'grpc.health.v1.Health/Check': open,
@@ -130,7 +145,9 @@ const servedMethods = async (client: TestClient): Promise<string[]> => {
 
 for (const transport of ['remexec', 'grpc-js']) {
   t.test(`${transport}: every served method, with each permission alone`, async (t) => {
-    const { client } = await startGuarded(t, SECURITY, { transport })
+    const { client } = await startGuarded(t, SECURITY, { transport }, undefined, {
+      build_events: { path: t.testdir() },
+    })
     const served = await servedMethods(client)
     t.same([...served].sort(), Object.keys(expected).sort(), 'each has a row here')
     for (const path of served) await t.test(path, (t) => checkMethod(t, client, path, expected[path] ?? open))

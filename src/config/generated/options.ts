@@ -1544,6 +1544,46 @@ export interface MetricsServiceOptions {
 }
 
 /**
+ * Takes build events (`--bes_backend` of Bazel) and keeps them: one compressed log for each invocation, in a folder of its own. An event is acknowledged once it is on disk. The project of a request (`--bes_instance_name`) is the instance; with `security` a caller needs `write_cas`, `write_ac` or `execute` there. Several servers of one configuration may offer it with the same settings; they share the folder. docs/builds.md shows how to use it.
+ */
+export interface BuildEventsServiceOptions {
+  /**
+   * Folder of the logs. No store and no work directory may share it.
+   */
+  readonly path: string
+  /**
+   * Most bytes of all logs. Beyond it the oldest invocations are removed; those whose events still come in are kept.
+   */
+  readonly max_bytes: number
+  /**
+   * Invocations whose last event is older are removed; 0 keeps them until another bound is reached.
+   */
+  readonly max_age_s: number
+  /**
+   * Most invocations to keep. The server holds about 2 KiB of memory for each.
+   */
+  readonly max_invocations: number
+  /**
+   * Most bytes of events of one invocation, before compression. Further events are acknowledged, only their numbers and the end of the stream are kept, and the page of the invocation says how many were left out.
+   */
+  readonly max_invocation_bytes: number
+  /**
+   * A stream that brings no event for so long is ended, and the client may open it again. A build that never comes back is shown as incomplete.
+   */
+  readonly max_silence_s: number
+}
+
+/**
+ * Takes build events as `build_events` does, with settings from a store: the folder is that of its `filesystem` store with `-build-events` behind its name, and the limits are those of its `eviction_policy`. The store itself receives nothing. Use `build_events` for new configurations.
+ */
+export interface ExperimentalBepServiceOptions {
+  /**
+   * A store that is or contains a `filesystem` store.
+   */
+  readonly store: string
+}
+
+/**
  * Settings of the whole process.
  */
 export interface GlobalOptions {

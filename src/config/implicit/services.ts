@@ -3,11 +3,13 @@ import type {
   AcServiceOptions,
   AdminServiceOptions,
   AttachedWorker,
+  BuildEventsServiceOptions,
   BytestreamServiceOptions,
   CapabilitiesServiceOptions,
   CasServiceOptions,
   ExecutionServiceConfig,
   ExecutionServiceOptions,
+  ExperimentalBepServiceOptions,
   FetchServiceOptions,
   GlobalOptions,
   HealthServiceOptions,
@@ -29,6 +31,7 @@ import type { Findings } from '../findings.js'
 import type { Origins } from '../schema/origins.js'
 import { defaultNumber } from '../schema/schema.js'
 import { parseListenerAddress } from '../value/address.js'
+import { buildEventsOf } from './build-events.js'
 import { placeWorkers } from './worker-api.js'
 
 type ByInstance<Options> = ReadonlyMap<string, Options>
@@ -62,6 +65,8 @@ interface WrittenServices {
   readonly health?: HealthServiceOptions
   readonly admin?: AdminServiceOptions
   readonly metrics?: MetricsServiceOptions
+  readonly build_events?: BuildEventsServiceOptions
+  readonly experimental_bep?: ExperimentalBepServiceOptions
 }
 
 export interface CompletedDocument {
@@ -84,7 +89,10 @@ export const complete = (
   const servers: ServerConfig[] = []
   for (const [name, server] of document.servers) {
     const listener = listenerConfig(server.listener.http, origins, findings)
-    if (listener) servers.push({ name, listener, services: completeServices(server.services, caches, origins) })
+    const build_events = buildEventsOf(server.services, document.stores, origins, findings)
+    if (listener === undefined) continue
+    const services = { ...completeServices(server.services, caches, origins), ...(build_events && { build_events }) }
+    servers.push({ name, listener, services })
   }
   const attached = placeWorkers(document.workers, servers, schedulerNames, origins, findings)
   return { stores: new Map([...document.stores, ...caches.implicit]), ...attached }

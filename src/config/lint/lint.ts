@@ -1,6 +1,7 @@
 import type { Findings } from '../findings.js'
 import type { Document } from '../read/document.js'
 import type { Normaliser } from '../schema/normalise.js'
+import { lintBuildEvents } from './build-events.js'
 import type { UncheckedConfig } from './context.js'
 import { lintInstances } from './instances.js'
 import { lintCycles, lintUnused } from './names.js'
@@ -26,6 +27,7 @@ export const lint = (config: UncheckedConfig, document: Document, normaliser: No
   lintStores(context)
   lintServers(context)
   lintInstances(context)
+  lintBuildEvents(context)
   lintSecurity(context)
   lintWorkers(context)
   lintReach(context)

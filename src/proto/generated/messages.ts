@@ -3,6 +3,7 @@ import type * as build_bazel_remote_asset_v1 from './build.bazel.remote.asset.v1
 import type * as build_bazel_remote_execution_v2 from './build.bazel.remote.execution.v2.js'
 import type * as build_bazel_remote_logstream_v1 from './build.bazel.remote.logstream.v1.js'
 import type * as build_bazel_semver from './build.bazel.semver.js'
+import type * as build_event_stream from './build_event_stream.js'
 import type * as google_bytestream from './google.bytestream.js'
 import type * as google_devtools_build_v1 from './google.devtools.build.v1.js'
 import type * as google_longrunning from './google.longrunning.js'
@@ -12,6 +13,7 @@ import type * as grpc_health_v1 from './grpc.health.v1.js'
 import type * as grpc_reflection_v1 from './grpc.reflection.v1.js'
 import type * as grpc_reflection_v1alpha from './grpc.reflection.v1alpha.js'
 import type * as remexec_asset_v1 from './remexec.asset.v1.js'
+import type * as remexec_builds_v1 from './remexec.builds.v1.js'
 import type * as remexec_scheduler_v1 from './remexec.scheduler.v1.js'
 import type * as remexec_worker_v1 from './remexec.worker.v1.js'
 
@@ -82,6 +84,54 @@ export interface Messages {
   'build.bazel.remote.logstream.v1.CreateLogStreamRequest': [build_bazel_remote_logstream_v1.CreateLogStreamRequestInput, build_bazel_remote_logstream_v1.CreateLogStreamRequest]
   'build.bazel.remote.logstream.v1.LogStream': [build_bazel_remote_logstream_v1.LogStreamInput, build_bazel_remote_logstream_v1.LogStream]
   'build.bazel.semver.SemVer': [build_bazel_semver.SemVerInput, build_bazel_semver.SemVer]
+  'build_event_stream.ConfigurationId': [build_event_stream.ConfigurationIdInput, build_event_stream.ConfigurationId]
+  'build_event_stream.TargetId': [build_event_stream.TargetIdInput, build_event_stream.TargetId]
+  'build_event_stream.ActionId': [build_event_stream.ActionIdInput, build_event_stream.ActionId]
+  'build_event_stream.LabelId': [build_event_stream.LabelIdInput, build_event_stream.LabelId]
+  'build_event_stream.TestResultId': [build_event_stream.TestResultIdInput, build_event_stream.TestResultId]
+  'build_event_stream.PatternId': [build_event_stream.PatternIdInput, build_event_stream.PatternId]
+  'build_event_stream.CommandLineId': [build_event_stream.CommandLineIdInput, build_event_stream.CommandLineId]
+  'build_event_stream.NamedSetId': [build_event_stream.NamedSetIdInput, build_event_stream.NamedSetId]
+  'build_event_stream.BuildEventId': [build_event_stream.BuildEventIdInput, build_event_stream.BuildEventId]
+  'build_event_stream.Progress': [build_event_stream.ProgressInput, build_event_stream.Progress]
+  'build_event_stream.Aborted': [build_event_stream.AbortedInput, build_event_stream.Aborted]
+  'build_event_stream.PatternExpanded': [build_event_stream.PatternExpandedInput, build_event_stream.PatternExpanded]
+  'build_event_stream.BuildStarted': [build_event_stream.BuildStartedInput, build_event_stream.BuildStarted]
+  'build_event_stream.UnstructuredCommandLine': [build_event_stream.UnstructuredCommandLineInput, build_event_stream.UnstructuredCommandLine]
+  'build_event_stream.CommandLine': [build_event_stream.CommandLineInput, build_event_stream.CommandLine]
+  'build_event_stream.CommandLine.Section': [build_event_stream.CommandLineSectionInput, build_event_stream.CommandLineSection]
+  'build_event_stream.CommandLine.Chunks': [build_event_stream.CommandLineChunksInput, build_event_stream.CommandLineChunks]
+  'build_event_stream.CommandLine.Options': [build_event_stream.CommandLineOptionsInput, build_event_stream.CommandLineOptions]
+  'build_event_stream.CommandLine.Option': [build_event_stream.CommandLineOptionInput, build_event_stream.CommandLineOption]
+  'build_event_stream.OptionsParsed': [build_event_stream.OptionsParsedInput, build_event_stream.OptionsParsed]
+  'build_event_stream.WorkspaceStatus': [build_event_stream.WorkspaceStatusInput, build_event_stream.WorkspaceStatus]
+  'build_event_stream.WorkspaceStatus.Item': [build_event_stream.WorkspaceStatusItemInput, build_event_stream.WorkspaceStatusItem]
+  'build_event_stream.BuildMetadata': [build_event_stream.BuildMetadataInput, build_event_stream.BuildMetadata]
+  'build_event_stream.Configuration': [build_event_stream.ConfigurationInput, build_event_stream.Configuration]
+  'build_event_stream.TargetConfigured': [build_event_stream.TargetConfiguredInput, build_event_stream.TargetConfigured]
+  'build_event_stream.File': [build_event_stream.FileInput, build_event_stream.File]
+  'build_event_stream.FailureDetail': [build_event_stream.FailureDetailInput, build_event_stream.FailureDetail]
+  'build_event_stream.ActionExecuted': [build_event_stream.ActionExecutedInput, build_event_stream.ActionExecuted]
+  'build_event_stream.TargetComplete': [build_event_stream.TargetCompleteInput, build_event_stream.TargetComplete]
+  'build_event_stream.TestResult': [build_event_stream.TestResultInput, build_event_stream.TestResult]
+  'build_event_stream.TestResult.ExecutionInfo': [build_event_stream.TestResultExecutionInfoInput, build_event_stream.TestResultExecutionInfo]
+  'build_event_stream.TestSummary': [build_event_stream.TestSummaryInput, build_event_stream.TestSummary]
+  'build_event_stream.BuildFinished': [build_event_stream.BuildFinishedInput, build_event_stream.BuildFinished]
+  'build_event_stream.BuildFinished.ExitCode': [build_event_stream.BuildFinishedExitCodeInput, build_event_stream.BuildFinishedExitCode]
+  'build_event_stream.BuildMetrics': [build_event_stream.BuildMetricsInput, build_event_stream.BuildMetrics]
+  'build_event_stream.BuildMetrics.ActionSummary': [build_event_stream.BuildMetricsActionSummaryInput, build_event_stream.BuildMetricsActionSummary]
+  'build_event_stream.BuildMetrics.ActionSummary.ActionData': [build_event_stream.BuildMetricsActionSummaryActionDataInput, build_event_stream.BuildMetricsActionSummaryActionData]
+  'build_event_stream.BuildMetrics.ActionSummary.RunnerCount': [build_event_stream.BuildMetricsActionSummaryRunnerCountInput, build_event_stream.BuildMetricsActionSummaryRunnerCount]
+  'build_event_stream.BuildMetrics.ActionCacheStatistics': [build_event_stream.BuildMetricsActionCacheStatisticsInput, build_event_stream.BuildMetricsActionCacheStatistics]
+  'build_event_stream.BuildMetrics.MissDetail': [build_event_stream.BuildMetricsMissDetailInput, build_event_stream.BuildMetricsMissDetail]
+  'build_event_stream.BuildMetrics.MemoryMetrics': [build_event_stream.BuildMetricsMemoryMetricsInput, build_event_stream.BuildMetricsMemoryMetrics]
+  'build_event_stream.BuildMetrics.TargetMetrics': [build_event_stream.BuildMetricsTargetMetricsInput, build_event_stream.BuildMetricsTargetMetrics]
+  'build_event_stream.BuildMetrics.PackageMetrics': [build_event_stream.BuildMetricsPackageMetricsInput, build_event_stream.BuildMetricsPackageMetrics]
+  'build_event_stream.BuildMetrics.TimingMetrics': [build_event_stream.BuildMetricsTimingMetricsInput, build_event_stream.BuildMetricsTimingMetrics]
+  'build_event_stream.BuildMetrics.ArtifactMetrics': [build_event_stream.BuildMetricsArtifactMetricsInput, build_event_stream.BuildMetricsArtifactMetrics]
+  'build_event_stream.BuildMetrics.ArtifactMetrics.FilesMetric': [build_event_stream.BuildMetricsArtifactMetricsFilesMetricInput, build_event_stream.BuildMetricsArtifactMetricsFilesMetric]
+  'build_event_stream.BuildToolLogs': [build_event_stream.BuildToolLogsInput, build_event_stream.BuildToolLogs]
+  'build_event_stream.BuildEvent': [build_event_stream.BuildEventInput, build_event_stream.BuildEvent]
   'google.bytestream.QueryWriteStatusRequest': [google_bytestream.QueryWriteStatusRequestInput, google_bytestream.QueryWriteStatusRequest]
   'google.bytestream.QueryWriteStatusResponse': [google_bytestream.QueryWriteStatusResponseInput, google_bytestream.QueryWriteStatusResponse]
   'google.bytestream.ReadRequest': [google_bytestream.ReadRequestInput, google_bytestream.ReadRequest]
@@ -158,6 +208,9 @@ export interface Messages {
   'grpc.reflection.v1alpha.ServerReflectionResponse': [grpc_reflection_v1alpha.ServerReflectionResponseInput, grpc_reflection_v1alpha.ServerReflectionResponse]
   'grpc.reflection.v1alpha.ServiceResponse': [grpc_reflection_v1alpha.ServiceResponseInput, grpc_reflection_v1alpha.ServiceResponse]
   'remexec.asset.v1.Asset': [remexec_asset_v1.AssetInput, remexec_asset_v1.Asset]
+  'remexec.builds.v1.OrderedEvent': [remexec_builds_v1.OrderedEventInput, remexec_builds_v1.OrderedEvent]
+  'remexec.builds.v1.ToolEvent': [remexec_builds_v1.ToolEventInput, remexec_builds_v1.ToolEvent]
+  'remexec.builds.v1.LifecycleEvent': [remexec_builds_v1.LifecycleEventInput, remexec_builds_v1.LifecycleEvent]
   'remexec.scheduler.v1.ResultOrigin': [remexec_scheduler_v1.ResultOriginInput, remexec_scheduler_v1.ResultOrigin]
   'remexec.scheduler.v1.OperationProgress': [remexec_scheduler_v1.OperationProgressInput, remexec_scheduler_v1.OperationProgress]
   'remexec.worker.v1.HistoricalExecuteResponse': [remexec_worker_v1.HistoricalExecuteResponseInput, remexec_worker_v1.HistoricalExecuteResponse]

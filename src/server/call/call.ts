@@ -186,8 +186,9 @@ export class ServerCall implements ServedCall, Receiver, Positioned {
     })
   }
 
-  requests(): RequestStream {
-    const stream = new RequestStream(this.#pulled())
+  /** `areEncoded`: the handler decodes the messages itself. */
+  requests(areEncoded = false): RequestStream {
+    const stream = new RequestStream(areEncoded ? this.#pulledBytes() : this.#pulled())
     this.#requests = stream
     if (this.#givenUp !== undefined) stream.destroy(this.#givenUp)
     return stream
@@ -273,6 +274,15 @@ export class ServerCall implements ServedCall, Receiver, Positioned {
   #pulled(): PulledMessages {
     const messages = new PulledMessages({
       decode: (bytes, cameCompressed) => this.#decode(bytes, cameCompressed),
+      askForOne: () => this.#wire.read(),
+    })
+    this.#messages = messages
+    return messages
+  }
+
+  #pulledBytes(): PulledMessages {
+    const messages = new PulledMessages({
+      decode: (bytes) => this.#checked(bytes),
       askForOne: () => this.#wire.read(),
     })
     this.#messages = messages

@@ -55,7 +55,8 @@ const handlersOf = (service: Service): Handler[] => {
     ...pick('unary', service.unaryBytes, unaryBytes),
     ...pick('serverStream', service.serverStreaming, serverStreaming),
     ...pick('clientStream', service.clientStreaming, clientStreaming),
-    ...pick('bidi', service.bidirectional, bidirectional),
+    ...pick('bidi', service.bidirectional, (handle) => bidirectional(handle, false)),
+    ...pick('bidi', service.bidirectionalBytes, (handle) => bidirectional(handle, true)),
   ]
 }
 
@@ -83,8 +84,8 @@ const clientStreaming = (handle: ClientStreaming) => async (call: ServerCall) =>
   call.respond(await handle(call.requestMessages(), call))
 }
 
-const bidirectional = (handle: Bidirectional) => async (call: ServerCall) => {
-  const requests = call.requests()
+const bidirectional = (handle: Bidirectional, takesBytes: boolean) => async (call: ServerCall) => {
+  const requests = call.requests(takesBytes)
   const responses = call.responses()
   try {
     await orFailure(responses, handle(requests, responses, call))

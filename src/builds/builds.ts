@@ -1,0 +1,343 @@
+import { mkdir } from 'node:fs/promises'
+import type { Clock } from '../base/clock.js'
+import { fileFailure, inWords } from '../base/errno.js'
+import { StatusError } from '../base/status-error.js'
+import { lockFolder } from '../files/folder-lock.js'
+import type { Log } from '../log/log.js'
+import { boundedMap, LANES } from '../work/bounded-map.js'
+import { inBackground } from '../work/in-background.js'
+import { type About, encodeAbout, keyOf } from './about.js'
+import { Folder } from './folder.js'
+import { Invocation } from './invocation.js'
+import { LogFile, readBlocks } from './log/log-file.js'
+import type { EventRecord } from './log/record.js'
+import { SUMMARY_VERSION, Summariser, type Summary } from './summary.js'
+
+export interface BuildsOptions {
+  readonly path: string
+  readonly maxBytes: number
+  /** Since the last event. 0 keeps invocations until the other bounds are reached. */
+  readonly maxAgeMs: number
+  readonly maxInvocations: number
+  /** Events of one invocation before compression; of further ones only the number is kept. */
+  readonly maxInvocationBytes: number
+  readonly clock: Clock
+  readonly log: Log
+}
+
+/** One kept invocation, as lists show it. */
+export interface Kept {
+  readonly key: string
+  readonly summary: Summary
+  /** On disk. */
+  readonly sizeBytes: number
+  /** Whether a client publishes its events now. */
+  readonly isOpen: boolean
+}
+
+const CLEAN_EVERY_MS = 60_000
+
+class Entry {
+  sizeBytes = 0
+  summary: Summary | undefined
+  /** Streams and calls that publish to it. */
+  users = 0
+  live: Promise<Invocation> | undefined
+  /** Reads on where the summary ends. */
+  summariser: Summariser | undefined
+  summarising: Promise<void> | undefined
+  /** Its log is being closed; the next one to publish waits for it. */
+  closing: Promise<void> | undefined
+
+  constructor(readonly key: string) {}
+
+  get isOpen(): boolean {
+    return this.users > 0
+  }
+
+  get lastEventMs(): number {
+    return this.summary?.lastEventMs ?? 0
+  }
+}
+
+/** The invocations whose build events are kept in a folder: one log and one small summary each. */
+export class Builds {
+  readonly #options: BuildsOptions
+  readonly #folder: Folder
+  readonly #unlock: () => Promise<void>
+  readonly #entries = new Map<string, Entry>()
+  readonly #stopping = new AbortController()
+  readonly #removing = new Map<string, Promise<void>>()
+  readonly #stopCleaning: () => void
+  #sizeBytes = 0
+  #isClosed = false
+
+  private constructor(options: BuildsOptions, folder: Folder, unlock: () => Promise<void>) {
+    this.#options = options
+    this.#folder = folder
+    this.#unlock = unlock
+    this.#stopCleaning = options.clock.every(CLEAN_EVERY_MS, () => this.#clean())
+  }
+
+  /** Reads what is kept. Summaries that are missing or of another version are derived in the background. */
+  static async open(options: BuildsOptions): Promise<Builds> {
+    await mkdir(options.path, { recursive: true, mode: 0o700 })
+    const unlock = await lockFolder(options.path, 'another server that keeps build events')
+    try {
+      const builds = new Builds(options, new Folder(options.path), unlock)
+      await builds.#load()
+      return builds
+    } catch (error) {
+      await unlock()
+      throw error
+    }
+  }
+
+  /** Aborts when streams should end, because the server stops. */
+  get stopping(): AbortSignal {
+    return this.#stopping.signal
+  }
+
+  /** Takes no further streams. Those that are open end; their clients resume them at the next server. */
+  stop(): void {
+    this.#isClosed = true
+    this.#stopping.abort()
+  }
+
+  /** Of all kept invocations. */
+  get sizeBytes(): number {
+    return this.#sizeBytes
+  }
+
+  /** The kept invocations, the newest first. Those without a readable first record are left out. */
+  list(): Kept[] {
+    const kept = [...this.#entries.values()].map(keptOf).filter((one) => one !== undefined)
+    return kept.sort((a, b) => b.summary.about.startedMs - a.summary.about.startedMs)
+  }
+
+  /** With the events that were synced until now. */
+  async find(key: string): Promise<Kept | undefined> {
+    const entry = this.#entries.get(key)
+    if (entry === undefined) return undefined
+    if (entry.isOpen) await this.#summarise(entry)
+    return keptOf(entry)
+  }
+
+  /** The invocations with this id, one for each instance that has it. */
+  withId(invocationId: string): Kept[] {
+    return this.list().filter(({ summary: { about } }) => about.invocationId === invocationId)
+  }
+
+  /** The records of an invocation that are on disk, in order. */
+  async *records(key: string): AsyncGenerator<Iterable<EventRecord>, void, undefined> {
+    try {
+      for await (const { records } of readBlocks(this.#folder.logOf(key))) yield records
+    } catch (error) {
+      throw fileFailure(error, 'could not read the events of the invocation')
+    }
+  }
+
+  /**
+   * Begins or resumes the log of an invocation. Rejects with PERMISSION_DENIED if another caller began it. Whoever joins
+   * must leave.
+   */
+  async join(about: About): Promise<{ readonly invocation: Invocation; leave(): Promise<void> }> {
+    if (this.#isClosed) throw new StatusError('UNAVAILABLE', 'the server stops: publish the events again later')
+    const key = keyOf(about.instance, about.invocationId)
+    const entry = this.#entryOf(key)
+    entry.users += 1
+    let isLeft = false
+    const leave = async (): Promise<void> => {
+      if (isLeft) return
+      isLeft = true
+      entry.users -= 1
+      if (entry.users === 0) await this.#end(entry)
+    }
+    try {
+      entry.live ??= this.#openLog(entry)
+      const invocation = await entry.live
+      if (invocation.isNew) this.#begin(entry, invocation, about)
+      else if (entry.summary !== undefined && entry.summary.about.identity !== about.identity)
+        throw new StatusError('PERMISSION_DENIED', 'the invocation was begun by another caller')
+      return { invocation, leave }
+    } catch (error) {
+      await leave()
+      throw error
+    }
+  }
+
+  async close(): Promise<void> {
+    this.stop()
+    this.#stopCleaning()
+    await Promise.all([...this.#entries.values()].map((entry) => this.#end(entry)))
+    await this.#unlock()
+  }
+
+  #entryOf(key: string): Entry {
+    const known = this.#entries.get(key)
+    if (known !== undefined) return known
+    const entry = new Entry(key)
+    this.#entries.set(key, entry)
+    return entry
+  }
+
+  async #openLog(entry: Entry): Promise<Invocation> {
+    try {
+      await entry.closing
+      await this.#removing.get(entry.key)
+      const file = await LogFile.open(await this.#folder.prepare(entry.key))
+      this.#grown(entry, file.sizeBytes - entry.sizeBytes)
+      const { maxInvocationBytes, clock } = this.#options
+      const invocation = new Invocation({
+        file,
+        maxEventBytes: maxInvocationBytes,
+        nowMs: () => clock.now(),
+        refusal: () => this.#refusal(),
+        grown: (byBytes) => this.#grown(entry, byBytes),
+        failed: (error) => this.#failed(entry, error),
+      })
+      // A log from before a crash may be newer than its summary.
+      if (file.sizeBytes > (entry.summary?.logBytes ?? 0)) await this.#summarise(entry)
+      return invocation
+    } catch (error) {
+      entry.live = undefined
+      throw fileFailure(error, 'could not open the log of the invocation')
+    }
+  }
+
+  /** The first record. The summary exists from now on, so that the build is in lists before its first group is synced. */
+  #begin(entry: Entry, invocation: Invocation, about: About): void {
+    const bytes = encodeAbout(about)
+    const summariser = new Summariser()
+    summariser.take({ stream: 0, number: 0, receivedMs: about.startedMs, event: bytes })
+    entry.summary = summariser.summary(0, false)
+    entry.summariser = undefined
+    invocation.describe(bytes)
+    this.#clean()
+  }
+
+  /** A file whose write failed is opened anew for the next stream, which cuts off what was not written completely. */
+  #failed(entry: Entry, error: unknown): StatusError {
+    this.#options.log.error('could not write build events', { error: inWords(error) })
+    inBackground(this.#end(entry), this.#options.log, 'closing the log of an invocation')
+    return fileFailure(error, 'could not write the events')
+  }
+
+  /** Closes the log of an entry that nobody publishes to. */
+  #end(entry: Entry): Promise<void> {
+    const { live } = entry
+    if (live === undefined) return entry.closing ?? Promise.resolve()
+    entry.live = undefined
+    entry.closing = this.#closeLog(entry, live).finally(() => {
+      entry.closing = undefined
+      this.#clean()
+    })
+    return entry.closing
+  }
+
+  async #closeLog(entry: Entry, live: Promise<Invocation>): Promise<void> {
+    const invocation = await live.catch(() => undefined)
+    if (invocation === undefined) return
+    await invocation.close()
+    await this.#keepSummary(entry)
+  }
+
+  /** Brings the summary up to the end of the log. */
+  #summarise(entry: Entry): Promise<void> {
+    entry.summarising ??= this.#readOn(entry).finally(() => {
+      entry.summarising = undefined
+    })
+    return entry.summarising
+  }
+
+  async #readOn(entry: Entry): Promise<void> {
+    const untilBytes = entry.sizeBytes
+    const isGoingOn = entry.summariser !== undefined && entry.summary !== undefined
+    const summariser = isGoingOn ? entry.summariser : new Summariser()
+    let atBytes = isGoingOn ? (entry.summary?.logBytes ?? 0) : 0
+    if (summariser === undefined || atBytes >= untilBytes) return
+    let isFinished = isGoingOn && entry.summary?.isFinished === true
+    for await (const block of readBlocks(this.#folder.logOf(entry.key), atBytes, untilBytes)) {
+      for (const record of block.records) summariser.take(record)
+      atBytes = block.endBytes
+      isFinished ||= block.isFinished
+    }
+    entry.summariser = summariser
+    entry.summary = summariser.summary(atBytes, isFinished) ?? entry.summary
+  }
+
+  async #keepSummary(entry: Entry): Promise<void> {
+    try {
+      await this.#summarise(entry)
+      if (entry.summary !== undefined) await this.#folder.writeSummary(entry.key, entry.summary)
+    } catch (error) {
+      this.#options.log.warn('could not keep the summary of an invocation: the next start derives it again', {
+        reason: inWords(error),
+      })
+    }
+    if (!entry.isOpen) entry.summariser = undefined
+  }
+
+  async #load(): Promise<void> {
+    const found = await this.#folder.list()
+    await boundedMap(found, LANES, async (key) => {
+      const entry = this.#entryOf(key)
+      this.#grown(entry, await this.#folder.sizeOf(key))
+      entry.summary = await this.#folder.readSummary(key)
+    })
+    const { log } = this.#options
+    const stale = [...this.#entries.values()].filter(
+      ({ summary, sizeBytes }) => summary?.version !== SUMMARY_VERSION || summary.logBytes !== sizeBytes,
+    )
+    inBackground(this.#deriveAll(stale), log, 'deriving summaries of invocations')
+    this.#clean()
+  }
+
+  async #deriveAll(stale: readonly Entry[]): Promise<void> {
+    for (const entry of stale) {
+      if (this.#isClosed) return
+      if (!entry.isOpen) await this.#keepSummary(entry)
+    }
+  }
+
+  #grown(entry: Entry, byBytes: number): void {
+    entry.sizeBytes += byBytes
+    this.#sizeBytes += byBytes
+    if (this.#sizeBytes > this.#options.maxBytes) this.#clean()
+  }
+
+  #refusal(): StatusError | undefined {
+    if (this.#sizeBytes <= this.#options.maxBytes) return undefined
+    return new StatusError(
+      'RESOURCE_EXHAUSTED',
+      'the store of build events is full of builds that are still running (build_events.max_bytes): try again later',
+    )
+  }
+
+  /** Removes invocations beyond the bounds, the oldest first. One whose events come in is never removed. */
+  #clean(): void {
+    const { maxAgeMs, maxBytes, maxInvocations, clock } = this.#options
+    const bornAfterMs = maxAgeMs === 0 ? 0 : clock.now() - maxAgeMs
+    const isFull = (): boolean => this.#sizeBytes > maxBytes || this.#entries.size > maxInvocations
+    if (!isFull() && maxAgeMs === 0) return
+    const isAtRest = ({ isOpen, live, closing }: Entry): boolean =>
+      !isOpen && live === undefined && closing === undefined
+    const closed = [...this.#entries.values()].filter(isAtRest)
+    closed.sort((a, b) => a.lastEventMs - b.lastEventMs)
+    for (const entry of closed) {
+      if (!isFull() && entry.lastEventMs >= bornAfterMs) return
+      this.#entries.delete(entry.key)
+      this.#sizeBytes -= entry.sizeBytes
+      this.#remove(entry.key)
+    }
+  }
+
+  #remove(key: string): void {
+    const removed = this.#folder.remove(key).finally(() => this.#removing.delete(key))
+    this.#removing.set(key, removed)
+    inBackground(removed, this.#options.log, 'removing an old invocation')
+  }
+}
+
+const keptOf = ({ key, summary, sizeBytes, isOpen }: Entry): Kept | undefined =>
+  summary && { key, summary, sizeBytes, isOpen }
