@@ -1,0 +1,109 @@
+/**
+ * Bazel 7 builds without the bytes over a cache that is flooded with 110 % of its size between two builds. The second
+ * build needs an output that the first one only heard of. REMEXEC_ROUNDS is the number of rounds.
+ */
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { Digest } from '../../src/reapi/digest.js'
+import { digestFunctions } from '../../src/reapi/digest-function.js'
+import { TestClient } from '../server/client.js'
+import { Bazel, bazelRelease } from './bazel.js'
+import { scratchFolder } from './scratch.js'
+import { type Server, startServer } from './server.js'
+
+// For changes in: src/store/index, src/rpc/invocations.ts, src/store/kinds/completeness_checking
+
+const ROUNDS = Number(process.env['REMEXEC_ROUNDS'] ?? 2)
+const STORE_BYTES = 8_000_000
+const BLOB_BYTES = 400_000
+/** The exit code of Bazel for an input that the cache has lost. */
+const LOST = 39
+
+t.setTimeout((ROUNDS * 60 + 120) * 1000)
+
+const program = process.env['REMEXEC_TEST_BAZEL_7'] ?? 'bazel-7'
+const release = await bazelRelease(program)
+if (release === undefined || !release.startsWith('7.')) {
+  t.plan(0, `needs Bazel 7 and found ${release}: name one in REMEXEC_TEST_BAZEL_7`)
+  process.exit()
+}
+
+const BUILD = `
+[genrule(name = "part%d" % n, srcs = ["seed.txt"], outs = ["part%d.txt" % n], cmd = "(cat $<; echo %d; seq 2000) > $@" % n) for n in range(5)]
+genrule(name = "whole", srcs = ["leaf.txt"] + ["part%d.txt" % n for n in range(5)], outs = ["whole.txt"], cmd = "cat $(SRCS) > $@")
+`
+
+const configuration = (memory: object) => ({
+  stores: [
+    { name: 'CAS', memory: { eviction_policy: { max_bytes: STORE_BYTES }, ...memory } },
+    { name: 'AC', memory: {} },
+  ],
+  servers: [
+    {
+      listener: { http: { socket_address: '127.0.0.1:0' } },
+      services: {
+        cas: [{ cas_store: 'CAS' }, { instance_name: 'other', cas_store: 'CAS' }],
+        ac: [{ ac_store: 'AC' }],
+      },
+    },
+  ],
+})
+
+const flood = async ({ uri }: Server, round: number): Promise<void> => {
+  const client = new TestClient(uri.replace('grpc://', ''))
+  for (let at = 0; at * BLOB_BYTES < 1.1 * STORE_BYTES; at++) {
+    const data = Buffer.alloc(BLOB_BYTES, `round ${round}, blob ${at}`)
+    const { hash, sizeBytes } = Digest.of(data, digestFunctions.SHA256)
+    const requests = [{ digest: { hash, sizeBytes }, data }]
+    const method = 'build.bazel.remote.execution.v2.ContentAddressableStorage/BatchUpdateBlobs'
+    await client.unary(method, { instanceName: 'other', requests }).response
+  }
+  client.close()
+}
+
+/** The number of rounds whose second build lost an input. */
+const lostRounds = async (t: Test, memory: object): Promise<number> => {
+  const folder = await scratchFolder(t)
+  const workspace = join(folder, 'workspace')
+  await mkdir(workspace)
+  await writeFile(join(workspace, 'WORKSPACE'), '')
+  await writeFile(join(workspace, 'BUILD'), BUILD)
+  const config = join(folder, 'config.json')
+  await writeFile(config, JSON.stringify(configuration(memory)))
+  const server = await startServer(t, join(folder, 'data'), { config })
+  const bazel = new Bazel(program, folder, workspace)
+  t.teardown(() => bazel.shutdown())
+  const build = () =>
+    bazel.run(
+      ...(['build', '--noenable_bzlmod', `--remote_cache=${server.uri}`, '--remote_download_outputs=minimal'] as const),
+      ...['--experimental_remote_cache_eviction_retries=0', '--spawn_strategy=local', '--genrule_strategy=local'],
+      '//:whole',
+    )
+  let lost = 0
+  for (let round = 0; round < ROUNDS; round++) {
+    await writeFile(join(workspace, 'seed.txt'), `round ${round}\n`)
+    await writeFile(join(workspace, 'leaf.txt'), 'before\n')
+    const first = await build()
+    if (first.code !== 0) throw new Error(`the first build: exit code ${first.code}\n${first.output}`)
+    await bazel.clean()
+    const hits = await build()
+    t.match(hits.ran, { 'remote cache hit': 6 }, hits.output)
+    await flood(server, round)
+    await writeFile(join(workspace, 'leaf.txt'), 'after\n')
+    const { code, output } = await build()
+    if (code === LOST || /lost inputs|Lost inputs/.test(output)) lost += 1
+    else t.equal(code, 0, output)
+  }
+  return lost
+}
+
+t.test('no build loses an input that a hit promised', async (t) => {
+  t.equal(await lostRounds(t, {}), 0)
+})
+
+t.test('control: without promises builds do lose inputs', async (t) => {
+  const lost = await lostRounds(t, { retention: 0 })
+  t.comment(`${lost} of ${ROUNDS} rounds`)
+  t.ok(lost >= 0.8 * ROUNDS, `${lost} of ${ROUNDS} rounds`)
+})
