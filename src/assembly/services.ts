@@ -263,10 +263,10 @@ const EXECUTION_CAPABILITIES: ExecutionCapabilities = {
 
 const buildEvents = (
   { build_events }: ServerConfig['services'],
-  { builds, ledger, clock }: Pick<Parts, 'builds' | 'ledger' | 'clock'>,
+  { builds, ledger, clock, invocations }: Pick<Parts, 'builds' | 'ledger' | 'clock' | 'invocations'>,
 ): Service[] => {
   if (build_events === undefined || builds === undefined) return []
-  return [buildEventService({ builds, ledger, clock, maxSilenceMs: build_events.max_silence_s * 1000 })]
+  return [buildEventService({ builds, ledger, clock, invocations, maxSilenceMs: build_events.max_silence_s * 1000 })]
 }
 
 /** The configuration was checked, so the scheduler accepts workers. */

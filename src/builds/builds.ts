@@ -35,6 +35,14 @@ export interface Kept {
   readonly isOpen: boolean
 }
 
+/** A stream or call that publishes to an invocation, until it leaves. */
+export interface Joined {
+  readonly invocation: Invocation
+  readonly invocationId: string
+  /** Idempotent. */
+  leave(): Promise<void>
+}
+
 const CLEAN_EVERY_MS = 60_000
 
 class Entry {
@@ -141,7 +149,7 @@ export class Builds {
    * Begins or resumes the log of an invocation. Rejects with PERMISSION_DENIED if another caller began it. Whoever joins
    * must leave.
    */
-  async join(about: About): Promise<{ readonly invocation: Invocation; leave(): Promise<void> }> {
+  async join(about: About): Promise<Joined> {
     if (this.#isClosed) throw new StatusError('UNAVAILABLE', 'the server stops: publish the events again later')
     const key = keyOf(about.instance, about.invocationId)
     const entry = this.#entryOf(key)
@@ -159,7 +167,7 @@ export class Builds {
       if (invocation.isNew) this.#begin(entry, invocation, about)
       else if (entry.summary !== undefined && entry.summary.about.identity !== about.identity)
         throw new StatusError('PERMISSION_DENIED', 'the invocation was begun by another caller')
-      return { invocation, leave }
+      return { invocation, invocationId: about.invocationId, leave }
     } catch (error) {
       await leave()
       throw error

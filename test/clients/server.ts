@@ -13,6 +13,8 @@ export interface Server {
   readonly log: () => string
   /** Asks it to stop as a service manager does, and gives the exit code. */
   readonly stop: () => Promise<number | null>
+  /** Kills it as kill -9 does, and resolves when it is gone. */
+  readonly crash: () => Promise<number | null>
 }
 
 const startLimitMs = 30_000
@@ -82,6 +84,10 @@ export const startServer = async (
     log: () => log,
     stop: () => {
       child.kill('SIGTERM')
+      return exited
+    },
+    crash: () => {
+      kill()
       return exited
     },
   }

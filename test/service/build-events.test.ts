@@ -3,6 +3,7 @@ import t, { type Test } from 'tap'
 import { keyOf } from '../../src/builds/about.js'
 import { Ledger } from '../../src/ledger/ledger.js'
 import { codec } from '../../src/proto/codec.js'
+import { Invocations } from '../../src/rpc/invocations.js'
 import { listen } from '../../src/server/listener.js'
 import { buildEventService } from '../../src/service/build-events/service.js'
 import { events, folderFor, LAST, openBuilds, progress, recordsOf } from '../builds/harness.js'
@@ -16,7 +17,8 @@ const requests = codec('remexec.builds.v1.ToolEvent')
 const serve = async (t: Test) => {
   const { builds, clock } = await openBuilds(t, await folderFor(t))
   const ledger = new Ledger()
-  const service = buildEventService({ builds, ledger, clock, maxSilenceMs: 60_000 })
+  const invocations = new Invocations(clock)
+  const service = buildEventService({ builds, ledger, clock, invocations, maxSilenceMs: 60_000 })
   const listener = await listen({ address: '127.0.0.1:0', transport: 'remexec', ledger, services: [service] })
   const client = new TestClient(listener.address)
   t.teardown(async () => {
@@ -24,7 +26,7 @@ const serve = async (t: Test) => {
     builds.stop()
     await listener.close(0)
   })
-  return { client, builds, clock, ledger }
+  return { client, builds, clock, ledger, invocations }
 }
 
 const streamId = (invocationId = 'one') => ({ buildId: 'b', invocationId, component: 3 })
@@ -58,13 +60,21 @@ const numbers = (messages: readonly { readonly sequenceNumber: number }[]) =>
 const upTo = (count: number, from = 1) => Array.from({ length: count - from + 1 }, (_, at) => from + at)
 
 t.test('every event is acknowledged in order, and kept byte for byte, also one of an unknown kind', async (t) => {
-  const { client, builds, ledger } = await serve(t)
+  const { client, builds, ledger, invocations } = await serve(t)
   const unknown = Buffer.concat([events.encode({ eventTime: { seconds: 5 } }), Buffer.from([0xfa, 0x06, 3, 1, 2, 3])])
   const all = [...upTo(700).map((at) => progress(`line ${at}`)), unknown, LAST]
   const call = open(client)
-  for (const [at, event] of all.entries()) call.write(request(at + 1, event))
+  const begun = new Promise<void>((resolve) => {
+    call.once('data', () => resolve())
+  })
+  for (const [at, event] of all.slice(0, -1).entries()) call.write(request(at + 1, event))
+  const answers = collected(call)
+  await begun
+  t.equal(invocations.count, 1, 'the build is alive')
+  call.write(request(all.length, LAST))
   call.end()
-  const messages = await collected(call)
+  const messages = await answers
+  t.equal(invocations.count, 0, 'the build is over')
   t.same(numbers(messages), upTo(702))
   t.match(messages[0], { streamId: streamId() })
   const kept = (await recordsOf(builds, keyOf('', 'one'))).slice(1)

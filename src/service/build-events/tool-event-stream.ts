@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream'
 import { StatusError } from '../../base/status-error.js'
+import type { Joined } from '../../builds/builds.js'
 import type { Invocation } from '../../builds/invocation.js'
 import { Stream } from '../../builds/log/record.js'
 import { EVENT_STREAM_BYTES } from '../../ledger/kinds.js'
@@ -9,8 +10,6 @@ import type { Bidirectional, ServedCall } from '../../rpc/rpc.js'
 import { Acknowledgements } from './acknowledgements.js'
 import type { BuildEventOptions } from './options.js'
 import { aboutOf, holderOf, orderedEvent } from './request.js'
-
-type Joined = Awaited<ReturnType<BuildEventOptions['builds']['join']>>
 
 /**
  * The events of a tool. Each is acknowledged once it is on disk, strictly in the order of the requests. The call ends
@@ -27,12 +26,16 @@ export const toolEventStream =
     }
     options.builds.stopping.addEventListener('abort', stop)
     let joined: Joined | undefined
+    let closed = (): void => {}
     try {
       for await (const request of requests as AsyncIterable<Buffer>) {
         watch.heard()
+        const isFirst = joined === undefined
         joined = await take(request, joined, { acknowledgements, call, options })
+        if (isFirst) closed = options.invocations.opened(joined.invocationId)
       }
       await acknowledgements.all()
+      if (joined?.invocation.isFinished) options.invocations.ended(joined.invocationId)
     } catch (error) {
       // Events that are on disk are acknowledged even if a later one is refused, so that it is not resent for ever.
       await acknowledgements.all().catch(() => {})
@@ -41,6 +44,7 @@ export const toolEventStream =
       options.builds.stopping.removeEventListener('abort', stop)
       watch.stop()
       room.release()
+      closed()
       await joined?.leave()
     }
   }
