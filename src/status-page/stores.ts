@@ -8,7 +8,22 @@ const MAX_DEPTH = 3
 /** The stores as a tree: each below the store that it is nested in. */
 export const stores = ({ config, metrics }: StatusPageParts): string =>
   table(
-    ['Store', 'Size', 'Limit', 'Blobs', 'Hit rate', 'Hits', 'Misses', 'Errors', 'In', 'Out', 'Evicted', 'Retention'],
+    [
+      'Store',
+      'Size',
+      'Limit',
+      'Blobs',
+      'Hit rate',
+      'Hits',
+      'Misses',
+      'Errors',
+      'In',
+      'Out',
+      'Evicted',
+      'Retention',
+      'Promised',
+      'Broken',
+    ],
     [...metrics.stores.all].sort((a, b) => (a.cacheType < b.cacheType ? -1 : 1)).map(row),
     config.global.disable_metrics ? 'not counted (global.disable_metrics)' : 'none',
   )
@@ -40,7 +55,15 @@ const row = (series: CacheSeries): readonly Cell[] => {
       series.least(({ lastEvictedIdleMs }) => lastEvictedIdleMs),
       timeText,
     ),
+    ...promises(series),
   ]
+}
+
+/** What a store promises, and how often it had to break that. Empty for a store that only has copies. */
+const promises = (series: CacheSeries): readonly Cell[] => {
+  const retentionMs = series.least(({ promised }) => promised?.retentionMs)
+  const broken = series.sum(({ promised }) => promised?.brokenCount)
+  return [retentionMs === undefined ? '' : timeText(retentionMs), broken === undefined ? '' : countText(broken)]
 }
 
 /** The HTTP caches of build tools, each with its tool. */

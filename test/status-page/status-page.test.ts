@@ -134,10 +134,11 @@ t.test('the page shows services, stores, queue and workers with the numbers of t
     ['public', 'execution', '(empty)'],
   ])
   t.same(
-    row('SMALL').map((cells) => cells.slice(0, -1)),
+    row('SMALL').map((cells) => cells.slice(0, -3)),
     [['SMALL', '500 B', '1 kB', '1', '75.0 %', '3', '1', '0', '1.1 kB', '1.8 kB', '1']],
   )
-  t.match(row('SMALL')[0]?.at(-1), /^\d+ m?s$/, 'how long what was evicted had not been used')
+  t.match(row('SMALL')[0]?.at(-3), /^\d+ m?s$/, 'how long what was evicted had not been used')
+  t.same(row('SMALL')[0]?.slice(-2), ['3 h', '1'], 'what was promised, and broken')
   t.match(numbers, { queued: '1', executing: '1', workers: '1', success: '1', failure: '1', timeout: '0' })
   const [[id, ...worker] = []] = workers()
   t.match(worker, ['connected', '1', '3', /^\d+ s ago$/])

@@ -1,0 +1,82 @@
+import { setImmediate } from 'node:timers/promises'
+import t from 'tap'
+import { ManualClock } from '../../../../src/base/clock.js'
+import { Code } from '../../../../src/base/status-error.js'
+import { internalCall } from '../../../../src/rpc/call.js'
+import { Invocations } from '../../../../src/rpc/invocations.js'
+import { missingOf, outcomeOf, putBytes } from '../../../../src/store/contract/store.js'
+import { bytesOf, call, digestOf, isPresent } from '../../blobs.js'
+import { openFilesystem } from './open.js'
+
+const MINUTE_MS = 60_000
+const policy = { max_bytes: 10_000 }
+const [one, two] = ['one', 'two'].map((seed) => bytesOf(6000, seed)) as [Buffer, Buffer]
+/** Each blob is a file. */
+const options = { policy, retention: 600, small_blob_size: 0 }
+
+t.test('the retention survives a restart, counted from the last use', async (t) => {
+  const clock = new ManualClock(1_000_000_000_000)
+  const folder = t.testdir()
+  const parts = { ...options, when_full: 'refuse', clock } as const
+  const before = await openFilesystem(folder, parts)
+  await putBytes(before.store, digestOf(one), one, call)
+  clock.advance(9 * MINUTE_MS)
+  t.ok(await isPresent(before.store, digestOf(one)))
+  await before.close()
+
+  const after = await openFilesystem(folder, parts)
+  t.teardown(() => after.close())
+  clock.advance(9 * MINUTE_MS)
+  const refused = await outcomeOf(putBytes(after.store, digestOf(two), two, call))
+  t.match(refused, { code: Code.RESOURCE_EXHAUSTED, message: /6000 bytes of 10000 are promised.*raise max_bytes/ })
+  clock.advance(3 * MINUTE_MS)
+  await putBytes(after.store, digestOf(two), two, call)
+  t.ok(await isPresent(after.store, digestOf(two)))
+  t.equal(after.usage().promised?.brokenCount, 0)
+})
+
+t.test('a lease does not survive a restart', async (t) => {
+  const clock = new ManualClock(1_000_000_000_000)
+  const folder = t.testdir()
+  const invocations = new Invocations(clock)
+  const ofBuild = { ...internalCall(), invocation: invocations.touch('build') }
+  const before = await openFilesystem(folder, { ...options, policy: { max_bytes: 30_000 }, clock, invocations })
+  await putBytes(before.store, digestOf(one), one, ofBuild)
+  t.equal(before.usage().promised?.heldBytes, 6000)
+  await before.close()
+  const after = await openFilesystem(folder, { ...options, policy: { max_bytes: 30_000 }, clock })
+  t.teardown(() => after.close())
+  t.equal(after.usage().promised?.heldBytes, 0)
+  t.equal(after.usage().promised?.promisedBytes, 6000)
+})
+
+t.test('an eviction in flight and a question never meet: what was found stays, what is gone was missing', async (t) => {
+  const clock = new ManualClock(1_000_000_000_000)
+  const { store, usage, close } = await openFilesystem(t.testdir(), {
+    ...options,
+    policy: { max_bytes: 100_000 },
+    clock,
+  })
+  t.teardown(close)
+  const blobs = Array.from({ length: 16 }, (_, at) => bytesOf(6000, `old ${at}`))
+  // The oldest, so that eviction begins with them.
+  const asked = blobs.slice(0, 6).map(digestOf)
+  const foundCounts = new Set<number>()
+  for (let turns = 0; turns < 40; turns++) {
+    for (const bytes of blobs) await putBytes(store, digestOf(bytes), bytes, call)
+    clock.advance(20 * MINUTE_MS)
+    // Each of these evicts an old blob, while the question comes so many turns later.
+    const flood = Array.from({ length: 8 }, (_, at) => bytesOf(6000, `new ${turns} ${at}`))
+    const uploads = flood.map((bytes) => putBytes(store, digestOf(bytes), bytes, call))
+    for (let turn = 0; turn < turns; turn++) await setImmediate()
+    const missing = new Set((await missingOf(store, asked, call)).map(({ key }) => key))
+    const found = asked.filter(({ key }) => !missing.has(key))
+    foundCounts.add(found.length)
+    await Promise.all(uploads)
+    for (let turn = 0; turn < 20; turn++) await setImmediate()
+    t.same(await missingOf(store, found, call), [], `${turns} turns: ${found.length} were found`)
+    t.equal(usage().promised?.brokenCount, 0)
+    clock.advance(20 * MINUTE_MS)
+  }
+  t.ok(foundCounts.size > 2, `the question met evictions: ${[...foundCounts]}`)
+})
