@@ -79,7 +79,7 @@ export class Downloads {
     } catch (error) {
       // Whatever was under way then reports only that it was cancelled.
       if (late.signal.aborted) return { kind: 'failed', error: late.signal.reason }
-      if (error instanceof OriginFailure) return { kind: 'failed', error: error.status }
+      if (error instanceof OriginFailure) return { kind: 'failed', error }
       throw error
     } finally {
       clearTimeout(timer)
@@ -95,12 +95,12 @@ export class Downloads {
       } catch (error) {
         if (!(error instanceof OriginFailure)) throw error
         failures.push(error)
-        call.log.info('an asset was not downloaded', { error: error.status })
+        call.log.info('an asset was not downloaded', { error })
         if (call.signal.aborted) break
       }
     }
     const final: readonly number[] = [Code.NOT_FOUND, Code.PERMISSION_DENIED, Code.INVALID_ARGUMENT]
-    throw failures.find(({ status }) => !final.includes(status.code)) ?? failures[0] ?? new Error('there is no URI')
+    throw failures.find(({ code }) => !final.includes(code)) ?? failures[0] ?? new Error('there is no URI')
   }
 
   async #download(index: number, uri: string, request: Request, call: Call): Promise<AssetRecord> {
@@ -185,9 +185,9 @@ export class Downloads {
 type Content = Extract<Answer, { kind: 'content' }>
 
 /** A failure that is not one of this server. */
-class OriginFailure extends Error {
-  constructor(readonly status: StatusError) {
-    super(status.message)
+class OriginFailure extends StatusError {
+  constructor({ code, message, cause }: StatusError) {
+    super(code, message, { cause })
   }
 }
 
@@ -195,7 +195,7 @@ const outside = async <T>(work: Promise<T>): Promise<T> => {
   try {
     return await work
   } catch (error) {
-    throw error instanceof StatusError ? new OriginFailure(error) : error
+    throw error instanceof StatusError && !(error instanceof OriginFailure) ? new OriginFailure(error) : error
   }
 }
 

@@ -6,6 +6,7 @@ import type {
   FetchDirectoryRequest,
   FetchDirectoryResponseInput,
 } from '../../proto/generated/build.bazel.remote.asset.v1.js'
+import { requestMetadata } from '../../proto/request-metadata.js'
 import { timestampOf, toMs } from '../../proto/time.js'
 import { resolveDigestFunction } from '../../reapi/digest.js'
 import type { DigestFunction } from '../../reapi/digest-function.js'
@@ -29,6 +30,7 @@ const fetchBlob =
   (options: FetchOptions) =>
   async (request: FetchBlobRequest, rpc: RpcCall): Promise<FetchBlobResponseInput> => {
     const { outcome, digestFunction } = await fetch('blob', request, rpc, options)
+    if (outcome.kind === 'failed' && ignoresStatus(rpc)) throw outcome.error
     return outcome.kind === 'found'
       ? { ...foundFields(outcome.record), blobDigest: outcome.record.digest.toMessage() }
       : { ...failedFields(outcome.error, digestFunction), blobDigest: noBlob(digestFunction) }
@@ -43,6 +45,14 @@ const fetchDirectory =
       : { ...failedFields(outcome.error, digestFunction), rootDirectoryDigest: noBlob(digestFunction) }
   }
 
+/** Bazel up to 8.0 reads only the digest: the failure of the call is the only one that its users see. */
+const ignoresStatus = ({ metadata }: RpcCall): boolean => {
+  const about = requestMetadata(metadata)
+  if (about === undefined || about === 'undecodable' || about.toolDetails?.toolName !== 'bazel') return false
+  const [, major, minor] = /^(\d+)\.(\d+)/.exec(about.toolDetails.toolVersion) ?? []
+  return major === undefined || Number(major) < 8 || (major === '8' && minor === '0')
+}
+
 const foundFields = ({ uri, qualifiers, expiresAtMs, digest }: AssetRecord) => ({
   status: {},
   uri,
@@ -56,7 +66,7 @@ const failedFields = (error: StatusError, digestFunction: DigestFunction) => ({
   digestFunction: digestFunction.value,
 })
 
-/** Bazel up to 8.0 ignores the status and uses the digest. An empty one would give it an empty file. */
+/** A client that ignores the status uses the digest. An empty one would give it an empty file. */
 const noBlob = ({ hexLength }: DigestFunction) => ({ hash: '0'.repeat(hexLength), sizeBytes: 1 })
 
 type FetchRequest = FetchBlobRequest

@@ -1,9 +1,12 @@
+import { Metadata } from '@grpc/grpc-js'
 import t from 'tap'
 import { codec } from '../../../src/proto/codec.js'
+import { REQUEST_METADATA } from '../../../src/proto/request-metadata.js'
 import { timestampOf } from '../../../src/proto/time.js'
 import { failure } from '../harness.js'
-import { assetServer, checksum, digestOf, random, sri } from './server.js'
+import { assetServer, checksum, digestOf, FETCH, random, sri } from './server.js'
 
+const metadataCodec = codec('build.bazel.remote.execution.v2.RequestMetadata')
 const directoryCodec = codec('build.bazel.remote.execution.v2.Directory')
 const NOT_FOUND = 5
 const URN = 'urn:fdc:buildstream.build:2020:artifact:project/element/key'
@@ -38,6 +41,20 @@ t.test(
     t.equal(digestFunction, 1)
   },
 )
+
+t.test('Bazel up to 8.0, which reads no status, gets the failure of the call; later ones get the status', async (t) => {
+  const { client } = await assetServer(t, { push: {} })
+  const ask = (toolVersion: string, toolName = 'bazel') => {
+    const metadata = new Metadata()
+    metadata.set(REQUEST_METADATA, metadataCodec.encode({ toolDetails: { toolName, toolVersion } }))
+    return client.unary(`${FETCH}/FetchBlob`, { uris: [URN] }, { metadata }).response
+  }
+  for (const version of ['4.2.3', '7.7.1', '8.0.1', 'no_version'])
+    t.equal((await failure(ask(version))).code, 'NOT_FOUND')
+  for (const version of ['8.1.0', '9.0.0', '10.0.0'])
+    t.match(await ask(version), { status: { code: NOT_FOUND } }, version)
+  t.match(await ask('1.0', 'please'), { status: { code: NOT_FOUND } })
+})
 
 t.test('BuildStream at its start: Fetch and Push without a URI are INVALID_ARGUMENT', async (t) => {
   const { fetchBlob, pushBlob } = await assetServer(t, { push: {} })
