@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
-import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { loader, programAt } from '../built.js'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -13,12 +13,10 @@ export interface Ended {
 /** Runs the program as a server's author does. */
 export const conformance = (...args: readonly string[]): Promise<Ended> =>
   new Promise((resolve, reject) => {
-    const program = join(root, 'conformance', 'main.ts')
-    const child = spawn(
-      process.execPath,
-      ['--max-semi-space-size=4', '--expose-gc', '--import', 'tsx', program, ...args],
-      { cwd: root },
-    )
+    const program = programAt('conformance/main.ts')
+    const child = spawn(process.execPath, ['--max-semi-space-size=4', '--expose-gc', ...loader, program, ...args], {
+      cwd: root,
+    })
     let [stdout, stderr] = ['', '']
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
       stdout += text

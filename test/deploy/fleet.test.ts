@@ -1,6 +1,7 @@
 /** The three configurations of deploy/chart as three processes: what they are together is judged by the conformance suite. */
 import { join } from 'node:path'
 import t from 'tap'
+import { loader, programAt } from '../built.js'
 import { cleanEnv, run } from '../clients/process.js'
 import { root, scratchFolder } from '../clients/scratch.js'
 import { freePorts, startBackend, untilSo } from '../store/remote/backend.js'
@@ -37,7 +38,14 @@ t.test('a server, a scheduler and a worker execute what a client asks for', asyn
   for (const port of [server, scheduler, health]) await untilSo(() => isReady(port))
   const status = await (await fetch(`http://127.0.0.1:${server}/status`)).text()
   t.match(status, `executions go to 127.0.0.1:${scheduler}`)
-  const suite = ['--import', 'tsx', 'conformance/main.ts', `grpc://127.0.0.1:${server}`, '--only', 'CMD,ACG', '--quiet']
+  const suite = [
+    ...loader,
+    programAt('conformance/main.ts'),
+    `grpc://127.0.0.1:${server}`,
+    '--only',
+    'CMD,ACG',
+    '--quiet',
+  ]
   const { code, output } = await run(process.execPath, [...suite, '--patience', '4'], root, cleanEnv(folder))
   t.equal(code, 0) || t.comment(output)
   t.match(output, /No findings/)

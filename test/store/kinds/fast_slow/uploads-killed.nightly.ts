@@ -1,10 +1,9 @@
 // For changes in: src/store/kinds/fast_slow, src/store/kinds/filesystem/leases.ts, src/store/contract/upload-order.ts
 import { fork } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
 import t from 'tap'
+import { loader, programAt } from '../../../built.js'
 import { digestOf, get, isPresent, until } from '../../blobs.js'
 import { openFilesystem } from '../filesystem/open.js'
-import { loader } from '../filesystem/program.js'
 import { openBehind } from './behind.js'
 import { blobAt, keyOf } from './uploads-killed.js'
 
@@ -16,7 +15,7 @@ interface Report {
   readonly done: number
 }
 
-const program = fileURLToPath(new URL('uploads-killed.ts', import.meta.url))
+const program = programAt(new URL('uploads-killed.ts', import.meta.url))
 
 /** Kills a writer some milliseconds after it has reported so many blobs. Returns its last report. */
 const kill = async (folder: string, from: number, staysAway: boolean, afterMs: number): Promise<Report> => {

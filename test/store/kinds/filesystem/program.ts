@@ -1,7 +1,6 @@
-import { fileURLToPath } from 'node:url'
+import { programAt } from '../../../built.js'
 
-/** The TypeScript loader for processes of tests: tap's loader takes seconds of CPU, this one half a second. */
-export const loader: readonly string[] = ['--import', 'tsx']
+export { loader } from '../../../built.js'
 
 /** The path of a program beside this file. */
-export const programOf = (name: string): string => fileURLToPath(new URL(name, import.meta.url))
+export const programOf = (name: string): string => programAt(new URL(name, import.meta.url))
