@@ -78,6 +78,20 @@ t.test('the page has what OTLP has, with the names of the specification, and Pro
   })
 })
 
+t.test('the page is compressed for clients that accept gzip', async (t) => {
+  const { page } = await serve(t, {})
+  for (const [accepted, encoding] of [
+    ['gzip', 'gzip'],
+    ['deflate, gzip;q=0.5', 'gzip'],
+    ['identity', null],
+    ['gzip;q=0', null],
+  ] as const) {
+    const answer = await fetch(page, { headers: { 'accept-encoding': accepted } })
+    t.equal(answer.headers.get('content-encoding'), encoding, accepted)
+    t.match(await answer.text(), /^# HELP /)
+  }
+})
+
 t.test('each tenant has numbers of its own, if configured', async (t) => {
   const { address, page } = await serve(t, {}, { global: { metrics_instance_names: true } })
   const client = new TestClient(address)
