@@ -34,7 +34,7 @@ export const secured = (config: string, folder: string): Secured => {
       {
         names: ['suite'],
         by: ['token'],
-        may: ['read_cas', 'write_cas', 'read_ac', 'write_ac', 'execute', 'administer'],
+        may: ['read_cas', 'write_cas', 'read_ac', 'write_ac', 'execute', 'push', 'administer'],
       },
     ],
   }
