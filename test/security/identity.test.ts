@@ -296,7 +296,7 @@ t.test('the page for people needs administer, the page for probes is open', asyn
       request.on('error', reject).end()
     })
   t.equal(await statusOf('/status'), '200')
-  t.equal(await statusOf('/'), '401 Basic realm="remexec"')
+  t.equal(await statusOf('/'), '401 Basic realm="remexec", charset="UTF-8"')
   t.equal(await statusOf('/', 'bob:b'), '403')
   t.equal(await statusOf('/', 'ann:a'), '200')
 })
