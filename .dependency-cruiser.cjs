@@ -91,7 +91,7 @@ const mayImport = {
   server: ['http', 'stream', 'proto', ...common],
   builds: ['proto', 'files', ...common],
   health: ['work', 'log', 'base'],
-  admin: ['scheduler/scheduler', 'log', 'base'],
+  admin: ['scheduler/scheduler', 'http', 'log', 'base'],
   metrics: ['store/contract/meter', 'proto', 'ledger', 'base'],
   otlp: ['metrics', 'tls', 'files', 'work', 'rpc', 'log', 'base'],
   command: [

@@ -1,8 +1,10 @@
 import type { Readable } from 'node:stream'
 import { codeName, StatusError } from '../base/status-error.js'
+import { askedBy } from '../http/answer.js'
 import type { Log } from '../log/log.js'
 import type { Scheduler, SchedulerOverview } from '../scheduler/scheduler.js'
 import { Diagnostics } from './diagnostics.js'
+import { WorkerForms } from './worker-forms.js'
 
 export interface AdminAnswer {
   readonly status: number
@@ -32,6 +34,7 @@ export interface AdminHandler {
  *   PUT    {path}/drain?scheduler=S&worker=W        drain: the workers get no new actions
  *   DELETE {path}/drain?scheduler=S&worker=W        end the drain
  *   DELETE {path}/operation?name=NAME               cancel an operation
+ *   POST   {path}/form/drain, {path}/form/undrain   the same from the status page, with its token
  *   PUT    {path}/profile?seconds=10                a CPU profile of this process
  *   PUT    {path}/heap                              a snapshot of its heap
  *
@@ -51,7 +54,10 @@ export class Admin {
     const below = path.replace(/\/$/, '')
     return new Map([
       [path, handler(['GET', 'HEAD'], () => this.#overview())],
-      [`${below}/drain`, handler(['PUT', 'DELETE'], (query, asked) => this.#drain(query, asked))],
+      [
+        `${below}/drain`,
+        handler(['PUT', 'DELETE'], async (query, { method, by }) => this.#drain(query, method === 'PUT', by)),
+      ],
       [`${below}/operation`, handler(['DELETE'], (query, asked) => this.#cancel(query, asked))],
       [
         `${below}/profile`,
@@ -75,6 +81,13 @@ export class Admin {
     ])
   }
 
+  /** The buttons of the status page. */
+  forms(path: string): WorkerForms {
+    return new WorkerForms(path.replace(/\/$/, ''), (change, request) => {
+      this.#drain(request.query, change === 'drain', askedBy(request))
+    })
+  }
+
   /** Of the schedulers that have their queue in this process, by name. */
   overviews(): ReadonlyMap<string, SchedulerOverview> {
     const all = [...this.schedulers].flatMap(([name, { operator }]) =>
@@ -87,8 +100,7 @@ export class Admin {
     return { schedulers: withTimes(Object.fromEntries(this.overviews())) }
   }
 
-  async #drain(query: URLSearchParams, { method, by }: AdminRequest): Promise<object> {
-    const isDrained = method === 'PUT'
+  #drain(query: URLSearchParams, isDrained: boolean, by: AdminRequest['by']): object {
     const scheduler = of(query, 'scheduler')
     const wanted = of(query, 'worker')
     const operator = this.schedulers.get(scheduler)?.operator

@@ -278,6 +278,7 @@ const openListener = async (
   observation: Observation,
 ): Promise<Listener> => {
   const { log, meters } = observation
+  const forms = server.services.admin && admin.forms(server.services.admin.path)
   const tls = await tlsOf(server, resources, { clock, log })
   const { max_decoding_message_size, transport, compression } = server.listener
   const { max_connections: maxConnections, max_connections_per_address: maxConnectionsPerAddress } = server.listener
@@ -288,8 +289,9 @@ const openListener = async (
     services: [],
     awaited: serviceNamesOf(server),
     routes: [
-      ...observation.pagesOf(server, () => admin.overviews()),
+      ...observation.pagesOf(server, () => admin.overviews(), forms),
       ...adminRoutes(server, admin),
+      ...(forms?.routes() ?? []),
       ...startingHttpCaches(server),
     ],
     transport,

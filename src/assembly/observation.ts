@@ -13,6 +13,7 @@ import type { OtlpSettings } from '../otlp/settings.js'
 import type { Tracer } from '../rpc/trace.js'
 import { structNameOf as schedulerStructName } from '../scheduler/kinds.js'
 import type { SchedulerOverview } from '../scheduler/scheduler.js'
+import type { WorkerForms } from '../status-page/parts.js'
 import { RecentLines } from '../status-page/recent-lines.js'
 import { statusPage } from '../status-page/status-page.js'
 import { Trends } from '../status-page/trends.js'
@@ -104,7 +105,7 @@ export class Observation {
   }
 
   /** The page of the metrics service; those of the health service, and with it the status page at `/`. */
-  pagesOf(server: ServerConfig, overviews: Overviews): readonly Route[] {
+  pagesOf(server: ServerConfig, overviews: Overviews, forms: WorkerForms | undefined): readonly Route[] {
     const { services } = server
     const { health, metrics } = this
     const { config, clock, isStopping } = this.#parts
@@ -117,7 +118,7 @@ export class Observation {
     const { path, timeout_seconds } = services.health
     const timeoutMs = timeout_seconds * 1000
     const shown = { health, metrics, recent: this.#recent, trends: this.#trends, overviews }
-    const people = statusPage({ config, server, ...shown, clock, healthPath: path })
+    const people = statusPage({ config, server, ...shown, clock, healthPath: path, forms })
     const probes = [...healthPages(path, { registry: health, timeoutMs, isStopping })]
     return [
       ...own,

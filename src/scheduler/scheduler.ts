@@ -129,6 +129,8 @@ export interface WorkerOverview {
   readonly id: string
   readonly name: string
   readonly state: string
+  /** Whether an operator has drained it, and may end that. */
+  readonly isDrainedByOperator: boolean
   /** Attempts that hold a slot. */
   readonly running: number
   /** Attempts that wait at the worker for a slot. */

@@ -1,7 +1,7 @@
 import type { ActiveWorker } from '../metrics/execution-metrics.js'
 import type { ActionFacts, SchedulerOverview } from '../scheduler/scheduler.js'
-import { type Cell, code, escaped, mark, table, titled } from './html.js'
-import { ago, type StatusPageParts } from './parts.js'
+import { button, type Cell, code, escaped, mark, table, titled } from './html.js'
+import { ago, type Reader, type StatusPageParts } from './parts.js'
 import { countText, timeText } from './quantities.js'
 
 const MAX_ROWS = 100
@@ -13,11 +13,12 @@ const SHOWN_DIGITS = 12
 export const hasQueue = ({ metrics }: StatusPageParts): boolean => metrics.executions.activities().length > 0
 
 /** Numbers of the queue, what waits, what runs and what failed. */
-export const queueAndWorkers = (parts: StatusPageParts): string => {
-  const overviews = [...parts.overviews().values()]
+export const queueAndWorkers = (parts: StatusPageParts, reader: Reader): string => {
+  const byScheduler = parts.overviews()
+  const overviews = [...byScheduler.values()]
   return [
     numbers(parts),
-    workers(parts),
+    workers(parts, buttonsOf(byScheduler, parts, reader)),
     waiting(overviews, parts),
     running(overviews, parts),
     failed(overviews, parts),
@@ -43,10 +44,32 @@ const numbers = ({ config, metrics: { executions } }: StatusPageParts): string =
   return `<ul class="numbers">${items.join('')}</ul>`
 }
 
-const workers = ({ metrics: { executions }, clock }: StatusPageParts): string => {
-  const all = executions.activities().flatMap((activity) => activity.workers)
-  const rows = all.slice(0, MAX_WORKERS).map((worker) => workerRow(worker, clock.now()))
-  return table(['Worker', 'State', 'Running', 'At most', 'Last heartbeat'], rows, 'no worker is connected')
+const workers = ({ metrics, clock, forms }: StatusPageParts, buttons: ReadonlyMap<string, Cell>): string => {
+  const all = metrics.executions.activities().flatMap((activity) => activity.workers)
+  const rows = all.slice(0, MAX_WORKERS).map((worker) => {
+    const cells = workerRow(worker, clock.now())
+    return forms === undefined ? cells : [...cells, buttons.get(worker.id) ?? '']
+  })
+  const heads = ['Worker', 'State', 'Running', 'At most', 'Last heartbeat', ...(forms === undefined ? [] : [''])]
+  return table(heads, rows, 'no worker is connected')
+}
+
+/** By worker, what its reader can change: not a drain that the worker itself began, nor one of a worker that is away. */
+const buttonsOf = (
+  overviews: ReadonlyMap<string, SchedulerOverview>,
+  { forms }: StatusPageParts,
+  { visitor }: Reader,
+): ReadonlyMap<string, Cell> => {
+  const found = new Map<string, Cell>()
+  if (forms === undefined) return found
+  for (const [scheduler, overview] of overviews) {
+    for (const { id, state, isDrainedByOperator } of overview.workers) {
+      if (state === (isDrainedByOperator ? 'away' : 'draining')) continue
+      const change = isDrainedByOperator ? 'undrain' : 'drain'
+      found.set(id, button(change, forms.form(change, scheduler, id, visitor?.identity)))
+    }
+  }
+  return found
 }
 
 const workerRow = ({ id, state, running, maxInflightAttempts, heardMs }: ActiveWorker, nowMs: number): Cell[] => [

@@ -39,6 +39,12 @@ export const titled = (text: string, title: string): Html =>
 /** A coloured word: `good`, `warn` or `bad`. */
 export const mark = (tone: Tone, text: string): Html => new Html(`<span class="mark ${tone}">${escaped(text)}</span>`)
 
+/** A button that sends a form of this server. */
+export const button = (text: string, { target, token }: { readonly target: string; readonly token: string }): Html =>
+  new Html(
+    `<form method="post" action="${escaped(target)}"><input type="hidden" name="token" value="${escaped(token)}"><button>${escaped(text)}</button></form>`,
+  )
+
 export type Tone = 'good' | 'warn' | 'bad'
 
 /** A table, which scrolls if it is wider than the page. Without rows it shows `none`. */

@@ -8,6 +8,24 @@ import { timeText } from './quantities.js'
 import type { RecentLines } from './recent-lines.js'
 import type { Trends } from './trends.js'
 
+/** Where the page sends a form that changes a worker, and the token that goes with it. */
+export interface WorkerForms {
+  form(
+    change: 'drain' | 'undrain',
+    scheduler: string,
+    worker: string,
+    identity: string | undefined,
+  ): { readonly target: string; readonly token: string }
+}
+
+/** Who reads the page. */
+export interface Reader {
+  /** The address that he used. */
+  readonly host?: string | undefined
+  /** Undefined if access is not restricted. */
+  readonly visitor?: { readonly identity: string } | undefined
+}
+
 /** What the page shows. */
 export interface StatusPageParts {
   readonly config: Config
@@ -21,6 +39,8 @@ export interface StatusPageParts {
   readonly overviews: () => ReadonlyMap<string, SchedulerOverview>
   readonly clock: Clock
   readonly healthPath: string
+  /** Undefined if the server has no admin service. */
+  readonly forms: WorkerForms | undefined
 }
 
 /** `14 s ago`, with the time itself as its title. */

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { version } from '../base/version.js'
 import type { Config } from '../config/config.js'
 import { addressText } from '../config/value/address.js'
@@ -5,15 +6,32 @@ import type { Answer } from '../health/registry.js'
 import { hasQueue, queueAndWorkers } from './actions.js'
 import { connect } from './connect.js'
 import { escaped, mark, page, section, table } from './html.js'
-import { ago, type StatusPageParts } from './parts.js'
+import { ago, type Reader, type StatusPageParts } from './parts.js'
 import { badge, components } from './problems.js'
 import { timeText } from './quantities.js'
 import { httpCaches, stores } from './stores.js'
+import { STYLE } from './style.js'
 
 export interface PageAnswer {
   readonly status: number
   readonly contentType: string
   readonly body: string
+  readonly headers: Readonly<Record<string, string>>
+}
+
+/**
+ * Nothing is loaded, no script runs, forms go to this server alone, and no other page can show this one below its own
+ * buttons. The page has tokens of its reader, which no cache may keep.
+ */
+const HEADERS = {
+  'content-security-policy': [
+    "default-src 'none'",
+    `style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`,
+    "form-action 'self'",
+    "frame-ancestors 'none'",
+    "base-uri 'none'",
+  ].join('; '),
+  'cache-control': 'no-store',
 }
 
 const REFRESH_S = 5
@@ -21,21 +39,22 @@ const REFRESH_S = 5
 /** The status page for people. It shows the services and their state, with the numbers of the exported metrics. */
 export const statusPage = (parts: StatusPageParts) => {
   const release = version()
-  return async ({ host }: { readonly host?: string | undefined }): Promise<PageAnswer> => {
+  return async (reader: Reader): Promise<PageAnswer> => {
     const answers = parts.health.latest()
     const isQueueing = hasQueue(parts)
     const body = [
       head(parts, release, answers),
       parts.trends.pictures(isQueueing),
-      ...(isQueueing ? [section('Queue and workers', queueAndWorkers(parts))] : []),
+      ...(isQueueing ? [section('Queue and workers', queueAndWorkers(parts, reader))] : []),
       section('Stores', stores(parts)),
       ...(parts.metrics.httpCaches.all.length === 0 ? [] : [section('Build tools over HTTP', httpCaches(parts))]),
       section('Components', components(answers)),
       section('Warnings and errors', lines(parts)),
-      section('Connect a client', connect(parts, host ?? hostOf(parts))),
+      section('Connect a client', connect(parts, reader.host ?? hostOf(parts))),
       section('Services', served(parts.config)),
     ]
-    return { status: 200, contentType: 'text/html; charset=utf-8', body: page('remexec', REFRESH_S, body.join('\n')) }
+    const html = page('remexec', REFRESH_S, body.join('\n'))
+    return { status: 200, contentType: 'text/html; charset=utf-8', body: html, headers: HEADERS }
   }
 }
 

@@ -20,5 +20,6 @@ pre { background: var(--card); border: 1px solid var(--line); border-radius: .4r
 .numbers b { display: block; font-size: 1.3rem; color: var(--text); }
 .trend { flex: 1 1 14rem; } .trend svg { display: block; width: 100%; height: 2.5rem; margin-top: .25rem; } .trend path { fill: none; stroke: var(--ink); stroke-width: 1.5; vector-effect: non-scaling-stroke; }
 .clients { display: grid; grid-template-columns: repeat(auto-fit, minmax(20rem, 1fr)); gap: 0 1rem; }
+form { margin: 0; } button { font: inherit; font-size: .85rem; padding: 0 .6rem; color: var(--ink); background: none; border: 1px solid var(--line); border-radius: .4rem; cursor: pointer; }
 .depth1 { padding-left: 1.2rem; } .depth2 { padding-left: 2.4rem; } .depth3 { padding-left: 3.6rem; }
 `

@@ -30,6 +30,7 @@ const workerOverview = (worker: Worker): WorkerOverview => {
     id: worker.id,
     name: worker.offer.name,
     state: worker.isPaused ? 'paused' : worker.state,
+    isDrainedByOperator: worker.isKeptFree,
     running: worker.inflight - waiting.length,
     waiting: waiting.length,
     places: Number.isFinite(worker.offer.maxInflightAttempts) ? worker.offer.maxInflightAttempts : null,
