@@ -10,6 +10,8 @@ export interface Limit {
   readonly name: string
   /** Without `bare` the limit runs in this process: SHA-256, file operations, spawns. */
   readonly usesBare: boolean
+  /** The bare server is Node's own HTTP server. */
+  readonly isBareHttp?: boolean
   /** Replaces the bare server: remexec with another configuration, set up like the measured one. */
   readonly configure?: RateCase['configure']
   /** Default: the case's own value. */

@@ -6,6 +6,7 @@ import { dispatchOnTheWireCases } from './cases/dispatch-on-the-wire.js'
 import { durabilityCases } from './cases/durability.js'
 import { evictionCases } from './cases/eviction.js'
 import { findMissingCases } from './cases/find-missing.js'
+import { httpCacheCases } from './cases/http-cache.js'
 import { inputRootCases } from './cases/input-root.js'
 import { meanwhileCases } from './cases/meanwhile.js'
 import { memoryCases } from './cases/memory.js'
@@ -30,6 +31,7 @@ export const allCases = ({ clients }: { readonly clients: number }): readonly Ca
   ...writeCases(),
   ...readCases(),
   ...streamCases(),
+  ...httpCacheCases(),
   ...securedCases(),
   ...sessionCases(clients),
   ...observedCases(),

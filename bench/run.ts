@@ -1,5 +1,5 @@
 import type { BenchOptions } from './arguments.js'
-import type { EventCase, Observation, RateCase } from './case.js'
+import type { EventCase, Limit, Observation, RateCase } from './case.js'
 import { type Contender, type Figures, limitContender, measure, serverContender } from './measure.js'
 import { clientTls } from './server/certificates.js'
 import { benchConfig } from './server/config.js'
@@ -9,6 +9,7 @@ import {
   type ServerProcess,
   type StartOptions,
   startBare,
+  startBareHttp,
   startConfigured,
   startRemexec,
 } from './server/process.js'
@@ -64,11 +65,17 @@ export class Run {
       const { configure, env = subject.env } = limit
       const bare =
         configure === undefined
-          ? await this.#once('bare', () => startBare(profileFolder))
+          ? await this.#bare(limit, profileFolder)
           : await this.#own({ ...subject, configure, ...(env && { env }) }, { profileFolder })
       contenders.push(limitContender(limit, subject, bare))
     }
     return contenders
+  }
+
+  #bare({ isBareHttp = false }: Limit, profileFolder: string | undefined): Promise<ServerProcess> {
+    return isBareHttp
+      ? this.#once('bare HTTP', () => startBareHttp(profileFolder))
+      : this.#once('bare', () => startBare(profileFolder))
   }
 
   #own({ configure, place, env }: RateCase, options: StartOptions): Promise<ServerProcess> {

@@ -116,6 +116,13 @@ export const mutualTlsTokenCache = (dataPath: string): object => {
   return guarded(dataPath, { tls }, { security: callers })
 }
 
+/** The cache with two caches over HTTP on the same port: that of Bazel, and one of any files. */
+export const httpCaches = (dataPath: string): object => {
+  const config = openCache(dataPath) as { readonly servers: readonly { readonly services: object }[] }
+  const http_cache = { '/': { kind: 'bazel' }, '/files': { kind: 'opaque' } }
+  return { ...config, servers: config.servers.map((each) => ({ ...each, services: { ...each.services, http_cache } })) }
+}
+
 /** As it is where a configuration says nothing else: health and status page, counting, no line of a call that went well. */
 export const observed = (dataPath: string): object => withServices(dataPath, { health: {} }, {})
 

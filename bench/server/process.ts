@@ -56,7 +56,7 @@ const children = new Set<ChildProcess>()
 
 /** As text, and as JSON. */
 const SERVING =
-  /(?:"server":"(?<of>[^"]+)","msg":"remexec )?serving (?<scheme>grpcs?):\/\/(?<address>[^\s"]+)(?: server=(?<name>\S+))?/g
+  /(?:"server":"(?<of>[^"]+)","msg":"remexec )?serving (?<scheme>grpcs?|http):\/\/(?<address>[^\s"]+)(?: server=(?<name>\S+))?/g
 
 const start = (args: readonly string[], options: StartOptions): Promise<ServerProcess> => {
   const { profileFolder, env, addressCount = 1 } = options
@@ -252,6 +252,10 @@ export const startConfigured = (configPath: string, options: StartOptions = {}):
 /** Handlers of the same shape on the same transport that keep nothing: what the transport itself allows. */
 export const startBare = (profileFolder?: string): Promise<ServerProcess> =>
   start(['--import', 'tsx', 'bench/server/bare.ts'], { profileFolder })
+
+/** Node's HTTP server with a handler that keeps nothing. */
+export const startBareHttp = (profileFolder?: string): Promise<ServerProcess> =>
+  start(['bench/server/bare-http.mjs'], { profileFolder })
 
 /** Any other REAPI server. Its cost is known when it runs on this machine and its process id is given. */
 export const remoteServer = (address: string, instanceName: string, pid: number | undefined): Server => ({

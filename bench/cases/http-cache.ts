@@ -1,0 +1,92 @@
+import { randomUUID } from 'node:crypto'
+import type { Limit, RateCase } from '../case.js'
+import { digestOf, MIB } from '../content.js'
+import { type HttpRequest, overHttp } from '../load/http1.js'
+import { httpCaches } from '../server/config.js'
+import type { Server } from '../server/process.js'
+import { readCase } from './read.js'
+import { freshBlob, type Size, sizes } from './sizes.js'
+import { identityWrite } from './write.js'
+
+/** A kind of cache, and where a client puts a file in it. */
+interface Kind {
+  readonly name: string
+  readonly pathOf: (blob: Buffer) => string
+}
+
+const kinds: readonly Kind[] = [
+  { name: '/cas', pathOf: (blob) => `/cas/${digestOf(blob).hash}` },
+  { name: 'opaque', pathOf: () => `/files/${randomUUID()}` },
+]
+
+const NAMES = ['1 KiB', '1 MiB', '64 MiB']
+
+type Drive = (server: Server, requests: number) => ReturnType<typeof overHttp>
+
+/** The name says how the server is compared: it answers as much as the cache. */
+export const BARE_HTTP = 'bare node:http'
+
+const limitsOf = (drive: Drive, grpc: RateCase): readonly Limit[] => [
+  { name: BARE_HTTP, usesBare: true, isBareHttp: true, run: drive },
+  { name: grpc.name, usesBare: true, configure: httpCaches, run: grpc.run },
+]
+
+const caseOf = (name: string, size: Size, drive: Drive, grpc: RateCase): RateCase => ({
+  kind: 'rate',
+  name,
+  unit: size.bytes < MIB ? 'op' : 'MiB',
+  unitsPerRequest: size.bytes < MIB ? 1 : size.bytes / MIB,
+  requests: grpc.requests,
+  configure: httpCaches,
+  run: drive,
+  limits: limitsOf(drive, grpc),
+})
+
+/** Uploads a file and compares what a download gives. */
+const stored = async ({ address }: Server, path: string, blob: Buffer): Promise<void> => {
+  const url = `http://${address}${path}`
+  const put = await fetch(url, { method: 'PUT', body: blob })
+  if (!put.ok) throw new Error(`PUT ${path}: ${put.status} ${await put.text()}`)
+  const got = await fetch(url)
+  if (!Buffer.from(await got.arrayBuffer()).equals(blob)) throw new Error(`GET ${path}: ${got.status}, another content`)
+}
+
+const putCase = (kind: Kind, size: Size): RateCase => {
+  const putOf = (): HttpRequest => {
+    const body = freshBlob(size.bytes, false)
+    return { method: 'PUT', path: kind.pathOf(body), body, answerBytes: 0 }
+  }
+  const drive: Drive = (server, requests) => overHttp(server, Array.from({ length: requests }, putOf), size.concurrency)
+  return {
+    ...caseOf(`HTTP PUT ${kind.name} ${size.name}`, size, drive, identityWrite(size)),
+    setUp: async (server) => {
+      const { path, body = Buffer.alloc(0) } = putOf()
+      await stored(server, path, body)
+    },
+  }
+}
+
+const getCase = (kind: Kind, size: Size): RateCase => {
+  const grpc = readCase(size, false)
+  let path = ''
+  const drive: Drive = (server, requests) => {
+    const get: HttpRequest = { method: 'GET', path, answerBytes: size.bytes }
+    return overHttp(server, Array<HttpRequest>(requests).fill(get), size.concurrency)
+  }
+  return {
+    ...caseOf(`HTTP GET ${kind.name} ${size.name}`, size, drive, grpc),
+    setUp: async (server) => {
+      const blob = freshBlob(size.bytes, false)
+      path = kind.pathOf(blob)
+      await stored(server, path, blob)
+      await grpc.setUp?.(server)
+    },
+    tearDown: async () => grpc.tearDown?.(),
+  }
+}
+
+/** Caches over HTTP beside the gRPC calls of the same size at the same server, and beside Node's HTTP server alone. */
+export const httpCacheCases = (): readonly RateCase[] =>
+  sizes
+    .filter(({ name }) => NAMES.includes(name))
+    .flatMap((size) => kinds.flatMap((kind) => [putCase(kind, size), getCase(kind, size)]))
