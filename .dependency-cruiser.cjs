@@ -17,6 +17,7 @@ const mayImport = {
   tls: ['config', 'files', 'work', 'log', 'base'],
   security: ['config', 'reapi', 'proto', 'files', 'work', 'rpc', 'log', 'base'],
   download: ['rpc', 'base'],
+  'go-cache': ['client', 'store/contract', 'stream', 'reapi', 'proto', 'work', 'rpc', 'base'],
   content: ['store/contract', 'stream', 'reapi', 'proto', ...common],
   store: ['content', 'tls', 'config', 'stream', 'reapi', 'proto', 'files', ...common],
   client: [
@@ -95,6 +96,7 @@ const mayImport = {
   metrics: ['store/contract/meter', 'proto', 'ledger', 'base'],
   otlp: ['metrics', 'tls', 'files', 'work', 'rpc', 'log', 'base'],
   command: [
+    'go-cache',
     'adopt',
     'doctor',
     'client',

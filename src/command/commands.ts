@@ -6,6 +6,7 @@ import { cas } from './cas.js'
 import { check } from './check.js'
 import type { Command } from './command.js'
 import { doctor } from './doctor.js'
+import { goCache } from './go-cache.js'
 import { importCommand } from './import.js'
 import { init } from './init.js'
 import { ls } from './ls.js'
@@ -24,6 +25,7 @@ export const COMMANDS: readonly Command[] = [
   ls,
   cas,
   action,
+  goCache,
   token,
 ]
 
