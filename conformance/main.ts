@@ -53,11 +53,15 @@ const main = async (): Promise<number> => {
     onResult,
     asksLateAgain: true,
   }
-  const checked = await runChecks(chosen, candidate, { ...running, concurrency: 8 })
+  const [before, last] = [false, true].map((fills) => chosen.filter(({ fillsStore = false }) => fillsStore === fills))
+  const checked = await runChecks(before ?? [], candidate, { ...running, concurrency: 8 })
   const replayed = await runChecks(sessions, candidate, { ...running, concurrency: 4 })
+  const filled = await runChecks(last ?? [], candidate, { ...running, concurrency: 1 })
   clearTimeout(limit)
   candidate.client.close()
-  const results = [...checked, ...replayed].map((result) => withExpectations(result, settings.expectations))
+  const results = [...inOrder([...checked, ...filled]), ...replayed].map((result) =>
+    withExpectations(result, settings.expectations),
+  )
   const peakMemoryBytes = process.resourceUsage().maxRSS * 1024
   const document = documentOf(results, { ...settings, crashes }, performance.now() - startMs, peakMemoryBytes)
   if (settings.writeExpectationsTo !== undefined) {
@@ -75,6 +79,10 @@ const main = async (): Promise<number> => {
   const unknown = crashes.filter(({ row }) => row === undefined || !known.has(row))
   return fail + crash + surprise + unknown.length > 0 ? 1 : 0
 }
+
+const rank = new Map(checks.map(({ id }, index) => [id, index]))
+const inOrder = (results: readonly Result[]): Result[] =>
+  [...results].sort((a, b) => (rank.get(a.requirement.id) ?? 0) - (rank.get(b.requirement.id) ?? 0))
 
 // An error outside of a check is reported in one line, because a stack trace does not help the user.
 const giveUp = (error: unknown): void => {

@@ -14,6 +14,7 @@ import { batchUpdateBlobsChecks } from './cas/batch-update-blobs.js'
 import { blobEdgeChecks } from './cas/blob-edges.js'
 import { findMissingBlobsChecks } from './cas/find-missing-blobs.js'
 import { getTreeChecks } from './cas/get-tree.js'
+import { retentionChecks } from './cas/retention.js'
 import { splitSpliceChecks } from './cas/split-splice.js'
 import { actionEdgeChecks } from './execution/action-edges.js'
 import { commandChecks } from './execution/command.js'
@@ -58,6 +59,7 @@ const all: readonly Check[] = [
   ...splitSpliceChecks,
   ...getActionResultChecks,
   ...updateActionResultChecks,
+  ...retentionChecks,
   ...executeChecks,
   ...executionResultChecks,
   ...missingInputChecks,

@@ -36,6 +36,7 @@ export type Need =
   | 'second-instance'
   | 'read-only-instance'
   | 'cache-only-instance'
+  | 'store-size'
   | 'tls'
   | 'fetch'
   | 'push'
@@ -63,6 +64,8 @@ export interface Candidate {
   readonly secondInstanceName: string | undefined
   readonly readOnlyInstanceName: string | undefined
   readonly cacheOnlyInstanceName: string | undefined
+  /** What the CAS holds, which no call tells. */
+  readonly storeBytes: number | undefined
   readonly capabilities: Output<'build.bazel.remote.execution.v2.ServerCapabilities'>
   /** Platform properties of every action. */
   readonly properties: readonly { readonly name: string; readonly value: string }[]
@@ -73,6 +76,7 @@ export interface CandidateSettings extends TargetSettings {
   readonly secondInstanceName?: string | undefined
   readonly readOnlyInstanceName?: string | undefined
   readonly cacheOnlyInstanceName?: string | undefined
+  readonly storeBytes?: number | undefined
   readonly properties: Candidate['properties']
   readonly headers: Readonly<Record<string, string>>
   /** Multiplies every deadline. Default 1. */
@@ -123,6 +127,7 @@ export const openCandidate = async (settings: CandidateSettings): Promise<Candid
     secondInstanceName: settings.secondInstanceName,
     readOnlyInstanceName: settings.readOnlyInstanceName,
     cacheOnlyInstanceName: settings.cacheOnlyInstanceName,
+    storeBytes: settings.storeBytes,
     capabilities,
     properties: settings.properties,
   }
@@ -223,10 +228,11 @@ export const lacks = (candidate: Candidate, served: ReadonlySet<Need>): ((need: 
     split: cacheCapabilities?.splitBlobSupport === true,
     splice: cacheCapabilities?.spliceBlobSupport === true,
   }
-  const flags: Partial<Record<Need, [string | undefined, string]>> = {
+  const flags: Partial<Record<Need, [string | number | undefined, string]>> = {
     'second-instance': [candidate.secondInstanceName, '--second-instance-name'],
     'read-only-instance': [candidate.readOnlyInstanceName, '--read-only-instance'],
     'cache-only-instance': [candidate.cacheOnlyInstanceName, '--cache-only-instance'],
+    'store-size': [candidate.storeBytes, '--store-size'],
   }
   return (need) => {
     const flag = flags[need]

@@ -159,7 +159,7 @@ export class Exam {
    */
   async upload(...blobs: readonly Uint8Array[]): Promise<Digest[]> {
     const digests = blobs.map(digestOf)
-    for (const batch of batchesOf(blobs, this.#batchableBytes)) {
+    for (const batch of batchesOf(blobs, this.batchableBytes)) {
       const requests = batch.map((data) => ({ digest: digestOf(data), data }))
       const outcome = await this.call(methods.batchUpdateBlobs, { instanceName: this.instanceName, requests })
       this.expectCode(outcome, 'OK')
@@ -168,13 +168,13 @@ export class Exam {
       }
     }
     for (const data of blobs) {
-      if (data.length > this.#batchableBytes) this.expectCode(await this.write(data), 'OK')
+      if (data.length > this.batchableBytes) this.expectCode(await this.write(data), 'OK')
     }
     return digests
   }
 
   /** Larger blobs are sent by ByteStream.Write. */
-  get #batchableBytes(): number {
+  get batchableBytes(): number {
     const announced = this.capabilities.cacheCapabilities?.maxBatchTotalSizeBytes || 4 << 20
     return Math.min(1 << 20, announced / 2)
   }

@@ -18,7 +18,9 @@ import { type ActionResult, onAction, onResult, storeBlob } from './execution.js
 import { type Call, ended, instead, type Mutation, onEnding, onRequest, onResponse, recode } from './mutation.js'
 import { sizeIn } from './resource-name.js'
 
-const [UNKNOWN, INVALID_ARGUMENT, NOT_FOUND, FAILED_PRECONDITION, OUT_OF_RANGE, UNIMPLEMENTED] = [2, 3, 5, 9, 11, 12]
+const [UNKNOWN, INVALID_ARGUMENT, NOT_FOUND, RESOURCE_EXHAUSTED, FAILED_PRECONDITION, OUT_OF_RANGE, UNIMPLEMENTED] = [
+  2, 3, 5, 8, 9, 11, 12,
+]
 
 /** Permitted behaviour that must fail no row. `caughtBy` lists the rows that observe it and accept it. */
 export const lawfulVariants: readonly Mutation[] = [
@@ -174,6 +176,18 @@ export const lawfulVariants: readonly Mutation[] = [
       instead(updateActionResult, (request) =>
         request?.actionResult?.stdoutRaw?.length ? ended(FAILED_PRECONDITION) : undefined,
       ),
+  },
+  {
+    name: 'full-store-refuses-uploads',
+    breaks: 'Nothing: a store that keeps what it promised has no room for more.',
+    caughtBy: ['FMB-08', 'FMB-14', 'ACG-04', 'ACG-14', 'ACG-15'],
+    tamper: () => {
+      let takenBytes = 0
+      return instead(batchUpdateBlobs, (request) => {
+        for (const { data } of request?.requests ?? []) takenBytes += data?.length ?? 0
+        return takenBytes > 800_000 ? ended(RESOURCE_EXHAUSTED) : undefined
+      })
+    },
   },
   {
     name: 'repeated-qualifiers-of-an-unknown-code',

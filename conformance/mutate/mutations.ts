@@ -8,6 +8,7 @@ import { batchReadBlobsMutations } from './mutations/cas/batch-read-blobs.js'
 import { batchUpdateBlobsMutations } from './mutations/cas/batch-update-blobs.js'
 import { findMissingBlobsMutations } from './mutations/cas/find-missing-blobs.js'
 import { getTreeMutations } from './mutations/cas/get-tree.js'
+import { retentionMutations } from './mutations/cas/retention.js'
 import { splitSpliceMutations } from './mutations/cas/split-splice.js'
 import { blobEdgeMutations } from './mutations/edges/blobs.js'
 import { commandEdgeMutations } from './mutations/edges/commands.js'
@@ -38,6 +39,7 @@ export const mutationsBySubject: Readonly<Record<string, readonly Mutation[]>> =
   GetTree: getTreeMutations,
   'Split and Splice': splitSpliceMutations,
   'Action cache': actionCacheMutations,
+  'What lookups and hits keep': retentionMutations,
   'Execution: operations and caching': executionStreamMutations,
   'Execution: failures': executionFailureMutations,
   'Execution: results': executionResultsMutations,

@@ -38,6 +38,8 @@ export interface Check {
    * bound, or it must not queue behind the actions of other checks.
    */
   readonly isAlone?: boolean
+  /** Runs after everything else, sessions too: it fills the store, which may then refuse uploads. */
+  readonly fillsStore?: boolean
   /**
    * After this time the server counts as not answering. Default 30 s: a check takes a second or two on an idle server.
    */

@@ -1,7 +1,6 @@
 /** Rows that no client can observe, and why. Together with the checks they cover the table exactly. */
 export const unobservable: ReadonlyMap<string, string> = new Map([
   ['DIG-14', 'the published SHA256TREE vectors are not available, and no known server announces the function'],
-  ['FMB-08', 'eviction depends on the size of the store and the load of all clients'],
   ['FMB-12', 'needs access to the files of the store'],
   ['BUB-13', 'needs a full store; filling one is unbounded load'],
   ['BRB-11', 'eviction depends on the size of the store and the load of all clients'],
@@ -10,7 +9,6 @@ export const unobservable: ReadonlyMap<string, string> = new Map([
   ['BSR-14', 'needs access to the files of the store'],
   ['BSR-15', 'eviction depends on the size of the store and the load of all clients'],
   ['SPL-11', 'eviction depends on the size of the store and the load of all clients'],
-  ['ACG-04', 'eviction depends on the size of the store and the load of all clients'],
   ['ACG-11', 'needs the store to fail'],
   ['ACU-08', 'needs a full store; filling one is unbounded load'],
   ['EXE-29', "the server's own maximum is not announced, and may be hours"],

@@ -14,6 +14,7 @@ export const USAGE = `usage: remexec-conformance grpc://HOST:PORT [options]
   --second-instance-name NAME   another instance with stores of its own
   --read-only-instance NAME     an instance whose action cache refuses updates
   --cache-only-instance NAME    an instance without execution
+  --store-size SIZE             what the store of the CAS holds, 1mb to 1gb: opens the rows that fill it three times over
   --property NAME=VALUE         a platform property every action carries; repeatable
   --header NAME=VALUE           metadata on every call; repeatable
   --tls-ca, --tls-cert, --tls-key FILE
@@ -78,6 +79,7 @@ export const settingsOf = (args: readonly string[]): Settings | 'help' => {
       secondInstanceName: values['second-instance-name'],
       readOnlyInstanceName: values['read-only-instance'],
       cacheOnlyInstanceName: values['cache-only-instance'],
+      storeBytes: values['store-size'] === undefined ? undefined : bytesOf(values['store-size']),
       properties: pairs(values.property).map(([name, value]) => ({ name, value })),
       headers: Object.fromEntries(pairs(values.header)),
       patience: factorOf(values.patience),
@@ -142,6 +144,7 @@ const parsed = (args: readonly string[]) => {
         'second-instance-name': { type: 'string' },
         'read-only-instance': { type: 'string' },
         'cache-only-instance': { type: 'string' },
+        'store-size': { type: 'string' },
         property: { type: 'string', multiple: true, default: [] },
         header: { type: 'string', multiple: true, default: [] },
         'tls-ca': { type: 'string' },
@@ -174,6 +177,17 @@ const millisecondsOf = (seconds: string): number => {
   return Number(seconds) * 1_000
 }
 
+/** At most 1gb, because three times that is sent. */
+const bytesOf = (size: string): number => {
+  const [, count = '', unit = ''] = /^([1-9]\d{0,3})(mb|gb|mib|gib)$/.exec(size) ?? []
+  const bytes = Number(count) * (unit.endsWith('ib') ? 1_024 : 1_000) ** (unit.startsWith('g') ? 3 : 2)
+  if (count === '' || bytes > 1 << 30)
+    throw new TargetError(
+      `--store-size ${size}: expected 1mb to 1gb, such as 64mb; examine a server with a small store`,
+    )
+  return bytes
+}
+
 const factorOf = (factor: string): number => {
   if (!/^(?:[1-9]\d?|0\.[1-9])$/.test(factor))
     throw new TargetError(`--patience ${factor}: expected a factor, 0.1 to 99`)
@@ -185,6 +199,7 @@ const EXAMINING = [
   'second-instance-name',
   'read-only-instance',
   'cache-only-instance',
+  'store-size',
   'only',
   'except',
 ] as const

@@ -100,6 +100,8 @@ t.test('wrong usage is reported with one reason', async (t) => {
     [[address, '--patience', '0.05'], /--patience 0.05: expected a factor, 0.1 to 99/],
     [[address, '--patience', '0'], /--patience 0: expected a factor/],
     [[address, '--time-limit', '0'], /--time-limit 0: expected seconds/],
+    [[address, '--store-size', '64'], /--store-size 64: expected 1mb to 1gb/],
+    [[address, '--store-size', '2gb'], /--store-size 2gb: expected 1mb to 1gb/],
   ] as const) {
     t.throws(() => settingsOf(args), { name: 'TargetError', message }, args.join(' '))
   }

@@ -28,6 +28,8 @@ const examine = async (
       secondInstanceName: 'second',
       readOnlyInstanceName: 'frozen',
       cacheOnlyInstanceName: 'projects/p/instances/i',
+      // Of the servers in mutations/cas/retention.ts; the one behind the proxy evicts nothing.
+      storeBytes: 1_000_000,
       properties: [{ name: 'OSFamily', value: 'Linux' }],
       headers: {},
       tls: { ca: undefined, cert: undefined, key: undefined },
