@@ -150,17 +150,25 @@ t.test('from-nativelink: the page names every key that has no effect or is refus
   t.same(areNot(keysWith('x-available'), refused), [])
 })
 
-t.test('from-bazel-remote: status on the port of its own, blobs on the other', async (t) => {
-  const { server, address } = await start(t, pathOf('from-bazel-remote'), t.testdir(), { REMEXEC_STATUS_PORT: '0' })
-  const [, status = ''] = await server.hears(/serving grpc:\/\/(\S+) server=status/)
-  const client = new TestClient(address)
-  t.teardown(() => client.close())
-  const { bytes, digest } = blobOf(Buffer.from('a blob'))
-  await upload(client, [bytes])
-  const found = await client.unary(`${CAS}/FindMissingBlobs`, { blobDigests: [wire(digest)] }).response
-  t.same(found.missingBlobDigests, [])
-  t.equal((await fetch(`http://${status}/status`)).status, 200)
-})
+t.test(
+  'from-bazel-remote: a result over gRPC is there over HTTP on the other port, with status and health',
+  async (t) => {
+    const { server, address } = await start(t, pathOf('from-bazel-remote'), t.testdir(), { REMEXEC_STATUS_PORT: '0' })
+    const [, status = ''] = await server.hears(/serving grpc:\/\/(\S+) server=http/)
+    const client = new TestClient(address)
+    t.teardown(() => client.close())
+    const { bytes, digest } = blobOf(Buffer.from('a blob'))
+    await upload(client, [bytes])
+    const actionResult = { outputFiles: [{ path: 'out', digest: wire(digest) }] }
+    const action = blobOf(Buffer.from('an action')).digest
+    await client.unary(`${AC}/UpdateActionResult`, { actionDigest: wire(action), actionResult }).response
+    t.equal((await fetch(`http://${status}/ac/${action.hash}`)).status, 200)
+    t.equal(await (await fetch(`http://${status}/cas/${digest.hash}`)).text(), 'a blob')
+    t.equal((await fetch(`http://${status}/status`)).status, 200)
+    t.equal((await fetch(`http://${status}/health`)).status, 200)
+    t.match(await (await fetch(`http://${status}/`)).text(), /<title>/)
+  },
+)
 
 t.test('bucket: while neither S3 nor Redis answers, uploads, lookups and hits come from the disk', async (t) => {
   const folder = t.testdir({ data: {}, config: {} })

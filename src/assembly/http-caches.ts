@@ -1,5 +1,5 @@
 import { entryFor } from '../base/catch-all.js'
-import type { HttpCacheServiceOptions, ServerConfig } from '../config/config.js'
+import type { Config, HttpCacheServiceOptions, ServerConfig } from '../config/config.js'
 import { HttpError } from '../http/answer.js'
 import { type Route, treeRoute } from '../http/request.js'
 import type { CacheStores } from '../service/http-cache/entries.js'
@@ -59,4 +59,12 @@ export const httpCaches = (server: ServerConfig, parts: Parts, meters: CacheMete
     return treeRoute(path, cacheKinds[kind].handler(mount), 'caller')
   }
   return [...server.services.http_cache.values()].map(routeOf)
+}
+
+/** Bazel over HTTP may name any instance of its server. */
+export const hashClientsOf = ({ servers }: Config): ((instanceName: string) => boolean) => {
+  const serving = servers.filter(({ services }) =>
+    [...services.http_cache.values()].some(({ kind }) => kind === 'bazel'),
+  )
+  return (instanceName) => serving.some(({ services }) => entryFor(services.ac, instanceName) !== undefined)
 }

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { TlsOptions } from 'node:tls'
 import { Admin } from '../admin/admin.js'
-import { entryFor } from '../base/catch-all.js'
 import type { Clock } from '../base/clock.js'
 import type { Config, ServerConfig } from '../config/config.js'
 import { defaultNumber } from '../config/schema/schema.js'
@@ -36,7 +35,7 @@ import { guardedClock } from '../work/guarded-clock.js'
 import { Resources } from '../work/resources.js'
 import { openBuilds } from './builds.js'
 import { DrainTime } from './drain-time.js'
-import { httpCaches, startingHttpCaches } from './http-caches.js'
+import { hashClientsOf, httpCaches, startingHttpCaches } from './http-caches.js'
 import { Instances } from './instances.js'
 import { limitsOf } from './listener-limits.js'
 import { type LogOutput, Observation } from './observation.js'
@@ -354,14 +353,6 @@ const resultStoresOf = (servers: readonly ServerConfig[]): ReadonlySet<string> =
 const viewsOf = (stores: ReadonlyMap<string, Store>, asView: (store: Store) => Store): ((name: string) => Store) => {
   const views = new Map([...stores].map(([name, store]) => [name, asView(store)]))
   return (name) => existing(views, name)
-}
-
-/** Bazel over HTTP may name any instance of its server. */
-const hashClientsOf = ({ servers }: Config): ((instanceName: string) => boolean) => {
-  const serving = servers.filter(({ services }) =>
-    [...services.http_cache.values()].some(({ kind }) => kind === 'bazel'),
-  )
-  return (instanceName) => serving.some(({ services }) => entryFor(services.ac, instanceName) !== undefined)
 }
 
 /** The configuration was checked, so an unknown name is an internal error. */

@@ -4,11 +4,13 @@ import { DirectoryTrees } from '../content/directory-trees.js'
 import type { Log } from '../log/log.js'
 import type { SecretLearner } from '../log/secrets.js'
 import type { DigestFunction } from '../reapi/digest-function.js'
+import { HashSizes, NotedResults } from '../service/http-cache/hash-sizes.js'
 import { buildStores } from '../store/builder.js'
 import type { Store } from '../store/contract/store.js'
 import { asCas } from '../store/view/cas.js'
 import { asKeyed } from '../store/view/keyed.js'
 import { Resources } from '../work/resources.js'
+import { hashClientsOf } from './http-caches.js'
 import { storesOf } from './instance-stores.js'
 import { Instances } from './instances.js'
 import { servedFunctions } from './services.js'
@@ -37,9 +39,12 @@ export const openInstance = async (config: Config, instance: string, parts: Open
     const instances = new Instances(config.instances, parts.clock)
     const view = (name: string, as: (store: Store) => Store): Store =>
       instances.viewOf(instance, as(stores.get(name) as Store))
+    // Clients of HTTP find results that are written here, too.
+    const resultsOf = (store: Store): Store =>
+      hashClientsOf(config)(instance) ? new NotedResults(store, new HashSizes(store)) : store
     return {
       cas: view(casName, asCas),
-      results: resultsName === undefined ? undefined : view(resultsName, asKeyed),
+      results: resultsName === undefined ? undefined : resultsOf(view(resultsName, asKeyed)),
       digestFunctions: servedFunctions(config.global),
       trees: new DirectoryTrees(),
       close: () => resources.close(),
