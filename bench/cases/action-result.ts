@@ -55,6 +55,7 @@ export const getActionResult = ({
     messages: [getRequest.encode({ instanceName, actionDigest, ...hints })],
     ...(headers && { headers }),
     ...(isHit ? {} : { shape: 'absent', code: NOT_FOUND }),
+    ...(outputs > 1 && { shape: `outputs-${outputs}` }),
   })
   const put = ({ instanceName }: Server, actionDigest: (typeof actionDigests)[number]): Request => {
     const actionResult = {

@@ -41,10 +41,15 @@ const cas: Readonly<Record<string, Unary>> = {
 
 const actionCache: Readonly<Record<string, Unary>> = {
   GetActionResult: async (request: { inlineStdout: boolean; inlineOutputFiles: string[] }, call) => {
-    if (shapeOf(call) === 'absent') throw new StatusError('NOT_FOUND', 'no result for this action')
+    const shape = shapeOf(call)
+    if (shape === 'absent') throw new StatusError('NOT_FOUND', 'no result for this action')
+    const [, outputs = '1'] = /^outputs-(\d+)$/.exec(shape) ?? []
     const contents = request.inlineOutputFiles.length > 0 ? { contents: chunk.subarray(0, 1000) } : {}
     return {
-      outputFiles: [{ path: 'out/a', digest: digestOf(1, 1000), ...contents }],
+      outputFiles: Array.from({ length: Number(outputs) }, (_, at) => ({
+        ...{ path: at === 0 ? 'out/a' : `out/${at}`, digest: digestOf(1, 1000) },
+        ...contents,
+      })),
       stdoutDigest: digestOf(2, 1000),
       ...(request.inlineStdout ? { stdoutRaw: chunk.subarray(0, 1000) } : {}),
       executionMetadata: { worker: 'bench' },
