@@ -148,6 +148,8 @@ const importedBy = {
   pino: ['process/json-log'],
   jose: ['security/identity/jwt'],
   bcryptjs: ['security/identity/bcrypt-process'],
+  preact: ['pages/'],
+  'preact-render-to-string': ['pages/'],
   // Clients of backends: peers that need not be there, each loaded by one file (src/store/remote/optional-package.ts).
   '@azure/storage-blob': ['store/kinds/experimental_cloud_object_store/azure'],
   '@azure/identity': ['store/kinds/experimental_cloud_object_store/azure'],

@@ -36,7 +36,7 @@ await build({
 // What a removed source left behind would still be loaded, and packed.
 const built = new Set(
   sources.flatMap((path) => {
-    const module = join(target, `${path.slice(source.length, -'.ts'.length)}.js`)
+    const module = join(target, `${path.slice(source.length).replace(/\.tsx?$/, '')}.js`)
     return [module, `${module}.map`]
   }),
 )
