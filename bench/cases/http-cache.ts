@@ -45,7 +45,7 @@ const caseOf = (name: string, size: Size, drive: Drive, grpc: RateCase): RateCas
 /** Uploads a file and compares what a download gives. */
 const stored = async ({ address }: Server, path: string, blob: Buffer): Promise<void> => {
   const url = `http://${address}${path}`
-  const put = await fetch(url, { method: 'PUT', body: blob })
+  const put = await fetch(url, { method: 'PUT', body: Uint8Array.from(blob) })
   if (!put.ok) throw new Error(`PUT ${path}: ${put.status} ${await put.text()}`)
   const got = await fetch(url)
   if (!Buffer.from(await got.arrayBuffer()).equals(blob)) throw new Error(`GET ${path}: ${got.status}, another content`)
