@@ -1,10 +1,12 @@
 import type { Clock } from '../base/clock.js'
 
-/** What became of a request about an action. */
+const OUTCOMES = ['hit', 'miss', 'written', 'failed'] as const
+
+/** What became of a request about an action. The texts are ASCII without line ends. */
 export interface ActionOutcome {
   /** The key of its digest. */
   readonly action: string
-  readonly outcome: 'hit' | 'miss' | 'written' | 'failed'
+  readonly outcome: (typeof OUTCOMES)[number]
   /** Why it was a miss: `absent`, `incomplete`, `damaged` or `forbidden`; the name of a code if it failed. */
   readonly reason?: string
   /** The key of the output that an incomplete result lacks. */
@@ -27,27 +29,38 @@ export interface RequestRecord extends ActionOutcome, RequestFacts {
   readonly instance: string
 }
 
-interface Kept {
-  readonly timeMs: number
-  readonly instance: string
-  readonly header: string | Buffer | undefined
-  readonly outcome: ActionOutcome
-}
-
-/** At about 700 bytes each: 11 MB. */
 const RECORDS_MAX = 16_384
+const TEXT_MAX_BYTES = 8 * 1024 * 1024
 /** A longer header is not kept, and its request belongs to no build. */
 const HEADER_MAX_LENGTH = 4096
+/** A longer text is not kept. Keys and reasons are shorter. */
+const FIELD_MAX_LENGTH = 1024
+const UTF8_MAX_BYTES = 3
 
 /**
  * The last requests about actions, so that pages can explain what a build got and why. The RequestMetadata of a request
  * is kept as it came and decoded when somebody looks, because most records are never read.
+ *
+ * Records live in arrays of numbers and in one ring of bytes. Objects that outlive their call cost the collector more
+ * than everything else a record needs: kept as objects, they were 6 to 10 % of a GetActionResult that hits.
  */
 export class RequestRecords {
   readonly #clock: Clock
   readonly #factsOf: (header: string | Buffer | undefined) => RequestFacts
-  readonly #ring: Kept[] = []
-  #next = 0
+  readonly #times = new Float64Array(RECORDS_MAX)
+  /** NaN if absent. */
+  readonly #sizes = new Float64Array(RECORDS_MAX)
+  readonly #outcomes = new Uint8Array(RECORDS_MAX)
+  /** Of each record in the ring of bytes: where it starts, its lines in Latin-1, and its instance name in UTF-8. */
+  readonly #starts = new Uint32Array(RECORDS_MAX)
+  readonly #linesBytes = new Uint16Array(RECORDS_MAX)
+  readonly #instanceBytes = new Uint16Array(RECORDS_MAX)
+  readonly #ring = Buffer.allocUnsafeSlow(TEXT_MAX_BYTES)
+  /** Where the next record starts. */
+  #head = 0
+  #added = 0
+  /** How many of the last are still there. */
+  #count = 0
 
   constructor(clock: Clock, factsOf: (header: string | Buffer | undefined) => RequestFacts) {
     this.#clock = clock
@@ -55,17 +68,67 @@ export class RequestRecords {
   }
 
   add(instance: string, header: string | Buffer | undefined, outcome: ActionOutcome): void {
-    const isKept = header !== undefined && header.length <= HEADER_MAX_LENGTH
-    this.#ring[this.#next] = { timeMs: this.#clock.now(), instance, header: isKept ? header : undefined, outcome }
-    this.#next = (this.#next + 1) % RECORDS_MAX
+    const { action, reason = '', output = '', sizeBytes = Number.NaN } = outcome
+    const lines = `${shortened(action)}\n${shortened(reason)}\n${shortened(output)}\n${textOf(header)}`
+    const start = this.#startOf(lines.length + instance.length * UTF8_MAX_BYTES)
+    const at = this.#added % RECORDS_MAX
+    this.#times[at] = this.#clock.now()
+    this.#sizes[at] = sizeBytes
+    this.#outcomes[at] = OUTCOMES.indexOf(outcome.outcome)
+    this.#starts[at] = start
+    this.#linesBytes[at] = this.#ring.write(lines, start, 'latin1')
+    this.#instanceBytes[at] = instance === '' ? 0 : this.#ring.write(instance, start + lines.length)
+    this.#head = start + lines.length + (this.#instanceBytes[at] as number)
+    this.#added++
+    this.#count++
   }
 
-  /** The newest first. */
-  *[Symbol.iterator](): Generator<RequestRecord> {
-    const count = this.#ring.length
-    for (let back = 1; back <= count; back++) {
-      const { timeMs, instance, header, outcome } = this.#ring[(this.#next - back + count) % count] as Kept
-      yield { timeMs, instance, ...outcome, ...this.#factsOf(header) }
+  /** Drops the oldest records until `sizeBytes` are free in one piece. */
+  #startOf(sizeBytes: number): number {
+    if (this.#count === RECORDS_MAX) this.#count--
+    if (this.#head + sizeBytes > TEXT_MAX_BYTES) {
+      this.#dropWithin(this.#head, TEXT_MAX_BYTES)
+      this.#head = 0
+    }
+    this.#dropWithin(this.#head, this.#head + sizeBytes)
+    return this.#head
+  }
+
+  /** The oldest records lie next after the head. */
+  #dropWithin(start: number, end: number): void {
+    while (this.#count > 0) {
+      const oldest = this.#starts[(this.#added - this.#count) % RECORDS_MAX] as number
+      if (oldest < start || oldest >= end) return
+      this.#count--
     }
   }
+
+  /** The newest first. Leaves out what is added after the first step, and what is dropped before its turn. */
+  *[Symbol.iterator](): Generator<RequestRecord> {
+    for (let next = this.#added - 1; next >= this.#added - this.#count; next--) yield this.#at(next % RECORDS_MAX)
+  }
+
+  #at(at: number): RequestRecord {
+    const start = this.#starts[at] as number
+    const end = start + (this.#linesBytes[at] as number)
+    const [action = '', reason = '', output = '', header = ''] = this.#ring.toString('latin1', start, end).split('\n')
+    const sizeBytes = this.#sizes[at] as number
+    return {
+      timeMs: this.#times[at] as number,
+      instance: this.#ring.toString('utf8', end, end + (this.#instanceBytes[at] as number)),
+      action,
+      outcome: OUTCOMES[this.#outcomes[at] as number] as ActionOutcome['outcome'],
+      ...(reason !== '' && { reason }),
+      ...(output !== '' && { output }),
+      ...(!Number.isNaN(sizeBytes) && { sizeBytes }),
+      ...this.#factsOf(header === '' ? undefined : header),
+    }
+  }
+}
+
+const shortened = (text: string): string => (text.length <= FIELD_MAX_LENGTH ? text : '')
+
+const textOf = (header: string | Buffer | undefined): string => {
+  if (header === undefined || header.length > HEADER_MAX_LENGTH) return ''
+  return typeof header === 'string' ? header : header.toString('base64')
 }
