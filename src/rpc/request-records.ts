@@ -35,7 +35,8 @@ const TEXT_MAX_BYTES = 8 * 1024 * 1024
 const HEADER_MAX_LENGTH = 4096
 /** A longer text is not kept. Keys and reasons are shorter. */
 const FIELD_MAX_LENGTH = 1024
-const UTF8_MAX_BYTES = 3
+/** Texts are copied into the ring together, because one copy costs a call out of JavaScript. */
+const PENDING_MAX_LENGTH = 4096
 
 /**
  * The last requests about actions, so that pages can explain what a build got and why. The RequestMetadata of a request
@@ -51,13 +52,15 @@ export class RequestRecords {
   /** NaN if absent. */
   readonly #sizes = new Float64Array(RECORDS_MAX)
   readonly #outcomes = new Uint8Array(RECORDS_MAX)
-  /** Of each record in the ring of bytes: where it starts, its lines in Latin-1, and its instance name in UTF-8. */
+  readonly #instances: string[] = new Array(RECORDS_MAX).fill('')
+  /** Where the lines of each record lie in the ring, in Latin-1. */
   readonly #starts = new Uint32Array(RECORDS_MAX)
-  readonly #linesBytes = new Uint16Array(RECORDS_MAX)
-  readonly #instanceBytes = new Uint16Array(RECORDS_MAX)
+  readonly #lengths = new Uint16Array(RECORDS_MAX)
   readonly #ring = Buffer.allocUnsafeSlow(TEXT_MAX_BYTES)
-  /** Where the next record starts. */
+  /** Where the lines of the next record start. */
   #head = 0
+  /** The lines before the head that are not in the ring yet. */
+  #pending = ''
   #added = 0
   /** How many of the last are still there. */
   #count = 0
@@ -70,28 +73,41 @@ export class RequestRecords {
   add(instance: string, header: string | Buffer | undefined, outcome: ActionOutcome): void {
     const { action, reason = '', output = '', sizeBytes = Number.NaN } = outcome
     const lines = `${shortened(action)}\n${shortened(reason)}\n${shortened(output)}\n${textOf(header)}`
-    const start = this.#startOf(lines.length + instance.length * UTF8_MAX_BYTES)
+    this.#makeRoom(lines.length)
     const at = this.#added % RECORDS_MAX
     this.#times[at] = this.#clock.now()
     this.#sizes[at] = sizeBytes
     this.#outcomes[at] = OUTCOMES.indexOf(outcome.outcome)
-    this.#starts[at] = start
-    this.#linesBytes[at] = this.#ring.write(lines, start, 'latin1')
-    this.#instanceBytes[at] = instance === '' ? 0 : this.#ring.write(instance, start + lines.length)
-    this.#head = start + lines.length + (this.#instanceBytes[at] as number)
+    this.#instances[at] = this.#same(instance)
+    this.#starts[at] = this.#head
+    this.#lengths[at] = lines.length
+    this.#pending += lines
+    this.#head += lines.length
     this.#added++
     this.#count++
   }
 
-  /** Drops the oldest records until `sizeBytes` are free in one piece. */
-  #startOf(sizeBytes: number): number {
+  /** Most requests name the instance of the one before. Its text is then kept once. */
+  #same(instance: string): string {
+    const before = this.#instances[(this.#added + RECORDS_MAX - 1) % RECORDS_MAX] as string
+    return instance === before ? before : instance
+  }
+
+  /** Drops the oldest records until so many bytes are free after the head. */
+  #makeRoom(sizeBytes: number): void {
+    if (this.#pending.length > PENDING_MAX_LENGTH) this.#writePending()
     if (this.#count === RECORDS_MAX) this.#count--
     if (this.#head + sizeBytes > TEXT_MAX_BYTES) {
+      this.#writePending()
       this.#dropWithin(this.#head, TEXT_MAX_BYTES)
       this.#head = 0
     }
     this.#dropWithin(this.#head, this.#head + sizeBytes)
-    return this.#head
+  }
+
+  #writePending(): void {
+    this.#ring.write(this.#pending, this.#head - this.#pending.length, 'latin1')
+    this.#pending = ''
   }
 
   /** The oldest records lie next after the head. */
@@ -109,13 +125,14 @@ export class RequestRecords {
   }
 
   #at(at: number): RequestRecord {
+    this.#writePending()
     const start = this.#starts[at] as number
-    const end = start + (this.#linesBytes[at] as number)
+    const end = start + (this.#lengths[at] as number)
     const [action = '', reason = '', output = '', header = ''] = this.#ring.toString('latin1', start, end).split('\n')
     const sizeBytes = this.#sizes[at] as number
     return {
       timeMs: this.#times[at] as number,
-      instance: this.#ring.toString('utf8', end, end + (this.#instanceBytes[at] as number)),
+      instance: this.#instances[at] as string,
       action,
       outcome: OUTCOMES[this.#outcomes[at] as number] as ActionOutcome['outcome'],
       ...(reason !== '' && { reason }),
