@@ -1,13 +1,17 @@
 import type { Clock } from '../base/clock.js'
 
-const OUTCOMES = ['hit', 'miss', 'written', 'failed'] as const
+const OUTCOMES = ['hit', 'miss', 'written', 'failed', 'ran'] as const
 
 /** What became of a request about an action. The texts are ASCII without line ends. */
 export interface ActionOutcome {
   /** The key of its digest. */
   readonly action: string
+  /** `ran`: an execution whose result was not kept. */
   readonly outcome: (typeof OUTCOMES)[number]
-  /** Why it was a miss: `absent`, `incomplete`, `damaged` or `forbidden`; the name of a code if it failed. */
+  /**
+   * Why it was a miss: `absent`, `incomplete`, `damaged` or `forbidden`; the name of a code if it failed; `exit code 1`
+   * or `do_not_cache` if it ran.
+   */
   readonly reason?: string
   /** The key of the output that an incomplete result lacks. */
   readonly output?: string
@@ -35,8 +39,7 @@ const TEXT_MAX_BYTES = 8 * 1024 * 1024
 const HEADER_MAX_LENGTH = 4096
 /** A longer text is not kept. Keys and reasons are shorter. */
 const FIELD_MAX_LENGTH = 1024
-/** Texts are copied into the ring together, because one copy costs a call out of JavaScript. */
-const PENDING_MAX_LENGTH = 4096
+const UTF8_MAX_BYTES = 3
 
 /**
  * The last requests about actions, so that pages can explain what a build got and why. The RequestMetadata of a request
@@ -52,15 +55,13 @@ export class RequestRecords {
   /** NaN if absent. */
   readonly #sizes = new Float64Array(RECORDS_MAX)
   readonly #outcomes = new Uint8Array(RECORDS_MAX)
-  readonly #instances: string[] = new Array(RECORDS_MAX).fill('')
-  /** Where the lines of each record lie in the ring, in Latin-1. */
+  /** Of each record in the ring of bytes: where it starts, its lines in Latin-1, and its instance name in UTF-8. */
   readonly #starts = new Uint32Array(RECORDS_MAX)
-  readonly #lengths = new Uint16Array(RECORDS_MAX)
+  readonly #linesBytes = new Uint16Array(RECORDS_MAX)
+  readonly #instanceBytes = new Uint16Array(RECORDS_MAX)
   readonly #ring = Buffer.allocUnsafeSlow(TEXT_MAX_BYTES)
-  /** Where the lines of the next record start. */
+  /** Where the next record starts. */
   #head = 0
-  /** The lines before the head that are not in the ring yet. */
-  #pending = ''
   #added = 0
   /** How many of the last are still there. */
   #count = 0
@@ -73,41 +74,28 @@ export class RequestRecords {
   add(instance: string, header: string | Buffer | undefined, outcome: ActionOutcome): void {
     const { action, reason = '', output = '', sizeBytes = Number.NaN } = outcome
     const lines = `${shortened(action)}\n${shortened(reason)}\n${shortened(output)}\n${textOf(header)}`
-    this.#makeRoom(lines.length)
+    const start = this.#startOf(lines.length + instance.length * UTF8_MAX_BYTES)
     const at = this.#added % RECORDS_MAX
     this.#times[at] = this.#clock.now()
     this.#sizes[at] = sizeBytes
     this.#outcomes[at] = OUTCOMES.indexOf(outcome.outcome)
-    this.#instances[at] = this.#same(instance)
-    this.#starts[at] = this.#head
-    this.#lengths[at] = lines.length
-    this.#pending += lines
-    this.#head += lines.length
+    this.#starts[at] = start
+    this.#linesBytes[at] = this.#ring.write(lines, start, 'latin1')
+    this.#instanceBytes[at] = instance === '' ? 0 : this.#ring.write(instance, start + lines.length)
+    this.#head = start + lines.length + (this.#instanceBytes[at] as number)
     this.#added++
     this.#count++
   }
 
-  /** Most requests name the instance of the one before. Its text is then kept once. */
-  #same(instance: string): string {
-    const before = this.#instances[(this.#added + RECORDS_MAX - 1) % RECORDS_MAX] as string
-    return instance === before ? before : instance
-  }
-
-  /** Drops the oldest records until so many bytes are free after the head. */
-  #makeRoom(sizeBytes: number): void {
-    if (this.#pending.length > PENDING_MAX_LENGTH) this.#writePending()
+  /** Drops the oldest records until `sizeBytes` are free in one piece. */
+  #startOf(sizeBytes: number): number {
     if (this.#count === RECORDS_MAX) this.#count--
     if (this.#head + sizeBytes > TEXT_MAX_BYTES) {
-      this.#writePending()
       this.#dropWithin(this.#head, TEXT_MAX_BYTES)
       this.#head = 0
     }
     this.#dropWithin(this.#head, this.#head + sizeBytes)
-  }
-
-  #writePending(): void {
-    this.#ring.write(this.#pending, this.#head - this.#pending.length, 'latin1')
-    this.#pending = ''
+    return this.#head
   }
 
   /** The oldest records lie next after the head. */
@@ -125,14 +113,13 @@ export class RequestRecords {
   }
 
   #at(at: number): RequestRecord {
-    this.#writePending()
     const start = this.#starts[at] as number
-    const end = start + (this.#lengths[at] as number)
+    const end = start + (this.#linesBytes[at] as number)
     const [action = '', reason = '', output = '', header = ''] = this.#ring.toString('latin1', start, end).split('\n')
     const sizeBytes = this.#sizes[at] as number
     return {
       timeMs: this.#times[at] as number,
-      instance: this.#instances[at] as string,
+      instance: this.#ring.toString('utf8', end, end + (this.#instanceBytes[at] as number)),
       action,
       outcome: OUTCOMES[this.#outcomes[at] as number] as ActionOutcome['outcome'],
       ...(reason !== '' && { reason }),

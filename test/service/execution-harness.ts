@@ -7,8 +7,10 @@ import { type Log, textLog } from '../../src/log/log.js'
 import { unpack } from '../../src/proto/any.js'
 import { codec, type Input, type Output } from '../../src/proto/codec.js'
 import { ExecutionStage } from '../../src/proto/generated/build.bazel.remote.execution.v2.js'
+import { requestFacts } from '../../src/proto/request-metadata.js'
 import { Digest } from '../../src/reapi/digest.js'
 import type { DigestFunction } from '../../src/reapi/digest-function.js'
+import { RequestRecords } from '../../src/rpc/request-records.js'
 import type { Scheduler } from '../../src/scheduler/scheduler.js'
 import { SchedulerHost } from '../../src/scheduler/simple/host.js'
 import type { SimpleSettings } from '../../src/scheduler/simple/settings.js'
@@ -174,6 +176,7 @@ export const buildAction = (
 }
 
 export interface ExecutionServer {
+  readonly records: RequestRecords
   readonly client: TestClient
   readonly clock: ManualClock
   readonly host: SchedulerHost
@@ -239,6 +242,7 @@ export const serveExecution = async (t: Test, options: ExecutionServeOptions = {
     log,
   }
   const ac = new Map([...instances].map(([name, instance]) => [name, { ...instance, isReadOnly: false }]))
+  const records = new RequestRecords(clock, requestFacts)
   const listener = await listen({
     address: '127.0.0.1:0',
     services: [
@@ -247,6 +251,7 @@ export const serveExecution = async (t: Test, options: ExecutionServeOptions = {
       workerApiService({ scheduler: host, clock }),
       actionCacheService({ instances: ac, maxResponseBytes: 4 * MIB }),
     ],
+    records,
     log,
   })
   const connect = (): TestClient => {
@@ -265,6 +270,7 @@ export const serveExecution = async (t: Test, options: ExecutionServeOptions = {
     host,
     cas: first.cas,
     ac: first.ac,
+    records,
     otherCache: otherCaches.get('OTHER') ?? never('OTHER'),
     logged,
     connect,

@@ -123,6 +123,25 @@ t.test('EXE-07, EXE-08, EXE-10, EXE-23: lookups, storing and sharing of results'
   const response = await run(new Reader(server.execute(late)), 0, Code.DEADLINE_EXCEEDED)
   t.equal(response.status?.code, Code.DEADLINE_EXCEEDED)
   t.equal((await cached(server.client, wire(late.digest))).code, 'NOT_FOUND', 'EXE-10')
+
+  const again = await run(new Reader(server.execute(built, { skipCacheLookup: true })), 0)
+  t.equal(again.cachedResult, false)
+  await new Reader(server.execute(built)).rest()
+  const recorded = [...server.records].reverse().filter(({ outcome }) => outcome !== 'miss')
+  t.same(
+    recorded.map(({ action, outcome, reason = '' }) => [action, outcome, reason]),
+    [
+      [built.digest.key, 'written', ''],
+      [built.digest.key, 'hit', ''],
+      [private_.digest.key, 'ran', 'do_not_cache'],
+      [private_.digest.key, 'ran', 'do_not_cache'],
+      [failing.digest.key, 'ran', 'exit code 3'],
+      [late.digest.key, 'failed', 'DEADLINE_EXCEEDED'],
+      [built.digest.key, 'written', ''],
+      [built.digest.key, 'hit', ''],
+    ],
+    'records for pages',
+  )
 })
 
 t.test('EXE-13: thousands of missing files are listed once each, in one detail, in parts of work', async (t) => {

@@ -14,6 +14,7 @@ import type { ExecutionRequest } from '../../scheduler/scheduler.js'
 import { inInstance } from '../instance.js'
 import { requestDigest } from '../request.js'
 import { send } from '../send.js'
+import { actionOutcome } from './action-outcome.js'
 import { type ExecutionOptions, executionInstance, schedulerOf } from './instance.js'
 import { inlinedOperationMessage, operationMessage, readerOf } from './operation-message.js'
 import { type PreparedAction, prepareAction } from './prepare.js'
@@ -39,7 +40,7 @@ const execute = (options: ExecutionOptions) => {
   const commands = new LruCache<Command>(KNOWN_COMMAND_BYTES)
   const refusals = new Refusals(options)
   return async (request: ExecuteRequest, rpc: ServedCall, responses: Writable): Promise<void> => {
-    const { name, instance, call } = await begin(request, rpc, { options, commands, refusals })
+    const { name, instance, call, action, doNotCache } = await begin(request, rpc, { options, commands, refusals })
     // By then a lookup in memory has finished, so the first message already has its outcome and a hit takes one
     // message.
     await setImmediate()
@@ -52,6 +53,7 @@ const execute = (options: ExecutionOptions) => {
       if (state.joined !== undefined && !isLinked) call.span?.link(state.joined)
       isLinked ||= state.joined !== undefined
       refusals.ofOperation(request, rpc, state)
+      if (state.outcome !== undefined) rpc.record?.(actionOutcome(action, state.outcome, doNotCache))
       await send(responses, await inlinedOperationMessage(state, inlining, reader))
     }
   }
@@ -72,17 +74,18 @@ const begin = async (request: ExecuteRequest, rpc: ServedCall, { options, comman
     const actionDigest = requestDigest(request.actionDigest, functions, 'action_digest')
     const call = inInstance(rpc, instanceName)
     const prepared = await orMissing(prepareAction(instance, actionDigest, { commands, trees: options.trees }, call))
+    const known = prepared instanceof StatusError ? { ...NOTHING_KNOWN, refusal: prepared } : prepared
     const name = await instance.scheduler.execute({
       ...{ instanceName, actionDigest },
       priority: request.executionPolicy?.priority ?? 0,
       skipCacheLookup: request.skipCacheLookup,
-      ...(prepared instanceof StatusError ? { ...NOTHING_KNOWN, refusal: prepared } : prepared),
+      ...known,
       ...askedBy(call),
       trace: call.span?.context,
       identity: rpc.visitor?.nameInResults,
     })
     rpc.note({ operation: name })
-    return { name, instance, call }
+    return { name, instance, call, action: actionDigest.key, doNotCache: known.doNotCache }
   } catch (error) {
     refusals.ofCall(request, rpc, error)
     throw error
