@@ -780,6 +780,10 @@ export interface ExperimentalCloudObjectStoreOptions {
    */
   readonly consider_expired_after_s: number
   /**
+   * The age in days at which a rule of the bucket deletes objects; 0: there is no such rule, or nothing is promised. The store then keeps what is used: objects that are read, found by FindMissingBlobs or named by a served action cache hit are made young again once half of this age has passed, by copying them onto themselves inside the bucket (azure: by setting their metadata). So a quarter of this age is promised (`retention` of other stores). The credentials need the right to write. A rule for azure must count days since modification, not since creation. Versioning or soft delete would keep each copy.
+   */
+  readonly lifecycle_days: number
+  /**
    * Largest body of one upload request, which is held in memory for a retry; larger blobs are sent in parts of this size. At least the provider's minimum for a part (5 MiB with S3). Left out: 5 MB, with ontap 20 MB. With gcs the part size is `resumable_chunk_size`.
    */
   readonly max_retry_buffer_per_request?: number

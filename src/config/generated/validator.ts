@@ -4275,7 +4275,7 @@ return errors === 0;
 }
 validate100.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema44 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/store/experimental_cloud_object_store.json","title":"experimental_cloud_object_store","description":"Keeps each blob as an object in a bucket. Credentials come from the default sources of the provider's library, unless keys here give them. Give an S3 bucket a lifecycle rule that aborts incomplete multipart uploads after a day: if an answer is lost or the process killed, nothing else removes such an upload.","type":"object","properties":{"provider":{"description":"The provider; it decides which of the other fields apply.","type":"string","enum":["aws","gcs","azure","ontap","r2","oci"]},"region":{"description":"Region (aws, oci). Left out with aws: `AWS_REGION` or the profile.","type":"string"},"bucket":{"description":"Bucket (all but azure, whose word is `container`).","type":"string"},"resumable_chunk_size":{"description":"Bytes of one part of a resumable upload (gcs), rounded up to 256 KiB.","type":["integer","string"],"x-value":"size","default":2000000,"x-zero-is-default":true},"authentication_required":{"description":"Refuse to start without credentials (gcs); otherwise requests are sent without any if none are found.","type":["boolean","string"],"x-value":"bool","default":false},"connection_timeout_s":{"description":"Seconds connecting may take (gcs).","type":["integer","string"],"x-value":"duration","default":3,"x-zero-is-default":true},"read_timeout_s":{"description":"Seconds without progress after which a read fails (gcs).","type":["integer","string"],"x-value":"duration","default":3,"x-zero-is-default":true},"account_name":{"description":"Storage account (azure).","type":"string"},"container":{"description":"Container (azure).","type":"string"},"sas_url":{"description":"Signed address of the account or the container, instead of other credentials (azure).","type":"string"},"endpoint":{"description":"Address of the service. Required for ontap; elsewhere it replaces the provider's own address, for another server with the same protocol. Left out with aws: `AWS_ENDPOINT_URL_S3`.","type":"string"},"vserver_name":{"description":"Virtual server, used as the region (ontap).","type":"string"},"root_certificates":{"description":"PEM file of the authorities to trust instead of the system's (ontap).","type":"string","x-path":true,"x-public":true},"account_id":{"description":"Account, part of the address (r2).","type":"string"},"namespace":{"description":"Namespace, part of the address (oci).","type":"string"},"access_key_id":{"description":"Key id (r2, oci). Left out: the default sources of Amazon's library, `AWS_ACCESS_KEY_ID` first.","type":"string"},"secret_access_key":{"description":"Secret of the key (r2, oci); goes with `access_key_id`.","type":"string"},"key_prefix":{"description":"Prefix of every key, without a separator. Different prefixes keep content separate.","type":"string","default":""},"retry":{"description":"How failed calls are retried.","$ref":"https://remexec.invalid/schema/shared/retry.json","default":{}},"consider_expired_after_s":{"description":"Objects older than this many seconds count as missing, so that a rule of the bucket may delete them; 0 means never.","type":["integer","string"],"x-value":"duration","default":0},"max_retry_buffer_per_request":{"description":"Largest body of one upload request, which is held in memory for a retry; larger blobs are sent in parts of this size. At least the provider's minimum for a part (5 MiB with S3). Left out: 5 MB, with ontap 20 MB. With gcs the part size is `resumable_chunk_size`.","type":["integer","string"],"x-value":"size"},"multipart_max_concurrent_uploads":{"description":"Parts in flight at one time, of all uploads together; each takes the memory of a part.","type":["integer","string"],"x-value":"count","minimum":0,"default":10,"x-zero-is-default":true},"insecure_allow_http":{"description":"Allow an address with `http://`.","type":["boolean","string"],"x-value":"bool","default":false},"disable_http2":{"description":"Use HTTP/1.1 only, as the libraries of the providers do anyway.","type":["boolean","string"],"x-value":"bool","default":false,"x-ignored":true,"x-always-so":true}},"additionalProperties":false,"required":["provider"]};
+const schema44 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/store/experimental_cloud_object_store.json","title":"experimental_cloud_object_store","description":"Keeps each blob as an object in a bucket. Credentials come from the default sources of the provider's library, unless keys here give them. Give an S3 bucket a lifecycle rule that aborts incomplete multipart uploads after a day: if an answer is lost or the process killed, nothing else removes such an upload.","type":"object","properties":{"provider":{"description":"The provider; it decides which of the other fields apply.","type":"string","enum":["aws","gcs","azure","ontap","r2","oci"]},"region":{"description":"Region (aws, oci). Left out with aws: `AWS_REGION` or the profile.","type":"string"},"bucket":{"description":"Bucket (all but azure, whose word is `container`).","type":"string"},"resumable_chunk_size":{"description":"Bytes of one part of a resumable upload (gcs), rounded up to 256 KiB.","type":["integer","string"],"x-value":"size","default":2000000,"x-zero-is-default":true},"authentication_required":{"description":"Refuse to start without credentials (gcs); otherwise requests are sent without any if none are found.","type":["boolean","string"],"x-value":"bool","default":false},"connection_timeout_s":{"description":"Seconds connecting may take (gcs).","type":["integer","string"],"x-value":"duration","default":3,"x-zero-is-default":true},"read_timeout_s":{"description":"Seconds without progress after which a read fails (gcs).","type":["integer","string"],"x-value":"duration","default":3,"x-zero-is-default":true},"account_name":{"description":"Storage account (azure).","type":"string"},"container":{"description":"Container (azure).","type":"string"},"sas_url":{"description":"Signed address of the account or the container, instead of other credentials (azure).","type":"string"},"endpoint":{"description":"Address of the service. Required for ontap; elsewhere it replaces the provider's own address, for another server with the same protocol. Left out with aws: `AWS_ENDPOINT_URL_S3`.","type":"string"},"vserver_name":{"description":"Virtual server, used as the region (ontap).","type":"string"},"root_certificates":{"description":"PEM file of the authorities to trust instead of the system's (ontap).","type":"string","x-path":true,"x-public":true},"account_id":{"description":"Account, part of the address (r2).","type":"string"},"namespace":{"description":"Namespace, part of the address (oci).","type":"string"},"access_key_id":{"description":"Key id (r2, oci). Left out: the default sources of Amazon's library, `AWS_ACCESS_KEY_ID` first.","type":"string"},"secret_access_key":{"description":"Secret of the key (r2, oci); goes with `access_key_id`.","type":"string"},"key_prefix":{"description":"Prefix of every key, without a separator. Different prefixes keep content separate.","type":"string","default":""},"retry":{"description":"How failed calls are retried.","$ref":"https://remexec.invalid/schema/shared/retry.json","default":{}},"consider_expired_after_s":{"description":"Objects older than this many seconds count as missing, so that a rule of the bucket may delete them; 0 means never.","type":["integer","string"],"x-value":"duration","default":0},"lifecycle_days":{"description":"The age in days at which a rule of the bucket deletes objects; 0: there is no such rule, or nothing is promised. The store then keeps what is used: objects that are read, found by FindMissingBlobs or named by a served action cache hit are made young again once half of this age has passed, by copying them onto themselves inside the bucket (azure: by setting their metadata). So a quarter of this age is promised (`retention` of other stores). The credentials need the right to write. A rule for azure must count days since modification, not since creation. Versioning or soft delete would keep each copy.","type":["integer","string"],"x-value":"count","minimum":0,"maximum":3650,"default":0},"max_retry_buffer_per_request":{"description":"Largest body of one upload request, which is held in memory for a retry; larger blobs are sent in parts of this size. At least the provider's minimum for a part (5 MiB with S3). Left out: 5 MB, with ontap 20 MB. With gcs the part size is `resumable_chunk_size`.","type":["integer","string"],"x-value":"size"},"multipart_max_concurrent_uploads":{"description":"Parts in flight at one time, of all uploads together; each takes the memory of a part.","type":["integer","string"],"x-value":"count","minimum":0,"default":10,"x-zero-is-default":true},"insecure_allow_http":{"description":"Allow an address with `http://`.","type":["boolean","string"],"x-value":"bool","default":false},"disable_http2":{"description":"Use HTTP/1.1 only, as the libraries of the providers do anyway.","type":["boolean","string"],"x-value":"bool","default":false,"x-ignored":true,"x-always-so":true}},"additionalProperties":false,"required":["provider"]};
 
 function validate102(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/store/experimental_cloud_object_store.json" */;
@@ -4629,10 +4629,10 @@ vErrors.push(err26);
 errors++;
 }
 }
-if(data.max_retry_buffer_per_request !== undefined){
-let data20 = data.max_retry_buffer_per_request;
+if(data.lifecycle_days !== undefined){
+let data20 = data.lifecycle_days;
 if((!(((typeof data20 == "number") && (!(data20 % 1) && !isNaN(data20))) && (isFinite(data20)))) && (typeof data20 !== "string")){
-const err27 = {instancePath:instancePath+"/max_retry_buffer_per_request",schemaPath:"#/properties/max_retry_buffer_per_request/type",keyword:"type",params:{type: schema44.properties.max_retry_buffer_per_request.type},message:"must be integer,string",schema:schema44.properties.max_retry_buffer_per_request.type,parentSchema:schema44.properties.max_retry_buffer_per_request,data:data20};
+const err27 = {instancePath:instancePath+"/lifecycle_days",schemaPath:"#/properties/lifecycle_days/type",keyword:"type",params:{type: schema44.properties.lifecycle_days.type},message:"must be integer,string",schema:schema44.properties.lifecycle_days.type,parentSchema:schema44.properties.lifecycle_days,data:data20};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -4641,9 +4641,9 @@ vErrors.push(err27);
 }
 errors++;
 }
-const reason5 = checkScalar.call(this, "size", data20, schema44.properties.max_retry_buffer_per_request, instancePath+"/max_retry_buffer_per_request");
+const reason5 = checkScalar.call(this, "count", data20, schema44.properties.lifecycle_days, instancePath+"/lifecycle_days");
 if(reason5 !== undefined){
-const err28 = {instancePath:instancePath+"/max_retry_buffer_per_request",schemaPath:"#/properties/max_retry_buffer_per_request/x-value",keyword:"x-value",params:{},message:reason5,schema:"size",parentSchema:schema44.properties.max_retry_buffer_per_request,data:data20};
+const err28 = {instancePath:instancePath+"/lifecycle_days",schemaPath:"#/properties/lifecycle_days/x-value",keyword:"x-value",params:{},message:reason5,schema:"count",parentSchema:schema44.properties.lifecycle_days,data:data20};
 if(vErrors === null){
 vErrors = [err28];
 }
@@ -4652,11 +4652,9 @@ vErrors.push(err28);
 }
 errors++;
 }
-}
-if(data.multipart_max_concurrent_uploads !== undefined){
-let data21 = data.multipart_max_concurrent_uploads;
-if((!(((typeof data21 == "number") && (!(data21 % 1) && !isNaN(data21))) && (isFinite(data21)))) && (typeof data21 !== "string")){
-const err29 = {instancePath:instancePath+"/multipart_max_concurrent_uploads",schemaPath:"#/properties/multipart_max_concurrent_uploads/type",keyword:"type",params:{type: schema44.properties.multipart_max_concurrent_uploads.type},message:"must be integer,string",schema:schema44.properties.multipart_max_concurrent_uploads.type,parentSchema:schema44.properties.multipart_max_concurrent_uploads,data:data21};
+if((typeof data20 == "number") && (isFinite(data20))){
+if(data20 > 3650 || isNaN(data20)){
+const err29 = {instancePath:instancePath+"/lifecycle_days",schemaPath:"#/properties/lifecycle_days/maximum",keyword:"maximum",params:{comparison: "<=", limit: 3650},message:"must be <= 3650",schema:3650,parentSchema:schema44.properties.lifecycle_days,data:data20};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -4665,9 +4663,8 @@ vErrors.push(err29);
 }
 errors++;
 }
-const reason6 = checkScalar.call(this, "count", data21, schema44.properties.multipart_max_concurrent_uploads, instancePath+"/multipart_max_concurrent_uploads");
-if(reason6 !== undefined){
-const err30 = {instancePath:instancePath+"/multipart_max_concurrent_uploads",schemaPath:"#/properties/multipart_max_concurrent_uploads/x-value",keyword:"x-value",params:{},message:reason6,schema:"count",parentSchema:schema44.properties.multipart_max_concurrent_uploads,data:data21};
+if(data20 < 0 || isNaN(data20)){
+const err30 = {instancePath:instancePath+"/lifecycle_days",schemaPath:"#/properties/lifecycle_days/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema44.properties.lifecycle_days,data:data20};
 if(vErrors === null){
 vErrors = [err30];
 }
@@ -4676,9 +4673,12 @@ vErrors.push(err30);
 }
 errors++;
 }
-if((typeof data21 == "number") && (isFinite(data21))){
-if(data21 < 0 || isNaN(data21)){
-const err31 = {instancePath:instancePath+"/multipart_max_concurrent_uploads",schemaPath:"#/properties/multipart_max_concurrent_uploads/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema44.properties.multipart_max_concurrent_uploads,data:data21};
+}
+}
+if(data.max_retry_buffer_per_request !== undefined){
+let data21 = data.max_retry_buffer_per_request;
+if((!(((typeof data21 == "number") && (!(data21 % 1) && !isNaN(data21))) && (isFinite(data21)))) && (typeof data21 !== "string")){
+const err31 = {instancePath:instancePath+"/max_retry_buffer_per_request",schemaPath:"#/properties/max_retry_buffer_per_request/type",keyword:"type",params:{type: schema44.properties.max_retry_buffer_per_request.type},message:"must be integer,string",schema:schema44.properties.max_retry_buffer_per_request.type,parentSchema:schema44.properties.max_retry_buffer_per_request,data:data21};
 if(vErrors === null){
 vErrors = [err31];
 }
@@ -4687,12 +4687,9 @@ vErrors.push(err31);
 }
 errors++;
 }
-}
-}
-if(data.insecure_allow_http !== undefined){
-let data22 = data.insecure_allow_http;
-if((typeof data22 !== "boolean") && (typeof data22 !== "string")){
-const err32 = {instancePath:instancePath+"/insecure_allow_http",schemaPath:"#/properties/insecure_allow_http/type",keyword:"type",params:{type: schema44.properties.insecure_allow_http.type},message:"must be boolean,string",schema:schema44.properties.insecure_allow_http.type,parentSchema:schema44.properties.insecure_allow_http,data:data22};
+const reason6 = checkScalar.call(this, "size", data21, schema44.properties.max_retry_buffer_per_request, instancePath+"/max_retry_buffer_per_request");
+if(reason6 !== undefined){
+const err32 = {instancePath:instancePath+"/max_retry_buffer_per_request",schemaPath:"#/properties/max_retry_buffer_per_request/x-value",keyword:"x-value",params:{},message:reason6,schema:"size",parentSchema:schema44.properties.max_retry_buffer_per_request,data:data21};
 if(vErrors === null){
 vErrors = [err32];
 }
@@ -4701,9 +4698,11 @@ vErrors.push(err32);
 }
 errors++;
 }
-const reason7 = checkScalar.call(this, "bool", data22, schema44.properties.insecure_allow_http, instancePath+"/insecure_allow_http");
-if(reason7 !== undefined){
-const err33 = {instancePath:instancePath+"/insecure_allow_http",schemaPath:"#/properties/insecure_allow_http/x-value",keyword:"x-value",params:{},message:reason7,schema:"bool",parentSchema:schema44.properties.insecure_allow_http,data:data22};
+}
+if(data.multipart_max_concurrent_uploads !== undefined){
+let data22 = data.multipart_max_concurrent_uploads;
+if((!(((typeof data22 == "number") && (!(data22 % 1) && !isNaN(data22))) && (isFinite(data22)))) && (typeof data22 !== "string")){
+const err33 = {instancePath:instancePath+"/multipart_max_concurrent_uploads",schemaPath:"#/properties/multipart_max_concurrent_uploads/type",keyword:"type",params:{type: schema44.properties.multipart_max_concurrent_uploads.type},message:"must be integer,string",schema:schema44.properties.multipart_max_concurrent_uploads.type,parentSchema:schema44.properties.multipart_max_concurrent_uploads,data:data22};
 if(vErrors === null){
 vErrors = [err33];
 }
@@ -4712,11 +4711,9 @@ vErrors.push(err33);
 }
 errors++;
 }
-}
-if(data.disable_http2 !== undefined){
-let data23 = data.disable_http2;
-if((typeof data23 !== "boolean") && (typeof data23 !== "string")){
-const err34 = {instancePath:instancePath+"/disable_http2",schemaPath:"#/properties/disable_http2/type",keyword:"type",params:{type: schema44.properties.disable_http2.type},message:"must be boolean,string",schema:schema44.properties.disable_http2.type,parentSchema:schema44.properties.disable_http2,data:data23};
+const reason7 = checkScalar.call(this, "count", data22, schema44.properties.multipart_max_concurrent_uploads, instancePath+"/multipart_max_concurrent_uploads");
+if(reason7 !== undefined){
+const err34 = {instancePath:instancePath+"/multipart_max_concurrent_uploads",schemaPath:"#/properties/multipart_max_concurrent_uploads/x-value",keyword:"x-value",params:{},message:reason7,schema:"count",parentSchema:schema44.properties.multipart_max_concurrent_uploads,data:data22};
 if(vErrors === null){
 vErrors = [err34];
 }
@@ -4725,9 +4722,9 @@ vErrors.push(err34);
 }
 errors++;
 }
-const reason8 = checkScalar.call(this, "bool", data23, schema44.properties.disable_http2, instancePath+"/disable_http2");
-if(reason8 !== undefined){
-const err35 = {instancePath:instancePath+"/disable_http2",schemaPath:"#/properties/disable_http2/x-value",keyword:"x-value",params:{},message:reason8,schema:"bool",parentSchema:schema44.properties.disable_http2,data:data23};
+if((typeof data22 == "number") && (isFinite(data22))){
+if(data22 < 0 || isNaN(data22)){
+const err35 = {instancePath:instancePath+"/multipart_max_concurrent_uploads",schemaPath:"#/properties/multipart_max_concurrent_uploads/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema44.properties.multipart_max_concurrent_uploads,data:data22};
 if(vErrors === null){
 vErrors = [err35];
 }
@@ -4738,8 +4735,10 @@ errors++;
 }
 }
 }
-else {
-const err36 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema44.type,parentSchema:schema44,data};
+if(data.insecure_allow_http !== undefined){
+let data23 = data.insecure_allow_http;
+if((typeof data23 !== "boolean") && (typeof data23 !== "string")){
+const err36 = {instancePath:instancePath+"/insecure_allow_http",schemaPath:"#/properties/insecure_allow_http/type",keyword:"type",params:{type: schema44.properties.insecure_allow_http.type},message:"must be boolean,string",schema:schema44.properties.insecure_allow_http.type,parentSchema:schema44.properties.insecure_allow_http,data:data23};
 if(vErrors === null){
 vErrors = [err36];
 }
@@ -4748,12 +4747,59 @@ vErrors.push(err36);
 }
 errors++;
 }
+const reason8 = checkScalar.call(this, "bool", data23, schema44.properties.insecure_allow_http, instancePath+"/insecure_allow_http");
+if(reason8 !== undefined){
+const err37 = {instancePath:instancePath+"/insecure_allow_http",schemaPath:"#/properties/insecure_allow_http/x-value",keyword:"x-value",params:{},message:reason8,schema:"bool",parentSchema:schema44.properties.insecure_allow_http,data:data23};
+if(vErrors === null){
+vErrors = [err37];
+}
+else {
+vErrors.push(err37);
+}
+errors++;
+}
+}
+if(data.disable_http2 !== undefined){
+let data24 = data.disable_http2;
+if((typeof data24 !== "boolean") && (typeof data24 !== "string")){
+const err38 = {instancePath:instancePath+"/disable_http2",schemaPath:"#/properties/disable_http2/type",keyword:"type",params:{type: schema44.properties.disable_http2.type},message:"must be boolean,string",schema:schema44.properties.disable_http2.type,parentSchema:schema44.properties.disable_http2,data:data24};
+if(vErrors === null){
+vErrors = [err38];
+}
+else {
+vErrors.push(err38);
+}
+errors++;
+}
+const reason9 = checkScalar.call(this, "bool", data24, schema44.properties.disable_http2, instancePath+"/disable_http2");
+if(reason9 !== undefined){
+const err39 = {instancePath:instancePath+"/disable_http2",schemaPath:"#/properties/disable_http2/x-value",keyword:"x-value",params:{},message:reason9,schema:"bool",parentSchema:schema44.properties.disable_http2,data:data24};
+if(vErrors === null){
+vErrors = [err39];
+}
+else {
+vErrors.push(err39);
+}
+errors++;
+}
+}
+}
+else {
+const err40 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema44.type,parentSchema:schema44,data};
+if(vErrors === null){
+vErrors = [err40];
+}
+else {
+vErrors.push(err40);
+}
+errors++;
+}
 validate102.errors = vErrors;
 return errors === 0;
 }
 validate102.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema45 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/store/experimental_s3_store.json","title":"experimental_s3_store","description":"The older spelling of `experimental_cloud_object_store` with `provider: 'aws'`.","deprecated":true,"x-becomes":"experimental_cloud_object_store","x-becomes-with":{"provider":"aws"},"type":"object","properties":{"region":{"$ref":"https://remexec.invalid/schema/store/experimental_cloud_object_store.json#/properties/region"},"bucket":{"$ref":"https://remexec.invalid/schema/store/experimental_cloud_object_store.json#/properties/bucket"},"endpoint":{"$ref":"https://remexec.invalid/schema/store/experimental_cloud_object_store.json#/properties/endpoint"},"key_prefix":{"$ref":"https://remexec.invalid/schema/store/experimental_cloud_object_store.json#/properties/key_prefix"},"retry":{"$ref":"https://remexec.invalid/schema/store/experimental_cloud_object_store.json#/properties/retry"},"consider_expired_after_s":{"$ref":"https://remexec.invalid/schema/store/experimental_cloud_object_store.json#/properties/consider_expired_after_s"},"max_retry_buffer_per_request":{"$ref":"https://remexec.invalid/schema/store/experimental_cloud_object_store.json#/properties/max_retry_buffer_per_request"},"multipart_max_concurrent_uploads":{"$ref":"https://remexec.invalid/schema/store/experimental_cloud_object_store.json#/properties/multipart_max_concurrent_uploads"},"insecure_allow_http":{"$ref":"https://remexec.invalid/schema/store/experimental_cloud_object_store.json#/properties/insecure_allow_http"},"disable_http2":{"$ref":"https://remexec.invalid/schema/store/experimental_cloud_object_store.json#/properties/disable_http2"}},"additionalProperties":false};
+const schema45 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/store/experimental_s3_store.json","title":"experimental_s3_store","description":"The older spelling of `experimental_cloud_object_store` with `provider: 'aws'`.","deprecated":true,"x-becomes":"experimental_cloud_object_store","x-becomes-with":{"provider":"aws"},"type":"object","properties":{"region":{"$ref":"https://remexec.invalid/schema/store/experimental_cloud_object_store.json#/properties/region"},"bucket":{"$ref":"https://remexec.invalid/schema/store/experimental_cloud_object_store.json#/properties/bucket"},"endpoint":{"$ref":"https://remexec.invalid/schema/store/experimental_cloud_object_store.json#/properties/endpoint"},"key_prefix":{"$ref":"https://remexec.invalid/schema/store/experimental_cloud_object_store.json#/properties/key_prefix"},"retry":{"$ref":"https://remexec.invalid/schema/store/experimental_cloud_object_store.json#/properties/retry"},"consider_expired_after_s":{"$ref":"https://remexec.invalid/schema/store/experimental_cloud_object_store.json#/properties/consider_expired_after_s"},"lifecycle_days":{"$ref":"https://remexec.invalid/schema/store/experimental_cloud_object_store.json#/properties/lifecycle_days"},"max_retry_buffer_per_request":{"$ref":"https://remexec.invalid/schema/store/experimental_cloud_object_store.json#/properties/max_retry_buffer_per_request"},"multipart_max_concurrent_uploads":{"$ref":"https://remexec.invalid/schema/store/experimental_cloud_object_store.json#/properties/multipart_max_concurrent_uploads"},"insecure_allow_http":{"$ref":"https://remexec.invalid/schema/store/experimental_cloud_object_store.json#/properties/insecure_allow_http"},"disable_http2":{"$ref":"https://remexec.invalid/schema/store/experimental_cloud_object_store.json#/properties/disable_http2"}},"additionalProperties":false};
 const schema46 = {"description":"Region (aws, oci). Left out with aws: `AWS_REGION` or the profile.","type":"string"};
 
 function validate106(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -5112,7 +5158,7 @@ return errors === 0;
 }
 validate116.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
-const schema52 = {"description":"Largest body of one upload request, which is held in memory for a retry; larger blobs are sent in parts of this size. At least the provider's minimum for a part (5 MiB with S3). Left out: 5 MB, with ontap 20 MB. With gcs the part size is `resumable_chunk_size`.","type":["integer","string"],"x-value":"size"};
+const schema52 = {"description":"The age in days at which a rule of the bucket deletes objects; 0: there is no such rule, or nothing is promised. The store then keeps what is used: objects that are read, found by FindMissingBlobs or named by a served action cache hit are made young again once half of this age has passed, by copying them onto themselves inside the bucket (azure: by setting their metadata). So a quarter of this age is promised (`retention` of other stores). The credentials need the right to write. A rule for azure must count days since modification, not since creation. Versioning or soft delete would keep each copy.","type":["integer","string"],"x-value":"count","minimum":0,"maximum":3650,"default":0};
 
 function validate118(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -5134,9 +5180,9 @@ vErrors.push(err0);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "size", data, schema52, instancePath);
+const reason0 = checkScalar.call(this, "count", data, schema52, instancePath);
 if(reason0 !== undefined){
-const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"size",parentSchema:schema52,data};
+const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"count",parentSchema:schema52,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -5145,12 +5191,34 @@ vErrors.push(err1);
 }
 errors++;
 }
+if((typeof data == "number") && (isFinite(data))){
+if(data > 3650 || isNaN(data)){
+const err2 = {instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 3650},message:"must be <= 3650",schema:3650,parentSchema:schema52,data};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if(data < 0 || isNaN(data)){
+const err3 = {instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema52,data};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
 validate118.errors = vErrors;
 return errors === 0;
 }
 validate118.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
-const schema53 = {"description":"Parts in flight at one time, of all uploads together; each takes the memory of a part.","type":["integer","string"],"x-value":"count","minimum":0,"default":10,"x-zero-is-default":true};
+const schema53 = {"description":"Largest body of one upload request, which is held in memory for a retry; larger blobs are sent in parts of this size. At least the provider's minimum for a part (5 MiB with S3). Left out: 5 MB, with ontap 20 MB. With gcs the part size is `resumable_chunk_size`.","type":["integer","string"],"x-value":"size"};
 
 function validate120(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -5172,9 +5240,9 @@ vErrors.push(err0);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "count", data, schema53, instancePath);
+const reason0 = checkScalar.call(this, "size", data, schema53, instancePath);
 if(reason0 !== undefined){
-const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"count",parentSchema:schema53,data};
+const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"size",parentSchema:schema53,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -5183,24 +5251,12 @@ vErrors.push(err1);
 }
 errors++;
 }
-if((typeof data == "number") && (isFinite(data))){
-if(data < 0 || isNaN(data)){
-const err2 = {instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema53,data};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-}
 validate120.errors = vErrors;
 return errors === 0;
 }
 validate120.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
-const schema54 = {"description":"Allow an address with `http://`.","type":["boolean","string"],"x-value":"bool","default":false};
+const schema54 = {"description":"Parts in flight at one time, of all uploads together; each takes the memory of a part.","type":["integer","string"],"x-value":"count","minimum":0,"default":10,"x-zero-is-default":true};
 
 function validate122(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -5212,8 +5268,8 @@ evaluated0.props = undefined;
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if((typeof data !== "boolean") && (typeof data !== "string")){
-const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema54.type},message:"must be boolean,string",schema:schema54.type,parentSchema:schema54,data};
+if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (typeof data !== "string")){
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema54.type},message:"must be integer,string",schema:schema54.type,parentSchema:schema54,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -5222,9 +5278,9 @@ vErrors.push(err0);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "bool", data, schema54, instancePath);
+const reason0 = checkScalar.call(this, "count", data, schema54, instancePath);
 if(reason0 !== undefined){
-const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema54,data};
+const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"count",parentSchema:schema54,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -5233,12 +5289,24 @@ vErrors.push(err1);
 }
 errors++;
 }
+if((typeof data == "number") && (isFinite(data))){
+if(data < 0 || isNaN(data)){
+const err2 = {instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema54,data};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
 validate122.errors = vErrors;
 return errors === 0;
 }
 validate122.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
-const schema55 = {"description":"Use HTTP/1.1 only, as the libraries of the providers do anyway.","type":["boolean","string"],"x-value":"bool","default":false,"x-ignored":true,"x-always-so":true};
+const schema55 = {"description":"Allow an address with `http://`.","type":["boolean","string"],"x-value":"bool","default":false};
 
 function validate124(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -5275,6 +5343,44 @@ validate124.errors = vErrors;
 return errors === 0;
 }
 validate124.evaluated = {"dynamicProps":false,"dynamicItems":false};
+
+const schema56 = {"description":"Use HTTP/1.1 only, as the libraries of the providers do anyway.","type":["boolean","string"],"x-value":"bool","default":false,"x-ignored":true,"x-always-so":true};
+
+function validate126(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate126.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if((typeof data !== "boolean") && (typeof data !== "string")){
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema56.type},message:"must be boolean,string",schema:schema56.type,parentSchema:schema56,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+const reason0 = checkScalar.call(this, "bool", data, schema56, instancePath);
+if(reason0 !== undefined){
+const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema56,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+validate126.errors = vErrors;
+return errors === 0;
+}
+validate126.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
 
 function validate105(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -5337,27 +5443,33 @@ vErrors = vErrors === null ? validate116.errors : vErrors.concat(validate116.err
 errors = vErrors.length;
 }
 }
-if(data.max_retry_buffer_per_request !== undefined){
-if(!(validate118.call(this, data.max_retry_buffer_per_request, {instancePath:instancePath+"/max_retry_buffer_per_request",parentData:data,parentDataProperty:"max_retry_buffer_per_request",rootData,dynamicAnchors}))){
+if(data.lifecycle_days !== undefined){
+if(!(validate118.call(this, data.lifecycle_days, {instancePath:instancePath+"/lifecycle_days",parentData:data,parentDataProperty:"lifecycle_days",rootData,dynamicAnchors}))){
 vErrors = vErrors === null ? validate118.errors : vErrors.concat(validate118.errors);
 errors = vErrors.length;
 }
 }
-if(data.multipart_max_concurrent_uploads !== undefined){
-if(!(validate120.call(this, data.multipart_max_concurrent_uploads, {instancePath:instancePath+"/multipart_max_concurrent_uploads",parentData:data,parentDataProperty:"multipart_max_concurrent_uploads",rootData,dynamicAnchors}))){
+if(data.max_retry_buffer_per_request !== undefined){
+if(!(validate120.call(this, data.max_retry_buffer_per_request, {instancePath:instancePath+"/max_retry_buffer_per_request",parentData:data,parentDataProperty:"max_retry_buffer_per_request",rootData,dynamicAnchors}))){
 vErrors = vErrors === null ? validate120.errors : vErrors.concat(validate120.errors);
 errors = vErrors.length;
 }
 }
-if(data.insecure_allow_http !== undefined){
-if(!(validate122.call(this, data.insecure_allow_http, {instancePath:instancePath+"/insecure_allow_http",parentData:data,parentDataProperty:"insecure_allow_http",rootData,dynamicAnchors}))){
+if(data.multipart_max_concurrent_uploads !== undefined){
+if(!(validate122.call(this, data.multipart_max_concurrent_uploads, {instancePath:instancePath+"/multipart_max_concurrent_uploads",parentData:data,parentDataProperty:"multipart_max_concurrent_uploads",rootData,dynamicAnchors}))){
 vErrors = vErrors === null ? validate122.errors : vErrors.concat(validate122.errors);
 errors = vErrors.length;
 }
 }
-if(data.disable_http2 !== undefined){
-if(!(validate124.call(this, data.disable_http2, {instancePath:instancePath+"/disable_http2",parentData:data,parentDataProperty:"disable_http2",rootData,dynamicAnchors}))){
+if(data.insecure_allow_http !== undefined){
+if(!(validate124.call(this, data.insecure_allow_http, {instancePath:instancePath+"/insecure_allow_http",parentData:data,parentDataProperty:"insecure_allow_http",rootData,dynamicAnchors}))){
 vErrors = vErrors === null ? validate124.errors : vErrors.concat(validate124.errors);
+errors = vErrors.length;
+}
+}
+if(data.disable_http2 !== undefined){
+if(!(validate126.call(this, data.disable_http2, {instancePath:instancePath+"/disable_http2",parentData:data,parentDataProperty:"disable_http2",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate126.errors : vErrors.concat(validate126.errors);
 errors = vErrors.length;
 }
 }
@@ -5377,13 +5489,13 @@ return errors === 0;
 }
 validate105.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema56 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/store/ontap_s3_existence_cache.json","title":"ontap_s3_existence_cache","description":"An ONTAP object store (as `experimental_cloud_object_store` with `provider: 'ontap'`) with a list of its keys, so that lookups of listed blobs need no request. The list is kept in a file and rebuilt from time to time; unlisted blobs are looked up. A blob deleted by others is reported until the next list. For a CAS; action results are always looked up.","type":"object","properties":{"index_path":{"description":"File of the list; each store needs one of its own. It may be deleted while the server is stopped.","type":"string","x-path":true},"sync_interval_seconds":{"description":"Seconds from the end of one listing to the beginning of the next. For this long a blob deleted by others may still be reported as present.","type":["integer","string"],"x-value":"count","minimum":1},"backend":{"title":"OntapBackend","description":"The object store.","type":"object","properties":{"endpoint":{"description":"Address of the service, with `https://` unless `insecure_allow_http` is set.","type":"string"},"vserver_name":{"description":"Virtual server, used as the region.","type":"string"},"bucket":{"description":"Bucket.","type":"string"},"root_certificates":{"description":"PEM file of the authorities to trust instead of the system's.","type":"string","x-path":true,"x-public":true},"key_prefix":{"description":"Prefix of every key, without a separator.","type":"string","default":""},"retry":{"description":"How failed calls are retried.","$ref":"https://remexec.invalid/schema/shared/retry.json","default":{}},"consider_expired_after_s":{"description":"Objects older than this many seconds count as missing; 0 means never.","type":["integer","string"],"x-value":"duration","default":0},"max_retry_buffer_per_request":{"description":"Largest body of one upload request, which is held in memory for a retry; larger blobs are sent in parts of this size.","type":["integer","string"],"x-value":"size","default":20000000,"x-nativelink-default":"20 MiB"},"multipart_max_concurrent_uploads":{"description":"Parts in flight at one time, of all uploads together; each takes the memory of a part.","type":["integer","string"],"x-value":"count","minimum":0,"default":10},"insecure_allow_http":{"description":"Allow an address with `http://`.","type":["boolean","string"],"x-value":"bool","default":false},"disable_http2":{"description":"Use HTTP/1.1 only, as the library of the provider does anyway.","type":["boolean","string"],"x-value":"bool","default":false,"x-ignored":true,"x-always-so":true}},"additionalProperties":false,"required":["endpoint","vserver_name","bucket"]}},"additionalProperties":false,"required":["index_path","sync_interval_seconds","backend"]};
+const schema57 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/store/ontap_s3_existence_cache.json","title":"ontap_s3_existence_cache","description":"An ONTAP object store (as `experimental_cloud_object_store` with `provider: 'ontap'`) with a list of its keys, so that lookups of listed blobs need no request. The list is kept in a file and rebuilt from time to time; unlisted blobs are looked up. A blob deleted by others is reported until the next list. For a CAS; action results are always looked up.","type":"object","properties":{"index_path":{"description":"File of the list; each store needs one of its own. It may be deleted while the server is stopped.","type":"string","x-path":true},"sync_interval_seconds":{"description":"Seconds from the end of one listing to the beginning of the next. For this long a blob deleted by others may still be reported as present.","type":["integer","string"],"x-value":"count","minimum":1},"backend":{"title":"OntapBackend","description":"The object store.","type":"object","properties":{"endpoint":{"description":"Address of the service, with `https://` unless `insecure_allow_http` is set.","type":"string"},"vserver_name":{"description":"Virtual server, used as the region.","type":"string"},"bucket":{"description":"Bucket.","type":"string"},"root_certificates":{"description":"PEM file of the authorities to trust instead of the system's.","type":"string","x-path":true,"x-public":true},"key_prefix":{"description":"Prefix of every key, without a separator.","type":"string","default":""},"retry":{"description":"How failed calls are retried.","$ref":"https://remexec.invalid/schema/shared/retry.json","default":{}},"consider_expired_after_s":{"description":"Objects older than this many seconds count as missing; 0 means never.","type":["integer","string"],"x-value":"duration","default":0},"max_retry_buffer_per_request":{"description":"Largest body of one upload request, which is held in memory for a retry; larger blobs are sent in parts of this size.","type":["integer","string"],"x-value":"size","default":20000000,"x-nativelink-default":"20 MiB"},"multipart_max_concurrent_uploads":{"description":"Parts in flight at one time, of all uploads together; each takes the memory of a part.","type":["integer","string"],"x-value":"count","minimum":0,"default":10},"insecure_allow_http":{"description":"Allow an address with `http://`.","type":["boolean","string"],"x-value":"bool","default":false},"disable_http2":{"description":"Use HTTP/1.1 only, as the library of the provider does anyway.","type":["boolean","string"],"x-value":"bool","default":false,"x-ignored":true,"x-always-so":true}},"additionalProperties":false,"required":["endpoint","vserver_name","bucket"]}},"additionalProperties":false,"required":["index_path","sync_interval_seconds","backend"]};
 
-function validate127(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate129(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/store/ontap_s3_existence_cache.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate127.evaluated;
+const evaluated0 = validate129.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -5392,7 +5504,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.index_path === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "index_path"},message:"must have required property '"+"index_path"+"'",schema:schema56.required,parentSchema:schema56,data};
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "index_path"},message:"must have required property '"+"index_path"+"'",schema:schema57.required,parentSchema:schema57,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -5402,7 +5514,7 @@ vErrors.push(err0);
 errors++;
 }
 if(data.sync_interval_seconds === undefined){
-const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "sync_interval_seconds"},message:"must have required property '"+"sync_interval_seconds"+"'",schema:schema56.required,parentSchema:schema56,data};
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "sync_interval_seconds"},message:"must have required property '"+"sync_interval_seconds"+"'",schema:schema57.required,parentSchema:schema57,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -5412,7 +5524,7 @@ vErrors.push(err1);
 errors++;
 }
 if(data.backend === undefined){
-const err2 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "backend"},message:"must have required property '"+"backend"+"'",schema:schema56.required,parentSchema:schema56,data};
+const err2 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "backend"},message:"must have required property '"+"backend"+"'",schema:schema57.required,parentSchema:schema57,data};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -5423,7 +5535,7 @@ errors++;
 }
 for(const key0 in data){
 if(!(((key0 === "index_path") || (key0 === "sync_interval_seconds")) || (key0 === "backend"))){
-const err3 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema56,data};
+const err3 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema57,data};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -5436,7 +5548,7 @@ errors++;
 if(data.index_path !== undefined){
 let data0 = data.index_path;
 if(typeof data0 !== "string"){
-const err4 = {instancePath:instancePath+"/index_path",schemaPath:"#/properties/index_path/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema56.properties.index_path.type,parentSchema:schema56.properties.index_path,data:data0};
+const err4 = {instancePath:instancePath+"/index_path",schemaPath:"#/properties/index_path/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema57.properties.index_path.type,parentSchema:schema57.properties.index_path,data:data0};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -5449,7 +5561,7 @@ errors++;
 if(data.sync_interval_seconds !== undefined){
 let data1 = data.sync_interval_seconds;
 if((!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))) && (typeof data1 !== "string")){
-const err5 = {instancePath:instancePath+"/sync_interval_seconds",schemaPath:"#/properties/sync_interval_seconds/type",keyword:"type",params:{type: schema56.properties.sync_interval_seconds.type},message:"must be integer,string",schema:schema56.properties.sync_interval_seconds.type,parentSchema:schema56.properties.sync_interval_seconds,data:data1};
+const err5 = {instancePath:instancePath+"/sync_interval_seconds",schemaPath:"#/properties/sync_interval_seconds/type",keyword:"type",params:{type: schema57.properties.sync_interval_seconds.type},message:"must be integer,string",schema:schema57.properties.sync_interval_seconds.type,parentSchema:schema57.properties.sync_interval_seconds,data:data1};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -5458,9 +5570,9 @@ vErrors.push(err5);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "count", data1, schema56.properties.sync_interval_seconds, instancePath+"/sync_interval_seconds");
+const reason0 = checkScalar.call(this, "count", data1, schema57.properties.sync_interval_seconds, instancePath+"/sync_interval_seconds");
 if(reason0 !== undefined){
-const err6 = {instancePath:instancePath+"/sync_interval_seconds",schemaPath:"#/properties/sync_interval_seconds/x-value",keyword:"x-value",params:{},message:reason0,schema:"count",parentSchema:schema56.properties.sync_interval_seconds,data:data1};
+const err6 = {instancePath:instancePath+"/sync_interval_seconds",schemaPath:"#/properties/sync_interval_seconds/x-value",keyword:"x-value",params:{},message:reason0,schema:"count",parentSchema:schema57.properties.sync_interval_seconds,data:data1};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -5471,7 +5583,7 @@ errors++;
 }
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 < 1 || isNaN(data1)){
-const err7 = {instancePath:instancePath+"/sync_interval_seconds",schemaPath:"#/properties/sync_interval_seconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema56.properties.sync_interval_seconds,data:data1};
+const err7 = {instancePath:instancePath+"/sync_interval_seconds",schemaPath:"#/properties/sync_interval_seconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema57.properties.sync_interval_seconds,data:data1};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -5486,7 +5598,7 @@ if(data.backend !== undefined){
 let data2 = data.backend;
 if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
 if(data2.endpoint === undefined){
-const err8 = {instancePath:instancePath+"/backend",schemaPath:"#/properties/backend/required",keyword:"required",params:{missingProperty: "endpoint"},message:"must have required property '"+"endpoint"+"'",schema:schema56.properties.backend.required,parentSchema:schema56.properties.backend,data:data2};
+const err8 = {instancePath:instancePath+"/backend",schemaPath:"#/properties/backend/required",keyword:"required",params:{missingProperty: "endpoint"},message:"must have required property '"+"endpoint"+"'",schema:schema57.properties.backend.required,parentSchema:schema57.properties.backend,data:data2};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -5496,7 +5608,7 @@ vErrors.push(err8);
 errors++;
 }
 if(data2.vserver_name === undefined){
-const err9 = {instancePath:instancePath+"/backend",schemaPath:"#/properties/backend/required",keyword:"required",params:{missingProperty: "vserver_name"},message:"must have required property '"+"vserver_name"+"'",schema:schema56.properties.backend.required,parentSchema:schema56.properties.backend,data:data2};
+const err9 = {instancePath:instancePath+"/backend",schemaPath:"#/properties/backend/required",keyword:"required",params:{missingProperty: "vserver_name"},message:"must have required property '"+"vserver_name"+"'",schema:schema57.properties.backend.required,parentSchema:schema57.properties.backend,data:data2};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -5506,7 +5618,7 @@ vErrors.push(err9);
 errors++;
 }
 if(data2.bucket === undefined){
-const err10 = {instancePath:instancePath+"/backend",schemaPath:"#/properties/backend/required",keyword:"required",params:{missingProperty: "bucket"},message:"must have required property '"+"bucket"+"'",schema:schema56.properties.backend.required,parentSchema:schema56.properties.backend,data:data2};
+const err10 = {instancePath:instancePath+"/backend",schemaPath:"#/properties/backend/required",keyword:"required",params:{missingProperty: "bucket"},message:"must have required property '"+"bucket"+"'",schema:schema57.properties.backend.required,parentSchema:schema57.properties.backend,data:data2};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -5516,8 +5628,8 @@ vErrors.push(err10);
 errors++;
 }
 for(const key1 in data2){
-if(!(func1.call(schema56.properties.backend.properties, key1))){
-const err11 = {instancePath:instancePath+"/backend",schemaPath:"#/properties/backend/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema56.properties.backend,data:data2};
+if(!(func1.call(schema57.properties.backend.properties, key1))){
+const err11 = {instancePath:instancePath+"/backend",schemaPath:"#/properties/backend/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema57.properties.backend,data:data2};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -5530,7 +5642,7 @@ errors++;
 if(data2.endpoint !== undefined){
 let data3 = data2.endpoint;
 if(typeof data3 !== "string"){
-const err12 = {instancePath:instancePath+"/backend/endpoint",schemaPath:"#/properties/backend/properties/endpoint/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema56.properties.backend.properties.endpoint.type,parentSchema:schema56.properties.backend.properties.endpoint,data:data3};
+const err12 = {instancePath:instancePath+"/backend/endpoint",schemaPath:"#/properties/backend/properties/endpoint/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema57.properties.backend.properties.endpoint.type,parentSchema:schema57.properties.backend.properties.endpoint,data:data3};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -5543,7 +5655,7 @@ errors++;
 if(data2.vserver_name !== undefined){
 let data4 = data2.vserver_name;
 if(typeof data4 !== "string"){
-const err13 = {instancePath:instancePath+"/backend/vserver_name",schemaPath:"#/properties/backend/properties/vserver_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema56.properties.backend.properties.vserver_name.type,parentSchema:schema56.properties.backend.properties.vserver_name,data:data4};
+const err13 = {instancePath:instancePath+"/backend/vserver_name",schemaPath:"#/properties/backend/properties/vserver_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema57.properties.backend.properties.vserver_name.type,parentSchema:schema57.properties.backend.properties.vserver_name,data:data4};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -5556,7 +5668,7 @@ errors++;
 if(data2.bucket !== undefined){
 let data5 = data2.bucket;
 if(typeof data5 !== "string"){
-const err14 = {instancePath:instancePath+"/backend/bucket",schemaPath:"#/properties/backend/properties/bucket/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema56.properties.backend.properties.bucket.type,parentSchema:schema56.properties.backend.properties.bucket,data:data5};
+const err14 = {instancePath:instancePath+"/backend/bucket",schemaPath:"#/properties/backend/properties/bucket/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema57.properties.backend.properties.bucket.type,parentSchema:schema57.properties.backend.properties.bucket,data:data5};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -5569,7 +5681,7 @@ errors++;
 if(data2.root_certificates !== undefined){
 let data6 = data2.root_certificates;
 if(typeof data6 !== "string"){
-const err15 = {instancePath:instancePath+"/backend/root_certificates",schemaPath:"#/properties/backend/properties/root_certificates/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema56.properties.backend.properties.root_certificates.type,parentSchema:schema56.properties.backend.properties.root_certificates,data:data6};
+const err15 = {instancePath:instancePath+"/backend/root_certificates",schemaPath:"#/properties/backend/properties/root_certificates/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema57.properties.backend.properties.root_certificates.type,parentSchema:schema57.properties.backend.properties.root_certificates,data:data6};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -5582,7 +5694,7 @@ errors++;
 if(data2.key_prefix !== undefined){
 let data7 = data2.key_prefix;
 if(typeof data7 !== "string"){
-const err16 = {instancePath:instancePath+"/backend/key_prefix",schemaPath:"#/properties/backend/properties/key_prefix/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema56.properties.backend.properties.key_prefix.type,parentSchema:schema56.properties.backend.properties.key_prefix,data:data7};
+const err16 = {instancePath:instancePath+"/backend/key_prefix",schemaPath:"#/properties/backend/properties/key_prefix/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema57.properties.backend.properties.key_prefix.type,parentSchema:schema57.properties.backend.properties.key_prefix,data:data7};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -5601,7 +5713,7 @@ errors = vErrors.length;
 if(data2.consider_expired_after_s !== undefined){
 let data9 = data2.consider_expired_after_s;
 if((!(((typeof data9 == "number") && (!(data9 % 1) && !isNaN(data9))) && (isFinite(data9)))) && (typeof data9 !== "string")){
-const err17 = {instancePath:instancePath+"/backend/consider_expired_after_s",schemaPath:"#/properties/backend/properties/consider_expired_after_s/type",keyword:"type",params:{type: schema56.properties.backend.properties.consider_expired_after_s.type},message:"must be integer,string",schema:schema56.properties.backend.properties.consider_expired_after_s.type,parentSchema:schema56.properties.backend.properties.consider_expired_after_s,data:data9};
+const err17 = {instancePath:instancePath+"/backend/consider_expired_after_s",schemaPath:"#/properties/backend/properties/consider_expired_after_s/type",keyword:"type",params:{type: schema57.properties.backend.properties.consider_expired_after_s.type},message:"must be integer,string",schema:schema57.properties.backend.properties.consider_expired_after_s.type,parentSchema:schema57.properties.backend.properties.consider_expired_after_s,data:data9};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -5610,9 +5722,9 @@ vErrors.push(err17);
 }
 errors++;
 }
-const reason1 = checkScalar.call(this, "duration", data9, schema56.properties.backend.properties.consider_expired_after_s, instancePath+"/backend/consider_expired_after_s");
+const reason1 = checkScalar.call(this, "duration", data9, schema57.properties.backend.properties.consider_expired_after_s, instancePath+"/backend/consider_expired_after_s");
 if(reason1 !== undefined){
-const err18 = {instancePath:instancePath+"/backend/consider_expired_after_s",schemaPath:"#/properties/backend/properties/consider_expired_after_s/x-value",keyword:"x-value",params:{},message:reason1,schema:"duration",parentSchema:schema56.properties.backend.properties.consider_expired_after_s,data:data9};
+const err18 = {instancePath:instancePath+"/backend/consider_expired_after_s",schemaPath:"#/properties/backend/properties/consider_expired_after_s/x-value",keyword:"x-value",params:{},message:reason1,schema:"duration",parentSchema:schema57.properties.backend.properties.consider_expired_after_s,data:data9};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -5625,7 +5737,7 @@ errors++;
 if(data2.max_retry_buffer_per_request !== undefined){
 let data10 = data2.max_retry_buffer_per_request;
 if((!(((typeof data10 == "number") && (!(data10 % 1) && !isNaN(data10))) && (isFinite(data10)))) && (typeof data10 !== "string")){
-const err19 = {instancePath:instancePath+"/backend/max_retry_buffer_per_request",schemaPath:"#/properties/backend/properties/max_retry_buffer_per_request/type",keyword:"type",params:{type: schema56.properties.backend.properties.max_retry_buffer_per_request.type},message:"must be integer,string",schema:schema56.properties.backend.properties.max_retry_buffer_per_request.type,parentSchema:schema56.properties.backend.properties.max_retry_buffer_per_request,data:data10};
+const err19 = {instancePath:instancePath+"/backend/max_retry_buffer_per_request",schemaPath:"#/properties/backend/properties/max_retry_buffer_per_request/type",keyword:"type",params:{type: schema57.properties.backend.properties.max_retry_buffer_per_request.type},message:"must be integer,string",schema:schema57.properties.backend.properties.max_retry_buffer_per_request.type,parentSchema:schema57.properties.backend.properties.max_retry_buffer_per_request,data:data10};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -5634,9 +5746,9 @@ vErrors.push(err19);
 }
 errors++;
 }
-const reason2 = checkScalar.call(this, "size", data10, schema56.properties.backend.properties.max_retry_buffer_per_request, instancePath+"/backend/max_retry_buffer_per_request");
+const reason2 = checkScalar.call(this, "size", data10, schema57.properties.backend.properties.max_retry_buffer_per_request, instancePath+"/backend/max_retry_buffer_per_request");
 if(reason2 !== undefined){
-const err20 = {instancePath:instancePath+"/backend/max_retry_buffer_per_request",schemaPath:"#/properties/backend/properties/max_retry_buffer_per_request/x-value",keyword:"x-value",params:{},message:reason2,schema:"size",parentSchema:schema56.properties.backend.properties.max_retry_buffer_per_request,data:data10};
+const err20 = {instancePath:instancePath+"/backend/max_retry_buffer_per_request",schemaPath:"#/properties/backend/properties/max_retry_buffer_per_request/x-value",keyword:"x-value",params:{},message:reason2,schema:"size",parentSchema:schema57.properties.backend.properties.max_retry_buffer_per_request,data:data10};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -5649,7 +5761,7 @@ errors++;
 if(data2.multipart_max_concurrent_uploads !== undefined){
 let data11 = data2.multipart_max_concurrent_uploads;
 if((!(((typeof data11 == "number") && (!(data11 % 1) && !isNaN(data11))) && (isFinite(data11)))) && (typeof data11 !== "string")){
-const err21 = {instancePath:instancePath+"/backend/multipart_max_concurrent_uploads",schemaPath:"#/properties/backend/properties/multipart_max_concurrent_uploads/type",keyword:"type",params:{type: schema56.properties.backend.properties.multipart_max_concurrent_uploads.type},message:"must be integer,string",schema:schema56.properties.backend.properties.multipart_max_concurrent_uploads.type,parentSchema:schema56.properties.backend.properties.multipart_max_concurrent_uploads,data:data11};
+const err21 = {instancePath:instancePath+"/backend/multipart_max_concurrent_uploads",schemaPath:"#/properties/backend/properties/multipart_max_concurrent_uploads/type",keyword:"type",params:{type: schema57.properties.backend.properties.multipart_max_concurrent_uploads.type},message:"must be integer,string",schema:schema57.properties.backend.properties.multipart_max_concurrent_uploads.type,parentSchema:schema57.properties.backend.properties.multipart_max_concurrent_uploads,data:data11};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -5658,9 +5770,9 @@ vErrors.push(err21);
 }
 errors++;
 }
-const reason3 = checkScalar.call(this, "count", data11, schema56.properties.backend.properties.multipart_max_concurrent_uploads, instancePath+"/backend/multipart_max_concurrent_uploads");
+const reason3 = checkScalar.call(this, "count", data11, schema57.properties.backend.properties.multipart_max_concurrent_uploads, instancePath+"/backend/multipart_max_concurrent_uploads");
 if(reason3 !== undefined){
-const err22 = {instancePath:instancePath+"/backend/multipart_max_concurrent_uploads",schemaPath:"#/properties/backend/properties/multipart_max_concurrent_uploads/x-value",keyword:"x-value",params:{},message:reason3,schema:"count",parentSchema:schema56.properties.backend.properties.multipart_max_concurrent_uploads,data:data11};
+const err22 = {instancePath:instancePath+"/backend/multipart_max_concurrent_uploads",schemaPath:"#/properties/backend/properties/multipart_max_concurrent_uploads/x-value",keyword:"x-value",params:{},message:reason3,schema:"count",parentSchema:schema57.properties.backend.properties.multipart_max_concurrent_uploads,data:data11};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -5671,7 +5783,7 @@ errors++;
 }
 if((typeof data11 == "number") && (isFinite(data11))){
 if(data11 < 0 || isNaN(data11)){
-const err23 = {instancePath:instancePath+"/backend/multipart_max_concurrent_uploads",schemaPath:"#/properties/backend/properties/multipart_max_concurrent_uploads/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema56.properties.backend.properties.multipart_max_concurrent_uploads,data:data11};
+const err23 = {instancePath:instancePath+"/backend/multipart_max_concurrent_uploads",schemaPath:"#/properties/backend/properties/multipart_max_concurrent_uploads/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema57.properties.backend.properties.multipart_max_concurrent_uploads,data:data11};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -5685,7 +5797,7 @@ errors++;
 if(data2.insecure_allow_http !== undefined){
 let data12 = data2.insecure_allow_http;
 if((typeof data12 !== "boolean") && (typeof data12 !== "string")){
-const err24 = {instancePath:instancePath+"/backend/insecure_allow_http",schemaPath:"#/properties/backend/properties/insecure_allow_http/type",keyword:"type",params:{type: schema56.properties.backend.properties.insecure_allow_http.type},message:"must be boolean,string",schema:schema56.properties.backend.properties.insecure_allow_http.type,parentSchema:schema56.properties.backend.properties.insecure_allow_http,data:data12};
+const err24 = {instancePath:instancePath+"/backend/insecure_allow_http",schemaPath:"#/properties/backend/properties/insecure_allow_http/type",keyword:"type",params:{type: schema57.properties.backend.properties.insecure_allow_http.type},message:"must be boolean,string",schema:schema57.properties.backend.properties.insecure_allow_http.type,parentSchema:schema57.properties.backend.properties.insecure_allow_http,data:data12};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -5694,9 +5806,9 @@ vErrors.push(err24);
 }
 errors++;
 }
-const reason4 = checkScalar.call(this, "bool", data12, schema56.properties.backend.properties.insecure_allow_http, instancePath+"/backend/insecure_allow_http");
+const reason4 = checkScalar.call(this, "bool", data12, schema57.properties.backend.properties.insecure_allow_http, instancePath+"/backend/insecure_allow_http");
 if(reason4 !== undefined){
-const err25 = {instancePath:instancePath+"/backend/insecure_allow_http",schemaPath:"#/properties/backend/properties/insecure_allow_http/x-value",keyword:"x-value",params:{},message:reason4,schema:"bool",parentSchema:schema56.properties.backend.properties.insecure_allow_http,data:data12};
+const err25 = {instancePath:instancePath+"/backend/insecure_allow_http",schemaPath:"#/properties/backend/properties/insecure_allow_http/x-value",keyword:"x-value",params:{},message:reason4,schema:"bool",parentSchema:schema57.properties.backend.properties.insecure_allow_http,data:data12};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -5709,7 +5821,7 @@ errors++;
 if(data2.disable_http2 !== undefined){
 let data13 = data2.disable_http2;
 if((typeof data13 !== "boolean") && (typeof data13 !== "string")){
-const err26 = {instancePath:instancePath+"/backend/disable_http2",schemaPath:"#/properties/backend/properties/disable_http2/type",keyword:"type",params:{type: schema56.properties.backend.properties.disable_http2.type},message:"must be boolean,string",schema:schema56.properties.backend.properties.disable_http2.type,parentSchema:schema56.properties.backend.properties.disable_http2,data:data13};
+const err26 = {instancePath:instancePath+"/backend/disable_http2",schemaPath:"#/properties/backend/properties/disable_http2/type",keyword:"type",params:{type: schema57.properties.backend.properties.disable_http2.type},message:"must be boolean,string",schema:schema57.properties.backend.properties.disable_http2.type,parentSchema:schema57.properties.backend.properties.disable_http2,data:data13};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -5718,9 +5830,9 @@ vErrors.push(err26);
 }
 errors++;
 }
-const reason5 = checkScalar.call(this, "bool", data13, schema56.properties.backend.properties.disable_http2, instancePath+"/backend/disable_http2");
+const reason5 = checkScalar.call(this, "bool", data13, schema57.properties.backend.properties.disable_http2, instancePath+"/backend/disable_http2");
 if(reason5 !== undefined){
-const err27 = {instancePath:instancePath+"/backend/disable_http2",schemaPath:"#/properties/backend/properties/disable_http2/x-value",keyword:"x-value",params:{},message:reason5,schema:"bool",parentSchema:schema56.properties.backend.properties.disable_http2,data:data13};
+const err27 = {instancePath:instancePath+"/backend/disable_http2",schemaPath:"#/properties/backend/properties/disable_http2/x-value",keyword:"x-value",params:{},message:reason5,schema:"bool",parentSchema:schema57.properties.backend.properties.disable_http2,data:data13};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -5732,7 +5844,7 @@ errors++;
 }
 }
 else {
-const err28 = {instancePath:instancePath+"/backend",schemaPath:"#/properties/backend/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema56.properties.backend.type,parentSchema:schema56.properties.backend,data:data2};
+const err28 = {instancePath:instancePath+"/backend",schemaPath:"#/properties/backend/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema57.properties.backend.type,parentSchema:schema57.properties.backend,data:data2};
 if(vErrors === null){
 vErrors = [err28];
 }
@@ -5744,7 +5856,7 @@ errors++;
 }
 }
 else {
-const err29 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema56.type,parentSchema:schema56,data};
+const err29 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema57.type,parentSchema:schema57,data};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -5753,18 +5865,18 @@ vErrors.push(err29);
 }
 errors++;
 }
-validate127.errors = vErrors;
+validate129.errors = vErrors;
 return errors === 0;
 }
-validate127.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate129.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema57 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/store/cache_metrics.json","title":"cache_metrics","description":"Adds a label to the cache metrics of its backend. Every store is counted without it too.","type":"object","properties":{"cache_type":{"description":"The label, such as `cas` or `ac`.","type":"string"},"backend":{"description":"The store that is counted.","$ref":"https://remexec.invalid/schema/store.json"}},"additionalProperties":false,"required":["cache_type","backend"]};
+const schema58 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/store/cache_metrics.json","title":"cache_metrics","description":"Adds a label to the cache metrics of its backend. Every store is counted without it too.","type":"object","properties":{"cache_type":{"description":"The label, such as `cas` or `ac`.","type":"string"},"backend":{"description":"The store that is counted.","$ref":"https://remexec.invalid/schema/store.json"}},"additionalProperties":false,"required":["cache_type","backend"]};
 
-function validate130(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate132(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/store/cache_metrics.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate130.evaluated;
+const evaluated0 = validate132.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -5773,7 +5885,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.cache_type === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "cache_type"},message:"must have required property '"+"cache_type"+"'",schema:schema57.required,parentSchema:schema57,data};
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "cache_type"},message:"must have required property '"+"cache_type"+"'",schema:schema58.required,parentSchema:schema58,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -5783,7 +5895,7 @@ vErrors.push(err0);
 errors++;
 }
 if(data.backend === undefined){
-const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "backend"},message:"must have required property '"+"backend"+"'",schema:schema57.required,parentSchema:schema57,data};
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "backend"},message:"must have required property '"+"backend"+"'",schema:schema58.required,parentSchema:schema58,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -5794,7 +5906,7 @@ errors++;
 }
 for(const key0 in data){
 if(!((key0 === "cache_type") || (key0 === "backend"))){
-const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema57,data};
+const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema58,data};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -5807,7 +5919,7 @@ errors++;
 if(data.cache_type !== undefined){
 let data0 = data.cache_type;
 if(typeof data0 !== "string"){
-const err3 = {instancePath:instancePath+"/cache_type",schemaPath:"#/properties/cache_type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema57.properties.cache_type.type,parentSchema:schema57.properties.cache_type,data:data0};
+const err3 = {instancePath:instancePath+"/cache_type",schemaPath:"#/properties/cache_type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema58.properties.cache_type.type,parentSchema:schema58.properties.cache_type,data:data0};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -5825,7 +5937,7 @@ errors = vErrors.length;
 }
 }
 else {
-const err4 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema57.type,parentSchema:schema57,data};
+const err4 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema58.type,parentSchema:schema58,data};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -5834,10 +5946,10 @@ vErrors.push(err4);
 }
 errors++;
 }
-validate130.errors = vErrors;
+validate132.errors = vErrors;
 return errors === 0;
 }
-validate130.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate132.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
 function validate53(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -5980,14 +6092,14 @@ errors = vErrors.length;
 }
 }
 if(data.ontap_s3_existence_cache !== undefined){
-if(!(validate127.call(this, data.ontap_s3_existence_cache, {instancePath:instancePath+"/ontap_s3_existence_cache",parentData:data,parentDataProperty:"ontap_s3_existence_cache",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate127.errors : vErrors.concat(validate127.errors);
+if(!(validate129.call(this, data.ontap_s3_existence_cache, {instancePath:instancePath+"/ontap_s3_existence_cache",parentData:data,parentDataProperty:"ontap_s3_existence_cache",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate129.errors : vErrors.concat(validate129.errors);
 errors = vErrors.length;
 }
 }
 if(data.cache_metrics !== undefined){
-if(!(validate130.call(this, data.cache_metrics, {instancePath:instancePath+"/cache_metrics",parentData:data,parentDataProperty:"cache_metrics",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate130.errors : vErrors.concat(validate130.errors);
+if(!(validate132.call(this, data.cache_metrics, {instancePath:instancePath+"/cache_metrics",parentData:data,parentDataProperty:"cache_metrics",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate132.errors : vErrors.concat(validate132.errors);
 errors = vErrors.length;
 }
 }
@@ -6018,14 +6130,14 @@ return errors === 0;
 }
 validate53.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema58 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/scheduler.json","title":"Scheduler","description":"A scheduler: exactly one kind and its settings; in the array form of `schedulers` also its `name`.","x-kinds":"scheduler","x-lenient":"always","type":"object","additionalProperties":false,"properties":{"name":{"description":"The name by which services and workers refer to it.","type":"string"},"simple":{"$ref":"https://remexec.invalid/schema/scheduler/simple.json"},"grpc":{"$ref":"https://remexec.invalid/schema/scheduler/grpc.json"},"cache_lookup":{"$ref":"https://remexec.invalid/schema/scheduler/cache_lookup.json"},"property_modifier":{"$ref":"https://remexec.invalid/schema/scheduler/property_modifier.json"},"historical_resource":{"$ref":"https://remexec.invalid/schema/scheduler/historical_resource.json"}}};
-const schema59 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/scheduler/simple.json","title":"simple","description":"Queues actions in memory and hands them to workers whose properties satisfy them.","type":"object","properties":{"supported_platform_properties":{"description":"The platform properties that actions may ask for, and how each is matched. `exact`: the values are equal. `minimum`: the worker has at least this number, and reserves that much while the action runs. `priority`: the worker has the property. `ignore`: always matches. `'*'` sets the match for every property that is not listed; without it an action that asks for an unlisted property is rejected. Unless listed, `persistentWorkerKey` and `persistentWorkerProtocol`, which Bazel adds itself, are accepted and match every worker.","type":"object","additionalProperties":{"type":"string","enum":["minimum","exact","priority","ignore"]},"default":{}},"retain_completed_for_s":{"description":"Seconds for which WaitExecution and GetOperation still find a finished operation.","type":["integer","string"],"x-value":"duration","default":60,"x-zero-is-default":true},"client_action_timeout_s":{"description":"Seconds that an operation continues without a client that waits for it; then it is cancelled.","type":["integer","string"],"x-value":"duration","default":60,"x-zero-is-default":true},"worker_timeout_s":{"description":"Seconds without a keepalive after which a worker counts as lost and its actions are queued again.","type":["integer","string"],"x-value":"duration","default":5,"x-zero-is-default":true},"max_action_executing_timeout_s":{"description":"Seconds without news from the worker that runs an action before the action is queued again. This counts as an attempt; 0 turns it off.","type":["integer","string"],"x-value":"duration","default":0},"unacknowledged_kill_timeout_s":{"description":"Seconds in which a worker must confirm that it stopped an action; after that the worker is removed.","type":["integer","string"],"x-value":"duration","default":60,"x-zero-is-default":true},"max_job_retries":{"description":"How often an action is retried after a lost worker, an internal error of a worker or `max_action_executing_timeout_s`. One failure more returns the last error. 0 means no retry.","type":["integer","string"],"x-value":"count","minimum":0,"default":3},"allocation_strategy":{"description":"The choice among matching workers: the one that was idle longest spreads the load, the one used last keeps its inputs warm.","type":"string","enum":["least_recently_used","most_recently_used"],"default":"least_recently_used"},"experimental_backend":{"description":"Where operations are kept: `memory`, or `{redis: {redis_store: NAME}}`.","type":["string","object"],"x-words":["memory"],"properties":{"redis":{"type":"object","description":"Operations in Redis.","properties":{"redis_store":{"description":"A store of kind `redis_store`.","type":"string","x-names":"stores"}},"required":["redis_store"],"additionalProperties":false,"x-available":false,"x-instead":"`memory`, in one process: several servers share its queue by a scheduler of kind `grpc` that forwards to it, and a restart of it loses no action that is waited for (docs/scheduler.md)"}},"additionalProperties":false,"minProperties":1,"default":"memory"},"worker_match_logging_interval_s":{"description":"Seconds between log lines about actions that wait and that no worker matches. The first line comes at once. 0 or -1: only that one.","type":["integer","string"],"x-value":"signed_duration","default":300},"fallback_match_interval_s":{"description":"Seconds between matching passes that run even when nothing has changed; 0 or less turns them off.","type":["integer","string"],"x-value":"signed_duration","default":5},"no_worker_timeout_s":{"description":"Seconds that an action stays queued while no connected worker could ever run it. Then the client gets FAILED_PRECONDITION with the requested properties and those of the workers. 0 means no limit.","type":["integer","string"],"x-value":"duration","default":60},"max_queued_actions":{"description":"Most actions waiting for a worker; further ones are refused with RESOURCE_EXHAUSTED.","type":["integer","string"],"x-value":"count","minimum":1,"default":100000},"max_queued_actions_per_instance":{"description":"Most actions of one instance waiting for a worker; further ones of it are refused with RESOURCE_EXHAUSTED. 0 sets no limit beyond `max_queued_actions`.","type":["integer","string"],"x-value":"count","minimum":0,"default":0},"max_running_actions_per_instance":{"description":"Most actions of one instance running at a time; further ones wait although a worker has room. 0 sets no limit.","type":["integer","string"],"x-value":"count","minimum":0,"default":0},"priority_ageing_s":{"description":"Seconds of waiting that count as one step of priority, so that actions of low priority are not starved. 0 turns this off.","type":["integer","string"],"x-value":"duration","default":60},"adopt_attempts_for_s":{"description":"Seconds after a start in which workers may continue actions of the previous scheduler process, for clients that come back. Later, and always with 0, workers must stop them; then a restart runs such actions again.","type":["integer","string"],"x-value":"duration","default":60},"hold_worker_after_s":{"description":"Seconds that an action with a `minimum` property waits before one suitable worker is reserved for it. That worker gets no other action until this one fits. 0 turns this off.","type":["integer","string"],"x-value":"duration","default":30}},"additionalProperties":false};
+const schema59 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/scheduler.json","title":"Scheduler","description":"A scheduler: exactly one kind and its settings; in the array form of `schedulers` also its `name`.","x-kinds":"scheduler","x-lenient":"always","type":"object","additionalProperties":false,"properties":{"name":{"description":"The name by which services and workers refer to it.","type":"string"},"simple":{"$ref":"https://remexec.invalid/schema/scheduler/simple.json"},"grpc":{"$ref":"https://remexec.invalid/schema/scheduler/grpc.json"},"cache_lookup":{"$ref":"https://remexec.invalid/schema/scheduler/cache_lookup.json"},"property_modifier":{"$ref":"https://remexec.invalid/schema/scheduler/property_modifier.json"},"historical_resource":{"$ref":"https://remexec.invalid/schema/scheduler/historical_resource.json"}}};
+const schema60 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/scheduler/simple.json","title":"simple","description":"Queues actions in memory and hands them to workers whose properties satisfy them.","type":"object","properties":{"supported_platform_properties":{"description":"The platform properties that actions may ask for, and how each is matched. `exact`: the values are equal. `minimum`: the worker has at least this number, and reserves that much while the action runs. `priority`: the worker has the property. `ignore`: always matches. `'*'` sets the match for every property that is not listed; without it an action that asks for an unlisted property is rejected. Unless listed, `persistentWorkerKey` and `persistentWorkerProtocol`, which Bazel adds itself, are accepted and match every worker.","type":"object","additionalProperties":{"type":"string","enum":["minimum","exact","priority","ignore"]},"default":{}},"retain_completed_for_s":{"description":"Seconds for which WaitExecution and GetOperation still find a finished operation.","type":["integer","string"],"x-value":"duration","default":60,"x-zero-is-default":true},"client_action_timeout_s":{"description":"Seconds that an operation continues without a client that waits for it; then it is cancelled.","type":["integer","string"],"x-value":"duration","default":60,"x-zero-is-default":true},"worker_timeout_s":{"description":"Seconds without a keepalive after which a worker counts as lost and its actions are queued again.","type":["integer","string"],"x-value":"duration","default":5,"x-zero-is-default":true},"max_action_executing_timeout_s":{"description":"Seconds without news from the worker that runs an action before the action is queued again. This counts as an attempt; 0 turns it off.","type":["integer","string"],"x-value":"duration","default":0},"unacknowledged_kill_timeout_s":{"description":"Seconds in which a worker must confirm that it stopped an action; after that the worker is removed.","type":["integer","string"],"x-value":"duration","default":60,"x-zero-is-default":true},"max_job_retries":{"description":"How often an action is retried after a lost worker, an internal error of a worker or `max_action_executing_timeout_s`. One failure more returns the last error. 0 means no retry.","type":["integer","string"],"x-value":"count","minimum":0,"default":3},"allocation_strategy":{"description":"The choice among matching workers: the one that was idle longest spreads the load, the one used last keeps its inputs warm.","type":"string","enum":["least_recently_used","most_recently_used"],"default":"least_recently_used"},"experimental_backend":{"description":"Where operations are kept: `memory`, or `{redis: {redis_store: NAME}}`.","type":["string","object"],"x-words":["memory"],"properties":{"redis":{"type":"object","description":"Operations in Redis.","properties":{"redis_store":{"description":"A store of kind `redis_store`.","type":"string","x-names":"stores"}},"required":["redis_store"],"additionalProperties":false,"x-available":false,"x-instead":"`memory`, in one process: several servers share its queue by a scheduler of kind `grpc` that forwards to it, and a restart of it loses no action that is waited for (docs/scheduler.md)"}},"additionalProperties":false,"minProperties":1,"default":"memory"},"worker_match_logging_interval_s":{"description":"Seconds between log lines about actions that wait and that no worker matches. The first line comes at once. 0 or -1: only that one.","type":["integer","string"],"x-value":"signed_duration","default":300},"fallback_match_interval_s":{"description":"Seconds between matching passes that run even when nothing has changed; 0 or less turns them off.","type":["integer","string"],"x-value":"signed_duration","default":5},"no_worker_timeout_s":{"description":"Seconds that an action stays queued while no connected worker could ever run it. Then the client gets FAILED_PRECONDITION with the requested properties and those of the workers. 0 means no limit.","type":["integer","string"],"x-value":"duration","default":60},"max_queued_actions":{"description":"Most actions waiting for a worker; further ones are refused with RESOURCE_EXHAUSTED.","type":["integer","string"],"x-value":"count","minimum":1,"default":100000},"max_queued_actions_per_instance":{"description":"Most actions of one instance waiting for a worker; further ones of it are refused with RESOURCE_EXHAUSTED. 0 sets no limit beyond `max_queued_actions`.","type":["integer","string"],"x-value":"count","minimum":0,"default":0},"max_running_actions_per_instance":{"description":"Most actions of one instance running at a time; further ones wait although a worker has room. 0 sets no limit.","type":["integer","string"],"x-value":"count","minimum":0,"default":0},"priority_ageing_s":{"description":"Seconds of waiting that count as one step of priority, so that actions of low priority are not starved. 0 turns this off.","type":["integer","string"],"x-value":"duration","default":60},"adopt_attempts_for_s":{"description":"Seconds after a start in which workers may continue actions of the previous scheduler process, for clients that come back. Later, and always with 0, workers must stop them; then a restart runs such actions again.","type":["integer","string"],"x-value":"duration","default":60},"hold_worker_after_s":{"description":"Seconds that an action with a `minimum` property waits before one suitable worker is reserved for it. That worker gets no other action until this one fits. 0 turns this off.","type":["integer","string"],"x-value":"duration","default":30}},"additionalProperties":false};
 
-function validate135(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate137(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/scheduler/simple.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate135.evaluated;
+const evaluated0 = validate137.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -6034,8 +6146,8 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
-if(!(func1.call(schema59.properties, key0))){
-const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema59,data};
+if(!(func1.call(schema60.properties, key0))){
+const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema60,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -6051,7 +6163,7 @@ if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
 for(const key1 in data0){
 let data1 = data0[key1];
 if(typeof data1 !== "string"){
-const err1 = {instancePath:instancePath+"/supported_platform_properties/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/supported_platform_properties/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema59.properties.supported_platform_properties.additionalProperties.type,parentSchema:schema59.properties.supported_platform_properties.additionalProperties,data:data1};
+const err1 = {instancePath:instancePath+"/supported_platform_properties/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/supported_platform_properties/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema60.properties.supported_platform_properties.additionalProperties.type,parentSchema:schema60.properties.supported_platform_properties.additionalProperties,data:data1};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -6061,7 +6173,7 @@ vErrors.push(err1);
 errors++;
 }
 if(!((((data1 === "minimum") || (data1 === "exact")) || (data1 === "priority")) || (data1 === "ignore"))){
-const err2 = {instancePath:instancePath+"/supported_platform_properties/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/supported_platform_properties/additionalProperties/enum",keyword:"enum",params:{allowedValues: schema59.properties.supported_platform_properties.additionalProperties.enum},message:"must be equal to one of the allowed values",schema:schema59.properties.supported_platform_properties.additionalProperties.enum,parentSchema:schema59.properties.supported_platform_properties.additionalProperties,data:data1};
+const err2 = {instancePath:instancePath+"/supported_platform_properties/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/supported_platform_properties/additionalProperties/enum",keyword:"enum",params:{allowedValues: schema60.properties.supported_platform_properties.additionalProperties.enum},message:"must be equal to one of the allowed values",schema:schema60.properties.supported_platform_properties.additionalProperties.enum,parentSchema:schema60.properties.supported_platform_properties.additionalProperties,data:data1};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -6073,7 +6185,7 @@ errors++;
 }
 }
 else {
-const err3 = {instancePath:instancePath+"/supported_platform_properties",schemaPath:"#/properties/supported_platform_properties/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema59.properties.supported_platform_properties.type,parentSchema:schema59.properties.supported_platform_properties,data:data0};
+const err3 = {instancePath:instancePath+"/supported_platform_properties",schemaPath:"#/properties/supported_platform_properties/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema60.properties.supported_platform_properties.type,parentSchema:schema60.properties.supported_platform_properties,data:data0};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -6086,7 +6198,7 @@ errors++;
 if(data.retain_completed_for_s !== undefined){
 let data2 = data.retain_completed_for_s;
 if((!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))) && (typeof data2 !== "string")){
-const err4 = {instancePath:instancePath+"/retain_completed_for_s",schemaPath:"#/properties/retain_completed_for_s/type",keyword:"type",params:{type: schema59.properties.retain_completed_for_s.type},message:"must be integer,string",schema:schema59.properties.retain_completed_for_s.type,parentSchema:schema59.properties.retain_completed_for_s,data:data2};
+const err4 = {instancePath:instancePath+"/retain_completed_for_s",schemaPath:"#/properties/retain_completed_for_s/type",keyword:"type",params:{type: schema60.properties.retain_completed_for_s.type},message:"must be integer,string",schema:schema60.properties.retain_completed_for_s.type,parentSchema:schema60.properties.retain_completed_for_s,data:data2};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -6095,9 +6207,9 @@ vErrors.push(err4);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "duration", data2, schema59.properties.retain_completed_for_s, instancePath+"/retain_completed_for_s");
+const reason0 = checkScalar.call(this, "duration", data2, schema60.properties.retain_completed_for_s, instancePath+"/retain_completed_for_s");
 if(reason0 !== undefined){
-const err5 = {instancePath:instancePath+"/retain_completed_for_s",schemaPath:"#/properties/retain_completed_for_s/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration",parentSchema:schema59.properties.retain_completed_for_s,data:data2};
+const err5 = {instancePath:instancePath+"/retain_completed_for_s",schemaPath:"#/properties/retain_completed_for_s/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration",parentSchema:schema60.properties.retain_completed_for_s,data:data2};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -6110,7 +6222,7 @@ errors++;
 if(data.client_action_timeout_s !== undefined){
 let data3 = data.client_action_timeout_s;
 if((!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))) && (typeof data3 !== "string")){
-const err6 = {instancePath:instancePath+"/client_action_timeout_s",schemaPath:"#/properties/client_action_timeout_s/type",keyword:"type",params:{type: schema59.properties.client_action_timeout_s.type},message:"must be integer,string",schema:schema59.properties.client_action_timeout_s.type,parentSchema:schema59.properties.client_action_timeout_s,data:data3};
+const err6 = {instancePath:instancePath+"/client_action_timeout_s",schemaPath:"#/properties/client_action_timeout_s/type",keyword:"type",params:{type: schema60.properties.client_action_timeout_s.type},message:"must be integer,string",schema:schema60.properties.client_action_timeout_s.type,parentSchema:schema60.properties.client_action_timeout_s,data:data3};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -6119,9 +6231,9 @@ vErrors.push(err6);
 }
 errors++;
 }
-const reason1 = checkScalar.call(this, "duration", data3, schema59.properties.client_action_timeout_s, instancePath+"/client_action_timeout_s");
+const reason1 = checkScalar.call(this, "duration", data3, schema60.properties.client_action_timeout_s, instancePath+"/client_action_timeout_s");
 if(reason1 !== undefined){
-const err7 = {instancePath:instancePath+"/client_action_timeout_s",schemaPath:"#/properties/client_action_timeout_s/x-value",keyword:"x-value",params:{},message:reason1,schema:"duration",parentSchema:schema59.properties.client_action_timeout_s,data:data3};
+const err7 = {instancePath:instancePath+"/client_action_timeout_s",schemaPath:"#/properties/client_action_timeout_s/x-value",keyword:"x-value",params:{},message:reason1,schema:"duration",parentSchema:schema60.properties.client_action_timeout_s,data:data3};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -6134,7 +6246,7 @@ errors++;
 if(data.worker_timeout_s !== undefined){
 let data4 = data.worker_timeout_s;
 if((!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))) && (typeof data4 !== "string")){
-const err8 = {instancePath:instancePath+"/worker_timeout_s",schemaPath:"#/properties/worker_timeout_s/type",keyword:"type",params:{type: schema59.properties.worker_timeout_s.type},message:"must be integer,string",schema:schema59.properties.worker_timeout_s.type,parentSchema:schema59.properties.worker_timeout_s,data:data4};
+const err8 = {instancePath:instancePath+"/worker_timeout_s",schemaPath:"#/properties/worker_timeout_s/type",keyword:"type",params:{type: schema60.properties.worker_timeout_s.type},message:"must be integer,string",schema:schema60.properties.worker_timeout_s.type,parentSchema:schema60.properties.worker_timeout_s,data:data4};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -6143,9 +6255,9 @@ vErrors.push(err8);
 }
 errors++;
 }
-const reason2 = checkScalar.call(this, "duration", data4, schema59.properties.worker_timeout_s, instancePath+"/worker_timeout_s");
+const reason2 = checkScalar.call(this, "duration", data4, schema60.properties.worker_timeout_s, instancePath+"/worker_timeout_s");
 if(reason2 !== undefined){
-const err9 = {instancePath:instancePath+"/worker_timeout_s",schemaPath:"#/properties/worker_timeout_s/x-value",keyword:"x-value",params:{},message:reason2,schema:"duration",parentSchema:schema59.properties.worker_timeout_s,data:data4};
+const err9 = {instancePath:instancePath+"/worker_timeout_s",schemaPath:"#/properties/worker_timeout_s/x-value",keyword:"x-value",params:{},message:reason2,schema:"duration",parentSchema:schema60.properties.worker_timeout_s,data:data4};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -6158,7 +6270,7 @@ errors++;
 if(data.max_action_executing_timeout_s !== undefined){
 let data5 = data.max_action_executing_timeout_s;
 if((!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))) && (typeof data5 !== "string")){
-const err10 = {instancePath:instancePath+"/max_action_executing_timeout_s",schemaPath:"#/properties/max_action_executing_timeout_s/type",keyword:"type",params:{type: schema59.properties.max_action_executing_timeout_s.type},message:"must be integer,string",schema:schema59.properties.max_action_executing_timeout_s.type,parentSchema:schema59.properties.max_action_executing_timeout_s,data:data5};
+const err10 = {instancePath:instancePath+"/max_action_executing_timeout_s",schemaPath:"#/properties/max_action_executing_timeout_s/type",keyword:"type",params:{type: schema60.properties.max_action_executing_timeout_s.type},message:"must be integer,string",schema:schema60.properties.max_action_executing_timeout_s.type,parentSchema:schema60.properties.max_action_executing_timeout_s,data:data5};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -6167,9 +6279,9 @@ vErrors.push(err10);
 }
 errors++;
 }
-const reason3 = checkScalar.call(this, "duration", data5, schema59.properties.max_action_executing_timeout_s, instancePath+"/max_action_executing_timeout_s");
+const reason3 = checkScalar.call(this, "duration", data5, schema60.properties.max_action_executing_timeout_s, instancePath+"/max_action_executing_timeout_s");
 if(reason3 !== undefined){
-const err11 = {instancePath:instancePath+"/max_action_executing_timeout_s",schemaPath:"#/properties/max_action_executing_timeout_s/x-value",keyword:"x-value",params:{},message:reason3,schema:"duration",parentSchema:schema59.properties.max_action_executing_timeout_s,data:data5};
+const err11 = {instancePath:instancePath+"/max_action_executing_timeout_s",schemaPath:"#/properties/max_action_executing_timeout_s/x-value",keyword:"x-value",params:{},message:reason3,schema:"duration",parentSchema:schema60.properties.max_action_executing_timeout_s,data:data5};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -6182,7 +6294,7 @@ errors++;
 if(data.unacknowledged_kill_timeout_s !== undefined){
 let data6 = data.unacknowledged_kill_timeout_s;
 if((!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))) && (typeof data6 !== "string")){
-const err12 = {instancePath:instancePath+"/unacknowledged_kill_timeout_s",schemaPath:"#/properties/unacknowledged_kill_timeout_s/type",keyword:"type",params:{type: schema59.properties.unacknowledged_kill_timeout_s.type},message:"must be integer,string",schema:schema59.properties.unacknowledged_kill_timeout_s.type,parentSchema:schema59.properties.unacknowledged_kill_timeout_s,data:data6};
+const err12 = {instancePath:instancePath+"/unacknowledged_kill_timeout_s",schemaPath:"#/properties/unacknowledged_kill_timeout_s/type",keyword:"type",params:{type: schema60.properties.unacknowledged_kill_timeout_s.type},message:"must be integer,string",schema:schema60.properties.unacknowledged_kill_timeout_s.type,parentSchema:schema60.properties.unacknowledged_kill_timeout_s,data:data6};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -6191,9 +6303,9 @@ vErrors.push(err12);
 }
 errors++;
 }
-const reason4 = checkScalar.call(this, "duration", data6, schema59.properties.unacknowledged_kill_timeout_s, instancePath+"/unacknowledged_kill_timeout_s");
+const reason4 = checkScalar.call(this, "duration", data6, schema60.properties.unacknowledged_kill_timeout_s, instancePath+"/unacknowledged_kill_timeout_s");
 if(reason4 !== undefined){
-const err13 = {instancePath:instancePath+"/unacknowledged_kill_timeout_s",schemaPath:"#/properties/unacknowledged_kill_timeout_s/x-value",keyword:"x-value",params:{},message:reason4,schema:"duration",parentSchema:schema59.properties.unacknowledged_kill_timeout_s,data:data6};
+const err13 = {instancePath:instancePath+"/unacknowledged_kill_timeout_s",schemaPath:"#/properties/unacknowledged_kill_timeout_s/x-value",keyword:"x-value",params:{},message:reason4,schema:"duration",parentSchema:schema60.properties.unacknowledged_kill_timeout_s,data:data6};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -6206,7 +6318,7 @@ errors++;
 if(data.max_job_retries !== undefined){
 let data7 = data.max_job_retries;
 if((!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))) && (typeof data7 !== "string")){
-const err14 = {instancePath:instancePath+"/max_job_retries",schemaPath:"#/properties/max_job_retries/type",keyword:"type",params:{type: schema59.properties.max_job_retries.type},message:"must be integer,string",schema:schema59.properties.max_job_retries.type,parentSchema:schema59.properties.max_job_retries,data:data7};
+const err14 = {instancePath:instancePath+"/max_job_retries",schemaPath:"#/properties/max_job_retries/type",keyword:"type",params:{type: schema60.properties.max_job_retries.type},message:"must be integer,string",schema:schema60.properties.max_job_retries.type,parentSchema:schema60.properties.max_job_retries,data:data7};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -6215,9 +6327,9 @@ vErrors.push(err14);
 }
 errors++;
 }
-const reason5 = checkScalar.call(this, "count", data7, schema59.properties.max_job_retries, instancePath+"/max_job_retries");
+const reason5 = checkScalar.call(this, "count", data7, schema60.properties.max_job_retries, instancePath+"/max_job_retries");
 if(reason5 !== undefined){
-const err15 = {instancePath:instancePath+"/max_job_retries",schemaPath:"#/properties/max_job_retries/x-value",keyword:"x-value",params:{},message:reason5,schema:"count",parentSchema:schema59.properties.max_job_retries,data:data7};
+const err15 = {instancePath:instancePath+"/max_job_retries",schemaPath:"#/properties/max_job_retries/x-value",keyword:"x-value",params:{},message:reason5,schema:"count",parentSchema:schema60.properties.max_job_retries,data:data7};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -6228,7 +6340,7 @@ errors++;
 }
 if((typeof data7 == "number") && (isFinite(data7))){
 if(data7 < 0 || isNaN(data7)){
-const err16 = {instancePath:instancePath+"/max_job_retries",schemaPath:"#/properties/max_job_retries/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema59.properties.max_job_retries,data:data7};
+const err16 = {instancePath:instancePath+"/max_job_retries",schemaPath:"#/properties/max_job_retries/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema60.properties.max_job_retries,data:data7};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -6242,7 +6354,7 @@ errors++;
 if(data.allocation_strategy !== undefined){
 let data8 = data.allocation_strategy;
 if(typeof data8 !== "string"){
-const err17 = {instancePath:instancePath+"/allocation_strategy",schemaPath:"#/properties/allocation_strategy/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema59.properties.allocation_strategy.type,parentSchema:schema59.properties.allocation_strategy,data:data8};
+const err17 = {instancePath:instancePath+"/allocation_strategy",schemaPath:"#/properties/allocation_strategy/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema60.properties.allocation_strategy.type,parentSchema:schema60.properties.allocation_strategy,data:data8};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -6252,7 +6364,7 @@ vErrors.push(err17);
 errors++;
 }
 if(!((data8 === "least_recently_used") || (data8 === "most_recently_used"))){
-const err18 = {instancePath:instancePath+"/allocation_strategy",schemaPath:"#/properties/allocation_strategy/enum",keyword:"enum",params:{allowedValues: schema59.properties.allocation_strategy.enum},message:"must be equal to one of the allowed values",schema:schema59.properties.allocation_strategy.enum,parentSchema:schema59.properties.allocation_strategy,data:data8};
+const err18 = {instancePath:instancePath+"/allocation_strategy",schemaPath:"#/properties/allocation_strategy/enum",keyword:"enum",params:{allowedValues: schema60.properties.allocation_strategy.enum},message:"must be equal to one of the allowed values",schema:schema60.properties.allocation_strategy.enum,parentSchema:schema60.properties.allocation_strategy,data:data8};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -6265,7 +6377,7 @@ errors++;
 if(data.experimental_backend !== undefined){
 let data9 = data.experimental_backend;
 if((typeof data9 !== "string") && (!(data9 && typeof data9 == "object" && !Array.isArray(data9)))){
-const err19 = {instancePath:instancePath+"/experimental_backend",schemaPath:"#/properties/experimental_backend/type",keyword:"type",params:{type: schema59.properties.experimental_backend.type},message:"must be string,object",schema:schema59.properties.experimental_backend.type,parentSchema:schema59.properties.experimental_backend,data:data9};
+const err19 = {instancePath:instancePath+"/experimental_backend",schemaPath:"#/properties/experimental_backend/type",keyword:"type",params:{type: schema60.properties.experimental_backend.type},message:"must be string,object",schema:schema60.properties.experimental_backend.type,parentSchema:schema60.properties.experimental_backend,data:data9};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -6274,9 +6386,9 @@ vErrors.push(err19);
 }
 errors++;
 }
-const reason6 = checkWord.call(this, schema59.properties.experimental_backend["x-words"], data9, schema59.properties.experimental_backend, instancePath+"/experimental_backend");
+const reason6 = checkWord.call(this, schema60.properties.experimental_backend["x-words"], data9, schema60.properties.experimental_backend, instancePath+"/experimental_backend");
 if(reason6 !== undefined){
-const err20 = {instancePath:instancePath+"/experimental_backend",schemaPath:"#/properties/experimental_backend/x-words",keyword:"x-words",params:{},message:reason6,schema:schema59.properties.experimental_backend["x-words"],parentSchema:schema59.properties.experimental_backend,data:data9};
+const err20 = {instancePath:instancePath+"/experimental_backend",schemaPath:"#/properties/experimental_backend/x-words",keyword:"x-words",params:{},message:reason6,schema:schema60.properties.experimental_backend["x-words"],parentSchema:schema60.properties.experimental_backend,data:data9};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -6287,7 +6399,7 @@ errors++;
 }
 if(data9 && typeof data9 == "object" && !Array.isArray(data9)){
 if(Object.keys(data9).length < 1){
-const err21 = {instancePath:instancePath+"/experimental_backend",schemaPath:"#/properties/experimental_backend/minProperties",keyword:"minProperties",params:{limit: 1},message:"must NOT have fewer than 1 properties",schema:1,parentSchema:schema59.properties.experimental_backend,data:data9};
+const err21 = {instancePath:instancePath+"/experimental_backend",schemaPath:"#/properties/experimental_backend/minProperties",keyword:"minProperties",params:{limit: 1},message:"must NOT have fewer than 1 properties",schema:1,parentSchema:schema60.properties.experimental_backend,data:data9};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -6298,7 +6410,7 @@ errors++;
 }
 for(const key2 in data9){
 if(!(key2 === "redis")){
-const err22 = {instancePath:instancePath+"/experimental_backend",schemaPath:"#/properties/experimental_backend/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties",schema:false,parentSchema:schema59.properties.experimental_backend,data:data9};
+const err22 = {instancePath:instancePath+"/experimental_backend",schemaPath:"#/properties/experimental_backend/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties",schema:false,parentSchema:schema60.properties.experimental_backend,data:data9};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -6312,7 +6424,7 @@ if(data9.redis !== undefined){
 let data10 = data9.redis;
 if(data10 && typeof data10 == "object" && !Array.isArray(data10)){
 if(data10.redis_store === undefined){
-const err23 = {instancePath:instancePath+"/experimental_backend/redis",schemaPath:"#/properties/experimental_backend/properties/redis/required",keyword:"required",params:{missingProperty: "redis_store"},message:"must have required property '"+"redis_store"+"'",schema:schema59.properties.experimental_backend.properties.redis.required,parentSchema:schema59.properties.experimental_backend.properties.redis,data:data10};
+const err23 = {instancePath:instancePath+"/experimental_backend/redis",schemaPath:"#/properties/experimental_backend/properties/redis/required",keyword:"required",params:{missingProperty: "redis_store"},message:"must have required property '"+"redis_store"+"'",schema:schema60.properties.experimental_backend.properties.redis.required,parentSchema:schema60.properties.experimental_backend.properties.redis,data:data10};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -6323,7 +6435,7 @@ errors++;
 }
 for(const key3 in data10){
 if(!(key3 === "redis_store")){
-const err24 = {instancePath:instancePath+"/experimental_backend/redis",schemaPath:"#/properties/experimental_backend/properties/redis/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3},message:"must NOT have additional properties",schema:false,parentSchema:schema59.properties.experimental_backend.properties.redis,data:data10};
+const err24 = {instancePath:instancePath+"/experimental_backend/redis",schemaPath:"#/properties/experimental_backend/properties/redis/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3},message:"must NOT have additional properties",schema:false,parentSchema:schema60.properties.experimental_backend.properties.redis,data:data10};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -6336,7 +6448,7 @@ errors++;
 if(data10.redis_store !== undefined){
 let data11 = data10.redis_store;
 if(typeof data11 !== "string"){
-const err25 = {instancePath:instancePath+"/experimental_backend/redis/redis_store",schemaPath:"#/properties/experimental_backend/properties/redis/properties/redis_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema59.properties.experimental_backend.properties.redis.properties.redis_store.type,parentSchema:schema59.properties.experimental_backend.properties.redis.properties.redis_store,data:data11};
+const err25 = {instancePath:instancePath+"/experimental_backend/redis/redis_store",schemaPath:"#/properties/experimental_backend/properties/redis/properties/redis_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema60.properties.experimental_backend.properties.redis.properties.redis_store.type,parentSchema:schema60.properties.experimental_backend.properties.redis.properties.redis_store,data:data11};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -6348,7 +6460,7 @@ errors++;
 }
 }
 else {
-const err26 = {instancePath:instancePath+"/experimental_backend/redis",schemaPath:"#/properties/experimental_backend/properties/redis/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema59.properties.experimental_backend.properties.redis.type,parentSchema:schema59.properties.experimental_backend.properties.redis,data:data10};
+const err26 = {instancePath:instancePath+"/experimental_backend/redis",schemaPath:"#/properties/experimental_backend/properties/redis/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema60.properties.experimental_backend.properties.redis.type,parentSchema:schema60.properties.experimental_backend.properties.redis,data:data10};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -6363,7 +6475,7 @@ errors++;
 if(data.worker_match_logging_interval_s !== undefined){
 let data12 = data.worker_match_logging_interval_s;
 if((!(((typeof data12 == "number") && (!(data12 % 1) && !isNaN(data12))) && (isFinite(data12)))) && (typeof data12 !== "string")){
-const err27 = {instancePath:instancePath+"/worker_match_logging_interval_s",schemaPath:"#/properties/worker_match_logging_interval_s/type",keyword:"type",params:{type: schema59.properties.worker_match_logging_interval_s.type},message:"must be integer,string",schema:schema59.properties.worker_match_logging_interval_s.type,parentSchema:schema59.properties.worker_match_logging_interval_s,data:data12};
+const err27 = {instancePath:instancePath+"/worker_match_logging_interval_s",schemaPath:"#/properties/worker_match_logging_interval_s/type",keyword:"type",params:{type: schema60.properties.worker_match_logging_interval_s.type},message:"must be integer,string",schema:schema60.properties.worker_match_logging_interval_s.type,parentSchema:schema60.properties.worker_match_logging_interval_s,data:data12};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -6372,9 +6484,9 @@ vErrors.push(err27);
 }
 errors++;
 }
-const reason7 = checkScalar.call(this, "signed_duration", data12, schema59.properties.worker_match_logging_interval_s, instancePath+"/worker_match_logging_interval_s");
+const reason7 = checkScalar.call(this, "signed_duration", data12, schema60.properties.worker_match_logging_interval_s, instancePath+"/worker_match_logging_interval_s");
 if(reason7 !== undefined){
-const err28 = {instancePath:instancePath+"/worker_match_logging_interval_s",schemaPath:"#/properties/worker_match_logging_interval_s/x-value",keyword:"x-value",params:{},message:reason7,schema:"signed_duration",parentSchema:schema59.properties.worker_match_logging_interval_s,data:data12};
+const err28 = {instancePath:instancePath+"/worker_match_logging_interval_s",schemaPath:"#/properties/worker_match_logging_interval_s/x-value",keyword:"x-value",params:{},message:reason7,schema:"signed_duration",parentSchema:schema60.properties.worker_match_logging_interval_s,data:data12};
 if(vErrors === null){
 vErrors = [err28];
 }
@@ -6387,7 +6499,7 @@ errors++;
 if(data.fallback_match_interval_s !== undefined){
 let data13 = data.fallback_match_interval_s;
 if((!(((typeof data13 == "number") && (!(data13 % 1) && !isNaN(data13))) && (isFinite(data13)))) && (typeof data13 !== "string")){
-const err29 = {instancePath:instancePath+"/fallback_match_interval_s",schemaPath:"#/properties/fallback_match_interval_s/type",keyword:"type",params:{type: schema59.properties.fallback_match_interval_s.type},message:"must be integer,string",schema:schema59.properties.fallback_match_interval_s.type,parentSchema:schema59.properties.fallback_match_interval_s,data:data13};
+const err29 = {instancePath:instancePath+"/fallback_match_interval_s",schemaPath:"#/properties/fallback_match_interval_s/type",keyword:"type",params:{type: schema60.properties.fallback_match_interval_s.type},message:"must be integer,string",schema:schema60.properties.fallback_match_interval_s.type,parentSchema:schema60.properties.fallback_match_interval_s,data:data13};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -6396,9 +6508,9 @@ vErrors.push(err29);
 }
 errors++;
 }
-const reason8 = checkScalar.call(this, "signed_duration", data13, schema59.properties.fallback_match_interval_s, instancePath+"/fallback_match_interval_s");
+const reason8 = checkScalar.call(this, "signed_duration", data13, schema60.properties.fallback_match_interval_s, instancePath+"/fallback_match_interval_s");
 if(reason8 !== undefined){
-const err30 = {instancePath:instancePath+"/fallback_match_interval_s",schemaPath:"#/properties/fallback_match_interval_s/x-value",keyword:"x-value",params:{},message:reason8,schema:"signed_duration",parentSchema:schema59.properties.fallback_match_interval_s,data:data13};
+const err30 = {instancePath:instancePath+"/fallback_match_interval_s",schemaPath:"#/properties/fallback_match_interval_s/x-value",keyword:"x-value",params:{},message:reason8,schema:"signed_duration",parentSchema:schema60.properties.fallback_match_interval_s,data:data13};
 if(vErrors === null){
 vErrors = [err30];
 }
@@ -6411,7 +6523,7 @@ errors++;
 if(data.no_worker_timeout_s !== undefined){
 let data14 = data.no_worker_timeout_s;
 if((!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14)))) && (typeof data14 !== "string")){
-const err31 = {instancePath:instancePath+"/no_worker_timeout_s",schemaPath:"#/properties/no_worker_timeout_s/type",keyword:"type",params:{type: schema59.properties.no_worker_timeout_s.type},message:"must be integer,string",schema:schema59.properties.no_worker_timeout_s.type,parentSchema:schema59.properties.no_worker_timeout_s,data:data14};
+const err31 = {instancePath:instancePath+"/no_worker_timeout_s",schemaPath:"#/properties/no_worker_timeout_s/type",keyword:"type",params:{type: schema60.properties.no_worker_timeout_s.type},message:"must be integer,string",schema:schema60.properties.no_worker_timeout_s.type,parentSchema:schema60.properties.no_worker_timeout_s,data:data14};
 if(vErrors === null){
 vErrors = [err31];
 }
@@ -6420,9 +6532,9 @@ vErrors.push(err31);
 }
 errors++;
 }
-const reason9 = checkScalar.call(this, "duration", data14, schema59.properties.no_worker_timeout_s, instancePath+"/no_worker_timeout_s");
+const reason9 = checkScalar.call(this, "duration", data14, schema60.properties.no_worker_timeout_s, instancePath+"/no_worker_timeout_s");
 if(reason9 !== undefined){
-const err32 = {instancePath:instancePath+"/no_worker_timeout_s",schemaPath:"#/properties/no_worker_timeout_s/x-value",keyword:"x-value",params:{},message:reason9,schema:"duration",parentSchema:schema59.properties.no_worker_timeout_s,data:data14};
+const err32 = {instancePath:instancePath+"/no_worker_timeout_s",schemaPath:"#/properties/no_worker_timeout_s/x-value",keyword:"x-value",params:{},message:reason9,schema:"duration",parentSchema:schema60.properties.no_worker_timeout_s,data:data14};
 if(vErrors === null){
 vErrors = [err32];
 }
@@ -6435,7 +6547,7 @@ errors++;
 if(data.max_queued_actions !== undefined){
 let data15 = data.max_queued_actions;
 if((!(((typeof data15 == "number") && (!(data15 % 1) && !isNaN(data15))) && (isFinite(data15)))) && (typeof data15 !== "string")){
-const err33 = {instancePath:instancePath+"/max_queued_actions",schemaPath:"#/properties/max_queued_actions/type",keyword:"type",params:{type: schema59.properties.max_queued_actions.type},message:"must be integer,string",schema:schema59.properties.max_queued_actions.type,parentSchema:schema59.properties.max_queued_actions,data:data15};
+const err33 = {instancePath:instancePath+"/max_queued_actions",schemaPath:"#/properties/max_queued_actions/type",keyword:"type",params:{type: schema60.properties.max_queued_actions.type},message:"must be integer,string",schema:schema60.properties.max_queued_actions.type,parentSchema:schema60.properties.max_queued_actions,data:data15};
 if(vErrors === null){
 vErrors = [err33];
 }
@@ -6444,9 +6556,9 @@ vErrors.push(err33);
 }
 errors++;
 }
-const reason10 = checkScalar.call(this, "count", data15, schema59.properties.max_queued_actions, instancePath+"/max_queued_actions");
+const reason10 = checkScalar.call(this, "count", data15, schema60.properties.max_queued_actions, instancePath+"/max_queued_actions");
 if(reason10 !== undefined){
-const err34 = {instancePath:instancePath+"/max_queued_actions",schemaPath:"#/properties/max_queued_actions/x-value",keyword:"x-value",params:{},message:reason10,schema:"count",parentSchema:schema59.properties.max_queued_actions,data:data15};
+const err34 = {instancePath:instancePath+"/max_queued_actions",schemaPath:"#/properties/max_queued_actions/x-value",keyword:"x-value",params:{},message:reason10,schema:"count",parentSchema:schema60.properties.max_queued_actions,data:data15};
 if(vErrors === null){
 vErrors = [err34];
 }
@@ -6457,7 +6569,7 @@ errors++;
 }
 if((typeof data15 == "number") && (isFinite(data15))){
 if(data15 < 1 || isNaN(data15)){
-const err35 = {instancePath:instancePath+"/max_queued_actions",schemaPath:"#/properties/max_queued_actions/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema59.properties.max_queued_actions,data:data15};
+const err35 = {instancePath:instancePath+"/max_queued_actions",schemaPath:"#/properties/max_queued_actions/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema60.properties.max_queued_actions,data:data15};
 if(vErrors === null){
 vErrors = [err35];
 }
@@ -6471,7 +6583,7 @@ errors++;
 if(data.max_queued_actions_per_instance !== undefined){
 let data16 = data.max_queued_actions_per_instance;
 if((!(((typeof data16 == "number") && (!(data16 % 1) && !isNaN(data16))) && (isFinite(data16)))) && (typeof data16 !== "string")){
-const err36 = {instancePath:instancePath+"/max_queued_actions_per_instance",schemaPath:"#/properties/max_queued_actions_per_instance/type",keyword:"type",params:{type: schema59.properties.max_queued_actions_per_instance.type},message:"must be integer,string",schema:schema59.properties.max_queued_actions_per_instance.type,parentSchema:schema59.properties.max_queued_actions_per_instance,data:data16};
+const err36 = {instancePath:instancePath+"/max_queued_actions_per_instance",schemaPath:"#/properties/max_queued_actions_per_instance/type",keyword:"type",params:{type: schema60.properties.max_queued_actions_per_instance.type},message:"must be integer,string",schema:schema60.properties.max_queued_actions_per_instance.type,parentSchema:schema60.properties.max_queued_actions_per_instance,data:data16};
 if(vErrors === null){
 vErrors = [err36];
 }
@@ -6480,9 +6592,9 @@ vErrors.push(err36);
 }
 errors++;
 }
-const reason11 = checkScalar.call(this, "count", data16, schema59.properties.max_queued_actions_per_instance, instancePath+"/max_queued_actions_per_instance");
+const reason11 = checkScalar.call(this, "count", data16, schema60.properties.max_queued_actions_per_instance, instancePath+"/max_queued_actions_per_instance");
 if(reason11 !== undefined){
-const err37 = {instancePath:instancePath+"/max_queued_actions_per_instance",schemaPath:"#/properties/max_queued_actions_per_instance/x-value",keyword:"x-value",params:{},message:reason11,schema:"count",parentSchema:schema59.properties.max_queued_actions_per_instance,data:data16};
+const err37 = {instancePath:instancePath+"/max_queued_actions_per_instance",schemaPath:"#/properties/max_queued_actions_per_instance/x-value",keyword:"x-value",params:{},message:reason11,schema:"count",parentSchema:schema60.properties.max_queued_actions_per_instance,data:data16};
 if(vErrors === null){
 vErrors = [err37];
 }
@@ -6493,7 +6605,7 @@ errors++;
 }
 if((typeof data16 == "number") && (isFinite(data16))){
 if(data16 < 0 || isNaN(data16)){
-const err38 = {instancePath:instancePath+"/max_queued_actions_per_instance",schemaPath:"#/properties/max_queued_actions_per_instance/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema59.properties.max_queued_actions_per_instance,data:data16};
+const err38 = {instancePath:instancePath+"/max_queued_actions_per_instance",schemaPath:"#/properties/max_queued_actions_per_instance/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema60.properties.max_queued_actions_per_instance,data:data16};
 if(vErrors === null){
 vErrors = [err38];
 }
@@ -6507,7 +6619,7 @@ errors++;
 if(data.max_running_actions_per_instance !== undefined){
 let data17 = data.max_running_actions_per_instance;
 if((!(((typeof data17 == "number") && (!(data17 % 1) && !isNaN(data17))) && (isFinite(data17)))) && (typeof data17 !== "string")){
-const err39 = {instancePath:instancePath+"/max_running_actions_per_instance",schemaPath:"#/properties/max_running_actions_per_instance/type",keyword:"type",params:{type: schema59.properties.max_running_actions_per_instance.type},message:"must be integer,string",schema:schema59.properties.max_running_actions_per_instance.type,parentSchema:schema59.properties.max_running_actions_per_instance,data:data17};
+const err39 = {instancePath:instancePath+"/max_running_actions_per_instance",schemaPath:"#/properties/max_running_actions_per_instance/type",keyword:"type",params:{type: schema60.properties.max_running_actions_per_instance.type},message:"must be integer,string",schema:schema60.properties.max_running_actions_per_instance.type,parentSchema:schema60.properties.max_running_actions_per_instance,data:data17};
 if(vErrors === null){
 vErrors = [err39];
 }
@@ -6516,9 +6628,9 @@ vErrors.push(err39);
 }
 errors++;
 }
-const reason12 = checkScalar.call(this, "count", data17, schema59.properties.max_running_actions_per_instance, instancePath+"/max_running_actions_per_instance");
+const reason12 = checkScalar.call(this, "count", data17, schema60.properties.max_running_actions_per_instance, instancePath+"/max_running_actions_per_instance");
 if(reason12 !== undefined){
-const err40 = {instancePath:instancePath+"/max_running_actions_per_instance",schemaPath:"#/properties/max_running_actions_per_instance/x-value",keyword:"x-value",params:{},message:reason12,schema:"count",parentSchema:schema59.properties.max_running_actions_per_instance,data:data17};
+const err40 = {instancePath:instancePath+"/max_running_actions_per_instance",schemaPath:"#/properties/max_running_actions_per_instance/x-value",keyword:"x-value",params:{},message:reason12,schema:"count",parentSchema:schema60.properties.max_running_actions_per_instance,data:data17};
 if(vErrors === null){
 vErrors = [err40];
 }
@@ -6529,7 +6641,7 @@ errors++;
 }
 if((typeof data17 == "number") && (isFinite(data17))){
 if(data17 < 0 || isNaN(data17)){
-const err41 = {instancePath:instancePath+"/max_running_actions_per_instance",schemaPath:"#/properties/max_running_actions_per_instance/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema59.properties.max_running_actions_per_instance,data:data17};
+const err41 = {instancePath:instancePath+"/max_running_actions_per_instance",schemaPath:"#/properties/max_running_actions_per_instance/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema60.properties.max_running_actions_per_instance,data:data17};
 if(vErrors === null){
 vErrors = [err41];
 }
@@ -6543,7 +6655,7 @@ errors++;
 if(data.priority_ageing_s !== undefined){
 let data18 = data.priority_ageing_s;
 if((!(((typeof data18 == "number") && (!(data18 % 1) && !isNaN(data18))) && (isFinite(data18)))) && (typeof data18 !== "string")){
-const err42 = {instancePath:instancePath+"/priority_ageing_s",schemaPath:"#/properties/priority_ageing_s/type",keyword:"type",params:{type: schema59.properties.priority_ageing_s.type},message:"must be integer,string",schema:schema59.properties.priority_ageing_s.type,parentSchema:schema59.properties.priority_ageing_s,data:data18};
+const err42 = {instancePath:instancePath+"/priority_ageing_s",schemaPath:"#/properties/priority_ageing_s/type",keyword:"type",params:{type: schema60.properties.priority_ageing_s.type},message:"must be integer,string",schema:schema60.properties.priority_ageing_s.type,parentSchema:schema60.properties.priority_ageing_s,data:data18};
 if(vErrors === null){
 vErrors = [err42];
 }
@@ -6552,9 +6664,9 @@ vErrors.push(err42);
 }
 errors++;
 }
-const reason13 = checkScalar.call(this, "duration", data18, schema59.properties.priority_ageing_s, instancePath+"/priority_ageing_s");
+const reason13 = checkScalar.call(this, "duration", data18, schema60.properties.priority_ageing_s, instancePath+"/priority_ageing_s");
 if(reason13 !== undefined){
-const err43 = {instancePath:instancePath+"/priority_ageing_s",schemaPath:"#/properties/priority_ageing_s/x-value",keyword:"x-value",params:{},message:reason13,schema:"duration",parentSchema:schema59.properties.priority_ageing_s,data:data18};
+const err43 = {instancePath:instancePath+"/priority_ageing_s",schemaPath:"#/properties/priority_ageing_s/x-value",keyword:"x-value",params:{},message:reason13,schema:"duration",parentSchema:schema60.properties.priority_ageing_s,data:data18};
 if(vErrors === null){
 vErrors = [err43];
 }
@@ -6567,7 +6679,7 @@ errors++;
 if(data.adopt_attempts_for_s !== undefined){
 let data19 = data.adopt_attempts_for_s;
 if((!(((typeof data19 == "number") && (!(data19 % 1) && !isNaN(data19))) && (isFinite(data19)))) && (typeof data19 !== "string")){
-const err44 = {instancePath:instancePath+"/adopt_attempts_for_s",schemaPath:"#/properties/adopt_attempts_for_s/type",keyword:"type",params:{type: schema59.properties.adopt_attempts_for_s.type},message:"must be integer,string",schema:schema59.properties.adopt_attempts_for_s.type,parentSchema:schema59.properties.adopt_attempts_for_s,data:data19};
+const err44 = {instancePath:instancePath+"/adopt_attempts_for_s",schemaPath:"#/properties/adopt_attempts_for_s/type",keyword:"type",params:{type: schema60.properties.adopt_attempts_for_s.type},message:"must be integer,string",schema:schema60.properties.adopt_attempts_for_s.type,parentSchema:schema60.properties.adopt_attempts_for_s,data:data19};
 if(vErrors === null){
 vErrors = [err44];
 }
@@ -6576,9 +6688,9 @@ vErrors.push(err44);
 }
 errors++;
 }
-const reason14 = checkScalar.call(this, "duration", data19, schema59.properties.adopt_attempts_for_s, instancePath+"/adopt_attempts_for_s");
+const reason14 = checkScalar.call(this, "duration", data19, schema60.properties.adopt_attempts_for_s, instancePath+"/adopt_attempts_for_s");
 if(reason14 !== undefined){
-const err45 = {instancePath:instancePath+"/adopt_attempts_for_s",schemaPath:"#/properties/adopt_attempts_for_s/x-value",keyword:"x-value",params:{},message:reason14,schema:"duration",parentSchema:schema59.properties.adopt_attempts_for_s,data:data19};
+const err45 = {instancePath:instancePath+"/adopt_attempts_for_s",schemaPath:"#/properties/adopt_attempts_for_s/x-value",keyword:"x-value",params:{},message:reason14,schema:"duration",parentSchema:schema60.properties.adopt_attempts_for_s,data:data19};
 if(vErrors === null){
 vErrors = [err45];
 }
@@ -6591,7 +6703,7 @@ errors++;
 if(data.hold_worker_after_s !== undefined){
 let data20 = data.hold_worker_after_s;
 if((!(((typeof data20 == "number") && (!(data20 % 1) && !isNaN(data20))) && (isFinite(data20)))) && (typeof data20 !== "string")){
-const err46 = {instancePath:instancePath+"/hold_worker_after_s",schemaPath:"#/properties/hold_worker_after_s/type",keyword:"type",params:{type: schema59.properties.hold_worker_after_s.type},message:"must be integer,string",schema:schema59.properties.hold_worker_after_s.type,parentSchema:schema59.properties.hold_worker_after_s,data:data20};
+const err46 = {instancePath:instancePath+"/hold_worker_after_s",schemaPath:"#/properties/hold_worker_after_s/type",keyword:"type",params:{type: schema60.properties.hold_worker_after_s.type},message:"must be integer,string",schema:schema60.properties.hold_worker_after_s.type,parentSchema:schema60.properties.hold_worker_after_s,data:data20};
 if(vErrors === null){
 vErrors = [err46];
 }
@@ -6600,9 +6712,9 @@ vErrors.push(err46);
 }
 errors++;
 }
-const reason15 = checkScalar.call(this, "duration", data20, schema59.properties.hold_worker_after_s, instancePath+"/hold_worker_after_s");
+const reason15 = checkScalar.call(this, "duration", data20, schema60.properties.hold_worker_after_s, instancePath+"/hold_worker_after_s");
 if(reason15 !== undefined){
-const err47 = {instancePath:instancePath+"/hold_worker_after_s",schemaPath:"#/properties/hold_worker_after_s/x-value",keyword:"x-value",params:{},message:reason15,schema:"duration",parentSchema:schema59.properties.hold_worker_after_s,data:data20};
+const err47 = {instancePath:instancePath+"/hold_worker_after_s",schemaPath:"#/properties/hold_worker_after_s/x-value",keyword:"x-value",params:{},message:reason15,schema:"duration",parentSchema:schema60.properties.hold_worker_after_s,data:data20};
 if(vErrors === null){
 vErrors = [err47];
 }
@@ -6614,7 +6726,7 @@ errors++;
 }
 }
 else {
-const err48 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema59.type,parentSchema:schema59,data};
+const err48 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema60.type,parentSchema:schema60,data};
 if(vErrors === null){
 vErrors = [err48];
 }
@@ -6623,18 +6735,18 @@ vErrors.push(err48);
 }
 errors++;
 }
-validate135.errors = vErrors;
+validate137.errors = vErrors;
 return errors === 0;
 }
-validate135.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate137.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema60 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/scheduler/grpc.json","title":"grpc","description":"Forwards executions to another scheduler.","type":"object","properties":{"endpoint":{"description":"Its address.","$ref":"https://remexec.invalid/schema/shared/grpc_endpoint.json"},"retry":{"description":"How failed calls are retried.","$ref":"https://remexec.invalid/schema/shared/retry.json","default":{}},"max_concurrent_requests":{"description":"Most requests at one time; 0 means no limit.","type":["integer","string"],"x-value":"count","minimum":0,"default":0},"connections_per_endpoint":{"description":"Connections to it.","type":["integer","string"],"x-value":"count","minimum":0,"default":1,"x-zero-is-default":true}},"additionalProperties":false,"required":["endpoint"]};
+const schema61 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/scheduler/grpc.json","title":"grpc","description":"Forwards executions to another scheduler.","type":"object","properties":{"endpoint":{"description":"Its address.","$ref":"https://remexec.invalid/schema/shared/grpc_endpoint.json"},"retry":{"description":"How failed calls are retried.","$ref":"https://remexec.invalid/schema/shared/retry.json","default":{}},"max_concurrent_requests":{"description":"Most requests at one time; 0 means no limit.","type":["integer","string"],"x-value":"count","minimum":0,"default":0},"connections_per_endpoint":{"description":"Connections to it.","type":["integer","string"],"x-value":"count","minimum":0,"default":1,"x-zero-is-default":true}},"additionalProperties":false,"required":["endpoint"]};
 
-function validate137(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate139(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/scheduler/grpc.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate137.evaluated;
+const evaluated0 = validate139.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -6643,7 +6755,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.endpoint === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "endpoint"},message:"must have required property '"+"endpoint"+"'",schema:schema60.required,parentSchema:schema60,data};
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "endpoint"},message:"must have required property '"+"endpoint"+"'",schema:schema61.required,parentSchema:schema61,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -6654,7 +6766,7 @@ errors++;
 }
 for(const key0 in data){
 if(!((((key0 === "endpoint") || (key0 === "retry")) || (key0 === "max_concurrent_requests")) || (key0 === "connections_per_endpoint"))){
-const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema60,data};
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema61,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -6679,7 +6791,7 @@ errors = vErrors.length;
 if(data.max_concurrent_requests !== undefined){
 let data2 = data.max_concurrent_requests;
 if((!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))) && (typeof data2 !== "string")){
-const err2 = {instancePath:instancePath+"/max_concurrent_requests",schemaPath:"#/properties/max_concurrent_requests/type",keyword:"type",params:{type: schema60.properties.max_concurrent_requests.type},message:"must be integer,string",schema:schema60.properties.max_concurrent_requests.type,parentSchema:schema60.properties.max_concurrent_requests,data:data2};
+const err2 = {instancePath:instancePath+"/max_concurrent_requests",schemaPath:"#/properties/max_concurrent_requests/type",keyword:"type",params:{type: schema61.properties.max_concurrent_requests.type},message:"must be integer,string",schema:schema61.properties.max_concurrent_requests.type,parentSchema:schema61.properties.max_concurrent_requests,data:data2};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -6688,9 +6800,9 @@ vErrors.push(err2);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "count", data2, schema60.properties.max_concurrent_requests, instancePath+"/max_concurrent_requests");
+const reason0 = checkScalar.call(this, "count", data2, schema61.properties.max_concurrent_requests, instancePath+"/max_concurrent_requests");
 if(reason0 !== undefined){
-const err3 = {instancePath:instancePath+"/max_concurrent_requests",schemaPath:"#/properties/max_concurrent_requests/x-value",keyword:"x-value",params:{},message:reason0,schema:"count",parentSchema:schema60.properties.max_concurrent_requests,data:data2};
+const err3 = {instancePath:instancePath+"/max_concurrent_requests",schemaPath:"#/properties/max_concurrent_requests/x-value",keyword:"x-value",params:{},message:reason0,schema:"count",parentSchema:schema61.properties.max_concurrent_requests,data:data2};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -6701,7 +6813,7 @@ errors++;
 }
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 < 0 || isNaN(data2)){
-const err4 = {instancePath:instancePath+"/max_concurrent_requests",schemaPath:"#/properties/max_concurrent_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema60.properties.max_concurrent_requests,data:data2};
+const err4 = {instancePath:instancePath+"/max_concurrent_requests",schemaPath:"#/properties/max_concurrent_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema61.properties.max_concurrent_requests,data:data2};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -6715,7 +6827,7 @@ errors++;
 if(data.connections_per_endpoint !== undefined){
 let data3 = data.connections_per_endpoint;
 if((!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))) && (typeof data3 !== "string")){
-const err5 = {instancePath:instancePath+"/connections_per_endpoint",schemaPath:"#/properties/connections_per_endpoint/type",keyword:"type",params:{type: schema60.properties.connections_per_endpoint.type},message:"must be integer,string",schema:schema60.properties.connections_per_endpoint.type,parentSchema:schema60.properties.connections_per_endpoint,data:data3};
+const err5 = {instancePath:instancePath+"/connections_per_endpoint",schemaPath:"#/properties/connections_per_endpoint/type",keyword:"type",params:{type: schema61.properties.connections_per_endpoint.type},message:"must be integer,string",schema:schema61.properties.connections_per_endpoint.type,parentSchema:schema61.properties.connections_per_endpoint,data:data3};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -6724,9 +6836,9 @@ vErrors.push(err5);
 }
 errors++;
 }
-const reason1 = checkScalar.call(this, "count", data3, schema60.properties.connections_per_endpoint, instancePath+"/connections_per_endpoint");
+const reason1 = checkScalar.call(this, "count", data3, schema61.properties.connections_per_endpoint, instancePath+"/connections_per_endpoint");
 if(reason1 !== undefined){
-const err6 = {instancePath:instancePath+"/connections_per_endpoint",schemaPath:"#/properties/connections_per_endpoint/x-value",keyword:"x-value",params:{},message:reason1,schema:"count",parentSchema:schema60.properties.connections_per_endpoint,data:data3};
+const err6 = {instancePath:instancePath+"/connections_per_endpoint",schemaPath:"#/properties/connections_per_endpoint/x-value",keyword:"x-value",params:{},message:reason1,schema:"count",parentSchema:schema61.properties.connections_per_endpoint,data:data3};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -6737,7 +6849,7 @@ errors++;
 }
 if((typeof data3 == "number") && (isFinite(data3))){
 if(data3 < 0 || isNaN(data3)){
-const err7 = {instancePath:instancePath+"/connections_per_endpoint",schemaPath:"#/properties/connections_per_endpoint/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema60.properties.connections_per_endpoint,data:data3};
+const err7 = {instancePath:instancePath+"/connections_per_endpoint",schemaPath:"#/properties/connections_per_endpoint/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema61.properties.connections_per_endpoint,data:data3};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -6750,7 +6862,7 @@ errors++;
 }
 }
 else {
-const err8 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema60.type,parentSchema:schema60,data};
+const err8 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema61.type,parentSchema:schema61,data};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -6759,97 +6871,16 @@ vErrors.push(err8);
 }
 errors++;
 }
-validate137.errors = vErrors;
+validate139.errors = vErrors;
 return errors === 0;
 }
-validate137.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate139.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema61 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/scheduler/cache_lookup.json","title":"cache_lookup","description":"Answers from an action cache before anything is queued.","type":"object","properties":{"ac_store":{"description":"The action cache.","type":"string","x-names":"stores"},"scheduler":{"description":"The scheduler that gets the other actions.","$ref":"https://remexec.invalid/schema/scheduler.json"}},"additionalProperties":false,"required":["ac_store","scheduler"]};
-const wrapper13 = {validate: validate134};
-
-function validate141(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="https://remexec.invalid/schema/scheduler/cache_lookup.json" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate141.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.ac_store === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "ac_store"},message:"must have required property '"+"ac_store"+"'",schema:schema61.required,parentSchema:schema61,data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-if(data.scheduler === undefined){
-const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "scheduler"},message:"must have required property '"+"scheduler"+"'",schema:schema61.required,parentSchema:schema61,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-for(const key0 in data){
-if(!((key0 === "ac_store") || (key0 === "scheduler"))){
-const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema61,data};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-}
-if(data.ac_store !== undefined){
-let data0 = data.ac_store;
-if(typeof data0 !== "string"){
-const err3 = {instancePath:instancePath+"/ac_store",schemaPath:"#/properties/ac_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema61.properties.ac_store.type,parentSchema:schema61.properties.ac_store,data:data0};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-}
-if(data.scheduler !== undefined){
-if(!(wrapper13.validate.call(this, data.scheduler, {instancePath:instancePath+"/scheduler",parentData:data,parentDataProperty:"scheduler",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? wrapper13.validate.errors : vErrors.concat(wrapper13.validate.errors);
-errors = vErrors.length;
-}
-}
-}
-else {
-const err4 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema61.type,parentSchema:schema61,data};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-validate141.errors = vErrors;
-return errors === 0;
-}
-validate141.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
-
-const schema62 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/scheduler/property_modifier.json","title":"property_modifier","description":"Changes the platform properties of incoming actions.","type":"object","properties":{"modifications":{"description":"The changes, applied in order.","type":"array","items":{"title":"PropertyModification","description":"One change, as an object with exactly one key.","type":"object","properties":{"add":{"title":"PropertyAddition","description":"Sets a property, whether it was there or not.","type":"object","properties":{"name":{"description":"The property.","type":"string"},"value":{"description":"Its value.","type":"string"}},"additionalProperties":false,"required":["name","value"]},"remove":{"description":"The property to remove.","type":"string"},"replace":{"title":"PropertyReplacement","description":"Renames a property, or changes its value.","type":"object","properties":{"name":{"description":"The property.","type":"string"},"value":{"description":"Only if it has this value.","type":"string"},"new_name":{"description":"Its new name.","type":"string"},"new_value":{"description":"Its new value; left out keeps the old one.","type":"string"}},"additionalProperties":false,"required":["name","new_name"]}},"additionalProperties":false,"minProperties":1,"maxProperties":1}},"scheduler":{"description":"The scheduler that gets the changed actions.","$ref":"https://remexec.invalid/schema/scheduler.json"}},"additionalProperties":false,"required":["modifications","scheduler"]};
+const schema62 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/scheduler/cache_lookup.json","title":"cache_lookup","description":"Answers from an action cache before anything is queued.","type":"object","properties":{"ac_store":{"description":"The action cache.","type":"string","x-names":"stores"},"scheduler":{"description":"The scheduler that gets the other actions.","$ref":"https://remexec.invalid/schema/scheduler.json"}},"additionalProperties":false,"required":["ac_store","scheduler"]};
+const wrapper13 = {validate: validate136};
 
 function validate143(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="https://remexec.invalid/schema/scheduler/property_modifier.json" */;
+/*# sourceURL="https://remexec.invalid/schema/scheduler/cache_lookup.json" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate143.evaluated;
@@ -6860,8 +6891,8 @@ if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.modifications === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "modifications"},message:"must have required property '"+"modifications"+"'",schema:schema62.required,parentSchema:schema62,data};
+if(data.ac_store === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "ac_store"},message:"must have required property '"+"ac_store"+"'",schema:schema62.required,parentSchema:schema62,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -6881,7 +6912,7 @@ vErrors.push(err1);
 errors++;
 }
 for(const key0 in data){
-if(!((key0 === "modifications") || (key0 === "scheduler"))){
+if(!((key0 === "ac_store") || (key0 === "scheduler"))){
 const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema62,data};
 if(vErrors === null){
 vErrors = [err2];
@@ -6892,250 +6923,15 @@ vErrors.push(err2);
 errors++;
 }
 }
-if(data.modifications !== undefined){
-let data0 = data.modifications;
-if(Array.isArray(data0)){
-const len0 = data0.length;
-for(let i0=0; i0<len0; i0++){
-let data1 = data0[i0];
-if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
-if(Object.keys(data1).length > 1){
-const err3 = {instancePath:instancePath+"/modifications/" + i0,schemaPath:"#/properties/modifications/items/maxProperties",keyword:"maxProperties",params:{limit: 1},message:"must NOT have more than 1 properties",schema:1,parentSchema:schema62.properties.modifications.items,data:data1};
+if(data.ac_store !== undefined){
+let data0 = data.ac_store;
+if(typeof data0 !== "string"){
+const err3 = {instancePath:instancePath+"/ac_store",schemaPath:"#/properties/ac_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema62.properties.ac_store.type,parentSchema:schema62.properties.ac_store,data:data0};
 if(vErrors === null){
 vErrors = [err3];
 }
 else {
 vErrors.push(err3);
-}
-errors++;
-}
-if(Object.keys(data1).length < 1){
-const err4 = {instancePath:instancePath+"/modifications/" + i0,schemaPath:"#/properties/modifications/items/minProperties",keyword:"minProperties",params:{limit: 1},message:"must NOT have fewer than 1 properties",schema:1,parentSchema:schema62.properties.modifications.items,data:data1};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-for(const key1 in data1){
-if(!(((key1 === "add") || (key1 === "remove")) || (key1 === "replace"))){
-const err5 = {instancePath:instancePath+"/modifications/" + i0,schemaPath:"#/properties/modifications/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema62.properties.modifications.items,data:data1};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-}
-}
-if(data1.add !== undefined){
-let data2 = data1.add;
-if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
-if(data2.name === undefined){
-const err6 = {instancePath:instancePath+"/modifications/" + i0+"/add",schemaPath:"#/properties/modifications/items/properties/add/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'",schema:schema62.properties.modifications.items.properties.add.required,parentSchema:schema62.properties.modifications.items.properties.add,data:data2};
-if(vErrors === null){
-vErrors = [err6];
-}
-else {
-vErrors.push(err6);
-}
-errors++;
-}
-if(data2.value === undefined){
-const err7 = {instancePath:instancePath+"/modifications/" + i0+"/add",schemaPath:"#/properties/modifications/items/properties/add/required",keyword:"required",params:{missingProperty: "value"},message:"must have required property '"+"value"+"'",schema:schema62.properties.modifications.items.properties.add.required,parentSchema:schema62.properties.modifications.items.properties.add,data:data2};
-if(vErrors === null){
-vErrors = [err7];
-}
-else {
-vErrors.push(err7);
-}
-errors++;
-}
-for(const key2 in data2){
-if(!((key2 === "name") || (key2 === "value"))){
-const err8 = {instancePath:instancePath+"/modifications/" + i0+"/add",schemaPath:"#/properties/modifications/items/properties/add/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties",schema:false,parentSchema:schema62.properties.modifications.items.properties.add,data:data2};
-if(vErrors === null){
-vErrors = [err8];
-}
-else {
-vErrors.push(err8);
-}
-errors++;
-}
-}
-if(data2.name !== undefined){
-let data3 = data2.name;
-if(typeof data3 !== "string"){
-const err9 = {instancePath:instancePath+"/modifications/" + i0+"/add/name",schemaPath:"#/properties/modifications/items/properties/add/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema62.properties.modifications.items.properties.add.properties.name.type,parentSchema:schema62.properties.modifications.items.properties.add.properties.name,data:data3};
-if(vErrors === null){
-vErrors = [err9];
-}
-else {
-vErrors.push(err9);
-}
-errors++;
-}
-}
-if(data2.value !== undefined){
-let data4 = data2.value;
-if(typeof data4 !== "string"){
-const err10 = {instancePath:instancePath+"/modifications/" + i0+"/add/value",schemaPath:"#/properties/modifications/items/properties/add/properties/value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema62.properties.modifications.items.properties.add.properties.value.type,parentSchema:schema62.properties.modifications.items.properties.add.properties.value,data:data4};
-if(vErrors === null){
-vErrors = [err10];
-}
-else {
-vErrors.push(err10);
-}
-errors++;
-}
-}
-}
-else {
-const err11 = {instancePath:instancePath+"/modifications/" + i0+"/add",schemaPath:"#/properties/modifications/items/properties/add/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema62.properties.modifications.items.properties.add.type,parentSchema:schema62.properties.modifications.items.properties.add,data:data2};
-if(vErrors === null){
-vErrors = [err11];
-}
-else {
-vErrors.push(err11);
-}
-errors++;
-}
-}
-if(data1.remove !== undefined){
-let data5 = data1.remove;
-if(typeof data5 !== "string"){
-const err12 = {instancePath:instancePath+"/modifications/" + i0+"/remove",schemaPath:"#/properties/modifications/items/properties/remove/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema62.properties.modifications.items.properties.remove.type,parentSchema:schema62.properties.modifications.items.properties.remove,data:data5};
-if(vErrors === null){
-vErrors = [err12];
-}
-else {
-vErrors.push(err12);
-}
-errors++;
-}
-}
-if(data1.replace !== undefined){
-let data6 = data1.replace;
-if(data6 && typeof data6 == "object" && !Array.isArray(data6)){
-if(data6.name === undefined){
-const err13 = {instancePath:instancePath+"/modifications/" + i0+"/replace",schemaPath:"#/properties/modifications/items/properties/replace/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'",schema:schema62.properties.modifications.items.properties.replace.required,parentSchema:schema62.properties.modifications.items.properties.replace,data:data6};
-if(vErrors === null){
-vErrors = [err13];
-}
-else {
-vErrors.push(err13);
-}
-errors++;
-}
-if(data6.new_name === undefined){
-const err14 = {instancePath:instancePath+"/modifications/" + i0+"/replace",schemaPath:"#/properties/modifications/items/properties/replace/required",keyword:"required",params:{missingProperty: "new_name"},message:"must have required property '"+"new_name"+"'",schema:schema62.properties.modifications.items.properties.replace.required,parentSchema:schema62.properties.modifications.items.properties.replace,data:data6};
-if(vErrors === null){
-vErrors = [err14];
-}
-else {
-vErrors.push(err14);
-}
-errors++;
-}
-for(const key3 in data6){
-if(!((((key3 === "name") || (key3 === "value")) || (key3 === "new_name")) || (key3 === "new_value"))){
-const err15 = {instancePath:instancePath+"/modifications/" + i0+"/replace",schemaPath:"#/properties/modifications/items/properties/replace/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3},message:"must NOT have additional properties",schema:false,parentSchema:schema62.properties.modifications.items.properties.replace,data:data6};
-if(vErrors === null){
-vErrors = [err15];
-}
-else {
-vErrors.push(err15);
-}
-errors++;
-}
-}
-if(data6.name !== undefined){
-let data7 = data6.name;
-if(typeof data7 !== "string"){
-const err16 = {instancePath:instancePath+"/modifications/" + i0+"/replace/name",schemaPath:"#/properties/modifications/items/properties/replace/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema62.properties.modifications.items.properties.replace.properties.name.type,parentSchema:schema62.properties.modifications.items.properties.replace.properties.name,data:data7};
-if(vErrors === null){
-vErrors = [err16];
-}
-else {
-vErrors.push(err16);
-}
-errors++;
-}
-}
-if(data6.value !== undefined){
-let data8 = data6.value;
-if(typeof data8 !== "string"){
-const err17 = {instancePath:instancePath+"/modifications/" + i0+"/replace/value",schemaPath:"#/properties/modifications/items/properties/replace/properties/value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema62.properties.modifications.items.properties.replace.properties.value.type,parentSchema:schema62.properties.modifications.items.properties.replace.properties.value,data:data8};
-if(vErrors === null){
-vErrors = [err17];
-}
-else {
-vErrors.push(err17);
-}
-errors++;
-}
-}
-if(data6.new_name !== undefined){
-let data9 = data6.new_name;
-if(typeof data9 !== "string"){
-const err18 = {instancePath:instancePath+"/modifications/" + i0+"/replace/new_name",schemaPath:"#/properties/modifications/items/properties/replace/properties/new_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema62.properties.modifications.items.properties.replace.properties.new_name.type,parentSchema:schema62.properties.modifications.items.properties.replace.properties.new_name,data:data9};
-if(vErrors === null){
-vErrors = [err18];
-}
-else {
-vErrors.push(err18);
-}
-errors++;
-}
-}
-if(data6.new_value !== undefined){
-let data10 = data6.new_value;
-if(typeof data10 !== "string"){
-const err19 = {instancePath:instancePath+"/modifications/" + i0+"/replace/new_value",schemaPath:"#/properties/modifications/items/properties/replace/properties/new_value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema62.properties.modifications.items.properties.replace.properties.new_value.type,parentSchema:schema62.properties.modifications.items.properties.replace.properties.new_value,data:data10};
-if(vErrors === null){
-vErrors = [err19];
-}
-else {
-vErrors.push(err19);
-}
-errors++;
-}
-}
-}
-else {
-const err20 = {instancePath:instancePath+"/modifications/" + i0+"/replace",schemaPath:"#/properties/modifications/items/properties/replace/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema62.properties.modifications.items.properties.replace.type,parentSchema:schema62.properties.modifications.items.properties.replace,data:data6};
-if(vErrors === null){
-vErrors = [err20];
-}
-else {
-vErrors.push(err20);
-}
-errors++;
-}
-}
-}
-else {
-const err21 = {instancePath:instancePath+"/modifications/" + i0,schemaPath:"#/properties/modifications/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema62.properties.modifications.items.type,parentSchema:schema62.properties.modifications.items,data:data1};
-if(vErrors === null){
-vErrors = [err21];
-}
-else {
-vErrors.push(err21);
-}
-errors++;
-}
-}
-}
-else {
-const err22 = {instancePath:instancePath+"/modifications",schemaPath:"#/properties/modifications/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema62.properties.modifications.type,parentSchema:schema62.properties.modifications,data:data0};
-if(vErrors === null){
-vErrors = [err22];
-}
-else {
-vErrors.push(err22);
 }
 errors++;
 }
@@ -7148,12 +6944,12 @@ errors = vErrors.length;
 }
 }
 else {
-const err23 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema62.type,parentSchema:schema62,data};
+const err4 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema62.type,parentSchema:schema62,data};
 if(vErrors === null){
-vErrors = [err23];
+vErrors = [err4];
 }
 else {
-vErrors.push(err23);
+vErrors.push(err4);
 }
 errors++;
 }
@@ -7162,10 +6958,10 @@ return errors === 0;
 }
 validate143.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema63 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/scheduler/historical_resource.json","title":"historical_resource","description":"Raises the resources that an action asks for to its measured need.","type":"object","properties":{"hints_file":{"description":"JSON file with the measured needs of earlier actions.","type":"string","x-path":true},"refresh_interval_s":{"description":"Seconds between reloads; 0 loads once.","type":["integer","string"],"x-value":"duration","default":30},"cpu_property_name":{"description":"Property with the number of CPUs.","type":"string","default":"cpu_count"},"memory_property_name":{"description":"Property with the memory in KiB.","type":"string","default":"memory_kb"},"scheduler":{"description":"The scheduler that gets the changed actions.","$ref":"https://remexec.invalid/schema/scheduler.json"}},"additionalProperties":false,"required":["hints_file","scheduler"]};
+const schema63 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/scheduler/property_modifier.json","title":"property_modifier","description":"Changes the platform properties of incoming actions.","type":"object","properties":{"modifications":{"description":"The changes, applied in order.","type":"array","items":{"title":"PropertyModification","description":"One change, as an object with exactly one key.","type":"object","properties":{"add":{"title":"PropertyAddition","description":"Sets a property, whether it was there or not.","type":"object","properties":{"name":{"description":"The property.","type":"string"},"value":{"description":"Its value.","type":"string"}},"additionalProperties":false,"required":["name","value"]},"remove":{"description":"The property to remove.","type":"string"},"replace":{"title":"PropertyReplacement","description":"Renames a property, or changes its value.","type":"object","properties":{"name":{"description":"The property.","type":"string"},"value":{"description":"Only if it has this value.","type":"string"},"new_name":{"description":"Its new name.","type":"string"},"new_value":{"description":"Its new value; left out keeps the old one.","type":"string"}},"additionalProperties":false,"required":["name","new_name"]}},"additionalProperties":false,"minProperties":1,"maxProperties":1}},"scheduler":{"description":"The scheduler that gets the changed actions.","$ref":"https://remexec.invalid/schema/scheduler.json"}},"additionalProperties":false,"required":["modifications","scheduler"]};
 
 function validate145(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="https://remexec.invalid/schema/scheduler/historical_resource.json" */;
+/*# sourceURL="https://remexec.invalid/schema/scheduler/property_modifier.json" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate145.evaluated;
@@ -7176,8 +6972,8 @@ if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.hints_file === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "hints_file"},message:"must have required property '"+"hints_file"+"'",schema:schema63.required,parentSchema:schema63,data};
+if(data.modifications === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "modifications"},message:"must have required property '"+"modifications"+"'",schema:schema63.required,parentSchema:schema63,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -7197,8 +6993,324 @@ vErrors.push(err1);
 errors++;
 }
 for(const key0 in data){
-if(!(((((key0 === "hints_file") || (key0 === "refresh_interval_s")) || (key0 === "cpu_property_name")) || (key0 === "memory_property_name")) || (key0 === "scheduler"))){
+if(!((key0 === "modifications") || (key0 === "scheduler"))){
 const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema63,data};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+if(data.modifications !== undefined){
+let data0 = data.modifications;
+if(Array.isArray(data0)){
+const len0 = data0.length;
+for(let i0=0; i0<len0; i0++){
+let data1 = data0[i0];
+if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
+if(Object.keys(data1).length > 1){
+const err3 = {instancePath:instancePath+"/modifications/" + i0,schemaPath:"#/properties/modifications/items/maxProperties",keyword:"maxProperties",params:{limit: 1},message:"must NOT have more than 1 properties",schema:1,parentSchema:schema63.properties.modifications.items,data:data1};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+if(Object.keys(data1).length < 1){
+const err4 = {instancePath:instancePath+"/modifications/" + i0,schemaPath:"#/properties/modifications/items/minProperties",keyword:"minProperties",params:{limit: 1},message:"must NOT have fewer than 1 properties",schema:1,parentSchema:schema63.properties.modifications.items,data:data1};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+for(const key1 in data1){
+if(!(((key1 === "add") || (key1 === "remove")) || (key1 === "replace"))){
+const err5 = {instancePath:instancePath+"/modifications/" + i0,schemaPath:"#/properties/modifications/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema63.properties.modifications.items,data:data1};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+if(data1.add !== undefined){
+let data2 = data1.add;
+if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
+if(data2.name === undefined){
+const err6 = {instancePath:instancePath+"/modifications/" + i0+"/add",schemaPath:"#/properties/modifications/items/properties/add/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'",schema:schema63.properties.modifications.items.properties.add.required,parentSchema:schema63.properties.modifications.items.properties.add,data:data2};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+if(data2.value === undefined){
+const err7 = {instancePath:instancePath+"/modifications/" + i0+"/add",schemaPath:"#/properties/modifications/items/properties/add/required",keyword:"required",params:{missingProperty: "value"},message:"must have required property '"+"value"+"'",schema:schema63.properties.modifications.items.properties.add.required,parentSchema:schema63.properties.modifications.items.properties.add,data:data2};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+for(const key2 in data2){
+if(!((key2 === "name") || (key2 === "value"))){
+const err8 = {instancePath:instancePath+"/modifications/" + i0+"/add",schemaPath:"#/properties/modifications/items/properties/add/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties",schema:false,parentSchema:schema63.properties.modifications.items.properties.add,data:data2};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+if(data2.name !== undefined){
+let data3 = data2.name;
+if(typeof data3 !== "string"){
+const err9 = {instancePath:instancePath+"/modifications/" + i0+"/add/name",schemaPath:"#/properties/modifications/items/properties/add/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema63.properties.modifications.items.properties.add.properties.name.type,parentSchema:schema63.properties.modifications.items.properties.add.properties.name,data:data3};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+if(data2.value !== undefined){
+let data4 = data2.value;
+if(typeof data4 !== "string"){
+const err10 = {instancePath:instancePath+"/modifications/" + i0+"/add/value",schemaPath:"#/properties/modifications/items/properties/add/properties/value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema63.properties.modifications.items.properties.add.properties.value.type,parentSchema:schema63.properties.modifications.items.properties.add.properties.value,data:data4};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+}
+}
+else {
+const err11 = {instancePath:instancePath+"/modifications/" + i0+"/add",schemaPath:"#/properties/modifications/items/properties/add/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema63.properties.modifications.items.properties.add.type,parentSchema:schema63.properties.modifications.items.properties.add,data:data2};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+}
+if(data1.remove !== undefined){
+let data5 = data1.remove;
+if(typeof data5 !== "string"){
+const err12 = {instancePath:instancePath+"/modifications/" + i0+"/remove",schemaPath:"#/properties/modifications/items/properties/remove/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema63.properties.modifications.items.properties.remove.type,parentSchema:schema63.properties.modifications.items.properties.remove,data:data5};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+}
+if(data1.replace !== undefined){
+let data6 = data1.replace;
+if(data6 && typeof data6 == "object" && !Array.isArray(data6)){
+if(data6.name === undefined){
+const err13 = {instancePath:instancePath+"/modifications/" + i0+"/replace",schemaPath:"#/properties/modifications/items/properties/replace/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'",schema:schema63.properties.modifications.items.properties.replace.required,parentSchema:schema63.properties.modifications.items.properties.replace,data:data6};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+if(data6.new_name === undefined){
+const err14 = {instancePath:instancePath+"/modifications/" + i0+"/replace",schemaPath:"#/properties/modifications/items/properties/replace/required",keyword:"required",params:{missingProperty: "new_name"},message:"must have required property '"+"new_name"+"'",schema:schema63.properties.modifications.items.properties.replace.required,parentSchema:schema63.properties.modifications.items.properties.replace,data:data6};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+for(const key3 in data6){
+if(!((((key3 === "name") || (key3 === "value")) || (key3 === "new_name")) || (key3 === "new_value"))){
+const err15 = {instancePath:instancePath+"/modifications/" + i0+"/replace",schemaPath:"#/properties/modifications/items/properties/replace/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3},message:"must NOT have additional properties",schema:false,parentSchema:schema63.properties.modifications.items.properties.replace,data:data6};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+}
+if(data6.name !== undefined){
+let data7 = data6.name;
+if(typeof data7 !== "string"){
+const err16 = {instancePath:instancePath+"/modifications/" + i0+"/replace/name",schemaPath:"#/properties/modifications/items/properties/replace/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema63.properties.modifications.items.properties.replace.properties.name.type,parentSchema:schema63.properties.modifications.items.properties.replace.properties.name,data:data7};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+}
+if(data6.value !== undefined){
+let data8 = data6.value;
+if(typeof data8 !== "string"){
+const err17 = {instancePath:instancePath+"/modifications/" + i0+"/replace/value",schemaPath:"#/properties/modifications/items/properties/replace/properties/value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema63.properties.modifications.items.properties.replace.properties.value.type,parentSchema:schema63.properties.modifications.items.properties.replace.properties.value,data:data8};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+}
+if(data6.new_name !== undefined){
+let data9 = data6.new_name;
+if(typeof data9 !== "string"){
+const err18 = {instancePath:instancePath+"/modifications/" + i0+"/replace/new_name",schemaPath:"#/properties/modifications/items/properties/replace/properties/new_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema63.properties.modifications.items.properties.replace.properties.new_name.type,parentSchema:schema63.properties.modifications.items.properties.replace.properties.new_name,data:data9};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+}
+if(data6.new_value !== undefined){
+let data10 = data6.new_value;
+if(typeof data10 !== "string"){
+const err19 = {instancePath:instancePath+"/modifications/" + i0+"/replace/new_value",schemaPath:"#/properties/modifications/items/properties/replace/properties/new_value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema63.properties.modifications.items.properties.replace.properties.new_value.type,parentSchema:schema63.properties.modifications.items.properties.replace.properties.new_value,data:data10};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
+}
+errors++;
+}
+}
+}
+else {
+const err20 = {instancePath:instancePath+"/modifications/" + i0+"/replace",schemaPath:"#/properties/modifications/items/properties/replace/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema63.properties.modifications.items.properties.replace.type,parentSchema:schema63.properties.modifications.items.properties.replace,data:data6};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
+}
+errors++;
+}
+}
+}
+else {
+const err21 = {instancePath:instancePath+"/modifications/" + i0,schemaPath:"#/properties/modifications/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema63.properties.modifications.items.type,parentSchema:schema63.properties.modifications.items,data:data1};
+if(vErrors === null){
+vErrors = [err21];
+}
+else {
+vErrors.push(err21);
+}
+errors++;
+}
+}
+}
+else {
+const err22 = {instancePath:instancePath+"/modifications",schemaPath:"#/properties/modifications/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema63.properties.modifications.type,parentSchema:schema63.properties.modifications,data:data0};
+if(vErrors === null){
+vErrors = [err22];
+}
+else {
+vErrors.push(err22);
+}
+errors++;
+}
+}
+if(data.scheduler !== undefined){
+if(!(wrapper13.validate.call(this, data.scheduler, {instancePath:instancePath+"/scheduler",parentData:data,parentDataProperty:"scheduler",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? wrapper13.validate.errors : vErrors.concat(wrapper13.validate.errors);
+errors = vErrors.length;
+}
+}
+}
+else {
+const err23 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema63.type,parentSchema:schema63,data};
+if(vErrors === null){
+vErrors = [err23];
+}
+else {
+vErrors.push(err23);
+}
+errors++;
+}
+validate145.errors = vErrors;
+return errors === 0;
+}
+validate145.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const schema64 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/scheduler/historical_resource.json","title":"historical_resource","description":"Raises the resources that an action asks for to its measured need.","type":"object","properties":{"hints_file":{"description":"JSON file with the measured needs of earlier actions.","type":"string","x-path":true},"refresh_interval_s":{"description":"Seconds between reloads; 0 loads once.","type":["integer","string"],"x-value":"duration","default":30},"cpu_property_name":{"description":"Property with the number of CPUs.","type":"string","default":"cpu_count"},"memory_property_name":{"description":"Property with the memory in KiB.","type":"string","default":"memory_kb"},"scheduler":{"description":"The scheduler that gets the changed actions.","$ref":"https://remexec.invalid/schema/scheduler.json"}},"additionalProperties":false,"required":["hints_file","scheduler"]};
+
+function validate147(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="https://remexec.invalid/schema/scheduler/historical_resource.json" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate147.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.hints_file === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "hints_file"},message:"must have required property '"+"hints_file"+"'",schema:schema64.required,parentSchema:schema64,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.scheduler === undefined){
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "scheduler"},message:"must have required property '"+"scheduler"+"'",schema:schema64.required,parentSchema:schema64,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+for(const key0 in data){
+if(!(((((key0 === "hints_file") || (key0 === "refresh_interval_s")) || (key0 === "cpu_property_name")) || (key0 === "memory_property_name")) || (key0 === "scheduler"))){
+const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema64,data};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -7211,7 +7323,7 @@ errors++;
 if(data.hints_file !== undefined){
 let data0 = data.hints_file;
 if(typeof data0 !== "string"){
-const err3 = {instancePath:instancePath+"/hints_file",schemaPath:"#/properties/hints_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema63.properties.hints_file.type,parentSchema:schema63.properties.hints_file,data:data0};
+const err3 = {instancePath:instancePath+"/hints_file",schemaPath:"#/properties/hints_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema64.properties.hints_file.type,parentSchema:schema64.properties.hints_file,data:data0};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -7224,7 +7336,7 @@ errors++;
 if(data.refresh_interval_s !== undefined){
 let data1 = data.refresh_interval_s;
 if((!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))) && (typeof data1 !== "string")){
-const err4 = {instancePath:instancePath+"/refresh_interval_s",schemaPath:"#/properties/refresh_interval_s/type",keyword:"type",params:{type: schema63.properties.refresh_interval_s.type},message:"must be integer,string",schema:schema63.properties.refresh_interval_s.type,parentSchema:schema63.properties.refresh_interval_s,data:data1};
+const err4 = {instancePath:instancePath+"/refresh_interval_s",schemaPath:"#/properties/refresh_interval_s/type",keyword:"type",params:{type: schema64.properties.refresh_interval_s.type},message:"must be integer,string",schema:schema64.properties.refresh_interval_s.type,parentSchema:schema64.properties.refresh_interval_s,data:data1};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -7233,9 +7345,9 @@ vErrors.push(err4);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "duration", data1, schema63.properties.refresh_interval_s, instancePath+"/refresh_interval_s");
+const reason0 = checkScalar.call(this, "duration", data1, schema64.properties.refresh_interval_s, instancePath+"/refresh_interval_s");
 if(reason0 !== undefined){
-const err5 = {instancePath:instancePath+"/refresh_interval_s",schemaPath:"#/properties/refresh_interval_s/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration",parentSchema:schema63.properties.refresh_interval_s,data:data1};
+const err5 = {instancePath:instancePath+"/refresh_interval_s",schemaPath:"#/properties/refresh_interval_s/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration",parentSchema:schema64.properties.refresh_interval_s,data:data1};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -7248,7 +7360,7 @@ errors++;
 if(data.cpu_property_name !== undefined){
 let data2 = data.cpu_property_name;
 if(typeof data2 !== "string"){
-const err6 = {instancePath:instancePath+"/cpu_property_name",schemaPath:"#/properties/cpu_property_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema63.properties.cpu_property_name.type,parentSchema:schema63.properties.cpu_property_name,data:data2};
+const err6 = {instancePath:instancePath+"/cpu_property_name",schemaPath:"#/properties/cpu_property_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema64.properties.cpu_property_name.type,parentSchema:schema64.properties.cpu_property_name,data:data2};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -7261,7 +7373,7 @@ errors++;
 if(data.memory_property_name !== undefined){
 let data3 = data.memory_property_name;
 if(typeof data3 !== "string"){
-const err7 = {instancePath:instancePath+"/memory_property_name",schemaPath:"#/properties/memory_property_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema63.properties.memory_property_name.type,parentSchema:schema63.properties.memory_property_name,data:data3};
+const err7 = {instancePath:instancePath+"/memory_property_name",schemaPath:"#/properties/memory_property_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema64.properties.memory_property_name.type,parentSchema:schema64.properties.memory_property_name,data:data3};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -7279,7 +7391,7 @@ errors = vErrors.length;
 }
 }
 else {
-const err8 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema63.type,parentSchema:schema63,data};
+const err8 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema64.type,parentSchema:schema64,data};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -7288,17 +7400,17 @@ vErrors.push(err8);
 }
 errors++;
 }
-validate145.errors = vErrors;
+validate147.errors = vErrors;
 return errors === 0;
 }
-validate145.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate147.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate134(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate136(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/scheduler.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate134.evaluated;
+const evaluated0 = validate136.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -7308,7 +7420,7 @@ evaluated0.items = undefined;
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
 if(!((((((key0 === "name") || (key0 === "simple")) || (key0 === "grpc")) || (key0 === "cache_lookup")) || (key0 === "property_modifier")) || (key0 === "historical_resource"))){
-const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema58,data};
+const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema59,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -7321,7 +7433,7 @@ errors++;
 if(data.name !== undefined){
 let data0 = data.name;
 if(typeof data0 !== "string"){
-const err1 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema58.properties.name.type,parentSchema:schema58.properties.name,data:data0};
+const err1 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema59.properties.name.type,parentSchema:schema59.properties.name,data:data0};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -7332,38 +7444,38 @@ errors++;
 }
 }
 if(data.simple !== undefined){
-if(!(validate135.call(this, data.simple, {instancePath:instancePath+"/simple",parentData:data,parentDataProperty:"simple",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate135.errors : vErrors.concat(validate135.errors);
-errors = vErrors.length;
-}
-}
-if(data.grpc !== undefined){
-if(!(validate137.call(this, data.grpc, {instancePath:instancePath+"/grpc",parentData:data,parentDataProperty:"grpc",rootData,dynamicAnchors}))){
+if(!(validate137.call(this, data.simple, {instancePath:instancePath+"/simple",parentData:data,parentDataProperty:"simple",rootData,dynamicAnchors}))){
 vErrors = vErrors === null ? validate137.errors : vErrors.concat(validate137.errors);
 errors = vErrors.length;
 }
 }
-if(data.cache_lookup !== undefined){
-if(!(validate141.call(this, data.cache_lookup, {instancePath:instancePath+"/cache_lookup",parentData:data,parentDataProperty:"cache_lookup",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate141.errors : vErrors.concat(validate141.errors);
+if(data.grpc !== undefined){
+if(!(validate139.call(this, data.grpc, {instancePath:instancePath+"/grpc",parentData:data,parentDataProperty:"grpc",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate139.errors : vErrors.concat(validate139.errors);
 errors = vErrors.length;
 }
 }
-if(data.property_modifier !== undefined){
-if(!(validate143.call(this, data.property_modifier, {instancePath:instancePath+"/property_modifier",parentData:data,parentDataProperty:"property_modifier",rootData,dynamicAnchors}))){
+if(data.cache_lookup !== undefined){
+if(!(validate143.call(this, data.cache_lookup, {instancePath:instancePath+"/cache_lookup",parentData:data,parentDataProperty:"cache_lookup",rootData,dynamicAnchors}))){
 vErrors = vErrors === null ? validate143.errors : vErrors.concat(validate143.errors);
 errors = vErrors.length;
 }
 }
-if(data.historical_resource !== undefined){
-if(!(validate145.call(this, data.historical_resource, {instancePath:instancePath+"/historical_resource",parentData:data,parentDataProperty:"historical_resource",rootData,dynamicAnchors}))){
+if(data.property_modifier !== undefined){
+if(!(validate145.call(this, data.property_modifier, {instancePath:instancePath+"/property_modifier",parentData:data,parentDataProperty:"property_modifier",rootData,dynamicAnchors}))){
 vErrors = vErrors === null ? validate145.errors : vErrors.concat(validate145.errors);
 errors = vErrors.length;
 }
 }
-const reason0 = checkKind.call(this, "scheduler", data, schema58, instancePath);
+if(data.historical_resource !== undefined){
+if(!(validate147.call(this, data.historical_resource, {instancePath:instancePath+"/historical_resource",parentData:data,parentDataProperty:"historical_resource",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate147.errors : vErrors.concat(validate147.errors);
+errors = vErrors.length;
+}
+}
+const reason0 = checkKind.call(this, "scheduler", data, schema59, instancePath);
 if(reason0 !== undefined){
-const err2 = {instancePath,schemaPath:"#/x-kinds",keyword:"x-kinds",params:{},message:reason0,schema:"scheduler",parentSchema:schema58,data};
+const err2 = {instancePath,schemaPath:"#/x-kinds",keyword:"x-kinds",params:{},message:reason0,schema:"scheduler",parentSchema:schema59,data};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -7374,7 +7486,7 @@ errors++;
 }
 }
 else {
-const err3 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema58.type,parentSchema:schema58,data};
+const err3 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema59.type,parentSchema:schema59,data};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -7383,52 +7495,14 @@ vErrors.push(err3);
 }
 errors++;
 }
-validate134.errors = vErrors;
+validate136.errors = vErrors;
 return errors === 0;
 }
-validate134.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate136.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema64 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/worker.json","title":"Worker","description":"A worker: exactly one kind and its settings.","x-kinds":"worker","type":"object","additionalProperties":false,"properties":{"name":{"description":"Name of the worker, as `name` inside its kind.","type":"string"},"local":{"$ref":"https://remexec.invalid/schema/worker/local.json"},"worker":{"$ref":"https://remexec.invalid/schema/worker/worker.json"}}};
-const schema65 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/worker/local.json","title":"local","description":"A worker on this machine. If a server of this file serves its worker API, the worker runs in its own process: the server starts it, restarts it after a crash, and stops it when the server ends. It talks to the scheduler over the network like any other worker, but reads the files of its store directly, without the server.","type":"object","properties":{"name":{"description":"Prefix of the worker id in logs and metrics. Left out: `worker_` and its index in the list.","type":"string","x-filled":true},"worker_api_endpoint":{"title":"WorkerApiEndpoint","description":"The worker API of the scheduler.","type":"object","properties":{"uri":{"description":"`grpc://host:port`, or `grpcs://host:port` with `tls_config`. If no server of this configuration listens on a local address given here, the process opens that listener itself; in a file without schedulers it connects to another process there.","type":"string"},"timeout":{"description":"Seconds; the worker reports that it is alive twice in this time.","type":["number","string"],"x-value":"number","default":5,"exclusiveMinimum":0},"tls_config":{"description":"TLS towards the scheduler: needed with `grpcs`, rejected without. Its files are read again for each connection.","$ref":"https://remexec.invalid/schema/shared/client_tls.json"},"headers":{"description":"Metadata sent with the connection, such as an `authorization` that identifies this worker.","type":"object","additionalProperties":{"type":"string"},"default":{}}},"additionalProperties":false,"required":["uri"]},"max_action_timeout_s":{"description":"Longest timeout in seconds that an action may ask for, and the default for actions that ask for none. The default is a day, because clients ask for much: reclient for 1 hour by default, Siso for 2, Bazel for 1 with `timeout = \"eternal\"`.","type":["integer","string"],"x-value":"duration","default":86400,"x-zero-is-default":true,"x-nativelink-default":"1200"},"max_action_timeout":{"description":"Older spelling of `max_action_timeout_s`.","deprecated":true,"x-alias-of":"max_action_timeout_s","$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_action_timeout_s"},"max_upload_timeout_s":{"description":"Seconds the upload of the outputs may take; longer counts as a failed attempt.","type":["integer","string"],"x-value":"duration","default":600,"x-zero-is-default":true},"max_upload_timeout":{"description":"Older spelling of `max_upload_timeout_s`.","deprecated":true,"x-alias-of":"max_upload_timeout_s","$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_upload_timeout_s"},"max_cleanup_wait_s":{"description":"Seconds to wait until an older directory of the same operation is removed.","type":["integer","string"],"x-ignored":"every run has a directory of its own","x-value":"duration"},"max_cleanup_backoff_ms":{"description":"Longest pause, in milliseconds, between two checks during that wait. An integer is milliseconds; text may use any unit.","type":["integer","string"],"x-ignored":"every run has a directory of its own","x-value":"duration_ms"},"max_inflight_tasks":{"description":"Most actions the worker runs at one time; `cores` means one for each core of this machine, 0 no limit.","type":["integer","string"],"x-value":"parallelism","minimum":0,"default":"cores"},"timeout_handled_externally":{"description":"Leave the timeout of an action to its command or wrapper; the worker stops it at `max_action_timeout_s` only.","type":["boolean","string"],"x-value":"bool","default":false},"timeout_message":{"description":"Message of an action that timed out. Siso treats exactly the default as final; Buck2 looks for `Execution timed out`.","type":"string","default":"execution timeout exceeded"},"entrypoint":{"description":"Command put before the command line of every action; split into words, no shell.","type":"string","default":""},"experimental_precondition_script":{"description":"Command run before every action, split into words without a shell. If it fails, the action goes back to the queue and the worker pauses.","type":"string"},"cas_fast_slow_store":{"description":"The store of inputs and outputs: a `fast_slow` whose fast side is a `filesystem`, because inputs are linked from there.","type":"string","x-names":"stores"},"upload_action_result":{"description":"Which results the worker writes to the action cache.","$ref":"https://remexec.invalid/schema/shared/upload_action_result.json","default":{}},"work_directory":{"description":"Directory in which actions run, in one folder `remexec-...` per start of the worker. The worker removes the folders of earlier starts while it runs, and touches nothing else. Must be on the same file system as the fast store and belong to this worker alone.","type":"string","x-path":true},"platform_properties":{"description":"The platform properties of the worker, by name.","type":"object","additionalProperties":{"$ref":"https://remexec.invalid/schema/worker/local.json#/$defs/platform_property"},"default":{}},"additional_environment":{"description":"Variables every command gets in addition to its own, and where each value comes from: `from_environment`, `timeout_millis`, `side_channel_file`, `action_directory`, `{property: NAME}` or `{value: TEXT}`.","type":"object","additionalProperties":{"$ref":"https://remexec.invalid/schema/worker/local.json#/$defs/environment_value"},"default":{}},"default_path":{"description":"`PATH` of commands that set none and get none from `additional_environment`, also if they set other variables. Empty: none.","type":"string","default":"/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"},"action_limits":{"title":"ActionLimits","description":"Limits on an action. An action that exceeds one is killed with all its processes, and its operation ends with RESOURCE_EXHAUSTED and the limit. Checked several times a second, so a fast action can exceed a limit briefly.","type":"object","properties":{"printed_bytes":{"description":"Most bytes of stdout, and as many of stderr; 0 means no limit.","type":["integer","string"],"x-value":"size","default":"256MiB"},"disk_bytes":{"description":"Most disk bytes of files that the action creates in its input root, and with `use_mount_namespace` in each of `/tmp`, `/var/tmp` and `/dev/shm`, which are in memory; 0 means no limit. The lengths of its outputs are limited too, because the store writes a sparse output in full.","type":["integer","string"],"x-value":"size","default":0},"processes":{"description":"Most processes at a time; 0 means no limit.","type":["integer","string"],"x-value":"count","minimum":0,"default":4096},"memory_bytes":{"description":"Most resident bytes of its processes together; shared memory counts for each process; 0 means no limit.","type":["integer","string"],"x-value":"size","default":0}},"additionalProperties":false,"default":{}},"directory_cache":{"title":"DirectoryCache","description":"Keep whole input roots between actions: an action whose root is kept gets it at once, whatever its size. After each action the worker removes added files and compares every file by inode, size, times and modes. A root that changed is not kept, nor one whose command may have left a process behind. Excludes `experimental_precondition_script` and variables for a side channel or the action directory. Needs Linux, and koffi or `use_namespaces`.","type":"object","properties":{"max_entries":{"description":"Most input roots kept; the most recently used stay.","type":["integer","string"],"x-value":"count","minimum":0,"default":1000},"max_size_bytes":{"description":"Most bytes in the files of the kept roots, which are links to the store if possible; 0 means no limit.","type":["integer","string"],"x-value":"size","default":"10GiB"},"cache_root":{"description":"Where they are kept.","type":"string","x-path":true,"x-ignored":"they stay where they are, in the work directory"},"experimental_subtree_caching":{"description":"Keep subdirectories too.","type":["boolean","string"],"x-value":"bool","x-ignored":"only whole input roots are kept"},"max_concurrent_fetches":{"description":"Fetches at one time.","type":["integer","string"],"x-value":"count","minimum":1,"x-ignored":"inputs are fetched 16 at a time"},"experimental_get_tree_prefetch":{"description":"Fetch the tree in one call.","type":["boolean","string"],"x-value":"bool","x-ignored":"directories are read in batches, and those known are not read again"}},"additionalProperties":false},"experimental_active_input_leases":{"description":"Keep all inputs of a running action from being evicted, which is always done.","type":["boolean","string"],"x-value":"bool","default":false,"x-ignored":true,"x-always-so":true},"use_namespaces":{"description":"Run each action by bubblewrap (`bwrap`) in its own Linux user, process, IPC, host name and network namespaces, without root rights. It sees no process of the machine and has no network, and all its processes end with it. The worker does not start if this is impossible.","type":["boolean","string"],"x-value":"bool","default":false},"keep_network":{"description":"Give actions the network of the machine; without `use_namespaces` they have it anyway.","type":["boolean","string"],"x-value":"bool","default":false},"use_mount_namespace":{"description":"Give each action its own mount namespace; needs `use_namespaces`. The machine is read-only except the directory of the action; `/tmp` and `/var/tmp` are private and empty. The action sees no other action, no path that this configuration names (its own file, folders of stores, keys, lists of tokens), and no Unix socket of the machine: docs/security.md has the exact list.","type":["boolean","string"],"x-value":"bool","default":false},"read_only_inputs":{"description":"With `use_mount_namespace` an action cannot change, replace or remove its inputs, because they are mounted read-only. It can create files in the working directory, beside its outputs, and in the directories above those. It can write copies: an output that is also an input, and files beside outputs above 128 mounts. It can replace a symlink beside outputs, which no other action sees. `false`: all inputs are copies (clones if the file system has them) that no other action gets.","type":["boolean","string"],"x-value":"bool","default":true},"input_root_is_root":{"description":"For clients that send a whole system with each action, such as BuildStream: the input root is `/`, with `/dev`, `/proc` and a private `/tmp`, and without any path of the machine. Needs `use_mount_namespace`.","type":["boolean","string"],"x-value":"bool","default":false}},"additionalProperties":false,"required":["worker_api_endpoint","cas_fast_slow_store","work_directory"],"$defs":{"platform_property":{"title":"WorkerProperty","description":"The source of a property's values, as an object with exactly one key.","type":"object","properties":{"values":{"description":"The values themselves.","type":"array","items":{"type":"string"}},"query_cmd":{"description":"A command, split into words without a shell; each line it prints is a value. Runs whenever the worker connects.","type":"string"}},"additionalProperties":false,"minProperties":1,"maxProperties":1},"environment_value":{"description":"The source of a value: one of the words, or an object with exactly one key.","type":["string","object"],"x-words":["from_environment","timeout_millis","side_channel_file","action_directory"],"properties":{"property":{"description":"The platform property of the action with this name.","type":"string"},"value":{"description":"This text.","type":"string"}},"additionalProperties":false,"minProperties":1,"maxProperties":1}}};
-const schema66 = {"description":"Longest timeout in seconds that an action may ask for, and the default for actions that ask for none. The default is a day, because clients ask for much: reclient for 1 hour by default, Siso for 2, Bazel for 1 with `timeout = \"eternal\"`.","type":["integer","string"],"x-value":"duration","default":86400,"x-zero-is-default":true,"x-nativelink-default":"1200"};
-
-function validate152(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate152.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (typeof data !== "string")){
-const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema66.type},message:"must be integer,string",schema:schema66.type,parentSchema:schema66,data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-const reason0 = checkScalar.call(this, "duration", data, schema66, instancePath);
-if(reason0 !== undefined){
-const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration",parentSchema:schema66,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-validate152.errors = vErrors;
-return errors === 0;
-}
-validate152.evaluated = {"dynamicProps":false,"dynamicItems":false};
-
-const schema67 = {"description":"Seconds the upload of the outputs may take; longer counts as a failed attempt.","type":["integer","string"],"x-value":"duration","default":600,"x-zero-is-default":true};
+const schema65 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/worker.json","title":"Worker","description":"A worker: exactly one kind and its settings.","x-kinds":"worker","type":"object","additionalProperties":false,"properties":{"name":{"description":"Name of the worker, as `name` inside its kind.","type":"string"},"local":{"$ref":"https://remexec.invalid/schema/worker/local.json"},"worker":{"$ref":"https://remexec.invalid/schema/worker/worker.json"}}};
+const schema66 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/worker/local.json","title":"local","description":"A worker on this machine. If a server of this file serves its worker API, the worker runs in its own process: the server starts it, restarts it after a crash, and stops it when the server ends. It talks to the scheduler over the network like any other worker, but reads the files of its store directly, without the server.","type":"object","properties":{"name":{"description":"Prefix of the worker id in logs and metrics. Left out: `worker_` and its index in the list.","type":"string","x-filled":true},"worker_api_endpoint":{"title":"WorkerApiEndpoint","description":"The worker API of the scheduler.","type":"object","properties":{"uri":{"description":"`grpc://host:port`, or `grpcs://host:port` with `tls_config`. If no server of this configuration listens on a local address given here, the process opens that listener itself; in a file without schedulers it connects to another process there.","type":"string"},"timeout":{"description":"Seconds; the worker reports that it is alive twice in this time.","type":["number","string"],"x-value":"number","default":5,"exclusiveMinimum":0},"tls_config":{"description":"TLS towards the scheduler: needed with `grpcs`, rejected without. Its files are read again for each connection.","$ref":"https://remexec.invalid/schema/shared/client_tls.json"},"headers":{"description":"Metadata sent with the connection, such as an `authorization` that identifies this worker.","type":"object","additionalProperties":{"type":"string"},"default":{}}},"additionalProperties":false,"required":["uri"]},"max_action_timeout_s":{"description":"Longest timeout in seconds that an action may ask for, and the default for actions that ask for none. The default is a day, because clients ask for much: reclient for 1 hour by default, Siso for 2, Bazel for 1 with `timeout = \"eternal\"`.","type":["integer","string"],"x-value":"duration","default":86400,"x-zero-is-default":true,"x-nativelink-default":"1200"},"max_action_timeout":{"description":"Older spelling of `max_action_timeout_s`.","deprecated":true,"x-alias-of":"max_action_timeout_s","$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_action_timeout_s"},"max_upload_timeout_s":{"description":"Seconds the upload of the outputs may take; longer counts as a failed attempt.","type":["integer","string"],"x-value":"duration","default":600,"x-zero-is-default":true},"max_upload_timeout":{"description":"Older spelling of `max_upload_timeout_s`.","deprecated":true,"x-alias-of":"max_upload_timeout_s","$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_upload_timeout_s"},"max_cleanup_wait_s":{"description":"Seconds to wait until an older directory of the same operation is removed.","type":["integer","string"],"x-ignored":"every run has a directory of its own","x-value":"duration"},"max_cleanup_backoff_ms":{"description":"Longest pause, in milliseconds, between two checks during that wait. An integer is milliseconds; text may use any unit.","type":["integer","string"],"x-ignored":"every run has a directory of its own","x-value":"duration_ms"},"max_inflight_tasks":{"description":"Most actions the worker runs at one time; `cores` means one for each core of this machine, 0 no limit.","type":["integer","string"],"x-value":"parallelism","minimum":0,"default":"cores"},"timeout_handled_externally":{"description":"Leave the timeout of an action to its command or wrapper; the worker stops it at `max_action_timeout_s` only.","type":["boolean","string"],"x-value":"bool","default":false},"timeout_message":{"description":"Message of an action that timed out. Siso treats exactly the default as final; Buck2 looks for `Execution timed out`.","type":"string","default":"execution timeout exceeded"},"entrypoint":{"description":"Command put before the command line of every action; split into words, no shell.","type":"string","default":""},"experimental_precondition_script":{"description":"Command run before every action, split into words without a shell. If it fails, the action goes back to the queue and the worker pauses.","type":"string"},"cas_fast_slow_store":{"description":"The store of inputs and outputs: a `fast_slow` whose fast side is a `filesystem`, because inputs are linked from there.","type":"string","x-names":"stores"},"upload_action_result":{"description":"Which results the worker writes to the action cache.","$ref":"https://remexec.invalid/schema/shared/upload_action_result.json","default":{}},"work_directory":{"description":"Directory in which actions run, in one folder `remexec-...` per start of the worker. The worker removes the folders of earlier starts while it runs, and touches nothing else. Must be on the same file system as the fast store and belong to this worker alone.","type":"string","x-path":true},"platform_properties":{"description":"The platform properties of the worker, by name.","type":"object","additionalProperties":{"$ref":"https://remexec.invalid/schema/worker/local.json#/$defs/platform_property"},"default":{}},"additional_environment":{"description":"Variables every command gets in addition to its own, and where each value comes from: `from_environment`, `timeout_millis`, `side_channel_file`, `action_directory`, `{property: NAME}` or `{value: TEXT}`.","type":"object","additionalProperties":{"$ref":"https://remexec.invalid/schema/worker/local.json#/$defs/environment_value"},"default":{}},"default_path":{"description":"`PATH` of commands that set none and get none from `additional_environment`, also if they set other variables. Empty: none.","type":"string","default":"/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"},"action_limits":{"title":"ActionLimits","description":"Limits on an action. An action that exceeds one is killed with all its processes, and its operation ends with RESOURCE_EXHAUSTED and the limit. Checked several times a second, so a fast action can exceed a limit briefly.","type":"object","properties":{"printed_bytes":{"description":"Most bytes of stdout, and as many of stderr; 0 means no limit.","type":["integer","string"],"x-value":"size","default":"256MiB"},"disk_bytes":{"description":"Most disk bytes of files that the action creates in its input root, and with `use_mount_namespace` in each of `/tmp`, `/var/tmp` and `/dev/shm`, which are in memory; 0 means no limit. The lengths of its outputs are limited too, because the store writes a sparse output in full.","type":["integer","string"],"x-value":"size","default":0},"processes":{"description":"Most processes at a time; 0 means no limit.","type":["integer","string"],"x-value":"count","minimum":0,"default":4096},"memory_bytes":{"description":"Most resident bytes of its processes together; shared memory counts for each process; 0 means no limit.","type":["integer","string"],"x-value":"size","default":0}},"additionalProperties":false,"default":{}},"directory_cache":{"title":"DirectoryCache","description":"Keep whole input roots between actions: an action whose root is kept gets it at once, whatever its size. After each action the worker removes added files and compares every file by inode, size, times and modes. A root that changed is not kept, nor one whose command may have left a process behind. Excludes `experimental_precondition_script` and variables for a side channel or the action directory. Needs Linux, and koffi or `use_namespaces`.","type":"object","properties":{"max_entries":{"description":"Most input roots kept; the most recently used stay.","type":["integer","string"],"x-value":"count","minimum":0,"default":1000},"max_size_bytes":{"description":"Most bytes in the files of the kept roots, which are links to the store if possible; 0 means no limit.","type":["integer","string"],"x-value":"size","default":"10GiB"},"cache_root":{"description":"Where they are kept.","type":"string","x-path":true,"x-ignored":"they stay where they are, in the work directory"},"experimental_subtree_caching":{"description":"Keep subdirectories too.","type":["boolean","string"],"x-value":"bool","x-ignored":"only whole input roots are kept"},"max_concurrent_fetches":{"description":"Fetches at one time.","type":["integer","string"],"x-value":"count","minimum":1,"x-ignored":"inputs are fetched 16 at a time"},"experimental_get_tree_prefetch":{"description":"Fetch the tree in one call.","type":["boolean","string"],"x-value":"bool","x-ignored":"directories are read in batches, and those known are not read again"}},"additionalProperties":false},"experimental_active_input_leases":{"description":"Keep all inputs of a running action from being evicted, which is always done.","type":["boolean","string"],"x-value":"bool","default":false,"x-ignored":true,"x-always-so":true},"use_namespaces":{"description":"Run each action by bubblewrap (`bwrap`) in its own Linux user, process, IPC, host name and network namespaces, without root rights. It sees no process of the machine and has no network, and all its processes end with it. The worker does not start if this is impossible.","type":["boolean","string"],"x-value":"bool","default":false},"keep_network":{"description":"Give actions the network of the machine; without `use_namespaces` they have it anyway.","type":["boolean","string"],"x-value":"bool","default":false},"use_mount_namespace":{"description":"Give each action its own mount namespace; needs `use_namespaces`. The machine is read-only except the directory of the action; `/tmp` and `/var/tmp` are private and empty. The action sees no other action, no path that this configuration names (its own file, folders of stores, keys, lists of tokens), and no Unix socket of the machine: docs/security.md has the exact list.","type":["boolean","string"],"x-value":"bool","default":false},"read_only_inputs":{"description":"With `use_mount_namespace` an action cannot change, replace or remove its inputs, because they are mounted read-only. It can create files in the working directory, beside its outputs, and in the directories above those. It can write copies: an output that is also an input, and files beside outputs above 128 mounts. It can replace a symlink beside outputs, which no other action sees. `false`: all inputs are copies (clones if the file system has them) that no other action gets.","type":["boolean","string"],"x-value":"bool","default":true},"input_root_is_root":{"description":"For clients that send a whole system with each action, such as BuildStream: the input root is `/`, with `/dev`, `/proc` and a private `/tmp`, and without any path of the machine. Needs `use_mount_namespace`.","type":["boolean","string"],"x-value":"bool","default":false}},"additionalProperties":false,"required":["worker_api_endpoint","cas_fast_slow_store","work_directory"],"$defs":{"platform_property":{"title":"WorkerProperty","description":"The source of a property's values, as an object with exactly one key.","type":"object","properties":{"values":{"description":"The values themselves.","type":"array","items":{"type":"string"}},"query_cmd":{"description":"A command, split into words without a shell; each line it prints is a value. Runs whenever the worker connects.","type":"string"}},"additionalProperties":false,"minProperties":1,"maxProperties":1},"environment_value":{"description":"The source of a value: one of the words, or an object with exactly one key.","type":["string","object"],"x-words":["from_environment","timeout_millis","side_channel_file","action_directory"],"properties":{"property":{"description":"The platform property of the action with this name.","type":"string"},"value":{"description":"This text.","type":"string"}},"additionalProperties":false,"minProperties":1,"maxProperties":1}}};
+const schema67 = {"description":"Longest timeout in seconds that an action may ask for, and the default for actions that ask for none. The default is a day, because clients ask for much: reclient for 1 hour by default, Siso for 2, Bazel for 1 with `timeout = \"eternal\"`.","type":["integer","string"],"x-value":"duration","default":86400,"x-zero-is-default":true,"x-nativelink-default":"1200"};
 
 function validate154(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -7466,10 +7540,9 @@ return errors === 0;
 }
 validate154.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
-const schema68 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/shared/upload_action_result.json","title":"UploadActionResult","description":"Which results a worker stores, and where.","type":"object","properties":{"ac_store":{"description":"The action cache. Left out: the execution service stores cacheable results with exit code 0.","type":"string","x-names":"stores"},"upload_ac_results_strategy":{"description":"Which results go to the action cache; `success_only` are those with exit code 0 and no error.","type":"string","enum":["success_only","never","everything","failures_only"],"default":"success_only"},"historical_results_store":{"description":"The CAS in which complete responses are kept. Left out: the store of the worker.","type":"string","x-names":"stores"},"upload_historical_results_strategy":{"description":"Actions whose complete response is kept, as a blob `remexec.worker.v1.HistoricalExecuteResponse` with the digest of the action. `failures_only` means an exit code other than 0, or an error.","type":"string","enum":["success_only","never","everything","failures_only"],"default":"failures_only"},"success_message_template":{"description":"Message of a response with exit code 0. Placeholders: `{digest_function}`, `{action_digest_hash}`, `{action_digest_size}`, `{historical_results_hash}` and `{historical_results_size}`. The last two name the response that was kept; they are empty if none was.","type":"string","default":""},"failure_message_template":{"description":"Message of any other response, with the same placeholders.","type":"string","default":""}},"additionalProperties":false};
+const schema68 = {"description":"Seconds the upload of the outputs may take; longer counts as a failed attempt.","type":["integer","string"],"x-value":"duration","default":600,"x-zero-is-default":true};
 
 function validate156(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="https://remexec.invalid/schema/shared/upload_action_result.json" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate156.evaluated;
@@ -7479,10 +7552,49 @@ evaluated0.props = undefined;
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
+if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (typeof data !== "string")){
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema68.type},message:"must be integer,string",schema:schema68.type,parentSchema:schema68,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+const reason0 = checkScalar.call(this, "duration", data, schema68, instancePath);
+if(reason0 !== undefined){
+const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration",parentSchema:schema68,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+validate156.errors = vErrors;
+return errors === 0;
+}
+validate156.evaluated = {"dynamicProps":false,"dynamicItems":false};
+
+const schema69 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/shared/upload_action_result.json","title":"UploadActionResult","description":"Which results a worker stores, and where.","type":"object","properties":{"ac_store":{"description":"The action cache. Left out: the execution service stores cacheable results with exit code 0.","type":"string","x-names":"stores"},"upload_ac_results_strategy":{"description":"Which results go to the action cache; `success_only` are those with exit code 0 and no error.","type":"string","enum":["success_only","never","everything","failures_only"],"default":"success_only"},"historical_results_store":{"description":"The CAS in which complete responses are kept. Left out: the store of the worker.","type":"string","x-names":"stores"},"upload_historical_results_strategy":{"description":"Actions whose complete response is kept, as a blob `remexec.worker.v1.HistoricalExecuteResponse` with the digest of the action. `failures_only` means an exit code other than 0, or an error.","type":"string","enum":["success_only","never","everything","failures_only"],"default":"failures_only"},"success_message_template":{"description":"Message of a response with exit code 0. Placeholders: `{digest_function}`, `{action_digest_hash}`, `{action_digest_size}`, `{historical_results_hash}` and `{historical_results_size}`. The last two name the response that was kept; they are empty if none was.","type":"string","default":""},"failure_message_template":{"description":"Message of any other response, with the same placeholders.","type":"string","default":""}},"additionalProperties":false};
+
+function validate158(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="https://remexec.invalid/schema/shared/upload_action_result.json" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate158.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
 if(!((((((key0 === "ac_store") || (key0 === "upload_ac_results_strategy")) || (key0 === "historical_results_store")) || (key0 === "upload_historical_results_strategy")) || (key0 === "success_message_template")) || (key0 === "failure_message_template"))){
-const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema68,data};
+const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema69,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -7495,7 +7607,7 @@ errors++;
 if(data.ac_store !== undefined){
 let data0 = data.ac_store;
 if(typeof data0 !== "string"){
-const err1 = {instancePath:instancePath+"/ac_store",schemaPath:"#/properties/ac_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema68.properties.ac_store.type,parentSchema:schema68.properties.ac_store,data:data0};
+const err1 = {instancePath:instancePath+"/ac_store",schemaPath:"#/properties/ac_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema69.properties.ac_store.type,parentSchema:schema69.properties.ac_store,data:data0};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -7508,7 +7620,7 @@ errors++;
 if(data.upload_ac_results_strategy !== undefined){
 let data1 = data.upload_ac_results_strategy;
 if(typeof data1 !== "string"){
-const err2 = {instancePath:instancePath+"/upload_ac_results_strategy",schemaPath:"#/properties/upload_ac_results_strategy/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema68.properties.upload_ac_results_strategy.type,parentSchema:schema68.properties.upload_ac_results_strategy,data:data1};
+const err2 = {instancePath:instancePath+"/upload_ac_results_strategy",schemaPath:"#/properties/upload_ac_results_strategy/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema69.properties.upload_ac_results_strategy.type,parentSchema:schema69.properties.upload_ac_results_strategy,data:data1};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -7518,7 +7630,7 @@ vErrors.push(err2);
 errors++;
 }
 if(!((((data1 === "success_only") || (data1 === "never")) || (data1 === "everything")) || (data1 === "failures_only"))){
-const err3 = {instancePath:instancePath+"/upload_ac_results_strategy",schemaPath:"#/properties/upload_ac_results_strategy/enum",keyword:"enum",params:{allowedValues: schema68.properties.upload_ac_results_strategy.enum},message:"must be equal to one of the allowed values",schema:schema68.properties.upload_ac_results_strategy.enum,parentSchema:schema68.properties.upload_ac_results_strategy,data:data1};
+const err3 = {instancePath:instancePath+"/upload_ac_results_strategy",schemaPath:"#/properties/upload_ac_results_strategy/enum",keyword:"enum",params:{allowedValues: schema69.properties.upload_ac_results_strategy.enum},message:"must be equal to one of the allowed values",schema:schema69.properties.upload_ac_results_strategy.enum,parentSchema:schema69.properties.upload_ac_results_strategy,data:data1};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -7531,7 +7643,7 @@ errors++;
 if(data.historical_results_store !== undefined){
 let data2 = data.historical_results_store;
 if(typeof data2 !== "string"){
-const err4 = {instancePath:instancePath+"/historical_results_store",schemaPath:"#/properties/historical_results_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema68.properties.historical_results_store.type,parentSchema:schema68.properties.historical_results_store,data:data2};
+const err4 = {instancePath:instancePath+"/historical_results_store",schemaPath:"#/properties/historical_results_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema69.properties.historical_results_store.type,parentSchema:schema69.properties.historical_results_store,data:data2};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -7544,7 +7656,7 @@ errors++;
 if(data.upload_historical_results_strategy !== undefined){
 let data3 = data.upload_historical_results_strategy;
 if(typeof data3 !== "string"){
-const err5 = {instancePath:instancePath+"/upload_historical_results_strategy",schemaPath:"#/properties/upload_historical_results_strategy/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema68.properties.upload_historical_results_strategy.type,parentSchema:schema68.properties.upload_historical_results_strategy,data:data3};
+const err5 = {instancePath:instancePath+"/upload_historical_results_strategy",schemaPath:"#/properties/upload_historical_results_strategy/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema69.properties.upload_historical_results_strategy.type,parentSchema:schema69.properties.upload_historical_results_strategy,data:data3};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -7554,7 +7666,7 @@ vErrors.push(err5);
 errors++;
 }
 if(!((((data3 === "success_only") || (data3 === "never")) || (data3 === "everything")) || (data3 === "failures_only"))){
-const err6 = {instancePath:instancePath+"/upload_historical_results_strategy",schemaPath:"#/properties/upload_historical_results_strategy/enum",keyword:"enum",params:{allowedValues: schema68.properties.upload_historical_results_strategy.enum},message:"must be equal to one of the allowed values",schema:schema68.properties.upload_historical_results_strategy.enum,parentSchema:schema68.properties.upload_historical_results_strategy,data:data3};
+const err6 = {instancePath:instancePath+"/upload_historical_results_strategy",schemaPath:"#/properties/upload_historical_results_strategy/enum",keyword:"enum",params:{allowedValues: schema69.properties.upload_historical_results_strategy.enum},message:"must be equal to one of the allowed values",schema:schema69.properties.upload_historical_results_strategy.enum,parentSchema:schema69.properties.upload_historical_results_strategy,data:data3};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -7567,7 +7679,7 @@ errors++;
 if(data.success_message_template !== undefined){
 let data4 = data.success_message_template;
 if(typeof data4 !== "string"){
-const err7 = {instancePath:instancePath+"/success_message_template",schemaPath:"#/properties/success_message_template/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema68.properties.success_message_template.type,parentSchema:schema68.properties.success_message_template,data:data4};
+const err7 = {instancePath:instancePath+"/success_message_template",schemaPath:"#/properties/success_message_template/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema69.properties.success_message_template.type,parentSchema:schema69.properties.success_message_template,data:data4};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -7580,7 +7692,7 @@ errors++;
 if(data.failure_message_template !== undefined){
 let data5 = data.failure_message_template;
 if(typeof data5 !== "string"){
-const err8 = {instancePath:instancePath+"/failure_message_template",schemaPath:"#/properties/failure_message_template/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema68.properties.failure_message_template.type,parentSchema:schema68.properties.failure_message_template,data:data5};
+const err8 = {instancePath:instancePath+"/failure_message_template",schemaPath:"#/properties/failure_message_template/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema69.properties.failure_message_template.type,parentSchema:schema69.properties.failure_message_template,data:data5};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -7592,7 +7704,7 @@ errors++;
 }
 }
 else {
-const err9 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema68.type,parentSchema:schema68,data};
+const err9 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema69.type,parentSchema:schema69,data};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -7601,17 +7713,17 @@ vErrors.push(err9);
 }
 errors++;
 }
-validate156.errors = vErrors;
+validate158.errors = vErrors;
 return errors === 0;
 }
-validate156.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate158.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema69 = {"title":"WorkerProperty","description":"The source of a property's values, as an object with exactly one key.","type":"object","properties":{"values":{"description":"The values themselves.","type":"array","items":{"type":"string"}},"query_cmd":{"description":"A command, split into words without a shell; each line it prints is a value. Runs whenever the worker connects.","type":"string"}},"additionalProperties":false,"minProperties":1,"maxProperties":1};
+const schema70 = {"title":"WorkerProperty","description":"The source of a property's values, as an object with exactly one key.","type":"object","properties":{"values":{"description":"The values themselves.","type":"array","items":{"type":"string"}},"query_cmd":{"description":"A command, split into words without a shell; each line it prints is a value. Runs whenever the worker connects.","type":"string"}},"additionalProperties":false,"minProperties":1,"maxProperties":1};
 
-function validate158(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate160(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate158.evaluated;
+const evaluated0 = validate160.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -7620,7 +7732,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(Object.keys(data).length > 1){
-const err0 = {instancePath,schemaPath:"#/maxProperties",keyword:"maxProperties",params:{limit: 1},message:"must NOT have more than 1 properties",schema:1,parentSchema:schema69,data};
+const err0 = {instancePath,schemaPath:"#/maxProperties",keyword:"maxProperties",params:{limit: 1},message:"must NOT have more than 1 properties",schema:1,parentSchema:schema70,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -7630,7 +7742,7 @@ vErrors.push(err0);
 errors++;
 }
 if(Object.keys(data).length < 1){
-const err1 = {instancePath,schemaPath:"#/minProperties",keyword:"minProperties",params:{limit: 1},message:"must NOT have fewer than 1 properties",schema:1,parentSchema:schema69,data};
+const err1 = {instancePath,schemaPath:"#/minProperties",keyword:"minProperties",params:{limit: 1},message:"must NOT have fewer than 1 properties",schema:1,parentSchema:schema70,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -7641,7 +7753,7 @@ errors++;
 }
 for(const key0 in data){
 if(!((key0 === "values") || (key0 === "query_cmd"))){
-const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema69,data};
+const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema70,data};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -7658,7 +7770,7 @@ const len0 = data0.length;
 for(let i0=0; i0<len0; i0++){
 let data1 = data0[i0];
 if(typeof data1 !== "string"){
-const err3 = {instancePath:instancePath+"/values/" + i0,schemaPath:"#/properties/values/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema69.properties.values.items.type,parentSchema:schema69.properties.values.items,data:data1};
+const err3 = {instancePath:instancePath+"/values/" + i0,schemaPath:"#/properties/values/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema70.properties.values.items.type,parentSchema:schema70.properties.values.items,data:data1};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -7670,7 +7782,7 @@ errors++;
 }
 }
 else {
-const err4 = {instancePath:instancePath+"/values",schemaPath:"#/properties/values/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema69.properties.values.type,parentSchema:schema69.properties.values,data:data0};
+const err4 = {instancePath:instancePath+"/values",schemaPath:"#/properties/values/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema70.properties.values.type,parentSchema:schema70.properties.values,data:data0};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -7683,7 +7795,7 @@ errors++;
 if(data.query_cmd !== undefined){
 let data2 = data.query_cmd;
 if(typeof data2 !== "string"){
-const err5 = {instancePath:instancePath+"/query_cmd",schemaPath:"#/properties/query_cmd/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema69.properties.query_cmd.type,parentSchema:schema69.properties.query_cmd,data:data2};
+const err5 = {instancePath:instancePath+"/query_cmd",schemaPath:"#/properties/query_cmd/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema70.properties.query_cmd.type,parentSchema:schema70.properties.query_cmd,data:data2};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -7695,7 +7807,7 @@ errors++;
 }
 }
 else {
-const err6 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema69.type,parentSchema:schema69,data};
+const err6 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema70.type,parentSchema:schema70,data};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -7704,17 +7816,17 @@ vErrors.push(err6);
 }
 errors++;
 }
-validate158.errors = vErrors;
+validate160.errors = vErrors;
 return errors === 0;
 }
-validate158.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate160.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema70 = {"description":"The source of a value: one of the words, or an object with exactly one key.","type":["string","object"],"x-words":["from_environment","timeout_millis","side_channel_file","action_directory"],"properties":{"property":{"description":"The platform property of the action with this name.","type":"string"},"value":{"description":"This text.","type":"string"}},"additionalProperties":false,"minProperties":1,"maxProperties":1};
+const schema71 = {"description":"The source of a value: one of the words, or an object with exactly one key.","type":["string","object"],"x-words":["from_environment","timeout_millis","side_channel_file","action_directory"],"properties":{"property":{"description":"The platform property of the action with this name.","type":"string"},"value":{"description":"This text.","type":"string"}},"additionalProperties":false,"minProperties":1,"maxProperties":1};
 
-function validate160(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate162(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate160.evaluated;
+const evaluated0 = validate162.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -7722,7 +7834,7 @@ if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
 if((typeof data !== "string") && (!(data && typeof data == "object" && !Array.isArray(data)))){
-const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema70.type},message:"must be string,object",schema:schema70.type,parentSchema:schema70,data};
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema71.type},message:"must be string,object",schema:schema71.type,parentSchema:schema71,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -7731,9 +7843,9 @@ vErrors.push(err0);
 }
 errors++;
 }
-const reason0 = checkWord.call(this, schema70["x-words"], data, schema70, instancePath);
+const reason0 = checkWord.call(this, schema71["x-words"], data, schema71, instancePath);
 if(reason0 !== undefined){
-const err1 = {instancePath,schemaPath:"#/x-words",keyword:"x-words",params:{},message:reason0,schema:schema70["x-words"],parentSchema:schema70,data};
+const err1 = {instancePath,schemaPath:"#/x-words",keyword:"x-words",params:{},message:reason0,schema:schema71["x-words"],parentSchema:schema71,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -7744,7 +7856,7 @@ errors++;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(Object.keys(data).length > 1){
-const err2 = {instancePath,schemaPath:"#/maxProperties",keyword:"maxProperties",params:{limit: 1},message:"must NOT have more than 1 properties",schema:1,parentSchema:schema70,data};
+const err2 = {instancePath,schemaPath:"#/maxProperties",keyword:"maxProperties",params:{limit: 1},message:"must NOT have more than 1 properties",schema:1,parentSchema:schema71,data};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -7754,7 +7866,7 @@ vErrors.push(err2);
 errors++;
 }
 if(Object.keys(data).length < 1){
-const err3 = {instancePath,schemaPath:"#/minProperties",keyword:"minProperties",params:{limit: 1},message:"must NOT have fewer than 1 properties",schema:1,parentSchema:schema70,data};
+const err3 = {instancePath,schemaPath:"#/minProperties",keyword:"minProperties",params:{limit: 1},message:"must NOT have fewer than 1 properties",schema:1,parentSchema:schema71,data};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -7765,7 +7877,7 @@ errors++;
 }
 for(const key0 in data){
 if(!((key0 === "property") || (key0 === "value"))){
-const err4 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema70,data};
+const err4 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema71,data};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -7778,7 +7890,7 @@ errors++;
 if(data.property !== undefined){
 let data0 = data.property;
 if(typeof data0 !== "string"){
-const err5 = {instancePath:instancePath+"/property",schemaPath:"#/properties/property/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema70.properties.property.type,parentSchema:schema70.properties.property,data:data0};
+const err5 = {instancePath:instancePath+"/property",schemaPath:"#/properties/property/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema71.properties.property.type,parentSchema:schema71.properties.property,data:data0};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -7791,7 +7903,7 @@ errors++;
 if(data.value !== undefined){
 let data1 = data.value;
 if(typeof data1 !== "string"){
-const err6 = {instancePath:instancePath+"/value",schemaPath:"#/properties/value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema70.properties.value.type,parentSchema:schema70.properties.value,data:data1};
+const err6 = {instancePath:instancePath+"/value",schemaPath:"#/properties/value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema71.properties.value.type,parentSchema:schema71.properties.value,data:data1};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -7802,17 +7914,17 @@ errors++;
 }
 }
 }
-validate160.errors = vErrors;
+validate162.errors = vErrors;
 return errors === 0;
 }
-validate160.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate162.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate150(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate152(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/worker/local.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate150.evaluated;
+const evaluated0 = validate152.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -7821,7 +7933,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.worker_api_endpoint === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "worker_api_endpoint"},message:"must have required property '"+"worker_api_endpoint"+"'",schema:schema65.required,parentSchema:schema65,data};
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "worker_api_endpoint"},message:"must have required property '"+"worker_api_endpoint"+"'",schema:schema66.required,parentSchema:schema66,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -7831,7 +7943,7 @@ vErrors.push(err0);
 errors++;
 }
 if(data.cas_fast_slow_store === undefined){
-const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "cas_fast_slow_store"},message:"must have required property '"+"cas_fast_slow_store"+"'",schema:schema65.required,parentSchema:schema65,data};
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "cas_fast_slow_store"},message:"must have required property '"+"cas_fast_slow_store"+"'",schema:schema66.required,parentSchema:schema66,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -7841,7 +7953,7 @@ vErrors.push(err1);
 errors++;
 }
 if(data.work_directory === undefined){
-const err2 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "work_directory"},message:"must have required property '"+"work_directory"+"'",schema:schema65.required,parentSchema:schema65,data};
+const err2 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "work_directory"},message:"must have required property '"+"work_directory"+"'",schema:schema66.required,parentSchema:schema66,data};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -7851,8 +7963,8 @@ vErrors.push(err2);
 errors++;
 }
 for(const key0 in data){
-if(!(func1.call(schema65.properties, key0))){
-const err3 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema65,data};
+if(!(func1.call(schema66.properties, key0))){
+const err3 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema66,data};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -7865,7 +7977,7 @@ errors++;
 if(data.name !== undefined){
 let data0 = data.name;
 if(typeof data0 !== "string"){
-const err4 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema65.properties.name.type,parentSchema:schema65.properties.name,data:data0};
+const err4 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema66.properties.name.type,parentSchema:schema66.properties.name,data:data0};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -7879,7 +7991,7 @@ if(data.worker_api_endpoint !== undefined){
 let data1 = data.worker_api_endpoint;
 if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
 if(data1.uri === undefined){
-const err5 = {instancePath:instancePath+"/worker_api_endpoint",schemaPath:"#/properties/worker_api_endpoint/required",keyword:"required",params:{missingProperty: "uri"},message:"must have required property '"+"uri"+"'",schema:schema65.properties.worker_api_endpoint.required,parentSchema:schema65.properties.worker_api_endpoint,data:data1};
+const err5 = {instancePath:instancePath+"/worker_api_endpoint",schemaPath:"#/properties/worker_api_endpoint/required",keyword:"required",params:{missingProperty: "uri"},message:"must have required property '"+"uri"+"'",schema:schema66.properties.worker_api_endpoint.required,parentSchema:schema66.properties.worker_api_endpoint,data:data1};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -7890,7 +8002,7 @@ errors++;
 }
 for(const key1 in data1){
 if(!((((key1 === "uri") || (key1 === "timeout")) || (key1 === "tls_config")) || (key1 === "headers"))){
-const err6 = {instancePath:instancePath+"/worker_api_endpoint",schemaPath:"#/properties/worker_api_endpoint/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema65.properties.worker_api_endpoint,data:data1};
+const err6 = {instancePath:instancePath+"/worker_api_endpoint",schemaPath:"#/properties/worker_api_endpoint/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema66.properties.worker_api_endpoint,data:data1};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -7903,7 +8015,7 @@ errors++;
 if(data1.uri !== undefined){
 let data2 = data1.uri;
 if(typeof data2 !== "string"){
-const err7 = {instancePath:instancePath+"/worker_api_endpoint/uri",schemaPath:"#/properties/worker_api_endpoint/properties/uri/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema65.properties.worker_api_endpoint.properties.uri.type,parentSchema:schema65.properties.worker_api_endpoint.properties.uri,data:data2};
+const err7 = {instancePath:instancePath+"/worker_api_endpoint/uri",schemaPath:"#/properties/worker_api_endpoint/properties/uri/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema66.properties.worker_api_endpoint.properties.uri.type,parentSchema:schema66.properties.worker_api_endpoint.properties.uri,data:data2};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -7916,7 +8028,7 @@ errors++;
 if(data1.timeout !== undefined){
 let data3 = data1.timeout;
 if((!((typeof data3 == "number") && (isFinite(data3)))) && (typeof data3 !== "string")){
-const err8 = {instancePath:instancePath+"/worker_api_endpoint/timeout",schemaPath:"#/properties/worker_api_endpoint/properties/timeout/type",keyword:"type",params:{type: schema65.properties.worker_api_endpoint.properties.timeout.type},message:"must be number,string",schema:schema65.properties.worker_api_endpoint.properties.timeout.type,parentSchema:schema65.properties.worker_api_endpoint.properties.timeout,data:data3};
+const err8 = {instancePath:instancePath+"/worker_api_endpoint/timeout",schemaPath:"#/properties/worker_api_endpoint/properties/timeout/type",keyword:"type",params:{type: schema66.properties.worker_api_endpoint.properties.timeout.type},message:"must be number,string",schema:schema66.properties.worker_api_endpoint.properties.timeout.type,parentSchema:schema66.properties.worker_api_endpoint.properties.timeout,data:data3};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -7925,9 +8037,9 @@ vErrors.push(err8);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "number", data3, schema65.properties.worker_api_endpoint.properties.timeout, instancePath+"/worker_api_endpoint/timeout");
+const reason0 = checkScalar.call(this, "number", data3, schema66.properties.worker_api_endpoint.properties.timeout, instancePath+"/worker_api_endpoint/timeout");
 if(reason0 !== undefined){
-const err9 = {instancePath:instancePath+"/worker_api_endpoint/timeout",schemaPath:"#/properties/worker_api_endpoint/properties/timeout/x-value",keyword:"x-value",params:{},message:reason0,schema:"number",parentSchema:schema65.properties.worker_api_endpoint.properties.timeout,data:data3};
+const err9 = {instancePath:instancePath+"/worker_api_endpoint/timeout",schemaPath:"#/properties/worker_api_endpoint/properties/timeout/x-value",keyword:"x-value",params:{},message:reason0,schema:"number",parentSchema:schema66.properties.worker_api_endpoint.properties.timeout,data:data3};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -7938,7 +8050,7 @@ errors++;
 }
 if((typeof data3 == "number") && (isFinite(data3))){
 if(data3 <= 0 || isNaN(data3)){
-const err10 = {instancePath:instancePath+"/worker_api_endpoint/timeout",schemaPath:"#/properties/worker_api_endpoint/properties/timeout/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0",schema:0,parentSchema:schema65.properties.worker_api_endpoint.properties.timeout,data:data3};
+const err10 = {instancePath:instancePath+"/worker_api_endpoint/timeout",schemaPath:"#/properties/worker_api_endpoint/properties/timeout/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0",schema:0,parentSchema:schema66.properties.worker_api_endpoint.properties.timeout,data:data3};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -7961,7 +8073,7 @@ if(data5 && typeof data5 == "object" && !Array.isArray(data5)){
 for(const key2 in data5){
 let data6 = data5[key2];
 if(typeof data6 !== "string"){
-const err11 = {instancePath:instancePath+"/worker_api_endpoint/headers/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/worker_api_endpoint/properties/headers/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema65.properties.worker_api_endpoint.properties.headers.additionalProperties.type,parentSchema:schema65.properties.worker_api_endpoint.properties.headers.additionalProperties,data:data6};
+const err11 = {instancePath:instancePath+"/worker_api_endpoint/headers/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/worker_api_endpoint/properties/headers/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema66.properties.worker_api_endpoint.properties.headers.additionalProperties.type,parentSchema:schema66.properties.worker_api_endpoint.properties.headers.additionalProperties,data:data6};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -7973,7 +8085,7 @@ errors++;
 }
 }
 else {
-const err12 = {instancePath:instancePath+"/worker_api_endpoint/headers",schemaPath:"#/properties/worker_api_endpoint/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema65.properties.worker_api_endpoint.properties.headers.type,parentSchema:schema65.properties.worker_api_endpoint.properties.headers,data:data5};
+const err12 = {instancePath:instancePath+"/worker_api_endpoint/headers",schemaPath:"#/properties/worker_api_endpoint/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema66.properties.worker_api_endpoint.properties.headers.type,parentSchema:schema66.properties.worker_api_endpoint.properties.headers,data:data5};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -7985,7 +8097,7 @@ errors++;
 }
 }
 else {
-const err13 = {instancePath:instancePath+"/worker_api_endpoint",schemaPath:"#/properties/worker_api_endpoint/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema65.properties.worker_api_endpoint.type,parentSchema:schema65.properties.worker_api_endpoint,data:data1};
+const err13 = {instancePath:instancePath+"/worker_api_endpoint",schemaPath:"#/properties/worker_api_endpoint/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema66.properties.worker_api_endpoint.type,parentSchema:schema66.properties.worker_api_endpoint,data:data1};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -7998,7 +8110,7 @@ errors++;
 if(data.max_action_timeout_s !== undefined){
 let data7 = data.max_action_timeout_s;
 if((!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))) && (typeof data7 !== "string")){
-const err14 = {instancePath:instancePath+"/max_action_timeout_s",schemaPath:"#/properties/max_action_timeout_s/type",keyword:"type",params:{type: schema65.properties.max_action_timeout_s.type},message:"must be integer,string",schema:schema65.properties.max_action_timeout_s.type,parentSchema:schema65.properties.max_action_timeout_s,data:data7};
+const err14 = {instancePath:instancePath+"/max_action_timeout_s",schemaPath:"#/properties/max_action_timeout_s/type",keyword:"type",params:{type: schema66.properties.max_action_timeout_s.type},message:"must be integer,string",schema:schema66.properties.max_action_timeout_s.type,parentSchema:schema66.properties.max_action_timeout_s,data:data7};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -8007,9 +8119,9 @@ vErrors.push(err14);
 }
 errors++;
 }
-const reason1 = checkScalar.call(this, "duration", data7, schema65.properties.max_action_timeout_s, instancePath+"/max_action_timeout_s");
+const reason1 = checkScalar.call(this, "duration", data7, schema66.properties.max_action_timeout_s, instancePath+"/max_action_timeout_s");
 if(reason1 !== undefined){
-const err15 = {instancePath:instancePath+"/max_action_timeout_s",schemaPath:"#/properties/max_action_timeout_s/x-value",keyword:"x-value",params:{},message:reason1,schema:"duration",parentSchema:schema65.properties.max_action_timeout_s,data:data7};
+const err15 = {instancePath:instancePath+"/max_action_timeout_s",schemaPath:"#/properties/max_action_timeout_s/x-value",keyword:"x-value",params:{},message:reason1,schema:"duration",parentSchema:schema66.properties.max_action_timeout_s,data:data7};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -8020,15 +8132,15 @@ errors++;
 }
 }
 if(data.max_action_timeout !== undefined){
-if(!(validate152.call(this, data.max_action_timeout, {instancePath:instancePath+"/max_action_timeout",parentData:data,parentDataProperty:"max_action_timeout",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate152.errors : vErrors.concat(validate152.errors);
+if(!(validate154.call(this, data.max_action_timeout, {instancePath:instancePath+"/max_action_timeout",parentData:data,parentDataProperty:"max_action_timeout",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate154.errors : vErrors.concat(validate154.errors);
 errors = vErrors.length;
 }
 }
 if(data.max_upload_timeout_s !== undefined){
 let data9 = data.max_upload_timeout_s;
 if((!(((typeof data9 == "number") && (!(data9 % 1) && !isNaN(data9))) && (isFinite(data9)))) && (typeof data9 !== "string")){
-const err16 = {instancePath:instancePath+"/max_upload_timeout_s",schemaPath:"#/properties/max_upload_timeout_s/type",keyword:"type",params:{type: schema65.properties.max_upload_timeout_s.type},message:"must be integer,string",schema:schema65.properties.max_upload_timeout_s.type,parentSchema:schema65.properties.max_upload_timeout_s,data:data9};
+const err16 = {instancePath:instancePath+"/max_upload_timeout_s",schemaPath:"#/properties/max_upload_timeout_s/type",keyword:"type",params:{type: schema66.properties.max_upload_timeout_s.type},message:"must be integer,string",schema:schema66.properties.max_upload_timeout_s.type,parentSchema:schema66.properties.max_upload_timeout_s,data:data9};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -8037,9 +8149,9 @@ vErrors.push(err16);
 }
 errors++;
 }
-const reason2 = checkScalar.call(this, "duration", data9, schema65.properties.max_upload_timeout_s, instancePath+"/max_upload_timeout_s");
+const reason2 = checkScalar.call(this, "duration", data9, schema66.properties.max_upload_timeout_s, instancePath+"/max_upload_timeout_s");
 if(reason2 !== undefined){
-const err17 = {instancePath:instancePath+"/max_upload_timeout_s",schemaPath:"#/properties/max_upload_timeout_s/x-value",keyword:"x-value",params:{},message:reason2,schema:"duration",parentSchema:schema65.properties.max_upload_timeout_s,data:data9};
+const err17 = {instancePath:instancePath+"/max_upload_timeout_s",schemaPath:"#/properties/max_upload_timeout_s/x-value",keyword:"x-value",params:{},message:reason2,schema:"duration",parentSchema:schema66.properties.max_upload_timeout_s,data:data9};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -8050,15 +8162,15 @@ errors++;
 }
 }
 if(data.max_upload_timeout !== undefined){
-if(!(validate154.call(this, data.max_upload_timeout, {instancePath:instancePath+"/max_upload_timeout",parentData:data,parentDataProperty:"max_upload_timeout",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate154.errors : vErrors.concat(validate154.errors);
+if(!(validate156.call(this, data.max_upload_timeout, {instancePath:instancePath+"/max_upload_timeout",parentData:data,parentDataProperty:"max_upload_timeout",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate156.errors : vErrors.concat(validate156.errors);
 errors = vErrors.length;
 }
 }
 if(data.max_cleanup_wait_s !== undefined){
 let data11 = data.max_cleanup_wait_s;
 if((!(((typeof data11 == "number") && (!(data11 % 1) && !isNaN(data11))) && (isFinite(data11)))) && (typeof data11 !== "string")){
-const err18 = {instancePath:instancePath+"/max_cleanup_wait_s",schemaPath:"#/properties/max_cleanup_wait_s/type",keyword:"type",params:{type: schema65.properties.max_cleanup_wait_s.type},message:"must be integer,string",schema:schema65.properties.max_cleanup_wait_s.type,parentSchema:schema65.properties.max_cleanup_wait_s,data:data11};
+const err18 = {instancePath:instancePath+"/max_cleanup_wait_s",schemaPath:"#/properties/max_cleanup_wait_s/type",keyword:"type",params:{type: schema66.properties.max_cleanup_wait_s.type},message:"must be integer,string",schema:schema66.properties.max_cleanup_wait_s.type,parentSchema:schema66.properties.max_cleanup_wait_s,data:data11};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -8067,9 +8179,9 @@ vErrors.push(err18);
 }
 errors++;
 }
-const reason3 = checkScalar.call(this, "duration", data11, schema65.properties.max_cleanup_wait_s, instancePath+"/max_cleanup_wait_s");
+const reason3 = checkScalar.call(this, "duration", data11, schema66.properties.max_cleanup_wait_s, instancePath+"/max_cleanup_wait_s");
 if(reason3 !== undefined){
-const err19 = {instancePath:instancePath+"/max_cleanup_wait_s",schemaPath:"#/properties/max_cleanup_wait_s/x-value",keyword:"x-value",params:{},message:reason3,schema:"duration",parentSchema:schema65.properties.max_cleanup_wait_s,data:data11};
+const err19 = {instancePath:instancePath+"/max_cleanup_wait_s",schemaPath:"#/properties/max_cleanup_wait_s/x-value",keyword:"x-value",params:{},message:reason3,schema:"duration",parentSchema:schema66.properties.max_cleanup_wait_s,data:data11};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -8082,7 +8194,7 @@ errors++;
 if(data.max_cleanup_backoff_ms !== undefined){
 let data12 = data.max_cleanup_backoff_ms;
 if((!(((typeof data12 == "number") && (!(data12 % 1) && !isNaN(data12))) && (isFinite(data12)))) && (typeof data12 !== "string")){
-const err20 = {instancePath:instancePath+"/max_cleanup_backoff_ms",schemaPath:"#/properties/max_cleanup_backoff_ms/type",keyword:"type",params:{type: schema65.properties.max_cleanup_backoff_ms.type},message:"must be integer,string",schema:schema65.properties.max_cleanup_backoff_ms.type,parentSchema:schema65.properties.max_cleanup_backoff_ms,data:data12};
+const err20 = {instancePath:instancePath+"/max_cleanup_backoff_ms",schemaPath:"#/properties/max_cleanup_backoff_ms/type",keyword:"type",params:{type: schema66.properties.max_cleanup_backoff_ms.type},message:"must be integer,string",schema:schema66.properties.max_cleanup_backoff_ms.type,parentSchema:schema66.properties.max_cleanup_backoff_ms,data:data12};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -8091,9 +8203,9 @@ vErrors.push(err20);
 }
 errors++;
 }
-const reason4 = checkScalar.call(this, "duration_ms", data12, schema65.properties.max_cleanup_backoff_ms, instancePath+"/max_cleanup_backoff_ms");
+const reason4 = checkScalar.call(this, "duration_ms", data12, schema66.properties.max_cleanup_backoff_ms, instancePath+"/max_cleanup_backoff_ms");
 if(reason4 !== undefined){
-const err21 = {instancePath:instancePath+"/max_cleanup_backoff_ms",schemaPath:"#/properties/max_cleanup_backoff_ms/x-value",keyword:"x-value",params:{},message:reason4,schema:"duration_ms",parentSchema:schema65.properties.max_cleanup_backoff_ms,data:data12};
+const err21 = {instancePath:instancePath+"/max_cleanup_backoff_ms",schemaPath:"#/properties/max_cleanup_backoff_ms/x-value",keyword:"x-value",params:{},message:reason4,schema:"duration_ms",parentSchema:schema66.properties.max_cleanup_backoff_ms,data:data12};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -8106,7 +8218,7 @@ errors++;
 if(data.max_inflight_tasks !== undefined){
 let data13 = data.max_inflight_tasks;
 if((!(((typeof data13 == "number") && (!(data13 % 1) && !isNaN(data13))) && (isFinite(data13)))) && (typeof data13 !== "string")){
-const err22 = {instancePath:instancePath+"/max_inflight_tasks",schemaPath:"#/properties/max_inflight_tasks/type",keyword:"type",params:{type: schema65.properties.max_inflight_tasks.type},message:"must be integer,string",schema:schema65.properties.max_inflight_tasks.type,parentSchema:schema65.properties.max_inflight_tasks,data:data13};
+const err22 = {instancePath:instancePath+"/max_inflight_tasks",schemaPath:"#/properties/max_inflight_tasks/type",keyword:"type",params:{type: schema66.properties.max_inflight_tasks.type},message:"must be integer,string",schema:schema66.properties.max_inflight_tasks.type,parentSchema:schema66.properties.max_inflight_tasks,data:data13};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -8115,9 +8227,9 @@ vErrors.push(err22);
 }
 errors++;
 }
-const reason5 = checkScalar.call(this, "parallelism", data13, schema65.properties.max_inflight_tasks, instancePath+"/max_inflight_tasks");
+const reason5 = checkScalar.call(this, "parallelism", data13, schema66.properties.max_inflight_tasks, instancePath+"/max_inflight_tasks");
 if(reason5 !== undefined){
-const err23 = {instancePath:instancePath+"/max_inflight_tasks",schemaPath:"#/properties/max_inflight_tasks/x-value",keyword:"x-value",params:{},message:reason5,schema:"parallelism",parentSchema:schema65.properties.max_inflight_tasks,data:data13};
+const err23 = {instancePath:instancePath+"/max_inflight_tasks",schemaPath:"#/properties/max_inflight_tasks/x-value",keyword:"x-value",params:{},message:reason5,schema:"parallelism",parentSchema:schema66.properties.max_inflight_tasks,data:data13};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -8128,7 +8240,7 @@ errors++;
 }
 if((typeof data13 == "number") && (isFinite(data13))){
 if(data13 < 0 || isNaN(data13)){
-const err24 = {instancePath:instancePath+"/max_inflight_tasks",schemaPath:"#/properties/max_inflight_tasks/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema65.properties.max_inflight_tasks,data:data13};
+const err24 = {instancePath:instancePath+"/max_inflight_tasks",schemaPath:"#/properties/max_inflight_tasks/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema66.properties.max_inflight_tasks,data:data13};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -8142,7 +8254,7 @@ errors++;
 if(data.timeout_handled_externally !== undefined){
 let data14 = data.timeout_handled_externally;
 if((typeof data14 !== "boolean") && (typeof data14 !== "string")){
-const err25 = {instancePath:instancePath+"/timeout_handled_externally",schemaPath:"#/properties/timeout_handled_externally/type",keyword:"type",params:{type: schema65.properties.timeout_handled_externally.type},message:"must be boolean,string",schema:schema65.properties.timeout_handled_externally.type,parentSchema:schema65.properties.timeout_handled_externally,data:data14};
+const err25 = {instancePath:instancePath+"/timeout_handled_externally",schemaPath:"#/properties/timeout_handled_externally/type",keyword:"type",params:{type: schema66.properties.timeout_handled_externally.type},message:"must be boolean,string",schema:schema66.properties.timeout_handled_externally.type,parentSchema:schema66.properties.timeout_handled_externally,data:data14};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -8151,9 +8263,9 @@ vErrors.push(err25);
 }
 errors++;
 }
-const reason6 = checkScalar.call(this, "bool", data14, schema65.properties.timeout_handled_externally, instancePath+"/timeout_handled_externally");
+const reason6 = checkScalar.call(this, "bool", data14, schema66.properties.timeout_handled_externally, instancePath+"/timeout_handled_externally");
 if(reason6 !== undefined){
-const err26 = {instancePath:instancePath+"/timeout_handled_externally",schemaPath:"#/properties/timeout_handled_externally/x-value",keyword:"x-value",params:{},message:reason6,schema:"bool",parentSchema:schema65.properties.timeout_handled_externally,data:data14};
+const err26 = {instancePath:instancePath+"/timeout_handled_externally",schemaPath:"#/properties/timeout_handled_externally/x-value",keyword:"x-value",params:{},message:reason6,schema:"bool",parentSchema:schema66.properties.timeout_handled_externally,data:data14};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -8166,7 +8278,7 @@ errors++;
 if(data.timeout_message !== undefined){
 let data15 = data.timeout_message;
 if(typeof data15 !== "string"){
-const err27 = {instancePath:instancePath+"/timeout_message",schemaPath:"#/properties/timeout_message/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema65.properties.timeout_message.type,parentSchema:schema65.properties.timeout_message,data:data15};
+const err27 = {instancePath:instancePath+"/timeout_message",schemaPath:"#/properties/timeout_message/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema66.properties.timeout_message.type,parentSchema:schema66.properties.timeout_message,data:data15};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -8179,7 +8291,7 @@ errors++;
 if(data.entrypoint !== undefined){
 let data16 = data.entrypoint;
 if(typeof data16 !== "string"){
-const err28 = {instancePath:instancePath+"/entrypoint",schemaPath:"#/properties/entrypoint/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema65.properties.entrypoint.type,parentSchema:schema65.properties.entrypoint,data:data16};
+const err28 = {instancePath:instancePath+"/entrypoint",schemaPath:"#/properties/entrypoint/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema66.properties.entrypoint.type,parentSchema:schema66.properties.entrypoint,data:data16};
 if(vErrors === null){
 vErrors = [err28];
 }
@@ -8192,7 +8304,7 @@ errors++;
 if(data.experimental_precondition_script !== undefined){
 let data17 = data.experimental_precondition_script;
 if(typeof data17 !== "string"){
-const err29 = {instancePath:instancePath+"/experimental_precondition_script",schemaPath:"#/properties/experimental_precondition_script/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema65.properties.experimental_precondition_script.type,parentSchema:schema65.properties.experimental_precondition_script,data:data17};
+const err29 = {instancePath:instancePath+"/experimental_precondition_script",schemaPath:"#/properties/experimental_precondition_script/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema66.properties.experimental_precondition_script.type,parentSchema:schema66.properties.experimental_precondition_script,data:data17};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -8205,7 +8317,7 @@ errors++;
 if(data.cas_fast_slow_store !== undefined){
 let data18 = data.cas_fast_slow_store;
 if(typeof data18 !== "string"){
-const err30 = {instancePath:instancePath+"/cas_fast_slow_store",schemaPath:"#/properties/cas_fast_slow_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema65.properties.cas_fast_slow_store.type,parentSchema:schema65.properties.cas_fast_slow_store,data:data18};
+const err30 = {instancePath:instancePath+"/cas_fast_slow_store",schemaPath:"#/properties/cas_fast_slow_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema66.properties.cas_fast_slow_store.type,parentSchema:schema66.properties.cas_fast_slow_store,data:data18};
 if(vErrors === null){
 vErrors = [err30];
 }
@@ -8216,15 +8328,15 @@ errors++;
 }
 }
 if(data.upload_action_result !== undefined){
-if(!(validate156.call(this, data.upload_action_result, {instancePath:instancePath+"/upload_action_result",parentData:data,parentDataProperty:"upload_action_result",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate156.errors : vErrors.concat(validate156.errors);
+if(!(validate158.call(this, data.upload_action_result, {instancePath:instancePath+"/upload_action_result",parentData:data,parentDataProperty:"upload_action_result",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate158.errors : vErrors.concat(validate158.errors);
 errors = vErrors.length;
 }
 }
 if(data.work_directory !== undefined){
 let data20 = data.work_directory;
 if(typeof data20 !== "string"){
-const err31 = {instancePath:instancePath+"/work_directory",schemaPath:"#/properties/work_directory/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema65.properties.work_directory.type,parentSchema:schema65.properties.work_directory,data:data20};
+const err31 = {instancePath:instancePath+"/work_directory",schemaPath:"#/properties/work_directory/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema66.properties.work_directory.type,parentSchema:schema66.properties.work_directory,data:data20};
 if(vErrors === null){
 vErrors = [err31];
 }
@@ -8238,14 +8350,14 @@ if(data.platform_properties !== undefined){
 let data21 = data.platform_properties;
 if(data21 && typeof data21 == "object" && !Array.isArray(data21)){
 for(const key3 in data21){
-if(!(validate158.call(this, data21[key3], {instancePath:instancePath+"/platform_properties/" + key3.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data21,parentDataProperty:key3,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate158.errors : vErrors.concat(validate158.errors);
+if(!(validate160.call(this, data21[key3], {instancePath:instancePath+"/platform_properties/" + key3.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data21,parentDataProperty:key3,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate160.errors : vErrors.concat(validate160.errors);
 errors = vErrors.length;
 }
 }
 }
 else {
-const err32 = {instancePath:instancePath+"/platform_properties",schemaPath:"#/properties/platform_properties/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema65.properties.platform_properties.type,parentSchema:schema65.properties.platform_properties,data:data21};
+const err32 = {instancePath:instancePath+"/platform_properties",schemaPath:"#/properties/platform_properties/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema66.properties.platform_properties.type,parentSchema:schema66.properties.platform_properties,data:data21};
 if(vErrors === null){
 vErrors = [err32];
 }
@@ -8259,14 +8371,14 @@ if(data.additional_environment !== undefined){
 let data23 = data.additional_environment;
 if(data23 && typeof data23 == "object" && !Array.isArray(data23)){
 for(const key4 in data23){
-if(!(validate160.call(this, data23[key4], {instancePath:instancePath+"/additional_environment/" + key4.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data23,parentDataProperty:key4,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate160.errors : vErrors.concat(validate160.errors);
+if(!(validate162.call(this, data23[key4], {instancePath:instancePath+"/additional_environment/" + key4.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data23,parentDataProperty:key4,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate162.errors : vErrors.concat(validate162.errors);
 errors = vErrors.length;
 }
 }
 }
 else {
-const err33 = {instancePath:instancePath+"/additional_environment",schemaPath:"#/properties/additional_environment/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema65.properties.additional_environment.type,parentSchema:schema65.properties.additional_environment,data:data23};
+const err33 = {instancePath:instancePath+"/additional_environment",schemaPath:"#/properties/additional_environment/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema66.properties.additional_environment.type,parentSchema:schema66.properties.additional_environment,data:data23};
 if(vErrors === null){
 vErrors = [err33];
 }
@@ -8279,7 +8391,7 @@ errors++;
 if(data.default_path !== undefined){
 let data25 = data.default_path;
 if(typeof data25 !== "string"){
-const err34 = {instancePath:instancePath+"/default_path",schemaPath:"#/properties/default_path/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema65.properties.default_path.type,parentSchema:schema65.properties.default_path,data:data25};
+const err34 = {instancePath:instancePath+"/default_path",schemaPath:"#/properties/default_path/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema66.properties.default_path.type,parentSchema:schema66.properties.default_path,data:data25};
 if(vErrors === null){
 vErrors = [err34];
 }
@@ -8294,7 +8406,7 @@ let data26 = data.action_limits;
 if(data26 && typeof data26 == "object" && !Array.isArray(data26)){
 for(const key5 in data26){
 if(!((((key5 === "printed_bytes") || (key5 === "disk_bytes")) || (key5 === "processes")) || (key5 === "memory_bytes"))){
-const err35 = {instancePath:instancePath+"/action_limits",schemaPath:"#/properties/action_limits/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key5},message:"must NOT have additional properties",schema:false,parentSchema:schema65.properties.action_limits,data:data26};
+const err35 = {instancePath:instancePath+"/action_limits",schemaPath:"#/properties/action_limits/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key5},message:"must NOT have additional properties",schema:false,parentSchema:schema66.properties.action_limits,data:data26};
 if(vErrors === null){
 vErrors = [err35];
 }
@@ -8307,7 +8419,7 @@ errors++;
 if(data26.printed_bytes !== undefined){
 let data27 = data26.printed_bytes;
 if((!(((typeof data27 == "number") && (!(data27 % 1) && !isNaN(data27))) && (isFinite(data27)))) && (typeof data27 !== "string")){
-const err36 = {instancePath:instancePath+"/action_limits/printed_bytes",schemaPath:"#/properties/action_limits/properties/printed_bytes/type",keyword:"type",params:{type: schema65.properties.action_limits.properties.printed_bytes.type},message:"must be integer,string",schema:schema65.properties.action_limits.properties.printed_bytes.type,parentSchema:schema65.properties.action_limits.properties.printed_bytes,data:data27};
+const err36 = {instancePath:instancePath+"/action_limits/printed_bytes",schemaPath:"#/properties/action_limits/properties/printed_bytes/type",keyword:"type",params:{type: schema66.properties.action_limits.properties.printed_bytes.type},message:"must be integer,string",schema:schema66.properties.action_limits.properties.printed_bytes.type,parentSchema:schema66.properties.action_limits.properties.printed_bytes,data:data27};
 if(vErrors === null){
 vErrors = [err36];
 }
@@ -8316,9 +8428,9 @@ vErrors.push(err36);
 }
 errors++;
 }
-const reason7 = checkScalar.call(this, "size", data27, schema65.properties.action_limits.properties.printed_bytes, instancePath+"/action_limits/printed_bytes");
+const reason7 = checkScalar.call(this, "size", data27, schema66.properties.action_limits.properties.printed_bytes, instancePath+"/action_limits/printed_bytes");
 if(reason7 !== undefined){
-const err37 = {instancePath:instancePath+"/action_limits/printed_bytes",schemaPath:"#/properties/action_limits/properties/printed_bytes/x-value",keyword:"x-value",params:{},message:reason7,schema:"size",parentSchema:schema65.properties.action_limits.properties.printed_bytes,data:data27};
+const err37 = {instancePath:instancePath+"/action_limits/printed_bytes",schemaPath:"#/properties/action_limits/properties/printed_bytes/x-value",keyword:"x-value",params:{},message:reason7,schema:"size",parentSchema:schema66.properties.action_limits.properties.printed_bytes,data:data27};
 if(vErrors === null){
 vErrors = [err37];
 }
@@ -8331,7 +8443,7 @@ errors++;
 if(data26.disk_bytes !== undefined){
 let data28 = data26.disk_bytes;
 if((!(((typeof data28 == "number") && (!(data28 % 1) && !isNaN(data28))) && (isFinite(data28)))) && (typeof data28 !== "string")){
-const err38 = {instancePath:instancePath+"/action_limits/disk_bytes",schemaPath:"#/properties/action_limits/properties/disk_bytes/type",keyword:"type",params:{type: schema65.properties.action_limits.properties.disk_bytes.type},message:"must be integer,string",schema:schema65.properties.action_limits.properties.disk_bytes.type,parentSchema:schema65.properties.action_limits.properties.disk_bytes,data:data28};
+const err38 = {instancePath:instancePath+"/action_limits/disk_bytes",schemaPath:"#/properties/action_limits/properties/disk_bytes/type",keyword:"type",params:{type: schema66.properties.action_limits.properties.disk_bytes.type},message:"must be integer,string",schema:schema66.properties.action_limits.properties.disk_bytes.type,parentSchema:schema66.properties.action_limits.properties.disk_bytes,data:data28};
 if(vErrors === null){
 vErrors = [err38];
 }
@@ -8340,9 +8452,9 @@ vErrors.push(err38);
 }
 errors++;
 }
-const reason8 = checkScalar.call(this, "size", data28, schema65.properties.action_limits.properties.disk_bytes, instancePath+"/action_limits/disk_bytes");
+const reason8 = checkScalar.call(this, "size", data28, schema66.properties.action_limits.properties.disk_bytes, instancePath+"/action_limits/disk_bytes");
 if(reason8 !== undefined){
-const err39 = {instancePath:instancePath+"/action_limits/disk_bytes",schemaPath:"#/properties/action_limits/properties/disk_bytes/x-value",keyword:"x-value",params:{},message:reason8,schema:"size",parentSchema:schema65.properties.action_limits.properties.disk_bytes,data:data28};
+const err39 = {instancePath:instancePath+"/action_limits/disk_bytes",schemaPath:"#/properties/action_limits/properties/disk_bytes/x-value",keyword:"x-value",params:{},message:reason8,schema:"size",parentSchema:schema66.properties.action_limits.properties.disk_bytes,data:data28};
 if(vErrors === null){
 vErrors = [err39];
 }
@@ -8355,7 +8467,7 @@ errors++;
 if(data26.processes !== undefined){
 let data29 = data26.processes;
 if((!(((typeof data29 == "number") && (!(data29 % 1) && !isNaN(data29))) && (isFinite(data29)))) && (typeof data29 !== "string")){
-const err40 = {instancePath:instancePath+"/action_limits/processes",schemaPath:"#/properties/action_limits/properties/processes/type",keyword:"type",params:{type: schema65.properties.action_limits.properties.processes.type},message:"must be integer,string",schema:schema65.properties.action_limits.properties.processes.type,parentSchema:schema65.properties.action_limits.properties.processes,data:data29};
+const err40 = {instancePath:instancePath+"/action_limits/processes",schemaPath:"#/properties/action_limits/properties/processes/type",keyword:"type",params:{type: schema66.properties.action_limits.properties.processes.type},message:"must be integer,string",schema:schema66.properties.action_limits.properties.processes.type,parentSchema:schema66.properties.action_limits.properties.processes,data:data29};
 if(vErrors === null){
 vErrors = [err40];
 }
@@ -8364,9 +8476,9 @@ vErrors.push(err40);
 }
 errors++;
 }
-const reason9 = checkScalar.call(this, "count", data29, schema65.properties.action_limits.properties.processes, instancePath+"/action_limits/processes");
+const reason9 = checkScalar.call(this, "count", data29, schema66.properties.action_limits.properties.processes, instancePath+"/action_limits/processes");
 if(reason9 !== undefined){
-const err41 = {instancePath:instancePath+"/action_limits/processes",schemaPath:"#/properties/action_limits/properties/processes/x-value",keyword:"x-value",params:{},message:reason9,schema:"count",parentSchema:schema65.properties.action_limits.properties.processes,data:data29};
+const err41 = {instancePath:instancePath+"/action_limits/processes",schemaPath:"#/properties/action_limits/properties/processes/x-value",keyword:"x-value",params:{},message:reason9,schema:"count",parentSchema:schema66.properties.action_limits.properties.processes,data:data29};
 if(vErrors === null){
 vErrors = [err41];
 }
@@ -8377,7 +8489,7 @@ errors++;
 }
 if((typeof data29 == "number") && (isFinite(data29))){
 if(data29 < 0 || isNaN(data29)){
-const err42 = {instancePath:instancePath+"/action_limits/processes",schemaPath:"#/properties/action_limits/properties/processes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema65.properties.action_limits.properties.processes,data:data29};
+const err42 = {instancePath:instancePath+"/action_limits/processes",schemaPath:"#/properties/action_limits/properties/processes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema66.properties.action_limits.properties.processes,data:data29};
 if(vErrors === null){
 vErrors = [err42];
 }
@@ -8391,7 +8503,7 @@ errors++;
 if(data26.memory_bytes !== undefined){
 let data30 = data26.memory_bytes;
 if((!(((typeof data30 == "number") && (!(data30 % 1) && !isNaN(data30))) && (isFinite(data30)))) && (typeof data30 !== "string")){
-const err43 = {instancePath:instancePath+"/action_limits/memory_bytes",schemaPath:"#/properties/action_limits/properties/memory_bytes/type",keyword:"type",params:{type: schema65.properties.action_limits.properties.memory_bytes.type},message:"must be integer,string",schema:schema65.properties.action_limits.properties.memory_bytes.type,parentSchema:schema65.properties.action_limits.properties.memory_bytes,data:data30};
+const err43 = {instancePath:instancePath+"/action_limits/memory_bytes",schemaPath:"#/properties/action_limits/properties/memory_bytes/type",keyword:"type",params:{type: schema66.properties.action_limits.properties.memory_bytes.type},message:"must be integer,string",schema:schema66.properties.action_limits.properties.memory_bytes.type,parentSchema:schema66.properties.action_limits.properties.memory_bytes,data:data30};
 if(vErrors === null){
 vErrors = [err43];
 }
@@ -8400,9 +8512,9 @@ vErrors.push(err43);
 }
 errors++;
 }
-const reason10 = checkScalar.call(this, "size", data30, schema65.properties.action_limits.properties.memory_bytes, instancePath+"/action_limits/memory_bytes");
+const reason10 = checkScalar.call(this, "size", data30, schema66.properties.action_limits.properties.memory_bytes, instancePath+"/action_limits/memory_bytes");
 if(reason10 !== undefined){
-const err44 = {instancePath:instancePath+"/action_limits/memory_bytes",schemaPath:"#/properties/action_limits/properties/memory_bytes/x-value",keyword:"x-value",params:{},message:reason10,schema:"size",parentSchema:schema65.properties.action_limits.properties.memory_bytes,data:data30};
+const err44 = {instancePath:instancePath+"/action_limits/memory_bytes",schemaPath:"#/properties/action_limits/properties/memory_bytes/x-value",keyword:"x-value",params:{},message:reason10,schema:"size",parentSchema:schema66.properties.action_limits.properties.memory_bytes,data:data30};
 if(vErrors === null){
 vErrors = [err44];
 }
@@ -8414,7 +8526,7 @@ errors++;
 }
 }
 else {
-const err45 = {instancePath:instancePath+"/action_limits",schemaPath:"#/properties/action_limits/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema65.properties.action_limits.type,parentSchema:schema65.properties.action_limits,data:data26};
+const err45 = {instancePath:instancePath+"/action_limits",schemaPath:"#/properties/action_limits/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema66.properties.action_limits.type,parentSchema:schema66.properties.action_limits,data:data26};
 if(vErrors === null){
 vErrors = [err45];
 }
@@ -8429,7 +8541,7 @@ let data31 = data.directory_cache;
 if(data31 && typeof data31 == "object" && !Array.isArray(data31)){
 for(const key6 in data31){
 if(!((((((key6 === "max_entries") || (key6 === "max_size_bytes")) || (key6 === "cache_root")) || (key6 === "experimental_subtree_caching")) || (key6 === "max_concurrent_fetches")) || (key6 === "experimental_get_tree_prefetch"))){
-const err46 = {instancePath:instancePath+"/directory_cache",schemaPath:"#/properties/directory_cache/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key6},message:"must NOT have additional properties",schema:false,parentSchema:schema65.properties.directory_cache,data:data31};
+const err46 = {instancePath:instancePath+"/directory_cache",schemaPath:"#/properties/directory_cache/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key6},message:"must NOT have additional properties",schema:false,parentSchema:schema66.properties.directory_cache,data:data31};
 if(vErrors === null){
 vErrors = [err46];
 }
@@ -8442,7 +8554,7 @@ errors++;
 if(data31.max_entries !== undefined){
 let data32 = data31.max_entries;
 if((!(((typeof data32 == "number") && (!(data32 % 1) && !isNaN(data32))) && (isFinite(data32)))) && (typeof data32 !== "string")){
-const err47 = {instancePath:instancePath+"/directory_cache/max_entries",schemaPath:"#/properties/directory_cache/properties/max_entries/type",keyword:"type",params:{type: schema65.properties.directory_cache.properties.max_entries.type},message:"must be integer,string",schema:schema65.properties.directory_cache.properties.max_entries.type,parentSchema:schema65.properties.directory_cache.properties.max_entries,data:data32};
+const err47 = {instancePath:instancePath+"/directory_cache/max_entries",schemaPath:"#/properties/directory_cache/properties/max_entries/type",keyword:"type",params:{type: schema66.properties.directory_cache.properties.max_entries.type},message:"must be integer,string",schema:schema66.properties.directory_cache.properties.max_entries.type,parentSchema:schema66.properties.directory_cache.properties.max_entries,data:data32};
 if(vErrors === null){
 vErrors = [err47];
 }
@@ -8451,9 +8563,9 @@ vErrors.push(err47);
 }
 errors++;
 }
-const reason11 = checkScalar.call(this, "count", data32, schema65.properties.directory_cache.properties.max_entries, instancePath+"/directory_cache/max_entries");
+const reason11 = checkScalar.call(this, "count", data32, schema66.properties.directory_cache.properties.max_entries, instancePath+"/directory_cache/max_entries");
 if(reason11 !== undefined){
-const err48 = {instancePath:instancePath+"/directory_cache/max_entries",schemaPath:"#/properties/directory_cache/properties/max_entries/x-value",keyword:"x-value",params:{},message:reason11,schema:"count",parentSchema:schema65.properties.directory_cache.properties.max_entries,data:data32};
+const err48 = {instancePath:instancePath+"/directory_cache/max_entries",schemaPath:"#/properties/directory_cache/properties/max_entries/x-value",keyword:"x-value",params:{},message:reason11,schema:"count",parentSchema:schema66.properties.directory_cache.properties.max_entries,data:data32};
 if(vErrors === null){
 vErrors = [err48];
 }
@@ -8464,7 +8576,7 @@ errors++;
 }
 if((typeof data32 == "number") && (isFinite(data32))){
 if(data32 < 0 || isNaN(data32)){
-const err49 = {instancePath:instancePath+"/directory_cache/max_entries",schemaPath:"#/properties/directory_cache/properties/max_entries/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema65.properties.directory_cache.properties.max_entries,data:data32};
+const err49 = {instancePath:instancePath+"/directory_cache/max_entries",schemaPath:"#/properties/directory_cache/properties/max_entries/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema66.properties.directory_cache.properties.max_entries,data:data32};
 if(vErrors === null){
 vErrors = [err49];
 }
@@ -8478,7 +8590,7 @@ errors++;
 if(data31.max_size_bytes !== undefined){
 let data33 = data31.max_size_bytes;
 if((!(((typeof data33 == "number") && (!(data33 % 1) && !isNaN(data33))) && (isFinite(data33)))) && (typeof data33 !== "string")){
-const err50 = {instancePath:instancePath+"/directory_cache/max_size_bytes",schemaPath:"#/properties/directory_cache/properties/max_size_bytes/type",keyword:"type",params:{type: schema65.properties.directory_cache.properties.max_size_bytes.type},message:"must be integer,string",schema:schema65.properties.directory_cache.properties.max_size_bytes.type,parentSchema:schema65.properties.directory_cache.properties.max_size_bytes,data:data33};
+const err50 = {instancePath:instancePath+"/directory_cache/max_size_bytes",schemaPath:"#/properties/directory_cache/properties/max_size_bytes/type",keyword:"type",params:{type: schema66.properties.directory_cache.properties.max_size_bytes.type},message:"must be integer,string",schema:schema66.properties.directory_cache.properties.max_size_bytes.type,parentSchema:schema66.properties.directory_cache.properties.max_size_bytes,data:data33};
 if(vErrors === null){
 vErrors = [err50];
 }
@@ -8487,9 +8599,9 @@ vErrors.push(err50);
 }
 errors++;
 }
-const reason12 = checkScalar.call(this, "size", data33, schema65.properties.directory_cache.properties.max_size_bytes, instancePath+"/directory_cache/max_size_bytes");
+const reason12 = checkScalar.call(this, "size", data33, schema66.properties.directory_cache.properties.max_size_bytes, instancePath+"/directory_cache/max_size_bytes");
 if(reason12 !== undefined){
-const err51 = {instancePath:instancePath+"/directory_cache/max_size_bytes",schemaPath:"#/properties/directory_cache/properties/max_size_bytes/x-value",keyword:"x-value",params:{},message:reason12,schema:"size",parentSchema:schema65.properties.directory_cache.properties.max_size_bytes,data:data33};
+const err51 = {instancePath:instancePath+"/directory_cache/max_size_bytes",schemaPath:"#/properties/directory_cache/properties/max_size_bytes/x-value",keyword:"x-value",params:{},message:reason12,schema:"size",parentSchema:schema66.properties.directory_cache.properties.max_size_bytes,data:data33};
 if(vErrors === null){
 vErrors = [err51];
 }
@@ -8502,7 +8614,7 @@ errors++;
 if(data31.cache_root !== undefined){
 let data34 = data31.cache_root;
 if(typeof data34 !== "string"){
-const err52 = {instancePath:instancePath+"/directory_cache/cache_root",schemaPath:"#/properties/directory_cache/properties/cache_root/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema65.properties.directory_cache.properties.cache_root.type,parentSchema:schema65.properties.directory_cache.properties.cache_root,data:data34};
+const err52 = {instancePath:instancePath+"/directory_cache/cache_root",schemaPath:"#/properties/directory_cache/properties/cache_root/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema66.properties.directory_cache.properties.cache_root.type,parentSchema:schema66.properties.directory_cache.properties.cache_root,data:data34};
 if(vErrors === null){
 vErrors = [err52];
 }
@@ -8515,7 +8627,7 @@ errors++;
 if(data31.experimental_subtree_caching !== undefined){
 let data35 = data31.experimental_subtree_caching;
 if((typeof data35 !== "boolean") && (typeof data35 !== "string")){
-const err53 = {instancePath:instancePath+"/directory_cache/experimental_subtree_caching",schemaPath:"#/properties/directory_cache/properties/experimental_subtree_caching/type",keyword:"type",params:{type: schema65.properties.directory_cache.properties.experimental_subtree_caching.type},message:"must be boolean,string",schema:schema65.properties.directory_cache.properties.experimental_subtree_caching.type,parentSchema:schema65.properties.directory_cache.properties.experimental_subtree_caching,data:data35};
+const err53 = {instancePath:instancePath+"/directory_cache/experimental_subtree_caching",schemaPath:"#/properties/directory_cache/properties/experimental_subtree_caching/type",keyword:"type",params:{type: schema66.properties.directory_cache.properties.experimental_subtree_caching.type},message:"must be boolean,string",schema:schema66.properties.directory_cache.properties.experimental_subtree_caching.type,parentSchema:schema66.properties.directory_cache.properties.experimental_subtree_caching,data:data35};
 if(vErrors === null){
 vErrors = [err53];
 }
@@ -8524,9 +8636,9 @@ vErrors.push(err53);
 }
 errors++;
 }
-const reason13 = checkScalar.call(this, "bool", data35, schema65.properties.directory_cache.properties.experimental_subtree_caching, instancePath+"/directory_cache/experimental_subtree_caching");
+const reason13 = checkScalar.call(this, "bool", data35, schema66.properties.directory_cache.properties.experimental_subtree_caching, instancePath+"/directory_cache/experimental_subtree_caching");
 if(reason13 !== undefined){
-const err54 = {instancePath:instancePath+"/directory_cache/experimental_subtree_caching",schemaPath:"#/properties/directory_cache/properties/experimental_subtree_caching/x-value",keyword:"x-value",params:{},message:reason13,schema:"bool",parentSchema:schema65.properties.directory_cache.properties.experimental_subtree_caching,data:data35};
+const err54 = {instancePath:instancePath+"/directory_cache/experimental_subtree_caching",schemaPath:"#/properties/directory_cache/properties/experimental_subtree_caching/x-value",keyword:"x-value",params:{},message:reason13,schema:"bool",parentSchema:schema66.properties.directory_cache.properties.experimental_subtree_caching,data:data35};
 if(vErrors === null){
 vErrors = [err54];
 }
@@ -8539,7 +8651,7 @@ errors++;
 if(data31.max_concurrent_fetches !== undefined){
 let data36 = data31.max_concurrent_fetches;
 if((!(((typeof data36 == "number") && (!(data36 % 1) && !isNaN(data36))) && (isFinite(data36)))) && (typeof data36 !== "string")){
-const err55 = {instancePath:instancePath+"/directory_cache/max_concurrent_fetches",schemaPath:"#/properties/directory_cache/properties/max_concurrent_fetches/type",keyword:"type",params:{type: schema65.properties.directory_cache.properties.max_concurrent_fetches.type},message:"must be integer,string",schema:schema65.properties.directory_cache.properties.max_concurrent_fetches.type,parentSchema:schema65.properties.directory_cache.properties.max_concurrent_fetches,data:data36};
+const err55 = {instancePath:instancePath+"/directory_cache/max_concurrent_fetches",schemaPath:"#/properties/directory_cache/properties/max_concurrent_fetches/type",keyword:"type",params:{type: schema66.properties.directory_cache.properties.max_concurrent_fetches.type},message:"must be integer,string",schema:schema66.properties.directory_cache.properties.max_concurrent_fetches.type,parentSchema:schema66.properties.directory_cache.properties.max_concurrent_fetches,data:data36};
 if(vErrors === null){
 vErrors = [err55];
 }
@@ -8548,9 +8660,9 @@ vErrors.push(err55);
 }
 errors++;
 }
-const reason14 = checkScalar.call(this, "count", data36, schema65.properties.directory_cache.properties.max_concurrent_fetches, instancePath+"/directory_cache/max_concurrent_fetches");
+const reason14 = checkScalar.call(this, "count", data36, schema66.properties.directory_cache.properties.max_concurrent_fetches, instancePath+"/directory_cache/max_concurrent_fetches");
 if(reason14 !== undefined){
-const err56 = {instancePath:instancePath+"/directory_cache/max_concurrent_fetches",schemaPath:"#/properties/directory_cache/properties/max_concurrent_fetches/x-value",keyword:"x-value",params:{},message:reason14,schema:"count",parentSchema:schema65.properties.directory_cache.properties.max_concurrent_fetches,data:data36};
+const err56 = {instancePath:instancePath+"/directory_cache/max_concurrent_fetches",schemaPath:"#/properties/directory_cache/properties/max_concurrent_fetches/x-value",keyword:"x-value",params:{},message:reason14,schema:"count",parentSchema:schema66.properties.directory_cache.properties.max_concurrent_fetches,data:data36};
 if(vErrors === null){
 vErrors = [err56];
 }
@@ -8561,7 +8673,7 @@ errors++;
 }
 if((typeof data36 == "number") && (isFinite(data36))){
 if(data36 < 1 || isNaN(data36)){
-const err57 = {instancePath:instancePath+"/directory_cache/max_concurrent_fetches",schemaPath:"#/properties/directory_cache/properties/max_concurrent_fetches/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema65.properties.directory_cache.properties.max_concurrent_fetches,data:data36};
+const err57 = {instancePath:instancePath+"/directory_cache/max_concurrent_fetches",schemaPath:"#/properties/directory_cache/properties/max_concurrent_fetches/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema66.properties.directory_cache.properties.max_concurrent_fetches,data:data36};
 if(vErrors === null){
 vErrors = [err57];
 }
@@ -8575,7 +8687,7 @@ errors++;
 if(data31.experimental_get_tree_prefetch !== undefined){
 let data37 = data31.experimental_get_tree_prefetch;
 if((typeof data37 !== "boolean") && (typeof data37 !== "string")){
-const err58 = {instancePath:instancePath+"/directory_cache/experimental_get_tree_prefetch",schemaPath:"#/properties/directory_cache/properties/experimental_get_tree_prefetch/type",keyword:"type",params:{type: schema65.properties.directory_cache.properties.experimental_get_tree_prefetch.type},message:"must be boolean,string",schema:schema65.properties.directory_cache.properties.experimental_get_tree_prefetch.type,parentSchema:schema65.properties.directory_cache.properties.experimental_get_tree_prefetch,data:data37};
+const err58 = {instancePath:instancePath+"/directory_cache/experimental_get_tree_prefetch",schemaPath:"#/properties/directory_cache/properties/experimental_get_tree_prefetch/type",keyword:"type",params:{type: schema66.properties.directory_cache.properties.experimental_get_tree_prefetch.type},message:"must be boolean,string",schema:schema66.properties.directory_cache.properties.experimental_get_tree_prefetch.type,parentSchema:schema66.properties.directory_cache.properties.experimental_get_tree_prefetch,data:data37};
 if(vErrors === null){
 vErrors = [err58];
 }
@@ -8584,9 +8696,9 @@ vErrors.push(err58);
 }
 errors++;
 }
-const reason15 = checkScalar.call(this, "bool", data37, schema65.properties.directory_cache.properties.experimental_get_tree_prefetch, instancePath+"/directory_cache/experimental_get_tree_prefetch");
+const reason15 = checkScalar.call(this, "bool", data37, schema66.properties.directory_cache.properties.experimental_get_tree_prefetch, instancePath+"/directory_cache/experimental_get_tree_prefetch");
 if(reason15 !== undefined){
-const err59 = {instancePath:instancePath+"/directory_cache/experimental_get_tree_prefetch",schemaPath:"#/properties/directory_cache/properties/experimental_get_tree_prefetch/x-value",keyword:"x-value",params:{},message:reason15,schema:"bool",parentSchema:schema65.properties.directory_cache.properties.experimental_get_tree_prefetch,data:data37};
+const err59 = {instancePath:instancePath+"/directory_cache/experimental_get_tree_prefetch",schemaPath:"#/properties/directory_cache/properties/experimental_get_tree_prefetch/x-value",keyword:"x-value",params:{},message:reason15,schema:"bool",parentSchema:schema66.properties.directory_cache.properties.experimental_get_tree_prefetch,data:data37};
 if(vErrors === null){
 vErrors = [err59];
 }
@@ -8598,7 +8710,7 @@ errors++;
 }
 }
 else {
-const err60 = {instancePath:instancePath+"/directory_cache",schemaPath:"#/properties/directory_cache/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema65.properties.directory_cache.type,parentSchema:schema65.properties.directory_cache,data:data31};
+const err60 = {instancePath:instancePath+"/directory_cache",schemaPath:"#/properties/directory_cache/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema66.properties.directory_cache.type,parentSchema:schema66.properties.directory_cache,data:data31};
 if(vErrors === null){
 vErrors = [err60];
 }
@@ -8611,7 +8723,7 @@ errors++;
 if(data.experimental_active_input_leases !== undefined){
 let data38 = data.experimental_active_input_leases;
 if((typeof data38 !== "boolean") && (typeof data38 !== "string")){
-const err61 = {instancePath:instancePath+"/experimental_active_input_leases",schemaPath:"#/properties/experimental_active_input_leases/type",keyword:"type",params:{type: schema65.properties.experimental_active_input_leases.type},message:"must be boolean,string",schema:schema65.properties.experimental_active_input_leases.type,parentSchema:schema65.properties.experimental_active_input_leases,data:data38};
+const err61 = {instancePath:instancePath+"/experimental_active_input_leases",schemaPath:"#/properties/experimental_active_input_leases/type",keyword:"type",params:{type: schema66.properties.experimental_active_input_leases.type},message:"must be boolean,string",schema:schema66.properties.experimental_active_input_leases.type,parentSchema:schema66.properties.experimental_active_input_leases,data:data38};
 if(vErrors === null){
 vErrors = [err61];
 }
@@ -8620,9 +8732,9 @@ vErrors.push(err61);
 }
 errors++;
 }
-const reason16 = checkScalar.call(this, "bool", data38, schema65.properties.experimental_active_input_leases, instancePath+"/experimental_active_input_leases");
+const reason16 = checkScalar.call(this, "bool", data38, schema66.properties.experimental_active_input_leases, instancePath+"/experimental_active_input_leases");
 if(reason16 !== undefined){
-const err62 = {instancePath:instancePath+"/experimental_active_input_leases",schemaPath:"#/properties/experimental_active_input_leases/x-value",keyword:"x-value",params:{},message:reason16,schema:"bool",parentSchema:schema65.properties.experimental_active_input_leases,data:data38};
+const err62 = {instancePath:instancePath+"/experimental_active_input_leases",schemaPath:"#/properties/experimental_active_input_leases/x-value",keyword:"x-value",params:{},message:reason16,schema:"bool",parentSchema:schema66.properties.experimental_active_input_leases,data:data38};
 if(vErrors === null){
 vErrors = [err62];
 }
@@ -8635,7 +8747,7 @@ errors++;
 if(data.use_namespaces !== undefined){
 let data39 = data.use_namespaces;
 if((typeof data39 !== "boolean") && (typeof data39 !== "string")){
-const err63 = {instancePath:instancePath+"/use_namespaces",schemaPath:"#/properties/use_namespaces/type",keyword:"type",params:{type: schema65.properties.use_namespaces.type},message:"must be boolean,string",schema:schema65.properties.use_namespaces.type,parentSchema:schema65.properties.use_namespaces,data:data39};
+const err63 = {instancePath:instancePath+"/use_namespaces",schemaPath:"#/properties/use_namespaces/type",keyword:"type",params:{type: schema66.properties.use_namespaces.type},message:"must be boolean,string",schema:schema66.properties.use_namespaces.type,parentSchema:schema66.properties.use_namespaces,data:data39};
 if(vErrors === null){
 vErrors = [err63];
 }
@@ -8644,9 +8756,9 @@ vErrors.push(err63);
 }
 errors++;
 }
-const reason17 = checkScalar.call(this, "bool", data39, schema65.properties.use_namespaces, instancePath+"/use_namespaces");
+const reason17 = checkScalar.call(this, "bool", data39, schema66.properties.use_namespaces, instancePath+"/use_namespaces");
 if(reason17 !== undefined){
-const err64 = {instancePath:instancePath+"/use_namespaces",schemaPath:"#/properties/use_namespaces/x-value",keyword:"x-value",params:{},message:reason17,schema:"bool",parentSchema:schema65.properties.use_namespaces,data:data39};
+const err64 = {instancePath:instancePath+"/use_namespaces",schemaPath:"#/properties/use_namespaces/x-value",keyword:"x-value",params:{},message:reason17,schema:"bool",parentSchema:schema66.properties.use_namespaces,data:data39};
 if(vErrors === null){
 vErrors = [err64];
 }
@@ -8659,7 +8771,7 @@ errors++;
 if(data.keep_network !== undefined){
 let data40 = data.keep_network;
 if((typeof data40 !== "boolean") && (typeof data40 !== "string")){
-const err65 = {instancePath:instancePath+"/keep_network",schemaPath:"#/properties/keep_network/type",keyword:"type",params:{type: schema65.properties.keep_network.type},message:"must be boolean,string",schema:schema65.properties.keep_network.type,parentSchema:schema65.properties.keep_network,data:data40};
+const err65 = {instancePath:instancePath+"/keep_network",schemaPath:"#/properties/keep_network/type",keyword:"type",params:{type: schema66.properties.keep_network.type},message:"must be boolean,string",schema:schema66.properties.keep_network.type,parentSchema:schema66.properties.keep_network,data:data40};
 if(vErrors === null){
 vErrors = [err65];
 }
@@ -8668,9 +8780,9 @@ vErrors.push(err65);
 }
 errors++;
 }
-const reason18 = checkScalar.call(this, "bool", data40, schema65.properties.keep_network, instancePath+"/keep_network");
+const reason18 = checkScalar.call(this, "bool", data40, schema66.properties.keep_network, instancePath+"/keep_network");
 if(reason18 !== undefined){
-const err66 = {instancePath:instancePath+"/keep_network",schemaPath:"#/properties/keep_network/x-value",keyword:"x-value",params:{},message:reason18,schema:"bool",parentSchema:schema65.properties.keep_network,data:data40};
+const err66 = {instancePath:instancePath+"/keep_network",schemaPath:"#/properties/keep_network/x-value",keyword:"x-value",params:{},message:reason18,schema:"bool",parentSchema:schema66.properties.keep_network,data:data40};
 if(vErrors === null){
 vErrors = [err66];
 }
@@ -8683,7 +8795,7 @@ errors++;
 if(data.use_mount_namespace !== undefined){
 let data41 = data.use_mount_namespace;
 if((typeof data41 !== "boolean") && (typeof data41 !== "string")){
-const err67 = {instancePath:instancePath+"/use_mount_namespace",schemaPath:"#/properties/use_mount_namespace/type",keyword:"type",params:{type: schema65.properties.use_mount_namespace.type},message:"must be boolean,string",schema:schema65.properties.use_mount_namespace.type,parentSchema:schema65.properties.use_mount_namespace,data:data41};
+const err67 = {instancePath:instancePath+"/use_mount_namespace",schemaPath:"#/properties/use_mount_namespace/type",keyword:"type",params:{type: schema66.properties.use_mount_namespace.type},message:"must be boolean,string",schema:schema66.properties.use_mount_namespace.type,parentSchema:schema66.properties.use_mount_namespace,data:data41};
 if(vErrors === null){
 vErrors = [err67];
 }
@@ -8692,9 +8804,9 @@ vErrors.push(err67);
 }
 errors++;
 }
-const reason19 = checkScalar.call(this, "bool", data41, schema65.properties.use_mount_namespace, instancePath+"/use_mount_namespace");
+const reason19 = checkScalar.call(this, "bool", data41, schema66.properties.use_mount_namespace, instancePath+"/use_mount_namespace");
 if(reason19 !== undefined){
-const err68 = {instancePath:instancePath+"/use_mount_namespace",schemaPath:"#/properties/use_mount_namespace/x-value",keyword:"x-value",params:{},message:reason19,schema:"bool",parentSchema:schema65.properties.use_mount_namespace,data:data41};
+const err68 = {instancePath:instancePath+"/use_mount_namespace",schemaPath:"#/properties/use_mount_namespace/x-value",keyword:"x-value",params:{},message:reason19,schema:"bool",parentSchema:schema66.properties.use_mount_namespace,data:data41};
 if(vErrors === null){
 vErrors = [err68];
 }
@@ -8707,7 +8819,7 @@ errors++;
 if(data.read_only_inputs !== undefined){
 let data42 = data.read_only_inputs;
 if((typeof data42 !== "boolean") && (typeof data42 !== "string")){
-const err69 = {instancePath:instancePath+"/read_only_inputs",schemaPath:"#/properties/read_only_inputs/type",keyword:"type",params:{type: schema65.properties.read_only_inputs.type},message:"must be boolean,string",schema:schema65.properties.read_only_inputs.type,parentSchema:schema65.properties.read_only_inputs,data:data42};
+const err69 = {instancePath:instancePath+"/read_only_inputs",schemaPath:"#/properties/read_only_inputs/type",keyword:"type",params:{type: schema66.properties.read_only_inputs.type},message:"must be boolean,string",schema:schema66.properties.read_only_inputs.type,parentSchema:schema66.properties.read_only_inputs,data:data42};
 if(vErrors === null){
 vErrors = [err69];
 }
@@ -8716,9 +8828,9 @@ vErrors.push(err69);
 }
 errors++;
 }
-const reason20 = checkScalar.call(this, "bool", data42, schema65.properties.read_only_inputs, instancePath+"/read_only_inputs");
+const reason20 = checkScalar.call(this, "bool", data42, schema66.properties.read_only_inputs, instancePath+"/read_only_inputs");
 if(reason20 !== undefined){
-const err70 = {instancePath:instancePath+"/read_only_inputs",schemaPath:"#/properties/read_only_inputs/x-value",keyword:"x-value",params:{},message:reason20,schema:"bool",parentSchema:schema65.properties.read_only_inputs,data:data42};
+const err70 = {instancePath:instancePath+"/read_only_inputs",schemaPath:"#/properties/read_only_inputs/x-value",keyword:"x-value",params:{},message:reason20,schema:"bool",parentSchema:schema66.properties.read_only_inputs,data:data42};
 if(vErrors === null){
 vErrors = [err70];
 }
@@ -8731,7 +8843,7 @@ errors++;
 if(data.input_root_is_root !== undefined){
 let data43 = data.input_root_is_root;
 if((typeof data43 !== "boolean") && (typeof data43 !== "string")){
-const err71 = {instancePath:instancePath+"/input_root_is_root",schemaPath:"#/properties/input_root_is_root/type",keyword:"type",params:{type: schema65.properties.input_root_is_root.type},message:"must be boolean,string",schema:schema65.properties.input_root_is_root.type,parentSchema:schema65.properties.input_root_is_root,data:data43};
+const err71 = {instancePath:instancePath+"/input_root_is_root",schemaPath:"#/properties/input_root_is_root/type",keyword:"type",params:{type: schema66.properties.input_root_is_root.type},message:"must be boolean,string",schema:schema66.properties.input_root_is_root.type,parentSchema:schema66.properties.input_root_is_root,data:data43};
 if(vErrors === null){
 vErrors = [err71];
 }
@@ -8740,9 +8852,9 @@ vErrors.push(err71);
 }
 errors++;
 }
-const reason21 = checkScalar.call(this, "bool", data43, schema65.properties.input_root_is_root, instancePath+"/input_root_is_root");
+const reason21 = checkScalar.call(this, "bool", data43, schema66.properties.input_root_is_root, instancePath+"/input_root_is_root");
 if(reason21 !== undefined){
-const err72 = {instancePath:instancePath+"/input_root_is_root",schemaPath:"#/properties/input_root_is_root/x-value",keyword:"x-value",params:{},message:reason21,schema:"bool",parentSchema:schema65.properties.input_root_is_root,data:data43};
+const err72 = {instancePath:instancePath+"/input_root_is_root",schemaPath:"#/properties/input_root_is_root/x-value",keyword:"x-value",params:{},message:reason21,schema:"bool",parentSchema:schema66.properties.input_root_is_root,data:data43};
 if(vErrors === null){
 vErrors = [err72];
 }
@@ -8754,7 +8866,7 @@ errors++;
 }
 }
 else {
-const err73 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema65.type,parentSchema:schema65,data};
+const err73 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema66.type,parentSchema:schema66,data};
 if(vErrors === null){
 vErrors = [err73];
 }
@@ -8763,39 +8875,13 @@ vErrors.push(err73);
 }
 errors++;
 }
-validate150.errors = vErrors;
+validate152.errors = vErrors;
 return errors === 0;
 }
-validate150.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate152.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema71 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/worker/worker.json","title":"worker","x-becomes":"local","description":"Another way to write a local worker, with the address of the scheduler as plain text.","type":"object","properties":{"scheduler_endpoint":{"description":"`grpc://host:port` of the worker API, as `worker_api_endpoint.uri` of a local worker.","type":"string"},"name":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/name"},"max_action_timeout_s":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_action_timeout_s"},"max_action_timeout":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_action_timeout"},"max_upload_timeout_s":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_upload_timeout_s"},"max_upload_timeout":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_upload_timeout"},"max_cleanup_wait_s":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_cleanup_wait_s"},"max_cleanup_backoff_ms":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_cleanup_backoff_ms"},"max_inflight_tasks":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_inflight_tasks"},"timeout_handled_externally":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/timeout_handled_externally"},"timeout_message":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/timeout_message"},"entrypoint":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/entrypoint"},"experimental_precondition_script":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/experimental_precondition_script"},"cas_fast_slow_store":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/cas_fast_slow_store"},"upload_action_result":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/upload_action_result"},"work_directory":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/work_directory"},"platform_properties":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/platform_properties"},"additional_environment":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/additional_environment"},"default_path":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/default_path"},"action_limits":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/action_limits"},"directory_cache":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/directory_cache"},"experimental_active_input_leases":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/experimental_active_input_leases"},"use_namespaces":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/use_namespaces"},"keep_network":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/keep_network"},"use_mount_namespace":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/use_mount_namespace"},"read_only_inputs":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/read_only_inputs"},"input_root_is_root":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/input_root_is_root"}},"additionalProperties":false,"required":["scheduler_endpoint","cas_fast_slow_store","work_directory"]};
-const schema72 = {"description":"Prefix of the worker id in logs and metrics. Left out: `worker_` and its index in the list.","type":"string","x-filled":true};
-
-function validate164(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate164.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(typeof data !== "string"){
-const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema72.type,parentSchema:schema72,data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-validate164.errors = vErrors;
-return errors === 0;
-}
-validate164.evaluated = {"dynamicProps":false,"dynamicItems":false};
-
+const schema72 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/worker/worker.json","title":"worker","x-becomes":"local","description":"Another way to write a local worker, with the address of the scheduler as plain text.","type":"object","properties":{"scheduler_endpoint":{"description":"`grpc://host:port` of the worker API, as `worker_api_endpoint.uri` of a local worker.","type":"string"},"name":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/name"},"max_action_timeout_s":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_action_timeout_s"},"max_action_timeout":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_action_timeout"},"max_upload_timeout_s":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_upload_timeout_s"},"max_upload_timeout":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_upload_timeout"},"max_cleanup_wait_s":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_cleanup_wait_s"},"max_cleanup_backoff_ms":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_cleanup_backoff_ms"},"max_inflight_tasks":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_inflight_tasks"},"timeout_handled_externally":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/timeout_handled_externally"},"timeout_message":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/timeout_message"},"entrypoint":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/entrypoint"},"experimental_precondition_script":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/experimental_precondition_script"},"cas_fast_slow_store":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/cas_fast_slow_store"},"upload_action_result":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/upload_action_result"},"work_directory":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/work_directory"},"platform_properties":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/platform_properties"},"additional_environment":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/additional_environment"},"default_path":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/default_path"},"action_limits":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/action_limits"},"directory_cache":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/directory_cache"},"experimental_active_input_leases":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/experimental_active_input_leases"},"use_namespaces":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/use_namespaces"},"keep_network":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/keep_network"},"use_mount_namespace":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/use_mount_namespace"},"read_only_inputs":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/read_only_inputs"},"input_root_is_root":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/input_root_is_root"}},"additionalProperties":false,"required":["scheduler_endpoint","cas_fast_slow_store","work_directory"]};
+const schema73 = {"description":"Prefix of the worker id in logs and metrics. Left out: `worker_` and its index in the list.","type":"string","x-filled":true};
 
 function validate166(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -8807,24 +8893,13 @@ evaluated0.props = undefined;
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (typeof data !== "string")){
-const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema66.type},message:"must be integer,string",schema:schema66.type,parentSchema:schema66,data};
+if(typeof data !== "string"){
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema73.type,parentSchema:schema73,data};
 if(vErrors === null){
 vErrors = [err0];
 }
 else {
 vErrors.push(err0);
-}
-errors++;
-}
-const reason0 = checkScalar.call(this, "duration", data, schema66, instancePath);
-if(reason0 !== undefined){
-const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration",parentSchema:schema66,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
 }
 errors++;
 }
@@ -8845,7 +8920,7 @@ if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
 if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (typeof data !== "string")){
-const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema66.type},message:"must be integer,string",schema:schema66.type,parentSchema:schema66,data};
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema67.type},message:"must be integer,string",schema:schema67.type,parentSchema:schema67,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -8854,9 +8929,9 @@ vErrors.push(err0);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "duration", data, schema66, instancePath);
+const reason0 = checkScalar.call(this, "duration", data, schema67, instancePath);
 if(reason0 !== undefined){
-const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration",parentSchema:schema66,data};
+const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration",parentSchema:schema67,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -8919,7 +8994,7 @@ if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
 if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (typeof data !== "string")){
-const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema67.type},message:"must be integer,string",schema:schema67.type,parentSchema:schema67,data};
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema68.type},message:"must be integer,string",schema:schema68.type,parentSchema:schema68,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -8928,9 +9003,9 @@ vErrors.push(err0);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "duration", data, schema67, instancePath);
+const reason0 = checkScalar.call(this, "duration", data, schema68, instancePath);
 if(reason0 !== undefined){
-const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration",parentSchema:schema67,data};
+const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration",parentSchema:schema68,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -8944,7 +9019,6 @@ return errors === 0;
 }
 validate172.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
-const schema77 = {"description":"Seconds to wait until an older directory of the same operation is removed.","type":["integer","string"],"x-ignored":"every run has a directory of its own","x-value":"duration"};
 
 function validate174(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -8957,7 +9031,7 @@ if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
 if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (typeof data !== "string")){
-const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema77.type},message:"must be integer,string",schema:schema77.type,parentSchema:schema77,data};
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema68.type},message:"must be integer,string",schema:schema68.type,parentSchema:schema68,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -8966,9 +9040,9 @@ vErrors.push(err0);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "duration", data, schema77, instancePath);
+const reason0 = checkScalar.call(this, "duration", data, schema68, instancePath);
 if(reason0 !== undefined){
-const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration",parentSchema:schema77,data};
+const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration",parentSchema:schema68,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -8982,7 +9056,7 @@ return errors === 0;
 }
 validate174.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
-const schema78 = {"description":"Longest pause, in milliseconds, between two checks during that wait. An integer is milliseconds; text may use any unit.","type":["integer","string"],"x-ignored":"every run has a directory of its own","x-value":"duration_ms"};
+const schema78 = {"description":"Seconds to wait until an older directory of the same operation is removed.","type":["integer","string"],"x-ignored":"every run has a directory of its own","x-value":"duration"};
 
 function validate176(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -9004,9 +9078,9 @@ vErrors.push(err0);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "duration_ms", data, schema78, instancePath);
+const reason0 = checkScalar.call(this, "duration", data, schema78, instancePath);
 if(reason0 !== undefined){
-const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration_ms",parentSchema:schema78,data};
+const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration",parentSchema:schema78,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -9020,7 +9094,7 @@ return errors === 0;
 }
 validate176.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
-const schema79 = {"description":"Most actions the worker runs at one time; `cores` means one for each core of this machine, 0 no limit.","type":["integer","string"],"x-value":"parallelism","minimum":0,"default":"cores"};
+const schema79 = {"description":"Longest pause, in milliseconds, between two checks during that wait. An integer is milliseconds; text may use any unit.","type":["integer","string"],"x-ignored":"every run has a directory of its own","x-value":"duration_ms"};
 
 function validate178(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -9042,9 +9116,9 @@ vErrors.push(err0);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "parallelism", data, schema79, instancePath);
+const reason0 = checkScalar.call(this, "duration_ms", data, schema79, instancePath);
 if(reason0 !== undefined){
-const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"parallelism",parentSchema:schema79,data};
+const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration_ms",parentSchema:schema79,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -9053,24 +9127,12 @@ vErrors.push(err1);
 }
 errors++;
 }
-if((typeof data == "number") && (isFinite(data))){
-if(data < 0 || isNaN(data)){
-const err2 = {instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema79,data};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-}
 validate178.errors = vErrors;
 return errors === 0;
 }
 validate178.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
-const schema80 = {"description":"Leave the timeout of an action to its command or wrapper; the worker stops it at `max_action_timeout_s` only.","type":["boolean","string"],"x-value":"bool","default":false};
+const schema80 = {"description":"Most actions the worker runs at one time; `cores` means one for each core of this machine, 0 no limit.","type":["integer","string"],"x-value":"parallelism","minimum":0,"default":"cores"};
 
 function validate180(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -9082,8 +9144,8 @@ evaluated0.props = undefined;
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if((typeof data !== "boolean") && (typeof data !== "string")){
-const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema80.type},message:"must be boolean,string",schema:schema80.type,parentSchema:schema80,data};
+if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (typeof data !== "string")){
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema80.type},message:"must be integer,string",schema:schema80.type,parentSchema:schema80,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -9092,9 +9154,9 @@ vErrors.push(err0);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "bool", data, schema80, instancePath);
+const reason0 = checkScalar.call(this, "parallelism", data, schema80, instancePath);
 if(reason0 !== undefined){
-const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema80,data};
+const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"parallelism",parentSchema:schema80,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -9103,12 +9165,24 @@ vErrors.push(err1);
 }
 errors++;
 }
+if((typeof data == "number") && (isFinite(data))){
+if(data < 0 || isNaN(data)){
+const err2 = {instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema80,data};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
 validate180.errors = vErrors;
 return errors === 0;
 }
 validate180.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
-const schema81 = {"description":"Message of an action that timed out. Siso treats exactly the default as final; Buck2 looks for `Execution timed out`.","type":"string","default":"execution timeout exceeded"};
+const schema81 = {"description":"Leave the timeout of an action to its command or wrapper; the worker stops it at `max_action_timeout_s` only.","type":["boolean","string"],"x-value":"bool","default":false};
 
 function validate182(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -9120,8 +9194,8 @@ evaluated0.props = undefined;
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(typeof data !== "string"){
-const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema81.type,parentSchema:schema81,data};
+if((typeof data !== "boolean") && (typeof data !== "string")){
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema81.type},message:"must be boolean,string",schema:schema81.type,parentSchema:schema81,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -9130,12 +9204,23 @@ vErrors.push(err0);
 }
 errors++;
 }
+const reason0 = checkScalar.call(this, "bool", data, schema81, instancePath);
+if(reason0 !== undefined){
+const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema81,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
 validate182.errors = vErrors;
 return errors === 0;
 }
 validate182.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
-const schema82 = {"description":"Command put before the command line of every action; split into words, no shell.","type":"string","default":""};
+const schema82 = {"description":"Message of an action that timed out. Siso treats exactly the default as final; Buck2 looks for `Execution timed out`.","type":"string","default":"execution timeout exceeded"};
 
 function validate184(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -9162,7 +9247,7 @@ return errors === 0;
 }
 validate184.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
-const schema83 = {"description":"Command run before every action, split into words without a shell. If it fails, the action goes back to the queue and the worker pauses.","type":"string"};
+const schema83 = {"description":"Command put before the command line of every action; split into words, no shell.","type":"string","default":""};
 
 function validate186(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -9189,7 +9274,7 @@ return errors === 0;
 }
 validate186.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
-const schema84 = {"description":"The store of inputs and outputs: a `fast_slow` whose fast side is a `filesystem`, because inputs are linked from there.","type":"string","x-names":"stores"};
+const schema84 = {"description":"Command run before every action, split into words without a shell. If it fails, the action goes back to the queue and the worker pauses.","type":"string"};
 
 function validate188(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -9216,9 +9301,9 @@ return errors === 0;
 }
 validate188.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
+const schema85 = {"description":"The store of inputs and outputs: a `fast_slow` whose fast side is a `filesystem`, because inputs are linked from there.","type":"string","x-names":"stores"};
 
 function validate190(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="https://remexec.invalid/schema/shared/upload_action_result.json" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate190.evaluated;
@@ -9228,10 +9313,37 @@ evaluated0.props = undefined;
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
+if(typeof data !== "string"){
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema85.type,parentSchema:schema85,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+validate190.errors = vErrors;
+return errors === 0;
+}
+validate190.evaluated = {"dynamicProps":false,"dynamicItems":false};
+
+
+function validate192(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="https://remexec.invalid/schema/shared/upload_action_result.json" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate192.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
 if(!((((((key0 === "ac_store") || (key0 === "upload_ac_results_strategy")) || (key0 === "historical_results_store")) || (key0 === "upload_historical_results_strategy")) || (key0 === "success_message_template")) || (key0 === "failure_message_template"))){
-const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema68,data};
+const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema69,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -9244,7 +9356,7 @@ errors++;
 if(data.ac_store !== undefined){
 let data0 = data.ac_store;
 if(typeof data0 !== "string"){
-const err1 = {instancePath:instancePath+"/ac_store",schemaPath:"#/properties/ac_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema68.properties.ac_store.type,parentSchema:schema68.properties.ac_store,data:data0};
+const err1 = {instancePath:instancePath+"/ac_store",schemaPath:"#/properties/ac_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema69.properties.ac_store.type,parentSchema:schema69.properties.ac_store,data:data0};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -9257,7 +9369,7 @@ errors++;
 if(data.upload_ac_results_strategy !== undefined){
 let data1 = data.upload_ac_results_strategy;
 if(typeof data1 !== "string"){
-const err2 = {instancePath:instancePath+"/upload_ac_results_strategy",schemaPath:"#/properties/upload_ac_results_strategy/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema68.properties.upload_ac_results_strategy.type,parentSchema:schema68.properties.upload_ac_results_strategy,data:data1};
+const err2 = {instancePath:instancePath+"/upload_ac_results_strategy",schemaPath:"#/properties/upload_ac_results_strategy/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema69.properties.upload_ac_results_strategy.type,parentSchema:schema69.properties.upload_ac_results_strategy,data:data1};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -9267,7 +9379,7 @@ vErrors.push(err2);
 errors++;
 }
 if(!((((data1 === "success_only") || (data1 === "never")) || (data1 === "everything")) || (data1 === "failures_only"))){
-const err3 = {instancePath:instancePath+"/upload_ac_results_strategy",schemaPath:"#/properties/upload_ac_results_strategy/enum",keyword:"enum",params:{allowedValues: schema68.properties.upload_ac_results_strategy.enum},message:"must be equal to one of the allowed values",schema:schema68.properties.upload_ac_results_strategy.enum,parentSchema:schema68.properties.upload_ac_results_strategy,data:data1};
+const err3 = {instancePath:instancePath+"/upload_ac_results_strategy",schemaPath:"#/properties/upload_ac_results_strategy/enum",keyword:"enum",params:{allowedValues: schema69.properties.upload_ac_results_strategy.enum},message:"must be equal to one of the allowed values",schema:schema69.properties.upload_ac_results_strategy.enum,parentSchema:schema69.properties.upload_ac_results_strategy,data:data1};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -9280,7 +9392,7 @@ errors++;
 if(data.historical_results_store !== undefined){
 let data2 = data.historical_results_store;
 if(typeof data2 !== "string"){
-const err4 = {instancePath:instancePath+"/historical_results_store",schemaPath:"#/properties/historical_results_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema68.properties.historical_results_store.type,parentSchema:schema68.properties.historical_results_store,data:data2};
+const err4 = {instancePath:instancePath+"/historical_results_store",schemaPath:"#/properties/historical_results_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema69.properties.historical_results_store.type,parentSchema:schema69.properties.historical_results_store,data:data2};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -9293,7 +9405,7 @@ errors++;
 if(data.upload_historical_results_strategy !== undefined){
 let data3 = data.upload_historical_results_strategy;
 if(typeof data3 !== "string"){
-const err5 = {instancePath:instancePath+"/upload_historical_results_strategy",schemaPath:"#/properties/upload_historical_results_strategy/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema68.properties.upload_historical_results_strategy.type,parentSchema:schema68.properties.upload_historical_results_strategy,data:data3};
+const err5 = {instancePath:instancePath+"/upload_historical_results_strategy",schemaPath:"#/properties/upload_historical_results_strategy/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema69.properties.upload_historical_results_strategy.type,parentSchema:schema69.properties.upload_historical_results_strategy,data:data3};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -9303,7 +9415,7 @@ vErrors.push(err5);
 errors++;
 }
 if(!((((data3 === "success_only") || (data3 === "never")) || (data3 === "everything")) || (data3 === "failures_only"))){
-const err6 = {instancePath:instancePath+"/upload_historical_results_strategy",schemaPath:"#/properties/upload_historical_results_strategy/enum",keyword:"enum",params:{allowedValues: schema68.properties.upload_historical_results_strategy.enum},message:"must be equal to one of the allowed values",schema:schema68.properties.upload_historical_results_strategy.enum,parentSchema:schema68.properties.upload_historical_results_strategy,data:data3};
+const err6 = {instancePath:instancePath+"/upload_historical_results_strategy",schemaPath:"#/properties/upload_historical_results_strategy/enum",keyword:"enum",params:{allowedValues: schema69.properties.upload_historical_results_strategy.enum},message:"must be equal to one of the allowed values",schema:schema69.properties.upload_historical_results_strategy.enum,parentSchema:schema69.properties.upload_historical_results_strategy,data:data3};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -9316,7 +9428,7 @@ errors++;
 if(data.success_message_template !== undefined){
 let data4 = data.success_message_template;
 if(typeof data4 !== "string"){
-const err7 = {instancePath:instancePath+"/success_message_template",schemaPath:"#/properties/success_message_template/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema68.properties.success_message_template.type,parentSchema:schema68.properties.success_message_template,data:data4};
+const err7 = {instancePath:instancePath+"/success_message_template",schemaPath:"#/properties/success_message_template/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema69.properties.success_message_template.type,parentSchema:schema69.properties.success_message_template,data:data4};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -9329,7 +9441,7 @@ errors++;
 if(data.failure_message_template !== undefined){
 let data5 = data.failure_message_template;
 if(typeof data5 !== "string"){
-const err8 = {instancePath:instancePath+"/failure_message_template",schemaPath:"#/properties/failure_message_template/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema68.properties.failure_message_template.type,parentSchema:schema68.properties.failure_message_template,data:data5};
+const err8 = {instancePath:instancePath+"/failure_message_template",schemaPath:"#/properties/failure_message_template/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema69.properties.failure_message_template.type,parentSchema:schema69.properties.failure_message_template,data:data5};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -9341,7 +9453,7 @@ errors++;
 }
 }
 else {
-const err9 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema68.type,parentSchema:schema68,data};
+const err9 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema69.type,parentSchema:schema69,data};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -9350,39 +9462,12 @@ vErrors.push(err9);
 }
 errors++;
 }
-validate190.errors = vErrors;
-return errors === 0;
-}
-validate190.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
-
-const schema86 = {"description":"Directory in which actions run, in one folder `remexec-...` per start of the worker. The worker removes the folders of earlier starts while it runs, and touches nothing else. Must be on the same file system as the fast store and belong to this worker alone.","type":"string","x-path":true};
-
-function validate192(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate192.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(typeof data !== "string"){
-const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema86.type,parentSchema:schema86,data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
 validate192.errors = vErrors;
 return errors === 0;
 }
-validate192.evaluated = {"dynamicProps":false,"dynamicItems":false};
+validate192.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema87 = {"description":"The platform properties of the worker, by name.","type":"object","additionalProperties":{"$ref":"https://remexec.invalid/schema/worker/local.json#/$defs/platform_property"},"default":{}};
+const schema87 = {"description":"Directory in which actions run, in one folder `remexec-...` per start of the worker. The worker removes the folders of earlier starts while it runs, and touches nothing else. Must be on the same file system as the fast store and belong to this worker alone.","type":"string","x-path":true};
 
 function validate194(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -9394,16 +9479,8 @@ evaluated0.props = undefined;
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(data && typeof data == "object" && !Array.isArray(data)){
-for(const key0 in data){
-if(!(validate158.call(this, data[key0], {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data,parentDataProperty:key0,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate158.errors : vErrors.concat(validate158.errors);
-errors = vErrors.length;
-}
-}
-}
-else {
-const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema87.type,parentSchema:schema87,data};
+if(typeof data !== "string"){
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema87.type,parentSchema:schema87,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -9415,14 +9492,14 @@ errors++;
 validate194.errors = vErrors;
 return errors === 0;
 }
-validate194.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate194.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
-const schema88 = {"description":"Variables every command gets in addition to its own, and where each value comes from: `from_environment`, `timeout_millis`, `side_channel_file`, `action_directory`, `{property: NAME}` or `{value: TEXT}`.","type":"object","additionalProperties":{"$ref":"https://remexec.invalid/schema/worker/local.json#/$defs/environment_value"},"default":{}};
+const schema88 = {"description":"The platform properties of the worker, by name.","type":"object","additionalProperties":{"$ref":"https://remexec.invalid/schema/worker/local.json#/$defs/platform_property"},"default":{}};
 
-function validate197(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate196(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate197.evaluated;
+const evaluated0 = validate196.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -9447,25 +9524,33 @@ vErrors.push(err0);
 }
 errors++;
 }
-validate197.errors = vErrors;
+validate196.errors = vErrors;
 return errors === 0;
 }
-validate197.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate196.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema89 = {"description":"`PATH` of commands that set none and get none from `additional_environment`, also if they set other variables. Empty: none.","type":"string","default":"/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"};
+const schema89 = {"description":"Variables every command gets in addition to its own, and where each value comes from: `from_environment`, `timeout_millis`, `side_channel_file`, `action_directory`, `{property: NAME}` or `{value: TEXT}`.","type":"object","additionalProperties":{"$ref":"https://remexec.invalid/schema/worker/local.json#/$defs/environment_value"},"default":{}};
 
-function validate200(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate199(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate200.evaluated;
+const evaluated0 = validate199.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(typeof data !== "string"){
-const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema89.type,parentSchema:schema89,data};
+if(data && typeof data == "object" && !Array.isArray(data)){
+for(const key0 in data){
+if(!(validate162.call(this, data[key0], {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data,parentDataProperty:key0,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate162.errors : vErrors.concat(validate162.errors);
+errors = vErrors.length;
+}
+}
+}
+else {
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema89.type,parentSchema:schema89,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -9474,12 +9559,12 @@ vErrors.push(err0);
 }
 errors++;
 }
-validate200.errors = vErrors;
+validate199.errors = vErrors;
 return errors === 0;
 }
-validate200.evaluated = {"dynamicProps":false,"dynamicItems":false};
+validate199.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema90 = {"title":"ActionLimits","description":"Limits on an action. An action that exceeds one is killed with all its processes, and its operation ends with RESOURCE_EXHAUSTED and the limit. Checked several times a second, so a fast action can exceed a limit briefly.","type":"object","properties":{"printed_bytes":{"description":"Most bytes of stdout, and as many of stderr; 0 means no limit.","type":["integer","string"],"x-value":"size","default":"256MiB"},"disk_bytes":{"description":"Most disk bytes of files that the action creates in its input root, and with `use_mount_namespace` in each of `/tmp`, `/var/tmp` and `/dev/shm`, which are in memory; 0 means no limit. The lengths of its outputs are limited too, because the store writes a sparse output in full.","type":["integer","string"],"x-value":"size","default":0},"processes":{"description":"Most processes at a time; 0 means no limit.","type":["integer","string"],"x-value":"count","minimum":0,"default":4096},"memory_bytes":{"description":"Most resident bytes of its processes together; shared memory counts for each process; 0 means no limit.","type":["integer","string"],"x-value":"size","default":0}},"additionalProperties":false,"default":{}};
+const schema90 = {"description":"`PATH` of commands that set none and get none from `additional_environment`, also if they set other variables. Empty: none.","type":"string","default":"/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"};
 
 function validate202(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -9491,10 +9576,8 @@ evaluated0.props = undefined;
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(data && typeof data == "object" && !Array.isArray(data)){
-for(const key0 in data){
-if(!((((key0 === "printed_bytes") || (key0 === "disk_bytes")) || (key0 === "processes")) || (key0 === "memory_bytes"))){
-const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema90,data};
+if(typeof data !== "string"){
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema90.type,parentSchema:schema90,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -9503,132 +9586,12 @@ vErrors.push(err0);
 }
 errors++;
 }
-}
-if(data.printed_bytes !== undefined){
-let data0 = data.printed_bytes;
-if((!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))) && (typeof data0 !== "string")){
-const err1 = {instancePath:instancePath+"/printed_bytes",schemaPath:"#/properties/printed_bytes/type",keyword:"type",params:{type: schema90.properties.printed_bytes.type},message:"must be integer,string",schema:schema90.properties.printed_bytes.type,parentSchema:schema90.properties.printed_bytes,data:data0};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-const reason0 = checkScalar.call(this, "size", data0, schema90.properties.printed_bytes, instancePath+"/printed_bytes");
-if(reason0 !== undefined){
-const err2 = {instancePath:instancePath+"/printed_bytes",schemaPath:"#/properties/printed_bytes/x-value",keyword:"x-value",params:{},message:reason0,schema:"size",parentSchema:schema90.properties.printed_bytes,data:data0};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-}
-if(data.disk_bytes !== undefined){
-let data1 = data.disk_bytes;
-if((!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))) && (typeof data1 !== "string")){
-const err3 = {instancePath:instancePath+"/disk_bytes",schemaPath:"#/properties/disk_bytes/type",keyword:"type",params:{type: schema90.properties.disk_bytes.type},message:"must be integer,string",schema:schema90.properties.disk_bytes.type,parentSchema:schema90.properties.disk_bytes,data:data1};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-const reason1 = checkScalar.call(this, "size", data1, schema90.properties.disk_bytes, instancePath+"/disk_bytes");
-if(reason1 !== undefined){
-const err4 = {instancePath:instancePath+"/disk_bytes",schemaPath:"#/properties/disk_bytes/x-value",keyword:"x-value",params:{},message:reason1,schema:"size",parentSchema:schema90.properties.disk_bytes,data:data1};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-}
-if(data.processes !== undefined){
-let data2 = data.processes;
-if((!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))) && (typeof data2 !== "string")){
-const err5 = {instancePath:instancePath+"/processes",schemaPath:"#/properties/processes/type",keyword:"type",params:{type: schema90.properties.processes.type},message:"must be integer,string",schema:schema90.properties.processes.type,parentSchema:schema90.properties.processes,data:data2};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-}
-const reason2 = checkScalar.call(this, "count", data2, schema90.properties.processes, instancePath+"/processes");
-if(reason2 !== undefined){
-const err6 = {instancePath:instancePath+"/processes",schemaPath:"#/properties/processes/x-value",keyword:"x-value",params:{},message:reason2,schema:"count",parentSchema:schema90.properties.processes,data:data2};
-if(vErrors === null){
-vErrors = [err6];
-}
-else {
-vErrors.push(err6);
-}
-errors++;
-}
-if((typeof data2 == "number") && (isFinite(data2))){
-if(data2 < 0 || isNaN(data2)){
-const err7 = {instancePath:instancePath+"/processes",schemaPath:"#/properties/processes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema90.properties.processes,data:data2};
-if(vErrors === null){
-vErrors = [err7];
-}
-else {
-vErrors.push(err7);
-}
-errors++;
-}
-}
-}
-if(data.memory_bytes !== undefined){
-let data3 = data.memory_bytes;
-if((!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))) && (typeof data3 !== "string")){
-const err8 = {instancePath:instancePath+"/memory_bytes",schemaPath:"#/properties/memory_bytes/type",keyword:"type",params:{type: schema90.properties.memory_bytes.type},message:"must be integer,string",schema:schema90.properties.memory_bytes.type,parentSchema:schema90.properties.memory_bytes,data:data3};
-if(vErrors === null){
-vErrors = [err8];
-}
-else {
-vErrors.push(err8);
-}
-errors++;
-}
-const reason3 = checkScalar.call(this, "size", data3, schema90.properties.memory_bytes, instancePath+"/memory_bytes");
-if(reason3 !== undefined){
-const err9 = {instancePath:instancePath+"/memory_bytes",schemaPath:"#/properties/memory_bytes/x-value",keyword:"x-value",params:{},message:reason3,schema:"size",parentSchema:schema90.properties.memory_bytes,data:data3};
-if(vErrors === null){
-vErrors = [err9];
-}
-else {
-vErrors.push(err9);
-}
-errors++;
-}
-}
-}
-else {
-const err10 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema90.type,parentSchema:schema90,data};
-if(vErrors === null){
-vErrors = [err10];
-}
-else {
-vErrors.push(err10);
-}
-errors++;
-}
 validate202.errors = vErrors;
 return errors === 0;
 }
-validate202.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate202.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
-const schema91 = {"title":"DirectoryCache","description":"Keep whole input roots between actions: an action whose root is kept gets it at once, whatever its size. After each action the worker removes added files and compares every file by inode, size, times and modes. A root that changed is not kept, nor one whose command may have left a process behind. Excludes `experimental_precondition_script` and variables for a side channel or the action directory. Needs Linux, and koffi or `use_namespaces`.","type":"object","properties":{"max_entries":{"description":"Most input roots kept; the most recently used stay.","type":["integer","string"],"x-value":"count","minimum":0,"default":1000},"max_size_bytes":{"description":"Most bytes in the files of the kept roots, which are links to the store if possible; 0 means no limit.","type":["integer","string"],"x-value":"size","default":"10GiB"},"cache_root":{"description":"Where they are kept.","type":"string","x-path":true,"x-ignored":"they stay where they are, in the work directory"},"experimental_subtree_caching":{"description":"Keep subdirectories too.","type":["boolean","string"],"x-value":"bool","x-ignored":"only whole input roots are kept"},"max_concurrent_fetches":{"description":"Fetches at one time.","type":["integer","string"],"x-value":"count","minimum":1,"x-ignored":"inputs are fetched 16 at a time"},"experimental_get_tree_prefetch":{"description":"Fetch the tree in one call.","type":["boolean","string"],"x-value":"bool","x-ignored":"directories are read in batches, and those known are not read again"}},"additionalProperties":false};
+const schema91 = {"title":"ActionLimits","description":"Limits on an action. An action that exceeds one is killed with all its processes, and its operation ends with RESOURCE_EXHAUSTED and the limit. Checked several times a second, so a fast action can exceed a limit briefly.","type":"object","properties":{"printed_bytes":{"description":"Most bytes of stdout, and as many of stderr; 0 means no limit.","type":["integer","string"],"x-value":"size","default":"256MiB"},"disk_bytes":{"description":"Most disk bytes of files that the action creates in its input root, and with `use_mount_namespace` in each of `/tmp`, `/var/tmp` and `/dev/shm`, which are in memory; 0 means no limit. The lengths of its outputs are limited too, because the store writes a sparse output in full.","type":["integer","string"],"x-value":"size","default":0},"processes":{"description":"Most processes at a time; 0 means no limit.","type":["integer","string"],"x-value":"count","minimum":0,"default":4096},"memory_bytes":{"description":"Most resident bytes of its processes together; shared memory counts for each process; 0 means no limit.","type":["integer","string"],"x-value":"size","default":0}},"additionalProperties":false,"default":{}};
 
 function validate204(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -9642,8 +9605,157 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
-if(!((((((key0 === "max_entries") || (key0 === "max_size_bytes")) || (key0 === "cache_root")) || (key0 === "experimental_subtree_caching")) || (key0 === "max_concurrent_fetches")) || (key0 === "experimental_get_tree_prefetch"))){
+if(!((((key0 === "printed_bytes") || (key0 === "disk_bytes")) || (key0 === "processes")) || (key0 === "memory_bytes"))){
 const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema91,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+}
+if(data.printed_bytes !== undefined){
+let data0 = data.printed_bytes;
+if((!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))) && (typeof data0 !== "string")){
+const err1 = {instancePath:instancePath+"/printed_bytes",schemaPath:"#/properties/printed_bytes/type",keyword:"type",params:{type: schema91.properties.printed_bytes.type},message:"must be integer,string",schema:schema91.properties.printed_bytes.type,parentSchema:schema91.properties.printed_bytes,data:data0};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+const reason0 = checkScalar.call(this, "size", data0, schema91.properties.printed_bytes, instancePath+"/printed_bytes");
+if(reason0 !== undefined){
+const err2 = {instancePath:instancePath+"/printed_bytes",schemaPath:"#/properties/printed_bytes/x-value",keyword:"x-value",params:{},message:reason0,schema:"size",parentSchema:schema91.properties.printed_bytes,data:data0};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+if(data.disk_bytes !== undefined){
+let data1 = data.disk_bytes;
+if((!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))) && (typeof data1 !== "string")){
+const err3 = {instancePath:instancePath+"/disk_bytes",schemaPath:"#/properties/disk_bytes/type",keyword:"type",params:{type: schema91.properties.disk_bytes.type},message:"must be integer,string",schema:schema91.properties.disk_bytes.type,parentSchema:schema91.properties.disk_bytes,data:data1};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+const reason1 = checkScalar.call(this, "size", data1, schema91.properties.disk_bytes, instancePath+"/disk_bytes");
+if(reason1 !== undefined){
+const err4 = {instancePath:instancePath+"/disk_bytes",schemaPath:"#/properties/disk_bytes/x-value",keyword:"x-value",params:{},message:reason1,schema:"size",parentSchema:schema91.properties.disk_bytes,data:data1};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+if(data.processes !== undefined){
+let data2 = data.processes;
+if((!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))) && (typeof data2 !== "string")){
+const err5 = {instancePath:instancePath+"/processes",schemaPath:"#/properties/processes/type",keyword:"type",params:{type: schema91.properties.processes.type},message:"must be integer,string",schema:schema91.properties.processes.type,parentSchema:schema91.properties.processes,data:data2};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+const reason2 = checkScalar.call(this, "count", data2, schema91.properties.processes, instancePath+"/processes");
+if(reason2 !== undefined){
+const err6 = {instancePath:instancePath+"/processes",schemaPath:"#/properties/processes/x-value",keyword:"x-value",params:{},message:reason2,schema:"count",parentSchema:schema91.properties.processes,data:data2};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+const err7 = {instancePath:instancePath+"/processes",schemaPath:"#/properties/processes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema91.properties.processes,data:data2};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+}
+if(data.memory_bytes !== undefined){
+let data3 = data.memory_bytes;
+if((!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))) && (typeof data3 !== "string")){
+const err8 = {instancePath:instancePath+"/memory_bytes",schemaPath:"#/properties/memory_bytes/type",keyword:"type",params:{type: schema91.properties.memory_bytes.type},message:"must be integer,string",schema:schema91.properties.memory_bytes.type,parentSchema:schema91.properties.memory_bytes,data:data3};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+const reason3 = checkScalar.call(this, "size", data3, schema91.properties.memory_bytes, instancePath+"/memory_bytes");
+if(reason3 !== undefined){
+const err9 = {instancePath:instancePath+"/memory_bytes",schemaPath:"#/properties/memory_bytes/x-value",keyword:"x-value",params:{},message:reason3,schema:"size",parentSchema:schema91.properties.memory_bytes,data:data3};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+}
+else {
+const err10 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema91.type,parentSchema:schema91,data};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+validate204.errors = vErrors;
+return errors === 0;
+}
+validate204.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const schema92 = {"title":"DirectoryCache","description":"Keep whole input roots between actions: an action whose root is kept gets it at once, whatever its size. After each action the worker removes added files and compares every file by inode, size, times and modes. A root that changed is not kept, nor one whose command may have left a process behind. Excludes `experimental_precondition_script` and variables for a side channel or the action directory. Needs Linux, and koffi or `use_namespaces`.","type":"object","properties":{"max_entries":{"description":"Most input roots kept; the most recently used stay.","type":["integer","string"],"x-value":"count","minimum":0,"default":1000},"max_size_bytes":{"description":"Most bytes in the files of the kept roots, which are links to the store if possible; 0 means no limit.","type":["integer","string"],"x-value":"size","default":"10GiB"},"cache_root":{"description":"Where they are kept.","type":"string","x-path":true,"x-ignored":"they stay where they are, in the work directory"},"experimental_subtree_caching":{"description":"Keep subdirectories too.","type":["boolean","string"],"x-value":"bool","x-ignored":"only whole input roots are kept"},"max_concurrent_fetches":{"description":"Fetches at one time.","type":["integer","string"],"x-value":"count","minimum":1,"x-ignored":"inputs are fetched 16 at a time"},"experimental_get_tree_prefetch":{"description":"Fetch the tree in one call.","type":["boolean","string"],"x-value":"bool","x-ignored":"directories are read in batches, and those known are not read again"}},"additionalProperties":false};
+
+function validate206(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate206.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+for(const key0 in data){
+if(!((((((key0 === "max_entries") || (key0 === "max_size_bytes")) || (key0 === "cache_root")) || (key0 === "experimental_subtree_caching")) || (key0 === "max_concurrent_fetches")) || (key0 === "experimental_get_tree_prefetch"))){
+const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema92,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -9656,7 +9768,7 @@ errors++;
 if(data.max_entries !== undefined){
 let data0 = data.max_entries;
 if((!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))) && (typeof data0 !== "string")){
-const err1 = {instancePath:instancePath+"/max_entries",schemaPath:"#/properties/max_entries/type",keyword:"type",params:{type: schema91.properties.max_entries.type},message:"must be integer,string",schema:schema91.properties.max_entries.type,parentSchema:schema91.properties.max_entries,data:data0};
+const err1 = {instancePath:instancePath+"/max_entries",schemaPath:"#/properties/max_entries/type",keyword:"type",params:{type: schema92.properties.max_entries.type},message:"must be integer,string",schema:schema92.properties.max_entries.type,parentSchema:schema92.properties.max_entries,data:data0};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -9665,9 +9777,9 @@ vErrors.push(err1);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "count", data0, schema91.properties.max_entries, instancePath+"/max_entries");
+const reason0 = checkScalar.call(this, "count", data0, schema92.properties.max_entries, instancePath+"/max_entries");
 if(reason0 !== undefined){
-const err2 = {instancePath:instancePath+"/max_entries",schemaPath:"#/properties/max_entries/x-value",keyword:"x-value",params:{},message:reason0,schema:"count",parentSchema:schema91.properties.max_entries,data:data0};
+const err2 = {instancePath:instancePath+"/max_entries",schemaPath:"#/properties/max_entries/x-value",keyword:"x-value",params:{},message:reason0,schema:"count",parentSchema:schema92.properties.max_entries,data:data0};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -9678,7 +9790,7 @@ errors++;
 }
 if((typeof data0 == "number") && (isFinite(data0))){
 if(data0 < 0 || isNaN(data0)){
-const err3 = {instancePath:instancePath+"/max_entries",schemaPath:"#/properties/max_entries/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema91.properties.max_entries,data:data0};
+const err3 = {instancePath:instancePath+"/max_entries",schemaPath:"#/properties/max_entries/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema92.properties.max_entries,data:data0};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -9692,7 +9804,7 @@ errors++;
 if(data.max_size_bytes !== undefined){
 let data1 = data.max_size_bytes;
 if((!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))) && (typeof data1 !== "string")){
-const err4 = {instancePath:instancePath+"/max_size_bytes",schemaPath:"#/properties/max_size_bytes/type",keyword:"type",params:{type: schema91.properties.max_size_bytes.type},message:"must be integer,string",schema:schema91.properties.max_size_bytes.type,parentSchema:schema91.properties.max_size_bytes,data:data1};
+const err4 = {instancePath:instancePath+"/max_size_bytes",schemaPath:"#/properties/max_size_bytes/type",keyword:"type",params:{type: schema92.properties.max_size_bytes.type},message:"must be integer,string",schema:schema92.properties.max_size_bytes.type,parentSchema:schema92.properties.max_size_bytes,data:data1};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -9701,9 +9813,9 @@ vErrors.push(err4);
 }
 errors++;
 }
-const reason1 = checkScalar.call(this, "size", data1, schema91.properties.max_size_bytes, instancePath+"/max_size_bytes");
+const reason1 = checkScalar.call(this, "size", data1, schema92.properties.max_size_bytes, instancePath+"/max_size_bytes");
 if(reason1 !== undefined){
-const err5 = {instancePath:instancePath+"/max_size_bytes",schemaPath:"#/properties/max_size_bytes/x-value",keyword:"x-value",params:{},message:reason1,schema:"size",parentSchema:schema91.properties.max_size_bytes,data:data1};
+const err5 = {instancePath:instancePath+"/max_size_bytes",schemaPath:"#/properties/max_size_bytes/x-value",keyword:"x-value",params:{},message:reason1,schema:"size",parentSchema:schema92.properties.max_size_bytes,data:data1};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -9716,7 +9828,7 @@ errors++;
 if(data.cache_root !== undefined){
 let data2 = data.cache_root;
 if(typeof data2 !== "string"){
-const err6 = {instancePath:instancePath+"/cache_root",schemaPath:"#/properties/cache_root/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema91.properties.cache_root.type,parentSchema:schema91.properties.cache_root,data:data2};
+const err6 = {instancePath:instancePath+"/cache_root",schemaPath:"#/properties/cache_root/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema92.properties.cache_root.type,parentSchema:schema92.properties.cache_root,data:data2};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -9729,7 +9841,7 @@ errors++;
 if(data.experimental_subtree_caching !== undefined){
 let data3 = data.experimental_subtree_caching;
 if((typeof data3 !== "boolean") && (typeof data3 !== "string")){
-const err7 = {instancePath:instancePath+"/experimental_subtree_caching",schemaPath:"#/properties/experimental_subtree_caching/type",keyword:"type",params:{type: schema91.properties.experimental_subtree_caching.type},message:"must be boolean,string",schema:schema91.properties.experimental_subtree_caching.type,parentSchema:schema91.properties.experimental_subtree_caching,data:data3};
+const err7 = {instancePath:instancePath+"/experimental_subtree_caching",schemaPath:"#/properties/experimental_subtree_caching/type",keyword:"type",params:{type: schema92.properties.experimental_subtree_caching.type},message:"must be boolean,string",schema:schema92.properties.experimental_subtree_caching.type,parentSchema:schema92.properties.experimental_subtree_caching,data:data3};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -9738,9 +9850,9 @@ vErrors.push(err7);
 }
 errors++;
 }
-const reason2 = checkScalar.call(this, "bool", data3, schema91.properties.experimental_subtree_caching, instancePath+"/experimental_subtree_caching");
+const reason2 = checkScalar.call(this, "bool", data3, schema92.properties.experimental_subtree_caching, instancePath+"/experimental_subtree_caching");
 if(reason2 !== undefined){
-const err8 = {instancePath:instancePath+"/experimental_subtree_caching",schemaPath:"#/properties/experimental_subtree_caching/x-value",keyword:"x-value",params:{},message:reason2,schema:"bool",parentSchema:schema91.properties.experimental_subtree_caching,data:data3};
+const err8 = {instancePath:instancePath+"/experimental_subtree_caching",schemaPath:"#/properties/experimental_subtree_caching/x-value",keyword:"x-value",params:{},message:reason2,schema:"bool",parentSchema:schema92.properties.experimental_subtree_caching,data:data3};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -9753,7 +9865,7 @@ errors++;
 if(data.max_concurrent_fetches !== undefined){
 let data4 = data.max_concurrent_fetches;
 if((!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))) && (typeof data4 !== "string")){
-const err9 = {instancePath:instancePath+"/max_concurrent_fetches",schemaPath:"#/properties/max_concurrent_fetches/type",keyword:"type",params:{type: schema91.properties.max_concurrent_fetches.type},message:"must be integer,string",schema:schema91.properties.max_concurrent_fetches.type,parentSchema:schema91.properties.max_concurrent_fetches,data:data4};
+const err9 = {instancePath:instancePath+"/max_concurrent_fetches",schemaPath:"#/properties/max_concurrent_fetches/type",keyword:"type",params:{type: schema92.properties.max_concurrent_fetches.type},message:"must be integer,string",schema:schema92.properties.max_concurrent_fetches.type,parentSchema:schema92.properties.max_concurrent_fetches,data:data4};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -9762,9 +9874,9 @@ vErrors.push(err9);
 }
 errors++;
 }
-const reason3 = checkScalar.call(this, "count", data4, schema91.properties.max_concurrent_fetches, instancePath+"/max_concurrent_fetches");
+const reason3 = checkScalar.call(this, "count", data4, schema92.properties.max_concurrent_fetches, instancePath+"/max_concurrent_fetches");
 if(reason3 !== undefined){
-const err10 = {instancePath:instancePath+"/max_concurrent_fetches",schemaPath:"#/properties/max_concurrent_fetches/x-value",keyword:"x-value",params:{},message:reason3,schema:"count",parentSchema:schema91.properties.max_concurrent_fetches,data:data4};
+const err10 = {instancePath:instancePath+"/max_concurrent_fetches",schemaPath:"#/properties/max_concurrent_fetches/x-value",keyword:"x-value",params:{},message:reason3,schema:"count",parentSchema:schema92.properties.max_concurrent_fetches,data:data4};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -9775,7 +9887,7 @@ errors++;
 }
 if((typeof data4 == "number") && (isFinite(data4))){
 if(data4 < 1 || isNaN(data4)){
-const err11 = {instancePath:instancePath+"/max_concurrent_fetches",schemaPath:"#/properties/max_concurrent_fetches/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema91.properties.max_concurrent_fetches,data:data4};
+const err11 = {instancePath:instancePath+"/max_concurrent_fetches",schemaPath:"#/properties/max_concurrent_fetches/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema92.properties.max_concurrent_fetches,data:data4};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -9789,7 +9901,7 @@ errors++;
 if(data.experimental_get_tree_prefetch !== undefined){
 let data5 = data.experimental_get_tree_prefetch;
 if((typeof data5 !== "boolean") && (typeof data5 !== "string")){
-const err12 = {instancePath:instancePath+"/experimental_get_tree_prefetch",schemaPath:"#/properties/experimental_get_tree_prefetch/type",keyword:"type",params:{type: schema91.properties.experimental_get_tree_prefetch.type},message:"must be boolean,string",schema:schema91.properties.experimental_get_tree_prefetch.type,parentSchema:schema91.properties.experimental_get_tree_prefetch,data:data5};
+const err12 = {instancePath:instancePath+"/experimental_get_tree_prefetch",schemaPath:"#/properties/experimental_get_tree_prefetch/type",keyword:"type",params:{type: schema92.properties.experimental_get_tree_prefetch.type},message:"must be boolean,string",schema:schema92.properties.experimental_get_tree_prefetch.type,parentSchema:schema92.properties.experimental_get_tree_prefetch,data:data5};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -9798,9 +9910,9 @@ vErrors.push(err12);
 }
 errors++;
 }
-const reason4 = checkScalar.call(this, "bool", data5, schema91.properties.experimental_get_tree_prefetch, instancePath+"/experimental_get_tree_prefetch");
+const reason4 = checkScalar.call(this, "bool", data5, schema92.properties.experimental_get_tree_prefetch, instancePath+"/experimental_get_tree_prefetch");
 if(reason4 !== undefined){
-const err13 = {instancePath:instancePath+"/experimental_get_tree_prefetch",schemaPath:"#/properties/experimental_get_tree_prefetch/x-value",keyword:"x-value",params:{},message:reason4,schema:"bool",parentSchema:schema91.properties.experimental_get_tree_prefetch,data:data5};
+const err13 = {instancePath:instancePath+"/experimental_get_tree_prefetch",schemaPath:"#/properties/experimental_get_tree_prefetch/x-value",keyword:"x-value",params:{},message:reason4,schema:"bool",parentSchema:schema92.properties.experimental_get_tree_prefetch,data:data5};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -9812,7 +9924,7 @@ errors++;
 }
 }
 else {
-const err14 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema91.type,parentSchema:schema91,data};
+const err14 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema92.type,parentSchema:schema92,data};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -9821,50 +9933,12 @@ vErrors.push(err14);
 }
 errors++;
 }
-validate204.errors = vErrors;
-return errors === 0;
-}
-validate204.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
-
-const schema92 = {"description":"Keep all inputs of a running action from being evicted, which is always done.","type":["boolean","string"],"x-value":"bool","default":false,"x-ignored":true,"x-always-so":true};
-
-function validate206(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate206.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if((typeof data !== "boolean") && (typeof data !== "string")){
-const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema92.type},message:"must be boolean,string",schema:schema92.type,parentSchema:schema92,data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-const reason0 = checkScalar.call(this, "bool", data, schema92, instancePath);
-if(reason0 !== undefined){
-const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema92,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
 validate206.errors = vErrors;
 return errors === 0;
 }
-validate206.evaluated = {"dynamicProps":false,"dynamicItems":false};
+validate206.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema93 = {"description":"Run each action by bubblewrap (`bwrap`) in its own Linux user, process, IPC, host name and network namespaces, without root rights. It sees no process of the machine and has no network, and all its processes end with it. The worker does not start if this is impossible.","type":["boolean","string"],"x-value":"bool","default":false};
+const schema93 = {"description":"Keep all inputs of a running action from being evicted, which is always done.","type":["boolean","string"],"x-value":"bool","default":false,"x-ignored":true,"x-always-so":true};
 
 function validate208(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -9902,7 +9976,7 @@ return errors === 0;
 }
 validate208.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
-const schema94 = {"description":"Give actions the network of the machine; without `use_namespaces` they have it anyway.","type":["boolean","string"],"x-value":"bool","default":false};
+const schema94 = {"description":"Run each action by bubblewrap (`bwrap`) in its own Linux user, process, IPC, host name and network namespaces, without root rights. It sees no process of the machine and has no network, and all its processes end with it. The worker does not start if this is impossible.","type":["boolean","string"],"x-value":"bool","default":false};
 
 function validate210(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -9940,7 +10014,7 @@ return errors === 0;
 }
 validate210.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
-const schema95 = {"description":"Give each action its own mount namespace; needs `use_namespaces`. The machine is read-only except the directory of the action; `/tmp` and `/var/tmp` are private and empty. The action sees no other action, no path that this configuration names (its own file, folders of stores, keys, lists of tokens), and no Unix socket of the machine: docs/security.md has the exact list.","type":["boolean","string"],"x-value":"bool","default":false};
+const schema95 = {"description":"Give actions the network of the machine; without `use_namespaces` they have it anyway.","type":["boolean","string"],"x-value":"bool","default":false};
 
 function validate212(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -9978,7 +10052,7 @@ return errors === 0;
 }
 validate212.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
-const schema96 = {"description":"With `use_mount_namespace` an action cannot change, replace or remove its inputs, because they are mounted read-only. It can create files in the working directory, beside its outputs, and in the directories above those. It can write copies: an output that is also an input, and files beside outputs above 128 mounts. It can replace a symlink beside outputs, which no other action sees. `false`: all inputs are copies (clones if the file system has them) that no other action gets.","type":["boolean","string"],"x-value":"bool","default":true};
+const schema96 = {"description":"Give each action its own mount namespace; needs `use_namespaces`. The machine is read-only except the directory of the action; `/tmp` and `/var/tmp` are private and empty. The action sees no other action, no path that this configuration names (its own file, folders of stores, keys, lists of tokens), and no Unix socket of the machine: docs/security.md has the exact list.","type":["boolean","string"],"x-value":"bool","default":false};
 
 function validate214(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -10016,7 +10090,7 @@ return errors === 0;
 }
 validate214.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
-const schema97 = {"description":"For clients that send a whole system with each action, such as BuildStream: the input root is `/`, with `/dev`, `/proc` and a private `/tmp`, and without any path of the machine. Needs `use_mount_namespace`.","type":["boolean","string"],"x-value":"bool","default":false};
+const schema97 = {"description":"With `use_mount_namespace` an action cannot change, replace or remove its inputs, because they are mounted read-only. It can create files in the working directory, beside its outputs, and in the directories above those. It can write copies: an output that is also an input, and files beside outputs above 128 mounts. It can replace a symlink beside outputs, which no other action sees. `false`: all inputs are copies (clones if the file system has them) that no other action gets.","type":["boolean","string"],"x-value":"bool","default":true};
 
 function validate216(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -10054,12 +10128,50 @@ return errors === 0;
 }
 validate216.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
+const schema98 = {"description":"For clients that send a whole system with each action, such as BuildStream: the input root is `/`, with `/dev`, `/proc` and a private `/tmp`, and without any path of the machine. Needs `use_mount_namespace`.","type":["boolean","string"],"x-value":"bool","default":false};
 
-function validate163(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate218(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate218.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if((typeof data !== "boolean") && (typeof data !== "string")){
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema98.type},message:"must be boolean,string",schema:schema98.type,parentSchema:schema98,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+const reason0 = checkScalar.call(this, "bool", data, schema98, instancePath);
+if(reason0 !== undefined){
+const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema98,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+validate218.errors = vErrors;
+return errors === 0;
+}
+validate218.evaluated = {"dynamicProps":false,"dynamicItems":false};
+
+
+function validate165(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/worker/worker.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate163.evaluated;
+const evaluated0 = validate165.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -10068,7 +10180,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.scheduler_endpoint === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "scheduler_endpoint"},message:"must have required property '"+"scheduler_endpoint"+"'",schema:schema71.required,parentSchema:schema71,data};
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "scheduler_endpoint"},message:"must have required property '"+"scheduler_endpoint"+"'",schema:schema72.required,parentSchema:schema72,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -10078,7 +10190,7 @@ vErrors.push(err0);
 errors++;
 }
 if(data.cas_fast_slow_store === undefined){
-const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "cas_fast_slow_store"},message:"must have required property '"+"cas_fast_slow_store"+"'",schema:schema71.required,parentSchema:schema71,data};
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "cas_fast_slow_store"},message:"must have required property '"+"cas_fast_slow_store"+"'",schema:schema72.required,parentSchema:schema72,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -10088,7 +10200,7 @@ vErrors.push(err1);
 errors++;
 }
 if(data.work_directory === undefined){
-const err2 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "work_directory"},message:"must have required property '"+"work_directory"+"'",schema:schema71.required,parentSchema:schema71,data};
+const err2 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "work_directory"},message:"must have required property '"+"work_directory"+"'",schema:schema72.required,parentSchema:schema72,data};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -10098,8 +10210,8 @@ vErrors.push(err2);
 errors++;
 }
 for(const key0 in data){
-if(!(func1.call(schema71.properties, key0))){
-const err3 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema71,data};
+if(!(func1.call(schema72.properties, key0))){
+const err3 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema72,data};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -10112,7 +10224,7 @@ errors++;
 if(data.scheduler_endpoint !== undefined){
 let data0 = data.scheduler_endpoint;
 if(typeof data0 !== "string"){
-const err4 = {instancePath:instancePath+"/scheduler_endpoint",schemaPath:"#/properties/scheduler_endpoint/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema71.properties.scheduler_endpoint.type,parentSchema:schema71.properties.scheduler_endpoint,data:data0};
+const err4 = {instancePath:instancePath+"/scheduler_endpoint",schemaPath:"#/properties/scheduler_endpoint/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema72.properties.scheduler_endpoint.type,parentSchema:schema72.properties.scheduler_endpoint,data:data0};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -10123,164 +10235,164 @@ errors++;
 }
 }
 if(data.name !== undefined){
-if(!(validate164.call(this, data.name, {instancePath:instancePath+"/name",parentData:data,parentDataProperty:"name",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate164.errors : vErrors.concat(validate164.errors);
-errors = vErrors.length;
-}
-}
-if(data.max_action_timeout_s !== undefined){
-if(!(validate166.call(this, data.max_action_timeout_s, {instancePath:instancePath+"/max_action_timeout_s",parentData:data,parentDataProperty:"max_action_timeout_s",rootData,dynamicAnchors}))){
+if(!(validate166.call(this, data.name, {instancePath:instancePath+"/name",parentData:data,parentDataProperty:"name",rootData,dynamicAnchors}))){
 vErrors = vErrors === null ? validate166.errors : vErrors.concat(validate166.errors);
 errors = vErrors.length;
 }
 }
-if(data.max_action_timeout !== undefined){
-if(!(validate168.call(this, data.max_action_timeout, {instancePath:instancePath+"/max_action_timeout",parentData:data,parentDataProperty:"max_action_timeout",rootData,dynamicAnchors}))){
+if(data.max_action_timeout_s !== undefined){
+if(!(validate168.call(this, data.max_action_timeout_s, {instancePath:instancePath+"/max_action_timeout_s",parentData:data,parentDataProperty:"max_action_timeout_s",rootData,dynamicAnchors}))){
 vErrors = vErrors === null ? validate168.errors : vErrors.concat(validate168.errors);
 errors = vErrors.length;
 }
 }
-if(data.max_upload_timeout_s !== undefined){
-if(!(validate170.call(this, data.max_upload_timeout_s, {instancePath:instancePath+"/max_upload_timeout_s",parentData:data,parentDataProperty:"max_upload_timeout_s",rootData,dynamicAnchors}))){
+if(data.max_action_timeout !== undefined){
+if(!(validate170.call(this, data.max_action_timeout, {instancePath:instancePath+"/max_action_timeout",parentData:data,parentDataProperty:"max_action_timeout",rootData,dynamicAnchors}))){
 vErrors = vErrors === null ? validate170.errors : vErrors.concat(validate170.errors);
 errors = vErrors.length;
 }
 }
-if(data.max_upload_timeout !== undefined){
-if(!(validate172.call(this, data.max_upload_timeout, {instancePath:instancePath+"/max_upload_timeout",parentData:data,parentDataProperty:"max_upload_timeout",rootData,dynamicAnchors}))){
+if(data.max_upload_timeout_s !== undefined){
+if(!(validate172.call(this, data.max_upload_timeout_s, {instancePath:instancePath+"/max_upload_timeout_s",parentData:data,parentDataProperty:"max_upload_timeout_s",rootData,dynamicAnchors}))){
 vErrors = vErrors === null ? validate172.errors : vErrors.concat(validate172.errors);
 errors = vErrors.length;
 }
 }
-if(data.max_cleanup_wait_s !== undefined){
-if(!(validate174.call(this, data.max_cleanup_wait_s, {instancePath:instancePath+"/max_cleanup_wait_s",parentData:data,parentDataProperty:"max_cleanup_wait_s",rootData,dynamicAnchors}))){
+if(data.max_upload_timeout !== undefined){
+if(!(validate174.call(this, data.max_upload_timeout, {instancePath:instancePath+"/max_upload_timeout",parentData:data,parentDataProperty:"max_upload_timeout",rootData,dynamicAnchors}))){
 vErrors = vErrors === null ? validate174.errors : vErrors.concat(validate174.errors);
 errors = vErrors.length;
 }
 }
-if(data.max_cleanup_backoff_ms !== undefined){
-if(!(validate176.call(this, data.max_cleanup_backoff_ms, {instancePath:instancePath+"/max_cleanup_backoff_ms",parentData:data,parentDataProperty:"max_cleanup_backoff_ms",rootData,dynamicAnchors}))){
+if(data.max_cleanup_wait_s !== undefined){
+if(!(validate176.call(this, data.max_cleanup_wait_s, {instancePath:instancePath+"/max_cleanup_wait_s",parentData:data,parentDataProperty:"max_cleanup_wait_s",rootData,dynamicAnchors}))){
 vErrors = vErrors === null ? validate176.errors : vErrors.concat(validate176.errors);
 errors = vErrors.length;
 }
 }
-if(data.max_inflight_tasks !== undefined){
-if(!(validate178.call(this, data.max_inflight_tasks, {instancePath:instancePath+"/max_inflight_tasks",parentData:data,parentDataProperty:"max_inflight_tasks",rootData,dynamicAnchors}))){
+if(data.max_cleanup_backoff_ms !== undefined){
+if(!(validate178.call(this, data.max_cleanup_backoff_ms, {instancePath:instancePath+"/max_cleanup_backoff_ms",parentData:data,parentDataProperty:"max_cleanup_backoff_ms",rootData,dynamicAnchors}))){
 vErrors = vErrors === null ? validate178.errors : vErrors.concat(validate178.errors);
 errors = vErrors.length;
 }
 }
-if(data.timeout_handled_externally !== undefined){
-if(!(validate180.call(this, data.timeout_handled_externally, {instancePath:instancePath+"/timeout_handled_externally",parentData:data,parentDataProperty:"timeout_handled_externally",rootData,dynamicAnchors}))){
+if(data.max_inflight_tasks !== undefined){
+if(!(validate180.call(this, data.max_inflight_tasks, {instancePath:instancePath+"/max_inflight_tasks",parentData:data,parentDataProperty:"max_inflight_tasks",rootData,dynamicAnchors}))){
 vErrors = vErrors === null ? validate180.errors : vErrors.concat(validate180.errors);
 errors = vErrors.length;
 }
 }
-if(data.timeout_message !== undefined){
-if(!(validate182.call(this, data.timeout_message, {instancePath:instancePath+"/timeout_message",parentData:data,parentDataProperty:"timeout_message",rootData,dynamicAnchors}))){
+if(data.timeout_handled_externally !== undefined){
+if(!(validate182.call(this, data.timeout_handled_externally, {instancePath:instancePath+"/timeout_handled_externally",parentData:data,parentDataProperty:"timeout_handled_externally",rootData,dynamicAnchors}))){
 vErrors = vErrors === null ? validate182.errors : vErrors.concat(validate182.errors);
 errors = vErrors.length;
 }
 }
-if(data.entrypoint !== undefined){
-if(!(validate184.call(this, data.entrypoint, {instancePath:instancePath+"/entrypoint",parentData:data,parentDataProperty:"entrypoint",rootData,dynamicAnchors}))){
+if(data.timeout_message !== undefined){
+if(!(validate184.call(this, data.timeout_message, {instancePath:instancePath+"/timeout_message",parentData:data,parentDataProperty:"timeout_message",rootData,dynamicAnchors}))){
 vErrors = vErrors === null ? validate184.errors : vErrors.concat(validate184.errors);
 errors = vErrors.length;
 }
 }
-if(data.experimental_precondition_script !== undefined){
-if(!(validate186.call(this, data.experimental_precondition_script, {instancePath:instancePath+"/experimental_precondition_script",parentData:data,parentDataProperty:"experimental_precondition_script",rootData,dynamicAnchors}))){
+if(data.entrypoint !== undefined){
+if(!(validate186.call(this, data.entrypoint, {instancePath:instancePath+"/entrypoint",parentData:data,parentDataProperty:"entrypoint",rootData,dynamicAnchors}))){
 vErrors = vErrors === null ? validate186.errors : vErrors.concat(validate186.errors);
 errors = vErrors.length;
 }
 }
-if(data.cas_fast_slow_store !== undefined){
-if(!(validate188.call(this, data.cas_fast_slow_store, {instancePath:instancePath+"/cas_fast_slow_store",parentData:data,parentDataProperty:"cas_fast_slow_store",rootData,dynamicAnchors}))){
+if(data.experimental_precondition_script !== undefined){
+if(!(validate188.call(this, data.experimental_precondition_script, {instancePath:instancePath+"/experimental_precondition_script",parentData:data,parentDataProperty:"experimental_precondition_script",rootData,dynamicAnchors}))){
 vErrors = vErrors === null ? validate188.errors : vErrors.concat(validate188.errors);
 errors = vErrors.length;
 }
 }
-if(data.upload_action_result !== undefined){
-if(!(validate190.call(this, data.upload_action_result, {instancePath:instancePath+"/upload_action_result",parentData:data,parentDataProperty:"upload_action_result",rootData,dynamicAnchors}))){
+if(data.cas_fast_slow_store !== undefined){
+if(!(validate190.call(this, data.cas_fast_slow_store, {instancePath:instancePath+"/cas_fast_slow_store",parentData:data,parentDataProperty:"cas_fast_slow_store",rootData,dynamicAnchors}))){
 vErrors = vErrors === null ? validate190.errors : vErrors.concat(validate190.errors);
 errors = vErrors.length;
 }
 }
-if(data.work_directory !== undefined){
-if(!(validate192.call(this, data.work_directory, {instancePath:instancePath+"/work_directory",parentData:data,parentDataProperty:"work_directory",rootData,dynamicAnchors}))){
+if(data.upload_action_result !== undefined){
+if(!(validate192.call(this, data.upload_action_result, {instancePath:instancePath+"/upload_action_result",parentData:data,parentDataProperty:"upload_action_result",rootData,dynamicAnchors}))){
 vErrors = vErrors === null ? validate192.errors : vErrors.concat(validate192.errors);
 errors = vErrors.length;
 }
 }
-if(data.platform_properties !== undefined){
-if(!(validate194.call(this, data.platform_properties, {instancePath:instancePath+"/platform_properties",parentData:data,parentDataProperty:"platform_properties",rootData,dynamicAnchors}))){
+if(data.work_directory !== undefined){
+if(!(validate194.call(this, data.work_directory, {instancePath:instancePath+"/work_directory",parentData:data,parentDataProperty:"work_directory",rootData,dynamicAnchors}))){
 vErrors = vErrors === null ? validate194.errors : vErrors.concat(validate194.errors);
 errors = vErrors.length;
 }
 }
+if(data.platform_properties !== undefined){
+if(!(validate196.call(this, data.platform_properties, {instancePath:instancePath+"/platform_properties",parentData:data,parentDataProperty:"platform_properties",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate196.errors : vErrors.concat(validate196.errors);
+errors = vErrors.length;
+}
+}
 if(data.additional_environment !== undefined){
-if(!(validate197.call(this, data.additional_environment, {instancePath:instancePath+"/additional_environment",parentData:data,parentDataProperty:"additional_environment",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate197.errors : vErrors.concat(validate197.errors);
+if(!(validate199.call(this, data.additional_environment, {instancePath:instancePath+"/additional_environment",parentData:data,parentDataProperty:"additional_environment",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate199.errors : vErrors.concat(validate199.errors);
 errors = vErrors.length;
 }
 }
 if(data.default_path !== undefined){
-if(!(validate200.call(this, data.default_path, {instancePath:instancePath+"/default_path",parentData:data,parentDataProperty:"default_path",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate200.errors : vErrors.concat(validate200.errors);
-errors = vErrors.length;
-}
-}
-if(data.action_limits !== undefined){
-if(!(validate202.call(this, data.action_limits, {instancePath:instancePath+"/action_limits",parentData:data,parentDataProperty:"action_limits",rootData,dynamicAnchors}))){
+if(!(validate202.call(this, data.default_path, {instancePath:instancePath+"/default_path",parentData:data,parentDataProperty:"default_path",rootData,dynamicAnchors}))){
 vErrors = vErrors === null ? validate202.errors : vErrors.concat(validate202.errors);
 errors = vErrors.length;
 }
 }
-if(data.directory_cache !== undefined){
-if(!(validate204.call(this, data.directory_cache, {instancePath:instancePath+"/directory_cache",parentData:data,parentDataProperty:"directory_cache",rootData,dynamicAnchors}))){
+if(data.action_limits !== undefined){
+if(!(validate204.call(this, data.action_limits, {instancePath:instancePath+"/action_limits",parentData:data,parentDataProperty:"action_limits",rootData,dynamicAnchors}))){
 vErrors = vErrors === null ? validate204.errors : vErrors.concat(validate204.errors);
 errors = vErrors.length;
 }
 }
-if(data.experimental_active_input_leases !== undefined){
-if(!(validate206.call(this, data.experimental_active_input_leases, {instancePath:instancePath+"/experimental_active_input_leases",parentData:data,parentDataProperty:"experimental_active_input_leases",rootData,dynamicAnchors}))){
+if(data.directory_cache !== undefined){
+if(!(validate206.call(this, data.directory_cache, {instancePath:instancePath+"/directory_cache",parentData:data,parentDataProperty:"directory_cache",rootData,dynamicAnchors}))){
 vErrors = vErrors === null ? validate206.errors : vErrors.concat(validate206.errors);
 errors = vErrors.length;
 }
 }
-if(data.use_namespaces !== undefined){
-if(!(validate208.call(this, data.use_namespaces, {instancePath:instancePath+"/use_namespaces",parentData:data,parentDataProperty:"use_namespaces",rootData,dynamicAnchors}))){
+if(data.experimental_active_input_leases !== undefined){
+if(!(validate208.call(this, data.experimental_active_input_leases, {instancePath:instancePath+"/experimental_active_input_leases",parentData:data,parentDataProperty:"experimental_active_input_leases",rootData,dynamicAnchors}))){
 vErrors = vErrors === null ? validate208.errors : vErrors.concat(validate208.errors);
 errors = vErrors.length;
 }
 }
-if(data.keep_network !== undefined){
-if(!(validate210.call(this, data.keep_network, {instancePath:instancePath+"/keep_network",parentData:data,parentDataProperty:"keep_network",rootData,dynamicAnchors}))){
+if(data.use_namespaces !== undefined){
+if(!(validate210.call(this, data.use_namespaces, {instancePath:instancePath+"/use_namespaces",parentData:data,parentDataProperty:"use_namespaces",rootData,dynamicAnchors}))){
 vErrors = vErrors === null ? validate210.errors : vErrors.concat(validate210.errors);
 errors = vErrors.length;
 }
 }
-if(data.use_mount_namespace !== undefined){
-if(!(validate212.call(this, data.use_mount_namespace, {instancePath:instancePath+"/use_mount_namespace",parentData:data,parentDataProperty:"use_mount_namespace",rootData,dynamicAnchors}))){
+if(data.keep_network !== undefined){
+if(!(validate212.call(this, data.keep_network, {instancePath:instancePath+"/keep_network",parentData:data,parentDataProperty:"keep_network",rootData,dynamicAnchors}))){
 vErrors = vErrors === null ? validate212.errors : vErrors.concat(validate212.errors);
 errors = vErrors.length;
 }
 }
-if(data.read_only_inputs !== undefined){
-if(!(validate214.call(this, data.read_only_inputs, {instancePath:instancePath+"/read_only_inputs",parentData:data,parentDataProperty:"read_only_inputs",rootData,dynamicAnchors}))){
+if(data.use_mount_namespace !== undefined){
+if(!(validate214.call(this, data.use_mount_namespace, {instancePath:instancePath+"/use_mount_namespace",parentData:data,parentDataProperty:"use_mount_namespace",rootData,dynamicAnchors}))){
 vErrors = vErrors === null ? validate214.errors : vErrors.concat(validate214.errors);
 errors = vErrors.length;
 }
 }
-if(data.input_root_is_root !== undefined){
-if(!(validate216.call(this, data.input_root_is_root, {instancePath:instancePath+"/input_root_is_root",parentData:data,parentDataProperty:"input_root_is_root",rootData,dynamicAnchors}))){
+if(data.read_only_inputs !== undefined){
+if(!(validate216.call(this, data.read_only_inputs, {instancePath:instancePath+"/read_only_inputs",parentData:data,parentDataProperty:"read_only_inputs",rootData,dynamicAnchors}))){
 vErrors = vErrors === null ? validate216.errors : vErrors.concat(validate216.errors);
+errors = vErrors.length;
+}
+}
+if(data.input_root_is_root !== undefined){
+if(!(validate218.call(this, data.input_root_is_root, {instancePath:instancePath+"/input_root_is_root",parentData:data,parentDataProperty:"input_root_is_root",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate218.errors : vErrors.concat(validate218.errors);
 errors = vErrors.length;
 }
 }
 }
 else {
-const err5 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema71.type,parentSchema:schema71,data};
+const err5 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema72.type,parentSchema:schema72,data};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -10289,17 +10401,17 @@ vErrors.push(err5);
 }
 errors++;
 }
-validate163.errors = vErrors;
+validate165.errors = vErrors;
 return errors === 0;
 }
-validate163.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate165.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate149(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate151(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/worker.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate149.evaluated;
+const evaluated0 = validate151.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -10309,7 +10421,7 @@ evaluated0.items = undefined;
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
 if(!(((key0 === "name") || (key0 === "local")) || (key0 === "worker"))){
-const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema64,data};
+const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema65,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -10322,7 +10434,7 @@ errors++;
 if(data.name !== undefined){
 let data0 = data.name;
 if(typeof data0 !== "string"){
-const err1 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema64.properties.name.type,parentSchema:schema64.properties.name,data:data0};
+const err1 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema65.properties.name.type,parentSchema:schema65.properties.name,data:data0};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -10333,20 +10445,20 @@ errors++;
 }
 }
 if(data.local !== undefined){
-if(!(validate150.call(this, data.local, {instancePath:instancePath+"/local",parentData:data,parentDataProperty:"local",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate150.errors : vErrors.concat(validate150.errors);
+if(!(validate152.call(this, data.local, {instancePath:instancePath+"/local",parentData:data,parentDataProperty:"local",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate152.errors : vErrors.concat(validate152.errors);
 errors = vErrors.length;
 }
 }
 if(data.worker !== undefined){
-if(!(validate163.call(this, data.worker, {instancePath:instancePath+"/worker",parentData:data,parentDataProperty:"worker",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate163.errors : vErrors.concat(validate163.errors);
+if(!(validate165.call(this, data.worker, {instancePath:instancePath+"/worker",parentData:data,parentDataProperty:"worker",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate165.errors : vErrors.concat(validate165.errors);
 errors = vErrors.length;
 }
 }
-const reason0 = checkKind.call(this, "worker", data, schema64, instancePath);
+const reason0 = checkKind.call(this, "worker", data, schema65, instancePath);
 if(reason0 !== undefined){
-const err2 = {instancePath,schemaPath:"#/x-kinds",keyword:"x-kinds",params:{},message:reason0,schema:"worker",parentSchema:schema64,data};
+const err2 = {instancePath,schemaPath:"#/x-kinds",keyword:"x-kinds",params:{},message:reason0,schema:"worker",parentSchema:schema65,data};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -10357,7 +10469,7 @@ errors++;
 }
 }
 else {
-const err3 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema64.type,parentSchema:schema64,data};
+const err3 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema65.type,parentSchema:schema65,data};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -10366,20 +10478,20 @@ vErrors.push(err3);
 }
 errors++;
 }
-validate149.errors = vErrors;
+validate151.errors = vErrors;
 return errors === 0;
 }
-validate149.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate151.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema98 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/server.json","title":"Server","description":"A listener and the services on it.","type":"object","properties":{"name":{"description":"Name of the server in logs. Left out: its index in the list.","type":"string"},"listener":{"title":"ServerListener","description":"The listener; `http` is the only kind.","type":"object","properties":{"http":{"$ref":"https://remexec.invalid/schema/listener.json"}},"additionalProperties":false,"required":["http"]},"services":{"$ref":"https://remexec.invalid/schema/services.json"},"experimental_identity_header":{"title":"BaggageIdentity","x-lenient":"always","description":"Ask clients to say who they are in a header.","type":"object","properties":{"header_name":{"description":"No longer used.","deprecated":true,"x-ignored":true},"required":{"description":"Reject calls without it.","type":["boolean","string"],"x-value":"bool","default":false,"x-available":false}},"additionalProperties":false,"default":{}}},"additionalProperties":false,"required":["listener","services"]};
-const schema99 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/listener.json","title":"Listener","description":"The address of a server and its transport settings.","type":"object","properties":{"socket_address":{"description":"`host:port`. The host may be a name; without it the server listens on every address of the machine. Port 0 takes any free port. Or `unix:/path`: a socket of this machine, without TLS; a socket that nobody listens on is replaced.","type":"string","x-address":true},"unix_socket_mode":{"description":"Permissions of the socket of `unix:/path`: who may write to it may connect. It has the group of the process, or that of its folder if the folder has the setgid bit.","type":"string","pattern":"^0?[0-7]{3}$","x-expected":"three octal digits, such as 0660","default":"0660"},"transport":{"description":"The implementation of gRPC on this listener: `remexec`, which needs far less CPU, or the library `grpc-js`, as a fallback if the first has a fault. docs/transport.md compares them.","type":"string","enum":["remexec","grpc-js"],"default":"remexec"},"freebind":{"description":"Bind to an address the machine does not have yet.","type":["boolean","string"],"x-value":"bool","default":false,"x-ignored":"Node has no way to ask for it"},"compression":{"title":"ListenerCompression","description":"Compression of gRPC messages, apart from the compressed blobs of the protocol.","type":"object","properties":{"send_compression_algorithm":{"description":"Compressions of responses, for clients that accept them. This costs about 20 ms of CPU per MiB. Blobs that a client reads compressed are not compressed again. `gzip` needs `transport: \"remexec\"`.","type":"string","enum":["none","gzip"],"default":"none"},"accepted_compression_algorithms":{"description":"Compressions accepted in requests; others are rejected with UNIMPLEMENTED. An empty list accepts none. `transport: \"grpc-js\"` always accepts gzip and deflate.","type":"array","items":{"type":"string","enum":["none","gzip","deflate"]},"default":["gzip","deflate"],"x-nativelink-default":"none"}},"additionalProperties":false,"default":{}},"max_connections":{"description":"Most connections at a time; 0 means no limit. A further one is closed at once, before any byte is read, and logged.","type":["integer","string"],"x-value":"count","minimum":0,"default":10000},"max_connections_per_address":{"description":"Most connections at a time from one address; 0 means no limit. Set it to 0, or higher, if many clients share an address, behind a proxy or NAT.","type":["integer","string"],"x-value":"count","minimum":0,"default":2000},"request_timeout_s":{"description":"How long a request message may stay incomplete while the server waits for it: the only message of most calls, each message of an upload. After that the call ends with DEADLINE_EXCEEDED; an upload can be resumed. 0 means no limit. Needs `transport: \"remexec\"`.","type":["integer","string"],"x-value":"duration","minimum":0,"maximum":86400,"default":120},"advanced_http":{"title":"AdvancedHttp","description":"HTTP/2 settings of the listener, for `transport: \"remexec\"`. docs/transport.md describes what they limit.","type":"object","properties":{"http2_keep_alive_interval":{"description":"Seconds without a byte from the client before the server sends a PING; 0 never sends one.","type":["integer","string"],"x-value":"count","minimum":0,"maximum":86400,"default":60},"experimental_http2_max_pending_accept_reset_streams":{"description":"Streams that a client may reset or break at once. A connection also gets 200 a second, and one for each answered stream. A connection that exceeds this is closed.","type":["integer","string"],"x-value":"count","minimum":1,"maximum":1000000,"default":2000},"experimental_http2_initial_stream_window_size":{"description":"Bytes that a client may send on a stream before they are read.","type":["integer","string"],"x-value":"count","minimum":16384,"maximum":2147483647,"default":262144},"experimental_http2_initial_connection_window_size":{"description":"Bytes that a client may send on all streams of a connection before they are read.","type":["integer","string"],"x-value":"count","minimum":65535,"maximum":2147483647,"default":4194304},"experimental_http2_adaptive_window":{"description":"Windows that grow automatically: set their sizes instead.","type":["boolean","string"],"x-value":"bool","default":false,"x-available":false},"experimental_http2_max_frame_size":{"description":"The largest frame that is accepted: 16,384 bytes, no other value. Larger frames save nothing.","type":["integer","string"],"x-value":"count","minimum":16384,"maximum":16384,"default":16384},"experimental_http2_max_concurrent_streams":{"description":"Most calls at a time on a connection, including cancelled calls that have not ended yet.","type":["integer","string"],"x-value":"count","minimum":1,"maximum":1000000,"default":1024},"experimental_http2_keep_alive_timeout_s":{"description":"How long the answer to a PING may take before the connection is closed.","type":["integer","string"],"x-value":"duration","minimum":1,"default":20},"experimental_http2_keep_alive_timeout":{"description":"Older spelling of `experimental_http2_keep_alive_timeout_s`.","deprecated":true,"x-alias-of":"experimental_http2_keep_alive_timeout_s","$ref":"https://remexec.invalid/schema/listener.json#/properties/advanced_http/properties/experimental_http2_keep_alive_timeout_s"},"experimental_http2_max_send_buf_size":{"description":"Bytes that may wait for the socket of a connection before the server stops producing responses for it.","type":["integer","string"],"x-value":"count","minimum":16384,"maximum":16777216,"default":65536},"experimental_http2_enable_connect_protocol":{"description":"Extended CONNECT (RFC 8441), which the server does not use.","type":["boolean","string"],"x-value":"bool","default":false,"x-available":false},"experimental_http2_max_header_list_size":{"description":"Most bytes of request header fields, counted as in RFC 9113, 6.5.2; larger requests get 431.","type":["integer","string"],"x-value":"count","minimum":8192,"maximum":1048576,"default":32768}},"additionalProperties":false,"default":{}},"max_decoding_message_size":{"description":"Largest message a client may send.","type":["integer","string"],"x-value":"size","default":16777216,"x-zero-is-default":true,"maximum":2147483647,"x-nativelink-default":"4 MiB"},"tls":{"title":"ListenerTls","description":"Serve with TLS on the whole port: gRPC and HTTP pages. Changed files are read again within 5 seconds and apply to new connections; open ones stay.","type":"object","properties":{"cert_file":{"description":"PEM certificate of this server, followed by its intermediate certificates.","type":"string","x-path":true},"key_file":{"description":"PEM key of the certificate, without a password. Only the user of this process should be able to read it.","type":"string","x-path":true},"client_ca_file":{"description":"PEM file of authorities. If set, every client needs a certificate from one of them.","type":"string","x-path":true,"x-public":true},"client_crl_file":{"description":"PEM file with the revocation lists of all authorities in `client_ca_file`, each still valid. Clients with a revoked certificate are rejected.","type":"string","x-path":true,"x-public":true},"client_certificates":{"description":"Accept clients without a certificate although `client_ca_file` is set. An invalid certificate is rejected either way.","type":"string","enum":["required","optional"],"default":"required"},"min_version":{"description":"The lowest accepted TLS version.","type":"string","enum":["1.2","1.3"],"default":"1.2"}},"additionalProperties":false,"required":["cert_file","key_file"]}},"additionalProperties":false,"required":["socket_address"]};
+const schema99 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/server.json","title":"Server","description":"A listener and the services on it.","type":"object","properties":{"name":{"description":"Name of the server in logs. Left out: its index in the list.","type":"string"},"listener":{"title":"ServerListener","description":"The listener; `http` is the only kind.","type":"object","properties":{"http":{"$ref":"https://remexec.invalid/schema/listener.json"}},"additionalProperties":false,"required":["http"]},"services":{"$ref":"https://remexec.invalid/schema/services.json"},"experimental_identity_header":{"title":"BaggageIdentity","x-lenient":"always","description":"Ask clients to say who they are in a header.","type":"object","properties":{"header_name":{"description":"No longer used.","deprecated":true,"x-ignored":true},"required":{"description":"Reject calls without it.","type":["boolean","string"],"x-value":"bool","default":false,"x-available":false}},"additionalProperties":false,"default":{}}},"additionalProperties":false,"required":["listener","services"]};
+const schema100 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/listener.json","title":"Listener","description":"The address of a server and its transport settings.","type":"object","properties":{"socket_address":{"description":"`host:port`. The host may be a name; without it the server listens on every address of the machine. Port 0 takes any free port. Or `unix:/path`: a socket of this machine, without TLS; a socket that nobody listens on is replaced.","type":"string","x-address":true},"unix_socket_mode":{"description":"Permissions of the socket of `unix:/path`: who may write to it may connect. It has the group of the process, or that of its folder if the folder has the setgid bit.","type":"string","pattern":"^0?[0-7]{3}$","x-expected":"three octal digits, such as 0660","default":"0660"},"transport":{"description":"The implementation of gRPC on this listener: `remexec`, which needs far less CPU, or the library `grpc-js`, as a fallback if the first has a fault. docs/transport.md compares them.","type":"string","enum":["remexec","grpc-js"],"default":"remexec"},"freebind":{"description":"Bind to an address the machine does not have yet.","type":["boolean","string"],"x-value":"bool","default":false,"x-ignored":"Node has no way to ask for it"},"compression":{"title":"ListenerCompression","description":"Compression of gRPC messages, apart from the compressed blobs of the protocol.","type":"object","properties":{"send_compression_algorithm":{"description":"Compressions of responses, for clients that accept them. This costs about 20 ms of CPU per MiB. Blobs that a client reads compressed are not compressed again. `gzip` needs `transport: \"remexec\"`.","type":"string","enum":["none","gzip"],"default":"none"},"accepted_compression_algorithms":{"description":"Compressions accepted in requests; others are rejected with UNIMPLEMENTED. An empty list accepts none. `transport: \"grpc-js\"` always accepts gzip and deflate.","type":"array","items":{"type":"string","enum":["none","gzip","deflate"]},"default":["gzip","deflate"],"x-nativelink-default":"none"}},"additionalProperties":false,"default":{}},"max_connections":{"description":"Most connections at a time; 0 means no limit. A further one is closed at once, before any byte is read, and logged.","type":["integer","string"],"x-value":"count","minimum":0,"default":10000},"max_connections_per_address":{"description":"Most connections at a time from one address; 0 means no limit. Set it to 0, or higher, if many clients share an address, behind a proxy or NAT.","type":["integer","string"],"x-value":"count","minimum":0,"default":2000},"request_timeout_s":{"description":"How long a request message may stay incomplete while the server waits for it: the only message of most calls, each message of an upload. After that the call ends with DEADLINE_EXCEEDED; an upload can be resumed. 0 means no limit. Needs `transport: \"remexec\"`.","type":["integer","string"],"x-value":"duration","minimum":0,"maximum":86400,"default":120},"advanced_http":{"title":"AdvancedHttp","description":"HTTP/2 settings of the listener, for `transport: \"remexec\"`. docs/transport.md describes what they limit.","type":"object","properties":{"http2_keep_alive_interval":{"description":"Seconds without a byte from the client before the server sends a PING; 0 never sends one.","type":["integer","string"],"x-value":"count","minimum":0,"maximum":86400,"default":60},"experimental_http2_max_pending_accept_reset_streams":{"description":"Streams that a client may reset or break at once. A connection also gets 200 a second, and one for each answered stream. A connection that exceeds this is closed.","type":["integer","string"],"x-value":"count","minimum":1,"maximum":1000000,"default":2000},"experimental_http2_initial_stream_window_size":{"description":"Bytes that a client may send on a stream before they are read.","type":["integer","string"],"x-value":"count","minimum":16384,"maximum":2147483647,"default":262144},"experimental_http2_initial_connection_window_size":{"description":"Bytes that a client may send on all streams of a connection before they are read.","type":["integer","string"],"x-value":"count","minimum":65535,"maximum":2147483647,"default":4194304},"experimental_http2_adaptive_window":{"description":"Windows that grow automatically: set their sizes instead.","type":["boolean","string"],"x-value":"bool","default":false,"x-available":false},"experimental_http2_max_frame_size":{"description":"The largest frame that is accepted: 16,384 bytes, no other value. Larger frames save nothing.","type":["integer","string"],"x-value":"count","minimum":16384,"maximum":16384,"default":16384},"experimental_http2_max_concurrent_streams":{"description":"Most calls at a time on a connection, including cancelled calls that have not ended yet.","type":["integer","string"],"x-value":"count","minimum":1,"maximum":1000000,"default":1024},"experimental_http2_keep_alive_timeout_s":{"description":"How long the answer to a PING may take before the connection is closed.","type":["integer","string"],"x-value":"duration","minimum":1,"default":20},"experimental_http2_keep_alive_timeout":{"description":"Older spelling of `experimental_http2_keep_alive_timeout_s`.","deprecated":true,"x-alias-of":"experimental_http2_keep_alive_timeout_s","$ref":"https://remexec.invalid/schema/listener.json#/properties/advanced_http/properties/experimental_http2_keep_alive_timeout_s"},"experimental_http2_max_send_buf_size":{"description":"Bytes that may wait for the socket of a connection before the server stops producing responses for it.","type":["integer","string"],"x-value":"count","minimum":16384,"maximum":16777216,"default":65536},"experimental_http2_enable_connect_protocol":{"description":"Extended CONNECT (RFC 8441), which the server does not use.","type":["boolean","string"],"x-value":"bool","default":false,"x-available":false},"experimental_http2_max_header_list_size":{"description":"Most bytes of request header fields, counted as in RFC 9113, 6.5.2; larger requests get 431.","type":["integer","string"],"x-value":"count","minimum":8192,"maximum":1048576,"default":32768}},"additionalProperties":false,"default":{}},"max_decoding_message_size":{"description":"Largest message a client may send.","type":["integer","string"],"x-value":"size","default":16777216,"x-zero-is-default":true,"maximum":2147483647,"x-nativelink-default":"4 MiB"},"tls":{"title":"ListenerTls","description":"Serve with TLS on the whole port: gRPC and HTTP pages. Changed files are read again within 5 seconds and apply to new connections; open ones stay.","type":"object","properties":{"cert_file":{"description":"PEM certificate of this server, followed by its intermediate certificates.","type":"string","x-path":true},"key_file":{"description":"PEM key of the certificate, without a password. Only the user of this process should be able to read it.","type":"string","x-path":true},"client_ca_file":{"description":"PEM file of authorities. If set, every client needs a certificate from one of them.","type":"string","x-path":true,"x-public":true},"client_crl_file":{"description":"PEM file with the revocation lists of all authorities in `client_ca_file`, each still valid. Clients with a revoked certificate are rejected.","type":"string","x-path":true,"x-public":true},"client_certificates":{"description":"Accept clients without a certificate although `client_ca_file` is set. An invalid certificate is rejected either way.","type":"string","enum":["required","optional"],"default":"required"},"min_version":{"description":"The lowest accepted TLS version.","type":"string","enum":["1.2","1.3"],"default":"1.2"}},"additionalProperties":false,"required":["cert_file","key_file"]}},"additionalProperties":false,"required":["socket_address"]};
 const pattern3 = new RegExp("^0?[0-7]{3}$", "u");
-const schema100 = {"description":"How long the answer to a PING may take before the connection is closed.","type":["integer","string"],"x-value":"duration","minimum":1,"default":20};
+const schema101 = {"description":"How long the answer to a PING may take before the connection is closed.","type":["integer","string"],"x-value":"duration","minimum":1,"default":20};
 
-function validate223(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate225(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate223.evaluated;
+const evaluated0 = validate225.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -10387,7 +10499,7 @@ if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
 if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (typeof data !== "string")){
-const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema100.type},message:"must be integer,string",schema:schema100.type,parentSchema:schema100,data};
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema101.type},message:"must be integer,string",schema:schema101.type,parentSchema:schema101,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -10396,9 +10508,9 @@ vErrors.push(err0);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "duration", data, schema100, instancePath);
+const reason0 = checkScalar.call(this, "duration", data, schema101, instancePath);
 if(reason0 !== undefined){
-const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration",parentSchema:schema100,data};
+const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration",parentSchema:schema101,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -10409,7 +10521,7 @@ errors++;
 }
 if((typeof data == "number") && (isFinite(data))){
 if(data < 1 || isNaN(data)){
-const err2 = {instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema100,data};
+const err2 = {instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema101,data};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -10419,17 +10531,17 @@ vErrors.push(err2);
 errors++;
 }
 }
-validate223.errors = vErrors;
+validate225.errors = vErrors;
 return errors === 0;
 }
-validate223.evaluated = {"dynamicProps":false,"dynamicItems":false};
+validate225.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
 
-function validate222(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate224(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/listener.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate222.evaluated;
+const evaluated0 = validate224.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -10438,7 +10550,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.socket_address === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "socket_address"},message:"must have required property '"+"socket_address"+"'",schema:schema99.required,parentSchema:schema99,data};
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "socket_address"},message:"must have required property '"+"socket_address"+"'",schema:schema100.required,parentSchema:schema100,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -10448,8 +10560,8 @@ vErrors.push(err0);
 errors++;
 }
 for(const key0 in data){
-if(!(func1.call(schema99.properties, key0))){
-const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema99,data};
+if(!(func1.call(schema100.properties, key0))){
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema100,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -10462,7 +10574,7 @@ errors++;
 if(data.socket_address !== undefined){
 let data0 = data.socket_address;
 if(typeof data0 !== "string"){
-const err2 = {instancePath:instancePath+"/socket_address",schemaPath:"#/properties/socket_address/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema99.properties.socket_address.type,parentSchema:schema99.properties.socket_address,data:data0};
+const err2 = {instancePath:instancePath+"/socket_address",schemaPath:"#/properties/socket_address/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema100.properties.socket_address.type,parentSchema:schema100.properties.socket_address,data:data0};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -10476,7 +10588,7 @@ if(data.unix_socket_mode !== undefined){
 let data1 = data.unix_socket_mode;
 if(typeof data1 === "string"){
 if(!pattern3.test(data1)){
-const err3 = {instancePath:instancePath+"/unix_socket_mode",schemaPath:"#/properties/unix_socket_mode/pattern",keyword:"pattern",params:{pattern: "^0?[0-7]{3}$"},message:"must match pattern \""+"^0?[0-7]{3}$"+"\"",schema:"^0?[0-7]{3}$",parentSchema:schema99.properties.unix_socket_mode,data:data1};
+const err3 = {instancePath:instancePath+"/unix_socket_mode",schemaPath:"#/properties/unix_socket_mode/pattern",keyword:"pattern",params:{pattern: "^0?[0-7]{3}$"},message:"must match pattern \""+"^0?[0-7]{3}$"+"\"",schema:"^0?[0-7]{3}$",parentSchema:schema100.properties.unix_socket_mode,data:data1};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -10487,7 +10599,7 @@ errors++;
 }
 }
 else {
-const err4 = {instancePath:instancePath+"/unix_socket_mode",schemaPath:"#/properties/unix_socket_mode/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema99.properties.unix_socket_mode.type,parentSchema:schema99.properties.unix_socket_mode,data:data1};
+const err4 = {instancePath:instancePath+"/unix_socket_mode",schemaPath:"#/properties/unix_socket_mode/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema100.properties.unix_socket_mode.type,parentSchema:schema100.properties.unix_socket_mode,data:data1};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -10500,7 +10612,7 @@ errors++;
 if(data.transport !== undefined){
 let data2 = data.transport;
 if(typeof data2 !== "string"){
-const err5 = {instancePath:instancePath+"/transport",schemaPath:"#/properties/transport/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema99.properties.transport.type,parentSchema:schema99.properties.transport,data:data2};
+const err5 = {instancePath:instancePath+"/transport",schemaPath:"#/properties/transport/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema100.properties.transport.type,parentSchema:schema100.properties.transport,data:data2};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -10510,7 +10622,7 @@ vErrors.push(err5);
 errors++;
 }
 if(!((data2 === "remexec") || (data2 === "grpc-js"))){
-const err6 = {instancePath:instancePath+"/transport",schemaPath:"#/properties/transport/enum",keyword:"enum",params:{allowedValues: schema99.properties.transport.enum},message:"must be equal to one of the allowed values",schema:schema99.properties.transport.enum,parentSchema:schema99.properties.transport,data:data2};
+const err6 = {instancePath:instancePath+"/transport",schemaPath:"#/properties/transport/enum",keyword:"enum",params:{allowedValues: schema100.properties.transport.enum},message:"must be equal to one of the allowed values",schema:schema100.properties.transport.enum,parentSchema:schema100.properties.transport,data:data2};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -10523,7 +10635,7 @@ errors++;
 if(data.freebind !== undefined){
 let data3 = data.freebind;
 if((typeof data3 !== "boolean") && (typeof data3 !== "string")){
-const err7 = {instancePath:instancePath+"/freebind",schemaPath:"#/properties/freebind/type",keyword:"type",params:{type: schema99.properties.freebind.type},message:"must be boolean,string",schema:schema99.properties.freebind.type,parentSchema:schema99.properties.freebind,data:data3};
+const err7 = {instancePath:instancePath+"/freebind",schemaPath:"#/properties/freebind/type",keyword:"type",params:{type: schema100.properties.freebind.type},message:"must be boolean,string",schema:schema100.properties.freebind.type,parentSchema:schema100.properties.freebind,data:data3};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -10532,9 +10644,9 @@ vErrors.push(err7);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "bool", data3, schema99.properties.freebind, instancePath+"/freebind");
+const reason0 = checkScalar.call(this, "bool", data3, schema100.properties.freebind, instancePath+"/freebind");
 if(reason0 !== undefined){
-const err8 = {instancePath:instancePath+"/freebind",schemaPath:"#/properties/freebind/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema99.properties.freebind,data:data3};
+const err8 = {instancePath:instancePath+"/freebind",schemaPath:"#/properties/freebind/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema100.properties.freebind,data:data3};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -10549,7 +10661,7 @@ let data4 = data.compression;
 if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
 for(const key1 in data4){
 if(!((key1 === "send_compression_algorithm") || (key1 === "accepted_compression_algorithms"))){
-const err9 = {instancePath:instancePath+"/compression",schemaPath:"#/properties/compression/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema99.properties.compression,data:data4};
+const err9 = {instancePath:instancePath+"/compression",schemaPath:"#/properties/compression/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema100.properties.compression,data:data4};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -10562,7 +10674,7 @@ errors++;
 if(data4.send_compression_algorithm !== undefined){
 let data5 = data4.send_compression_algorithm;
 if(typeof data5 !== "string"){
-const err10 = {instancePath:instancePath+"/compression/send_compression_algorithm",schemaPath:"#/properties/compression/properties/send_compression_algorithm/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema99.properties.compression.properties.send_compression_algorithm.type,parentSchema:schema99.properties.compression.properties.send_compression_algorithm,data:data5};
+const err10 = {instancePath:instancePath+"/compression/send_compression_algorithm",schemaPath:"#/properties/compression/properties/send_compression_algorithm/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema100.properties.compression.properties.send_compression_algorithm.type,parentSchema:schema100.properties.compression.properties.send_compression_algorithm,data:data5};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -10572,7 +10684,7 @@ vErrors.push(err10);
 errors++;
 }
 if(!((data5 === "none") || (data5 === "gzip"))){
-const err11 = {instancePath:instancePath+"/compression/send_compression_algorithm",schemaPath:"#/properties/compression/properties/send_compression_algorithm/enum",keyword:"enum",params:{allowedValues: schema99.properties.compression.properties.send_compression_algorithm.enum},message:"must be equal to one of the allowed values",schema:schema99.properties.compression.properties.send_compression_algorithm.enum,parentSchema:schema99.properties.compression.properties.send_compression_algorithm,data:data5};
+const err11 = {instancePath:instancePath+"/compression/send_compression_algorithm",schemaPath:"#/properties/compression/properties/send_compression_algorithm/enum",keyword:"enum",params:{allowedValues: schema100.properties.compression.properties.send_compression_algorithm.enum},message:"must be equal to one of the allowed values",schema:schema100.properties.compression.properties.send_compression_algorithm.enum,parentSchema:schema100.properties.compression.properties.send_compression_algorithm,data:data5};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -10589,7 +10701,7 @@ const len0 = data6.length;
 for(let i0=0; i0<len0; i0++){
 let data7 = data6[i0];
 if(typeof data7 !== "string"){
-const err12 = {instancePath:instancePath+"/compression/accepted_compression_algorithms/" + i0,schemaPath:"#/properties/compression/properties/accepted_compression_algorithms/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema99.properties.compression.properties.accepted_compression_algorithms.items.type,parentSchema:schema99.properties.compression.properties.accepted_compression_algorithms.items,data:data7};
+const err12 = {instancePath:instancePath+"/compression/accepted_compression_algorithms/" + i0,schemaPath:"#/properties/compression/properties/accepted_compression_algorithms/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema100.properties.compression.properties.accepted_compression_algorithms.items.type,parentSchema:schema100.properties.compression.properties.accepted_compression_algorithms.items,data:data7};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -10599,7 +10711,7 @@ vErrors.push(err12);
 errors++;
 }
 if(!(((data7 === "none") || (data7 === "gzip")) || (data7 === "deflate"))){
-const err13 = {instancePath:instancePath+"/compression/accepted_compression_algorithms/" + i0,schemaPath:"#/properties/compression/properties/accepted_compression_algorithms/items/enum",keyword:"enum",params:{allowedValues: schema99.properties.compression.properties.accepted_compression_algorithms.items.enum},message:"must be equal to one of the allowed values",schema:schema99.properties.compression.properties.accepted_compression_algorithms.items.enum,parentSchema:schema99.properties.compression.properties.accepted_compression_algorithms.items,data:data7};
+const err13 = {instancePath:instancePath+"/compression/accepted_compression_algorithms/" + i0,schemaPath:"#/properties/compression/properties/accepted_compression_algorithms/items/enum",keyword:"enum",params:{allowedValues: schema100.properties.compression.properties.accepted_compression_algorithms.items.enum},message:"must be equal to one of the allowed values",schema:schema100.properties.compression.properties.accepted_compression_algorithms.items.enum,parentSchema:schema100.properties.compression.properties.accepted_compression_algorithms.items,data:data7};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -10611,7 +10723,7 @@ errors++;
 }
 }
 else {
-const err14 = {instancePath:instancePath+"/compression/accepted_compression_algorithms",schemaPath:"#/properties/compression/properties/accepted_compression_algorithms/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema99.properties.compression.properties.accepted_compression_algorithms.type,parentSchema:schema99.properties.compression.properties.accepted_compression_algorithms,data:data6};
+const err14 = {instancePath:instancePath+"/compression/accepted_compression_algorithms",schemaPath:"#/properties/compression/properties/accepted_compression_algorithms/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema100.properties.compression.properties.accepted_compression_algorithms.type,parentSchema:schema100.properties.compression.properties.accepted_compression_algorithms,data:data6};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -10623,7 +10735,7 @@ errors++;
 }
 }
 else {
-const err15 = {instancePath:instancePath+"/compression",schemaPath:"#/properties/compression/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema99.properties.compression.type,parentSchema:schema99.properties.compression,data:data4};
+const err15 = {instancePath:instancePath+"/compression",schemaPath:"#/properties/compression/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema100.properties.compression.type,parentSchema:schema100.properties.compression,data:data4};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -10636,7 +10748,7 @@ errors++;
 if(data.max_connections !== undefined){
 let data8 = data.max_connections;
 if((!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))) && (typeof data8 !== "string")){
-const err16 = {instancePath:instancePath+"/max_connections",schemaPath:"#/properties/max_connections/type",keyword:"type",params:{type: schema99.properties.max_connections.type},message:"must be integer,string",schema:schema99.properties.max_connections.type,parentSchema:schema99.properties.max_connections,data:data8};
+const err16 = {instancePath:instancePath+"/max_connections",schemaPath:"#/properties/max_connections/type",keyword:"type",params:{type: schema100.properties.max_connections.type},message:"must be integer,string",schema:schema100.properties.max_connections.type,parentSchema:schema100.properties.max_connections,data:data8};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -10645,9 +10757,9 @@ vErrors.push(err16);
 }
 errors++;
 }
-const reason1 = checkScalar.call(this, "count", data8, schema99.properties.max_connections, instancePath+"/max_connections");
+const reason1 = checkScalar.call(this, "count", data8, schema100.properties.max_connections, instancePath+"/max_connections");
 if(reason1 !== undefined){
-const err17 = {instancePath:instancePath+"/max_connections",schemaPath:"#/properties/max_connections/x-value",keyword:"x-value",params:{},message:reason1,schema:"count",parentSchema:schema99.properties.max_connections,data:data8};
+const err17 = {instancePath:instancePath+"/max_connections",schemaPath:"#/properties/max_connections/x-value",keyword:"x-value",params:{},message:reason1,schema:"count",parentSchema:schema100.properties.max_connections,data:data8};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -10658,7 +10770,7 @@ errors++;
 }
 if((typeof data8 == "number") && (isFinite(data8))){
 if(data8 < 0 || isNaN(data8)){
-const err18 = {instancePath:instancePath+"/max_connections",schemaPath:"#/properties/max_connections/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema99.properties.max_connections,data:data8};
+const err18 = {instancePath:instancePath+"/max_connections",schemaPath:"#/properties/max_connections/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema100.properties.max_connections,data:data8};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -10672,7 +10784,7 @@ errors++;
 if(data.max_connections_per_address !== undefined){
 let data9 = data.max_connections_per_address;
 if((!(((typeof data9 == "number") && (!(data9 % 1) && !isNaN(data9))) && (isFinite(data9)))) && (typeof data9 !== "string")){
-const err19 = {instancePath:instancePath+"/max_connections_per_address",schemaPath:"#/properties/max_connections_per_address/type",keyword:"type",params:{type: schema99.properties.max_connections_per_address.type},message:"must be integer,string",schema:schema99.properties.max_connections_per_address.type,parentSchema:schema99.properties.max_connections_per_address,data:data9};
+const err19 = {instancePath:instancePath+"/max_connections_per_address",schemaPath:"#/properties/max_connections_per_address/type",keyword:"type",params:{type: schema100.properties.max_connections_per_address.type},message:"must be integer,string",schema:schema100.properties.max_connections_per_address.type,parentSchema:schema100.properties.max_connections_per_address,data:data9};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -10681,9 +10793,9 @@ vErrors.push(err19);
 }
 errors++;
 }
-const reason2 = checkScalar.call(this, "count", data9, schema99.properties.max_connections_per_address, instancePath+"/max_connections_per_address");
+const reason2 = checkScalar.call(this, "count", data9, schema100.properties.max_connections_per_address, instancePath+"/max_connections_per_address");
 if(reason2 !== undefined){
-const err20 = {instancePath:instancePath+"/max_connections_per_address",schemaPath:"#/properties/max_connections_per_address/x-value",keyword:"x-value",params:{},message:reason2,schema:"count",parentSchema:schema99.properties.max_connections_per_address,data:data9};
+const err20 = {instancePath:instancePath+"/max_connections_per_address",schemaPath:"#/properties/max_connections_per_address/x-value",keyword:"x-value",params:{},message:reason2,schema:"count",parentSchema:schema100.properties.max_connections_per_address,data:data9};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -10694,7 +10806,7 @@ errors++;
 }
 if((typeof data9 == "number") && (isFinite(data9))){
 if(data9 < 0 || isNaN(data9)){
-const err21 = {instancePath:instancePath+"/max_connections_per_address",schemaPath:"#/properties/max_connections_per_address/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema99.properties.max_connections_per_address,data:data9};
+const err21 = {instancePath:instancePath+"/max_connections_per_address",schemaPath:"#/properties/max_connections_per_address/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema100.properties.max_connections_per_address,data:data9};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -10708,7 +10820,7 @@ errors++;
 if(data.request_timeout_s !== undefined){
 let data10 = data.request_timeout_s;
 if((!(((typeof data10 == "number") && (!(data10 % 1) && !isNaN(data10))) && (isFinite(data10)))) && (typeof data10 !== "string")){
-const err22 = {instancePath:instancePath+"/request_timeout_s",schemaPath:"#/properties/request_timeout_s/type",keyword:"type",params:{type: schema99.properties.request_timeout_s.type},message:"must be integer,string",schema:schema99.properties.request_timeout_s.type,parentSchema:schema99.properties.request_timeout_s,data:data10};
+const err22 = {instancePath:instancePath+"/request_timeout_s",schemaPath:"#/properties/request_timeout_s/type",keyword:"type",params:{type: schema100.properties.request_timeout_s.type},message:"must be integer,string",schema:schema100.properties.request_timeout_s.type,parentSchema:schema100.properties.request_timeout_s,data:data10};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -10717,9 +10829,9 @@ vErrors.push(err22);
 }
 errors++;
 }
-const reason3 = checkScalar.call(this, "duration", data10, schema99.properties.request_timeout_s, instancePath+"/request_timeout_s");
+const reason3 = checkScalar.call(this, "duration", data10, schema100.properties.request_timeout_s, instancePath+"/request_timeout_s");
 if(reason3 !== undefined){
-const err23 = {instancePath:instancePath+"/request_timeout_s",schemaPath:"#/properties/request_timeout_s/x-value",keyword:"x-value",params:{},message:reason3,schema:"duration",parentSchema:schema99.properties.request_timeout_s,data:data10};
+const err23 = {instancePath:instancePath+"/request_timeout_s",schemaPath:"#/properties/request_timeout_s/x-value",keyword:"x-value",params:{},message:reason3,schema:"duration",parentSchema:schema100.properties.request_timeout_s,data:data10};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -10730,7 +10842,7 @@ errors++;
 }
 if((typeof data10 == "number") && (isFinite(data10))){
 if(data10 > 86400 || isNaN(data10)){
-const err24 = {instancePath:instancePath+"/request_timeout_s",schemaPath:"#/properties/request_timeout_s/maximum",keyword:"maximum",params:{comparison: "<=", limit: 86400},message:"must be <= 86400",schema:86400,parentSchema:schema99.properties.request_timeout_s,data:data10};
+const err24 = {instancePath:instancePath+"/request_timeout_s",schemaPath:"#/properties/request_timeout_s/maximum",keyword:"maximum",params:{comparison: "<=", limit: 86400},message:"must be <= 86400",schema:86400,parentSchema:schema100.properties.request_timeout_s,data:data10};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -10740,7 +10852,7 @@ vErrors.push(err24);
 errors++;
 }
 if(data10 < 0 || isNaN(data10)){
-const err25 = {instancePath:instancePath+"/request_timeout_s",schemaPath:"#/properties/request_timeout_s/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema99.properties.request_timeout_s,data:data10};
+const err25 = {instancePath:instancePath+"/request_timeout_s",schemaPath:"#/properties/request_timeout_s/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema100.properties.request_timeout_s,data:data10};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -10755,8 +10867,8 @@ if(data.advanced_http !== undefined){
 let data11 = data.advanced_http;
 if(data11 && typeof data11 == "object" && !Array.isArray(data11)){
 for(const key2 in data11){
-if(!(func1.call(schema99.properties.advanced_http.properties, key2))){
-const err26 = {instancePath:instancePath+"/advanced_http",schemaPath:"#/properties/advanced_http/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties",schema:false,parentSchema:schema99.properties.advanced_http,data:data11};
+if(!(func1.call(schema100.properties.advanced_http.properties, key2))){
+const err26 = {instancePath:instancePath+"/advanced_http",schemaPath:"#/properties/advanced_http/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties",schema:false,parentSchema:schema100.properties.advanced_http,data:data11};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -10769,7 +10881,7 @@ errors++;
 if(data11.http2_keep_alive_interval !== undefined){
 let data12 = data11.http2_keep_alive_interval;
 if((!(((typeof data12 == "number") && (!(data12 % 1) && !isNaN(data12))) && (isFinite(data12)))) && (typeof data12 !== "string")){
-const err27 = {instancePath:instancePath+"/advanced_http/http2_keep_alive_interval",schemaPath:"#/properties/advanced_http/properties/http2_keep_alive_interval/type",keyword:"type",params:{type: schema99.properties.advanced_http.properties.http2_keep_alive_interval.type},message:"must be integer,string",schema:schema99.properties.advanced_http.properties.http2_keep_alive_interval.type,parentSchema:schema99.properties.advanced_http.properties.http2_keep_alive_interval,data:data12};
+const err27 = {instancePath:instancePath+"/advanced_http/http2_keep_alive_interval",schemaPath:"#/properties/advanced_http/properties/http2_keep_alive_interval/type",keyword:"type",params:{type: schema100.properties.advanced_http.properties.http2_keep_alive_interval.type},message:"must be integer,string",schema:schema100.properties.advanced_http.properties.http2_keep_alive_interval.type,parentSchema:schema100.properties.advanced_http.properties.http2_keep_alive_interval,data:data12};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -10778,9 +10890,9 @@ vErrors.push(err27);
 }
 errors++;
 }
-const reason4 = checkScalar.call(this, "count", data12, schema99.properties.advanced_http.properties.http2_keep_alive_interval, instancePath+"/advanced_http/http2_keep_alive_interval");
+const reason4 = checkScalar.call(this, "count", data12, schema100.properties.advanced_http.properties.http2_keep_alive_interval, instancePath+"/advanced_http/http2_keep_alive_interval");
 if(reason4 !== undefined){
-const err28 = {instancePath:instancePath+"/advanced_http/http2_keep_alive_interval",schemaPath:"#/properties/advanced_http/properties/http2_keep_alive_interval/x-value",keyword:"x-value",params:{},message:reason4,schema:"count",parentSchema:schema99.properties.advanced_http.properties.http2_keep_alive_interval,data:data12};
+const err28 = {instancePath:instancePath+"/advanced_http/http2_keep_alive_interval",schemaPath:"#/properties/advanced_http/properties/http2_keep_alive_interval/x-value",keyword:"x-value",params:{},message:reason4,schema:"count",parentSchema:schema100.properties.advanced_http.properties.http2_keep_alive_interval,data:data12};
 if(vErrors === null){
 vErrors = [err28];
 }
@@ -10791,7 +10903,7 @@ errors++;
 }
 if((typeof data12 == "number") && (isFinite(data12))){
 if(data12 > 86400 || isNaN(data12)){
-const err29 = {instancePath:instancePath+"/advanced_http/http2_keep_alive_interval",schemaPath:"#/properties/advanced_http/properties/http2_keep_alive_interval/maximum",keyword:"maximum",params:{comparison: "<=", limit: 86400},message:"must be <= 86400",schema:86400,parentSchema:schema99.properties.advanced_http.properties.http2_keep_alive_interval,data:data12};
+const err29 = {instancePath:instancePath+"/advanced_http/http2_keep_alive_interval",schemaPath:"#/properties/advanced_http/properties/http2_keep_alive_interval/maximum",keyword:"maximum",params:{comparison: "<=", limit: 86400},message:"must be <= 86400",schema:86400,parentSchema:schema100.properties.advanced_http.properties.http2_keep_alive_interval,data:data12};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -10801,7 +10913,7 @@ vErrors.push(err29);
 errors++;
 }
 if(data12 < 0 || isNaN(data12)){
-const err30 = {instancePath:instancePath+"/advanced_http/http2_keep_alive_interval",schemaPath:"#/properties/advanced_http/properties/http2_keep_alive_interval/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema99.properties.advanced_http.properties.http2_keep_alive_interval,data:data12};
+const err30 = {instancePath:instancePath+"/advanced_http/http2_keep_alive_interval",schemaPath:"#/properties/advanced_http/properties/http2_keep_alive_interval/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema100.properties.advanced_http.properties.http2_keep_alive_interval,data:data12};
 if(vErrors === null){
 vErrors = [err30];
 }
@@ -10815,7 +10927,7 @@ errors++;
 if(data11.experimental_http2_max_pending_accept_reset_streams !== undefined){
 let data13 = data11.experimental_http2_max_pending_accept_reset_streams;
 if((!(((typeof data13 == "number") && (!(data13 % 1) && !isNaN(data13))) && (isFinite(data13)))) && (typeof data13 !== "string")){
-const err31 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_pending_accept_reset_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_pending_accept_reset_streams/type",keyword:"type",params:{type: schema99.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams.type},message:"must be integer,string",schema:schema99.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams.type,parentSchema:schema99.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams,data:data13};
+const err31 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_pending_accept_reset_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_pending_accept_reset_streams/type",keyword:"type",params:{type: schema100.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams.type},message:"must be integer,string",schema:schema100.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams.type,parentSchema:schema100.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams,data:data13};
 if(vErrors === null){
 vErrors = [err31];
 }
@@ -10824,9 +10936,9 @@ vErrors.push(err31);
 }
 errors++;
 }
-const reason5 = checkScalar.call(this, "count", data13, schema99.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams, instancePath+"/advanced_http/experimental_http2_max_pending_accept_reset_streams");
+const reason5 = checkScalar.call(this, "count", data13, schema100.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams, instancePath+"/advanced_http/experimental_http2_max_pending_accept_reset_streams");
 if(reason5 !== undefined){
-const err32 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_pending_accept_reset_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_pending_accept_reset_streams/x-value",keyword:"x-value",params:{},message:reason5,schema:"count",parentSchema:schema99.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams,data:data13};
+const err32 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_pending_accept_reset_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_pending_accept_reset_streams/x-value",keyword:"x-value",params:{},message:reason5,schema:"count",parentSchema:schema100.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams,data:data13};
 if(vErrors === null){
 vErrors = [err32];
 }
@@ -10837,7 +10949,7 @@ errors++;
 }
 if((typeof data13 == "number") && (isFinite(data13))){
 if(data13 > 1000000 || isNaN(data13)){
-const err33 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_pending_accept_reset_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_pending_accept_reset_streams/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000},message:"must be <= 1000000",schema:1000000,parentSchema:schema99.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams,data:data13};
+const err33 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_pending_accept_reset_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_pending_accept_reset_streams/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000},message:"must be <= 1000000",schema:1000000,parentSchema:schema100.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams,data:data13};
 if(vErrors === null){
 vErrors = [err33];
 }
@@ -10847,7 +10959,7 @@ vErrors.push(err33);
 errors++;
 }
 if(data13 < 1 || isNaN(data13)){
-const err34 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_pending_accept_reset_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_pending_accept_reset_streams/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema99.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams,data:data13};
+const err34 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_pending_accept_reset_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_pending_accept_reset_streams/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema100.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams,data:data13};
 if(vErrors === null){
 vErrors = [err34];
 }
@@ -10861,7 +10973,7 @@ errors++;
 if(data11.experimental_http2_initial_stream_window_size !== undefined){
 let data14 = data11.experimental_http2_initial_stream_window_size;
 if((!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14)))) && (typeof data14 !== "string")){
-const err35 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_stream_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_stream_window_size/type",keyword:"type",params:{type: schema99.properties.advanced_http.properties.experimental_http2_initial_stream_window_size.type},message:"must be integer,string",schema:schema99.properties.advanced_http.properties.experimental_http2_initial_stream_window_size.type,parentSchema:schema99.properties.advanced_http.properties.experimental_http2_initial_stream_window_size,data:data14};
+const err35 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_stream_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_stream_window_size/type",keyword:"type",params:{type: schema100.properties.advanced_http.properties.experimental_http2_initial_stream_window_size.type},message:"must be integer,string",schema:schema100.properties.advanced_http.properties.experimental_http2_initial_stream_window_size.type,parentSchema:schema100.properties.advanced_http.properties.experimental_http2_initial_stream_window_size,data:data14};
 if(vErrors === null){
 vErrors = [err35];
 }
@@ -10870,9 +10982,9 @@ vErrors.push(err35);
 }
 errors++;
 }
-const reason6 = checkScalar.call(this, "count", data14, schema99.properties.advanced_http.properties.experimental_http2_initial_stream_window_size, instancePath+"/advanced_http/experimental_http2_initial_stream_window_size");
+const reason6 = checkScalar.call(this, "count", data14, schema100.properties.advanced_http.properties.experimental_http2_initial_stream_window_size, instancePath+"/advanced_http/experimental_http2_initial_stream_window_size");
 if(reason6 !== undefined){
-const err36 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_stream_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_stream_window_size/x-value",keyword:"x-value",params:{},message:reason6,schema:"count",parentSchema:schema99.properties.advanced_http.properties.experimental_http2_initial_stream_window_size,data:data14};
+const err36 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_stream_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_stream_window_size/x-value",keyword:"x-value",params:{},message:reason6,schema:"count",parentSchema:schema100.properties.advanced_http.properties.experimental_http2_initial_stream_window_size,data:data14};
 if(vErrors === null){
 vErrors = [err36];
 }
@@ -10883,7 +10995,7 @@ errors++;
 }
 if((typeof data14 == "number") && (isFinite(data14))){
 if(data14 > 2147483647 || isNaN(data14)){
-const err37 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_stream_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_stream_window_size/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647",schema:2147483647,parentSchema:schema99.properties.advanced_http.properties.experimental_http2_initial_stream_window_size,data:data14};
+const err37 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_stream_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_stream_window_size/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647",schema:2147483647,parentSchema:schema100.properties.advanced_http.properties.experimental_http2_initial_stream_window_size,data:data14};
 if(vErrors === null){
 vErrors = [err37];
 }
@@ -10893,7 +11005,7 @@ vErrors.push(err37);
 errors++;
 }
 if(data14 < 16384 || isNaN(data14)){
-const err38 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_stream_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_stream_window_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 16384},message:"must be >= 16384",schema:16384,parentSchema:schema99.properties.advanced_http.properties.experimental_http2_initial_stream_window_size,data:data14};
+const err38 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_stream_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_stream_window_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 16384},message:"must be >= 16384",schema:16384,parentSchema:schema100.properties.advanced_http.properties.experimental_http2_initial_stream_window_size,data:data14};
 if(vErrors === null){
 vErrors = [err38];
 }
@@ -10907,7 +11019,7 @@ errors++;
 if(data11.experimental_http2_initial_connection_window_size !== undefined){
 let data15 = data11.experimental_http2_initial_connection_window_size;
 if((!(((typeof data15 == "number") && (!(data15 % 1) && !isNaN(data15))) && (isFinite(data15)))) && (typeof data15 !== "string")){
-const err39 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_connection_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_connection_window_size/type",keyword:"type",params:{type: schema99.properties.advanced_http.properties.experimental_http2_initial_connection_window_size.type},message:"must be integer,string",schema:schema99.properties.advanced_http.properties.experimental_http2_initial_connection_window_size.type,parentSchema:schema99.properties.advanced_http.properties.experimental_http2_initial_connection_window_size,data:data15};
+const err39 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_connection_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_connection_window_size/type",keyword:"type",params:{type: schema100.properties.advanced_http.properties.experimental_http2_initial_connection_window_size.type},message:"must be integer,string",schema:schema100.properties.advanced_http.properties.experimental_http2_initial_connection_window_size.type,parentSchema:schema100.properties.advanced_http.properties.experimental_http2_initial_connection_window_size,data:data15};
 if(vErrors === null){
 vErrors = [err39];
 }
@@ -10916,9 +11028,9 @@ vErrors.push(err39);
 }
 errors++;
 }
-const reason7 = checkScalar.call(this, "count", data15, schema99.properties.advanced_http.properties.experimental_http2_initial_connection_window_size, instancePath+"/advanced_http/experimental_http2_initial_connection_window_size");
+const reason7 = checkScalar.call(this, "count", data15, schema100.properties.advanced_http.properties.experimental_http2_initial_connection_window_size, instancePath+"/advanced_http/experimental_http2_initial_connection_window_size");
 if(reason7 !== undefined){
-const err40 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_connection_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_connection_window_size/x-value",keyword:"x-value",params:{},message:reason7,schema:"count",parentSchema:schema99.properties.advanced_http.properties.experimental_http2_initial_connection_window_size,data:data15};
+const err40 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_connection_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_connection_window_size/x-value",keyword:"x-value",params:{},message:reason7,schema:"count",parentSchema:schema100.properties.advanced_http.properties.experimental_http2_initial_connection_window_size,data:data15};
 if(vErrors === null){
 vErrors = [err40];
 }
@@ -10929,7 +11041,7 @@ errors++;
 }
 if((typeof data15 == "number") && (isFinite(data15))){
 if(data15 > 2147483647 || isNaN(data15)){
-const err41 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_connection_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_connection_window_size/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647",schema:2147483647,parentSchema:schema99.properties.advanced_http.properties.experimental_http2_initial_connection_window_size,data:data15};
+const err41 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_connection_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_connection_window_size/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647",schema:2147483647,parentSchema:schema100.properties.advanced_http.properties.experimental_http2_initial_connection_window_size,data:data15};
 if(vErrors === null){
 vErrors = [err41];
 }
@@ -10939,7 +11051,7 @@ vErrors.push(err41);
 errors++;
 }
 if(data15 < 65535 || isNaN(data15)){
-const err42 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_connection_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_connection_window_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 65535},message:"must be >= 65535",schema:65535,parentSchema:schema99.properties.advanced_http.properties.experimental_http2_initial_connection_window_size,data:data15};
+const err42 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_connection_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_connection_window_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 65535},message:"must be >= 65535",schema:65535,parentSchema:schema100.properties.advanced_http.properties.experimental_http2_initial_connection_window_size,data:data15};
 if(vErrors === null){
 vErrors = [err42];
 }
@@ -10953,7 +11065,7 @@ errors++;
 if(data11.experimental_http2_adaptive_window !== undefined){
 let data16 = data11.experimental_http2_adaptive_window;
 if((typeof data16 !== "boolean") && (typeof data16 !== "string")){
-const err43 = {instancePath:instancePath+"/advanced_http/experimental_http2_adaptive_window",schemaPath:"#/properties/advanced_http/properties/experimental_http2_adaptive_window/type",keyword:"type",params:{type: schema99.properties.advanced_http.properties.experimental_http2_adaptive_window.type},message:"must be boolean,string",schema:schema99.properties.advanced_http.properties.experimental_http2_adaptive_window.type,parentSchema:schema99.properties.advanced_http.properties.experimental_http2_adaptive_window,data:data16};
+const err43 = {instancePath:instancePath+"/advanced_http/experimental_http2_adaptive_window",schemaPath:"#/properties/advanced_http/properties/experimental_http2_adaptive_window/type",keyword:"type",params:{type: schema100.properties.advanced_http.properties.experimental_http2_adaptive_window.type},message:"must be boolean,string",schema:schema100.properties.advanced_http.properties.experimental_http2_adaptive_window.type,parentSchema:schema100.properties.advanced_http.properties.experimental_http2_adaptive_window,data:data16};
 if(vErrors === null){
 vErrors = [err43];
 }
@@ -10962,9 +11074,9 @@ vErrors.push(err43);
 }
 errors++;
 }
-const reason8 = checkScalar.call(this, "bool", data16, schema99.properties.advanced_http.properties.experimental_http2_adaptive_window, instancePath+"/advanced_http/experimental_http2_adaptive_window");
+const reason8 = checkScalar.call(this, "bool", data16, schema100.properties.advanced_http.properties.experimental_http2_adaptive_window, instancePath+"/advanced_http/experimental_http2_adaptive_window");
 if(reason8 !== undefined){
-const err44 = {instancePath:instancePath+"/advanced_http/experimental_http2_adaptive_window",schemaPath:"#/properties/advanced_http/properties/experimental_http2_adaptive_window/x-value",keyword:"x-value",params:{},message:reason8,schema:"bool",parentSchema:schema99.properties.advanced_http.properties.experimental_http2_adaptive_window,data:data16};
+const err44 = {instancePath:instancePath+"/advanced_http/experimental_http2_adaptive_window",schemaPath:"#/properties/advanced_http/properties/experimental_http2_adaptive_window/x-value",keyword:"x-value",params:{},message:reason8,schema:"bool",parentSchema:schema100.properties.advanced_http.properties.experimental_http2_adaptive_window,data:data16};
 if(vErrors === null){
 vErrors = [err44];
 }
@@ -10977,7 +11089,7 @@ errors++;
 if(data11.experimental_http2_max_frame_size !== undefined){
 let data17 = data11.experimental_http2_max_frame_size;
 if((!(((typeof data17 == "number") && (!(data17 % 1) && !isNaN(data17))) && (isFinite(data17)))) && (typeof data17 !== "string")){
-const err45 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_frame_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_frame_size/type",keyword:"type",params:{type: schema99.properties.advanced_http.properties.experimental_http2_max_frame_size.type},message:"must be integer,string",schema:schema99.properties.advanced_http.properties.experimental_http2_max_frame_size.type,parentSchema:schema99.properties.advanced_http.properties.experimental_http2_max_frame_size,data:data17};
+const err45 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_frame_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_frame_size/type",keyword:"type",params:{type: schema100.properties.advanced_http.properties.experimental_http2_max_frame_size.type},message:"must be integer,string",schema:schema100.properties.advanced_http.properties.experimental_http2_max_frame_size.type,parentSchema:schema100.properties.advanced_http.properties.experimental_http2_max_frame_size,data:data17};
 if(vErrors === null){
 vErrors = [err45];
 }
@@ -10986,9 +11098,9 @@ vErrors.push(err45);
 }
 errors++;
 }
-const reason9 = checkScalar.call(this, "count", data17, schema99.properties.advanced_http.properties.experimental_http2_max_frame_size, instancePath+"/advanced_http/experimental_http2_max_frame_size");
+const reason9 = checkScalar.call(this, "count", data17, schema100.properties.advanced_http.properties.experimental_http2_max_frame_size, instancePath+"/advanced_http/experimental_http2_max_frame_size");
 if(reason9 !== undefined){
-const err46 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_frame_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_frame_size/x-value",keyword:"x-value",params:{},message:reason9,schema:"count",parentSchema:schema99.properties.advanced_http.properties.experimental_http2_max_frame_size,data:data17};
+const err46 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_frame_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_frame_size/x-value",keyword:"x-value",params:{},message:reason9,schema:"count",parentSchema:schema100.properties.advanced_http.properties.experimental_http2_max_frame_size,data:data17};
 if(vErrors === null){
 vErrors = [err46];
 }
@@ -10999,7 +11111,7 @@ errors++;
 }
 if((typeof data17 == "number") && (isFinite(data17))){
 if(data17 > 16384 || isNaN(data17)){
-const err47 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_frame_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_frame_size/maximum",keyword:"maximum",params:{comparison: "<=", limit: 16384},message:"must be <= 16384",schema:16384,parentSchema:schema99.properties.advanced_http.properties.experimental_http2_max_frame_size,data:data17};
+const err47 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_frame_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_frame_size/maximum",keyword:"maximum",params:{comparison: "<=", limit: 16384},message:"must be <= 16384",schema:16384,parentSchema:schema100.properties.advanced_http.properties.experimental_http2_max_frame_size,data:data17};
 if(vErrors === null){
 vErrors = [err47];
 }
@@ -11009,7 +11121,7 @@ vErrors.push(err47);
 errors++;
 }
 if(data17 < 16384 || isNaN(data17)){
-const err48 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_frame_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_frame_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 16384},message:"must be >= 16384",schema:16384,parentSchema:schema99.properties.advanced_http.properties.experimental_http2_max_frame_size,data:data17};
+const err48 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_frame_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_frame_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 16384},message:"must be >= 16384",schema:16384,parentSchema:schema100.properties.advanced_http.properties.experimental_http2_max_frame_size,data:data17};
 if(vErrors === null){
 vErrors = [err48];
 }
@@ -11023,7 +11135,7 @@ errors++;
 if(data11.experimental_http2_max_concurrent_streams !== undefined){
 let data18 = data11.experimental_http2_max_concurrent_streams;
 if((!(((typeof data18 == "number") && (!(data18 % 1) && !isNaN(data18))) && (isFinite(data18)))) && (typeof data18 !== "string")){
-const err49 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_concurrent_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_concurrent_streams/type",keyword:"type",params:{type: schema99.properties.advanced_http.properties.experimental_http2_max_concurrent_streams.type},message:"must be integer,string",schema:schema99.properties.advanced_http.properties.experimental_http2_max_concurrent_streams.type,parentSchema:schema99.properties.advanced_http.properties.experimental_http2_max_concurrent_streams,data:data18};
+const err49 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_concurrent_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_concurrent_streams/type",keyword:"type",params:{type: schema100.properties.advanced_http.properties.experimental_http2_max_concurrent_streams.type},message:"must be integer,string",schema:schema100.properties.advanced_http.properties.experimental_http2_max_concurrent_streams.type,parentSchema:schema100.properties.advanced_http.properties.experimental_http2_max_concurrent_streams,data:data18};
 if(vErrors === null){
 vErrors = [err49];
 }
@@ -11032,9 +11144,9 @@ vErrors.push(err49);
 }
 errors++;
 }
-const reason10 = checkScalar.call(this, "count", data18, schema99.properties.advanced_http.properties.experimental_http2_max_concurrent_streams, instancePath+"/advanced_http/experimental_http2_max_concurrent_streams");
+const reason10 = checkScalar.call(this, "count", data18, schema100.properties.advanced_http.properties.experimental_http2_max_concurrent_streams, instancePath+"/advanced_http/experimental_http2_max_concurrent_streams");
 if(reason10 !== undefined){
-const err50 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_concurrent_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_concurrent_streams/x-value",keyword:"x-value",params:{},message:reason10,schema:"count",parentSchema:schema99.properties.advanced_http.properties.experimental_http2_max_concurrent_streams,data:data18};
+const err50 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_concurrent_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_concurrent_streams/x-value",keyword:"x-value",params:{},message:reason10,schema:"count",parentSchema:schema100.properties.advanced_http.properties.experimental_http2_max_concurrent_streams,data:data18};
 if(vErrors === null){
 vErrors = [err50];
 }
@@ -11045,7 +11157,7 @@ errors++;
 }
 if((typeof data18 == "number") && (isFinite(data18))){
 if(data18 > 1000000 || isNaN(data18)){
-const err51 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_concurrent_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_concurrent_streams/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000},message:"must be <= 1000000",schema:1000000,parentSchema:schema99.properties.advanced_http.properties.experimental_http2_max_concurrent_streams,data:data18};
+const err51 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_concurrent_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_concurrent_streams/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000},message:"must be <= 1000000",schema:1000000,parentSchema:schema100.properties.advanced_http.properties.experimental_http2_max_concurrent_streams,data:data18};
 if(vErrors === null){
 vErrors = [err51];
 }
@@ -11055,7 +11167,7 @@ vErrors.push(err51);
 errors++;
 }
 if(data18 < 1 || isNaN(data18)){
-const err52 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_concurrent_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_concurrent_streams/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema99.properties.advanced_http.properties.experimental_http2_max_concurrent_streams,data:data18};
+const err52 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_concurrent_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_concurrent_streams/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema100.properties.advanced_http.properties.experimental_http2_max_concurrent_streams,data:data18};
 if(vErrors === null){
 vErrors = [err52];
 }
@@ -11069,7 +11181,7 @@ errors++;
 if(data11.experimental_http2_keep_alive_timeout_s !== undefined){
 let data19 = data11.experimental_http2_keep_alive_timeout_s;
 if((!(((typeof data19 == "number") && (!(data19 % 1) && !isNaN(data19))) && (isFinite(data19)))) && (typeof data19 !== "string")){
-const err53 = {instancePath:instancePath+"/advanced_http/experimental_http2_keep_alive_timeout_s",schemaPath:"#/properties/advanced_http/properties/experimental_http2_keep_alive_timeout_s/type",keyword:"type",params:{type: schema99.properties.advanced_http.properties.experimental_http2_keep_alive_timeout_s.type},message:"must be integer,string",schema:schema99.properties.advanced_http.properties.experimental_http2_keep_alive_timeout_s.type,parentSchema:schema99.properties.advanced_http.properties.experimental_http2_keep_alive_timeout_s,data:data19};
+const err53 = {instancePath:instancePath+"/advanced_http/experimental_http2_keep_alive_timeout_s",schemaPath:"#/properties/advanced_http/properties/experimental_http2_keep_alive_timeout_s/type",keyword:"type",params:{type: schema100.properties.advanced_http.properties.experimental_http2_keep_alive_timeout_s.type},message:"must be integer,string",schema:schema100.properties.advanced_http.properties.experimental_http2_keep_alive_timeout_s.type,parentSchema:schema100.properties.advanced_http.properties.experimental_http2_keep_alive_timeout_s,data:data19};
 if(vErrors === null){
 vErrors = [err53];
 }
@@ -11078,9 +11190,9 @@ vErrors.push(err53);
 }
 errors++;
 }
-const reason11 = checkScalar.call(this, "duration", data19, schema99.properties.advanced_http.properties.experimental_http2_keep_alive_timeout_s, instancePath+"/advanced_http/experimental_http2_keep_alive_timeout_s");
+const reason11 = checkScalar.call(this, "duration", data19, schema100.properties.advanced_http.properties.experimental_http2_keep_alive_timeout_s, instancePath+"/advanced_http/experimental_http2_keep_alive_timeout_s");
 if(reason11 !== undefined){
-const err54 = {instancePath:instancePath+"/advanced_http/experimental_http2_keep_alive_timeout_s",schemaPath:"#/properties/advanced_http/properties/experimental_http2_keep_alive_timeout_s/x-value",keyword:"x-value",params:{},message:reason11,schema:"duration",parentSchema:schema99.properties.advanced_http.properties.experimental_http2_keep_alive_timeout_s,data:data19};
+const err54 = {instancePath:instancePath+"/advanced_http/experimental_http2_keep_alive_timeout_s",schemaPath:"#/properties/advanced_http/properties/experimental_http2_keep_alive_timeout_s/x-value",keyword:"x-value",params:{},message:reason11,schema:"duration",parentSchema:schema100.properties.advanced_http.properties.experimental_http2_keep_alive_timeout_s,data:data19};
 if(vErrors === null){
 vErrors = [err54];
 }
@@ -11091,7 +11203,7 @@ errors++;
 }
 if((typeof data19 == "number") && (isFinite(data19))){
 if(data19 < 1 || isNaN(data19)){
-const err55 = {instancePath:instancePath+"/advanced_http/experimental_http2_keep_alive_timeout_s",schemaPath:"#/properties/advanced_http/properties/experimental_http2_keep_alive_timeout_s/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema99.properties.advanced_http.properties.experimental_http2_keep_alive_timeout_s,data:data19};
+const err55 = {instancePath:instancePath+"/advanced_http/experimental_http2_keep_alive_timeout_s",schemaPath:"#/properties/advanced_http/properties/experimental_http2_keep_alive_timeout_s/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema100.properties.advanced_http.properties.experimental_http2_keep_alive_timeout_s,data:data19};
 if(vErrors === null){
 vErrors = [err55];
 }
@@ -11103,15 +11215,15 @@ errors++;
 }
 }
 if(data11.experimental_http2_keep_alive_timeout !== undefined){
-if(!(validate223.call(this, data11.experimental_http2_keep_alive_timeout, {instancePath:instancePath+"/advanced_http/experimental_http2_keep_alive_timeout",parentData:data11,parentDataProperty:"experimental_http2_keep_alive_timeout",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate223.errors : vErrors.concat(validate223.errors);
+if(!(validate225.call(this, data11.experimental_http2_keep_alive_timeout, {instancePath:instancePath+"/advanced_http/experimental_http2_keep_alive_timeout",parentData:data11,parentDataProperty:"experimental_http2_keep_alive_timeout",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate225.errors : vErrors.concat(validate225.errors);
 errors = vErrors.length;
 }
 }
 if(data11.experimental_http2_max_send_buf_size !== undefined){
 let data21 = data11.experimental_http2_max_send_buf_size;
 if((!(((typeof data21 == "number") && (!(data21 % 1) && !isNaN(data21))) && (isFinite(data21)))) && (typeof data21 !== "string")){
-const err56 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_send_buf_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_send_buf_size/type",keyword:"type",params:{type: schema99.properties.advanced_http.properties.experimental_http2_max_send_buf_size.type},message:"must be integer,string",schema:schema99.properties.advanced_http.properties.experimental_http2_max_send_buf_size.type,parentSchema:schema99.properties.advanced_http.properties.experimental_http2_max_send_buf_size,data:data21};
+const err56 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_send_buf_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_send_buf_size/type",keyword:"type",params:{type: schema100.properties.advanced_http.properties.experimental_http2_max_send_buf_size.type},message:"must be integer,string",schema:schema100.properties.advanced_http.properties.experimental_http2_max_send_buf_size.type,parentSchema:schema100.properties.advanced_http.properties.experimental_http2_max_send_buf_size,data:data21};
 if(vErrors === null){
 vErrors = [err56];
 }
@@ -11120,9 +11232,9 @@ vErrors.push(err56);
 }
 errors++;
 }
-const reason12 = checkScalar.call(this, "count", data21, schema99.properties.advanced_http.properties.experimental_http2_max_send_buf_size, instancePath+"/advanced_http/experimental_http2_max_send_buf_size");
+const reason12 = checkScalar.call(this, "count", data21, schema100.properties.advanced_http.properties.experimental_http2_max_send_buf_size, instancePath+"/advanced_http/experimental_http2_max_send_buf_size");
 if(reason12 !== undefined){
-const err57 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_send_buf_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_send_buf_size/x-value",keyword:"x-value",params:{},message:reason12,schema:"count",parentSchema:schema99.properties.advanced_http.properties.experimental_http2_max_send_buf_size,data:data21};
+const err57 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_send_buf_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_send_buf_size/x-value",keyword:"x-value",params:{},message:reason12,schema:"count",parentSchema:schema100.properties.advanced_http.properties.experimental_http2_max_send_buf_size,data:data21};
 if(vErrors === null){
 vErrors = [err57];
 }
@@ -11133,7 +11245,7 @@ errors++;
 }
 if((typeof data21 == "number") && (isFinite(data21))){
 if(data21 > 16777216 || isNaN(data21)){
-const err58 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_send_buf_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_send_buf_size/maximum",keyword:"maximum",params:{comparison: "<=", limit: 16777216},message:"must be <= 16777216",schema:16777216,parentSchema:schema99.properties.advanced_http.properties.experimental_http2_max_send_buf_size,data:data21};
+const err58 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_send_buf_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_send_buf_size/maximum",keyword:"maximum",params:{comparison: "<=", limit: 16777216},message:"must be <= 16777216",schema:16777216,parentSchema:schema100.properties.advanced_http.properties.experimental_http2_max_send_buf_size,data:data21};
 if(vErrors === null){
 vErrors = [err58];
 }
@@ -11143,7 +11255,7 @@ vErrors.push(err58);
 errors++;
 }
 if(data21 < 16384 || isNaN(data21)){
-const err59 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_send_buf_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_send_buf_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 16384},message:"must be >= 16384",schema:16384,parentSchema:schema99.properties.advanced_http.properties.experimental_http2_max_send_buf_size,data:data21};
+const err59 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_send_buf_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_send_buf_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 16384},message:"must be >= 16384",schema:16384,parentSchema:schema100.properties.advanced_http.properties.experimental_http2_max_send_buf_size,data:data21};
 if(vErrors === null){
 vErrors = [err59];
 }
@@ -11157,7 +11269,7 @@ errors++;
 if(data11.experimental_http2_enable_connect_protocol !== undefined){
 let data22 = data11.experimental_http2_enable_connect_protocol;
 if((typeof data22 !== "boolean") && (typeof data22 !== "string")){
-const err60 = {instancePath:instancePath+"/advanced_http/experimental_http2_enable_connect_protocol",schemaPath:"#/properties/advanced_http/properties/experimental_http2_enable_connect_protocol/type",keyword:"type",params:{type: schema99.properties.advanced_http.properties.experimental_http2_enable_connect_protocol.type},message:"must be boolean,string",schema:schema99.properties.advanced_http.properties.experimental_http2_enable_connect_protocol.type,parentSchema:schema99.properties.advanced_http.properties.experimental_http2_enable_connect_protocol,data:data22};
+const err60 = {instancePath:instancePath+"/advanced_http/experimental_http2_enable_connect_protocol",schemaPath:"#/properties/advanced_http/properties/experimental_http2_enable_connect_protocol/type",keyword:"type",params:{type: schema100.properties.advanced_http.properties.experimental_http2_enable_connect_protocol.type},message:"must be boolean,string",schema:schema100.properties.advanced_http.properties.experimental_http2_enable_connect_protocol.type,parentSchema:schema100.properties.advanced_http.properties.experimental_http2_enable_connect_protocol,data:data22};
 if(vErrors === null){
 vErrors = [err60];
 }
@@ -11166,9 +11278,9 @@ vErrors.push(err60);
 }
 errors++;
 }
-const reason13 = checkScalar.call(this, "bool", data22, schema99.properties.advanced_http.properties.experimental_http2_enable_connect_protocol, instancePath+"/advanced_http/experimental_http2_enable_connect_protocol");
+const reason13 = checkScalar.call(this, "bool", data22, schema100.properties.advanced_http.properties.experimental_http2_enable_connect_protocol, instancePath+"/advanced_http/experimental_http2_enable_connect_protocol");
 if(reason13 !== undefined){
-const err61 = {instancePath:instancePath+"/advanced_http/experimental_http2_enable_connect_protocol",schemaPath:"#/properties/advanced_http/properties/experimental_http2_enable_connect_protocol/x-value",keyword:"x-value",params:{},message:reason13,schema:"bool",parentSchema:schema99.properties.advanced_http.properties.experimental_http2_enable_connect_protocol,data:data22};
+const err61 = {instancePath:instancePath+"/advanced_http/experimental_http2_enable_connect_protocol",schemaPath:"#/properties/advanced_http/properties/experimental_http2_enable_connect_protocol/x-value",keyword:"x-value",params:{},message:reason13,schema:"bool",parentSchema:schema100.properties.advanced_http.properties.experimental_http2_enable_connect_protocol,data:data22};
 if(vErrors === null){
 vErrors = [err61];
 }
@@ -11181,7 +11293,7 @@ errors++;
 if(data11.experimental_http2_max_header_list_size !== undefined){
 let data23 = data11.experimental_http2_max_header_list_size;
 if((!(((typeof data23 == "number") && (!(data23 % 1) && !isNaN(data23))) && (isFinite(data23)))) && (typeof data23 !== "string")){
-const err62 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_header_list_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_header_list_size/type",keyword:"type",params:{type: schema99.properties.advanced_http.properties.experimental_http2_max_header_list_size.type},message:"must be integer,string",schema:schema99.properties.advanced_http.properties.experimental_http2_max_header_list_size.type,parentSchema:schema99.properties.advanced_http.properties.experimental_http2_max_header_list_size,data:data23};
+const err62 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_header_list_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_header_list_size/type",keyword:"type",params:{type: schema100.properties.advanced_http.properties.experimental_http2_max_header_list_size.type},message:"must be integer,string",schema:schema100.properties.advanced_http.properties.experimental_http2_max_header_list_size.type,parentSchema:schema100.properties.advanced_http.properties.experimental_http2_max_header_list_size,data:data23};
 if(vErrors === null){
 vErrors = [err62];
 }
@@ -11190,9 +11302,9 @@ vErrors.push(err62);
 }
 errors++;
 }
-const reason14 = checkScalar.call(this, "count", data23, schema99.properties.advanced_http.properties.experimental_http2_max_header_list_size, instancePath+"/advanced_http/experimental_http2_max_header_list_size");
+const reason14 = checkScalar.call(this, "count", data23, schema100.properties.advanced_http.properties.experimental_http2_max_header_list_size, instancePath+"/advanced_http/experimental_http2_max_header_list_size");
 if(reason14 !== undefined){
-const err63 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_header_list_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_header_list_size/x-value",keyword:"x-value",params:{},message:reason14,schema:"count",parentSchema:schema99.properties.advanced_http.properties.experimental_http2_max_header_list_size,data:data23};
+const err63 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_header_list_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_header_list_size/x-value",keyword:"x-value",params:{},message:reason14,schema:"count",parentSchema:schema100.properties.advanced_http.properties.experimental_http2_max_header_list_size,data:data23};
 if(vErrors === null){
 vErrors = [err63];
 }
@@ -11203,7 +11315,7 @@ errors++;
 }
 if((typeof data23 == "number") && (isFinite(data23))){
 if(data23 > 1048576 || isNaN(data23)){
-const err64 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_header_list_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_header_list_size/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1048576},message:"must be <= 1048576",schema:1048576,parentSchema:schema99.properties.advanced_http.properties.experimental_http2_max_header_list_size,data:data23};
+const err64 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_header_list_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_header_list_size/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1048576},message:"must be <= 1048576",schema:1048576,parentSchema:schema100.properties.advanced_http.properties.experimental_http2_max_header_list_size,data:data23};
 if(vErrors === null){
 vErrors = [err64];
 }
@@ -11213,7 +11325,7 @@ vErrors.push(err64);
 errors++;
 }
 if(data23 < 8192 || isNaN(data23)){
-const err65 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_header_list_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_header_list_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 8192},message:"must be >= 8192",schema:8192,parentSchema:schema99.properties.advanced_http.properties.experimental_http2_max_header_list_size,data:data23};
+const err65 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_header_list_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_header_list_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 8192},message:"must be >= 8192",schema:8192,parentSchema:schema100.properties.advanced_http.properties.experimental_http2_max_header_list_size,data:data23};
 if(vErrors === null){
 vErrors = [err65];
 }
@@ -11226,7 +11338,7 @@ errors++;
 }
 }
 else {
-const err66 = {instancePath:instancePath+"/advanced_http",schemaPath:"#/properties/advanced_http/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema99.properties.advanced_http.type,parentSchema:schema99.properties.advanced_http,data:data11};
+const err66 = {instancePath:instancePath+"/advanced_http",schemaPath:"#/properties/advanced_http/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema100.properties.advanced_http.type,parentSchema:schema100.properties.advanced_http,data:data11};
 if(vErrors === null){
 vErrors = [err66];
 }
@@ -11239,7 +11351,7 @@ errors++;
 if(data.max_decoding_message_size !== undefined){
 let data24 = data.max_decoding_message_size;
 if((!(((typeof data24 == "number") && (!(data24 % 1) && !isNaN(data24))) && (isFinite(data24)))) && (typeof data24 !== "string")){
-const err67 = {instancePath:instancePath+"/max_decoding_message_size",schemaPath:"#/properties/max_decoding_message_size/type",keyword:"type",params:{type: schema99.properties.max_decoding_message_size.type},message:"must be integer,string",schema:schema99.properties.max_decoding_message_size.type,parentSchema:schema99.properties.max_decoding_message_size,data:data24};
+const err67 = {instancePath:instancePath+"/max_decoding_message_size",schemaPath:"#/properties/max_decoding_message_size/type",keyword:"type",params:{type: schema100.properties.max_decoding_message_size.type},message:"must be integer,string",schema:schema100.properties.max_decoding_message_size.type,parentSchema:schema100.properties.max_decoding_message_size,data:data24};
 if(vErrors === null){
 vErrors = [err67];
 }
@@ -11248,9 +11360,9 @@ vErrors.push(err67);
 }
 errors++;
 }
-const reason15 = checkScalar.call(this, "size", data24, schema99.properties.max_decoding_message_size, instancePath+"/max_decoding_message_size");
+const reason15 = checkScalar.call(this, "size", data24, schema100.properties.max_decoding_message_size, instancePath+"/max_decoding_message_size");
 if(reason15 !== undefined){
-const err68 = {instancePath:instancePath+"/max_decoding_message_size",schemaPath:"#/properties/max_decoding_message_size/x-value",keyword:"x-value",params:{},message:reason15,schema:"size",parentSchema:schema99.properties.max_decoding_message_size,data:data24};
+const err68 = {instancePath:instancePath+"/max_decoding_message_size",schemaPath:"#/properties/max_decoding_message_size/x-value",keyword:"x-value",params:{},message:reason15,schema:"size",parentSchema:schema100.properties.max_decoding_message_size,data:data24};
 if(vErrors === null){
 vErrors = [err68];
 }
@@ -11261,7 +11373,7 @@ errors++;
 }
 if((typeof data24 == "number") && (isFinite(data24))){
 if(data24 > 2147483647 || isNaN(data24)){
-const err69 = {instancePath:instancePath+"/max_decoding_message_size",schemaPath:"#/properties/max_decoding_message_size/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647",schema:2147483647,parentSchema:schema99.properties.max_decoding_message_size,data:data24};
+const err69 = {instancePath:instancePath+"/max_decoding_message_size",schemaPath:"#/properties/max_decoding_message_size/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647",schema:2147483647,parentSchema:schema100.properties.max_decoding_message_size,data:data24};
 if(vErrors === null){
 vErrors = [err69];
 }
@@ -11276,7 +11388,7 @@ if(data.tls !== undefined){
 let data25 = data.tls;
 if(data25 && typeof data25 == "object" && !Array.isArray(data25)){
 if(data25.cert_file === undefined){
-const err70 = {instancePath:instancePath+"/tls",schemaPath:"#/properties/tls/required",keyword:"required",params:{missingProperty: "cert_file"},message:"must have required property '"+"cert_file"+"'",schema:schema99.properties.tls.required,parentSchema:schema99.properties.tls,data:data25};
+const err70 = {instancePath:instancePath+"/tls",schemaPath:"#/properties/tls/required",keyword:"required",params:{missingProperty: "cert_file"},message:"must have required property '"+"cert_file"+"'",schema:schema100.properties.tls.required,parentSchema:schema100.properties.tls,data:data25};
 if(vErrors === null){
 vErrors = [err70];
 }
@@ -11286,7 +11398,7 @@ vErrors.push(err70);
 errors++;
 }
 if(data25.key_file === undefined){
-const err71 = {instancePath:instancePath+"/tls",schemaPath:"#/properties/tls/required",keyword:"required",params:{missingProperty: "key_file"},message:"must have required property '"+"key_file"+"'",schema:schema99.properties.tls.required,parentSchema:schema99.properties.tls,data:data25};
+const err71 = {instancePath:instancePath+"/tls",schemaPath:"#/properties/tls/required",keyword:"required",params:{missingProperty: "key_file"},message:"must have required property '"+"key_file"+"'",schema:schema100.properties.tls.required,parentSchema:schema100.properties.tls,data:data25};
 if(vErrors === null){
 vErrors = [err71];
 }
@@ -11297,7 +11409,7 @@ errors++;
 }
 for(const key3 in data25){
 if(!((((((key3 === "cert_file") || (key3 === "key_file")) || (key3 === "client_ca_file")) || (key3 === "client_crl_file")) || (key3 === "client_certificates")) || (key3 === "min_version"))){
-const err72 = {instancePath:instancePath+"/tls",schemaPath:"#/properties/tls/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3},message:"must NOT have additional properties",schema:false,parentSchema:schema99.properties.tls,data:data25};
+const err72 = {instancePath:instancePath+"/tls",schemaPath:"#/properties/tls/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3},message:"must NOT have additional properties",schema:false,parentSchema:schema100.properties.tls,data:data25};
 if(vErrors === null){
 vErrors = [err72];
 }
@@ -11310,7 +11422,7 @@ errors++;
 if(data25.cert_file !== undefined){
 let data26 = data25.cert_file;
 if(typeof data26 !== "string"){
-const err73 = {instancePath:instancePath+"/tls/cert_file",schemaPath:"#/properties/tls/properties/cert_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema99.properties.tls.properties.cert_file.type,parentSchema:schema99.properties.tls.properties.cert_file,data:data26};
+const err73 = {instancePath:instancePath+"/tls/cert_file",schemaPath:"#/properties/tls/properties/cert_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema100.properties.tls.properties.cert_file.type,parentSchema:schema100.properties.tls.properties.cert_file,data:data26};
 if(vErrors === null){
 vErrors = [err73];
 }
@@ -11323,7 +11435,7 @@ errors++;
 if(data25.key_file !== undefined){
 let data27 = data25.key_file;
 if(typeof data27 !== "string"){
-const err74 = {instancePath:instancePath+"/tls/key_file",schemaPath:"#/properties/tls/properties/key_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema99.properties.tls.properties.key_file.type,parentSchema:schema99.properties.tls.properties.key_file,data:data27};
+const err74 = {instancePath:instancePath+"/tls/key_file",schemaPath:"#/properties/tls/properties/key_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema100.properties.tls.properties.key_file.type,parentSchema:schema100.properties.tls.properties.key_file,data:data27};
 if(vErrors === null){
 vErrors = [err74];
 }
@@ -11336,7 +11448,7 @@ errors++;
 if(data25.client_ca_file !== undefined){
 let data28 = data25.client_ca_file;
 if(typeof data28 !== "string"){
-const err75 = {instancePath:instancePath+"/tls/client_ca_file",schemaPath:"#/properties/tls/properties/client_ca_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema99.properties.tls.properties.client_ca_file.type,parentSchema:schema99.properties.tls.properties.client_ca_file,data:data28};
+const err75 = {instancePath:instancePath+"/tls/client_ca_file",schemaPath:"#/properties/tls/properties/client_ca_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema100.properties.tls.properties.client_ca_file.type,parentSchema:schema100.properties.tls.properties.client_ca_file,data:data28};
 if(vErrors === null){
 vErrors = [err75];
 }
@@ -11349,7 +11461,7 @@ errors++;
 if(data25.client_crl_file !== undefined){
 let data29 = data25.client_crl_file;
 if(typeof data29 !== "string"){
-const err76 = {instancePath:instancePath+"/tls/client_crl_file",schemaPath:"#/properties/tls/properties/client_crl_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema99.properties.tls.properties.client_crl_file.type,parentSchema:schema99.properties.tls.properties.client_crl_file,data:data29};
+const err76 = {instancePath:instancePath+"/tls/client_crl_file",schemaPath:"#/properties/tls/properties/client_crl_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema100.properties.tls.properties.client_crl_file.type,parentSchema:schema100.properties.tls.properties.client_crl_file,data:data29};
 if(vErrors === null){
 vErrors = [err76];
 }
@@ -11362,7 +11474,7 @@ errors++;
 if(data25.client_certificates !== undefined){
 let data30 = data25.client_certificates;
 if(typeof data30 !== "string"){
-const err77 = {instancePath:instancePath+"/tls/client_certificates",schemaPath:"#/properties/tls/properties/client_certificates/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema99.properties.tls.properties.client_certificates.type,parentSchema:schema99.properties.tls.properties.client_certificates,data:data30};
+const err77 = {instancePath:instancePath+"/tls/client_certificates",schemaPath:"#/properties/tls/properties/client_certificates/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema100.properties.tls.properties.client_certificates.type,parentSchema:schema100.properties.tls.properties.client_certificates,data:data30};
 if(vErrors === null){
 vErrors = [err77];
 }
@@ -11372,7 +11484,7 @@ vErrors.push(err77);
 errors++;
 }
 if(!((data30 === "required") || (data30 === "optional"))){
-const err78 = {instancePath:instancePath+"/tls/client_certificates",schemaPath:"#/properties/tls/properties/client_certificates/enum",keyword:"enum",params:{allowedValues: schema99.properties.tls.properties.client_certificates.enum},message:"must be equal to one of the allowed values",schema:schema99.properties.tls.properties.client_certificates.enum,parentSchema:schema99.properties.tls.properties.client_certificates,data:data30};
+const err78 = {instancePath:instancePath+"/tls/client_certificates",schemaPath:"#/properties/tls/properties/client_certificates/enum",keyword:"enum",params:{allowedValues: schema100.properties.tls.properties.client_certificates.enum},message:"must be equal to one of the allowed values",schema:schema100.properties.tls.properties.client_certificates.enum,parentSchema:schema100.properties.tls.properties.client_certificates,data:data30};
 if(vErrors === null){
 vErrors = [err78];
 }
@@ -11385,7 +11497,7 @@ errors++;
 if(data25.min_version !== undefined){
 let data31 = data25.min_version;
 if(typeof data31 !== "string"){
-const err79 = {instancePath:instancePath+"/tls/min_version",schemaPath:"#/properties/tls/properties/min_version/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema99.properties.tls.properties.min_version.type,parentSchema:schema99.properties.tls.properties.min_version,data:data31};
+const err79 = {instancePath:instancePath+"/tls/min_version",schemaPath:"#/properties/tls/properties/min_version/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema100.properties.tls.properties.min_version.type,parentSchema:schema100.properties.tls.properties.min_version,data:data31};
 if(vErrors === null){
 vErrors = [err79];
 }
@@ -11395,7 +11507,7 @@ vErrors.push(err79);
 errors++;
 }
 if(!((data31 === "1.2") || (data31 === "1.3"))){
-const err80 = {instancePath:instancePath+"/tls/min_version",schemaPath:"#/properties/tls/properties/min_version/enum",keyword:"enum",params:{allowedValues: schema99.properties.tls.properties.min_version.enum},message:"must be equal to one of the allowed values",schema:schema99.properties.tls.properties.min_version.enum,parentSchema:schema99.properties.tls.properties.min_version,data:data31};
+const err80 = {instancePath:instancePath+"/tls/min_version",schemaPath:"#/properties/tls/properties/min_version/enum",keyword:"enum",params:{allowedValues: schema100.properties.tls.properties.min_version.enum},message:"must be equal to one of the allowed values",schema:schema100.properties.tls.properties.min_version.enum,parentSchema:schema100.properties.tls.properties.min_version,data:data31};
 if(vErrors === null){
 vErrors = [err80];
 }
@@ -11407,7 +11519,7 @@ errors++;
 }
 }
 else {
-const err81 = {instancePath:instancePath+"/tls",schemaPath:"#/properties/tls/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema99.properties.tls.type,parentSchema:schema99.properties.tls,data:data25};
+const err81 = {instancePath:instancePath+"/tls",schemaPath:"#/properties/tls/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema100.properties.tls.type,parentSchema:schema100.properties.tls,data:data25};
 if(vErrors === null){
 vErrors = [err81];
 }
@@ -11419,7 +11531,7 @@ errors++;
 }
 }
 else {
-const err82 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema99.type,parentSchema:schema99,data};
+const err82 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema100.type,parentSchema:schema100,data};
 if(vErrors === null){
 vErrors = [err82];
 }
@@ -11428,19 +11540,19 @@ vErrors.push(err82);
 }
 errors++;
 }
-validate222.errors = vErrors;
+validate224.errors = vErrors;
 return errors === 0;
 }
-validate222.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate224.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema101 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/services.json","title":"Services","description":"The services of a server; several may share its port.","type":"object","properties":{"cas":{"description":"Content addressable storage. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/cas.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/cas.json"},"x-also-called":["content_addressable_storage"]},"ac":{"description":"Action cache. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/ac.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/ac.json"},"x-also-called":["action_cache"]},"capabilities":{"description":"Capabilities. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/capabilities.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/capabilities.json"}},"execution":{"description":"Remote execution. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/execution.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/execution.json"},"x-also-called":["remote_execution"]},"bytestream":{"description":"ByteStream. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/bytestream.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/bytestream.json"},"properties":{"cas_stores":{"description":"Older form: store name by instance name, with the other settings beside it.","deprecated":true,"type":"object","additionalProperties":{"type":"string","x-names":"stores"}},"max_bytes_per_stream":{"$ref":"https://remexec.invalid/schema/service/bytestream.json#/properties/max_bytes_per_stream"},"persist_stream_on_disconnect_timeout_s":{"$ref":"https://remexec.invalid/schema/service/bytestream.json#/properties/persist_stream_on_disconnect_timeout_s"},"persist_stream_on_disconnect_timeout":{"$ref":"https://remexec.invalid/schema/service/bytestream.json#/properties/persist_stream_on_disconnect_timeout"},"max_decoding_message_size":{"description":"No longer used here: see `listener.http.max_decoding_message_size`.","deprecated":true,"x-ignored":true}},"x-shared-form":{"key":"cas_stores","field":"cas_store"},"x-also-called":["byte_stream"]},"fetch":{"description":"Remote Asset Fetch. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/fetch.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/fetch.json"},"x-also-called":["remote_asset_fetch"]},"push":{"description":"Remote Asset Push. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/push.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/push.json"},"x-also-called":["remote_asset_push"]},"http_cache":{"description":"Caches of build tools over HTTP. An array of entries with `path`, or an object by path.","type":["array","object"],"x-key":"path","items":{"$ref":"https://remexec.invalid/schema/service/http_cache.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/http_cache.json"}},"worker_api":{"$ref":"https://remexec.invalid/schema/service/worker_api.json"},"experimental_bep":{"$ref":"https://remexec.invalid/schema/service/experimental_bep.json"},"build_events":{"$ref":"https://remexec.invalid/schema/service/build_events.json"},"admin":{"$ref":"https://remexec.invalid/schema/service/admin.json"},"metrics":{"$ref":"https://remexec.invalid/schema/service/metrics.json"},"health":{"$ref":"https://remexec.invalid/schema/service/health.json"},"health_status":{"description":"Another spelling of `health`.","x-alias-of":"health","x-alias-is-fine":true,"$ref":"https://remexec.invalid/schema/service/health.json"},"experimental_prometheus":{"description":"No longer used.","deprecated":true,"x-ignored":true}},"additionalProperties":false};
-const schema102 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/cas.json","title":"cas","description":"Content addressable storage for one instance. ByteStream and Capabilities for the instance come with it.","type":"object","properties":{"instance_name":{"description":"The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`. `*` serves every name that has no entry of its own in this list.","type":"string","default":"","x-instance":true},"cas_store":{"description":"The store of its blobs.","type":"string","x-names":"stores"},"experimental_chunking":{"title":"Chunking","description":"Serve SplitBlob and SpliceBlob with FAST_CDC_2020 chunks, and announce them. Clients then transfer only the changed chunks of a large blob. For ten minutes after a SplitBlob answer the server touches its chunks every 30 seconds, so that a store evicts them only if it takes in more than its own size within 30 seconds. It does not touch stores that do not evict by use (object stores).","type":"object","properties":{"index_store":{"description":"The store of the chunk lists, so that a blob is split once; the chunks themselves go to `cas_store`. It must be a separate store. Without it each SplitBlob splits the blob again. The same holds if `cas_store` is a `grpc` store.","type":"string","x-names":"stores"},"avg_chunk_size_bytes":{"description":"Target chunk size, from 1 KiB to 1 MiB. Chunks have a quarter of it to four times as much. Blobs of up to four times this size should not be chunked.","type":["integer","string"],"x-value":"size","default":524288,"x-zero-is-default":true},"max_chunk_count":{"description":"Most chunks of a blob. A blob that would have more is neither split nor spliced.","type":["integer","string"],"x-value":"count","minimum":0,"default":50000,"x-zero-is-default":true}},"additionalProperties":false}},"additionalProperties":false,"x-lenient":"array","required":["cas_store"]};
+const schema102 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/services.json","title":"Services","description":"The services of a server; several may share its port.","type":"object","properties":{"cas":{"description":"Content addressable storage. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/cas.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/cas.json"},"x-also-called":["content_addressable_storage"]},"ac":{"description":"Action cache. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/ac.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/ac.json"},"x-also-called":["action_cache"]},"capabilities":{"description":"Capabilities. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/capabilities.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/capabilities.json"}},"execution":{"description":"Remote execution. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/execution.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/execution.json"},"x-also-called":["remote_execution"]},"bytestream":{"description":"ByteStream. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/bytestream.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/bytestream.json"},"properties":{"cas_stores":{"description":"Older form: store name by instance name, with the other settings beside it.","deprecated":true,"type":"object","additionalProperties":{"type":"string","x-names":"stores"}},"max_bytes_per_stream":{"$ref":"https://remexec.invalid/schema/service/bytestream.json#/properties/max_bytes_per_stream"},"persist_stream_on_disconnect_timeout_s":{"$ref":"https://remexec.invalid/schema/service/bytestream.json#/properties/persist_stream_on_disconnect_timeout_s"},"persist_stream_on_disconnect_timeout":{"$ref":"https://remexec.invalid/schema/service/bytestream.json#/properties/persist_stream_on_disconnect_timeout"},"max_decoding_message_size":{"description":"No longer used here: see `listener.http.max_decoding_message_size`.","deprecated":true,"x-ignored":true}},"x-shared-form":{"key":"cas_stores","field":"cas_store"},"x-also-called":["byte_stream"]},"fetch":{"description":"Remote Asset Fetch. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/fetch.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/fetch.json"},"x-also-called":["remote_asset_fetch"]},"push":{"description":"Remote Asset Push. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/push.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/push.json"},"x-also-called":["remote_asset_push"]},"http_cache":{"description":"Caches of build tools over HTTP. An array of entries with `path`, or an object by path.","type":["array","object"],"x-key":"path","items":{"$ref":"https://remexec.invalid/schema/service/http_cache.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/http_cache.json"}},"worker_api":{"$ref":"https://remexec.invalid/schema/service/worker_api.json"},"experimental_bep":{"$ref":"https://remexec.invalid/schema/service/experimental_bep.json"},"build_events":{"$ref":"https://remexec.invalid/schema/service/build_events.json"},"admin":{"$ref":"https://remexec.invalid/schema/service/admin.json"},"metrics":{"$ref":"https://remexec.invalid/schema/service/metrics.json"},"health":{"$ref":"https://remexec.invalid/schema/service/health.json"},"health_status":{"description":"Another spelling of `health`.","x-alias-of":"health","x-alias-is-fine":true,"$ref":"https://remexec.invalid/schema/service/health.json"},"experimental_prometheus":{"description":"No longer used.","deprecated":true,"x-ignored":true}},"additionalProperties":false};
+const schema103 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/cas.json","title":"cas","description":"Content addressable storage for one instance. ByteStream and Capabilities for the instance come with it.","type":"object","properties":{"instance_name":{"description":"The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`. `*` serves every name that has no entry of its own in this list.","type":"string","default":"","x-instance":true},"cas_store":{"description":"The store of its blobs.","type":"string","x-names":"stores"},"experimental_chunking":{"title":"Chunking","description":"Serve SplitBlob and SpliceBlob with FAST_CDC_2020 chunks, and announce them. Clients then transfer only the changed chunks of a large blob. For ten minutes after a SplitBlob answer the server touches its chunks every 30 seconds, so that a store evicts them only if it takes in more than its own size within 30 seconds. It does not touch stores that do not evict by use (object stores).","type":"object","properties":{"index_store":{"description":"The store of the chunk lists, so that a blob is split once; the chunks themselves go to `cas_store`. It must be a separate store. Without it each SplitBlob splits the blob again. The same holds if `cas_store` is a `grpc` store.","type":"string","x-names":"stores"},"avg_chunk_size_bytes":{"description":"Target chunk size, from 1 KiB to 1 MiB. Chunks have a quarter of it to four times as much. Blobs of up to four times this size should not be chunked.","type":["integer","string"],"x-value":"size","default":524288,"x-zero-is-default":true},"max_chunk_count":{"description":"Most chunks of a blob. A blob that would have more is neither split nor spliced.","type":["integer","string"],"x-value":"count","minimum":0,"default":50000,"x-zero-is-default":true}},"additionalProperties":false}},"additionalProperties":false,"x-lenient":"array","required":["cas_store"]};
 
-function validate227(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate229(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/service/cas.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate227.evaluated;
+const evaluated0 = validate229.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -11449,7 +11561,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.cas_store === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "cas_store"},message:"must have required property '"+"cas_store"+"'",schema:schema102.required,parentSchema:schema102,data};
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "cas_store"},message:"must have required property '"+"cas_store"+"'",schema:schema103.required,parentSchema:schema103,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -11460,184 +11572,6 @@ errors++;
 }
 for(const key0 in data){
 if(!(((key0 === "instance_name") || (key0 === "cas_store")) || (key0 === "experimental_chunking"))){
-const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema102,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-}
-if(data.instance_name !== undefined){
-let data0 = data.instance_name;
-if(typeof data0 !== "string"){
-const err2 = {instancePath:instancePath+"/instance_name",schemaPath:"#/properties/instance_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema102.properties.instance_name.type,parentSchema:schema102.properties.instance_name,data:data0};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-}
-if(data.cas_store !== undefined){
-let data1 = data.cas_store;
-if(typeof data1 !== "string"){
-const err3 = {instancePath:instancePath+"/cas_store",schemaPath:"#/properties/cas_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema102.properties.cas_store.type,parentSchema:schema102.properties.cas_store,data:data1};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-}
-if(data.experimental_chunking !== undefined){
-let data2 = data.experimental_chunking;
-if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
-for(const key1 in data2){
-if(!(((key1 === "index_store") || (key1 === "avg_chunk_size_bytes")) || (key1 === "max_chunk_count"))){
-const err4 = {instancePath:instancePath+"/experimental_chunking",schemaPath:"#/properties/experimental_chunking/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema102.properties.experimental_chunking,data:data2};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-}
-if(data2.index_store !== undefined){
-let data3 = data2.index_store;
-if(typeof data3 !== "string"){
-const err5 = {instancePath:instancePath+"/experimental_chunking/index_store",schemaPath:"#/properties/experimental_chunking/properties/index_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema102.properties.experimental_chunking.properties.index_store.type,parentSchema:schema102.properties.experimental_chunking.properties.index_store,data:data3};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-}
-}
-if(data2.avg_chunk_size_bytes !== undefined){
-let data4 = data2.avg_chunk_size_bytes;
-if((!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))) && (typeof data4 !== "string")){
-const err6 = {instancePath:instancePath+"/experimental_chunking/avg_chunk_size_bytes",schemaPath:"#/properties/experimental_chunking/properties/avg_chunk_size_bytes/type",keyword:"type",params:{type: schema102.properties.experimental_chunking.properties.avg_chunk_size_bytes.type},message:"must be integer,string",schema:schema102.properties.experimental_chunking.properties.avg_chunk_size_bytes.type,parentSchema:schema102.properties.experimental_chunking.properties.avg_chunk_size_bytes,data:data4};
-if(vErrors === null){
-vErrors = [err6];
-}
-else {
-vErrors.push(err6);
-}
-errors++;
-}
-const reason0 = checkScalar.call(this, "size", data4, schema102.properties.experimental_chunking.properties.avg_chunk_size_bytes, instancePath+"/experimental_chunking/avg_chunk_size_bytes");
-if(reason0 !== undefined){
-const err7 = {instancePath:instancePath+"/experimental_chunking/avg_chunk_size_bytes",schemaPath:"#/properties/experimental_chunking/properties/avg_chunk_size_bytes/x-value",keyword:"x-value",params:{},message:reason0,schema:"size",parentSchema:schema102.properties.experimental_chunking.properties.avg_chunk_size_bytes,data:data4};
-if(vErrors === null){
-vErrors = [err7];
-}
-else {
-vErrors.push(err7);
-}
-errors++;
-}
-}
-if(data2.max_chunk_count !== undefined){
-let data5 = data2.max_chunk_count;
-if((!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))) && (typeof data5 !== "string")){
-const err8 = {instancePath:instancePath+"/experimental_chunking/max_chunk_count",schemaPath:"#/properties/experimental_chunking/properties/max_chunk_count/type",keyword:"type",params:{type: schema102.properties.experimental_chunking.properties.max_chunk_count.type},message:"must be integer,string",schema:schema102.properties.experimental_chunking.properties.max_chunk_count.type,parentSchema:schema102.properties.experimental_chunking.properties.max_chunk_count,data:data5};
-if(vErrors === null){
-vErrors = [err8];
-}
-else {
-vErrors.push(err8);
-}
-errors++;
-}
-const reason1 = checkScalar.call(this, "count", data5, schema102.properties.experimental_chunking.properties.max_chunk_count, instancePath+"/experimental_chunking/max_chunk_count");
-if(reason1 !== undefined){
-const err9 = {instancePath:instancePath+"/experimental_chunking/max_chunk_count",schemaPath:"#/properties/experimental_chunking/properties/max_chunk_count/x-value",keyword:"x-value",params:{},message:reason1,schema:"count",parentSchema:schema102.properties.experimental_chunking.properties.max_chunk_count,data:data5};
-if(vErrors === null){
-vErrors = [err9];
-}
-else {
-vErrors.push(err9);
-}
-errors++;
-}
-if((typeof data5 == "number") && (isFinite(data5))){
-if(data5 < 0 || isNaN(data5)){
-const err10 = {instancePath:instancePath+"/experimental_chunking/max_chunk_count",schemaPath:"#/properties/experimental_chunking/properties/max_chunk_count/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema102.properties.experimental_chunking.properties.max_chunk_count,data:data5};
-if(vErrors === null){
-vErrors = [err10];
-}
-else {
-vErrors.push(err10);
-}
-errors++;
-}
-}
-}
-}
-else {
-const err11 = {instancePath:instancePath+"/experimental_chunking",schemaPath:"#/properties/experimental_chunking/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema102.properties.experimental_chunking.type,parentSchema:schema102.properties.experimental_chunking,data:data2};
-if(vErrors === null){
-vErrors = [err11];
-}
-else {
-vErrors.push(err11);
-}
-errors++;
-}
-}
-}
-else {
-const err12 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema102.type,parentSchema:schema102,data};
-if(vErrors === null){
-vErrors = [err12];
-}
-else {
-vErrors.push(err12);
-}
-errors++;
-}
-validate227.errors = vErrors;
-return errors === 0;
-}
-validate227.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
-
-const schema103 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/ac.json","title":"ac","description":"The action cache of one instance.","type":"object","properties":{"instance_name":{"description":"The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`. `*` serves every name that has no entry of its own in this list.","type":"string","default":"","x-instance":true},"ac_store":{"description":"The store of its results; not the store of its blobs.","type":"string","x-names":"stores"},"read_only":{"description":"Reject UpdateActionResult from clients. Results of executions are still stored.","type":["boolean","string"],"x-value":"bool","default":false}},"additionalProperties":false,"x-lenient":"array","required":["ac_store"]};
-
-function validate230(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="https://remexec.invalid/schema/service/ac.json" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate230.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.ac_store === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "ac_store"},message:"must have required property '"+"ac_store"+"'",schema:schema103.required,parentSchema:schema103,data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-for(const key0 in data){
-if(!(((key0 === "instance_name") || (key0 === "ac_store")) || (key0 === "read_only"))){
 const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema103,data};
 if(vErrors === null){
 vErrors = [err1];
@@ -11661,10 +11595,188 @@ vErrors.push(err2);
 errors++;
 }
 }
+if(data.cas_store !== undefined){
+let data1 = data.cas_store;
+if(typeof data1 !== "string"){
+const err3 = {instancePath:instancePath+"/cas_store",schemaPath:"#/properties/cas_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema103.properties.cas_store.type,parentSchema:schema103.properties.cas_store,data:data1};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+if(data.experimental_chunking !== undefined){
+let data2 = data.experimental_chunking;
+if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
+for(const key1 in data2){
+if(!(((key1 === "index_store") || (key1 === "avg_chunk_size_bytes")) || (key1 === "max_chunk_count"))){
+const err4 = {instancePath:instancePath+"/experimental_chunking",schemaPath:"#/properties/experimental_chunking/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema103.properties.experimental_chunking,data:data2};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+if(data2.index_store !== undefined){
+let data3 = data2.index_store;
+if(typeof data3 !== "string"){
+const err5 = {instancePath:instancePath+"/experimental_chunking/index_store",schemaPath:"#/properties/experimental_chunking/properties/index_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema103.properties.experimental_chunking.properties.index_store.type,parentSchema:schema103.properties.experimental_chunking.properties.index_store,data:data3};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+if(data2.avg_chunk_size_bytes !== undefined){
+let data4 = data2.avg_chunk_size_bytes;
+if((!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))) && (typeof data4 !== "string")){
+const err6 = {instancePath:instancePath+"/experimental_chunking/avg_chunk_size_bytes",schemaPath:"#/properties/experimental_chunking/properties/avg_chunk_size_bytes/type",keyword:"type",params:{type: schema103.properties.experimental_chunking.properties.avg_chunk_size_bytes.type},message:"must be integer,string",schema:schema103.properties.experimental_chunking.properties.avg_chunk_size_bytes.type,parentSchema:schema103.properties.experimental_chunking.properties.avg_chunk_size_bytes,data:data4};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+const reason0 = checkScalar.call(this, "size", data4, schema103.properties.experimental_chunking.properties.avg_chunk_size_bytes, instancePath+"/experimental_chunking/avg_chunk_size_bytes");
+if(reason0 !== undefined){
+const err7 = {instancePath:instancePath+"/experimental_chunking/avg_chunk_size_bytes",schemaPath:"#/properties/experimental_chunking/properties/avg_chunk_size_bytes/x-value",keyword:"x-value",params:{},message:reason0,schema:"size",parentSchema:schema103.properties.experimental_chunking.properties.avg_chunk_size_bytes,data:data4};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+if(data2.max_chunk_count !== undefined){
+let data5 = data2.max_chunk_count;
+if((!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))) && (typeof data5 !== "string")){
+const err8 = {instancePath:instancePath+"/experimental_chunking/max_chunk_count",schemaPath:"#/properties/experimental_chunking/properties/max_chunk_count/type",keyword:"type",params:{type: schema103.properties.experimental_chunking.properties.max_chunk_count.type},message:"must be integer,string",schema:schema103.properties.experimental_chunking.properties.max_chunk_count.type,parentSchema:schema103.properties.experimental_chunking.properties.max_chunk_count,data:data5};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+const reason1 = checkScalar.call(this, "count", data5, schema103.properties.experimental_chunking.properties.max_chunk_count, instancePath+"/experimental_chunking/max_chunk_count");
+if(reason1 !== undefined){
+const err9 = {instancePath:instancePath+"/experimental_chunking/max_chunk_count",schemaPath:"#/properties/experimental_chunking/properties/max_chunk_count/x-value",keyword:"x-value",params:{},message:reason1,schema:"count",parentSchema:schema103.properties.experimental_chunking.properties.max_chunk_count,data:data5};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+if((typeof data5 == "number") && (isFinite(data5))){
+if(data5 < 0 || isNaN(data5)){
+const err10 = {instancePath:instancePath+"/experimental_chunking/max_chunk_count",schemaPath:"#/properties/experimental_chunking/properties/max_chunk_count/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema103.properties.experimental_chunking.properties.max_chunk_count,data:data5};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+}
+}
+}
+else {
+const err11 = {instancePath:instancePath+"/experimental_chunking",schemaPath:"#/properties/experimental_chunking/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema103.properties.experimental_chunking.type,parentSchema:schema103.properties.experimental_chunking,data:data2};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+}
+}
+else {
+const err12 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema103.type,parentSchema:schema103,data};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+validate229.errors = vErrors;
+return errors === 0;
+}
+validate229.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const schema104 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/ac.json","title":"ac","description":"The action cache of one instance.","type":"object","properties":{"instance_name":{"description":"The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`. `*` serves every name that has no entry of its own in this list.","type":"string","default":"","x-instance":true},"ac_store":{"description":"The store of its results; not the store of its blobs.","type":"string","x-names":"stores"},"read_only":{"description":"Reject UpdateActionResult from clients. Results of executions are still stored.","type":["boolean","string"],"x-value":"bool","default":false}},"additionalProperties":false,"x-lenient":"array","required":["ac_store"]};
+
+function validate232(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="https://remexec.invalid/schema/service/ac.json" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate232.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.ac_store === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "ac_store"},message:"must have required property '"+"ac_store"+"'",schema:schema104.required,parentSchema:schema104,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+for(const key0 in data){
+if(!(((key0 === "instance_name") || (key0 === "ac_store")) || (key0 === "read_only"))){
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema104,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+if(data.instance_name !== undefined){
+let data0 = data.instance_name;
+if(typeof data0 !== "string"){
+const err2 = {instancePath:instancePath+"/instance_name",schemaPath:"#/properties/instance_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema104.properties.instance_name.type,parentSchema:schema104.properties.instance_name,data:data0};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
 if(data.ac_store !== undefined){
 let data1 = data.ac_store;
 if(typeof data1 !== "string"){
-const err3 = {instancePath:instancePath+"/ac_store",schemaPath:"#/properties/ac_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema103.properties.ac_store.type,parentSchema:schema103.properties.ac_store,data:data1};
+const err3 = {instancePath:instancePath+"/ac_store",schemaPath:"#/properties/ac_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema104.properties.ac_store.type,parentSchema:schema104.properties.ac_store,data:data1};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -11677,7 +11789,7 @@ errors++;
 if(data.read_only !== undefined){
 let data2 = data.read_only;
 if((typeof data2 !== "boolean") && (typeof data2 !== "string")){
-const err4 = {instancePath:instancePath+"/read_only",schemaPath:"#/properties/read_only/type",keyword:"type",params:{type: schema103.properties.read_only.type},message:"must be boolean,string",schema:schema103.properties.read_only.type,parentSchema:schema103.properties.read_only,data:data2};
+const err4 = {instancePath:instancePath+"/read_only",schemaPath:"#/properties/read_only/type",keyword:"type",params:{type: schema104.properties.read_only.type},message:"must be boolean,string",schema:schema104.properties.read_only.type,parentSchema:schema104.properties.read_only,data:data2};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -11686,9 +11798,9 @@ vErrors.push(err4);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "bool", data2, schema103.properties.read_only, instancePath+"/read_only");
+const reason0 = checkScalar.call(this, "bool", data2, schema104.properties.read_only, instancePath+"/read_only");
 if(reason0 !== undefined){
-const err5 = {instancePath:instancePath+"/read_only",schemaPath:"#/properties/read_only/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema103.properties.read_only,data:data2};
+const err5 = {instancePath:instancePath+"/read_only",schemaPath:"#/properties/read_only/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema104.properties.read_only,data:data2};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -11700,7 +11812,7 @@ errors++;
 }
 }
 else {
-const err6 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema103.type,parentSchema:schema103,data};
+const err6 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema104.type,parentSchema:schema104,data};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -11709,18 +11821,18 @@ vErrors.push(err6);
 }
 errors++;
 }
-validate230.errors = vErrors;
+validate232.errors = vErrors;
 return errors === 0;
 }
-validate230.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate232.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema104 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/capabilities.json","title":"capabilities","description":"The answer of GetCapabilities for one instance. Every instance named by another service has it without configuration.","type":"object","properties":{"instance_name":{"description":"The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`. `*` serves every name that has no entry of its own in this list.","type":"string","default":"","x-instance":true},"remote_execution":{"title":"RemoteExecution","description":"Announce remote execution. Left out: announced when the instance has `execution`.","type":"object","properties":{"scheduler":{"description":"The scheduler whose platform properties are announced.","type":"string","x-names":"schedulers"}},"additionalProperties":false,"required":["scheduler"]},"remote_cache_compression":{"description":"Announce the compressors clients may use for transfers.","type":["boolean","string"],"x-value":"bool","default":true,"x-nativelink-default":"`false`"}},"additionalProperties":false,"x-lenient":"array"};
+const schema105 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/capabilities.json","title":"capabilities","description":"The answer of GetCapabilities for one instance. Every instance named by another service has it without configuration.","type":"object","properties":{"instance_name":{"description":"The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`. `*` serves every name that has no entry of its own in this list.","type":"string","default":"","x-instance":true},"remote_execution":{"title":"RemoteExecution","description":"Announce remote execution. Left out: announced when the instance has `execution`.","type":"object","properties":{"scheduler":{"description":"The scheduler whose platform properties are announced.","type":"string","x-names":"schedulers"}},"additionalProperties":false,"required":["scheduler"]},"remote_cache_compression":{"description":"Announce the compressors clients may use for transfers.","type":["boolean","string"],"x-value":"bool","default":true,"x-nativelink-default":"`false`"}},"additionalProperties":false,"x-lenient":"array"};
 
-function validate233(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate235(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/service/capabilities.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate233.evaluated;
+const evaluated0 = validate235.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -11730,7 +11842,7 @@ evaluated0.items = undefined;
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
 if(!(((key0 === "instance_name") || (key0 === "remote_execution")) || (key0 === "remote_cache_compression"))){
-const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema104,data};
+const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema105,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -11743,7 +11855,7 @@ errors++;
 if(data.instance_name !== undefined){
 let data0 = data.instance_name;
 if(typeof data0 !== "string"){
-const err1 = {instancePath:instancePath+"/instance_name",schemaPath:"#/properties/instance_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema104.properties.instance_name.type,parentSchema:schema104.properties.instance_name,data:data0};
+const err1 = {instancePath:instancePath+"/instance_name",schemaPath:"#/properties/instance_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema105.properties.instance_name.type,parentSchema:schema105.properties.instance_name,data:data0};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -11757,7 +11869,7 @@ if(data.remote_execution !== undefined){
 let data1 = data.remote_execution;
 if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
 if(data1.scheduler === undefined){
-const err2 = {instancePath:instancePath+"/remote_execution",schemaPath:"#/properties/remote_execution/required",keyword:"required",params:{missingProperty: "scheduler"},message:"must have required property '"+"scheduler"+"'",schema:schema104.properties.remote_execution.required,parentSchema:schema104.properties.remote_execution,data:data1};
+const err2 = {instancePath:instancePath+"/remote_execution",schemaPath:"#/properties/remote_execution/required",keyword:"required",params:{missingProperty: "scheduler"},message:"must have required property '"+"scheduler"+"'",schema:schema105.properties.remote_execution.required,parentSchema:schema105.properties.remote_execution,data:data1};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -11768,7 +11880,7 @@ errors++;
 }
 for(const key1 in data1){
 if(!(key1 === "scheduler")){
-const err3 = {instancePath:instancePath+"/remote_execution",schemaPath:"#/properties/remote_execution/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema104.properties.remote_execution,data:data1};
+const err3 = {instancePath:instancePath+"/remote_execution",schemaPath:"#/properties/remote_execution/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema105.properties.remote_execution,data:data1};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -11781,7 +11893,7 @@ errors++;
 if(data1.scheduler !== undefined){
 let data2 = data1.scheduler;
 if(typeof data2 !== "string"){
-const err4 = {instancePath:instancePath+"/remote_execution/scheduler",schemaPath:"#/properties/remote_execution/properties/scheduler/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema104.properties.remote_execution.properties.scheduler.type,parentSchema:schema104.properties.remote_execution.properties.scheduler,data:data2};
+const err4 = {instancePath:instancePath+"/remote_execution/scheduler",schemaPath:"#/properties/remote_execution/properties/scheduler/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema105.properties.remote_execution.properties.scheduler.type,parentSchema:schema105.properties.remote_execution.properties.scheduler,data:data2};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -11793,7 +11905,7 @@ errors++;
 }
 }
 else {
-const err5 = {instancePath:instancePath+"/remote_execution",schemaPath:"#/properties/remote_execution/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema104.properties.remote_execution.type,parentSchema:schema104.properties.remote_execution,data:data1};
+const err5 = {instancePath:instancePath+"/remote_execution",schemaPath:"#/properties/remote_execution/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema105.properties.remote_execution.type,parentSchema:schema105.properties.remote_execution,data:data1};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -11806,7 +11918,7 @@ errors++;
 if(data.remote_cache_compression !== undefined){
 let data3 = data.remote_cache_compression;
 if((typeof data3 !== "boolean") && (typeof data3 !== "string")){
-const err6 = {instancePath:instancePath+"/remote_cache_compression",schemaPath:"#/properties/remote_cache_compression/type",keyword:"type",params:{type: schema104.properties.remote_cache_compression.type},message:"must be boolean,string",schema:schema104.properties.remote_cache_compression.type,parentSchema:schema104.properties.remote_cache_compression,data:data3};
+const err6 = {instancePath:instancePath+"/remote_cache_compression",schemaPath:"#/properties/remote_cache_compression/type",keyword:"type",params:{type: schema105.properties.remote_cache_compression.type},message:"must be boolean,string",schema:schema105.properties.remote_cache_compression.type,parentSchema:schema105.properties.remote_cache_compression,data:data3};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -11815,9 +11927,9 @@ vErrors.push(err6);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "bool", data3, schema104.properties.remote_cache_compression, instancePath+"/remote_cache_compression");
+const reason0 = checkScalar.call(this, "bool", data3, schema105.properties.remote_cache_compression, instancePath+"/remote_cache_compression");
 if(reason0 !== undefined){
-const err7 = {instancePath:instancePath+"/remote_cache_compression",schemaPath:"#/properties/remote_cache_compression/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema104.properties.remote_cache_compression,data:data3};
+const err7 = {instancePath:instancePath+"/remote_cache_compression",schemaPath:"#/properties/remote_cache_compression/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema105.properties.remote_cache_compression,data:data3};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -11829,7 +11941,7 @@ errors++;
 }
 }
 else {
-const err8 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema104.type,parentSchema:schema104,data};
+const err8 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema105.type,parentSchema:schema105,data};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -11838,157 +11950,18 @@ vErrors.push(err8);
 }
 errors++;
 }
-validate233.errors = vErrors;
+validate235.errors = vErrors;
 return errors === 0;
 }
-validate233.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate235.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema105 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/execution.json","title":"execution","description":"Remote execution for one instance.","type":"object","properties":{"instance_name":{"description":"The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`. `*` serves every name that has no entry of its own in this list.","type":"string","default":"","x-instance":true},"cas_store":{"description":"The store of its actions and inputs.","type":"string","x-names":"stores"},"scheduler":{"description":"The scheduler that runs its actions.","type":"string","x-names":"schedulers"}},"additionalProperties":false,"x-lenient":"array","required":["cas_store","scheduler"]};
+const schema106 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/execution.json","title":"execution","description":"Remote execution for one instance.","type":"object","properties":{"instance_name":{"description":"The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`. `*` serves every name that has no entry of its own in this list.","type":"string","default":"","x-instance":true},"cas_store":{"description":"The store of its actions and inputs.","type":"string","x-names":"stores"},"scheduler":{"description":"The scheduler that runs its actions.","type":"string","x-names":"schedulers"}},"additionalProperties":false,"x-lenient":"array","required":["cas_store","scheduler"]};
 
-function validate236(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate238(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/service/execution.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate236.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.cas_store === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "cas_store"},message:"must have required property '"+"cas_store"+"'",schema:schema105.required,parentSchema:schema105,data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-if(data.scheduler === undefined){
-const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "scheduler"},message:"must have required property '"+"scheduler"+"'",schema:schema105.required,parentSchema:schema105,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-for(const key0 in data){
-if(!(((key0 === "instance_name") || (key0 === "cas_store")) || (key0 === "scheduler"))){
-const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema105,data};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-}
-if(data.instance_name !== undefined){
-let data0 = data.instance_name;
-if(typeof data0 !== "string"){
-const err3 = {instancePath:instancePath+"/instance_name",schemaPath:"#/properties/instance_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema105.properties.instance_name.type,parentSchema:schema105.properties.instance_name,data:data0};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-}
-if(data.cas_store !== undefined){
-let data1 = data.cas_store;
-if(typeof data1 !== "string"){
-const err4 = {instancePath:instancePath+"/cas_store",schemaPath:"#/properties/cas_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema105.properties.cas_store.type,parentSchema:schema105.properties.cas_store,data:data1};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-}
-if(data.scheduler !== undefined){
-let data2 = data.scheduler;
-if(typeof data2 !== "string"){
-const err5 = {instancePath:instancePath+"/scheduler",schemaPath:"#/properties/scheduler/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema105.properties.scheduler.type,parentSchema:schema105.properties.scheduler,data:data2};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-}
-}
-}
-else {
-const err6 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema105.type,parentSchema:schema105,data};
-if(vErrors === null){
-vErrors = [err6];
-}
-else {
-vErrors.push(err6);
-}
-errors++;
-}
-validate236.errors = vErrors;
-return errors === 0;
-}
-validate236.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
-
-const schema106 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/bytestream.json","title":"bytestream","description":"Reads and writes of single blobs for one instance. An instance with `cas` has it without configuration.","type":"object","properties":{"instance_name":{"description":"The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`. `*` serves every name that has no entry of its own in this list.","type":"string","default":"","x-instance":true},"cas_store":{"description":"The store of its blobs.","type":"string","x-names":"stores"},"max_bytes_per_stream":{"description":"Most bytes of a blob in one message of a read. Larger messages cost less CPU and hold more memory per stream.","type":["integer","string"],"x-value":"size","default":262144,"x-zero-is-default":true,"maximum":4000000,"x-nativelink-default":"64 KiB"},"persist_stream_on_disconnect_timeout_s":{"description":"Seconds an interrupted upload can be resumed.","type":["integer","string"],"x-value":"duration","default":60,"x-zero-is-default":true},"persist_stream_on_disconnect_timeout":{"description":"Older spelling of `persist_stream_on_disconnect_timeout_s`.","deprecated":true,"x-alias-of":"persist_stream_on_disconnect_timeout_s","$ref":"https://remexec.invalid/schema/service/bytestream.json#/properties/persist_stream_on_disconnect_timeout_s"}},"additionalProperties":false,"x-lenient":"array","required":["cas_store"]};
-const schema107 = {"description":"Seconds an interrupted upload can be resumed.","type":["integer","string"],"x-value":"duration","default":60,"x-zero-is-default":true};
-
-function validate240(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate240.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (typeof data !== "string")){
-const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema107.type},message:"must be integer,string",schema:schema107.type,parentSchema:schema107,data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-const reason0 = checkScalar.call(this, "duration", data, schema107, instancePath);
-if(reason0 !== undefined){
-const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration",parentSchema:schema107,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-validate240.errors = vErrors;
-return errors === 0;
-}
-validate240.evaluated = {"dynamicProps":false,"dynamicItems":false};
-
-
-function validate239(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="https://remexec.invalid/schema/service/bytestream.json" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate239.evaluated;
+const evaluated0 = validate238.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -12006,9 +11979,8 @@ vErrors.push(err0);
 }
 errors++;
 }
-for(const key0 in data){
-if(!(((((key0 === "instance_name") || (key0 === "cas_store")) || (key0 === "max_bytes_per_stream")) || (key0 === "persist_stream_on_disconnect_timeout_s")) || (key0 === "persist_stream_on_disconnect_timeout"))){
-const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema106,data};
+if(data.scheduler === undefined){
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "scheduler"},message:"must have required property '"+"scheduler"+"'",schema:schema106.required,parentSchema:schema106,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -12017,11 +11989,9 @@ vErrors.push(err1);
 }
 errors++;
 }
-}
-if(data.instance_name !== undefined){
-let data0 = data.instance_name;
-if(typeof data0 !== "string"){
-const err2 = {instancePath:instancePath+"/instance_name",schemaPath:"#/properties/instance_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema106.properties.instance_name.type,parentSchema:schema106.properties.instance_name,data:data0};
+for(const key0 in data){
+if(!(((key0 === "instance_name") || (key0 === "cas_store")) || (key0 === "scheduler"))){
+const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema106,data};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -12031,10 +12001,10 @@ vErrors.push(err2);
 errors++;
 }
 }
-if(data.cas_store !== undefined){
-let data1 = data.cas_store;
-if(typeof data1 !== "string"){
-const err3 = {instancePath:instancePath+"/cas_store",schemaPath:"#/properties/cas_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema106.properties.cas_store.type,parentSchema:schema106.properties.cas_store,data:data1};
+if(data.instance_name !== undefined){
+let data0 = data.instance_name;
+if(typeof data0 !== "string"){
+const err3 = {instancePath:instancePath+"/instance_name",schemaPath:"#/properties/instance_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema106.properties.instance_name.type,parentSchema:schema106.properties.instance_name,data:data0};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -12044,10 +12014,10 @@ vErrors.push(err3);
 errors++;
 }
 }
-if(data.max_bytes_per_stream !== undefined){
-let data2 = data.max_bytes_per_stream;
-if((!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))) && (typeof data2 !== "string")){
-const err4 = {instancePath:instancePath+"/max_bytes_per_stream",schemaPath:"#/properties/max_bytes_per_stream/type",keyword:"type",params:{type: schema106.properties.max_bytes_per_stream.type},message:"must be integer,string",schema:schema106.properties.max_bytes_per_stream.type,parentSchema:schema106.properties.max_bytes_per_stream,data:data2};
+if(data.cas_store !== undefined){
+let data1 = data.cas_store;
+if(typeof data1 !== "string"){
+const err4 = {instancePath:instancePath+"/cas_store",schemaPath:"#/properties/cas_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema106.properties.cas_store.type,parentSchema:schema106.properties.cas_store,data:data1};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -12056,9 +12026,11 @@ vErrors.push(err4);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "size", data2, schema106.properties.max_bytes_per_stream, instancePath+"/max_bytes_per_stream");
-if(reason0 !== undefined){
-const err5 = {instancePath:instancePath+"/max_bytes_per_stream",schemaPath:"#/properties/max_bytes_per_stream/x-value",keyword:"x-value",params:{},message:reason0,schema:"size",parentSchema:schema106.properties.max_bytes_per_stream,data:data2};
+}
+if(data.scheduler !== undefined){
+let data2 = data.scheduler;
+if(typeof data2 !== "string"){
+const err5 = {instancePath:instancePath+"/scheduler",schemaPath:"#/properties/scheduler/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema106.properties.scheduler.type,parentSchema:schema106.properties.scheduler,data:data2};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -12067,9 +12039,10 @@ vErrors.push(err5);
 }
 errors++;
 }
-if((typeof data2 == "number") && (isFinite(data2))){
-if(data2 > 4000000 || isNaN(data2)){
-const err6 = {instancePath:instancePath+"/max_bytes_per_stream",schemaPath:"#/properties/max_bytes_per_stream/maximum",keyword:"maximum",params:{comparison: "<=", limit: 4000000},message:"must be <= 4000000",schema:4000000,parentSchema:schema106.properties.max_bytes_per_stream,data:data2};
+}
+}
+else {
+const err6 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema106.type,parentSchema:schema106,data};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -12078,60 +12051,18 @@ vErrors.push(err6);
 }
 errors++;
 }
-}
-}
-if(data.persist_stream_on_disconnect_timeout_s !== undefined){
-let data3 = data.persist_stream_on_disconnect_timeout_s;
-if((!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))) && (typeof data3 !== "string")){
-const err7 = {instancePath:instancePath+"/persist_stream_on_disconnect_timeout_s",schemaPath:"#/properties/persist_stream_on_disconnect_timeout_s/type",keyword:"type",params:{type: schema106.properties.persist_stream_on_disconnect_timeout_s.type},message:"must be integer,string",schema:schema106.properties.persist_stream_on_disconnect_timeout_s.type,parentSchema:schema106.properties.persist_stream_on_disconnect_timeout_s,data:data3};
-if(vErrors === null){
-vErrors = [err7];
-}
-else {
-vErrors.push(err7);
-}
-errors++;
-}
-const reason1 = checkScalar.call(this, "duration", data3, schema106.properties.persist_stream_on_disconnect_timeout_s, instancePath+"/persist_stream_on_disconnect_timeout_s");
-if(reason1 !== undefined){
-const err8 = {instancePath:instancePath+"/persist_stream_on_disconnect_timeout_s",schemaPath:"#/properties/persist_stream_on_disconnect_timeout_s/x-value",keyword:"x-value",params:{},message:reason1,schema:"duration",parentSchema:schema106.properties.persist_stream_on_disconnect_timeout_s,data:data3};
-if(vErrors === null){
-vErrors = [err8];
-}
-else {
-vErrors.push(err8);
-}
-errors++;
-}
-}
-if(data.persist_stream_on_disconnect_timeout !== undefined){
-if(!(validate240.call(this, data.persist_stream_on_disconnect_timeout, {instancePath:instancePath+"/persist_stream_on_disconnect_timeout",parentData:data,parentDataProperty:"persist_stream_on_disconnect_timeout",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate240.errors : vErrors.concat(validate240.errors);
-errors = vErrors.length;
-}
-}
-}
-else {
-const err9 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema106.type,parentSchema:schema106,data};
-if(vErrors === null){
-vErrors = [err9];
-}
-else {
-vErrors.push(err9);
-}
-errors++;
-}
-validate239.errors = vErrors;
+validate238.errors = vErrors;
 return errors === 0;
 }
-validate239.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate238.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema108 = {"description":"Most bytes of a blob in one message of a read. Larger messages cost less CPU and hold more memory per stream.","type":["integer","string"],"x-value":"size","default":262144,"x-zero-is-default":true,"maximum":4000000,"x-nativelink-default":"64 KiB"};
+const schema107 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/bytestream.json","title":"bytestream","description":"Reads and writes of single blobs for one instance. An instance with `cas` has it without configuration.","type":"object","properties":{"instance_name":{"description":"The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`. `*` serves every name that has no entry of its own in this list.","type":"string","default":"","x-instance":true},"cas_store":{"description":"The store of its blobs.","type":"string","x-names":"stores"},"max_bytes_per_stream":{"description":"Most bytes of a blob in one message of a read. Larger messages cost less CPU and hold more memory per stream.","type":["integer","string"],"x-value":"size","default":262144,"x-zero-is-default":true,"maximum":4000000,"x-nativelink-default":"64 KiB"},"persist_stream_on_disconnect_timeout_s":{"description":"Seconds an interrupted upload can be resumed.","type":["integer","string"],"x-value":"duration","default":60,"x-zero-is-default":true},"persist_stream_on_disconnect_timeout":{"description":"Older spelling of `persist_stream_on_disconnect_timeout_s`.","deprecated":true,"x-alias-of":"persist_stream_on_disconnect_timeout_s","$ref":"https://remexec.invalid/schema/service/bytestream.json#/properties/persist_stream_on_disconnect_timeout_s"}},"additionalProperties":false,"x-lenient":"array","required":["cas_store"]};
+const schema108 = {"description":"Seconds an interrupted upload can be resumed.","type":["integer","string"],"x-value":"duration","default":60,"x-zero-is-default":true};
 
-function validate244(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate242(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate244.evaluated;
+const evaluated0 = validate242.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -12148,9 +12079,9 @@ vErrors.push(err0);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "size", data, schema108, instancePath);
+const reason0 = checkScalar.call(this, "duration", data, schema108, instancePath);
 if(reason0 !== undefined){
-const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"size",parentSchema:schema108,data};
+const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration",parentSchema:schema108,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -12159,9 +12090,50 @@ vErrors.push(err1);
 }
 errors++;
 }
-if((typeof data == "number") && (isFinite(data))){
-if(data > 4000000 || isNaN(data)){
-const err2 = {instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 4000000},message:"must be <= 4000000",schema:4000000,parentSchema:schema108,data};
+validate242.errors = vErrors;
+return errors === 0;
+}
+validate242.evaluated = {"dynamicProps":false,"dynamicItems":false};
+
+
+function validate241(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="https://remexec.invalid/schema/service/bytestream.json" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate241.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.cas_store === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "cas_store"},message:"must have required property '"+"cas_store"+"'",schema:schema107.required,parentSchema:schema107,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+for(const key0 in data){
+if(!(((((key0 === "instance_name") || (key0 === "cas_store")) || (key0 === "max_bytes_per_stream")) || (key0 === "persist_stream_on_disconnect_timeout_s")) || (key0 === "persist_stream_on_disconnect_timeout"))){
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema107,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+if(data.instance_name !== undefined){
+let data0 = data.instance_name;
+if(typeof data0 !== "string"){
+const err2 = {instancePath:instancePath+"/instance_name",schemaPath:"#/properties/instance_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema107.properties.instance_name.type,parentSchema:schema107.properties.instance_name,data:data0};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -12171,11 +12143,102 @@ vErrors.push(err2);
 errors++;
 }
 }
-validate244.errors = vErrors;
+if(data.cas_store !== undefined){
+let data1 = data.cas_store;
+if(typeof data1 !== "string"){
+const err3 = {instancePath:instancePath+"/cas_store",schemaPath:"#/properties/cas_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema107.properties.cas_store.type,parentSchema:schema107.properties.cas_store,data:data1};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+if(data.max_bytes_per_stream !== undefined){
+let data2 = data.max_bytes_per_stream;
+if((!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))) && (typeof data2 !== "string")){
+const err4 = {instancePath:instancePath+"/max_bytes_per_stream",schemaPath:"#/properties/max_bytes_per_stream/type",keyword:"type",params:{type: schema107.properties.max_bytes_per_stream.type},message:"must be integer,string",schema:schema107.properties.max_bytes_per_stream.type,parentSchema:schema107.properties.max_bytes_per_stream,data:data2};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+const reason0 = checkScalar.call(this, "size", data2, schema107.properties.max_bytes_per_stream, instancePath+"/max_bytes_per_stream");
+if(reason0 !== undefined){
+const err5 = {instancePath:instancePath+"/max_bytes_per_stream",schemaPath:"#/properties/max_bytes_per_stream/x-value",keyword:"x-value",params:{},message:reason0,schema:"size",parentSchema:schema107.properties.max_bytes_per_stream,data:data2};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 > 4000000 || isNaN(data2)){
+const err6 = {instancePath:instancePath+"/max_bytes_per_stream",schemaPath:"#/properties/max_bytes_per_stream/maximum",keyword:"maximum",params:{comparison: "<=", limit: 4000000},message:"must be <= 4000000",schema:4000000,parentSchema:schema107.properties.max_bytes_per_stream,data:data2};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+}
+if(data.persist_stream_on_disconnect_timeout_s !== undefined){
+let data3 = data.persist_stream_on_disconnect_timeout_s;
+if((!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))) && (typeof data3 !== "string")){
+const err7 = {instancePath:instancePath+"/persist_stream_on_disconnect_timeout_s",schemaPath:"#/properties/persist_stream_on_disconnect_timeout_s/type",keyword:"type",params:{type: schema107.properties.persist_stream_on_disconnect_timeout_s.type},message:"must be integer,string",schema:schema107.properties.persist_stream_on_disconnect_timeout_s.type,parentSchema:schema107.properties.persist_stream_on_disconnect_timeout_s,data:data3};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+const reason1 = checkScalar.call(this, "duration", data3, schema107.properties.persist_stream_on_disconnect_timeout_s, instancePath+"/persist_stream_on_disconnect_timeout_s");
+if(reason1 !== undefined){
+const err8 = {instancePath:instancePath+"/persist_stream_on_disconnect_timeout_s",schemaPath:"#/properties/persist_stream_on_disconnect_timeout_s/x-value",keyword:"x-value",params:{},message:reason1,schema:"duration",parentSchema:schema107.properties.persist_stream_on_disconnect_timeout_s,data:data3};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+if(data.persist_stream_on_disconnect_timeout !== undefined){
+if(!(validate242.call(this, data.persist_stream_on_disconnect_timeout, {instancePath:instancePath+"/persist_stream_on_disconnect_timeout",parentData:data,parentDataProperty:"persist_stream_on_disconnect_timeout",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate242.errors : vErrors.concat(validate242.errors);
+errors = vErrors.length;
+}
+}
+}
+else {
+const err9 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema107.type,parentSchema:schema107,data};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+validate241.errors = vErrors;
 return errors === 0;
 }
-validate244.evaluated = {"dynamicProps":false,"dynamicItems":false};
+validate241.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
+const schema109 = {"description":"Most bytes of a blob in one message of a read. Larger messages cost less CPU and hold more memory per stream.","type":["integer","string"],"x-value":"size","default":262144,"x-zero-is-default":true,"maximum":4000000,"x-nativelink-default":"64 KiB"};
 
 function validate246(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -12188,7 +12251,7 @@ if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
 if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (typeof data !== "string")){
-const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema107.type},message:"must be integer,string",schema:schema107.type,parentSchema:schema107,data};
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema109.type},message:"must be integer,string",schema:schema109.type,parentSchema:schema109,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -12197,9 +12260,9 @@ vErrors.push(err0);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "duration", data, schema107, instancePath);
+const reason0 = checkScalar.call(this, "size", data, schema109, instancePath);
 if(reason0 !== undefined){
-const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration",parentSchema:schema107,data};
+const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"size",parentSchema:schema109,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -12207,6 +12270,18 @@ else {
 vErrors.push(err1);
 }
 errors++;
+}
+if((typeof data == "number") && (isFinite(data))){
+if(data > 4000000 || isNaN(data)){
+const err2 = {instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 4000000},message:"must be <= 4000000",schema:4000000,parentSchema:schema109,data};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
 }
 validate246.errors = vErrors;
 return errors === 0;
@@ -12225,7 +12300,7 @@ if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
 if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (typeof data !== "string")){
-const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema107.type},message:"must be integer,string",schema:schema107.type,parentSchema:schema107,data};
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema108.type},message:"must be integer,string",schema:schema108.type,parentSchema:schema108,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -12234,9 +12309,9 @@ vErrors.push(err0);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "duration", data, schema107, instancePath);
+const reason0 = checkScalar.call(this, "duration", data, schema108, instancePath);
 if(reason0 !== undefined){
-const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration",parentSchema:schema107,data};
+const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration",parentSchema:schema108,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -12250,10 +12325,8 @@ return errors === 0;
 }
 validate248.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
-const schema111 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/fetch.json","title":"fetch","description":"Remote Asset Fetch for one instance: content by URI, for Bazel's `--experimental_remote_downloader`, BuildStream and Please.","type":"object","properties":{"instance_name":{"description":"The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`. `*` serves every name that has no entry of its own in this list.","type":"string","default":"","x-instance":true},"fetch_store":{"description":"Where it is noted which digest an asset has. The content itself is in the CAS of the instance. Not the store of its blobs; it may be the store of its results, and the `push_store` of the instance.","type":"string","x-names":"stores"},"download":{"title":"Download","description":"Download assets that nobody has pushed. Without it, Fetch only knows what was pushed. The instance needs a `cas` on the same server.","type":"object","properties":{"allow":{"description":"Hosts to download from: `example.com`, `*.example.com` for every name below it, or `*` for all.","type":"array","minItems":1,"items":{"type":"string"}},"deny":{"description":"Hosts never to download from, in the same form. Takes precedence over `allow`.","type":"array","items":{"type":"string"},"default":[]},"allow_addresses":{"description":"Addresses and networks to connect to besides public ones: `10.1.2.3`, `10.0.0.0/8`. Without it, hosts whose addresses are private, link-local or of this machine are refused, after each redirect again, because a client could otherwise use the server to reach services that trust it.","type":"array","items":{"type":"string"},"default":[]},"ports":{"description":"Ports to connect to.","type":"array","minItems":1,"items":{"type":["integer","string"],"x-value":"count","minimum":1,"maximum":65535},"default":[80,443]},"max_size":{"description":"The largest download.","type":["integer","string"],"x-value":"size","minimum":1,"default":4294967296},"timeout_s":{"description":"The longest download. A client may ask for less.","type":["integer","string"],"x-value":"duration","minimum":1,"default":600},"idle_timeout_s":{"description":"How long an origin may be silent.","type":["integer","string"],"x-value":"duration","minimum":1,"default":30},"max_redirects":{"description":"Most redirects of one download.","type":["integer","string"],"x-value":"count","minimum":0,"default":10},"max_concurrent":{"description":"Downloads of the instance at a time; more wait.","type":["integer","string"],"x-value":"count","minimum":1,"default":16},"without_checksum":{"description":"What to do for a client that names no checksum (`checksum.sri`). `revalidate`: ask the origin each time, and download what has changed. `reuse`: answer with what was downloaded before, as long as the client accepts its age: faster, and wrong once the origin changes the content. `refuse`: download nothing without a checksum.","enum":["revalidate","reuse","refuse"],"default":"revalidate"},"proxy":{"description":"URL of an HTTP proxy for all downloads: `http://proxy:3128`. The proxy then resolves the names of hosts, so it has to keep clients away from private addresses.","type":"string"}},"required":["allow"],"additionalProperties":false}},"additionalProperties":false,"x-lenient":"array","required":["fetch_store"]};
 
 function validate250(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="https://remexec.invalid/schema/service/fetch.json" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate250.evaluated;
@@ -12263,9 +12336,48 @@ evaluated0.props = undefined;
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
+if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (typeof data !== "string")){
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema108.type},message:"must be integer,string",schema:schema108.type,parentSchema:schema108,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+const reason0 = checkScalar.call(this, "duration", data, schema108, instancePath);
+if(reason0 !== undefined){
+const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration",parentSchema:schema108,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+validate250.errors = vErrors;
+return errors === 0;
+}
+validate250.evaluated = {"dynamicProps":false,"dynamicItems":false};
+
+const schema112 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/fetch.json","title":"fetch","description":"Remote Asset Fetch for one instance: content by URI, for Bazel's `--experimental_remote_downloader`, BuildStream and Please.","type":"object","properties":{"instance_name":{"description":"The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`. `*` serves every name that has no entry of its own in this list.","type":"string","default":"","x-instance":true},"fetch_store":{"description":"Where it is noted which digest an asset has. The content itself is in the CAS of the instance. Not the store of its blobs; it may be the store of its results, and the `push_store` of the instance.","type":"string","x-names":"stores"},"download":{"title":"Download","description":"Download assets that nobody has pushed. Without it, Fetch only knows what was pushed. The instance needs a `cas` on the same server.","type":"object","properties":{"allow":{"description":"Hosts to download from: `example.com`, `*.example.com` for every name below it, or `*` for all.","type":"array","minItems":1,"items":{"type":"string"}},"deny":{"description":"Hosts never to download from, in the same form. Takes precedence over `allow`.","type":"array","items":{"type":"string"},"default":[]},"allow_addresses":{"description":"Addresses and networks to connect to besides public ones: `10.1.2.3`, `10.0.0.0/8`. Without it, hosts whose addresses are private, link-local or of this machine are refused, after each redirect again, because a client could otherwise use the server to reach services that trust it.","type":"array","items":{"type":"string"},"default":[]},"ports":{"description":"Ports to connect to.","type":"array","minItems":1,"items":{"type":["integer","string"],"x-value":"count","minimum":1,"maximum":65535},"default":[80,443]},"max_size":{"description":"The largest download.","type":["integer","string"],"x-value":"size","minimum":1,"default":4294967296},"timeout_s":{"description":"The longest download. A client may ask for less.","type":["integer","string"],"x-value":"duration","minimum":1,"default":600},"idle_timeout_s":{"description":"How long an origin may be silent.","type":["integer","string"],"x-value":"duration","minimum":1,"default":30},"max_redirects":{"description":"Most redirects of one download.","type":["integer","string"],"x-value":"count","minimum":0,"default":10},"max_concurrent":{"description":"Downloads of the instance at a time; more wait.","type":["integer","string"],"x-value":"count","minimum":1,"default":16},"without_checksum":{"description":"What to do for a client that names no checksum (`checksum.sri`). `revalidate`: ask the origin each time, and download what has changed. `reuse`: answer with what was downloaded before, as long as the client accepts its age: faster, and wrong once the origin changes the content. `refuse`: download nothing without a checksum.","enum":["revalidate","reuse","refuse"],"default":"revalidate"},"proxy":{"description":"URL of an HTTP proxy for all downloads: `http://proxy:3128`. The proxy then resolves the names of hosts, so it has to keep clients away from private addresses.","type":"string"}},"required":["allow"],"additionalProperties":false}},"additionalProperties":false,"x-lenient":"array","required":["fetch_store"]};
+
+function validate252(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="https://remexec.invalid/schema/service/fetch.json" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate252.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.fetch_store === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "fetch_store"},message:"must have required property '"+"fetch_store"+"'",schema:schema111.required,parentSchema:schema111,data};
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "fetch_store"},message:"must have required property '"+"fetch_store"+"'",schema:schema112.required,parentSchema:schema112,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -12276,496 +12388,6 @@ errors++;
 }
 for(const key0 in data){
 if(!(((key0 === "instance_name") || (key0 === "fetch_store")) || (key0 === "download"))){
-const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema111,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-}
-if(data.instance_name !== undefined){
-let data0 = data.instance_name;
-if(typeof data0 !== "string"){
-const err2 = {instancePath:instancePath+"/instance_name",schemaPath:"#/properties/instance_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema111.properties.instance_name.type,parentSchema:schema111.properties.instance_name,data:data0};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-}
-if(data.fetch_store !== undefined){
-let data1 = data.fetch_store;
-if(typeof data1 !== "string"){
-const err3 = {instancePath:instancePath+"/fetch_store",schemaPath:"#/properties/fetch_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema111.properties.fetch_store.type,parentSchema:schema111.properties.fetch_store,data:data1};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-}
-if(data.download !== undefined){
-let data2 = data.download;
-if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
-if(data2.allow === undefined){
-const err4 = {instancePath:instancePath+"/download",schemaPath:"#/properties/download/required",keyword:"required",params:{missingProperty: "allow"},message:"must have required property '"+"allow"+"'",schema:schema111.properties.download.required,parentSchema:schema111.properties.download,data:data2};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-for(const key1 in data2){
-if(!(func1.call(schema111.properties.download.properties, key1))){
-const err5 = {instancePath:instancePath+"/download",schemaPath:"#/properties/download/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema111.properties.download,data:data2};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-}
-}
-if(data2.allow !== undefined){
-let data3 = data2.allow;
-if(Array.isArray(data3)){
-if(data3.length < 1){
-const err6 = {instancePath:instancePath+"/download/allow",schemaPath:"#/properties/download/properties/allow/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema111.properties.download.properties.allow,data:data3};
-if(vErrors === null){
-vErrors = [err6];
-}
-else {
-vErrors.push(err6);
-}
-errors++;
-}
-const len0 = data3.length;
-for(let i0=0; i0<len0; i0++){
-let data4 = data3[i0];
-if(typeof data4 !== "string"){
-const err7 = {instancePath:instancePath+"/download/allow/" + i0,schemaPath:"#/properties/download/properties/allow/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema111.properties.download.properties.allow.items.type,parentSchema:schema111.properties.download.properties.allow.items,data:data4};
-if(vErrors === null){
-vErrors = [err7];
-}
-else {
-vErrors.push(err7);
-}
-errors++;
-}
-}
-}
-else {
-const err8 = {instancePath:instancePath+"/download/allow",schemaPath:"#/properties/download/properties/allow/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema111.properties.download.properties.allow.type,parentSchema:schema111.properties.download.properties.allow,data:data3};
-if(vErrors === null){
-vErrors = [err8];
-}
-else {
-vErrors.push(err8);
-}
-errors++;
-}
-}
-if(data2.deny !== undefined){
-let data5 = data2.deny;
-if(Array.isArray(data5)){
-const len1 = data5.length;
-for(let i1=0; i1<len1; i1++){
-let data6 = data5[i1];
-if(typeof data6 !== "string"){
-const err9 = {instancePath:instancePath+"/download/deny/" + i1,schemaPath:"#/properties/download/properties/deny/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema111.properties.download.properties.deny.items.type,parentSchema:schema111.properties.download.properties.deny.items,data:data6};
-if(vErrors === null){
-vErrors = [err9];
-}
-else {
-vErrors.push(err9);
-}
-errors++;
-}
-}
-}
-else {
-const err10 = {instancePath:instancePath+"/download/deny",schemaPath:"#/properties/download/properties/deny/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema111.properties.download.properties.deny.type,parentSchema:schema111.properties.download.properties.deny,data:data5};
-if(vErrors === null){
-vErrors = [err10];
-}
-else {
-vErrors.push(err10);
-}
-errors++;
-}
-}
-if(data2.allow_addresses !== undefined){
-let data7 = data2.allow_addresses;
-if(Array.isArray(data7)){
-const len2 = data7.length;
-for(let i2=0; i2<len2; i2++){
-let data8 = data7[i2];
-if(typeof data8 !== "string"){
-const err11 = {instancePath:instancePath+"/download/allow_addresses/" + i2,schemaPath:"#/properties/download/properties/allow_addresses/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema111.properties.download.properties.allow_addresses.items.type,parentSchema:schema111.properties.download.properties.allow_addresses.items,data:data8};
-if(vErrors === null){
-vErrors = [err11];
-}
-else {
-vErrors.push(err11);
-}
-errors++;
-}
-}
-}
-else {
-const err12 = {instancePath:instancePath+"/download/allow_addresses",schemaPath:"#/properties/download/properties/allow_addresses/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema111.properties.download.properties.allow_addresses.type,parentSchema:schema111.properties.download.properties.allow_addresses,data:data7};
-if(vErrors === null){
-vErrors = [err12];
-}
-else {
-vErrors.push(err12);
-}
-errors++;
-}
-}
-if(data2.ports !== undefined){
-let data9 = data2.ports;
-if(Array.isArray(data9)){
-if(data9.length < 1){
-const err13 = {instancePath:instancePath+"/download/ports",schemaPath:"#/properties/download/properties/ports/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema111.properties.download.properties.ports,data:data9};
-if(vErrors === null){
-vErrors = [err13];
-}
-else {
-vErrors.push(err13);
-}
-errors++;
-}
-const len3 = data9.length;
-for(let i3=0; i3<len3; i3++){
-let data10 = data9[i3];
-if((!(((typeof data10 == "number") && (!(data10 % 1) && !isNaN(data10))) && (isFinite(data10)))) && (typeof data10 !== "string")){
-const err14 = {instancePath:instancePath+"/download/ports/" + i3,schemaPath:"#/properties/download/properties/ports/items/type",keyword:"type",params:{type: schema111.properties.download.properties.ports.items.type},message:"must be integer,string",schema:schema111.properties.download.properties.ports.items.type,parentSchema:schema111.properties.download.properties.ports.items,data:data10};
-if(vErrors === null){
-vErrors = [err14];
-}
-else {
-vErrors.push(err14);
-}
-errors++;
-}
-const reason0 = checkScalar.call(this, "count", data10, schema111.properties.download.properties.ports.items, instancePath+"/download/ports/" + i3);
-if(reason0 !== undefined){
-const err15 = {instancePath:instancePath+"/download/ports/" + i3,schemaPath:"#/properties/download/properties/ports/items/x-value",keyword:"x-value",params:{},message:reason0,schema:"count",parentSchema:schema111.properties.download.properties.ports.items,data:data10};
-if(vErrors === null){
-vErrors = [err15];
-}
-else {
-vErrors.push(err15);
-}
-errors++;
-}
-if((typeof data10 == "number") && (isFinite(data10))){
-if(data10 > 65535 || isNaN(data10)){
-const err16 = {instancePath:instancePath+"/download/ports/" + i3,schemaPath:"#/properties/download/properties/ports/items/maximum",keyword:"maximum",params:{comparison: "<=", limit: 65535},message:"must be <= 65535",schema:65535,parentSchema:schema111.properties.download.properties.ports.items,data:data10};
-if(vErrors === null){
-vErrors = [err16];
-}
-else {
-vErrors.push(err16);
-}
-errors++;
-}
-if(data10 < 1 || isNaN(data10)){
-const err17 = {instancePath:instancePath+"/download/ports/" + i3,schemaPath:"#/properties/download/properties/ports/items/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema111.properties.download.properties.ports.items,data:data10};
-if(vErrors === null){
-vErrors = [err17];
-}
-else {
-vErrors.push(err17);
-}
-errors++;
-}
-}
-}
-}
-else {
-const err18 = {instancePath:instancePath+"/download/ports",schemaPath:"#/properties/download/properties/ports/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema111.properties.download.properties.ports.type,parentSchema:schema111.properties.download.properties.ports,data:data9};
-if(vErrors === null){
-vErrors = [err18];
-}
-else {
-vErrors.push(err18);
-}
-errors++;
-}
-}
-if(data2.max_size !== undefined){
-let data11 = data2.max_size;
-if((!(((typeof data11 == "number") && (!(data11 % 1) && !isNaN(data11))) && (isFinite(data11)))) && (typeof data11 !== "string")){
-const err19 = {instancePath:instancePath+"/download/max_size",schemaPath:"#/properties/download/properties/max_size/type",keyword:"type",params:{type: schema111.properties.download.properties.max_size.type},message:"must be integer,string",schema:schema111.properties.download.properties.max_size.type,parentSchema:schema111.properties.download.properties.max_size,data:data11};
-if(vErrors === null){
-vErrors = [err19];
-}
-else {
-vErrors.push(err19);
-}
-errors++;
-}
-const reason1 = checkScalar.call(this, "size", data11, schema111.properties.download.properties.max_size, instancePath+"/download/max_size");
-if(reason1 !== undefined){
-const err20 = {instancePath:instancePath+"/download/max_size",schemaPath:"#/properties/download/properties/max_size/x-value",keyword:"x-value",params:{},message:reason1,schema:"size",parentSchema:schema111.properties.download.properties.max_size,data:data11};
-if(vErrors === null){
-vErrors = [err20];
-}
-else {
-vErrors.push(err20);
-}
-errors++;
-}
-if((typeof data11 == "number") && (isFinite(data11))){
-if(data11 < 1 || isNaN(data11)){
-const err21 = {instancePath:instancePath+"/download/max_size",schemaPath:"#/properties/download/properties/max_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema111.properties.download.properties.max_size,data:data11};
-if(vErrors === null){
-vErrors = [err21];
-}
-else {
-vErrors.push(err21);
-}
-errors++;
-}
-}
-}
-if(data2.timeout_s !== undefined){
-let data12 = data2.timeout_s;
-if((!(((typeof data12 == "number") && (!(data12 % 1) && !isNaN(data12))) && (isFinite(data12)))) && (typeof data12 !== "string")){
-const err22 = {instancePath:instancePath+"/download/timeout_s",schemaPath:"#/properties/download/properties/timeout_s/type",keyword:"type",params:{type: schema111.properties.download.properties.timeout_s.type},message:"must be integer,string",schema:schema111.properties.download.properties.timeout_s.type,parentSchema:schema111.properties.download.properties.timeout_s,data:data12};
-if(vErrors === null){
-vErrors = [err22];
-}
-else {
-vErrors.push(err22);
-}
-errors++;
-}
-const reason2 = checkScalar.call(this, "duration", data12, schema111.properties.download.properties.timeout_s, instancePath+"/download/timeout_s");
-if(reason2 !== undefined){
-const err23 = {instancePath:instancePath+"/download/timeout_s",schemaPath:"#/properties/download/properties/timeout_s/x-value",keyword:"x-value",params:{},message:reason2,schema:"duration",parentSchema:schema111.properties.download.properties.timeout_s,data:data12};
-if(vErrors === null){
-vErrors = [err23];
-}
-else {
-vErrors.push(err23);
-}
-errors++;
-}
-if((typeof data12 == "number") && (isFinite(data12))){
-if(data12 < 1 || isNaN(data12)){
-const err24 = {instancePath:instancePath+"/download/timeout_s",schemaPath:"#/properties/download/properties/timeout_s/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema111.properties.download.properties.timeout_s,data:data12};
-if(vErrors === null){
-vErrors = [err24];
-}
-else {
-vErrors.push(err24);
-}
-errors++;
-}
-}
-}
-if(data2.idle_timeout_s !== undefined){
-let data13 = data2.idle_timeout_s;
-if((!(((typeof data13 == "number") && (!(data13 % 1) && !isNaN(data13))) && (isFinite(data13)))) && (typeof data13 !== "string")){
-const err25 = {instancePath:instancePath+"/download/idle_timeout_s",schemaPath:"#/properties/download/properties/idle_timeout_s/type",keyword:"type",params:{type: schema111.properties.download.properties.idle_timeout_s.type},message:"must be integer,string",schema:schema111.properties.download.properties.idle_timeout_s.type,parentSchema:schema111.properties.download.properties.idle_timeout_s,data:data13};
-if(vErrors === null){
-vErrors = [err25];
-}
-else {
-vErrors.push(err25);
-}
-errors++;
-}
-const reason3 = checkScalar.call(this, "duration", data13, schema111.properties.download.properties.idle_timeout_s, instancePath+"/download/idle_timeout_s");
-if(reason3 !== undefined){
-const err26 = {instancePath:instancePath+"/download/idle_timeout_s",schemaPath:"#/properties/download/properties/idle_timeout_s/x-value",keyword:"x-value",params:{},message:reason3,schema:"duration",parentSchema:schema111.properties.download.properties.idle_timeout_s,data:data13};
-if(vErrors === null){
-vErrors = [err26];
-}
-else {
-vErrors.push(err26);
-}
-errors++;
-}
-if((typeof data13 == "number") && (isFinite(data13))){
-if(data13 < 1 || isNaN(data13)){
-const err27 = {instancePath:instancePath+"/download/idle_timeout_s",schemaPath:"#/properties/download/properties/idle_timeout_s/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema111.properties.download.properties.idle_timeout_s,data:data13};
-if(vErrors === null){
-vErrors = [err27];
-}
-else {
-vErrors.push(err27);
-}
-errors++;
-}
-}
-}
-if(data2.max_redirects !== undefined){
-let data14 = data2.max_redirects;
-if((!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14)))) && (typeof data14 !== "string")){
-const err28 = {instancePath:instancePath+"/download/max_redirects",schemaPath:"#/properties/download/properties/max_redirects/type",keyword:"type",params:{type: schema111.properties.download.properties.max_redirects.type},message:"must be integer,string",schema:schema111.properties.download.properties.max_redirects.type,parentSchema:schema111.properties.download.properties.max_redirects,data:data14};
-if(vErrors === null){
-vErrors = [err28];
-}
-else {
-vErrors.push(err28);
-}
-errors++;
-}
-const reason4 = checkScalar.call(this, "count", data14, schema111.properties.download.properties.max_redirects, instancePath+"/download/max_redirects");
-if(reason4 !== undefined){
-const err29 = {instancePath:instancePath+"/download/max_redirects",schemaPath:"#/properties/download/properties/max_redirects/x-value",keyword:"x-value",params:{},message:reason4,schema:"count",parentSchema:schema111.properties.download.properties.max_redirects,data:data14};
-if(vErrors === null){
-vErrors = [err29];
-}
-else {
-vErrors.push(err29);
-}
-errors++;
-}
-if((typeof data14 == "number") && (isFinite(data14))){
-if(data14 < 0 || isNaN(data14)){
-const err30 = {instancePath:instancePath+"/download/max_redirects",schemaPath:"#/properties/download/properties/max_redirects/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema111.properties.download.properties.max_redirects,data:data14};
-if(vErrors === null){
-vErrors = [err30];
-}
-else {
-vErrors.push(err30);
-}
-errors++;
-}
-}
-}
-if(data2.max_concurrent !== undefined){
-let data15 = data2.max_concurrent;
-if((!(((typeof data15 == "number") && (!(data15 % 1) && !isNaN(data15))) && (isFinite(data15)))) && (typeof data15 !== "string")){
-const err31 = {instancePath:instancePath+"/download/max_concurrent",schemaPath:"#/properties/download/properties/max_concurrent/type",keyword:"type",params:{type: schema111.properties.download.properties.max_concurrent.type},message:"must be integer,string",schema:schema111.properties.download.properties.max_concurrent.type,parentSchema:schema111.properties.download.properties.max_concurrent,data:data15};
-if(vErrors === null){
-vErrors = [err31];
-}
-else {
-vErrors.push(err31);
-}
-errors++;
-}
-const reason5 = checkScalar.call(this, "count", data15, schema111.properties.download.properties.max_concurrent, instancePath+"/download/max_concurrent");
-if(reason5 !== undefined){
-const err32 = {instancePath:instancePath+"/download/max_concurrent",schemaPath:"#/properties/download/properties/max_concurrent/x-value",keyword:"x-value",params:{},message:reason5,schema:"count",parentSchema:schema111.properties.download.properties.max_concurrent,data:data15};
-if(vErrors === null){
-vErrors = [err32];
-}
-else {
-vErrors.push(err32);
-}
-errors++;
-}
-if((typeof data15 == "number") && (isFinite(data15))){
-if(data15 < 1 || isNaN(data15)){
-const err33 = {instancePath:instancePath+"/download/max_concurrent",schemaPath:"#/properties/download/properties/max_concurrent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema111.properties.download.properties.max_concurrent,data:data15};
-if(vErrors === null){
-vErrors = [err33];
-}
-else {
-vErrors.push(err33);
-}
-errors++;
-}
-}
-}
-if(data2.without_checksum !== undefined){
-let data16 = data2.without_checksum;
-if(!(((data16 === "revalidate") || (data16 === "reuse")) || (data16 === "refuse"))){
-const err34 = {instancePath:instancePath+"/download/without_checksum",schemaPath:"#/properties/download/properties/without_checksum/enum",keyword:"enum",params:{allowedValues: schema111.properties.download.properties.without_checksum.enum},message:"must be equal to one of the allowed values",schema:schema111.properties.download.properties.without_checksum.enum,parentSchema:schema111.properties.download.properties.without_checksum,data:data16};
-if(vErrors === null){
-vErrors = [err34];
-}
-else {
-vErrors.push(err34);
-}
-errors++;
-}
-}
-if(data2.proxy !== undefined){
-let data17 = data2.proxy;
-if(typeof data17 !== "string"){
-const err35 = {instancePath:instancePath+"/download/proxy",schemaPath:"#/properties/download/properties/proxy/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema111.properties.download.properties.proxy.type,parentSchema:schema111.properties.download.properties.proxy,data:data17};
-if(vErrors === null){
-vErrors = [err35];
-}
-else {
-vErrors.push(err35);
-}
-errors++;
-}
-}
-}
-else {
-const err36 = {instancePath:instancePath+"/download",schemaPath:"#/properties/download/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema111.properties.download.type,parentSchema:schema111.properties.download,data:data2};
-if(vErrors === null){
-vErrors = [err36];
-}
-else {
-vErrors.push(err36);
-}
-errors++;
-}
-}
-}
-else {
-const err37 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema111.type,parentSchema:schema111,data};
-if(vErrors === null){
-vErrors = [err37];
-}
-else {
-vErrors.push(err37);
-}
-errors++;
-}
-validate250.errors = vErrors;
-return errors === 0;
-}
-validate250.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
-
-const schema112 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/push.json","title":"push","description":"Remote Asset Push for one instance: clients state which content belongs to a URI, and `fetch` of the instance finds it. With `security`, a caller needs the permission `push`.","type":"object","properties":{"instance_name":{"description":"The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`. `*` serves every name that has no entry of its own in this list.","type":"string","default":"","x-instance":true},"push_store":{"description":"Where it is noted which digest an asset has; as a rule the `fetch_store` of the instance. Not the store of its blobs.","type":"string","x-names":"stores"},"read_only":{"description":"Refuse pushes.","type":["boolean","string"],"x-value":"bool","default":false}},"additionalProperties":false,"x-lenient":"array","required":["push_store"]};
-
-function validate253(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="https://remexec.invalid/schema/service/push.json" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate253.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.push_store === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "push_store"},message:"must have required property '"+"push_store"+"'",schema:schema112.required,parentSchema:schema112,data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-for(const key0 in data){
-if(!(((key0 === "instance_name") || (key0 === "push_store")) || (key0 === "read_only"))){
 const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema112,data};
 if(vErrors === null){
 vErrors = [err1];
@@ -12789,10 +12411,500 @@ vErrors.push(err2);
 errors++;
 }
 }
+if(data.fetch_store !== undefined){
+let data1 = data.fetch_store;
+if(typeof data1 !== "string"){
+const err3 = {instancePath:instancePath+"/fetch_store",schemaPath:"#/properties/fetch_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema112.properties.fetch_store.type,parentSchema:schema112.properties.fetch_store,data:data1};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+if(data.download !== undefined){
+let data2 = data.download;
+if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
+if(data2.allow === undefined){
+const err4 = {instancePath:instancePath+"/download",schemaPath:"#/properties/download/required",keyword:"required",params:{missingProperty: "allow"},message:"must have required property '"+"allow"+"'",schema:schema112.properties.download.required,parentSchema:schema112.properties.download,data:data2};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+for(const key1 in data2){
+if(!(func1.call(schema112.properties.download.properties, key1))){
+const err5 = {instancePath:instancePath+"/download",schemaPath:"#/properties/download/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema112.properties.download,data:data2};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+if(data2.allow !== undefined){
+let data3 = data2.allow;
+if(Array.isArray(data3)){
+if(data3.length < 1){
+const err6 = {instancePath:instancePath+"/download/allow",schemaPath:"#/properties/download/properties/allow/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema112.properties.download.properties.allow,data:data3};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+const len0 = data3.length;
+for(let i0=0; i0<len0; i0++){
+let data4 = data3[i0];
+if(typeof data4 !== "string"){
+const err7 = {instancePath:instancePath+"/download/allow/" + i0,schemaPath:"#/properties/download/properties/allow/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema112.properties.download.properties.allow.items.type,parentSchema:schema112.properties.download.properties.allow.items,data:data4};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+}
+else {
+const err8 = {instancePath:instancePath+"/download/allow",schemaPath:"#/properties/download/properties/allow/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema112.properties.download.properties.allow.type,parentSchema:schema112.properties.download.properties.allow,data:data3};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+if(data2.deny !== undefined){
+let data5 = data2.deny;
+if(Array.isArray(data5)){
+const len1 = data5.length;
+for(let i1=0; i1<len1; i1++){
+let data6 = data5[i1];
+if(typeof data6 !== "string"){
+const err9 = {instancePath:instancePath+"/download/deny/" + i1,schemaPath:"#/properties/download/properties/deny/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema112.properties.download.properties.deny.items.type,parentSchema:schema112.properties.download.properties.deny.items,data:data6};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+}
+else {
+const err10 = {instancePath:instancePath+"/download/deny",schemaPath:"#/properties/download/properties/deny/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema112.properties.download.properties.deny.type,parentSchema:schema112.properties.download.properties.deny,data:data5};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+}
+if(data2.allow_addresses !== undefined){
+let data7 = data2.allow_addresses;
+if(Array.isArray(data7)){
+const len2 = data7.length;
+for(let i2=0; i2<len2; i2++){
+let data8 = data7[i2];
+if(typeof data8 !== "string"){
+const err11 = {instancePath:instancePath+"/download/allow_addresses/" + i2,schemaPath:"#/properties/download/properties/allow_addresses/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema112.properties.download.properties.allow_addresses.items.type,parentSchema:schema112.properties.download.properties.allow_addresses.items,data:data8};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+}
+}
+else {
+const err12 = {instancePath:instancePath+"/download/allow_addresses",schemaPath:"#/properties/download/properties/allow_addresses/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema112.properties.download.properties.allow_addresses.type,parentSchema:schema112.properties.download.properties.allow_addresses,data:data7};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+}
+if(data2.ports !== undefined){
+let data9 = data2.ports;
+if(Array.isArray(data9)){
+if(data9.length < 1){
+const err13 = {instancePath:instancePath+"/download/ports",schemaPath:"#/properties/download/properties/ports/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema112.properties.download.properties.ports,data:data9};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+const len3 = data9.length;
+for(let i3=0; i3<len3; i3++){
+let data10 = data9[i3];
+if((!(((typeof data10 == "number") && (!(data10 % 1) && !isNaN(data10))) && (isFinite(data10)))) && (typeof data10 !== "string")){
+const err14 = {instancePath:instancePath+"/download/ports/" + i3,schemaPath:"#/properties/download/properties/ports/items/type",keyword:"type",params:{type: schema112.properties.download.properties.ports.items.type},message:"must be integer,string",schema:schema112.properties.download.properties.ports.items.type,parentSchema:schema112.properties.download.properties.ports.items,data:data10};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+const reason0 = checkScalar.call(this, "count", data10, schema112.properties.download.properties.ports.items, instancePath+"/download/ports/" + i3);
+if(reason0 !== undefined){
+const err15 = {instancePath:instancePath+"/download/ports/" + i3,schemaPath:"#/properties/download/properties/ports/items/x-value",keyword:"x-value",params:{},message:reason0,schema:"count",parentSchema:schema112.properties.download.properties.ports.items,data:data10};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+if((typeof data10 == "number") && (isFinite(data10))){
+if(data10 > 65535 || isNaN(data10)){
+const err16 = {instancePath:instancePath+"/download/ports/" + i3,schemaPath:"#/properties/download/properties/ports/items/maximum",keyword:"maximum",params:{comparison: "<=", limit: 65535},message:"must be <= 65535",schema:65535,parentSchema:schema112.properties.download.properties.ports.items,data:data10};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+if(data10 < 1 || isNaN(data10)){
+const err17 = {instancePath:instancePath+"/download/ports/" + i3,schemaPath:"#/properties/download/properties/ports/items/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema112.properties.download.properties.ports.items,data:data10};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+}
+}
+}
+else {
+const err18 = {instancePath:instancePath+"/download/ports",schemaPath:"#/properties/download/properties/ports/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema112.properties.download.properties.ports.type,parentSchema:schema112.properties.download.properties.ports,data:data9};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+}
+if(data2.max_size !== undefined){
+let data11 = data2.max_size;
+if((!(((typeof data11 == "number") && (!(data11 % 1) && !isNaN(data11))) && (isFinite(data11)))) && (typeof data11 !== "string")){
+const err19 = {instancePath:instancePath+"/download/max_size",schemaPath:"#/properties/download/properties/max_size/type",keyword:"type",params:{type: schema112.properties.download.properties.max_size.type},message:"must be integer,string",schema:schema112.properties.download.properties.max_size.type,parentSchema:schema112.properties.download.properties.max_size,data:data11};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
+}
+errors++;
+}
+const reason1 = checkScalar.call(this, "size", data11, schema112.properties.download.properties.max_size, instancePath+"/download/max_size");
+if(reason1 !== undefined){
+const err20 = {instancePath:instancePath+"/download/max_size",schemaPath:"#/properties/download/properties/max_size/x-value",keyword:"x-value",params:{},message:reason1,schema:"size",parentSchema:schema112.properties.download.properties.max_size,data:data11};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
+}
+errors++;
+}
+if((typeof data11 == "number") && (isFinite(data11))){
+if(data11 < 1 || isNaN(data11)){
+const err21 = {instancePath:instancePath+"/download/max_size",schemaPath:"#/properties/download/properties/max_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema112.properties.download.properties.max_size,data:data11};
+if(vErrors === null){
+vErrors = [err21];
+}
+else {
+vErrors.push(err21);
+}
+errors++;
+}
+}
+}
+if(data2.timeout_s !== undefined){
+let data12 = data2.timeout_s;
+if((!(((typeof data12 == "number") && (!(data12 % 1) && !isNaN(data12))) && (isFinite(data12)))) && (typeof data12 !== "string")){
+const err22 = {instancePath:instancePath+"/download/timeout_s",schemaPath:"#/properties/download/properties/timeout_s/type",keyword:"type",params:{type: schema112.properties.download.properties.timeout_s.type},message:"must be integer,string",schema:schema112.properties.download.properties.timeout_s.type,parentSchema:schema112.properties.download.properties.timeout_s,data:data12};
+if(vErrors === null){
+vErrors = [err22];
+}
+else {
+vErrors.push(err22);
+}
+errors++;
+}
+const reason2 = checkScalar.call(this, "duration", data12, schema112.properties.download.properties.timeout_s, instancePath+"/download/timeout_s");
+if(reason2 !== undefined){
+const err23 = {instancePath:instancePath+"/download/timeout_s",schemaPath:"#/properties/download/properties/timeout_s/x-value",keyword:"x-value",params:{},message:reason2,schema:"duration",parentSchema:schema112.properties.download.properties.timeout_s,data:data12};
+if(vErrors === null){
+vErrors = [err23];
+}
+else {
+vErrors.push(err23);
+}
+errors++;
+}
+if((typeof data12 == "number") && (isFinite(data12))){
+if(data12 < 1 || isNaN(data12)){
+const err24 = {instancePath:instancePath+"/download/timeout_s",schemaPath:"#/properties/download/properties/timeout_s/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema112.properties.download.properties.timeout_s,data:data12};
+if(vErrors === null){
+vErrors = [err24];
+}
+else {
+vErrors.push(err24);
+}
+errors++;
+}
+}
+}
+if(data2.idle_timeout_s !== undefined){
+let data13 = data2.idle_timeout_s;
+if((!(((typeof data13 == "number") && (!(data13 % 1) && !isNaN(data13))) && (isFinite(data13)))) && (typeof data13 !== "string")){
+const err25 = {instancePath:instancePath+"/download/idle_timeout_s",schemaPath:"#/properties/download/properties/idle_timeout_s/type",keyword:"type",params:{type: schema112.properties.download.properties.idle_timeout_s.type},message:"must be integer,string",schema:schema112.properties.download.properties.idle_timeout_s.type,parentSchema:schema112.properties.download.properties.idle_timeout_s,data:data13};
+if(vErrors === null){
+vErrors = [err25];
+}
+else {
+vErrors.push(err25);
+}
+errors++;
+}
+const reason3 = checkScalar.call(this, "duration", data13, schema112.properties.download.properties.idle_timeout_s, instancePath+"/download/idle_timeout_s");
+if(reason3 !== undefined){
+const err26 = {instancePath:instancePath+"/download/idle_timeout_s",schemaPath:"#/properties/download/properties/idle_timeout_s/x-value",keyword:"x-value",params:{},message:reason3,schema:"duration",parentSchema:schema112.properties.download.properties.idle_timeout_s,data:data13};
+if(vErrors === null){
+vErrors = [err26];
+}
+else {
+vErrors.push(err26);
+}
+errors++;
+}
+if((typeof data13 == "number") && (isFinite(data13))){
+if(data13 < 1 || isNaN(data13)){
+const err27 = {instancePath:instancePath+"/download/idle_timeout_s",schemaPath:"#/properties/download/properties/idle_timeout_s/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema112.properties.download.properties.idle_timeout_s,data:data13};
+if(vErrors === null){
+vErrors = [err27];
+}
+else {
+vErrors.push(err27);
+}
+errors++;
+}
+}
+}
+if(data2.max_redirects !== undefined){
+let data14 = data2.max_redirects;
+if((!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14)))) && (typeof data14 !== "string")){
+const err28 = {instancePath:instancePath+"/download/max_redirects",schemaPath:"#/properties/download/properties/max_redirects/type",keyword:"type",params:{type: schema112.properties.download.properties.max_redirects.type},message:"must be integer,string",schema:schema112.properties.download.properties.max_redirects.type,parentSchema:schema112.properties.download.properties.max_redirects,data:data14};
+if(vErrors === null){
+vErrors = [err28];
+}
+else {
+vErrors.push(err28);
+}
+errors++;
+}
+const reason4 = checkScalar.call(this, "count", data14, schema112.properties.download.properties.max_redirects, instancePath+"/download/max_redirects");
+if(reason4 !== undefined){
+const err29 = {instancePath:instancePath+"/download/max_redirects",schemaPath:"#/properties/download/properties/max_redirects/x-value",keyword:"x-value",params:{},message:reason4,schema:"count",parentSchema:schema112.properties.download.properties.max_redirects,data:data14};
+if(vErrors === null){
+vErrors = [err29];
+}
+else {
+vErrors.push(err29);
+}
+errors++;
+}
+if((typeof data14 == "number") && (isFinite(data14))){
+if(data14 < 0 || isNaN(data14)){
+const err30 = {instancePath:instancePath+"/download/max_redirects",schemaPath:"#/properties/download/properties/max_redirects/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema112.properties.download.properties.max_redirects,data:data14};
+if(vErrors === null){
+vErrors = [err30];
+}
+else {
+vErrors.push(err30);
+}
+errors++;
+}
+}
+}
+if(data2.max_concurrent !== undefined){
+let data15 = data2.max_concurrent;
+if((!(((typeof data15 == "number") && (!(data15 % 1) && !isNaN(data15))) && (isFinite(data15)))) && (typeof data15 !== "string")){
+const err31 = {instancePath:instancePath+"/download/max_concurrent",schemaPath:"#/properties/download/properties/max_concurrent/type",keyword:"type",params:{type: schema112.properties.download.properties.max_concurrent.type},message:"must be integer,string",schema:schema112.properties.download.properties.max_concurrent.type,parentSchema:schema112.properties.download.properties.max_concurrent,data:data15};
+if(vErrors === null){
+vErrors = [err31];
+}
+else {
+vErrors.push(err31);
+}
+errors++;
+}
+const reason5 = checkScalar.call(this, "count", data15, schema112.properties.download.properties.max_concurrent, instancePath+"/download/max_concurrent");
+if(reason5 !== undefined){
+const err32 = {instancePath:instancePath+"/download/max_concurrent",schemaPath:"#/properties/download/properties/max_concurrent/x-value",keyword:"x-value",params:{},message:reason5,schema:"count",parentSchema:schema112.properties.download.properties.max_concurrent,data:data15};
+if(vErrors === null){
+vErrors = [err32];
+}
+else {
+vErrors.push(err32);
+}
+errors++;
+}
+if((typeof data15 == "number") && (isFinite(data15))){
+if(data15 < 1 || isNaN(data15)){
+const err33 = {instancePath:instancePath+"/download/max_concurrent",schemaPath:"#/properties/download/properties/max_concurrent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema112.properties.download.properties.max_concurrent,data:data15};
+if(vErrors === null){
+vErrors = [err33];
+}
+else {
+vErrors.push(err33);
+}
+errors++;
+}
+}
+}
+if(data2.without_checksum !== undefined){
+let data16 = data2.without_checksum;
+if(!(((data16 === "revalidate") || (data16 === "reuse")) || (data16 === "refuse"))){
+const err34 = {instancePath:instancePath+"/download/without_checksum",schemaPath:"#/properties/download/properties/without_checksum/enum",keyword:"enum",params:{allowedValues: schema112.properties.download.properties.without_checksum.enum},message:"must be equal to one of the allowed values",schema:schema112.properties.download.properties.without_checksum.enum,parentSchema:schema112.properties.download.properties.without_checksum,data:data16};
+if(vErrors === null){
+vErrors = [err34];
+}
+else {
+vErrors.push(err34);
+}
+errors++;
+}
+}
+if(data2.proxy !== undefined){
+let data17 = data2.proxy;
+if(typeof data17 !== "string"){
+const err35 = {instancePath:instancePath+"/download/proxy",schemaPath:"#/properties/download/properties/proxy/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema112.properties.download.properties.proxy.type,parentSchema:schema112.properties.download.properties.proxy,data:data17};
+if(vErrors === null){
+vErrors = [err35];
+}
+else {
+vErrors.push(err35);
+}
+errors++;
+}
+}
+}
+else {
+const err36 = {instancePath:instancePath+"/download",schemaPath:"#/properties/download/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema112.properties.download.type,parentSchema:schema112.properties.download,data:data2};
+if(vErrors === null){
+vErrors = [err36];
+}
+else {
+vErrors.push(err36);
+}
+errors++;
+}
+}
+}
+else {
+const err37 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema112.type,parentSchema:schema112,data};
+if(vErrors === null){
+vErrors = [err37];
+}
+else {
+vErrors.push(err37);
+}
+errors++;
+}
+validate252.errors = vErrors;
+return errors === 0;
+}
+validate252.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const schema113 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/push.json","title":"push","description":"Remote Asset Push for one instance: clients state which content belongs to a URI, and `fetch` of the instance finds it. With `security`, a caller needs the permission `push`.","type":"object","properties":{"instance_name":{"description":"The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`. `*` serves every name that has no entry of its own in this list.","type":"string","default":"","x-instance":true},"push_store":{"description":"Where it is noted which digest an asset has; as a rule the `fetch_store` of the instance. Not the store of its blobs.","type":"string","x-names":"stores"},"read_only":{"description":"Refuse pushes.","type":["boolean","string"],"x-value":"bool","default":false}},"additionalProperties":false,"x-lenient":"array","required":["push_store"]};
+
+function validate255(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="https://remexec.invalid/schema/service/push.json" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate255.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.push_store === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "push_store"},message:"must have required property '"+"push_store"+"'",schema:schema113.required,parentSchema:schema113,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+for(const key0 in data){
+if(!(((key0 === "instance_name") || (key0 === "push_store")) || (key0 === "read_only"))){
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema113,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+if(data.instance_name !== undefined){
+let data0 = data.instance_name;
+if(typeof data0 !== "string"){
+const err2 = {instancePath:instancePath+"/instance_name",schemaPath:"#/properties/instance_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema113.properties.instance_name.type,parentSchema:schema113.properties.instance_name,data:data0};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
 if(data.push_store !== undefined){
 let data1 = data.push_store;
 if(typeof data1 !== "string"){
-const err3 = {instancePath:instancePath+"/push_store",schemaPath:"#/properties/push_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema112.properties.push_store.type,parentSchema:schema112.properties.push_store,data:data1};
+const err3 = {instancePath:instancePath+"/push_store",schemaPath:"#/properties/push_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema113.properties.push_store.type,parentSchema:schema113.properties.push_store,data:data1};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -12805,7 +12917,7 @@ errors++;
 if(data.read_only !== undefined){
 let data2 = data.read_only;
 if((typeof data2 !== "boolean") && (typeof data2 !== "string")){
-const err4 = {instancePath:instancePath+"/read_only",schemaPath:"#/properties/read_only/type",keyword:"type",params:{type: schema112.properties.read_only.type},message:"must be boolean,string",schema:schema112.properties.read_only.type,parentSchema:schema112.properties.read_only,data:data2};
+const err4 = {instancePath:instancePath+"/read_only",schemaPath:"#/properties/read_only/type",keyword:"type",params:{type: schema113.properties.read_only.type},message:"must be boolean,string",schema:schema113.properties.read_only.type,parentSchema:schema113.properties.read_only,data:data2};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -12814,9 +12926,9 @@ vErrors.push(err4);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "bool", data2, schema112.properties.read_only, instancePath+"/read_only");
+const reason0 = checkScalar.call(this, "bool", data2, schema113.properties.read_only, instancePath+"/read_only");
 if(reason0 !== undefined){
-const err5 = {instancePath:instancePath+"/read_only",schemaPath:"#/properties/read_only/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema112.properties.read_only,data:data2};
+const err5 = {instancePath:instancePath+"/read_only",schemaPath:"#/properties/read_only/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema113.properties.read_only,data:data2};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -12828,7 +12940,7 @@ errors++;
 }
 }
 else {
-const err6 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema112.type,parentSchema:schema112,data};
+const err6 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema113.type,parentSchema:schema113,data};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -12837,19 +12949,19 @@ vErrors.push(err6);
 }
 errors++;
 }
-validate253.errors = vErrors;
+validate255.errors = vErrors;
 return errors === 0;
 }
-validate253.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate255.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema113 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/http_cache.json","title":"http_cache","description":"A cache of a build tool over HTTP, on the port of the server. Its entries are results in the action cache of an instance, and its files are blobs in the CAS of that instance, so they are evicted, isolated, replicated and counted like those. Entries of different paths never meet.","type":"object","properties":{"path":{"description":"Where it begins: the key of the object form; starts with a slash. The address for the tool is the address of the server with this path. Another path is another, empty cache.","type":"string","default":"/","pattern":"^/[A-Za-z0-9._~/-]*$","x-expected":"a path of letters, digits and ._~- that starts with a slash"},"kind":{"description":"The tool. `bazel`: Bazel's HTTP cache with the additions of bazel-remote, and moon; results and blobs are those of gRPC, so `path` is not part of their names. `ccache`: all its layouts, versions 4.4 and later. `gradle`: HttpBuildCache. `turborepo`: the path is TURBO_API. `nx`: the path is NX_SELF_HOSTED_REMOTE_CACHE_SERVER. `webdav`: sccache. `go`: HTTP helpers of GOCACHEPROG. `maven`: the build cache extension. `opaque`: any tool that puts and gets files under names: Please, Metro, Rush.","type":"string","enum":["bazel","ccache","gradle","turborepo","nx","webdav","go","maven","opaque"]},"instance_name":{"description":"The instance that has its entries. The server must have `cas` for it.","type":"string","default":"","x-instance":true},"overlay_instance_name":{"description":"Where callers write that may not write to `instance_name`, and may write to this instance: builds of pull requests. They read it first, then `instance_name`. Callers that may write to `instance_name` never read it, so an untrusted build cannot change what others get (CVE-2025-36852). Needs `security`.","type":"string","x-instance":true},"max_size":{"description":"The largest file. A larger one is refused with 413, before its content is read if its length is known; Nx gets 409, because it ends with an error after 413. Left out: as large as the store and `max_blob_size` of the instance allow.","type":["integer","string"],"x-value":"size","minimum":1},"overwrite":{"description":"Which upload of a key stays: the last, or the first. With `first` a later upload is accepted and dropped; Nx gets 409, as its specification says.","type":"string","enum":["last","first"],"default":"last"},"read_only":{"description":"Refuse all uploads.","type":["boolean","string"],"x-value":"bool","default":false},"on_fault":{"description":"What a download gets if a store fails: the `error`, or a `miss`. Nx ends with an error after any other answer than a hit or a miss, and sccache does not start.","type":"string","enum":["error","miss"],"default":"miss"}},"additionalProperties":false,"required":["kind"]};
+const schema114 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/http_cache.json","title":"http_cache","description":"A cache of a build tool over HTTP, on the port of the server. Its entries are results in the action cache of an instance, and its files are blobs in the CAS of that instance, so they are evicted, isolated, replicated and counted like those. Entries of different paths never meet.","type":"object","properties":{"path":{"description":"Where it begins: the key of the object form; starts with a slash. The address for the tool is the address of the server with this path. Another path is another, empty cache.","type":"string","default":"/","pattern":"^/[A-Za-z0-9._~/-]*$","x-expected":"a path of letters, digits and ._~- that starts with a slash"},"kind":{"description":"The tool. `bazel`: Bazel's HTTP cache with the additions of bazel-remote, and moon; results and blobs are those of gRPC, so `path` is not part of their names. `ccache`: all its layouts, versions 4.4 and later. `gradle`: HttpBuildCache. `turborepo`: the path is TURBO_API. `nx`: the path is NX_SELF_HOSTED_REMOTE_CACHE_SERVER. `webdav`: sccache. `go`: HTTP helpers of GOCACHEPROG. `maven`: the build cache extension. `opaque`: any tool that puts and gets files under names: Please, Metro, Rush.","type":"string","enum":["bazel","ccache","gradle","turborepo","nx","webdav","go","maven","opaque"]},"instance_name":{"description":"The instance that has its entries. The server must have `cas` for it.","type":"string","default":"","x-instance":true},"overlay_instance_name":{"description":"Where callers write that may not write to `instance_name`, and may write to this instance: builds of pull requests. They read it first, then `instance_name`. Callers that may write to `instance_name` never read it, so an untrusted build cannot change what others get (CVE-2025-36852). Needs `security`.","type":"string","x-instance":true},"max_size":{"description":"The largest file. A larger one is refused with 413, before its content is read if its length is known; Nx gets 409, because it ends with an error after 413. Left out: as large as the store and `max_blob_size` of the instance allow.","type":["integer","string"],"x-value":"size","minimum":1},"overwrite":{"description":"Which upload of a key stays: the last, or the first. With `first` a later upload is accepted and dropped; Nx gets 409, as its specification says.","type":"string","enum":["last","first"],"default":"last"},"read_only":{"description":"Refuse all uploads.","type":["boolean","string"],"x-value":"bool","default":false},"on_fault":{"description":"What a download gets if a store fails: the `error`, or a `miss`. Nx ends with an error after any other answer than a hit or a miss, and sccache does not start.","type":"string","enum":["error","miss"],"default":"miss"}},"additionalProperties":false,"required":["kind"]};
 const pattern4 = new RegExp("^/[A-Za-z0-9._~/-]*$", "u");
 
-function validate256(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate258(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/service/http_cache.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate256.evaluated;
+const evaluated0 = validate258.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -12858,7 +12970,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.kind === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "kind"},message:"must have required property '"+"kind"+"'",schema:schema113.required,parentSchema:schema113,data};
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "kind"},message:"must have required property '"+"kind"+"'",schema:schema114.required,parentSchema:schema114,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -12869,7 +12981,7 @@ errors++;
 }
 for(const key0 in data){
 if(!((((((((key0 === "path") || (key0 === "kind")) || (key0 === "instance_name")) || (key0 === "overlay_instance_name")) || (key0 === "max_size")) || (key0 === "overwrite")) || (key0 === "read_only")) || (key0 === "on_fault"))){
-const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema113,data};
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema114,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -12883,7 +12995,7 @@ if(data.path !== undefined){
 let data0 = data.path;
 if(typeof data0 === "string"){
 if(!pattern4.test(data0)){
-const err2 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/pattern",keyword:"pattern",params:{pattern: "^/[A-Za-z0-9._~/-]*$"},message:"must match pattern \""+"^/[A-Za-z0-9._~/-]*$"+"\"",schema:"^/[A-Za-z0-9._~/-]*$",parentSchema:schema113.properties.path,data:data0};
+const err2 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/pattern",keyword:"pattern",params:{pattern: "^/[A-Za-z0-9._~/-]*$"},message:"must match pattern \""+"^/[A-Za-z0-9._~/-]*$"+"\"",schema:"^/[A-Za-z0-9._~/-]*$",parentSchema:schema114.properties.path,data:data0};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -12894,7 +13006,7 @@ errors++;
 }
 }
 else {
-const err3 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema113.properties.path.type,parentSchema:schema113.properties.path,data:data0};
+const err3 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema114.properties.path.type,parentSchema:schema114.properties.path,data:data0};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -12907,7 +13019,7 @@ errors++;
 if(data.kind !== undefined){
 let data1 = data.kind;
 if(typeof data1 !== "string"){
-const err4 = {instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema113.properties.kind.type,parentSchema:schema113.properties.kind,data:data1};
+const err4 = {instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema114.properties.kind.type,parentSchema:schema114.properties.kind,data:data1};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -12917,7 +13029,7 @@ vErrors.push(err4);
 errors++;
 }
 if(!(((((((((data1 === "bazel") || (data1 === "ccache")) || (data1 === "gradle")) || (data1 === "turborepo")) || (data1 === "nx")) || (data1 === "webdav")) || (data1 === "go")) || (data1 === "maven")) || (data1 === "opaque"))){
-const err5 = {instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/enum",keyword:"enum",params:{allowedValues: schema113.properties.kind.enum},message:"must be equal to one of the allowed values",schema:schema113.properties.kind.enum,parentSchema:schema113.properties.kind,data:data1};
+const err5 = {instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/enum",keyword:"enum",params:{allowedValues: schema114.properties.kind.enum},message:"must be equal to one of the allowed values",schema:schema114.properties.kind.enum,parentSchema:schema114.properties.kind,data:data1};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -12930,7 +13042,7 @@ errors++;
 if(data.instance_name !== undefined){
 let data2 = data.instance_name;
 if(typeof data2 !== "string"){
-const err6 = {instancePath:instancePath+"/instance_name",schemaPath:"#/properties/instance_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema113.properties.instance_name.type,parentSchema:schema113.properties.instance_name,data:data2};
+const err6 = {instancePath:instancePath+"/instance_name",schemaPath:"#/properties/instance_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema114.properties.instance_name.type,parentSchema:schema114.properties.instance_name,data:data2};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -12943,7 +13055,7 @@ errors++;
 if(data.overlay_instance_name !== undefined){
 let data3 = data.overlay_instance_name;
 if(typeof data3 !== "string"){
-const err7 = {instancePath:instancePath+"/overlay_instance_name",schemaPath:"#/properties/overlay_instance_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema113.properties.overlay_instance_name.type,parentSchema:schema113.properties.overlay_instance_name,data:data3};
+const err7 = {instancePath:instancePath+"/overlay_instance_name",schemaPath:"#/properties/overlay_instance_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema114.properties.overlay_instance_name.type,parentSchema:schema114.properties.overlay_instance_name,data:data3};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -12956,7 +13068,7 @@ errors++;
 if(data.max_size !== undefined){
 let data4 = data.max_size;
 if((!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))) && (typeof data4 !== "string")){
-const err8 = {instancePath:instancePath+"/max_size",schemaPath:"#/properties/max_size/type",keyword:"type",params:{type: schema113.properties.max_size.type},message:"must be integer,string",schema:schema113.properties.max_size.type,parentSchema:schema113.properties.max_size,data:data4};
+const err8 = {instancePath:instancePath+"/max_size",schemaPath:"#/properties/max_size/type",keyword:"type",params:{type: schema114.properties.max_size.type},message:"must be integer,string",schema:schema114.properties.max_size.type,parentSchema:schema114.properties.max_size,data:data4};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -12965,9 +13077,9 @@ vErrors.push(err8);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "size", data4, schema113.properties.max_size, instancePath+"/max_size");
+const reason0 = checkScalar.call(this, "size", data4, schema114.properties.max_size, instancePath+"/max_size");
 if(reason0 !== undefined){
-const err9 = {instancePath:instancePath+"/max_size",schemaPath:"#/properties/max_size/x-value",keyword:"x-value",params:{},message:reason0,schema:"size",parentSchema:schema113.properties.max_size,data:data4};
+const err9 = {instancePath:instancePath+"/max_size",schemaPath:"#/properties/max_size/x-value",keyword:"x-value",params:{},message:reason0,schema:"size",parentSchema:schema114.properties.max_size,data:data4};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -12978,7 +13090,7 @@ errors++;
 }
 if((typeof data4 == "number") && (isFinite(data4))){
 if(data4 < 1 || isNaN(data4)){
-const err10 = {instancePath:instancePath+"/max_size",schemaPath:"#/properties/max_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema113.properties.max_size,data:data4};
+const err10 = {instancePath:instancePath+"/max_size",schemaPath:"#/properties/max_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema114.properties.max_size,data:data4};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -12992,7 +13104,7 @@ errors++;
 if(data.overwrite !== undefined){
 let data5 = data.overwrite;
 if(typeof data5 !== "string"){
-const err11 = {instancePath:instancePath+"/overwrite",schemaPath:"#/properties/overwrite/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema113.properties.overwrite.type,parentSchema:schema113.properties.overwrite,data:data5};
+const err11 = {instancePath:instancePath+"/overwrite",schemaPath:"#/properties/overwrite/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema114.properties.overwrite.type,parentSchema:schema114.properties.overwrite,data:data5};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -13002,7 +13114,7 @@ vErrors.push(err11);
 errors++;
 }
 if(!((data5 === "last") || (data5 === "first"))){
-const err12 = {instancePath:instancePath+"/overwrite",schemaPath:"#/properties/overwrite/enum",keyword:"enum",params:{allowedValues: schema113.properties.overwrite.enum},message:"must be equal to one of the allowed values",schema:schema113.properties.overwrite.enum,parentSchema:schema113.properties.overwrite,data:data5};
+const err12 = {instancePath:instancePath+"/overwrite",schemaPath:"#/properties/overwrite/enum",keyword:"enum",params:{allowedValues: schema114.properties.overwrite.enum},message:"must be equal to one of the allowed values",schema:schema114.properties.overwrite.enum,parentSchema:schema114.properties.overwrite,data:data5};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -13015,7 +13127,7 @@ errors++;
 if(data.read_only !== undefined){
 let data6 = data.read_only;
 if((typeof data6 !== "boolean") && (typeof data6 !== "string")){
-const err13 = {instancePath:instancePath+"/read_only",schemaPath:"#/properties/read_only/type",keyword:"type",params:{type: schema113.properties.read_only.type},message:"must be boolean,string",schema:schema113.properties.read_only.type,parentSchema:schema113.properties.read_only,data:data6};
+const err13 = {instancePath:instancePath+"/read_only",schemaPath:"#/properties/read_only/type",keyword:"type",params:{type: schema114.properties.read_only.type},message:"must be boolean,string",schema:schema114.properties.read_only.type,parentSchema:schema114.properties.read_only,data:data6};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -13024,9 +13136,9 @@ vErrors.push(err13);
 }
 errors++;
 }
-const reason1 = checkScalar.call(this, "bool", data6, schema113.properties.read_only, instancePath+"/read_only");
+const reason1 = checkScalar.call(this, "bool", data6, schema114.properties.read_only, instancePath+"/read_only");
 if(reason1 !== undefined){
-const err14 = {instancePath:instancePath+"/read_only",schemaPath:"#/properties/read_only/x-value",keyword:"x-value",params:{},message:reason1,schema:"bool",parentSchema:schema113.properties.read_only,data:data6};
+const err14 = {instancePath:instancePath+"/read_only",schemaPath:"#/properties/read_only/x-value",keyword:"x-value",params:{},message:reason1,schema:"bool",parentSchema:schema114.properties.read_only,data:data6};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -13039,7 +13151,7 @@ errors++;
 if(data.on_fault !== undefined){
 let data7 = data.on_fault;
 if(typeof data7 !== "string"){
-const err15 = {instancePath:instancePath+"/on_fault",schemaPath:"#/properties/on_fault/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema113.properties.on_fault.type,parentSchema:schema113.properties.on_fault,data:data7};
+const err15 = {instancePath:instancePath+"/on_fault",schemaPath:"#/properties/on_fault/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema114.properties.on_fault.type,parentSchema:schema114.properties.on_fault,data:data7};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -13049,7 +13161,7 @@ vErrors.push(err15);
 errors++;
 }
 if(!((data7 === "error") || (data7 === "miss"))){
-const err16 = {instancePath:instancePath+"/on_fault",schemaPath:"#/properties/on_fault/enum",keyword:"enum",params:{allowedValues: schema113.properties.on_fault.enum},message:"must be equal to one of the allowed values",schema:schema113.properties.on_fault.enum,parentSchema:schema113.properties.on_fault,data:data7};
+const err16 = {instancePath:instancePath+"/on_fault",schemaPath:"#/properties/on_fault/enum",keyword:"enum",params:{allowedValues: schema114.properties.on_fault.enum},message:"must be equal to one of the allowed values",schema:schema114.properties.on_fault.enum,parentSchema:schema114.properties.on_fault,data:data7};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -13061,7 +13173,7 @@ errors++;
 }
 }
 else {
-const err17 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema113.type,parentSchema:schema113,data};
+const err17 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema114.type,parentSchema:schema114,data};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -13070,18 +13182,18 @@ vErrors.push(err17);
 }
 errors++;
 }
-validate256.errors = vErrors;
+validate258.errors = vErrors;
 return errors === 0;
 }
-validate256.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate258.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema114 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/worker_api.json","title":"worker_api","description":"Where workers connect.","type":"object","properties":{"scheduler":{"description":"The scheduler they work for.","type":"string","x-names":"schedulers"},"disable_kill_revoked_operations":{"description":"Do not stop actions whose operation was reassigned.","type":["boolean","string"],"x-value":"bool","default":false,"x-ignored":"an action taken away from a worker is always stopped"},"kill_revoked_operations_interval_s":{"description":"Seconds between checks for such actions.","type":["integer","string"],"x-value":"duration","x-ignored":"the scheduler tells a worker at once"}},"additionalProperties":false,"required":["scheduler"]};
+const schema115 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/worker_api.json","title":"worker_api","description":"Where workers connect.","type":"object","properties":{"scheduler":{"description":"The scheduler they work for.","type":"string","x-names":"schedulers"},"disable_kill_revoked_operations":{"description":"Do not stop actions whose operation was reassigned.","type":["boolean","string"],"x-value":"bool","default":false,"x-ignored":"an action taken away from a worker is always stopped"},"kill_revoked_operations_interval_s":{"description":"Seconds between checks for such actions.","type":["integer","string"],"x-value":"duration","x-ignored":"the scheduler tells a worker at once"}},"additionalProperties":false,"required":["scheduler"]};
 
-function validate259(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate261(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/service/worker_api.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate259.evaluated;
+const evaluated0 = validate261.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -13090,7 +13202,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.scheduler === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "scheduler"},message:"must have required property '"+"scheduler"+"'",schema:schema114.required,parentSchema:schema114,data};
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "scheduler"},message:"must have required property '"+"scheduler"+"'",schema:schema115.required,parentSchema:schema115,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -13101,7 +13213,7 @@ errors++;
 }
 for(const key0 in data){
 if(!(((key0 === "scheduler") || (key0 === "disable_kill_revoked_operations")) || (key0 === "kill_revoked_operations_interval_s"))){
-const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema114,data};
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema115,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -13114,7 +13226,7 @@ errors++;
 if(data.scheduler !== undefined){
 let data0 = data.scheduler;
 if(typeof data0 !== "string"){
-const err2 = {instancePath:instancePath+"/scheduler",schemaPath:"#/properties/scheduler/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema114.properties.scheduler.type,parentSchema:schema114.properties.scheduler,data:data0};
+const err2 = {instancePath:instancePath+"/scheduler",schemaPath:"#/properties/scheduler/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema115.properties.scheduler.type,parentSchema:schema115.properties.scheduler,data:data0};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -13127,7 +13239,7 @@ errors++;
 if(data.disable_kill_revoked_operations !== undefined){
 let data1 = data.disable_kill_revoked_operations;
 if((typeof data1 !== "boolean") && (typeof data1 !== "string")){
-const err3 = {instancePath:instancePath+"/disable_kill_revoked_operations",schemaPath:"#/properties/disable_kill_revoked_operations/type",keyword:"type",params:{type: schema114.properties.disable_kill_revoked_operations.type},message:"must be boolean,string",schema:schema114.properties.disable_kill_revoked_operations.type,parentSchema:schema114.properties.disable_kill_revoked_operations,data:data1};
+const err3 = {instancePath:instancePath+"/disable_kill_revoked_operations",schemaPath:"#/properties/disable_kill_revoked_operations/type",keyword:"type",params:{type: schema115.properties.disable_kill_revoked_operations.type},message:"must be boolean,string",schema:schema115.properties.disable_kill_revoked_operations.type,parentSchema:schema115.properties.disable_kill_revoked_operations,data:data1};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -13136,9 +13248,9 @@ vErrors.push(err3);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "bool", data1, schema114.properties.disable_kill_revoked_operations, instancePath+"/disable_kill_revoked_operations");
+const reason0 = checkScalar.call(this, "bool", data1, schema115.properties.disable_kill_revoked_operations, instancePath+"/disable_kill_revoked_operations");
 if(reason0 !== undefined){
-const err4 = {instancePath:instancePath+"/disable_kill_revoked_operations",schemaPath:"#/properties/disable_kill_revoked_operations/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema114.properties.disable_kill_revoked_operations,data:data1};
+const err4 = {instancePath:instancePath+"/disable_kill_revoked_operations",schemaPath:"#/properties/disable_kill_revoked_operations/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema115.properties.disable_kill_revoked_operations,data:data1};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -13151,7 +13263,7 @@ errors++;
 if(data.kill_revoked_operations_interval_s !== undefined){
 let data2 = data.kill_revoked_operations_interval_s;
 if((!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))) && (typeof data2 !== "string")){
-const err5 = {instancePath:instancePath+"/kill_revoked_operations_interval_s",schemaPath:"#/properties/kill_revoked_operations_interval_s/type",keyword:"type",params:{type: schema114.properties.kill_revoked_operations_interval_s.type},message:"must be integer,string",schema:schema114.properties.kill_revoked_operations_interval_s.type,parentSchema:schema114.properties.kill_revoked_operations_interval_s,data:data2};
+const err5 = {instancePath:instancePath+"/kill_revoked_operations_interval_s",schemaPath:"#/properties/kill_revoked_operations_interval_s/type",keyword:"type",params:{type: schema115.properties.kill_revoked_operations_interval_s.type},message:"must be integer,string",schema:schema115.properties.kill_revoked_operations_interval_s.type,parentSchema:schema115.properties.kill_revoked_operations_interval_s,data:data2};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -13160,9 +13272,9 @@ vErrors.push(err5);
 }
 errors++;
 }
-const reason1 = checkScalar.call(this, "duration", data2, schema114.properties.kill_revoked_operations_interval_s, instancePath+"/kill_revoked_operations_interval_s");
+const reason1 = checkScalar.call(this, "duration", data2, schema115.properties.kill_revoked_operations_interval_s, instancePath+"/kill_revoked_operations_interval_s");
 if(reason1 !== undefined){
-const err6 = {instancePath:instancePath+"/kill_revoked_operations_interval_s",schemaPath:"#/properties/kill_revoked_operations_interval_s/x-value",keyword:"x-value",params:{},message:reason1,schema:"duration",parentSchema:schema114.properties.kill_revoked_operations_interval_s,data:data2};
+const err6 = {instancePath:instancePath+"/kill_revoked_operations_interval_s",schemaPath:"#/properties/kill_revoked_operations_interval_s/x-value",keyword:"x-value",params:{},message:reason1,schema:"duration",parentSchema:schema115.properties.kill_revoked_operations_interval_s,data:data2};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -13174,7 +13286,7 @@ errors++;
 }
 }
 else {
-const err7 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema114.type,parentSchema:schema114,data};
+const err7 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema115.type,parentSchema:schema115,data};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -13183,18 +13295,18 @@ vErrors.push(err7);
 }
 errors++;
 }
-validate259.errors = vErrors;
+validate261.errors = vErrors;
 return errors === 0;
 }
-validate259.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate261.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema115 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/experimental_bep.json","title":"experimental_bep","description":"Takes build events as `build_events` does, with settings from a store: the folder is that of its `filesystem` store with `-build-events` behind its name, and the limits are those of its `eviction_policy`. The store itself receives nothing. Use `build_events` for new configurations.","type":"object","properties":{"store":{"description":"A store that is or contains a `filesystem` store.","type":"string","x-names":"stores"}},"additionalProperties":false,"required":["store"],"x-lenient":"always"};
+const schema116 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/experimental_bep.json","title":"experimental_bep","description":"Takes build events as `build_events` does, with settings from a store: the folder is that of its `filesystem` store with `-build-events` behind its name, and the limits are those of its `eviction_policy`. The store itself receives nothing. Use `build_events` for new configurations.","type":"object","properties":{"store":{"description":"A store that is or contains a `filesystem` store.","type":"string","x-names":"stores"}},"additionalProperties":false,"required":["store"],"x-lenient":"always"};
 
-function validate261(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate263(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/service/experimental_bep.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate261.evaluated;
+const evaluated0 = validate263.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -13203,7 +13315,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.store === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "store"},message:"must have required property '"+"store"+"'",schema:schema115.required,parentSchema:schema115,data};
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "store"},message:"must have required property '"+"store"+"'",schema:schema116.required,parentSchema:schema116,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -13214,7 +13326,7 @@ errors++;
 }
 for(const key0 in data){
 if(!(key0 === "store")){
-const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema115,data};
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema116,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -13227,7 +13339,7 @@ errors++;
 if(data.store !== undefined){
 let data0 = data.store;
 if(typeof data0 !== "string"){
-const err2 = {instancePath:instancePath+"/store",schemaPath:"#/properties/store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema115.properties.store.type,parentSchema:schema115.properties.store,data:data0};
+const err2 = {instancePath:instancePath+"/store",schemaPath:"#/properties/store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema116.properties.store.type,parentSchema:schema116.properties.store,data:data0};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -13239,7 +13351,7 @@ errors++;
 }
 }
 else {
-const err3 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema115.type,parentSchema:schema115,data};
+const err3 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema116.type,parentSchema:schema116,data};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -13248,18 +13360,18 @@ vErrors.push(err3);
 }
 errors++;
 }
-validate261.errors = vErrors;
+validate263.errors = vErrors;
 return errors === 0;
 }
-validate261.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate263.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema116 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/build_events.json","title":"build_events","description":"Takes build events (`--bes_backend` of Bazel) and keeps them: one compressed log for each invocation, in a folder of its own. An event is acknowledged once it is on disk. The project of a request (`--bes_instance_name`) is the instance; with `security` a caller needs `write_cas`, `write_ac` or `execute` there. Several servers of one configuration may offer it with the same settings; they share the folder. docs/builds.md shows how to use it.","type":"object","properties":{"path":{"description":"Folder of the logs. No store and no work directory may share it.","type":"string","x-path":true},"max_bytes":{"description":"Most bytes of all logs. Beyond it the oldest invocations are removed; those whose events still come in are kept.","type":["integer","string"],"x-value":"size","default":10737418240,"x-zero-is-default":true},"max_age_s":{"description":"Invocations whose last event is older are removed; 0 keeps them until another bound is reached.","type":["integer","string"],"x-value":"duration","minimum":0,"default":2592000},"max_invocations":{"description":"Most invocations to keep. The server holds about 2 KiB of memory for each.","type":["integer","string"],"x-value":"count","minimum":1,"maximum":200000,"default":20000},"max_invocation_bytes":{"description":"Most bytes of events of one invocation, before compression. Further events are acknowledged, only their numbers and the end of the stream are kept, and the page of the invocation says how many were left out.","type":["integer","string"],"x-value":"size","default":2147483648,"x-zero-is-default":true},"max_silence_s":{"description":"A stream that brings no event for so long is ended, and the client may open it again. A build that never comes back is shown as incomplete.","type":["integer","string"],"x-value":"duration","minimum":1,"maximum":604800,"default":10800}},"additionalProperties":false,"required":["path"]};
+const schema117 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/build_events.json","title":"build_events","description":"Takes build events (`--bes_backend` of Bazel) and keeps them: one compressed log for each invocation, in a folder of its own. An event is acknowledged once it is on disk. The project of a request (`--bes_instance_name`) is the instance; with `security` a caller needs `write_cas`, `write_ac` or `execute` there. Several servers of one configuration may offer it with the same settings; they share the folder. docs/builds.md shows how to use it.","type":"object","properties":{"path":{"description":"Folder of the logs. No store and no work directory may share it.","type":"string","x-path":true},"max_bytes":{"description":"Most bytes of all logs. Beyond it the oldest invocations are removed; those whose events still come in are kept.","type":["integer","string"],"x-value":"size","default":10737418240,"x-zero-is-default":true},"max_age_s":{"description":"Invocations whose last event is older are removed; 0 keeps them until another bound is reached.","type":["integer","string"],"x-value":"duration","minimum":0,"default":2592000},"max_invocations":{"description":"Most invocations to keep. The server holds about 2 KiB of memory for each.","type":["integer","string"],"x-value":"count","minimum":1,"maximum":200000,"default":20000},"max_invocation_bytes":{"description":"Most bytes of events of one invocation, before compression. Further events are acknowledged, only their numbers and the end of the stream are kept, and the page of the invocation says how many were left out.","type":["integer","string"],"x-value":"size","default":2147483648,"x-zero-is-default":true},"max_silence_s":{"description":"A stream that brings no event for so long is ended, and the client may open it again. A build that never comes back is shown as incomplete.","type":["integer","string"],"x-value":"duration","minimum":1,"maximum":604800,"default":10800}},"additionalProperties":false,"required":["path"]};
 
-function validate263(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate265(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/service/build_events.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate263.evaluated;
+const evaluated0 = validate265.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -13268,7 +13380,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.path === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "path"},message:"must have required property '"+"path"+"'",schema:schema116.required,parentSchema:schema116,data};
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "path"},message:"must have required property '"+"path"+"'",schema:schema117.required,parentSchema:schema117,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -13279,7 +13391,7 @@ errors++;
 }
 for(const key0 in data){
 if(!((((((key0 === "path") || (key0 === "max_bytes")) || (key0 === "max_age_s")) || (key0 === "max_invocations")) || (key0 === "max_invocation_bytes")) || (key0 === "max_silence_s"))){
-const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema116,data};
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema117,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -13292,7 +13404,7 @@ errors++;
 if(data.path !== undefined){
 let data0 = data.path;
 if(typeof data0 !== "string"){
-const err2 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema116.properties.path.type,parentSchema:schema116.properties.path,data:data0};
+const err2 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema117.properties.path.type,parentSchema:schema117.properties.path,data:data0};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -13305,7 +13417,7 @@ errors++;
 if(data.max_bytes !== undefined){
 let data1 = data.max_bytes;
 if((!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))) && (typeof data1 !== "string")){
-const err3 = {instancePath:instancePath+"/max_bytes",schemaPath:"#/properties/max_bytes/type",keyword:"type",params:{type: schema116.properties.max_bytes.type},message:"must be integer,string",schema:schema116.properties.max_bytes.type,parentSchema:schema116.properties.max_bytes,data:data1};
+const err3 = {instancePath:instancePath+"/max_bytes",schemaPath:"#/properties/max_bytes/type",keyword:"type",params:{type: schema117.properties.max_bytes.type},message:"must be integer,string",schema:schema117.properties.max_bytes.type,parentSchema:schema117.properties.max_bytes,data:data1};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -13314,9 +13426,9 @@ vErrors.push(err3);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "size", data1, schema116.properties.max_bytes, instancePath+"/max_bytes");
+const reason0 = checkScalar.call(this, "size", data1, schema117.properties.max_bytes, instancePath+"/max_bytes");
 if(reason0 !== undefined){
-const err4 = {instancePath:instancePath+"/max_bytes",schemaPath:"#/properties/max_bytes/x-value",keyword:"x-value",params:{},message:reason0,schema:"size",parentSchema:schema116.properties.max_bytes,data:data1};
+const err4 = {instancePath:instancePath+"/max_bytes",schemaPath:"#/properties/max_bytes/x-value",keyword:"x-value",params:{},message:reason0,schema:"size",parentSchema:schema117.properties.max_bytes,data:data1};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -13329,7 +13441,7 @@ errors++;
 if(data.max_age_s !== undefined){
 let data2 = data.max_age_s;
 if((!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))) && (typeof data2 !== "string")){
-const err5 = {instancePath:instancePath+"/max_age_s",schemaPath:"#/properties/max_age_s/type",keyword:"type",params:{type: schema116.properties.max_age_s.type},message:"must be integer,string",schema:schema116.properties.max_age_s.type,parentSchema:schema116.properties.max_age_s,data:data2};
+const err5 = {instancePath:instancePath+"/max_age_s",schemaPath:"#/properties/max_age_s/type",keyword:"type",params:{type: schema117.properties.max_age_s.type},message:"must be integer,string",schema:schema117.properties.max_age_s.type,parentSchema:schema117.properties.max_age_s,data:data2};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -13338,9 +13450,9 @@ vErrors.push(err5);
 }
 errors++;
 }
-const reason1 = checkScalar.call(this, "duration", data2, schema116.properties.max_age_s, instancePath+"/max_age_s");
+const reason1 = checkScalar.call(this, "duration", data2, schema117.properties.max_age_s, instancePath+"/max_age_s");
 if(reason1 !== undefined){
-const err6 = {instancePath:instancePath+"/max_age_s",schemaPath:"#/properties/max_age_s/x-value",keyword:"x-value",params:{},message:reason1,schema:"duration",parentSchema:schema116.properties.max_age_s,data:data2};
+const err6 = {instancePath:instancePath+"/max_age_s",schemaPath:"#/properties/max_age_s/x-value",keyword:"x-value",params:{},message:reason1,schema:"duration",parentSchema:schema117.properties.max_age_s,data:data2};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -13351,7 +13463,7 @@ errors++;
 }
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 < 0 || isNaN(data2)){
-const err7 = {instancePath:instancePath+"/max_age_s",schemaPath:"#/properties/max_age_s/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema116.properties.max_age_s,data:data2};
+const err7 = {instancePath:instancePath+"/max_age_s",schemaPath:"#/properties/max_age_s/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema117.properties.max_age_s,data:data2};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -13365,7 +13477,7 @@ errors++;
 if(data.max_invocations !== undefined){
 let data3 = data.max_invocations;
 if((!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))) && (typeof data3 !== "string")){
-const err8 = {instancePath:instancePath+"/max_invocations",schemaPath:"#/properties/max_invocations/type",keyword:"type",params:{type: schema116.properties.max_invocations.type},message:"must be integer,string",schema:schema116.properties.max_invocations.type,parentSchema:schema116.properties.max_invocations,data:data3};
+const err8 = {instancePath:instancePath+"/max_invocations",schemaPath:"#/properties/max_invocations/type",keyword:"type",params:{type: schema117.properties.max_invocations.type},message:"must be integer,string",schema:schema117.properties.max_invocations.type,parentSchema:schema117.properties.max_invocations,data:data3};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -13374,9 +13486,9 @@ vErrors.push(err8);
 }
 errors++;
 }
-const reason2 = checkScalar.call(this, "count", data3, schema116.properties.max_invocations, instancePath+"/max_invocations");
+const reason2 = checkScalar.call(this, "count", data3, schema117.properties.max_invocations, instancePath+"/max_invocations");
 if(reason2 !== undefined){
-const err9 = {instancePath:instancePath+"/max_invocations",schemaPath:"#/properties/max_invocations/x-value",keyword:"x-value",params:{},message:reason2,schema:"count",parentSchema:schema116.properties.max_invocations,data:data3};
+const err9 = {instancePath:instancePath+"/max_invocations",schemaPath:"#/properties/max_invocations/x-value",keyword:"x-value",params:{},message:reason2,schema:"count",parentSchema:schema117.properties.max_invocations,data:data3};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -13387,7 +13499,7 @@ errors++;
 }
 if((typeof data3 == "number") && (isFinite(data3))){
 if(data3 > 200000 || isNaN(data3)){
-const err10 = {instancePath:instancePath+"/max_invocations",schemaPath:"#/properties/max_invocations/maximum",keyword:"maximum",params:{comparison: "<=", limit: 200000},message:"must be <= 200000",schema:200000,parentSchema:schema116.properties.max_invocations,data:data3};
+const err10 = {instancePath:instancePath+"/max_invocations",schemaPath:"#/properties/max_invocations/maximum",keyword:"maximum",params:{comparison: "<=", limit: 200000},message:"must be <= 200000",schema:200000,parentSchema:schema117.properties.max_invocations,data:data3};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -13397,7 +13509,7 @@ vErrors.push(err10);
 errors++;
 }
 if(data3 < 1 || isNaN(data3)){
-const err11 = {instancePath:instancePath+"/max_invocations",schemaPath:"#/properties/max_invocations/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema116.properties.max_invocations,data:data3};
+const err11 = {instancePath:instancePath+"/max_invocations",schemaPath:"#/properties/max_invocations/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema117.properties.max_invocations,data:data3};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -13411,7 +13523,7 @@ errors++;
 if(data.max_invocation_bytes !== undefined){
 let data4 = data.max_invocation_bytes;
 if((!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))) && (typeof data4 !== "string")){
-const err12 = {instancePath:instancePath+"/max_invocation_bytes",schemaPath:"#/properties/max_invocation_bytes/type",keyword:"type",params:{type: schema116.properties.max_invocation_bytes.type},message:"must be integer,string",schema:schema116.properties.max_invocation_bytes.type,parentSchema:schema116.properties.max_invocation_bytes,data:data4};
+const err12 = {instancePath:instancePath+"/max_invocation_bytes",schemaPath:"#/properties/max_invocation_bytes/type",keyword:"type",params:{type: schema117.properties.max_invocation_bytes.type},message:"must be integer,string",schema:schema117.properties.max_invocation_bytes.type,parentSchema:schema117.properties.max_invocation_bytes,data:data4};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -13420,9 +13532,9 @@ vErrors.push(err12);
 }
 errors++;
 }
-const reason3 = checkScalar.call(this, "size", data4, schema116.properties.max_invocation_bytes, instancePath+"/max_invocation_bytes");
+const reason3 = checkScalar.call(this, "size", data4, schema117.properties.max_invocation_bytes, instancePath+"/max_invocation_bytes");
 if(reason3 !== undefined){
-const err13 = {instancePath:instancePath+"/max_invocation_bytes",schemaPath:"#/properties/max_invocation_bytes/x-value",keyword:"x-value",params:{},message:reason3,schema:"size",parentSchema:schema116.properties.max_invocation_bytes,data:data4};
+const err13 = {instancePath:instancePath+"/max_invocation_bytes",schemaPath:"#/properties/max_invocation_bytes/x-value",keyword:"x-value",params:{},message:reason3,schema:"size",parentSchema:schema117.properties.max_invocation_bytes,data:data4};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -13435,7 +13547,7 @@ errors++;
 if(data.max_silence_s !== undefined){
 let data5 = data.max_silence_s;
 if((!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))) && (typeof data5 !== "string")){
-const err14 = {instancePath:instancePath+"/max_silence_s",schemaPath:"#/properties/max_silence_s/type",keyword:"type",params:{type: schema116.properties.max_silence_s.type},message:"must be integer,string",schema:schema116.properties.max_silence_s.type,parentSchema:schema116.properties.max_silence_s,data:data5};
+const err14 = {instancePath:instancePath+"/max_silence_s",schemaPath:"#/properties/max_silence_s/type",keyword:"type",params:{type: schema117.properties.max_silence_s.type},message:"must be integer,string",schema:schema117.properties.max_silence_s.type,parentSchema:schema117.properties.max_silence_s,data:data5};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -13444,9 +13556,9 @@ vErrors.push(err14);
 }
 errors++;
 }
-const reason4 = checkScalar.call(this, "duration", data5, schema116.properties.max_silence_s, instancePath+"/max_silence_s");
+const reason4 = checkScalar.call(this, "duration", data5, schema117.properties.max_silence_s, instancePath+"/max_silence_s");
 if(reason4 !== undefined){
-const err15 = {instancePath:instancePath+"/max_silence_s",schemaPath:"#/properties/max_silence_s/x-value",keyword:"x-value",params:{},message:reason4,schema:"duration",parentSchema:schema116.properties.max_silence_s,data:data5};
+const err15 = {instancePath:instancePath+"/max_silence_s",schemaPath:"#/properties/max_silence_s/x-value",keyword:"x-value",params:{},message:reason4,schema:"duration",parentSchema:schema117.properties.max_silence_s,data:data5};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -13457,7 +13569,7 @@ errors++;
 }
 if((typeof data5 == "number") && (isFinite(data5))){
 if(data5 > 604800 || isNaN(data5)){
-const err16 = {instancePath:instancePath+"/max_silence_s",schemaPath:"#/properties/max_silence_s/maximum",keyword:"maximum",params:{comparison: "<=", limit: 604800},message:"must be <= 604800",schema:604800,parentSchema:schema116.properties.max_silence_s,data:data5};
+const err16 = {instancePath:instancePath+"/max_silence_s",schemaPath:"#/properties/max_silence_s/maximum",keyword:"maximum",params:{comparison: "<=", limit: 604800},message:"must be <= 604800",schema:604800,parentSchema:schema117.properties.max_silence_s,data:data5};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -13467,7 +13579,7 @@ vErrors.push(err16);
 errors++;
 }
 if(data5 < 1 || isNaN(data5)){
-const err17 = {instancePath:instancePath+"/max_silence_s",schemaPath:"#/properties/max_silence_s/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema116.properties.max_silence_s,data:data5};
+const err17 = {instancePath:instancePath+"/max_silence_s",schemaPath:"#/properties/max_silence_s/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema117.properties.max_silence_s,data:data5};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -13480,7 +13592,7 @@ errors++;
 }
 }
 else {
-const err18 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema116.type,parentSchema:schema116,data};
+const err18 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema117.type,parentSchema:schema117,data};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -13489,83 +13601,16 @@ vErrors.push(err18);
 }
 errors++;
 }
-validate263.errors = vErrors;
-return errors === 0;
-}
-validate263.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
-
-const schema117 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/admin.json","title":"admin","description":"Workers and queue as JSON over plain HTTP. `GET path` shows them. `PUT` and `DELETE path/drain?scheduler=S&worker=ID` drain and undrain a worker. `DELETE path/operation?name=NAME` cancels an operation. `PUT path/profile?seconds=10` gives a CPU profile, `PUT path/heap` a heap snapshot. Every caller may use it unless `security` limits `administer`: put it on a separate server, on an address that only operators reach.","type":"object","properties":{"path":{"description":"Its path; starts with a slash.","type":"string","default":"/admin","pattern":"^(/[!\"$->@-~]*)?$","x-expected":"a path that starts with a slash, without blanks, ? and #","x-empty-is-default":true}},"additionalProperties":false};
-const pattern5 = new RegExp("^(/[!\"$->@-~]*)?$", "u");
-
-function validate265(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="https://remexec.invalid/schema/service/admin.json" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate265.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(data && typeof data == "object" && !Array.isArray(data)){
-for(const key0 in data){
-if(!(key0 === "path")){
-const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema117,data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-}
-if(data.path !== undefined){
-let data0 = data.path;
-if(typeof data0 === "string"){
-if(!pattern5.test(data0)){
-const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/pattern",keyword:"pattern",params:{pattern: "^(/[!\"$->@-~]*)?$"},message:"must match pattern \""+"^(/[!\"$->@-~]*)?$"+"\"",schema:"^(/[!\"$->@-~]*)?$",parentSchema:schema117.properties.path,data:data0};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-}
-else {
-const err2 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema117.properties.path.type,parentSchema:schema117.properties.path,data:data0};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-}
-}
-else {
-const err3 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema117.type,parentSchema:schema117,data};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
 validate265.errors = vErrors;
 return errors === 0;
 }
 validate265.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema118 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/metrics.json","title":"metrics","description":"A page of metrics for Prometheus, in its text form. Without this service there is none, and metrics are only sent by OTLP. With `security` it needs the permission `administer`.","type":"object","properties":{"path":{"description":"Its path; starts with a slash.","type":"string","default":"/metrics","pattern":"^(/[!\"$->@-~]*)?$","x-expected":"a path that starts with a slash, without blanks, ? and #","x-empty-is-default":true},"anonymous":{"description":"Everybody who reaches the port may read the page, also with `security`. It names stores and workers and tells how much they are used.","type":["boolean","string"],"x-value":"bool","default":false}},"additionalProperties":false};
+const schema118 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/admin.json","title":"admin","description":"Workers and queue as JSON over plain HTTP. `GET path` shows them. `PUT` and `DELETE path/drain?scheduler=S&worker=ID` drain and undrain a worker. `DELETE path/operation?name=NAME` cancels an operation. `PUT path/profile?seconds=10` gives a CPU profile, `PUT path/heap` a heap snapshot. Every caller may use it unless `security` limits `administer`: put it on a separate server, on an address that only operators reach.","type":"object","properties":{"path":{"description":"Its path; starts with a slash.","type":"string","default":"/admin","pattern":"^(/[!\"$->@-~]*)?$","x-expected":"a path that starts with a slash, without blanks, ? and #","x-empty-is-default":true}},"additionalProperties":false};
+const pattern5 = new RegExp("^(/[!\"$->@-~]*)?$", "u");
 
 function validate267(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="https://remexec.invalid/schema/service/metrics.json" */;
+/*# sourceURL="https://remexec.invalid/schema/service/admin.json" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate267.evaluated;
@@ -13577,7 +13622,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
-if(!((key0 === "path") || (key0 === "anonymous"))){
+if(!(key0 === "path")){
 const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema118,data};
 if(vErrors === null){
 vErrors = [err0];
@@ -13613,10 +13658,9 @@ vErrors.push(err2);
 errors++;
 }
 }
-if(data.anonymous !== undefined){
-let data1 = data.anonymous;
-if((typeof data1 !== "boolean") && (typeof data1 !== "string")){
-const err3 = {instancePath:instancePath+"/anonymous",schemaPath:"#/properties/anonymous/type",keyword:"type",params:{type: schema118.properties.anonymous.type},message:"must be boolean,string",schema:schema118.properties.anonymous.type,parentSchema:schema118.properties.anonymous,data:data1};
+}
+else {
+const err3 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema118.type,parentSchema:schema118,data};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -13625,38 +13669,15 @@ vErrors.push(err3);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "bool", data1, schema118.properties.anonymous, instancePath+"/anonymous");
-if(reason0 !== undefined){
-const err4 = {instancePath:instancePath+"/anonymous",schemaPath:"#/properties/anonymous/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema118.properties.anonymous,data:data1};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-}
-}
-else {
-const err5 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema118.type,parentSchema:schema118,data};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-}
 validate267.errors = vErrors;
 return errors === 0;
 }
 validate267.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema119 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/health.json","title":"health","description":"Plain HTTP health report on the port of the server: 200, or 503 when a component failed or did not answer in time.","type":"object","properties":{"path":{"description":"Its path; starts with a slash.","type":"string","default":"/status","pattern":"^(/[!\"$->@-~]*)?$","x-expected":"a path that starts with a slash, without blanks, ? and #","x-empty-is-default":true},"timeout_seconds":{"description":"Seconds each component has to answer.","type":["integer","string"],"x-value":"count","minimum":0,"default":5,"x-zero-is-default":true}},"additionalProperties":false};
+const schema119 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/metrics.json","title":"metrics","description":"A page of metrics for Prometheus, in its text form. Without this service there is none, and metrics are only sent by OTLP. With `security` it needs the permission `administer`.","type":"object","properties":{"path":{"description":"Its path; starts with a slash.","type":"string","default":"/metrics","pattern":"^(/[!\"$->@-~]*)?$","x-expected":"a path that starts with a slash, without blanks, ? and #","x-empty-is-default":true},"anonymous":{"description":"Everybody who reaches the port may read the page, also with `security`. It names stores and workers and tells how much they are used.","type":["boolean","string"],"x-value":"bool","default":false}},"additionalProperties":false};
 
 function validate269(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="https://remexec.invalid/schema/service/health.json" */;
+/*# sourceURL="https://remexec.invalid/schema/service/metrics.json" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate269.evaluated;
@@ -13668,7 +13689,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
-if(!((key0 === "path") || (key0 === "timeout_seconds"))){
+if(!((key0 === "path") || (key0 === "anonymous"))){
 const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema119,data};
 if(vErrors === null){
 vErrors = [err0];
@@ -13704,10 +13725,10 @@ vErrors.push(err2);
 errors++;
 }
 }
-if(data.timeout_seconds !== undefined){
-let data1 = data.timeout_seconds;
-if((!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))) && (typeof data1 !== "string")){
-const err3 = {instancePath:instancePath+"/timeout_seconds",schemaPath:"#/properties/timeout_seconds/type",keyword:"type",params:{type: schema119.properties.timeout_seconds.type},message:"must be integer,string",schema:schema119.properties.timeout_seconds.type,parentSchema:schema119.properties.timeout_seconds,data:data1};
+if(data.anonymous !== undefined){
+let data1 = data.anonymous;
+if((typeof data1 !== "boolean") && (typeof data1 !== "string")){
+const err3 = {instancePath:instancePath+"/anonymous",schemaPath:"#/properties/anonymous/type",keyword:"type",params:{type: schema119.properties.anonymous.type},message:"must be boolean,string",schema:schema119.properties.anonymous.type,parentSchema:schema119.properties.anonymous,data:data1};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -13716,9 +13737,100 @@ vErrors.push(err3);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "count", data1, schema119.properties.timeout_seconds, instancePath+"/timeout_seconds");
+const reason0 = checkScalar.call(this, "bool", data1, schema119.properties.anonymous, instancePath+"/anonymous");
 if(reason0 !== undefined){
-const err4 = {instancePath:instancePath+"/timeout_seconds",schemaPath:"#/properties/timeout_seconds/x-value",keyword:"x-value",params:{},message:reason0,schema:"count",parentSchema:schema119.properties.timeout_seconds,data:data1};
+const err4 = {instancePath:instancePath+"/anonymous",schemaPath:"#/properties/anonymous/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema119.properties.anonymous,data:data1};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+}
+else {
+const err5 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema119.type,parentSchema:schema119,data};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+validate269.errors = vErrors;
+return errors === 0;
+}
+validate269.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const schema120 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/health.json","title":"health","description":"Plain HTTP health report on the port of the server: 200, or 503 when a component failed or did not answer in time.","type":"object","properties":{"path":{"description":"Its path; starts with a slash.","type":"string","default":"/status","pattern":"^(/[!\"$->@-~]*)?$","x-expected":"a path that starts with a slash, without blanks, ? and #","x-empty-is-default":true},"timeout_seconds":{"description":"Seconds each component has to answer.","type":["integer","string"],"x-value":"count","minimum":0,"default":5,"x-zero-is-default":true}},"additionalProperties":false};
+
+function validate271(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="https://remexec.invalid/schema/service/health.json" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate271.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+for(const key0 in data){
+if(!((key0 === "path") || (key0 === "timeout_seconds"))){
+const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema120,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+}
+if(data.path !== undefined){
+let data0 = data.path;
+if(typeof data0 === "string"){
+if(!pattern5.test(data0)){
+const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/pattern",keyword:"pattern",params:{pattern: "^(/[!\"$->@-~]*)?$"},message:"must match pattern \""+"^(/[!\"$->@-~]*)?$"+"\"",schema:"^(/[!\"$->@-~]*)?$",parentSchema:schema120.properties.path,data:data0};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+else {
+const err2 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema120.properties.path.type,parentSchema:schema120.properties.path,data:data0};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+if(data.timeout_seconds !== undefined){
+let data1 = data.timeout_seconds;
+if((!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))) && (typeof data1 !== "string")){
+const err3 = {instancePath:instancePath+"/timeout_seconds",schemaPath:"#/properties/timeout_seconds/type",keyword:"type",params:{type: schema120.properties.timeout_seconds.type},message:"must be integer,string",schema:schema120.properties.timeout_seconds.type,parentSchema:schema120.properties.timeout_seconds,data:data1};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+const reason0 = checkScalar.call(this, "count", data1, schema120.properties.timeout_seconds, instancePath+"/timeout_seconds");
+if(reason0 !== undefined){
+const err4 = {instancePath:instancePath+"/timeout_seconds",schemaPath:"#/properties/timeout_seconds/x-value",keyword:"x-value",params:{},message:reason0,schema:"count",parentSchema:schema120.properties.timeout_seconds,data:data1};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -13729,7 +13841,7 @@ errors++;
 }
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 < 0 || isNaN(data1)){
-const err5 = {instancePath:instancePath+"/timeout_seconds",schemaPath:"#/properties/timeout_seconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema119.properties.timeout_seconds,data:data1};
+const err5 = {instancePath:instancePath+"/timeout_seconds",schemaPath:"#/properties/timeout_seconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema120.properties.timeout_seconds,data:data1};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -13742,7 +13854,7 @@ errors++;
 }
 }
 else {
-const err6 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema119.type,parentSchema:schema119,data};
+const err6 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema120.type,parentSchema:schema120,data};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -13751,17 +13863,17 @@ vErrors.push(err6);
 }
 errors++;
 }
-validate269.errors = vErrors;
+validate271.errors = vErrors;
 return errors === 0;
 }
-validate269.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate271.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate226(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate228(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/services.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate226.evaluated;
+const evaluated0 = validate228.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -13770,8 +13882,8 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
-if(!(func1.call(schema101.properties, key0))){
-const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema101,data};
+if(!(func1.call(schema102.properties, key0))){
+const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema102,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -13784,7 +13896,7 @@ errors++;
 if(data.cas !== undefined){
 let data0 = data.cas;
 if(!data0 || typeof data0 != "object"){
-const err1 = {instancePath:instancePath+"/cas",schemaPath:"#/properties/cas/type",keyword:"type",params:{type: schema101.properties.cas.type},message:"must be array,object",schema:schema101.properties.cas.type,parentSchema:schema101.properties.cas,data:data0};
+const err1 = {instancePath:instancePath+"/cas",schemaPath:"#/properties/cas/type",keyword:"type",params:{type: schema102.properties.cas.type},message:"must be array,object",schema:schema102.properties.cas.type,parentSchema:schema102.properties.cas,data:data0};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -13796,16 +13908,16 @@ errors++;
 if(Array.isArray(data0)){
 const len0 = data0.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate227.call(this, data0[i0], {instancePath:instancePath+"/cas/" + i0,parentData:data0,parentDataProperty:i0,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate227.errors : vErrors.concat(validate227.errors);
+if(!(validate229.call(this, data0[i0], {instancePath:instancePath+"/cas/" + i0,parentData:data0,parentDataProperty:i0,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate229.errors : vErrors.concat(validate229.errors);
 errors = vErrors.length;
 }
 }
 }
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
 for(const key1 in data0){
-if(!(validate227.call(this, data0[key1], {instancePath:instancePath+"/cas/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data0,parentDataProperty:key1,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate227.errors : vErrors.concat(validate227.errors);
+if(!(validate229.call(this, data0[key1], {instancePath:instancePath+"/cas/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data0,parentDataProperty:key1,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate229.errors : vErrors.concat(validate229.errors);
 errors = vErrors.length;
 }
 }
@@ -13814,7 +13926,7 @@ errors = vErrors.length;
 if(data.ac !== undefined){
 let data3 = data.ac;
 if(!data3 || typeof data3 != "object"){
-const err2 = {instancePath:instancePath+"/ac",schemaPath:"#/properties/ac/type",keyword:"type",params:{type: schema101.properties.ac.type},message:"must be array,object",schema:schema101.properties.ac.type,parentSchema:schema101.properties.ac,data:data3};
+const err2 = {instancePath:instancePath+"/ac",schemaPath:"#/properties/ac/type",keyword:"type",params:{type: schema102.properties.ac.type},message:"must be array,object",schema:schema102.properties.ac.type,parentSchema:schema102.properties.ac,data:data3};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -13826,16 +13938,16 @@ errors++;
 if(Array.isArray(data3)){
 const len1 = data3.length;
 for(let i1=0; i1<len1; i1++){
-if(!(validate230.call(this, data3[i1], {instancePath:instancePath+"/ac/" + i1,parentData:data3,parentDataProperty:i1,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate230.errors : vErrors.concat(validate230.errors);
+if(!(validate232.call(this, data3[i1], {instancePath:instancePath+"/ac/" + i1,parentData:data3,parentDataProperty:i1,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate232.errors : vErrors.concat(validate232.errors);
 errors = vErrors.length;
 }
 }
 }
 if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
 for(const key2 in data3){
-if(!(validate230.call(this, data3[key2], {instancePath:instancePath+"/ac/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data3,parentDataProperty:key2,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate230.errors : vErrors.concat(validate230.errors);
+if(!(validate232.call(this, data3[key2], {instancePath:instancePath+"/ac/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data3,parentDataProperty:key2,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate232.errors : vErrors.concat(validate232.errors);
 errors = vErrors.length;
 }
 }
@@ -13844,7 +13956,7 @@ errors = vErrors.length;
 if(data.capabilities !== undefined){
 let data6 = data.capabilities;
 if(!data6 || typeof data6 != "object"){
-const err3 = {instancePath:instancePath+"/capabilities",schemaPath:"#/properties/capabilities/type",keyword:"type",params:{type: schema101.properties.capabilities.type},message:"must be array,object",schema:schema101.properties.capabilities.type,parentSchema:schema101.properties.capabilities,data:data6};
+const err3 = {instancePath:instancePath+"/capabilities",schemaPath:"#/properties/capabilities/type",keyword:"type",params:{type: schema102.properties.capabilities.type},message:"must be array,object",schema:schema102.properties.capabilities.type,parentSchema:schema102.properties.capabilities,data:data6};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -13856,16 +13968,16 @@ errors++;
 if(Array.isArray(data6)){
 const len2 = data6.length;
 for(let i2=0; i2<len2; i2++){
-if(!(validate233.call(this, data6[i2], {instancePath:instancePath+"/capabilities/" + i2,parentData:data6,parentDataProperty:i2,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate233.errors : vErrors.concat(validate233.errors);
+if(!(validate235.call(this, data6[i2], {instancePath:instancePath+"/capabilities/" + i2,parentData:data6,parentDataProperty:i2,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate235.errors : vErrors.concat(validate235.errors);
 errors = vErrors.length;
 }
 }
 }
 if(data6 && typeof data6 == "object" && !Array.isArray(data6)){
 for(const key3 in data6){
-if(!(validate233.call(this, data6[key3], {instancePath:instancePath+"/capabilities/" + key3.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data6,parentDataProperty:key3,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate233.errors : vErrors.concat(validate233.errors);
+if(!(validate235.call(this, data6[key3], {instancePath:instancePath+"/capabilities/" + key3.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data6,parentDataProperty:key3,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate235.errors : vErrors.concat(validate235.errors);
 errors = vErrors.length;
 }
 }
@@ -13874,7 +13986,7 @@ errors = vErrors.length;
 if(data.execution !== undefined){
 let data9 = data.execution;
 if(!data9 || typeof data9 != "object"){
-const err4 = {instancePath:instancePath+"/execution",schemaPath:"#/properties/execution/type",keyword:"type",params:{type: schema101.properties.execution.type},message:"must be array,object",schema:schema101.properties.execution.type,parentSchema:schema101.properties.execution,data:data9};
+const err4 = {instancePath:instancePath+"/execution",schemaPath:"#/properties/execution/type",keyword:"type",params:{type: schema102.properties.execution.type},message:"must be array,object",schema:schema102.properties.execution.type,parentSchema:schema102.properties.execution,data:data9};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -13886,16 +13998,16 @@ errors++;
 if(Array.isArray(data9)){
 const len3 = data9.length;
 for(let i3=0; i3<len3; i3++){
-if(!(validate236.call(this, data9[i3], {instancePath:instancePath+"/execution/" + i3,parentData:data9,parentDataProperty:i3,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate236.errors : vErrors.concat(validate236.errors);
+if(!(validate238.call(this, data9[i3], {instancePath:instancePath+"/execution/" + i3,parentData:data9,parentDataProperty:i3,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate238.errors : vErrors.concat(validate238.errors);
 errors = vErrors.length;
 }
 }
 }
 if(data9 && typeof data9 == "object" && !Array.isArray(data9)){
 for(const key4 in data9){
-if(!(validate236.call(this, data9[key4], {instancePath:instancePath+"/execution/" + key4.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data9,parentDataProperty:key4,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate236.errors : vErrors.concat(validate236.errors);
+if(!(validate238.call(this, data9[key4], {instancePath:instancePath+"/execution/" + key4.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data9,parentDataProperty:key4,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate238.errors : vErrors.concat(validate238.errors);
 errors = vErrors.length;
 }
 }
@@ -13904,7 +14016,7 @@ errors = vErrors.length;
 if(data.bytestream !== undefined){
 let data12 = data.bytestream;
 if(!data12 || typeof data12 != "object"){
-const err5 = {instancePath:instancePath+"/bytestream",schemaPath:"#/properties/bytestream/type",keyword:"type",params:{type: schema101.properties.bytestream.type},message:"must be array,object",schema:schema101.properties.bytestream.type,parentSchema:schema101.properties.bytestream,data:data12};
+const err5 = {instancePath:instancePath+"/bytestream",schemaPath:"#/properties/bytestream/type",keyword:"type",params:{type: schema102.properties.bytestream.type},message:"must be array,object",schema:schema102.properties.bytestream.type,parentSchema:schema102.properties.bytestream,data:data12};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -13916,8 +14028,8 @@ errors++;
 if(Array.isArray(data12)){
 const len4 = data12.length;
 for(let i4=0; i4<len4; i4++){
-if(!(validate239.call(this, data12[i4], {instancePath:instancePath+"/bytestream/" + i4,parentData:data12,parentDataProperty:i4,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate239.errors : vErrors.concat(validate239.errors);
+if(!(validate241.call(this, data12[i4], {instancePath:instancePath+"/bytestream/" + i4,parentData:data12,parentDataProperty:i4,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate241.errors : vErrors.concat(validate241.errors);
 errors = vErrors.length;
 }
 }
@@ -13925,8 +14037,8 @@ errors = vErrors.length;
 if(data12 && typeof data12 == "object" && !Array.isArray(data12)){
 for(const key5 in data12){
 if(!(((((key5 === "cas_stores") || (key5 === "max_bytes_per_stream")) || (key5 === "persist_stream_on_disconnect_timeout_s")) || (key5 === "persist_stream_on_disconnect_timeout")) || (key5 === "max_decoding_message_size"))){
-if(!(validate239.call(this, data12[key5], {instancePath:instancePath+"/bytestream/" + key5.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data12,parentDataProperty:key5,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate239.errors : vErrors.concat(validate239.errors);
+if(!(validate241.call(this, data12[key5], {instancePath:instancePath+"/bytestream/" + key5.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data12,parentDataProperty:key5,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate241.errors : vErrors.concat(validate241.errors);
 errors = vErrors.length;
 }
 }
@@ -13937,7 +14049,7 @@ if(data15 && typeof data15 == "object" && !Array.isArray(data15)){
 for(const key6 in data15){
 let data16 = data15[key6];
 if(typeof data16 !== "string"){
-const err6 = {instancePath:instancePath+"/bytestream/cas_stores/" + key6.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/bytestream/properties/cas_stores/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema101.properties.bytestream.properties.cas_stores.additionalProperties.type,parentSchema:schema101.properties.bytestream.properties.cas_stores.additionalProperties,data:data16};
+const err6 = {instancePath:instancePath+"/bytestream/cas_stores/" + key6.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/bytestream/properties/cas_stores/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema102.properties.bytestream.properties.cas_stores.additionalProperties.type,parentSchema:schema102.properties.bytestream.properties.cas_stores.additionalProperties,data:data16};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -13949,7 +14061,7 @@ errors++;
 }
 }
 else {
-const err7 = {instancePath:instancePath+"/bytestream/cas_stores",schemaPath:"#/properties/bytestream/properties/cas_stores/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema101.properties.bytestream.properties.cas_stores.type,parentSchema:schema101.properties.bytestream.properties.cas_stores,data:data15};
+const err7 = {instancePath:instancePath+"/bytestream/cas_stores",schemaPath:"#/properties/bytestream/properties/cas_stores/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema102.properties.bytestream.properties.cas_stores.type,parentSchema:schema102.properties.bytestream.properties.cas_stores,data:data15};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -13960,20 +14072,20 @@ errors++;
 }
 }
 if(data12.max_bytes_per_stream !== undefined){
-if(!(validate244.call(this, data12.max_bytes_per_stream, {instancePath:instancePath+"/bytestream/max_bytes_per_stream",parentData:data12,parentDataProperty:"max_bytes_per_stream",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate244.errors : vErrors.concat(validate244.errors);
-errors = vErrors.length;
-}
-}
-if(data12.persist_stream_on_disconnect_timeout_s !== undefined){
-if(!(validate246.call(this, data12.persist_stream_on_disconnect_timeout_s, {instancePath:instancePath+"/bytestream/persist_stream_on_disconnect_timeout_s",parentData:data12,parentDataProperty:"persist_stream_on_disconnect_timeout_s",rootData,dynamicAnchors}))){
+if(!(validate246.call(this, data12.max_bytes_per_stream, {instancePath:instancePath+"/bytestream/max_bytes_per_stream",parentData:data12,parentDataProperty:"max_bytes_per_stream",rootData,dynamicAnchors}))){
 vErrors = vErrors === null ? validate246.errors : vErrors.concat(validate246.errors);
 errors = vErrors.length;
 }
 }
-if(data12.persist_stream_on_disconnect_timeout !== undefined){
-if(!(validate248.call(this, data12.persist_stream_on_disconnect_timeout, {instancePath:instancePath+"/bytestream/persist_stream_on_disconnect_timeout",parentData:data12,parentDataProperty:"persist_stream_on_disconnect_timeout",rootData,dynamicAnchors}))){
+if(data12.persist_stream_on_disconnect_timeout_s !== undefined){
+if(!(validate248.call(this, data12.persist_stream_on_disconnect_timeout_s, {instancePath:instancePath+"/bytestream/persist_stream_on_disconnect_timeout_s",parentData:data12,parentDataProperty:"persist_stream_on_disconnect_timeout_s",rootData,dynamicAnchors}))){
 vErrors = vErrors === null ? validate248.errors : vErrors.concat(validate248.errors);
+errors = vErrors.length;
+}
+}
+if(data12.persist_stream_on_disconnect_timeout !== undefined){
+if(!(validate250.call(this, data12.persist_stream_on_disconnect_timeout, {instancePath:instancePath+"/bytestream/persist_stream_on_disconnect_timeout",parentData:data12,parentDataProperty:"persist_stream_on_disconnect_timeout",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate250.errors : vErrors.concat(validate250.errors);
 errors = vErrors.length;
 }
 }
@@ -13982,7 +14094,7 @@ errors = vErrors.length;
 if(data.fetch !== undefined){
 let data20 = data.fetch;
 if(!data20 || typeof data20 != "object"){
-const err8 = {instancePath:instancePath+"/fetch",schemaPath:"#/properties/fetch/type",keyword:"type",params:{type: schema101.properties.fetch.type},message:"must be array,object",schema:schema101.properties.fetch.type,parentSchema:schema101.properties.fetch,data:data20};
+const err8 = {instancePath:instancePath+"/fetch",schemaPath:"#/properties/fetch/type",keyword:"type",params:{type: schema102.properties.fetch.type},message:"must be array,object",schema:schema102.properties.fetch.type,parentSchema:schema102.properties.fetch,data:data20};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -13994,16 +14106,16 @@ errors++;
 if(Array.isArray(data20)){
 const len5 = data20.length;
 for(let i5=0; i5<len5; i5++){
-if(!(validate250.call(this, data20[i5], {instancePath:instancePath+"/fetch/" + i5,parentData:data20,parentDataProperty:i5,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate250.errors : vErrors.concat(validate250.errors);
+if(!(validate252.call(this, data20[i5], {instancePath:instancePath+"/fetch/" + i5,parentData:data20,parentDataProperty:i5,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate252.errors : vErrors.concat(validate252.errors);
 errors = vErrors.length;
 }
 }
 }
 if(data20 && typeof data20 == "object" && !Array.isArray(data20)){
 for(const key7 in data20){
-if(!(validate250.call(this, data20[key7], {instancePath:instancePath+"/fetch/" + key7.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data20,parentDataProperty:key7,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate250.errors : vErrors.concat(validate250.errors);
+if(!(validate252.call(this, data20[key7], {instancePath:instancePath+"/fetch/" + key7.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data20,parentDataProperty:key7,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate252.errors : vErrors.concat(validate252.errors);
 errors = vErrors.length;
 }
 }
@@ -14012,7 +14124,7 @@ errors = vErrors.length;
 if(data.push !== undefined){
 let data23 = data.push;
 if(!data23 || typeof data23 != "object"){
-const err9 = {instancePath:instancePath+"/push",schemaPath:"#/properties/push/type",keyword:"type",params:{type: schema101.properties.push.type},message:"must be array,object",schema:schema101.properties.push.type,parentSchema:schema101.properties.push,data:data23};
+const err9 = {instancePath:instancePath+"/push",schemaPath:"#/properties/push/type",keyword:"type",params:{type: schema102.properties.push.type},message:"must be array,object",schema:schema102.properties.push.type,parentSchema:schema102.properties.push,data:data23};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -14024,16 +14136,16 @@ errors++;
 if(Array.isArray(data23)){
 const len6 = data23.length;
 for(let i6=0; i6<len6; i6++){
-if(!(validate253.call(this, data23[i6], {instancePath:instancePath+"/push/" + i6,parentData:data23,parentDataProperty:i6,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate253.errors : vErrors.concat(validate253.errors);
+if(!(validate255.call(this, data23[i6], {instancePath:instancePath+"/push/" + i6,parentData:data23,parentDataProperty:i6,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate255.errors : vErrors.concat(validate255.errors);
 errors = vErrors.length;
 }
 }
 }
 if(data23 && typeof data23 == "object" && !Array.isArray(data23)){
 for(const key8 in data23){
-if(!(validate253.call(this, data23[key8], {instancePath:instancePath+"/push/" + key8.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data23,parentDataProperty:key8,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate253.errors : vErrors.concat(validate253.errors);
+if(!(validate255.call(this, data23[key8], {instancePath:instancePath+"/push/" + key8.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data23,parentDataProperty:key8,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate255.errors : vErrors.concat(validate255.errors);
 errors = vErrors.length;
 }
 }
@@ -14042,7 +14154,7 @@ errors = vErrors.length;
 if(data.http_cache !== undefined){
 let data26 = data.http_cache;
 if(!data26 || typeof data26 != "object"){
-const err10 = {instancePath:instancePath+"/http_cache",schemaPath:"#/properties/http_cache/type",keyword:"type",params:{type: schema101.properties.http_cache.type},message:"must be array,object",schema:schema101.properties.http_cache.type,parentSchema:schema101.properties.http_cache,data:data26};
+const err10 = {instancePath:instancePath+"/http_cache",schemaPath:"#/properties/http_cache/type",keyword:"type",params:{type: schema102.properties.http_cache.type},message:"must be array,object",schema:schema102.properties.http_cache.type,parentSchema:schema102.properties.http_cache,data:data26};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -14054,66 +14166,66 @@ errors++;
 if(Array.isArray(data26)){
 const len7 = data26.length;
 for(let i7=0; i7<len7; i7++){
-if(!(validate256.call(this, data26[i7], {instancePath:instancePath+"/http_cache/" + i7,parentData:data26,parentDataProperty:i7,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate256.errors : vErrors.concat(validate256.errors);
+if(!(validate258.call(this, data26[i7], {instancePath:instancePath+"/http_cache/" + i7,parentData:data26,parentDataProperty:i7,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate258.errors : vErrors.concat(validate258.errors);
 errors = vErrors.length;
 }
 }
 }
 if(data26 && typeof data26 == "object" && !Array.isArray(data26)){
 for(const key9 in data26){
-if(!(validate256.call(this, data26[key9], {instancePath:instancePath+"/http_cache/" + key9.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data26,parentDataProperty:key9,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate256.errors : vErrors.concat(validate256.errors);
+if(!(validate258.call(this, data26[key9], {instancePath:instancePath+"/http_cache/" + key9.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data26,parentDataProperty:key9,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate258.errors : vErrors.concat(validate258.errors);
 errors = vErrors.length;
 }
 }
 }
 }
 if(data.worker_api !== undefined){
-if(!(validate259.call(this, data.worker_api, {instancePath:instancePath+"/worker_api",parentData:data,parentDataProperty:"worker_api",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate259.errors : vErrors.concat(validate259.errors);
-errors = vErrors.length;
-}
-}
-if(data.experimental_bep !== undefined){
-if(!(validate261.call(this, data.experimental_bep, {instancePath:instancePath+"/experimental_bep",parentData:data,parentDataProperty:"experimental_bep",rootData,dynamicAnchors}))){
+if(!(validate261.call(this, data.worker_api, {instancePath:instancePath+"/worker_api",parentData:data,parentDataProperty:"worker_api",rootData,dynamicAnchors}))){
 vErrors = vErrors === null ? validate261.errors : vErrors.concat(validate261.errors);
 errors = vErrors.length;
 }
 }
-if(data.build_events !== undefined){
-if(!(validate263.call(this, data.build_events, {instancePath:instancePath+"/build_events",parentData:data,parentDataProperty:"build_events",rootData,dynamicAnchors}))){
+if(data.experimental_bep !== undefined){
+if(!(validate263.call(this, data.experimental_bep, {instancePath:instancePath+"/experimental_bep",parentData:data,parentDataProperty:"experimental_bep",rootData,dynamicAnchors}))){
 vErrors = vErrors === null ? validate263.errors : vErrors.concat(validate263.errors);
 errors = vErrors.length;
 }
 }
-if(data.admin !== undefined){
-if(!(validate265.call(this, data.admin, {instancePath:instancePath+"/admin",parentData:data,parentDataProperty:"admin",rootData,dynamicAnchors}))){
+if(data.build_events !== undefined){
+if(!(validate265.call(this, data.build_events, {instancePath:instancePath+"/build_events",parentData:data,parentDataProperty:"build_events",rootData,dynamicAnchors}))){
 vErrors = vErrors === null ? validate265.errors : vErrors.concat(validate265.errors);
 errors = vErrors.length;
 }
 }
-if(data.metrics !== undefined){
-if(!(validate267.call(this, data.metrics, {instancePath:instancePath+"/metrics",parentData:data,parentDataProperty:"metrics",rootData,dynamicAnchors}))){
+if(data.admin !== undefined){
+if(!(validate267.call(this, data.admin, {instancePath:instancePath+"/admin",parentData:data,parentDataProperty:"admin",rootData,dynamicAnchors}))){
 vErrors = vErrors === null ? validate267.errors : vErrors.concat(validate267.errors);
 errors = vErrors.length;
 }
 }
-if(data.health !== undefined){
-if(!(validate269.call(this, data.health, {instancePath:instancePath+"/health",parentData:data,parentDataProperty:"health",rootData,dynamicAnchors}))){
+if(data.metrics !== undefined){
+if(!(validate269.call(this, data.metrics, {instancePath:instancePath+"/metrics",parentData:data,parentDataProperty:"metrics",rootData,dynamicAnchors}))){
 vErrors = vErrors === null ? validate269.errors : vErrors.concat(validate269.errors);
 errors = vErrors.length;
 }
 }
+if(data.health !== undefined){
+if(!(validate271.call(this, data.health, {instancePath:instancePath+"/health",parentData:data,parentDataProperty:"health",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate271.errors : vErrors.concat(validate271.errors);
+errors = vErrors.length;
+}
+}
 if(data.health_status !== undefined){
-if(!(validate269.call(this, data.health_status, {instancePath:instancePath+"/health_status",parentData:data,parentDataProperty:"health_status",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate269.errors : vErrors.concat(validate269.errors);
+if(!(validate271.call(this, data.health_status, {instancePath:instancePath+"/health_status",parentData:data,parentDataProperty:"health_status",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate271.errors : vErrors.concat(validate271.errors);
 errors = vErrors.length;
 }
 }
 }
 else {
-const err11 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema101.type,parentSchema:schema101,data};
+const err11 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema102.type,parentSchema:schema102,data};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -14122,17 +14234,17 @@ vErrors.push(err11);
 }
 errors++;
 }
-validate226.errors = vErrors;
+validate228.errors = vErrors;
 return errors === 0;
 }
-validate226.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate228.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate221(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate223(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/server.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate221.evaluated;
+const evaluated0 = validate223.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -14141,7 +14253,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.listener === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "listener"},message:"must have required property '"+"listener"+"'",schema:schema98.required,parentSchema:schema98,data};
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "listener"},message:"must have required property '"+"listener"+"'",schema:schema99.required,parentSchema:schema99,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -14151,7 +14263,7 @@ vErrors.push(err0);
 errors++;
 }
 if(data.services === undefined){
-const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "services"},message:"must have required property '"+"services"+"'",schema:schema98.required,parentSchema:schema98,data};
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "services"},message:"must have required property '"+"services"+"'",schema:schema99.required,parentSchema:schema99,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -14162,7 +14274,7 @@ errors++;
 }
 for(const key0 in data){
 if(!((((key0 === "name") || (key0 === "listener")) || (key0 === "services")) || (key0 === "experimental_identity_header"))){
-const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema98,data};
+const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema99,data};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -14175,7 +14287,7 @@ errors++;
 if(data.name !== undefined){
 let data0 = data.name;
 if(typeof data0 !== "string"){
-const err3 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema98.properties.name.type,parentSchema:schema98.properties.name,data:data0};
+const err3 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema99.properties.name.type,parentSchema:schema99.properties.name,data:data0};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -14189,7 +14301,7 @@ if(data.listener !== undefined){
 let data1 = data.listener;
 if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
 if(data1.http === undefined){
-const err4 = {instancePath:instancePath+"/listener",schemaPath:"#/properties/listener/required",keyword:"required",params:{missingProperty: "http"},message:"must have required property '"+"http"+"'",schema:schema98.properties.listener.required,parentSchema:schema98.properties.listener,data:data1};
+const err4 = {instancePath:instancePath+"/listener",schemaPath:"#/properties/listener/required",keyword:"required",params:{missingProperty: "http"},message:"must have required property '"+"http"+"'",schema:schema99.properties.listener.required,parentSchema:schema99.properties.listener,data:data1};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -14200,7 +14312,7 @@ errors++;
 }
 for(const key1 in data1){
 if(!(key1 === "http")){
-const err5 = {instancePath:instancePath+"/listener",schemaPath:"#/properties/listener/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema98.properties.listener,data:data1};
+const err5 = {instancePath:instancePath+"/listener",schemaPath:"#/properties/listener/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema99.properties.listener,data:data1};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -14211,14 +14323,14 @@ errors++;
 }
 }
 if(data1.http !== undefined){
-if(!(validate222.call(this, data1.http, {instancePath:instancePath+"/listener/http",parentData:data1,parentDataProperty:"http",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate222.errors : vErrors.concat(validate222.errors);
+if(!(validate224.call(this, data1.http, {instancePath:instancePath+"/listener/http",parentData:data1,parentDataProperty:"http",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate224.errors : vErrors.concat(validate224.errors);
 errors = vErrors.length;
 }
 }
 }
 else {
-const err6 = {instancePath:instancePath+"/listener",schemaPath:"#/properties/listener/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema98.properties.listener.type,parentSchema:schema98.properties.listener,data:data1};
+const err6 = {instancePath:instancePath+"/listener",schemaPath:"#/properties/listener/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema99.properties.listener.type,parentSchema:schema99.properties.listener,data:data1};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -14229,8 +14341,8 @@ errors++;
 }
 }
 if(data.services !== undefined){
-if(!(validate226.call(this, data.services, {instancePath:instancePath+"/services",parentData:data,parentDataProperty:"services",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate226.errors : vErrors.concat(validate226.errors);
+if(!(validate228.call(this, data.services, {instancePath:instancePath+"/services",parentData:data,parentDataProperty:"services",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate228.errors : vErrors.concat(validate228.errors);
 errors = vErrors.length;
 }
 }
@@ -14239,7 +14351,7 @@ let data4 = data.experimental_identity_header;
 if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
 for(const key2 in data4){
 if(!((key2 === "header_name") || (key2 === "required"))){
-const err7 = {instancePath:instancePath+"/experimental_identity_header",schemaPath:"#/properties/experimental_identity_header/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties",schema:false,parentSchema:schema98.properties.experimental_identity_header,data:data4};
+const err7 = {instancePath:instancePath+"/experimental_identity_header",schemaPath:"#/properties/experimental_identity_header/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties",schema:false,parentSchema:schema99.properties.experimental_identity_header,data:data4};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -14252,7 +14364,7 @@ errors++;
 if(data4.required !== undefined){
 let data5 = data4.required;
 if((typeof data5 !== "boolean") && (typeof data5 !== "string")){
-const err8 = {instancePath:instancePath+"/experimental_identity_header/required",schemaPath:"#/properties/experimental_identity_header/properties/required/type",keyword:"type",params:{type: schema98.properties.experimental_identity_header.properties.required.type},message:"must be boolean,string",schema:schema98.properties.experimental_identity_header.properties.required.type,parentSchema:schema98.properties.experimental_identity_header.properties.required,data:data5};
+const err8 = {instancePath:instancePath+"/experimental_identity_header/required",schemaPath:"#/properties/experimental_identity_header/properties/required/type",keyword:"type",params:{type: schema99.properties.experimental_identity_header.properties.required.type},message:"must be boolean,string",schema:schema99.properties.experimental_identity_header.properties.required.type,parentSchema:schema99.properties.experimental_identity_header.properties.required,data:data5};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -14261,9 +14373,9 @@ vErrors.push(err8);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "bool", data5, schema98.properties.experimental_identity_header.properties.required, instancePath+"/experimental_identity_header/required");
+const reason0 = checkScalar.call(this, "bool", data5, schema99.properties.experimental_identity_header.properties.required, instancePath+"/experimental_identity_header/required");
 if(reason0 !== undefined){
-const err9 = {instancePath:instancePath+"/experimental_identity_header/required",schemaPath:"#/properties/experimental_identity_header/properties/required/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema98.properties.experimental_identity_header.properties.required,data:data5};
+const err9 = {instancePath:instancePath+"/experimental_identity_header/required",schemaPath:"#/properties/experimental_identity_header/properties/required/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema99.properties.experimental_identity_header.properties.required,data:data5};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -14275,7 +14387,7 @@ errors++;
 }
 }
 else {
-const err10 = {instancePath:instancePath+"/experimental_identity_header",schemaPath:"#/properties/experimental_identity_header/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema98.properties.experimental_identity_header.type,parentSchema:schema98.properties.experimental_identity_header,data:data4};
+const err10 = {instancePath:instancePath+"/experimental_identity_header",schemaPath:"#/properties/experimental_identity_header/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema99.properties.experimental_identity_header.type,parentSchema:schema99.properties.experimental_identity_header,data:data4};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -14287,7 +14399,7 @@ errors++;
 }
 }
 else {
-const err11 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema98.type,parentSchema:schema98,data};
+const err11 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema99.type,parentSchema:schema99,data};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -14296,18 +14408,18 @@ vErrors.push(err11);
 }
 errors++;
 }
-validate221.errors = vErrors;
+validate223.errors = vErrors;
 return errors === 0;
 }
-validate221.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate223.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema120 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/instance.json","title":"Instance","description":"Settings of one instance, whichever server and service it is reached by.","type":"object","properties":{"instance_name":{"description":"The name of the instance, as in the services.","type":"string","default":"","x-instance":true},"isolate":{"description":"Separate its blobs and results from those of other instances that use the same stores. An instance then finds only its own content, whatever digest is asked for, and content uploaded by several instances is stored once for each. Every instance that uses these stores must be isolated. Left out: a caller that knows the digest of a blob can read the blob.","type":["boolean","string"],"x-value":"bool","default":false},"max_stored_bytes":{"description":"Most bytes that this instance keeps in each of the stores it shares. Above that its own least recently used blobs are evicted. A blob that does not fit at all is rejected with RESOURCE_EXHAUSTED, and so are concurrent uploads that exceed the limit together. Needs an isolated instance, because a shared blob has no owner. Counting starts with the process; older blobs count from their first use.","type":["integer","string"],"x-value":"size","minimum":1},"retention":{"description":"Keep what this instance uploads, reads or finds for at least this long, if its stores promise less (`retention` of `memory` and `filesystem`, `key_ttl_s` of `redis_store`). Take it for builds that take longer than the others', such as releases; not for every instance, because then the store itself should promise more. Left out: what the stores promise.","type":["integer","string"],"x-value":"duration","minimum":1,"maximum":31536000},"max_blob_size":{"description":"The largest blob that a client may upload to this instance. A larger one is rejected with INVALID_ARGUMENT before its content is read; GetCapabilities announces the limit (max_cas_blob_size_bytes). Take it if single outputs, such as disk images, push everything else out of a small cache: clients then keep such outputs to themselves. Outputs of actions on workers are not limited by it. Left out: a blob may be as large as its store allows.","type":["integer","string"],"x-value":"size","minimum":1}},"additionalProperties":false,"x-lenient":"array"};
+const schema121 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/instance.json","title":"Instance","description":"Settings of one instance, whichever server and service it is reached by.","type":"object","properties":{"instance_name":{"description":"The name of the instance, as in the services.","type":"string","default":"","x-instance":true},"isolate":{"description":"Separate its blobs and results from those of other instances that use the same stores. An instance then finds only its own content, whatever digest is asked for, and content uploaded by several instances is stored once for each. Every instance that uses these stores must be isolated. Left out: a caller that knows the digest of a blob can read the blob.","type":["boolean","string"],"x-value":"bool","default":false},"max_stored_bytes":{"description":"Most bytes that this instance keeps in each of the stores it shares. Above that its own least recently used blobs are evicted. A blob that does not fit at all is rejected with RESOURCE_EXHAUSTED, and so are concurrent uploads that exceed the limit together. Needs an isolated instance, because a shared blob has no owner. Counting starts with the process; older blobs count from their first use.","type":["integer","string"],"x-value":"size","minimum":1},"retention":{"description":"Keep what this instance uploads, reads or finds for at least this long, if its stores promise less (`retention` of `memory` and `filesystem`, `key_ttl_s` of `redis_store`). Take it for builds that take longer than the others', such as releases; not for every instance, because then the store itself should promise more. Left out: what the stores promise.","type":["integer","string"],"x-value":"duration","minimum":1,"maximum":31536000},"max_blob_size":{"description":"The largest blob that a client may upload to this instance. A larger one is rejected with INVALID_ARGUMENT before its content is read; GetCapabilities announces the limit (max_cas_blob_size_bytes). Take it if single outputs, such as disk images, push everything else out of a small cache: clients then keep such outputs to themselves. Outputs of actions on workers are not limited by it. Left out: a blob may be as large as its store allows.","type":["integer","string"],"x-value":"size","minimum":1}},"additionalProperties":false,"x-lenient":"array"};
 
-function validate275(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate277(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/instance.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate275.evaluated;
+const evaluated0 = validate277.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -14317,7 +14429,7 @@ evaluated0.items = undefined;
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
 if(!(((((key0 === "instance_name") || (key0 === "isolate")) || (key0 === "max_stored_bytes")) || (key0 === "retention")) || (key0 === "max_blob_size"))){
-const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema120,data};
+const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema121,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -14330,7 +14442,7 @@ errors++;
 if(data.instance_name !== undefined){
 let data0 = data.instance_name;
 if(typeof data0 !== "string"){
-const err1 = {instancePath:instancePath+"/instance_name",schemaPath:"#/properties/instance_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema120.properties.instance_name.type,parentSchema:schema120.properties.instance_name,data:data0};
+const err1 = {instancePath:instancePath+"/instance_name",schemaPath:"#/properties/instance_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema121.properties.instance_name.type,parentSchema:schema121.properties.instance_name,data:data0};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -14343,7 +14455,7 @@ errors++;
 if(data.isolate !== undefined){
 let data1 = data.isolate;
 if((typeof data1 !== "boolean") && (typeof data1 !== "string")){
-const err2 = {instancePath:instancePath+"/isolate",schemaPath:"#/properties/isolate/type",keyword:"type",params:{type: schema120.properties.isolate.type},message:"must be boolean,string",schema:schema120.properties.isolate.type,parentSchema:schema120.properties.isolate,data:data1};
+const err2 = {instancePath:instancePath+"/isolate",schemaPath:"#/properties/isolate/type",keyword:"type",params:{type: schema121.properties.isolate.type},message:"must be boolean,string",schema:schema121.properties.isolate.type,parentSchema:schema121.properties.isolate,data:data1};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -14352,9 +14464,9 @@ vErrors.push(err2);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "bool", data1, schema120.properties.isolate, instancePath+"/isolate");
+const reason0 = checkScalar.call(this, "bool", data1, schema121.properties.isolate, instancePath+"/isolate");
 if(reason0 !== undefined){
-const err3 = {instancePath:instancePath+"/isolate",schemaPath:"#/properties/isolate/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema120.properties.isolate,data:data1};
+const err3 = {instancePath:instancePath+"/isolate",schemaPath:"#/properties/isolate/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema121.properties.isolate,data:data1};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -14367,7 +14479,7 @@ errors++;
 if(data.max_stored_bytes !== undefined){
 let data2 = data.max_stored_bytes;
 if((!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))) && (typeof data2 !== "string")){
-const err4 = {instancePath:instancePath+"/max_stored_bytes",schemaPath:"#/properties/max_stored_bytes/type",keyword:"type",params:{type: schema120.properties.max_stored_bytes.type},message:"must be integer,string",schema:schema120.properties.max_stored_bytes.type,parentSchema:schema120.properties.max_stored_bytes,data:data2};
+const err4 = {instancePath:instancePath+"/max_stored_bytes",schemaPath:"#/properties/max_stored_bytes/type",keyword:"type",params:{type: schema121.properties.max_stored_bytes.type},message:"must be integer,string",schema:schema121.properties.max_stored_bytes.type,parentSchema:schema121.properties.max_stored_bytes,data:data2};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -14376,9 +14488,9 @@ vErrors.push(err4);
 }
 errors++;
 }
-const reason1 = checkScalar.call(this, "size", data2, schema120.properties.max_stored_bytes, instancePath+"/max_stored_bytes");
+const reason1 = checkScalar.call(this, "size", data2, schema121.properties.max_stored_bytes, instancePath+"/max_stored_bytes");
 if(reason1 !== undefined){
-const err5 = {instancePath:instancePath+"/max_stored_bytes",schemaPath:"#/properties/max_stored_bytes/x-value",keyword:"x-value",params:{},message:reason1,schema:"size",parentSchema:schema120.properties.max_stored_bytes,data:data2};
+const err5 = {instancePath:instancePath+"/max_stored_bytes",schemaPath:"#/properties/max_stored_bytes/x-value",keyword:"x-value",params:{},message:reason1,schema:"size",parentSchema:schema121.properties.max_stored_bytes,data:data2};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -14389,7 +14501,7 @@ errors++;
 }
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 < 1 || isNaN(data2)){
-const err6 = {instancePath:instancePath+"/max_stored_bytes",schemaPath:"#/properties/max_stored_bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema120.properties.max_stored_bytes,data:data2};
+const err6 = {instancePath:instancePath+"/max_stored_bytes",schemaPath:"#/properties/max_stored_bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema121.properties.max_stored_bytes,data:data2};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -14403,7 +14515,7 @@ errors++;
 if(data.retention !== undefined){
 let data3 = data.retention;
 if((!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))) && (typeof data3 !== "string")){
-const err7 = {instancePath:instancePath+"/retention",schemaPath:"#/properties/retention/type",keyword:"type",params:{type: schema120.properties.retention.type},message:"must be integer,string",schema:schema120.properties.retention.type,parentSchema:schema120.properties.retention,data:data3};
+const err7 = {instancePath:instancePath+"/retention",schemaPath:"#/properties/retention/type",keyword:"type",params:{type: schema121.properties.retention.type},message:"must be integer,string",schema:schema121.properties.retention.type,parentSchema:schema121.properties.retention,data:data3};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -14412,9 +14524,9 @@ vErrors.push(err7);
 }
 errors++;
 }
-const reason2 = checkScalar.call(this, "duration", data3, schema120.properties.retention, instancePath+"/retention");
+const reason2 = checkScalar.call(this, "duration", data3, schema121.properties.retention, instancePath+"/retention");
 if(reason2 !== undefined){
-const err8 = {instancePath:instancePath+"/retention",schemaPath:"#/properties/retention/x-value",keyword:"x-value",params:{},message:reason2,schema:"duration",parentSchema:schema120.properties.retention,data:data3};
+const err8 = {instancePath:instancePath+"/retention",schemaPath:"#/properties/retention/x-value",keyword:"x-value",params:{},message:reason2,schema:"duration",parentSchema:schema121.properties.retention,data:data3};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -14425,7 +14537,7 @@ errors++;
 }
 if((typeof data3 == "number") && (isFinite(data3))){
 if(data3 > 31536000 || isNaN(data3)){
-const err9 = {instancePath:instancePath+"/retention",schemaPath:"#/properties/retention/maximum",keyword:"maximum",params:{comparison: "<=", limit: 31536000},message:"must be <= 31536000",schema:31536000,parentSchema:schema120.properties.retention,data:data3};
+const err9 = {instancePath:instancePath+"/retention",schemaPath:"#/properties/retention/maximum",keyword:"maximum",params:{comparison: "<=", limit: 31536000},message:"must be <= 31536000",schema:31536000,parentSchema:schema121.properties.retention,data:data3};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -14435,7 +14547,7 @@ vErrors.push(err9);
 errors++;
 }
 if(data3 < 1 || isNaN(data3)){
-const err10 = {instancePath:instancePath+"/retention",schemaPath:"#/properties/retention/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema120.properties.retention,data:data3};
+const err10 = {instancePath:instancePath+"/retention",schemaPath:"#/properties/retention/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema121.properties.retention,data:data3};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -14449,7 +14561,7 @@ errors++;
 if(data.max_blob_size !== undefined){
 let data4 = data.max_blob_size;
 if((!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))) && (typeof data4 !== "string")){
-const err11 = {instancePath:instancePath+"/max_blob_size",schemaPath:"#/properties/max_blob_size/type",keyword:"type",params:{type: schema120.properties.max_blob_size.type},message:"must be integer,string",schema:schema120.properties.max_blob_size.type,parentSchema:schema120.properties.max_blob_size,data:data4};
+const err11 = {instancePath:instancePath+"/max_blob_size",schemaPath:"#/properties/max_blob_size/type",keyword:"type",params:{type: schema121.properties.max_blob_size.type},message:"must be integer,string",schema:schema121.properties.max_blob_size.type,parentSchema:schema121.properties.max_blob_size,data:data4};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -14458,9 +14570,9 @@ vErrors.push(err11);
 }
 errors++;
 }
-const reason3 = checkScalar.call(this, "size", data4, schema120.properties.max_blob_size, instancePath+"/max_blob_size");
+const reason3 = checkScalar.call(this, "size", data4, schema121.properties.max_blob_size, instancePath+"/max_blob_size");
 if(reason3 !== undefined){
-const err12 = {instancePath:instancePath+"/max_blob_size",schemaPath:"#/properties/max_blob_size/x-value",keyword:"x-value",params:{},message:reason3,schema:"size",parentSchema:schema120.properties.max_blob_size,data:data4};
+const err12 = {instancePath:instancePath+"/max_blob_size",schemaPath:"#/properties/max_blob_size/x-value",keyword:"x-value",params:{},message:reason3,schema:"size",parentSchema:schema121.properties.max_blob_size,data:data4};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -14471,7 +14583,7 @@ errors++;
 }
 if((typeof data4 == "number") && (isFinite(data4))){
 if(data4 < 1 || isNaN(data4)){
-const err13 = {instancePath:instancePath+"/max_blob_size",schemaPath:"#/properties/max_blob_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema120.properties.max_blob_size,data:data4};
+const err13 = {instancePath:instancePath+"/max_blob_size",schemaPath:"#/properties/max_blob_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema121.properties.max_blob_size,data:data4};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -14484,7 +14596,7 @@ errors++;
 }
 }
 else {
-const err14 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema120.type,parentSchema:schema120,data};
+const err14 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema121.type,parentSchema:schema121,data};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -14493,18 +14605,18 @@ vErrors.push(err14);
 }
 errors++;
 }
-validate275.errors = vErrors;
+validate277.errors = vErrors;
 return errors === 0;
 }
-validate275.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate277.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema121 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/global.json","title":"Global","description":"Settings of the whole process.","type":"object","properties":{"max_open_files":{"description":"Files the process may have open.","type":["integer","string"],"x-value":"count","minimum":0,"x-ignored":"Node raises its limit at start to the hard limit, which ulimit -Hn or the service unit (LimitNOFILE) sets"},"default_digest_hash_function":{"description":"Digest function of requests that name none and whose hash fits several.","type":"string","x-words":["SHA256","BLAKE3","SHA384","SHA512","SHA1","MD5"],"default":"SHA256"},"digest_functions":{"description":"Digest functions clients may use.","type":"array","minItems":1,"items":{"type":"string","x-words":["SHA256","BLAKE3","SHA384","SHA512","SHA1","MD5"]},"default":["SHA256","BLAKE3"]},"default_digest_size_health_check":{"description":"Bytes a health probe writes to and reads from a store.","type":["integer","string"],"x-value":"size","x-ignored":"a probe writes one byte at most"},"log_level":{"description":"Lowest level that is logged.","type":"string","enum":["debug","info","warn","error"],"default":"info"},"log_call_share":{"description":"Fraction of calls, and of ended actions, that are logged at level info; each line states the fraction. 0.01 logs one in a hundred, chosen at random. At level debug all of them are logged. An action that failed for another reason than its command is always logged. A call that the server failed is logged at every level.","type":["number","string"],"x-value":"number","minimum":0,"maximum":1,"default":0},"metrics_instance_names":{"description":"Count calls, completed executions and the work of stores per instance, by the label `instance_name` of `svc_rpc_duration`, `svc_execution_completed_count_total`, `svc_cache_operations_total` and `svc_cache_io_total`. The first 100 names get their own series, all others share one. Calls that name no instance, and work of the server itself, have an empty label.","type":["boolean","string"],"x-value":"bool","default":false},"metrics_action_digests":{"description":"Count completed executions per action, by the label `execution_action_digest` of the metrics. The first 1,000 actions get their own series, all others share one. This makes many series: turn it on for a while, to investigate one action.","type":["boolean","string"],"x-value":"bool","default":false},"drain_s":{"description":"Seconds from a stop signal (SIGTERM, SIGINT, or SIGHUP from a closed terminal) to the end of the process, at most; below 4 it may take 4. Calls and actions in flight get all of it but the last 2 seconds (a quarter, when that is less); then they are cancelled and the stores are closed. The server does not wait for idle workers and connections. A start that is not complete by then is aborted. A second signal ends the process at once. Container managers kill after 10 or 30 seconds: keep this below.","type":["integer","string"],"x-value":"duration","default":8},"disable_metrics":{"description":"Do not count calls, store operations or scheduler events, export no metrics, and leave these numbers out of the status page.","type":["boolean","string"],"x-value":"bool","default":false},"idle_file_descriptor_timeout_millis":{"description":"No longer used.","deprecated":true,"x-ignored":true}},"additionalProperties":false};
+const schema122 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/global.json","title":"Global","description":"Settings of the whole process.","type":"object","properties":{"max_open_files":{"description":"Files the process may have open.","type":["integer","string"],"x-value":"count","minimum":0,"x-ignored":"Node raises its limit at start to the hard limit, which ulimit -Hn or the service unit (LimitNOFILE) sets"},"default_digest_hash_function":{"description":"Digest function of requests that name none and whose hash fits several.","type":"string","x-words":["SHA256","BLAKE3","SHA384","SHA512","SHA1","MD5"],"default":"SHA256"},"digest_functions":{"description":"Digest functions clients may use.","type":"array","minItems":1,"items":{"type":"string","x-words":["SHA256","BLAKE3","SHA384","SHA512","SHA1","MD5"]},"default":["SHA256","BLAKE3"]},"default_digest_size_health_check":{"description":"Bytes a health probe writes to and reads from a store.","type":["integer","string"],"x-value":"size","x-ignored":"a probe writes one byte at most"},"log_level":{"description":"Lowest level that is logged.","type":"string","enum":["debug","info","warn","error"],"default":"info"},"log_call_share":{"description":"Fraction of calls, and of ended actions, that are logged at level info; each line states the fraction. 0.01 logs one in a hundred, chosen at random. At level debug all of them are logged. An action that failed for another reason than its command is always logged. A call that the server failed is logged at every level.","type":["number","string"],"x-value":"number","minimum":0,"maximum":1,"default":0},"metrics_instance_names":{"description":"Count calls, completed executions and the work of stores per instance, by the label `instance_name` of `svc_rpc_duration`, `svc_execution_completed_count_total`, `svc_cache_operations_total` and `svc_cache_io_total`. The first 100 names get their own series, all others share one. Calls that name no instance, and work of the server itself, have an empty label.","type":["boolean","string"],"x-value":"bool","default":false},"metrics_action_digests":{"description":"Count completed executions per action, by the label `execution_action_digest` of the metrics. The first 1,000 actions get their own series, all others share one. This makes many series: turn it on for a while, to investigate one action.","type":["boolean","string"],"x-value":"bool","default":false},"drain_s":{"description":"Seconds from a stop signal (SIGTERM, SIGINT, or SIGHUP from a closed terminal) to the end of the process, at most; below 4 it may take 4. Calls and actions in flight get all of it but the last 2 seconds (a quarter, when that is less); then they are cancelled and the stores are closed. The server does not wait for idle workers and connections. A start that is not complete by then is aborted. A second signal ends the process at once. Container managers kill after 10 or 30 seconds: keep this below.","type":["integer","string"],"x-value":"duration","default":8},"disable_metrics":{"description":"Do not count calls, store operations or scheduler events, export no metrics, and leave these numbers out of the status page.","type":["boolean","string"],"x-value":"bool","default":false},"idle_file_descriptor_timeout_millis":{"description":"No longer used.","deprecated":true,"x-ignored":true}},"additionalProperties":false};
 
-function validate278(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate280(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/global.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate278.evaluated;
+const evaluated0 = validate280.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -14513,8 +14625,8 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
-if(!(func1.call(schema121.properties, key0))){
-const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema121,data};
+if(!(func1.call(schema122.properties, key0))){
+const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema122,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -14527,7 +14639,7 @@ errors++;
 if(data.max_open_files !== undefined){
 let data0 = data.max_open_files;
 if((!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))) && (typeof data0 !== "string")){
-const err1 = {instancePath:instancePath+"/max_open_files",schemaPath:"#/properties/max_open_files/type",keyword:"type",params:{type: schema121.properties.max_open_files.type},message:"must be integer,string",schema:schema121.properties.max_open_files.type,parentSchema:schema121.properties.max_open_files,data:data0};
+const err1 = {instancePath:instancePath+"/max_open_files",schemaPath:"#/properties/max_open_files/type",keyword:"type",params:{type: schema122.properties.max_open_files.type},message:"must be integer,string",schema:schema122.properties.max_open_files.type,parentSchema:schema122.properties.max_open_files,data:data0};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -14536,9 +14648,9 @@ vErrors.push(err1);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "count", data0, schema121.properties.max_open_files, instancePath+"/max_open_files");
+const reason0 = checkScalar.call(this, "count", data0, schema122.properties.max_open_files, instancePath+"/max_open_files");
 if(reason0 !== undefined){
-const err2 = {instancePath:instancePath+"/max_open_files",schemaPath:"#/properties/max_open_files/x-value",keyword:"x-value",params:{},message:reason0,schema:"count",parentSchema:schema121.properties.max_open_files,data:data0};
+const err2 = {instancePath:instancePath+"/max_open_files",schemaPath:"#/properties/max_open_files/x-value",keyword:"x-value",params:{},message:reason0,schema:"count",parentSchema:schema122.properties.max_open_files,data:data0};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -14549,7 +14661,7 @@ errors++;
 }
 if((typeof data0 == "number") && (isFinite(data0))){
 if(data0 < 0 || isNaN(data0)){
-const err3 = {instancePath:instancePath+"/max_open_files",schemaPath:"#/properties/max_open_files/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema121.properties.max_open_files,data:data0};
+const err3 = {instancePath:instancePath+"/max_open_files",schemaPath:"#/properties/max_open_files/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema122.properties.max_open_files,data:data0};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -14563,7 +14675,7 @@ errors++;
 if(data.default_digest_hash_function !== undefined){
 let data1 = data.default_digest_hash_function;
 if(typeof data1 !== "string"){
-const err4 = {instancePath:instancePath+"/default_digest_hash_function",schemaPath:"#/properties/default_digest_hash_function/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema121.properties.default_digest_hash_function.type,parentSchema:schema121.properties.default_digest_hash_function,data:data1};
+const err4 = {instancePath:instancePath+"/default_digest_hash_function",schemaPath:"#/properties/default_digest_hash_function/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema122.properties.default_digest_hash_function.type,parentSchema:schema122.properties.default_digest_hash_function,data:data1};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -14572,9 +14684,9 @@ vErrors.push(err4);
 }
 errors++;
 }
-const reason1 = checkWord.call(this, schema121.properties.default_digest_hash_function["x-words"], data1, schema121.properties.default_digest_hash_function, instancePath+"/default_digest_hash_function");
+const reason1 = checkWord.call(this, schema122.properties.default_digest_hash_function["x-words"], data1, schema122.properties.default_digest_hash_function, instancePath+"/default_digest_hash_function");
 if(reason1 !== undefined){
-const err5 = {instancePath:instancePath+"/default_digest_hash_function",schemaPath:"#/properties/default_digest_hash_function/x-words",keyword:"x-words",params:{},message:reason1,schema:schema121.properties.default_digest_hash_function["x-words"],parentSchema:schema121.properties.default_digest_hash_function,data:data1};
+const err5 = {instancePath:instancePath+"/default_digest_hash_function",schemaPath:"#/properties/default_digest_hash_function/x-words",keyword:"x-words",params:{},message:reason1,schema:schema122.properties.default_digest_hash_function["x-words"],parentSchema:schema122.properties.default_digest_hash_function,data:data1};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -14588,7 +14700,7 @@ if(data.digest_functions !== undefined){
 let data2 = data.digest_functions;
 if(Array.isArray(data2)){
 if(data2.length < 1){
-const err6 = {instancePath:instancePath+"/digest_functions",schemaPath:"#/properties/digest_functions/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema121.properties.digest_functions,data:data2};
+const err6 = {instancePath:instancePath+"/digest_functions",schemaPath:"#/properties/digest_functions/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema122.properties.digest_functions,data:data2};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -14601,7 +14713,7 @@ const len0 = data2.length;
 for(let i0=0; i0<len0; i0++){
 let data3 = data2[i0];
 if(typeof data3 !== "string"){
-const err7 = {instancePath:instancePath+"/digest_functions/" + i0,schemaPath:"#/properties/digest_functions/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema121.properties.digest_functions.items.type,parentSchema:schema121.properties.digest_functions.items,data:data3};
+const err7 = {instancePath:instancePath+"/digest_functions/" + i0,schemaPath:"#/properties/digest_functions/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema122.properties.digest_functions.items.type,parentSchema:schema122.properties.digest_functions.items,data:data3};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -14610,9 +14722,9 @@ vErrors.push(err7);
 }
 errors++;
 }
-const reason2 = checkWord.call(this, schema121.properties.digest_functions.items["x-words"], data3, schema121.properties.digest_functions.items, instancePath+"/digest_functions/" + i0);
+const reason2 = checkWord.call(this, schema122.properties.digest_functions.items["x-words"], data3, schema122.properties.digest_functions.items, instancePath+"/digest_functions/" + i0);
 if(reason2 !== undefined){
-const err8 = {instancePath:instancePath+"/digest_functions/" + i0,schemaPath:"#/properties/digest_functions/items/x-words",keyword:"x-words",params:{},message:reason2,schema:schema121.properties.digest_functions.items["x-words"],parentSchema:schema121.properties.digest_functions.items,data:data3};
+const err8 = {instancePath:instancePath+"/digest_functions/" + i0,schemaPath:"#/properties/digest_functions/items/x-words",keyword:"x-words",params:{},message:reason2,schema:schema122.properties.digest_functions.items["x-words"],parentSchema:schema122.properties.digest_functions.items,data:data3};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -14624,7 +14736,7 @@ errors++;
 }
 }
 else {
-const err9 = {instancePath:instancePath+"/digest_functions",schemaPath:"#/properties/digest_functions/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema121.properties.digest_functions.type,parentSchema:schema121.properties.digest_functions,data:data2};
+const err9 = {instancePath:instancePath+"/digest_functions",schemaPath:"#/properties/digest_functions/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema122.properties.digest_functions.type,parentSchema:schema122.properties.digest_functions,data:data2};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -14637,7 +14749,7 @@ errors++;
 if(data.default_digest_size_health_check !== undefined){
 let data4 = data.default_digest_size_health_check;
 if((!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))) && (typeof data4 !== "string")){
-const err10 = {instancePath:instancePath+"/default_digest_size_health_check",schemaPath:"#/properties/default_digest_size_health_check/type",keyword:"type",params:{type: schema121.properties.default_digest_size_health_check.type},message:"must be integer,string",schema:schema121.properties.default_digest_size_health_check.type,parentSchema:schema121.properties.default_digest_size_health_check,data:data4};
+const err10 = {instancePath:instancePath+"/default_digest_size_health_check",schemaPath:"#/properties/default_digest_size_health_check/type",keyword:"type",params:{type: schema122.properties.default_digest_size_health_check.type},message:"must be integer,string",schema:schema122.properties.default_digest_size_health_check.type,parentSchema:schema122.properties.default_digest_size_health_check,data:data4};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -14646,9 +14758,9 @@ vErrors.push(err10);
 }
 errors++;
 }
-const reason3 = checkScalar.call(this, "size", data4, schema121.properties.default_digest_size_health_check, instancePath+"/default_digest_size_health_check");
+const reason3 = checkScalar.call(this, "size", data4, schema122.properties.default_digest_size_health_check, instancePath+"/default_digest_size_health_check");
 if(reason3 !== undefined){
-const err11 = {instancePath:instancePath+"/default_digest_size_health_check",schemaPath:"#/properties/default_digest_size_health_check/x-value",keyword:"x-value",params:{},message:reason3,schema:"size",parentSchema:schema121.properties.default_digest_size_health_check,data:data4};
+const err11 = {instancePath:instancePath+"/default_digest_size_health_check",schemaPath:"#/properties/default_digest_size_health_check/x-value",keyword:"x-value",params:{},message:reason3,schema:"size",parentSchema:schema122.properties.default_digest_size_health_check,data:data4};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -14661,7 +14773,7 @@ errors++;
 if(data.log_level !== undefined){
 let data5 = data.log_level;
 if(typeof data5 !== "string"){
-const err12 = {instancePath:instancePath+"/log_level",schemaPath:"#/properties/log_level/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema121.properties.log_level.type,parentSchema:schema121.properties.log_level,data:data5};
+const err12 = {instancePath:instancePath+"/log_level",schemaPath:"#/properties/log_level/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema122.properties.log_level.type,parentSchema:schema122.properties.log_level,data:data5};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -14671,7 +14783,7 @@ vErrors.push(err12);
 errors++;
 }
 if(!((((data5 === "debug") || (data5 === "info")) || (data5 === "warn")) || (data5 === "error"))){
-const err13 = {instancePath:instancePath+"/log_level",schemaPath:"#/properties/log_level/enum",keyword:"enum",params:{allowedValues: schema121.properties.log_level.enum},message:"must be equal to one of the allowed values",schema:schema121.properties.log_level.enum,parentSchema:schema121.properties.log_level,data:data5};
+const err13 = {instancePath:instancePath+"/log_level",schemaPath:"#/properties/log_level/enum",keyword:"enum",params:{allowedValues: schema122.properties.log_level.enum},message:"must be equal to one of the allowed values",schema:schema122.properties.log_level.enum,parentSchema:schema122.properties.log_level,data:data5};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -14684,7 +14796,7 @@ errors++;
 if(data.log_call_share !== undefined){
 let data6 = data.log_call_share;
 if((!((typeof data6 == "number") && (isFinite(data6)))) && (typeof data6 !== "string")){
-const err14 = {instancePath:instancePath+"/log_call_share",schemaPath:"#/properties/log_call_share/type",keyword:"type",params:{type: schema121.properties.log_call_share.type},message:"must be number,string",schema:schema121.properties.log_call_share.type,parentSchema:schema121.properties.log_call_share,data:data6};
+const err14 = {instancePath:instancePath+"/log_call_share",schemaPath:"#/properties/log_call_share/type",keyword:"type",params:{type: schema122.properties.log_call_share.type},message:"must be number,string",schema:schema122.properties.log_call_share.type,parentSchema:schema122.properties.log_call_share,data:data6};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -14693,9 +14805,9 @@ vErrors.push(err14);
 }
 errors++;
 }
-const reason4 = checkScalar.call(this, "number", data6, schema121.properties.log_call_share, instancePath+"/log_call_share");
+const reason4 = checkScalar.call(this, "number", data6, schema122.properties.log_call_share, instancePath+"/log_call_share");
 if(reason4 !== undefined){
-const err15 = {instancePath:instancePath+"/log_call_share",schemaPath:"#/properties/log_call_share/x-value",keyword:"x-value",params:{},message:reason4,schema:"number",parentSchema:schema121.properties.log_call_share,data:data6};
+const err15 = {instancePath:instancePath+"/log_call_share",schemaPath:"#/properties/log_call_share/x-value",keyword:"x-value",params:{},message:reason4,schema:"number",parentSchema:schema122.properties.log_call_share,data:data6};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -14706,7 +14818,7 @@ errors++;
 }
 if((typeof data6 == "number") && (isFinite(data6))){
 if(data6 > 1 || isNaN(data6)){
-const err16 = {instancePath:instancePath+"/log_call_share",schemaPath:"#/properties/log_call_share/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1",schema:1,parentSchema:schema121.properties.log_call_share,data:data6};
+const err16 = {instancePath:instancePath+"/log_call_share",schemaPath:"#/properties/log_call_share/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1",schema:1,parentSchema:schema122.properties.log_call_share,data:data6};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -14716,7 +14828,7 @@ vErrors.push(err16);
 errors++;
 }
 if(data6 < 0 || isNaN(data6)){
-const err17 = {instancePath:instancePath+"/log_call_share",schemaPath:"#/properties/log_call_share/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema121.properties.log_call_share,data:data6};
+const err17 = {instancePath:instancePath+"/log_call_share",schemaPath:"#/properties/log_call_share/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema122.properties.log_call_share,data:data6};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -14730,7 +14842,7 @@ errors++;
 if(data.metrics_instance_names !== undefined){
 let data7 = data.metrics_instance_names;
 if((typeof data7 !== "boolean") && (typeof data7 !== "string")){
-const err18 = {instancePath:instancePath+"/metrics_instance_names",schemaPath:"#/properties/metrics_instance_names/type",keyword:"type",params:{type: schema121.properties.metrics_instance_names.type},message:"must be boolean,string",schema:schema121.properties.metrics_instance_names.type,parentSchema:schema121.properties.metrics_instance_names,data:data7};
+const err18 = {instancePath:instancePath+"/metrics_instance_names",schemaPath:"#/properties/metrics_instance_names/type",keyword:"type",params:{type: schema122.properties.metrics_instance_names.type},message:"must be boolean,string",schema:schema122.properties.metrics_instance_names.type,parentSchema:schema122.properties.metrics_instance_names,data:data7};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -14739,9 +14851,9 @@ vErrors.push(err18);
 }
 errors++;
 }
-const reason5 = checkScalar.call(this, "bool", data7, schema121.properties.metrics_instance_names, instancePath+"/metrics_instance_names");
+const reason5 = checkScalar.call(this, "bool", data7, schema122.properties.metrics_instance_names, instancePath+"/metrics_instance_names");
 if(reason5 !== undefined){
-const err19 = {instancePath:instancePath+"/metrics_instance_names",schemaPath:"#/properties/metrics_instance_names/x-value",keyword:"x-value",params:{},message:reason5,schema:"bool",parentSchema:schema121.properties.metrics_instance_names,data:data7};
+const err19 = {instancePath:instancePath+"/metrics_instance_names",schemaPath:"#/properties/metrics_instance_names/x-value",keyword:"x-value",params:{},message:reason5,schema:"bool",parentSchema:schema122.properties.metrics_instance_names,data:data7};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -14754,7 +14866,7 @@ errors++;
 if(data.metrics_action_digests !== undefined){
 let data8 = data.metrics_action_digests;
 if((typeof data8 !== "boolean") && (typeof data8 !== "string")){
-const err20 = {instancePath:instancePath+"/metrics_action_digests",schemaPath:"#/properties/metrics_action_digests/type",keyword:"type",params:{type: schema121.properties.metrics_action_digests.type},message:"must be boolean,string",schema:schema121.properties.metrics_action_digests.type,parentSchema:schema121.properties.metrics_action_digests,data:data8};
+const err20 = {instancePath:instancePath+"/metrics_action_digests",schemaPath:"#/properties/metrics_action_digests/type",keyword:"type",params:{type: schema122.properties.metrics_action_digests.type},message:"must be boolean,string",schema:schema122.properties.metrics_action_digests.type,parentSchema:schema122.properties.metrics_action_digests,data:data8};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -14763,9 +14875,9 @@ vErrors.push(err20);
 }
 errors++;
 }
-const reason6 = checkScalar.call(this, "bool", data8, schema121.properties.metrics_action_digests, instancePath+"/metrics_action_digests");
+const reason6 = checkScalar.call(this, "bool", data8, schema122.properties.metrics_action_digests, instancePath+"/metrics_action_digests");
 if(reason6 !== undefined){
-const err21 = {instancePath:instancePath+"/metrics_action_digests",schemaPath:"#/properties/metrics_action_digests/x-value",keyword:"x-value",params:{},message:reason6,schema:"bool",parentSchema:schema121.properties.metrics_action_digests,data:data8};
+const err21 = {instancePath:instancePath+"/metrics_action_digests",schemaPath:"#/properties/metrics_action_digests/x-value",keyword:"x-value",params:{},message:reason6,schema:"bool",parentSchema:schema122.properties.metrics_action_digests,data:data8};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -14778,7 +14890,7 @@ errors++;
 if(data.drain_s !== undefined){
 let data9 = data.drain_s;
 if((!(((typeof data9 == "number") && (!(data9 % 1) && !isNaN(data9))) && (isFinite(data9)))) && (typeof data9 !== "string")){
-const err22 = {instancePath:instancePath+"/drain_s",schemaPath:"#/properties/drain_s/type",keyword:"type",params:{type: schema121.properties.drain_s.type},message:"must be integer,string",schema:schema121.properties.drain_s.type,parentSchema:schema121.properties.drain_s,data:data9};
+const err22 = {instancePath:instancePath+"/drain_s",schemaPath:"#/properties/drain_s/type",keyword:"type",params:{type: schema122.properties.drain_s.type},message:"must be integer,string",schema:schema122.properties.drain_s.type,parentSchema:schema122.properties.drain_s,data:data9};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -14787,9 +14899,9 @@ vErrors.push(err22);
 }
 errors++;
 }
-const reason7 = checkScalar.call(this, "duration", data9, schema121.properties.drain_s, instancePath+"/drain_s");
+const reason7 = checkScalar.call(this, "duration", data9, schema122.properties.drain_s, instancePath+"/drain_s");
 if(reason7 !== undefined){
-const err23 = {instancePath:instancePath+"/drain_s",schemaPath:"#/properties/drain_s/x-value",keyword:"x-value",params:{},message:reason7,schema:"duration",parentSchema:schema121.properties.drain_s,data:data9};
+const err23 = {instancePath:instancePath+"/drain_s",schemaPath:"#/properties/drain_s/x-value",keyword:"x-value",params:{},message:reason7,schema:"duration",parentSchema:schema122.properties.drain_s,data:data9};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -14802,7 +14914,7 @@ errors++;
 if(data.disable_metrics !== undefined){
 let data10 = data.disable_metrics;
 if((typeof data10 !== "boolean") && (typeof data10 !== "string")){
-const err24 = {instancePath:instancePath+"/disable_metrics",schemaPath:"#/properties/disable_metrics/type",keyword:"type",params:{type: schema121.properties.disable_metrics.type},message:"must be boolean,string",schema:schema121.properties.disable_metrics.type,parentSchema:schema121.properties.disable_metrics,data:data10};
+const err24 = {instancePath:instancePath+"/disable_metrics",schemaPath:"#/properties/disable_metrics/type",keyword:"type",params:{type: schema122.properties.disable_metrics.type},message:"must be boolean,string",schema:schema122.properties.disable_metrics.type,parentSchema:schema122.properties.disable_metrics,data:data10};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -14811,9 +14923,9 @@ vErrors.push(err24);
 }
 errors++;
 }
-const reason8 = checkScalar.call(this, "bool", data10, schema121.properties.disable_metrics, instancePath+"/disable_metrics");
+const reason8 = checkScalar.call(this, "bool", data10, schema122.properties.disable_metrics, instancePath+"/disable_metrics");
 if(reason8 !== undefined){
-const err25 = {instancePath:instancePath+"/disable_metrics",schemaPath:"#/properties/disable_metrics/x-value",keyword:"x-value",params:{},message:reason8,schema:"bool",parentSchema:schema121.properties.disable_metrics,data:data10};
+const err25 = {instancePath:instancePath+"/disable_metrics",schemaPath:"#/properties/disable_metrics/x-value",keyword:"x-value",params:{},message:reason8,schema:"bool",parentSchema:schema122.properties.disable_metrics,data:data10};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -14825,7 +14937,7 @@ errors++;
 }
 }
 else {
-const err26 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema121.type,parentSchema:schema121,data};
+const err26 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema122.type,parentSchema:schema122,data};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -14834,66 +14946,13 @@ vErrors.push(err26);
 }
 errors++;
 }
-validate278.errors = vErrors;
+validate280.errors = vErrors;
 return errors === 0;
 }
-validate278.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate280.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema122 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/security.json","title":"Security","description":"Which callers may call, and what each may do, on every server of the process. Left out: every caller may do everything. docs/security.md explains it.","type":"object","properties":{"identity":{"title":"IdentitySources","description":"How callers are identified. The server checks credentials in this order: `identity_header`, the `authorization` header (a token of this server, then a JWT, or a name and password), a client certificate. The first one present decides. Callers with invalid credentials are rejected; callers without credentials are anonymous.","type":"object","properties":{"identity_header":{"title":"IdentityHeader","description":"Trust a proxy that has authenticated the caller.","type":"object","properties":{"name":{"description":"The header with the name of the caller, in lower case.","type":"string"},"groups_name":{"description":"The header with the caller's groups, separated by commas.","type":"string"},"trusted":{"description":"Addresses of the proxies, each `address` or `address/prefix`, or `unix` for those that connect by a unix socket. From other addresses the headers are ignored.","type":"array","minItems":1,"items":{"type":"string"}}},"additionalProperties":false,"required":["name","trusted"]},"tokens":{"description":"Tokens that callers send as `authorization: Bearer TOKEN`; `remexec token NAME` creates one.","type":"array","items":{"title":"AccessToken","type":"object","properties":{"name":{"description":"The name of the caller.","type":"string"},"sha256":{"description":"SHA-256 of the token, 64 hex digits.","type":"string"},"groups":{"description":"The groups of the caller.","type":"array","items":{"type":"string"},"default":[]}},"additionalProperties":false,"required":["name","sha256"]},"default":[]},"tokens_file":{"description":"File with more tokens: one line `NAME SHA256 [GROUP,GROUP...]` each. A changed file is read again within 5 seconds.","type":"string","x-path":true},"jwt":{"description":"Issuers of JSON Web Tokens that callers send as `authorization: Bearer TOKEN`. Only asymmetric signatures are accepted.","type":"array","items":{"title":"JwtIssuer","type":"object","properties":{"issuer":{"description":"The required value of `iss`.","type":"string"},"audiences":{"description":"The accepted values of `aud`: one of them must occur.","type":"array","minItems":1,"items":{"type":"string"}},"jwks_uri":{"description":"Address of the issuer's keys. Left out with `jwks_file`: the address in its `/.well-known/openid-configuration`.","type":"string"},"jwks_file":{"description":"A file with the keys. A changed file is read again within 5 seconds.","type":"string","x-path":true},"name_claim":{"description":"The claim with the name of the caller.","type":"string","default":"sub"},"groups_claim":{"description":"The claim with the caller's groups: a list, or words in one text.","type":"string","default":"groups"},"clock_skew_s":{"description":"Seconds by which the clocks may differ.","type":["integer","string"],"x-value":"duration","default":60}},"additionalProperties":false,"required":["issuer","audiences"]},"default":[]},"htpasswd_file":{"description":"Names and passwords for `authorization: Basic`, as `htpasswd -B` writes them (bcrypt only). A changed file is read again within 5 seconds.","type":"string","x-path":true},"client_certificates":{"title":"CertificateIdentity","description":"Use the certificate that `listener.http.tls` requests as the caller's identity.","type":"object","properties":{"name":{"description":"The part of the certificate that is the name: the common name of its subject, or its first alternative name of this kind.","type":"string","enum":["common_name","dns","uri","email"],"default":"common_name"},"groups":{"description":"The part of its subject that holds the groups.","type":"string","enum":["none","organization","organizational_unit"],"default":"organizational_unit"}},"additionalProperties":false}},"additionalProperties":false,"default":{}},"access":{"description":"The rules of access. Each rule adds permissions; none removes any. Left out: every identified caller may use all caches and execution, and anonymous callers nothing.","type":"array","items":{"title":"AccessRule","type":"object","properties":{"may":{"description":"The permissions: read and write blobs and results, execute actions, be a worker, see and list the work of others.","type":"array","minItems":1,"items":{"type":"string","x-words":["read_cas","write_cas","read_ac","write_ac","execute","push","work","administer"]}},"instances":{"description":"The instances, as patterns: `*` stands for any text.","type":"array","items":{"type":"string"},"default":["*"]},"schedulers":{"description":"The schedulers for which it may `work`, as patterns.","type":"array","items":{"type":"string"},"default":["*"]},"anonymous":{"description":"Every caller, identified or anonymous. The four keys below select identified callers; each key that is given must match.","type":["boolean","string"],"x-value":"bool","default":false},"names":{"description":"Callers whose name matches one of these patterns.","type":"array","minItems":1,"items":{"type":"string"}},"groups":{"description":"Callers with a group that matches one of these patterns.","type":"array","minItems":1,"items":{"type":"string"}},"claims":{"description":"Callers whose JWT has these claims. Each is a pattern for its value, or for one of its values.","type":"object","additionalProperties":{"type":"string"}},"by":{"description":"Callers identified by one of these sources, because several can issue the same name.","type":"array","minItems":1,"items":{"type":"string","enum":["header","token","jwt","basic","certificate"]}}},"additionalProperties":false,"required":["may"]}},"request_limits":{"description":"Limits on the requests of callers. The first entry that matches a caller applies, and counts each name separately. Anonymous callers and callers with invalid credentials are counted by address. Requests above the limit are rejected with RESOURCE_EXHAUSTED, which says when to retry.","type":"array","items":{"title":"RequestLimit","type":"object","properties":{"requests_per_s":{"description":"Requests per second, on average. Each call is one, however much it transfers.","type":["number","string"],"x-value":"number","exclusiveMinimum":0},"burst":{"description":"Requests at once after a time without any.","type":["integer","string"],"x-value":"count","minimum":1,"default":100},"anonymous":{"description":"Every caller, identified or anonymous. The four keys below select identified callers; each key that is given must match.","type":["boolean","string"],"x-value":"bool","default":false},"names":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/names"},"groups":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/groups"},"claims":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/claims"},"by":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/by"}},"additionalProperties":false,"required":["requests_per_s"]},"default":[]},"callers_in_results":{"description":"Readers of a result's origin: the caller that requested it or stored it in the action cache, and the identity of the worker that ran it. They are the callers that may `administer` the instance, all callers that may read its results, or none; then the origin is not stored. It is `remexec.scheduler.v1.ResultOrigin` in the result's metadata.","type":"string","enum":["administrators","readers","nobody"],"default":"administrators"},"audit_log":{"title":"AuditLog","description":"Write an audit log: caller, request, time, and decision, one line of JSON per call. It leaves out health and reflection, which are open. It contains names of callers, never their credentials.","type":"object","properties":{"path":{"description":"The file. Its folder must exist. If the file is moved away, the server opens a new one within 5 seconds.","type":"string","x-path":true},"calls":{"description":"All calls, or only the rejected ones.","type":"string","enum":["all","refused"],"default":"all"},"max_bytes":{"description":"A file of this length becomes `path.1`, which becomes `path.2`, and so on.","type":["integer","string"],"x-value":"size","minimum":1,"default":104857600,"x-zero-is-default":true},"max_files":{"description":"Older files to keep.","type":["integer","string"],"x-value":"count","minimum":0,"default":5}},"additionalProperties":false,"required":["path"]}},"additionalProperties":false};
-const schema123 = {"description":"Callers whose name matches one of these patterns.","type":"array","minItems":1,"items":{"type":"string"}};
-
-function validate281(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate281.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(Array.isArray(data)){
-if(data.length < 1){
-const err0 = {instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema123,data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-const len0 = data.length;
-for(let i0=0; i0<len0; i0++){
-let data0 = data[i0];
-if(typeof data0 !== "string"){
-const err1 = {instancePath:instancePath+"/" + i0,schemaPath:"#/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema123.items.type,parentSchema:schema123.items,data:data0};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-}
-}
-else {
-const err2 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema123.type,parentSchema:schema123,data};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-validate281.errors = vErrors;
-return errors === 0;
-}
-validate281.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
-
-const schema124 = {"description":"Callers with a group that matches one of these patterns.","type":"array","minItems":1,"items":{"type":"string"}};
+const schema123 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/security.json","title":"Security","description":"Which callers may call, and what each may do, on every server of the process. Left out: every caller may do everything. docs/security.md explains it.","type":"object","properties":{"identity":{"title":"IdentitySources","description":"How callers are identified. The server checks credentials in this order: `identity_header`, the `authorization` header (a token of this server, then a JWT, or a name and password), a client certificate. The first one present decides. Callers with invalid credentials are rejected; callers without credentials are anonymous.","type":"object","properties":{"identity_header":{"title":"IdentityHeader","description":"Trust a proxy that has authenticated the caller.","type":"object","properties":{"name":{"description":"The header with the name of the caller, in lower case.","type":"string"},"groups_name":{"description":"The header with the caller's groups, separated by commas.","type":"string"},"trusted":{"description":"Addresses of the proxies, each `address` or `address/prefix`, or `unix` for those that connect by a unix socket. From other addresses the headers are ignored.","type":"array","minItems":1,"items":{"type":"string"}}},"additionalProperties":false,"required":["name","trusted"]},"tokens":{"description":"Tokens that callers send as `authorization: Bearer TOKEN`; `remexec token NAME` creates one.","type":"array","items":{"title":"AccessToken","type":"object","properties":{"name":{"description":"The name of the caller.","type":"string"},"sha256":{"description":"SHA-256 of the token, 64 hex digits.","type":"string"},"groups":{"description":"The groups of the caller.","type":"array","items":{"type":"string"},"default":[]}},"additionalProperties":false,"required":["name","sha256"]},"default":[]},"tokens_file":{"description":"File with more tokens: one line `NAME SHA256 [GROUP,GROUP...]` each. A changed file is read again within 5 seconds.","type":"string","x-path":true},"jwt":{"description":"Issuers of JSON Web Tokens that callers send as `authorization: Bearer TOKEN`. Only asymmetric signatures are accepted.","type":"array","items":{"title":"JwtIssuer","type":"object","properties":{"issuer":{"description":"The required value of `iss`.","type":"string"},"audiences":{"description":"The accepted values of `aud`: one of them must occur.","type":"array","minItems":1,"items":{"type":"string"}},"jwks_uri":{"description":"Address of the issuer's keys. Left out with `jwks_file`: the address in its `/.well-known/openid-configuration`.","type":"string"},"jwks_file":{"description":"A file with the keys. A changed file is read again within 5 seconds.","type":"string","x-path":true},"name_claim":{"description":"The claim with the name of the caller.","type":"string","default":"sub"},"groups_claim":{"description":"The claim with the caller's groups: a list, or words in one text.","type":"string","default":"groups"},"clock_skew_s":{"description":"Seconds by which the clocks may differ.","type":["integer","string"],"x-value":"duration","default":60}},"additionalProperties":false,"required":["issuer","audiences"]},"default":[]},"htpasswd_file":{"description":"Names and passwords for `authorization: Basic`, as `htpasswd -B` writes them (bcrypt only). A changed file is read again within 5 seconds.","type":"string","x-path":true},"client_certificates":{"title":"CertificateIdentity","description":"Use the certificate that `listener.http.tls` requests as the caller's identity.","type":"object","properties":{"name":{"description":"The part of the certificate that is the name: the common name of its subject, or its first alternative name of this kind.","type":"string","enum":["common_name","dns","uri","email"],"default":"common_name"},"groups":{"description":"The part of its subject that holds the groups.","type":"string","enum":["none","organization","organizational_unit"],"default":"organizational_unit"}},"additionalProperties":false}},"additionalProperties":false,"default":{}},"access":{"description":"The rules of access. Each rule adds permissions; none removes any. Left out: every identified caller may use all caches and execution, and anonymous callers nothing.","type":"array","items":{"title":"AccessRule","type":"object","properties":{"may":{"description":"The permissions: read and write blobs and results, execute actions, be a worker, see and list the work of others.","type":"array","minItems":1,"items":{"type":"string","x-words":["read_cas","write_cas","read_ac","write_ac","execute","push","work","administer"]}},"instances":{"description":"The instances, as patterns: `*` stands for any text.","type":"array","items":{"type":"string"},"default":["*"]},"schedulers":{"description":"The schedulers for which it may `work`, as patterns.","type":"array","items":{"type":"string"},"default":["*"]},"anonymous":{"description":"Every caller, identified or anonymous. The four keys below select identified callers; each key that is given must match.","type":["boolean","string"],"x-value":"bool","default":false},"names":{"description":"Callers whose name matches one of these patterns.","type":"array","minItems":1,"items":{"type":"string"}},"groups":{"description":"Callers with a group that matches one of these patterns.","type":"array","minItems":1,"items":{"type":"string"}},"claims":{"description":"Callers whose JWT has these claims. Each is a pattern for its value, or for one of its values.","type":"object","additionalProperties":{"type":"string"}},"by":{"description":"Callers identified by one of these sources, because several can issue the same name.","type":"array","minItems":1,"items":{"type":"string","enum":["header","token","jwt","basic","certificate"]}}},"additionalProperties":false,"required":["may"]}},"request_limits":{"description":"Limits on the requests of callers. The first entry that matches a caller applies, and counts each name separately. Anonymous callers and callers with invalid credentials are counted by address. Requests above the limit are rejected with RESOURCE_EXHAUSTED, which says when to retry.","type":"array","items":{"title":"RequestLimit","type":"object","properties":{"requests_per_s":{"description":"Requests per second, on average. Each call is one, however much it transfers.","type":["number","string"],"x-value":"number","exclusiveMinimum":0},"burst":{"description":"Requests at once after a time without any.","type":["integer","string"],"x-value":"count","minimum":1,"default":100},"anonymous":{"description":"Every caller, identified or anonymous. The four keys below select identified callers; each key that is given must match.","type":["boolean","string"],"x-value":"bool","default":false},"names":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/names"},"groups":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/groups"},"claims":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/claims"},"by":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/by"}},"additionalProperties":false,"required":["requests_per_s"]},"default":[]},"callers_in_results":{"description":"Readers of a result's origin: the caller that requested it or stored it in the action cache, and the identity of the worker that ran it. They are the callers that may `administer` the instance, all callers that may read its results, or none; then the origin is not stored. It is `remexec.scheduler.v1.ResultOrigin` in the result's metadata.","type":"string","enum":["administrators","readers","nobody"],"default":"administrators"},"audit_log":{"title":"AuditLog","description":"Write an audit log: caller, request, time, and decision, one line of JSON per call. It leaves out health and reflection, which are open. It contains names of callers, never their credentials.","type":"object","properties":{"path":{"description":"The file. Its folder must exist. If the file is moved away, the server opens a new one within 5 seconds.","type":"string","x-path":true},"calls":{"description":"All calls, or only the rejected ones.","type":"string","enum":["all","refused"],"default":"all"},"max_bytes":{"description":"A file of this length becomes `path.1`, which becomes `path.2`, and so on.","type":["integer","string"],"x-value":"size","minimum":1,"default":104857600,"x-zero-is-default":true},"max_files":{"description":"Older files to keep.","type":["integer","string"],"x-value":"count","minimum":0,"default":5}},"additionalProperties":false,"required":["path"]}},"additionalProperties":false};
+const schema124 = {"description":"Callers whose name matches one of these patterns.","type":"array","minItems":1,"items":{"type":"string"}};
 
 function validate283(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -14946,7 +15005,7 @@ return errors === 0;
 }
 validate283.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema125 = {"description":"Callers whose JWT has these claims. Each is a pattern for its value, or for one of its values.","type":"object","additionalProperties":{"type":"string"}};
+const schema125 = {"description":"Callers with a group that matches one of these patterns.","type":"array","minItems":1,"items":{"type":"string"}};
 
 function validate285(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -14958,51 +15017,9 @@ evaluated0.props = undefined;
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(data && typeof data == "object" && !Array.isArray(data)){
-for(const key0 in data){
-let data0 = data[key0];
-if(typeof data0 !== "string"){
-const err0 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema125.additionalProperties.type,parentSchema:schema125.additionalProperties,data:data0};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-}
-}
-else {
-const err1 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema125.type,parentSchema:schema125,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-validate285.errors = vErrors;
-return errors === 0;
-}
-validate285.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
-
-const schema126 = {"description":"Callers identified by one of these sources, because several can issue the same name.","type":"array","minItems":1,"items":{"type":"string","enum":["header","token","jwt","basic","certificate"]}};
-
-function validate287(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate287.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
 if(Array.isArray(data)){
 if(data.length < 1){
-const err0 = {instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema126,data};
+const err0 = {instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema125,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -15015,7 +15032,102 @@ const len0 = data.length;
 for(let i0=0; i0<len0; i0++){
 let data0 = data[i0];
 if(typeof data0 !== "string"){
-const err1 = {instancePath:instancePath+"/" + i0,schemaPath:"#/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema126.items.type,parentSchema:schema126.items,data:data0};
+const err1 = {instancePath:instancePath+"/" + i0,schemaPath:"#/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema125.items.type,parentSchema:schema125.items,data:data0};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+}
+else {
+const err2 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema125.type,parentSchema:schema125,data};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+validate285.errors = vErrors;
+return errors === 0;
+}
+validate285.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
+
+const schema126 = {"description":"Callers whose JWT has these claims. Each is a pattern for its value, or for one of its values.","type":"object","additionalProperties":{"type":"string"}};
+
+function validate287(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate287.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+for(const key0 in data){
+let data0 = data[key0];
+if(typeof data0 !== "string"){
+const err0 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema126.additionalProperties.type,parentSchema:schema126.additionalProperties,data:data0};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+}
+}
+else {
+const err1 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema126.type,parentSchema:schema126,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+validate287.errors = vErrors;
+return errors === 0;
+}
+validate287.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const schema127 = {"description":"Callers identified by one of these sources, because several can issue the same name.","type":"array","minItems":1,"items":{"type":"string","enum":["header","token","jwt","basic","certificate"]}};
+
+function validate289(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate289.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(Array.isArray(data)){
+if(data.length < 1){
+const err0 = {instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema127,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+const len0 = data.length;
+for(let i0=0; i0<len0; i0++){
+let data0 = data[i0];
+if(typeof data0 !== "string"){
+const err1 = {instancePath:instancePath+"/" + i0,schemaPath:"#/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema127.items.type,parentSchema:schema127.items,data:data0};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -15025,7 +15137,7 @@ vErrors.push(err1);
 errors++;
 }
 if(!(((((data0 === "header") || (data0 === "token")) || (data0 === "jwt")) || (data0 === "basic")) || (data0 === "certificate"))){
-const err2 = {instancePath:instancePath+"/" + i0,schemaPath:"#/items/enum",keyword:"enum",params:{allowedValues: schema126.items.enum},message:"must be equal to one of the allowed values",schema:schema126.items.enum,parentSchema:schema126.items,data:data0};
+const err2 = {instancePath:instancePath+"/" + i0,schemaPath:"#/items/enum",keyword:"enum",params:{allowedValues: schema127.items.enum},message:"must be equal to one of the allowed values",schema:schema127.items.enum,parentSchema:schema127.items,data:data0};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -15037,7 +15149,7 @@ errors++;
 }
 }
 else {
-const err3 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema126.type,parentSchema:schema126,data};
+const err3 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema127.type,parentSchema:schema127,data};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -15046,17 +15158,17 @@ vErrors.push(err3);
 }
 errors++;
 }
-validate287.errors = vErrors;
+validate289.errors = vErrors;
 return errors === 0;
 }
-validate287.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
+validate289.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate280(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate282(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/security.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate280.evaluated;
+const evaluated0 = validate282.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -15066,7 +15178,7 @@ evaluated0.items = undefined;
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
 if(!(((((key0 === "identity") || (key0 === "access")) || (key0 === "request_limits")) || (key0 === "callers_in_results")) || (key0 === "audit_log"))){
-const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema122,data};
+const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema123,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -15081,7 +15193,7 @@ let data0 = data.identity;
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
 for(const key1 in data0){
 if(!((((((key1 === "identity_header") || (key1 === "tokens")) || (key1 === "tokens_file")) || (key1 === "jwt")) || (key1 === "htpasswd_file")) || (key1 === "client_certificates"))){
-const err1 = {instancePath:instancePath+"/identity",schemaPath:"#/properties/identity/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema122.properties.identity,data:data0};
+const err1 = {instancePath:instancePath+"/identity",schemaPath:"#/properties/identity/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema123.properties.identity,data:data0};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -15095,7 +15207,7 @@ if(data0.identity_header !== undefined){
 let data1 = data0.identity_header;
 if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
 if(data1.name === undefined){
-const err2 = {instancePath:instancePath+"/identity/identity_header",schemaPath:"#/properties/identity/properties/identity_header/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'",schema:schema122.properties.identity.properties.identity_header.required,parentSchema:schema122.properties.identity.properties.identity_header,data:data1};
+const err2 = {instancePath:instancePath+"/identity/identity_header",schemaPath:"#/properties/identity/properties/identity_header/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'",schema:schema123.properties.identity.properties.identity_header.required,parentSchema:schema123.properties.identity.properties.identity_header,data:data1};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -15105,7 +15217,7 @@ vErrors.push(err2);
 errors++;
 }
 if(data1.trusted === undefined){
-const err3 = {instancePath:instancePath+"/identity/identity_header",schemaPath:"#/properties/identity/properties/identity_header/required",keyword:"required",params:{missingProperty: "trusted"},message:"must have required property '"+"trusted"+"'",schema:schema122.properties.identity.properties.identity_header.required,parentSchema:schema122.properties.identity.properties.identity_header,data:data1};
+const err3 = {instancePath:instancePath+"/identity/identity_header",schemaPath:"#/properties/identity/properties/identity_header/required",keyword:"required",params:{missingProperty: "trusted"},message:"must have required property '"+"trusted"+"'",schema:schema123.properties.identity.properties.identity_header.required,parentSchema:schema123.properties.identity.properties.identity_header,data:data1};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -15116,7 +15228,7 @@ errors++;
 }
 for(const key2 in data1){
 if(!(((key2 === "name") || (key2 === "groups_name")) || (key2 === "trusted"))){
-const err4 = {instancePath:instancePath+"/identity/identity_header",schemaPath:"#/properties/identity/properties/identity_header/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties",schema:false,parentSchema:schema122.properties.identity.properties.identity_header,data:data1};
+const err4 = {instancePath:instancePath+"/identity/identity_header",schemaPath:"#/properties/identity/properties/identity_header/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties",schema:false,parentSchema:schema123.properties.identity.properties.identity_header,data:data1};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -15129,7 +15241,7 @@ errors++;
 if(data1.name !== undefined){
 let data2 = data1.name;
 if(typeof data2 !== "string"){
-const err5 = {instancePath:instancePath+"/identity/identity_header/name",schemaPath:"#/properties/identity/properties/identity_header/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema122.properties.identity.properties.identity_header.properties.name.type,parentSchema:schema122.properties.identity.properties.identity_header.properties.name,data:data2};
+const err5 = {instancePath:instancePath+"/identity/identity_header/name",schemaPath:"#/properties/identity/properties/identity_header/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema123.properties.identity.properties.identity_header.properties.name.type,parentSchema:schema123.properties.identity.properties.identity_header.properties.name,data:data2};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -15142,7 +15254,7 @@ errors++;
 if(data1.groups_name !== undefined){
 let data3 = data1.groups_name;
 if(typeof data3 !== "string"){
-const err6 = {instancePath:instancePath+"/identity/identity_header/groups_name",schemaPath:"#/properties/identity/properties/identity_header/properties/groups_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema122.properties.identity.properties.identity_header.properties.groups_name.type,parentSchema:schema122.properties.identity.properties.identity_header.properties.groups_name,data:data3};
+const err6 = {instancePath:instancePath+"/identity/identity_header/groups_name",schemaPath:"#/properties/identity/properties/identity_header/properties/groups_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema123.properties.identity.properties.identity_header.properties.groups_name.type,parentSchema:schema123.properties.identity.properties.identity_header.properties.groups_name,data:data3};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -15156,7 +15268,7 @@ if(data1.trusted !== undefined){
 let data4 = data1.trusted;
 if(Array.isArray(data4)){
 if(data4.length < 1){
-const err7 = {instancePath:instancePath+"/identity/identity_header/trusted",schemaPath:"#/properties/identity/properties/identity_header/properties/trusted/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema122.properties.identity.properties.identity_header.properties.trusted,data:data4};
+const err7 = {instancePath:instancePath+"/identity/identity_header/trusted",schemaPath:"#/properties/identity/properties/identity_header/properties/trusted/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema123.properties.identity.properties.identity_header.properties.trusted,data:data4};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -15169,7 +15281,7 @@ const len0 = data4.length;
 for(let i0=0; i0<len0; i0++){
 let data5 = data4[i0];
 if(typeof data5 !== "string"){
-const err8 = {instancePath:instancePath+"/identity/identity_header/trusted/" + i0,schemaPath:"#/properties/identity/properties/identity_header/properties/trusted/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema122.properties.identity.properties.identity_header.properties.trusted.items.type,parentSchema:schema122.properties.identity.properties.identity_header.properties.trusted.items,data:data5};
+const err8 = {instancePath:instancePath+"/identity/identity_header/trusted/" + i0,schemaPath:"#/properties/identity/properties/identity_header/properties/trusted/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema123.properties.identity.properties.identity_header.properties.trusted.items.type,parentSchema:schema123.properties.identity.properties.identity_header.properties.trusted.items,data:data5};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -15181,7 +15293,7 @@ errors++;
 }
 }
 else {
-const err9 = {instancePath:instancePath+"/identity/identity_header/trusted",schemaPath:"#/properties/identity/properties/identity_header/properties/trusted/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema122.properties.identity.properties.identity_header.properties.trusted.type,parentSchema:schema122.properties.identity.properties.identity_header.properties.trusted,data:data4};
+const err9 = {instancePath:instancePath+"/identity/identity_header/trusted",schemaPath:"#/properties/identity/properties/identity_header/properties/trusted/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema123.properties.identity.properties.identity_header.properties.trusted.type,parentSchema:schema123.properties.identity.properties.identity_header.properties.trusted,data:data4};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -15193,7 +15305,7 @@ errors++;
 }
 }
 else {
-const err10 = {instancePath:instancePath+"/identity/identity_header",schemaPath:"#/properties/identity/properties/identity_header/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema122.properties.identity.properties.identity_header.type,parentSchema:schema122.properties.identity.properties.identity_header,data:data1};
+const err10 = {instancePath:instancePath+"/identity/identity_header",schemaPath:"#/properties/identity/properties/identity_header/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema123.properties.identity.properties.identity_header.type,parentSchema:schema123.properties.identity.properties.identity_header,data:data1};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -15211,7 +15323,7 @@ for(let i1=0; i1<len1; i1++){
 let data7 = data6[i1];
 if(data7 && typeof data7 == "object" && !Array.isArray(data7)){
 if(data7.name === undefined){
-const err11 = {instancePath:instancePath+"/identity/tokens/" + i1,schemaPath:"#/properties/identity/properties/tokens/items/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'",schema:schema122.properties.identity.properties.tokens.items.required,parentSchema:schema122.properties.identity.properties.tokens.items,data:data7};
+const err11 = {instancePath:instancePath+"/identity/tokens/" + i1,schemaPath:"#/properties/identity/properties/tokens/items/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'",schema:schema123.properties.identity.properties.tokens.items.required,parentSchema:schema123.properties.identity.properties.tokens.items,data:data7};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -15221,7 +15333,7 @@ vErrors.push(err11);
 errors++;
 }
 if(data7.sha256 === undefined){
-const err12 = {instancePath:instancePath+"/identity/tokens/" + i1,schemaPath:"#/properties/identity/properties/tokens/items/required",keyword:"required",params:{missingProperty: "sha256"},message:"must have required property '"+"sha256"+"'",schema:schema122.properties.identity.properties.tokens.items.required,parentSchema:schema122.properties.identity.properties.tokens.items,data:data7};
+const err12 = {instancePath:instancePath+"/identity/tokens/" + i1,schemaPath:"#/properties/identity/properties/tokens/items/required",keyword:"required",params:{missingProperty: "sha256"},message:"must have required property '"+"sha256"+"'",schema:schema123.properties.identity.properties.tokens.items.required,parentSchema:schema123.properties.identity.properties.tokens.items,data:data7};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -15232,7 +15344,7 @@ errors++;
 }
 for(const key3 in data7){
 if(!(((key3 === "name") || (key3 === "sha256")) || (key3 === "groups"))){
-const err13 = {instancePath:instancePath+"/identity/tokens/" + i1,schemaPath:"#/properties/identity/properties/tokens/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3},message:"must NOT have additional properties",schema:false,parentSchema:schema122.properties.identity.properties.tokens.items,data:data7};
+const err13 = {instancePath:instancePath+"/identity/tokens/" + i1,schemaPath:"#/properties/identity/properties/tokens/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3},message:"must NOT have additional properties",schema:false,parentSchema:schema123.properties.identity.properties.tokens.items,data:data7};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -15245,7 +15357,7 @@ errors++;
 if(data7.name !== undefined){
 let data8 = data7.name;
 if(typeof data8 !== "string"){
-const err14 = {instancePath:instancePath+"/identity/tokens/" + i1+"/name",schemaPath:"#/properties/identity/properties/tokens/items/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema122.properties.identity.properties.tokens.items.properties.name.type,parentSchema:schema122.properties.identity.properties.tokens.items.properties.name,data:data8};
+const err14 = {instancePath:instancePath+"/identity/tokens/" + i1+"/name",schemaPath:"#/properties/identity/properties/tokens/items/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema123.properties.identity.properties.tokens.items.properties.name.type,parentSchema:schema123.properties.identity.properties.tokens.items.properties.name,data:data8};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -15258,7 +15370,7 @@ errors++;
 if(data7.sha256 !== undefined){
 let data9 = data7.sha256;
 if(typeof data9 !== "string"){
-const err15 = {instancePath:instancePath+"/identity/tokens/" + i1+"/sha256",schemaPath:"#/properties/identity/properties/tokens/items/properties/sha256/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema122.properties.identity.properties.tokens.items.properties.sha256.type,parentSchema:schema122.properties.identity.properties.tokens.items.properties.sha256,data:data9};
+const err15 = {instancePath:instancePath+"/identity/tokens/" + i1+"/sha256",schemaPath:"#/properties/identity/properties/tokens/items/properties/sha256/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema123.properties.identity.properties.tokens.items.properties.sha256.type,parentSchema:schema123.properties.identity.properties.tokens.items.properties.sha256,data:data9};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -15275,7 +15387,7 @@ const len2 = data10.length;
 for(let i2=0; i2<len2; i2++){
 let data11 = data10[i2];
 if(typeof data11 !== "string"){
-const err16 = {instancePath:instancePath+"/identity/tokens/" + i1+"/groups/" + i2,schemaPath:"#/properties/identity/properties/tokens/items/properties/groups/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema122.properties.identity.properties.tokens.items.properties.groups.items.type,parentSchema:schema122.properties.identity.properties.tokens.items.properties.groups.items,data:data11};
+const err16 = {instancePath:instancePath+"/identity/tokens/" + i1+"/groups/" + i2,schemaPath:"#/properties/identity/properties/tokens/items/properties/groups/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema123.properties.identity.properties.tokens.items.properties.groups.items.type,parentSchema:schema123.properties.identity.properties.tokens.items.properties.groups.items,data:data11};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -15287,7 +15399,7 @@ errors++;
 }
 }
 else {
-const err17 = {instancePath:instancePath+"/identity/tokens/" + i1+"/groups",schemaPath:"#/properties/identity/properties/tokens/items/properties/groups/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema122.properties.identity.properties.tokens.items.properties.groups.type,parentSchema:schema122.properties.identity.properties.tokens.items.properties.groups,data:data10};
+const err17 = {instancePath:instancePath+"/identity/tokens/" + i1+"/groups",schemaPath:"#/properties/identity/properties/tokens/items/properties/groups/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema123.properties.identity.properties.tokens.items.properties.groups.type,parentSchema:schema123.properties.identity.properties.tokens.items.properties.groups,data:data10};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -15299,7 +15411,7 @@ errors++;
 }
 }
 else {
-const err18 = {instancePath:instancePath+"/identity/tokens/" + i1,schemaPath:"#/properties/identity/properties/tokens/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema122.properties.identity.properties.tokens.items.type,parentSchema:schema122.properties.identity.properties.tokens.items,data:data7};
+const err18 = {instancePath:instancePath+"/identity/tokens/" + i1,schemaPath:"#/properties/identity/properties/tokens/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema123.properties.identity.properties.tokens.items.type,parentSchema:schema123.properties.identity.properties.tokens.items,data:data7};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -15311,7 +15423,7 @@ errors++;
 }
 }
 else {
-const err19 = {instancePath:instancePath+"/identity/tokens",schemaPath:"#/properties/identity/properties/tokens/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema122.properties.identity.properties.tokens.type,parentSchema:schema122.properties.identity.properties.tokens,data:data6};
+const err19 = {instancePath:instancePath+"/identity/tokens",schemaPath:"#/properties/identity/properties/tokens/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema123.properties.identity.properties.tokens.type,parentSchema:schema123.properties.identity.properties.tokens,data:data6};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -15324,7 +15436,7 @@ errors++;
 if(data0.tokens_file !== undefined){
 let data12 = data0.tokens_file;
 if(typeof data12 !== "string"){
-const err20 = {instancePath:instancePath+"/identity/tokens_file",schemaPath:"#/properties/identity/properties/tokens_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema122.properties.identity.properties.tokens_file.type,parentSchema:schema122.properties.identity.properties.tokens_file,data:data12};
+const err20 = {instancePath:instancePath+"/identity/tokens_file",schemaPath:"#/properties/identity/properties/tokens_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema123.properties.identity.properties.tokens_file.type,parentSchema:schema123.properties.identity.properties.tokens_file,data:data12};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -15342,7 +15454,7 @@ for(let i3=0; i3<len3; i3++){
 let data14 = data13[i3];
 if(data14 && typeof data14 == "object" && !Array.isArray(data14)){
 if(data14.issuer === undefined){
-const err21 = {instancePath:instancePath+"/identity/jwt/" + i3,schemaPath:"#/properties/identity/properties/jwt/items/required",keyword:"required",params:{missingProperty: "issuer"},message:"must have required property '"+"issuer"+"'",schema:schema122.properties.identity.properties.jwt.items.required,parentSchema:schema122.properties.identity.properties.jwt.items,data:data14};
+const err21 = {instancePath:instancePath+"/identity/jwt/" + i3,schemaPath:"#/properties/identity/properties/jwt/items/required",keyword:"required",params:{missingProperty: "issuer"},message:"must have required property '"+"issuer"+"'",schema:schema123.properties.identity.properties.jwt.items.required,parentSchema:schema123.properties.identity.properties.jwt.items,data:data14};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -15352,7 +15464,7 @@ vErrors.push(err21);
 errors++;
 }
 if(data14.audiences === undefined){
-const err22 = {instancePath:instancePath+"/identity/jwt/" + i3,schemaPath:"#/properties/identity/properties/jwt/items/required",keyword:"required",params:{missingProperty: "audiences"},message:"must have required property '"+"audiences"+"'",schema:schema122.properties.identity.properties.jwt.items.required,parentSchema:schema122.properties.identity.properties.jwt.items,data:data14};
+const err22 = {instancePath:instancePath+"/identity/jwt/" + i3,schemaPath:"#/properties/identity/properties/jwt/items/required",keyword:"required",params:{missingProperty: "audiences"},message:"must have required property '"+"audiences"+"'",schema:schema123.properties.identity.properties.jwt.items.required,parentSchema:schema123.properties.identity.properties.jwt.items,data:data14};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -15363,7 +15475,7 @@ errors++;
 }
 for(const key4 in data14){
 if(!(((((((key4 === "issuer") || (key4 === "audiences")) || (key4 === "jwks_uri")) || (key4 === "jwks_file")) || (key4 === "name_claim")) || (key4 === "groups_claim")) || (key4 === "clock_skew_s"))){
-const err23 = {instancePath:instancePath+"/identity/jwt/" + i3,schemaPath:"#/properties/identity/properties/jwt/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key4},message:"must NOT have additional properties",schema:false,parentSchema:schema122.properties.identity.properties.jwt.items,data:data14};
+const err23 = {instancePath:instancePath+"/identity/jwt/" + i3,schemaPath:"#/properties/identity/properties/jwt/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key4},message:"must NOT have additional properties",schema:false,parentSchema:schema123.properties.identity.properties.jwt.items,data:data14};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -15376,7 +15488,7 @@ errors++;
 if(data14.issuer !== undefined){
 let data15 = data14.issuer;
 if(typeof data15 !== "string"){
-const err24 = {instancePath:instancePath+"/identity/jwt/" + i3+"/issuer",schemaPath:"#/properties/identity/properties/jwt/items/properties/issuer/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema122.properties.identity.properties.jwt.items.properties.issuer.type,parentSchema:schema122.properties.identity.properties.jwt.items.properties.issuer,data:data15};
+const err24 = {instancePath:instancePath+"/identity/jwt/" + i3+"/issuer",schemaPath:"#/properties/identity/properties/jwt/items/properties/issuer/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema123.properties.identity.properties.jwt.items.properties.issuer.type,parentSchema:schema123.properties.identity.properties.jwt.items.properties.issuer,data:data15};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -15390,7 +15502,7 @@ if(data14.audiences !== undefined){
 let data16 = data14.audiences;
 if(Array.isArray(data16)){
 if(data16.length < 1){
-const err25 = {instancePath:instancePath+"/identity/jwt/" + i3+"/audiences",schemaPath:"#/properties/identity/properties/jwt/items/properties/audiences/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema122.properties.identity.properties.jwt.items.properties.audiences,data:data16};
+const err25 = {instancePath:instancePath+"/identity/jwt/" + i3+"/audiences",schemaPath:"#/properties/identity/properties/jwt/items/properties/audiences/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema123.properties.identity.properties.jwt.items.properties.audiences,data:data16};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -15403,7 +15515,7 @@ const len4 = data16.length;
 for(let i4=0; i4<len4; i4++){
 let data17 = data16[i4];
 if(typeof data17 !== "string"){
-const err26 = {instancePath:instancePath+"/identity/jwt/" + i3+"/audiences/" + i4,schemaPath:"#/properties/identity/properties/jwt/items/properties/audiences/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema122.properties.identity.properties.jwt.items.properties.audiences.items.type,parentSchema:schema122.properties.identity.properties.jwt.items.properties.audiences.items,data:data17};
+const err26 = {instancePath:instancePath+"/identity/jwt/" + i3+"/audiences/" + i4,schemaPath:"#/properties/identity/properties/jwt/items/properties/audiences/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema123.properties.identity.properties.jwt.items.properties.audiences.items.type,parentSchema:schema123.properties.identity.properties.jwt.items.properties.audiences.items,data:data17};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -15415,7 +15527,7 @@ errors++;
 }
 }
 else {
-const err27 = {instancePath:instancePath+"/identity/jwt/" + i3+"/audiences",schemaPath:"#/properties/identity/properties/jwt/items/properties/audiences/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema122.properties.identity.properties.jwt.items.properties.audiences.type,parentSchema:schema122.properties.identity.properties.jwt.items.properties.audiences,data:data16};
+const err27 = {instancePath:instancePath+"/identity/jwt/" + i3+"/audiences",schemaPath:"#/properties/identity/properties/jwt/items/properties/audiences/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema123.properties.identity.properties.jwt.items.properties.audiences.type,parentSchema:schema123.properties.identity.properties.jwt.items.properties.audiences,data:data16};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -15428,7 +15540,7 @@ errors++;
 if(data14.jwks_uri !== undefined){
 let data18 = data14.jwks_uri;
 if(typeof data18 !== "string"){
-const err28 = {instancePath:instancePath+"/identity/jwt/" + i3+"/jwks_uri",schemaPath:"#/properties/identity/properties/jwt/items/properties/jwks_uri/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema122.properties.identity.properties.jwt.items.properties.jwks_uri.type,parentSchema:schema122.properties.identity.properties.jwt.items.properties.jwks_uri,data:data18};
+const err28 = {instancePath:instancePath+"/identity/jwt/" + i3+"/jwks_uri",schemaPath:"#/properties/identity/properties/jwt/items/properties/jwks_uri/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema123.properties.identity.properties.jwt.items.properties.jwks_uri.type,parentSchema:schema123.properties.identity.properties.jwt.items.properties.jwks_uri,data:data18};
 if(vErrors === null){
 vErrors = [err28];
 }
@@ -15441,7 +15553,7 @@ errors++;
 if(data14.jwks_file !== undefined){
 let data19 = data14.jwks_file;
 if(typeof data19 !== "string"){
-const err29 = {instancePath:instancePath+"/identity/jwt/" + i3+"/jwks_file",schemaPath:"#/properties/identity/properties/jwt/items/properties/jwks_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema122.properties.identity.properties.jwt.items.properties.jwks_file.type,parentSchema:schema122.properties.identity.properties.jwt.items.properties.jwks_file,data:data19};
+const err29 = {instancePath:instancePath+"/identity/jwt/" + i3+"/jwks_file",schemaPath:"#/properties/identity/properties/jwt/items/properties/jwks_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema123.properties.identity.properties.jwt.items.properties.jwks_file.type,parentSchema:schema123.properties.identity.properties.jwt.items.properties.jwks_file,data:data19};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -15454,7 +15566,7 @@ errors++;
 if(data14.name_claim !== undefined){
 let data20 = data14.name_claim;
 if(typeof data20 !== "string"){
-const err30 = {instancePath:instancePath+"/identity/jwt/" + i3+"/name_claim",schemaPath:"#/properties/identity/properties/jwt/items/properties/name_claim/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema122.properties.identity.properties.jwt.items.properties.name_claim.type,parentSchema:schema122.properties.identity.properties.jwt.items.properties.name_claim,data:data20};
+const err30 = {instancePath:instancePath+"/identity/jwt/" + i3+"/name_claim",schemaPath:"#/properties/identity/properties/jwt/items/properties/name_claim/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema123.properties.identity.properties.jwt.items.properties.name_claim.type,parentSchema:schema123.properties.identity.properties.jwt.items.properties.name_claim,data:data20};
 if(vErrors === null){
 vErrors = [err30];
 }
@@ -15467,7 +15579,7 @@ errors++;
 if(data14.groups_claim !== undefined){
 let data21 = data14.groups_claim;
 if(typeof data21 !== "string"){
-const err31 = {instancePath:instancePath+"/identity/jwt/" + i3+"/groups_claim",schemaPath:"#/properties/identity/properties/jwt/items/properties/groups_claim/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema122.properties.identity.properties.jwt.items.properties.groups_claim.type,parentSchema:schema122.properties.identity.properties.jwt.items.properties.groups_claim,data:data21};
+const err31 = {instancePath:instancePath+"/identity/jwt/" + i3+"/groups_claim",schemaPath:"#/properties/identity/properties/jwt/items/properties/groups_claim/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema123.properties.identity.properties.jwt.items.properties.groups_claim.type,parentSchema:schema123.properties.identity.properties.jwt.items.properties.groups_claim,data:data21};
 if(vErrors === null){
 vErrors = [err31];
 }
@@ -15480,7 +15592,7 @@ errors++;
 if(data14.clock_skew_s !== undefined){
 let data22 = data14.clock_skew_s;
 if((!(((typeof data22 == "number") && (!(data22 % 1) && !isNaN(data22))) && (isFinite(data22)))) && (typeof data22 !== "string")){
-const err32 = {instancePath:instancePath+"/identity/jwt/" + i3+"/clock_skew_s",schemaPath:"#/properties/identity/properties/jwt/items/properties/clock_skew_s/type",keyword:"type",params:{type: schema122.properties.identity.properties.jwt.items.properties.clock_skew_s.type},message:"must be integer,string",schema:schema122.properties.identity.properties.jwt.items.properties.clock_skew_s.type,parentSchema:schema122.properties.identity.properties.jwt.items.properties.clock_skew_s,data:data22};
+const err32 = {instancePath:instancePath+"/identity/jwt/" + i3+"/clock_skew_s",schemaPath:"#/properties/identity/properties/jwt/items/properties/clock_skew_s/type",keyword:"type",params:{type: schema123.properties.identity.properties.jwt.items.properties.clock_skew_s.type},message:"must be integer,string",schema:schema123.properties.identity.properties.jwt.items.properties.clock_skew_s.type,parentSchema:schema123.properties.identity.properties.jwt.items.properties.clock_skew_s,data:data22};
 if(vErrors === null){
 vErrors = [err32];
 }
@@ -15489,9 +15601,9 @@ vErrors.push(err32);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "duration", data22, schema122.properties.identity.properties.jwt.items.properties.clock_skew_s, instancePath+"/identity/jwt/" + i3+"/clock_skew_s");
+const reason0 = checkScalar.call(this, "duration", data22, schema123.properties.identity.properties.jwt.items.properties.clock_skew_s, instancePath+"/identity/jwt/" + i3+"/clock_skew_s");
 if(reason0 !== undefined){
-const err33 = {instancePath:instancePath+"/identity/jwt/" + i3+"/clock_skew_s",schemaPath:"#/properties/identity/properties/jwt/items/properties/clock_skew_s/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration",parentSchema:schema122.properties.identity.properties.jwt.items.properties.clock_skew_s,data:data22};
+const err33 = {instancePath:instancePath+"/identity/jwt/" + i3+"/clock_skew_s",schemaPath:"#/properties/identity/properties/jwt/items/properties/clock_skew_s/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration",parentSchema:schema123.properties.identity.properties.jwt.items.properties.clock_skew_s,data:data22};
 if(vErrors === null){
 vErrors = [err33];
 }
@@ -15503,7 +15615,7 @@ errors++;
 }
 }
 else {
-const err34 = {instancePath:instancePath+"/identity/jwt/" + i3,schemaPath:"#/properties/identity/properties/jwt/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema122.properties.identity.properties.jwt.items.type,parentSchema:schema122.properties.identity.properties.jwt.items,data:data14};
+const err34 = {instancePath:instancePath+"/identity/jwt/" + i3,schemaPath:"#/properties/identity/properties/jwt/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema123.properties.identity.properties.jwt.items.type,parentSchema:schema123.properties.identity.properties.jwt.items,data:data14};
 if(vErrors === null){
 vErrors = [err34];
 }
@@ -15515,7 +15627,7 @@ errors++;
 }
 }
 else {
-const err35 = {instancePath:instancePath+"/identity/jwt",schemaPath:"#/properties/identity/properties/jwt/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema122.properties.identity.properties.jwt.type,parentSchema:schema122.properties.identity.properties.jwt,data:data13};
+const err35 = {instancePath:instancePath+"/identity/jwt",schemaPath:"#/properties/identity/properties/jwt/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema123.properties.identity.properties.jwt.type,parentSchema:schema123.properties.identity.properties.jwt,data:data13};
 if(vErrors === null){
 vErrors = [err35];
 }
@@ -15528,7 +15640,7 @@ errors++;
 if(data0.htpasswd_file !== undefined){
 let data23 = data0.htpasswd_file;
 if(typeof data23 !== "string"){
-const err36 = {instancePath:instancePath+"/identity/htpasswd_file",schemaPath:"#/properties/identity/properties/htpasswd_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema122.properties.identity.properties.htpasswd_file.type,parentSchema:schema122.properties.identity.properties.htpasswd_file,data:data23};
+const err36 = {instancePath:instancePath+"/identity/htpasswd_file",schemaPath:"#/properties/identity/properties/htpasswd_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema123.properties.identity.properties.htpasswd_file.type,parentSchema:schema123.properties.identity.properties.htpasswd_file,data:data23};
 if(vErrors === null){
 vErrors = [err36];
 }
@@ -15543,7 +15655,7 @@ let data24 = data0.client_certificates;
 if(data24 && typeof data24 == "object" && !Array.isArray(data24)){
 for(const key5 in data24){
 if(!((key5 === "name") || (key5 === "groups"))){
-const err37 = {instancePath:instancePath+"/identity/client_certificates",schemaPath:"#/properties/identity/properties/client_certificates/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key5},message:"must NOT have additional properties",schema:false,parentSchema:schema122.properties.identity.properties.client_certificates,data:data24};
+const err37 = {instancePath:instancePath+"/identity/client_certificates",schemaPath:"#/properties/identity/properties/client_certificates/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key5},message:"must NOT have additional properties",schema:false,parentSchema:schema123.properties.identity.properties.client_certificates,data:data24};
 if(vErrors === null){
 vErrors = [err37];
 }
@@ -15556,7 +15668,7 @@ errors++;
 if(data24.name !== undefined){
 let data25 = data24.name;
 if(typeof data25 !== "string"){
-const err38 = {instancePath:instancePath+"/identity/client_certificates/name",schemaPath:"#/properties/identity/properties/client_certificates/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema122.properties.identity.properties.client_certificates.properties.name.type,parentSchema:schema122.properties.identity.properties.client_certificates.properties.name,data:data25};
+const err38 = {instancePath:instancePath+"/identity/client_certificates/name",schemaPath:"#/properties/identity/properties/client_certificates/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema123.properties.identity.properties.client_certificates.properties.name.type,parentSchema:schema123.properties.identity.properties.client_certificates.properties.name,data:data25};
 if(vErrors === null){
 vErrors = [err38];
 }
@@ -15566,7 +15678,7 @@ vErrors.push(err38);
 errors++;
 }
 if(!((((data25 === "common_name") || (data25 === "dns")) || (data25 === "uri")) || (data25 === "email"))){
-const err39 = {instancePath:instancePath+"/identity/client_certificates/name",schemaPath:"#/properties/identity/properties/client_certificates/properties/name/enum",keyword:"enum",params:{allowedValues: schema122.properties.identity.properties.client_certificates.properties.name.enum},message:"must be equal to one of the allowed values",schema:schema122.properties.identity.properties.client_certificates.properties.name.enum,parentSchema:schema122.properties.identity.properties.client_certificates.properties.name,data:data25};
+const err39 = {instancePath:instancePath+"/identity/client_certificates/name",schemaPath:"#/properties/identity/properties/client_certificates/properties/name/enum",keyword:"enum",params:{allowedValues: schema123.properties.identity.properties.client_certificates.properties.name.enum},message:"must be equal to one of the allowed values",schema:schema123.properties.identity.properties.client_certificates.properties.name.enum,parentSchema:schema123.properties.identity.properties.client_certificates.properties.name,data:data25};
 if(vErrors === null){
 vErrors = [err39];
 }
@@ -15579,7 +15691,7 @@ errors++;
 if(data24.groups !== undefined){
 let data26 = data24.groups;
 if(typeof data26 !== "string"){
-const err40 = {instancePath:instancePath+"/identity/client_certificates/groups",schemaPath:"#/properties/identity/properties/client_certificates/properties/groups/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema122.properties.identity.properties.client_certificates.properties.groups.type,parentSchema:schema122.properties.identity.properties.client_certificates.properties.groups,data:data26};
+const err40 = {instancePath:instancePath+"/identity/client_certificates/groups",schemaPath:"#/properties/identity/properties/client_certificates/properties/groups/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema123.properties.identity.properties.client_certificates.properties.groups.type,parentSchema:schema123.properties.identity.properties.client_certificates.properties.groups,data:data26};
 if(vErrors === null){
 vErrors = [err40];
 }
@@ -15589,7 +15701,7 @@ vErrors.push(err40);
 errors++;
 }
 if(!(((data26 === "none") || (data26 === "organization")) || (data26 === "organizational_unit"))){
-const err41 = {instancePath:instancePath+"/identity/client_certificates/groups",schemaPath:"#/properties/identity/properties/client_certificates/properties/groups/enum",keyword:"enum",params:{allowedValues: schema122.properties.identity.properties.client_certificates.properties.groups.enum},message:"must be equal to one of the allowed values",schema:schema122.properties.identity.properties.client_certificates.properties.groups.enum,parentSchema:schema122.properties.identity.properties.client_certificates.properties.groups,data:data26};
+const err41 = {instancePath:instancePath+"/identity/client_certificates/groups",schemaPath:"#/properties/identity/properties/client_certificates/properties/groups/enum",keyword:"enum",params:{allowedValues: schema123.properties.identity.properties.client_certificates.properties.groups.enum},message:"must be equal to one of the allowed values",schema:schema123.properties.identity.properties.client_certificates.properties.groups.enum,parentSchema:schema123.properties.identity.properties.client_certificates.properties.groups,data:data26};
 if(vErrors === null){
 vErrors = [err41];
 }
@@ -15601,7 +15713,7 @@ errors++;
 }
 }
 else {
-const err42 = {instancePath:instancePath+"/identity/client_certificates",schemaPath:"#/properties/identity/properties/client_certificates/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema122.properties.identity.properties.client_certificates.type,parentSchema:schema122.properties.identity.properties.client_certificates,data:data24};
+const err42 = {instancePath:instancePath+"/identity/client_certificates",schemaPath:"#/properties/identity/properties/client_certificates/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema123.properties.identity.properties.client_certificates.type,parentSchema:schema123.properties.identity.properties.client_certificates,data:data24};
 if(vErrors === null){
 vErrors = [err42];
 }
@@ -15613,7 +15725,7 @@ errors++;
 }
 }
 else {
-const err43 = {instancePath:instancePath+"/identity",schemaPath:"#/properties/identity/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema122.properties.identity.type,parentSchema:schema122.properties.identity,data:data0};
+const err43 = {instancePath:instancePath+"/identity",schemaPath:"#/properties/identity/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema123.properties.identity.type,parentSchema:schema123.properties.identity,data:data0};
 if(vErrors === null){
 vErrors = [err43];
 }
@@ -15631,7 +15743,7 @@ for(let i5=0; i5<len5; i5++){
 let data28 = data27[i5];
 if(data28 && typeof data28 == "object" && !Array.isArray(data28)){
 if(data28.may === undefined){
-const err44 = {instancePath:instancePath+"/access/" + i5,schemaPath:"#/properties/access/items/required",keyword:"required",params:{missingProperty: "may"},message:"must have required property '"+"may"+"'",schema:schema122.properties.access.items.required,parentSchema:schema122.properties.access.items,data:data28};
+const err44 = {instancePath:instancePath+"/access/" + i5,schemaPath:"#/properties/access/items/required",keyword:"required",params:{missingProperty: "may"},message:"must have required property '"+"may"+"'",schema:schema123.properties.access.items.required,parentSchema:schema123.properties.access.items,data:data28};
 if(vErrors === null){
 vErrors = [err44];
 }
@@ -15642,7 +15754,7 @@ errors++;
 }
 for(const key6 in data28){
 if(!((((((((key6 === "may") || (key6 === "instances")) || (key6 === "schedulers")) || (key6 === "anonymous")) || (key6 === "names")) || (key6 === "groups")) || (key6 === "claims")) || (key6 === "by"))){
-const err45 = {instancePath:instancePath+"/access/" + i5,schemaPath:"#/properties/access/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key6},message:"must NOT have additional properties",schema:false,parentSchema:schema122.properties.access.items,data:data28};
+const err45 = {instancePath:instancePath+"/access/" + i5,schemaPath:"#/properties/access/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key6},message:"must NOT have additional properties",schema:false,parentSchema:schema123.properties.access.items,data:data28};
 if(vErrors === null){
 vErrors = [err45];
 }
@@ -15656,7 +15768,7 @@ if(data28.may !== undefined){
 let data29 = data28.may;
 if(Array.isArray(data29)){
 if(data29.length < 1){
-const err46 = {instancePath:instancePath+"/access/" + i5+"/may",schemaPath:"#/properties/access/items/properties/may/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema122.properties.access.items.properties.may,data:data29};
+const err46 = {instancePath:instancePath+"/access/" + i5+"/may",schemaPath:"#/properties/access/items/properties/may/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema123.properties.access.items.properties.may,data:data29};
 if(vErrors === null){
 vErrors = [err46];
 }
@@ -15669,7 +15781,7 @@ const len6 = data29.length;
 for(let i6=0; i6<len6; i6++){
 let data30 = data29[i6];
 if(typeof data30 !== "string"){
-const err47 = {instancePath:instancePath+"/access/" + i5+"/may/" + i6,schemaPath:"#/properties/access/items/properties/may/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema122.properties.access.items.properties.may.items.type,parentSchema:schema122.properties.access.items.properties.may.items,data:data30};
+const err47 = {instancePath:instancePath+"/access/" + i5+"/may/" + i6,schemaPath:"#/properties/access/items/properties/may/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema123.properties.access.items.properties.may.items.type,parentSchema:schema123.properties.access.items.properties.may.items,data:data30};
 if(vErrors === null){
 vErrors = [err47];
 }
@@ -15678,9 +15790,9 @@ vErrors.push(err47);
 }
 errors++;
 }
-const reason1 = checkWord.call(this, schema122.properties.access.items.properties.may.items["x-words"], data30, schema122.properties.access.items.properties.may.items, instancePath+"/access/" + i5+"/may/" + i6);
+const reason1 = checkWord.call(this, schema123.properties.access.items.properties.may.items["x-words"], data30, schema123.properties.access.items.properties.may.items, instancePath+"/access/" + i5+"/may/" + i6);
 if(reason1 !== undefined){
-const err48 = {instancePath:instancePath+"/access/" + i5+"/may/" + i6,schemaPath:"#/properties/access/items/properties/may/items/x-words",keyword:"x-words",params:{},message:reason1,schema:schema122.properties.access.items.properties.may.items["x-words"],parentSchema:schema122.properties.access.items.properties.may.items,data:data30};
+const err48 = {instancePath:instancePath+"/access/" + i5+"/may/" + i6,schemaPath:"#/properties/access/items/properties/may/items/x-words",keyword:"x-words",params:{},message:reason1,schema:schema123.properties.access.items.properties.may.items["x-words"],parentSchema:schema123.properties.access.items.properties.may.items,data:data30};
 if(vErrors === null){
 vErrors = [err48];
 }
@@ -15692,7 +15804,7 @@ errors++;
 }
 }
 else {
-const err49 = {instancePath:instancePath+"/access/" + i5+"/may",schemaPath:"#/properties/access/items/properties/may/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema122.properties.access.items.properties.may.type,parentSchema:schema122.properties.access.items.properties.may,data:data29};
+const err49 = {instancePath:instancePath+"/access/" + i5+"/may",schemaPath:"#/properties/access/items/properties/may/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema123.properties.access.items.properties.may.type,parentSchema:schema123.properties.access.items.properties.may,data:data29};
 if(vErrors === null){
 vErrors = [err49];
 }
@@ -15709,7 +15821,7 @@ const len7 = data31.length;
 for(let i7=0; i7<len7; i7++){
 let data32 = data31[i7];
 if(typeof data32 !== "string"){
-const err50 = {instancePath:instancePath+"/access/" + i5+"/instances/" + i7,schemaPath:"#/properties/access/items/properties/instances/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema122.properties.access.items.properties.instances.items.type,parentSchema:schema122.properties.access.items.properties.instances.items,data:data32};
+const err50 = {instancePath:instancePath+"/access/" + i5+"/instances/" + i7,schemaPath:"#/properties/access/items/properties/instances/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema123.properties.access.items.properties.instances.items.type,parentSchema:schema123.properties.access.items.properties.instances.items,data:data32};
 if(vErrors === null){
 vErrors = [err50];
 }
@@ -15721,7 +15833,7 @@ errors++;
 }
 }
 else {
-const err51 = {instancePath:instancePath+"/access/" + i5+"/instances",schemaPath:"#/properties/access/items/properties/instances/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema122.properties.access.items.properties.instances.type,parentSchema:schema122.properties.access.items.properties.instances,data:data31};
+const err51 = {instancePath:instancePath+"/access/" + i5+"/instances",schemaPath:"#/properties/access/items/properties/instances/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema123.properties.access.items.properties.instances.type,parentSchema:schema123.properties.access.items.properties.instances,data:data31};
 if(vErrors === null){
 vErrors = [err51];
 }
@@ -15738,7 +15850,7 @@ const len8 = data33.length;
 for(let i8=0; i8<len8; i8++){
 let data34 = data33[i8];
 if(typeof data34 !== "string"){
-const err52 = {instancePath:instancePath+"/access/" + i5+"/schedulers/" + i8,schemaPath:"#/properties/access/items/properties/schedulers/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema122.properties.access.items.properties.schedulers.items.type,parentSchema:schema122.properties.access.items.properties.schedulers.items,data:data34};
+const err52 = {instancePath:instancePath+"/access/" + i5+"/schedulers/" + i8,schemaPath:"#/properties/access/items/properties/schedulers/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema123.properties.access.items.properties.schedulers.items.type,parentSchema:schema123.properties.access.items.properties.schedulers.items,data:data34};
 if(vErrors === null){
 vErrors = [err52];
 }
@@ -15750,7 +15862,7 @@ errors++;
 }
 }
 else {
-const err53 = {instancePath:instancePath+"/access/" + i5+"/schedulers",schemaPath:"#/properties/access/items/properties/schedulers/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema122.properties.access.items.properties.schedulers.type,parentSchema:schema122.properties.access.items.properties.schedulers,data:data33};
+const err53 = {instancePath:instancePath+"/access/" + i5+"/schedulers",schemaPath:"#/properties/access/items/properties/schedulers/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema123.properties.access.items.properties.schedulers.type,parentSchema:schema123.properties.access.items.properties.schedulers,data:data33};
 if(vErrors === null){
 vErrors = [err53];
 }
@@ -15763,7 +15875,7 @@ errors++;
 if(data28.anonymous !== undefined){
 let data35 = data28.anonymous;
 if((typeof data35 !== "boolean") && (typeof data35 !== "string")){
-const err54 = {instancePath:instancePath+"/access/" + i5+"/anonymous",schemaPath:"#/properties/access/items/properties/anonymous/type",keyword:"type",params:{type: schema122.properties.access.items.properties.anonymous.type},message:"must be boolean,string",schema:schema122.properties.access.items.properties.anonymous.type,parentSchema:schema122.properties.access.items.properties.anonymous,data:data35};
+const err54 = {instancePath:instancePath+"/access/" + i5+"/anonymous",schemaPath:"#/properties/access/items/properties/anonymous/type",keyword:"type",params:{type: schema123.properties.access.items.properties.anonymous.type},message:"must be boolean,string",schema:schema123.properties.access.items.properties.anonymous.type,parentSchema:schema123.properties.access.items.properties.anonymous,data:data35};
 if(vErrors === null){
 vErrors = [err54];
 }
@@ -15772,9 +15884,9 @@ vErrors.push(err54);
 }
 errors++;
 }
-const reason2 = checkScalar.call(this, "bool", data35, schema122.properties.access.items.properties.anonymous, instancePath+"/access/" + i5+"/anonymous");
+const reason2 = checkScalar.call(this, "bool", data35, schema123.properties.access.items.properties.anonymous, instancePath+"/access/" + i5+"/anonymous");
 if(reason2 !== undefined){
-const err55 = {instancePath:instancePath+"/access/" + i5+"/anonymous",schemaPath:"#/properties/access/items/properties/anonymous/x-value",keyword:"x-value",params:{},message:reason2,schema:"bool",parentSchema:schema122.properties.access.items.properties.anonymous,data:data35};
+const err55 = {instancePath:instancePath+"/access/" + i5+"/anonymous",schemaPath:"#/properties/access/items/properties/anonymous/x-value",keyword:"x-value",params:{},message:reason2,schema:"bool",parentSchema:schema123.properties.access.items.properties.anonymous,data:data35};
 if(vErrors === null){
 vErrors = [err55];
 }
@@ -15788,7 +15900,7 @@ if(data28.names !== undefined){
 let data36 = data28.names;
 if(Array.isArray(data36)){
 if(data36.length < 1){
-const err56 = {instancePath:instancePath+"/access/" + i5+"/names",schemaPath:"#/properties/access/items/properties/names/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema122.properties.access.items.properties.names,data:data36};
+const err56 = {instancePath:instancePath+"/access/" + i5+"/names",schemaPath:"#/properties/access/items/properties/names/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema123.properties.access.items.properties.names,data:data36};
 if(vErrors === null){
 vErrors = [err56];
 }
@@ -15801,7 +15913,7 @@ const len9 = data36.length;
 for(let i9=0; i9<len9; i9++){
 let data37 = data36[i9];
 if(typeof data37 !== "string"){
-const err57 = {instancePath:instancePath+"/access/" + i5+"/names/" + i9,schemaPath:"#/properties/access/items/properties/names/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema122.properties.access.items.properties.names.items.type,parentSchema:schema122.properties.access.items.properties.names.items,data:data37};
+const err57 = {instancePath:instancePath+"/access/" + i5+"/names/" + i9,schemaPath:"#/properties/access/items/properties/names/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema123.properties.access.items.properties.names.items.type,parentSchema:schema123.properties.access.items.properties.names.items,data:data37};
 if(vErrors === null){
 vErrors = [err57];
 }
@@ -15813,7 +15925,7 @@ errors++;
 }
 }
 else {
-const err58 = {instancePath:instancePath+"/access/" + i5+"/names",schemaPath:"#/properties/access/items/properties/names/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema122.properties.access.items.properties.names.type,parentSchema:schema122.properties.access.items.properties.names,data:data36};
+const err58 = {instancePath:instancePath+"/access/" + i5+"/names",schemaPath:"#/properties/access/items/properties/names/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema123.properties.access.items.properties.names.type,parentSchema:schema123.properties.access.items.properties.names,data:data36};
 if(vErrors === null){
 vErrors = [err58];
 }
@@ -15827,7 +15939,7 @@ if(data28.groups !== undefined){
 let data38 = data28.groups;
 if(Array.isArray(data38)){
 if(data38.length < 1){
-const err59 = {instancePath:instancePath+"/access/" + i5+"/groups",schemaPath:"#/properties/access/items/properties/groups/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema122.properties.access.items.properties.groups,data:data38};
+const err59 = {instancePath:instancePath+"/access/" + i5+"/groups",schemaPath:"#/properties/access/items/properties/groups/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema123.properties.access.items.properties.groups,data:data38};
 if(vErrors === null){
 vErrors = [err59];
 }
@@ -15840,7 +15952,7 @@ const len10 = data38.length;
 for(let i10=0; i10<len10; i10++){
 let data39 = data38[i10];
 if(typeof data39 !== "string"){
-const err60 = {instancePath:instancePath+"/access/" + i5+"/groups/" + i10,schemaPath:"#/properties/access/items/properties/groups/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema122.properties.access.items.properties.groups.items.type,parentSchema:schema122.properties.access.items.properties.groups.items,data:data39};
+const err60 = {instancePath:instancePath+"/access/" + i5+"/groups/" + i10,schemaPath:"#/properties/access/items/properties/groups/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema123.properties.access.items.properties.groups.items.type,parentSchema:schema123.properties.access.items.properties.groups.items,data:data39};
 if(vErrors === null){
 vErrors = [err60];
 }
@@ -15852,7 +15964,7 @@ errors++;
 }
 }
 else {
-const err61 = {instancePath:instancePath+"/access/" + i5+"/groups",schemaPath:"#/properties/access/items/properties/groups/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema122.properties.access.items.properties.groups.type,parentSchema:schema122.properties.access.items.properties.groups,data:data38};
+const err61 = {instancePath:instancePath+"/access/" + i5+"/groups",schemaPath:"#/properties/access/items/properties/groups/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema123.properties.access.items.properties.groups.type,parentSchema:schema123.properties.access.items.properties.groups,data:data38};
 if(vErrors === null){
 vErrors = [err61];
 }
@@ -15868,7 +15980,7 @@ if(data40 && typeof data40 == "object" && !Array.isArray(data40)){
 for(const key7 in data40){
 let data41 = data40[key7];
 if(typeof data41 !== "string"){
-const err62 = {instancePath:instancePath+"/access/" + i5+"/claims/" + key7.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/access/items/properties/claims/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema122.properties.access.items.properties.claims.additionalProperties.type,parentSchema:schema122.properties.access.items.properties.claims.additionalProperties,data:data41};
+const err62 = {instancePath:instancePath+"/access/" + i5+"/claims/" + key7.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/access/items/properties/claims/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema123.properties.access.items.properties.claims.additionalProperties.type,parentSchema:schema123.properties.access.items.properties.claims.additionalProperties,data:data41};
 if(vErrors === null){
 vErrors = [err62];
 }
@@ -15880,7 +15992,7 @@ errors++;
 }
 }
 else {
-const err63 = {instancePath:instancePath+"/access/" + i5+"/claims",schemaPath:"#/properties/access/items/properties/claims/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema122.properties.access.items.properties.claims.type,parentSchema:schema122.properties.access.items.properties.claims,data:data40};
+const err63 = {instancePath:instancePath+"/access/" + i5+"/claims",schemaPath:"#/properties/access/items/properties/claims/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema123.properties.access.items.properties.claims.type,parentSchema:schema123.properties.access.items.properties.claims,data:data40};
 if(vErrors === null){
 vErrors = [err63];
 }
@@ -15894,7 +16006,7 @@ if(data28.by !== undefined){
 let data42 = data28.by;
 if(Array.isArray(data42)){
 if(data42.length < 1){
-const err64 = {instancePath:instancePath+"/access/" + i5+"/by",schemaPath:"#/properties/access/items/properties/by/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema122.properties.access.items.properties.by,data:data42};
+const err64 = {instancePath:instancePath+"/access/" + i5+"/by",schemaPath:"#/properties/access/items/properties/by/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema123.properties.access.items.properties.by,data:data42};
 if(vErrors === null){
 vErrors = [err64];
 }
@@ -15907,7 +16019,7 @@ const len11 = data42.length;
 for(let i11=0; i11<len11; i11++){
 let data43 = data42[i11];
 if(typeof data43 !== "string"){
-const err65 = {instancePath:instancePath+"/access/" + i5+"/by/" + i11,schemaPath:"#/properties/access/items/properties/by/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema122.properties.access.items.properties.by.items.type,parentSchema:schema122.properties.access.items.properties.by.items,data:data43};
+const err65 = {instancePath:instancePath+"/access/" + i5+"/by/" + i11,schemaPath:"#/properties/access/items/properties/by/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema123.properties.access.items.properties.by.items.type,parentSchema:schema123.properties.access.items.properties.by.items,data:data43};
 if(vErrors === null){
 vErrors = [err65];
 }
@@ -15917,7 +16029,7 @@ vErrors.push(err65);
 errors++;
 }
 if(!(((((data43 === "header") || (data43 === "token")) || (data43 === "jwt")) || (data43 === "basic")) || (data43 === "certificate"))){
-const err66 = {instancePath:instancePath+"/access/" + i5+"/by/" + i11,schemaPath:"#/properties/access/items/properties/by/items/enum",keyword:"enum",params:{allowedValues: schema122.properties.access.items.properties.by.items.enum},message:"must be equal to one of the allowed values",schema:schema122.properties.access.items.properties.by.items.enum,parentSchema:schema122.properties.access.items.properties.by.items,data:data43};
+const err66 = {instancePath:instancePath+"/access/" + i5+"/by/" + i11,schemaPath:"#/properties/access/items/properties/by/items/enum",keyword:"enum",params:{allowedValues: schema123.properties.access.items.properties.by.items.enum},message:"must be equal to one of the allowed values",schema:schema123.properties.access.items.properties.by.items.enum,parentSchema:schema123.properties.access.items.properties.by.items,data:data43};
 if(vErrors === null){
 vErrors = [err66];
 }
@@ -15929,7 +16041,7 @@ errors++;
 }
 }
 else {
-const err67 = {instancePath:instancePath+"/access/" + i5+"/by",schemaPath:"#/properties/access/items/properties/by/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema122.properties.access.items.properties.by.type,parentSchema:schema122.properties.access.items.properties.by,data:data42};
+const err67 = {instancePath:instancePath+"/access/" + i5+"/by",schemaPath:"#/properties/access/items/properties/by/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema123.properties.access.items.properties.by.type,parentSchema:schema123.properties.access.items.properties.by,data:data42};
 if(vErrors === null){
 vErrors = [err67];
 }
@@ -15941,7 +16053,7 @@ errors++;
 }
 }
 else {
-const err68 = {instancePath:instancePath+"/access/" + i5,schemaPath:"#/properties/access/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema122.properties.access.items.type,parentSchema:schema122.properties.access.items,data:data28};
+const err68 = {instancePath:instancePath+"/access/" + i5,schemaPath:"#/properties/access/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema123.properties.access.items.type,parentSchema:schema123.properties.access.items,data:data28};
 if(vErrors === null){
 vErrors = [err68];
 }
@@ -15953,7 +16065,7 @@ errors++;
 }
 }
 else {
-const err69 = {instancePath:instancePath+"/access",schemaPath:"#/properties/access/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema122.properties.access.type,parentSchema:schema122.properties.access,data:data27};
+const err69 = {instancePath:instancePath+"/access",schemaPath:"#/properties/access/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema123.properties.access.type,parentSchema:schema123.properties.access,data:data27};
 if(vErrors === null){
 vErrors = [err69];
 }
@@ -15971,7 +16083,7 @@ for(let i12=0; i12<len12; i12++){
 let data45 = data44[i12];
 if(data45 && typeof data45 == "object" && !Array.isArray(data45)){
 if(data45.requests_per_s === undefined){
-const err70 = {instancePath:instancePath+"/request_limits/" + i12,schemaPath:"#/properties/request_limits/items/required",keyword:"required",params:{missingProperty: "requests_per_s"},message:"must have required property '"+"requests_per_s"+"'",schema:schema122.properties.request_limits.items.required,parentSchema:schema122.properties.request_limits.items,data:data45};
+const err70 = {instancePath:instancePath+"/request_limits/" + i12,schemaPath:"#/properties/request_limits/items/required",keyword:"required",params:{missingProperty: "requests_per_s"},message:"must have required property '"+"requests_per_s"+"'",schema:schema123.properties.request_limits.items.required,parentSchema:schema123.properties.request_limits.items,data:data45};
 if(vErrors === null){
 vErrors = [err70];
 }
@@ -15982,7 +16094,7 @@ errors++;
 }
 for(const key8 in data45){
 if(!(((((((key8 === "requests_per_s") || (key8 === "burst")) || (key8 === "anonymous")) || (key8 === "names")) || (key8 === "groups")) || (key8 === "claims")) || (key8 === "by"))){
-const err71 = {instancePath:instancePath+"/request_limits/" + i12,schemaPath:"#/properties/request_limits/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key8},message:"must NOT have additional properties",schema:false,parentSchema:schema122.properties.request_limits.items,data:data45};
+const err71 = {instancePath:instancePath+"/request_limits/" + i12,schemaPath:"#/properties/request_limits/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key8},message:"must NOT have additional properties",schema:false,parentSchema:schema123.properties.request_limits.items,data:data45};
 if(vErrors === null){
 vErrors = [err71];
 }
@@ -15995,7 +16107,7 @@ errors++;
 if(data45.requests_per_s !== undefined){
 let data46 = data45.requests_per_s;
 if((!((typeof data46 == "number") && (isFinite(data46)))) && (typeof data46 !== "string")){
-const err72 = {instancePath:instancePath+"/request_limits/" + i12+"/requests_per_s",schemaPath:"#/properties/request_limits/items/properties/requests_per_s/type",keyword:"type",params:{type: schema122.properties.request_limits.items.properties.requests_per_s.type},message:"must be number,string",schema:schema122.properties.request_limits.items.properties.requests_per_s.type,parentSchema:schema122.properties.request_limits.items.properties.requests_per_s,data:data46};
+const err72 = {instancePath:instancePath+"/request_limits/" + i12+"/requests_per_s",schemaPath:"#/properties/request_limits/items/properties/requests_per_s/type",keyword:"type",params:{type: schema123.properties.request_limits.items.properties.requests_per_s.type},message:"must be number,string",schema:schema123.properties.request_limits.items.properties.requests_per_s.type,parentSchema:schema123.properties.request_limits.items.properties.requests_per_s,data:data46};
 if(vErrors === null){
 vErrors = [err72];
 }
@@ -16004,9 +16116,9 @@ vErrors.push(err72);
 }
 errors++;
 }
-const reason3 = checkScalar.call(this, "number", data46, schema122.properties.request_limits.items.properties.requests_per_s, instancePath+"/request_limits/" + i12+"/requests_per_s");
+const reason3 = checkScalar.call(this, "number", data46, schema123.properties.request_limits.items.properties.requests_per_s, instancePath+"/request_limits/" + i12+"/requests_per_s");
 if(reason3 !== undefined){
-const err73 = {instancePath:instancePath+"/request_limits/" + i12+"/requests_per_s",schemaPath:"#/properties/request_limits/items/properties/requests_per_s/x-value",keyword:"x-value",params:{},message:reason3,schema:"number",parentSchema:schema122.properties.request_limits.items.properties.requests_per_s,data:data46};
+const err73 = {instancePath:instancePath+"/request_limits/" + i12+"/requests_per_s",schemaPath:"#/properties/request_limits/items/properties/requests_per_s/x-value",keyword:"x-value",params:{},message:reason3,schema:"number",parentSchema:schema123.properties.request_limits.items.properties.requests_per_s,data:data46};
 if(vErrors === null){
 vErrors = [err73];
 }
@@ -16017,7 +16129,7 @@ errors++;
 }
 if((typeof data46 == "number") && (isFinite(data46))){
 if(data46 <= 0 || isNaN(data46)){
-const err74 = {instancePath:instancePath+"/request_limits/" + i12+"/requests_per_s",schemaPath:"#/properties/request_limits/items/properties/requests_per_s/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0",schema:0,parentSchema:schema122.properties.request_limits.items.properties.requests_per_s,data:data46};
+const err74 = {instancePath:instancePath+"/request_limits/" + i12+"/requests_per_s",schemaPath:"#/properties/request_limits/items/properties/requests_per_s/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0",schema:0,parentSchema:schema123.properties.request_limits.items.properties.requests_per_s,data:data46};
 if(vErrors === null){
 vErrors = [err74];
 }
@@ -16031,7 +16143,7 @@ errors++;
 if(data45.burst !== undefined){
 let data47 = data45.burst;
 if((!(((typeof data47 == "number") && (!(data47 % 1) && !isNaN(data47))) && (isFinite(data47)))) && (typeof data47 !== "string")){
-const err75 = {instancePath:instancePath+"/request_limits/" + i12+"/burst",schemaPath:"#/properties/request_limits/items/properties/burst/type",keyword:"type",params:{type: schema122.properties.request_limits.items.properties.burst.type},message:"must be integer,string",schema:schema122.properties.request_limits.items.properties.burst.type,parentSchema:schema122.properties.request_limits.items.properties.burst,data:data47};
+const err75 = {instancePath:instancePath+"/request_limits/" + i12+"/burst",schemaPath:"#/properties/request_limits/items/properties/burst/type",keyword:"type",params:{type: schema123.properties.request_limits.items.properties.burst.type},message:"must be integer,string",schema:schema123.properties.request_limits.items.properties.burst.type,parentSchema:schema123.properties.request_limits.items.properties.burst,data:data47};
 if(vErrors === null){
 vErrors = [err75];
 }
@@ -16040,9 +16152,9 @@ vErrors.push(err75);
 }
 errors++;
 }
-const reason4 = checkScalar.call(this, "count", data47, schema122.properties.request_limits.items.properties.burst, instancePath+"/request_limits/" + i12+"/burst");
+const reason4 = checkScalar.call(this, "count", data47, schema123.properties.request_limits.items.properties.burst, instancePath+"/request_limits/" + i12+"/burst");
 if(reason4 !== undefined){
-const err76 = {instancePath:instancePath+"/request_limits/" + i12+"/burst",schemaPath:"#/properties/request_limits/items/properties/burst/x-value",keyword:"x-value",params:{},message:reason4,schema:"count",parentSchema:schema122.properties.request_limits.items.properties.burst,data:data47};
+const err76 = {instancePath:instancePath+"/request_limits/" + i12+"/burst",schemaPath:"#/properties/request_limits/items/properties/burst/x-value",keyword:"x-value",params:{},message:reason4,schema:"count",parentSchema:schema123.properties.request_limits.items.properties.burst,data:data47};
 if(vErrors === null){
 vErrors = [err76];
 }
@@ -16053,7 +16165,7 @@ errors++;
 }
 if((typeof data47 == "number") && (isFinite(data47))){
 if(data47 < 1 || isNaN(data47)){
-const err77 = {instancePath:instancePath+"/request_limits/" + i12+"/burst",schemaPath:"#/properties/request_limits/items/properties/burst/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema122.properties.request_limits.items.properties.burst,data:data47};
+const err77 = {instancePath:instancePath+"/request_limits/" + i12+"/burst",schemaPath:"#/properties/request_limits/items/properties/burst/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema123.properties.request_limits.items.properties.burst,data:data47};
 if(vErrors === null){
 vErrors = [err77];
 }
@@ -16067,7 +16179,7 @@ errors++;
 if(data45.anonymous !== undefined){
 let data48 = data45.anonymous;
 if((typeof data48 !== "boolean") && (typeof data48 !== "string")){
-const err78 = {instancePath:instancePath+"/request_limits/" + i12+"/anonymous",schemaPath:"#/properties/request_limits/items/properties/anonymous/type",keyword:"type",params:{type: schema122.properties.request_limits.items.properties.anonymous.type},message:"must be boolean,string",schema:schema122.properties.request_limits.items.properties.anonymous.type,parentSchema:schema122.properties.request_limits.items.properties.anonymous,data:data48};
+const err78 = {instancePath:instancePath+"/request_limits/" + i12+"/anonymous",schemaPath:"#/properties/request_limits/items/properties/anonymous/type",keyword:"type",params:{type: schema123.properties.request_limits.items.properties.anonymous.type},message:"must be boolean,string",schema:schema123.properties.request_limits.items.properties.anonymous.type,parentSchema:schema123.properties.request_limits.items.properties.anonymous,data:data48};
 if(vErrors === null){
 vErrors = [err78];
 }
@@ -16076,9 +16188,9 @@ vErrors.push(err78);
 }
 errors++;
 }
-const reason5 = checkScalar.call(this, "bool", data48, schema122.properties.request_limits.items.properties.anonymous, instancePath+"/request_limits/" + i12+"/anonymous");
+const reason5 = checkScalar.call(this, "bool", data48, schema123.properties.request_limits.items.properties.anonymous, instancePath+"/request_limits/" + i12+"/anonymous");
 if(reason5 !== undefined){
-const err79 = {instancePath:instancePath+"/request_limits/" + i12+"/anonymous",schemaPath:"#/properties/request_limits/items/properties/anonymous/x-value",keyword:"x-value",params:{},message:reason5,schema:"bool",parentSchema:schema122.properties.request_limits.items.properties.anonymous,data:data48};
+const err79 = {instancePath:instancePath+"/request_limits/" + i12+"/anonymous",schemaPath:"#/properties/request_limits/items/properties/anonymous/x-value",keyword:"x-value",params:{},message:reason5,schema:"bool",parentSchema:schema123.properties.request_limits.items.properties.anonymous,data:data48};
 if(vErrors === null){
 vErrors = [err79];
 }
@@ -16089,32 +16201,32 @@ errors++;
 }
 }
 if(data45.names !== undefined){
-if(!(validate281.call(this, data45.names, {instancePath:instancePath+"/request_limits/" + i12+"/names",parentData:data45,parentDataProperty:"names",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate281.errors : vErrors.concat(validate281.errors);
-errors = vErrors.length;
-}
-}
-if(data45.groups !== undefined){
-if(!(validate283.call(this, data45.groups, {instancePath:instancePath+"/request_limits/" + i12+"/groups",parentData:data45,parentDataProperty:"groups",rootData,dynamicAnchors}))){
+if(!(validate283.call(this, data45.names, {instancePath:instancePath+"/request_limits/" + i12+"/names",parentData:data45,parentDataProperty:"names",rootData,dynamicAnchors}))){
 vErrors = vErrors === null ? validate283.errors : vErrors.concat(validate283.errors);
 errors = vErrors.length;
 }
 }
-if(data45.claims !== undefined){
-if(!(validate285.call(this, data45.claims, {instancePath:instancePath+"/request_limits/" + i12+"/claims",parentData:data45,parentDataProperty:"claims",rootData,dynamicAnchors}))){
+if(data45.groups !== undefined){
+if(!(validate285.call(this, data45.groups, {instancePath:instancePath+"/request_limits/" + i12+"/groups",parentData:data45,parentDataProperty:"groups",rootData,dynamicAnchors}))){
 vErrors = vErrors === null ? validate285.errors : vErrors.concat(validate285.errors);
 errors = vErrors.length;
 }
 }
-if(data45.by !== undefined){
-if(!(validate287.call(this, data45.by, {instancePath:instancePath+"/request_limits/" + i12+"/by",parentData:data45,parentDataProperty:"by",rootData,dynamicAnchors}))){
+if(data45.claims !== undefined){
+if(!(validate287.call(this, data45.claims, {instancePath:instancePath+"/request_limits/" + i12+"/claims",parentData:data45,parentDataProperty:"claims",rootData,dynamicAnchors}))){
 vErrors = vErrors === null ? validate287.errors : vErrors.concat(validate287.errors);
+errors = vErrors.length;
+}
+}
+if(data45.by !== undefined){
+if(!(validate289.call(this, data45.by, {instancePath:instancePath+"/request_limits/" + i12+"/by",parentData:data45,parentDataProperty:"by",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate289.errors : vErrors.concat(validate289.errors);
 errors = vErrors.length;
 }
 }
 }
 else {
-const err80 = {instancePath:instancePath+"/request_limits/" + i12,schemaPath:"#/properties/request_limits/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema122.properties.request_limits.items.type,parentSchema:schema122.properties.request_limits.items,data:data45};
+const err80 = {instancePath:instancePath+"/request_limits/" + i12,schemaPath:"#/properties/request_limits/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema123.properties.request_limits.items.type,parentSchema:schema123.properties.request_limits.items,data:data45};
 if(vErrors === null){
 vErrors = [err80];
 }
@@ -16126,7 +16238,7 @@ errors++;
 }
 }
 else {
-const err81 = {instancePath:instancePath+"/request_limits",schemaPath:"#/properties/request_limits/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema122.properties.request_limits.type,parentSchema:schema122.properties.request_limits,data:data44};
+const err81 = {instancePath:instancePath+"/request_limits",schemaPath:"#/properties/request_limits/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema123.properties.request_limits.type,parentSchema:schema123.properties.request_limits,data:data44};
 if(vErrors === null){
 vErrors = [err81];
 }
@@ -16139,7 +16251,7 @@ errors++;
 if(data.callers_in_results !== undefined){
 let data53 = data.callers_in_results;
 if(typeof data53 !== "string"){
-const err82 = {instancePath:instancePath+"/callers_in_results",schemaPath:"#/properties/callers_in_results/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema122.properties.callers_in_results.type,parentSchema:schema122.properties.callers_in_results,data:data53};
+const err82 = {instancePath:instancePath+"/callers_in_results",schemaPath:"#/properties/callers_in_results/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema123.properties.callers_in_results.type,parentSchema:schema123.properties.callers_in_results,data:data53};
 if(vErrors === null){
 vErrors = [err82];
 }
@@ -16149,7 +16261,7 @@ vErrors.push(err82);
 errors++;
 }
 if(!(((data53 === "administrators") || (data53 === "readers")) || (data53 === "nobody"))){
-const err83 = {instancePath:instancePath+"/callers_in_results",schemaPath:"#/properties/callers_in_results/enum",keyword:"enum",params:{allowedValues: schema122.properties.callers_in_results.enum},message:"must be equal to one of the allowed values",schema:schema122.properties.callers_in_results.enum,parentSchema:schema122.properties.callers_in_results,data:data53};
+const err83 = {instancePath:instancePath+"/callers_in_results",schemaPath:"#/properties/callers_in_results/enum",keyword:"enum",params:{allowedValues: schema123.properties.callers_in_results.enum},message:"must be equal to one of the allowed values",schema:schema123.properties.callers_in_results.enum,parentSchema:schema123.properties.callers_in_results,data:data53};
 if(vErrors === null){
 vErrors = [err83];
 }
@@ -16163,7 +16275,7 @@ if(data.audit_log !== undefined){
 let data54 = data.audit_log;
 if(data54 && typeof data54 == "object" && !Array.isArray(data54)){
 if(data54.path === undefined){
-const err84 = {instancePath:instancePath+"/audit_log",schemaPath:"#/properties/audit_log/required",keyword:"required",params:{missingProperty: "path"},message:"must have required property '"+"path"+"'",schema:schema122.properties.audit_log.required,parentSchema:schema122.properties.audit_log,data:data54};
+const err84 = {instancePath:instancePath+"/audit_log",schemaPath:"#/properties/audit_log/required",keyword:"required",params:{missingProperty: "path"},message:"must have required property '"+"path"+"'",schema:schema123.properties.audit_log.required,parentSchema:schema123.properties.audit_log,data:data54};
 if(vErrors === null){
 vErrors = [err84];
 }
@@ -16174,7 +16286,7 @@ errors++;
 }
 for(const key9 in data54){
 if(!((((key9 === "path") || (key9 === "calls")) || (key9 === "max_bytes")) || (key9 === "max_files"))){
-const err85 = {instancePath:instancePath+"/audit_log",schemaPath:"#/properties/audit_log/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key9},message:"must NOT have additional properties",schema:false,parentSchema:schema122.properties.audit_log,data:data54};
+const err85 = {instancePath:instancePath+"/audit_log",schemaPath:"#/properties/audit_log/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key9},message:"must NOT have additional properties",schema:false,parentSchema:schema123.properties.audit_log,data:data54};
 if(vErrors === null){
 vErrors = [err85];
 }
@@ -16187,7 +16299,7 @@ errors++;
 if(data54.path !== undefined){
 let data55 = data54.path;
 if(typeof data55 !== "string"){
-const err86 = {instancePath:instancePath+"/audit_log/path",schemaPath:"#/properties/audit_log/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema122.properties.audit_log.properties.path.type,parentSchema:schema122.properties.audit_log.properties.path,data:data55};
+const err86 = {instancePath:instancePath+"/audit_log/path",schemaPath:"#/properties/audit_log/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema123.properties.audit_log.properties.path.type,parentSchema:schema123.properties.audit_log.properties.path,data:data55};
 if(vErrors === null){
 vErrors = [err86];
 }
@@ -16200,7 +16312,7 @@ errors++;
 if(data54.calls !== undefined){
 let data56 = data54.calls;
 if(typeof data56 !== "string"){
-const err87 = {instancePath:instancePath+"/audit_log/calls",schemaPath:"#/properties/audit_log/properties/calls/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema122.properties.audit_log.properties.calls.type,parentSchema:schema122.properties.audit_log.properties.calls,data:data56};
+const err87 = {instancePath:instancePath+"/audit_log/calls",schemaPath:"#/properties/audit_log/properties/calls/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema123.properties.audit_log.properties.calls.type,parentSchema:schema123.properties.audit_log.properties.calls,data:data56};
 if(vErrors === null){
 vErrors = [err87];
 }
@@ -16210,7 +16322,7 @@ vErrors.push(err87);
 errors++;
 }
 if(!((data56 === "all") || (data56 === "refused"))){
-const err88 = {instancePath:instancePath+"/audit_log/calls",schemaPath:"#/properties/audit_log/properties/calls/enum",keyword:"enum",params:{allowedValues: schema122.properties.audit_log.properties.calls.enum},message:"must be equal to one of the allowed values",schema:schema122.properties.audit_log.properties.calls.enum,parentSchema:schema122.properties.audit_log.properties.calls,data:data56};
+const err88 = {instancePath:instancePath+"/audit_log/calls",schemaPath:"#/properties/audit_log/properties/calls/enum",keyword:"enum",params:{allowedValues: schema123.properties.audit_log.properties.calls.enum},message:"must be equal to one of the allowed values",schema:schema123.properties.audit_log.properties.calls.enum,parentSchema:schema123.properties.audit_log.properties.calls,data:data56};
 if(vErrors === null){
 vErrors = [err88];
 }
@@ -16223,7 +16335,7 @@ errors++;
 if(data54.max_bytes !== undefined){
 let data57 = data54.max_bytes;
 if((!(((typeof data57 == "number") && (!(data57 % 1) && !isNaN(data57))) && (isFinite(data57)))) && (typeof data57 !== "string")){
-const err89 = {instancePath:instancePath+"/audit_log/max_bytes",schemaPath:"#/properties/audit_log/properties/max_bytes/type",keyword:"type",params:{type: schema122.properties.audit_log.properties.max_bytes.type},message:"must be integer,string",schema:schema122.properties.audit_log.properties.max_bytes.type,parentSchema:schema122.properties.audit_log.properties.max_bytes,data:data57};
+const err89 = {instancePath:instancePath+"/audit_log/max_bytes",schemaPath:"#/properties/audit_log/properties/max_bytes/type",keyword:"type",params:{type: schema123.properties.audit_log.properties.max_bytes.type},message:"must be integer,string",schema:schema123.properties.audit_log.properties.max_bytes.type,parentSchema:schema123.properties.audit_log.properties.max_bytes,data:data57};
 if(vErrors === null){
 vErrors = [err89];
 }
@@ -16232,9 +16344,9 @@ vErrors.push(err89);
 }
 errors++;
 }
-const reason6 = checkScalar.call(this, "size", data57, schema122.properties.audit_log.properties.max_bytes, instancePath+"/audit_log/max_bytes");
+const reason6 = checkScalar.call(this, "size", data57, schema123.properties.audit_log.properties.max_bytes, instancePath+"/audit_log/max_bytes");
 if(reason6 !== undefined){
-const err90 = {instancePath:instancePath+"/audit_log/max_bytes",schemaPath:"#/properties/audit_log/properties/max_bytes/x-value",keyword:"x-value",params:{},message:reason6,schema:"size",parentSchema:schema122.properties.audit_log.properties.max_bytes,data:data57};
+const err90 = {instancePath:instancePath+"/audit_log/max_bytes",schemaPath:"#/properties/audit_log/properties/max_bytes/x-value",keyword:"x-value",params:{},message:reason6,schema:"size",parentSchema:schema123.properties.audit_log.properties.max_bytes,data:data57};
 if(vErrors === null){
 vErrors = [err90];
 }
@@ -16245,7 +16357,7 @@ errors++;
 }
 if((typeof data57 == "number") && (isFinite(data57))){
 if(data57 < 1 || isNaN(data57)){
-const err91 = {instancePath:instancePath+"/audit_log/max_bytes",schemaPath:"#/properties/audit_log/properties/max_bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema122.properties.audit_log.properties.max_bytes,data:data57};
+const err91 = {instancePath:instancePath+"/audit_log/max_bytes",schemaPath:"#/properties/audit_log/properties/max_bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema123.properties.audit_log.properties.max_bytes,data:data57};
 if(vErrors === null){
 vErrors = [err91];
 }
@@ -16259,7 +16371,7 @@ errors++;
 if(data54.max_files !== undefined){
 let data58 = data54.max_files;
 if((!(((typeof data58 == "number") && (!(data58 % 1) && !isNaN(data58))) && (isFinite(data58)))) && (typeof data58 !== "string")){
-const err92 = {instancePath:instancePath+"/audit_log/max_files",schemaPath:"#/properties/audit_log/properties/max_files/type",keyword:"type",params:{type: schema122.properties.audit_log.properties.max_files.type},message:"must be integer,string",schema:schema122.properties.audit_log.properties.max_files.type,parentSchema:schema122.properties.audit_log.properties.max_files,data:data58};
+const err92 = {instancePath:instancePath+"/audit_log/max_files",schemaPath:"#/properties/audit_log/properties/max_files/type",keyword:"type",params:{type: schema123.properties.audit_log.properties.max_files.type},message:"must be integer,string",schema:schema123.properties.audit_log.properties.max_files.type,parentSchema:schema123.properties.audit_log.properties.max_files,data:data58};
 if(vErrors === null){
 vErrors = [err92];
 }
@@ -16268,9 +16380,9 @@ vErrors.push(err92);
 }
 errors++;
 }
-const reason7 = checkScalar.call(this, "count", data58, schema122.properties.audit_log.properties.max_files, instancePath+"/audit_log/max_files");
+const reason7 = checkScalar.call(this, "count", data58, schema123.properties.audit_log.properties.max_files, instancePath+"/audit_log/max_files");
 if(reason7 !== undefined){
-const err93 = {instancePath:instancePath+"/audit_log/max_files",schemaPath:"#/properties/audit_log/properties/max_files/x-value",keyword:"x-value",params:{},message:reason7,schema:"count",parentSchema:schema122.properties.audit_log.properties.max_files,data:data58};
+const err93 = {instancePath:instancePath+"/audit_log/max_files",schemaPath:"#/properties/audit_log/properties/max_files/x-value",keyword:"x-value",params:{},message:reason7,schema:"count",parentSchema:schema123.properties.audit_log.properties.max_files,data:data58};
 if(vErrors === null){
 vErrors = [err93];
 }
@@ -16281,7 +16393,7 @@ errors++;
 }
 if((typeof data58 == "number") && (isFinite(data58))){
 if(data58 < 0 || isNaN(data58)){
-const err94 = {instancePath:instancePath+"/audit_log/max_files",schemaPath:"#/properties/audit_log/properties/max_files/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema122.properties.audit_log.properties.max_files,data:data58};
+const err94 = {instancePath:instancePath+"/audit_log/max_files",schemaPath:"#/properties/audit_log/properties/max_files/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema123.properties.audit_log.properties.max_files,data:data58};
 if(vErrors === null){
 vErrors = [err94];
 }
@@ -16294,7 +16406,7 @@ errors++;
 }
 }
 else {
-const err95 = {instancePath:instancePath+"/audit_log",schemaPath:"#/properties/audit_log/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema122.properties.audit_log.type,parentSchema:schema122.properties.audit_log,data:data54};
+const err95 = {instancePath:instancePath+"/audit_log",schemaPath:"#/properties/audit_log/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema123.properties.audit_log.type,parentSchema:schema123.properties.audit_log,data:data54};
 if(vErrors === null){
 vErrors = [err95];
 }
@@ -16306,7 +16418,7 @@ errors++;
 }
 }
 else {
-const err96 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema122.type,parentSchema:schema122,data};
+const err96 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema123.type,parentSchema:schema123,data};
 if(vErrors === null){
 vErrors = [err96];
 }
@@ -16315,10 +16427,10 @@ vErrors.push(err96);
 }
 errors++;
 }
-validate280.errors = vErrors;
+validate282.errors = vErrors;
 return errors === 0;
 }
-validate280.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate282.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
 function validate52(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -16410,16 +16522,16 @@ errors++;
 if(Array.isArray(data3)){
 const len1 = data3.length;
 for(let i1=0; i1<len1; i1++){
-if(!(validate134.call(this, data3[i1], {instancePath:instancePath+"/schedulers/" + i1,parentData:data3,parentDataProperty:i1,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate134.errors : vErrors.concat(validate134.errors);
+if(!(validate136.call(this, data3[i1], {instancePath:instancePath+"/schedulers/" + i1,parentData:data3,parentDataProperty:i1,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate136.errors : vErrors.concat(validate136.errors);
 errors = vErrors.length;
 }
 }
 }
 if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
 for(const key2 in data3){
-if(!(validate134.call(this, data3[key2], {instancePath:instancePath+"/schedulers/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data3,parentDataProperty:key2,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate134.errors : vErrors.concat(validate134.errors);
+if(!(validate136.call(this, data3[key2], {instancePath:instancePath+"/schedulers/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data3,parentDataProperty:key2,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate136.errors : vErrors.concat(validate136.errors);
 errors = vErrors.length;
 }
 }
@@ -16440,16 +16552,16 @@ errors++;
 if(Array.isArray(data6)){
 const len2 = data6.length;
 for(let i2=0; i2<len2; i2++){
-if(!(validate149.call(this, data6[i2], {instancePath:instancePath+"/workers/" + i2,parentData:data6,parentDataProperty:i2,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate149.errors : vErrors.concat(validate149.errors);
+if(!(validate151.call(this, data6[i2], {instancePath:instancePath+"/workers/" + i2,parentData:data6,parentDataProperty:i2,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate151.errors : vErrors.concat(validate151.errors);
 errors = vErrors.length;
 }
 }
 }
 if(data6 && typeof data6 == "object" && !Array.isArray(data6)){
 for(const key3 in data6){
-if(!(validate149.call(this, data6[key3], {instancePath:instancePath+"/workers/" + key3.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data6,parentDataProperty:key3,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate149.errors : vErrors.concat(validate149.errors);
+if(!(validate151.call(this, data6[key3], {instancePath:instancePath+"/workers/" + key3.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data6,parentDataProperty:key3,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate151.errors : vErrors.concat(validate151.errors);
 errors = vErrors.length;
 }
 }
@@ -16470,16 +16582,16 @@ errors++;
 if(Array.isArray(data9)){
 const len3 = data9.length;
 for(let i3=0; i3<len3; i3++){
-if(!(validate221.call(this, data9[i3], {instancePath:instancePath+"/servers/" + i3,parentData:data9,parentDataProperty:i3,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate221.errors : vErrors.concat(validate221.errors);
+if(!(validate223.call(this, data9[i3], {instancePath:instancePath+"/servers/" + i3,parentData:data9,parentDataProperty:i3,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate223.errors : vErrors.concat(validate223.errors);
 errors = vErrors.length;
 }
 }
 }
 if(data9 && typeof data9 == "object" && !Array.isArray(data9)){
 for(const key4 in data9){
-if(!(validate221.call(this, data9[key4], {instancePath:instancePath+"/servers/" + key4.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data9,parentDataProperty:key4,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate221.errors : vErrors.concat(validate221.errors);
+if(!(validate223.call(this, data9[key4], {instancePath:instancePath+"/servers/" + key4.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data9,parentDataProperty:key4,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate223.errors : vErrors.concat(validate223.errors);
 errors = vErrors.length;
 }
 }
@@ -16500,30 +16612,30 @@ errors++;
 if(Array.isArray(data12)){
 const len4 = data12.length;
 for(let i4=0; i4<len4; i4++){
-if(!(validate275.call(this, data12[i4], {instancePath:instancePath+"/instances/" + i4,parentData:data12,parentDataProperty:i4,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate275.errors : vErrors.concat(validate275.errors);
+if(!(validate277.call(this, data12[i4], {instancePath:instancePath+"/instances/" + i4,parentData:data12,parentDataProperty:i4,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate277.errors : vErrors.concat(validate277.errors);
 errors = vErrors.length;
 }
 }
 }
 if(data12 && typeof data12 == "object" && !Array.isArray(data12)){
 for(const key5 in data12){
-if(!(validate275.call(this, data12[key5], {instancePath:instancePath+"/instances/" + key5.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data12,parentDataProperty:key5,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate275.errors : vErrors.concat(validate275.errors);
+if(!(validate277.call(this, data12[key5], {instancePath:instancePath+"/instances/" + key5.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data12,parentDataProperty:key5,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate277.errors : vErrors.concat(validate277.errors);
 errors = vErrors.length;
 }
 }
 }
 }
 if(data.global !== undefined){
-if(!(validate278.call(this, data.global, {instancePath:instancePath+"/global",parentData:data,parentDataProperty:"global",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate278.errors : vErrors.concat(validate278.errors);
+if(!(validate280.call(this, data.global, {instancePath:instancePath+"/global",parentData:data,parentDataProperty:"global",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate280.errors : vErrors.concat(validate280.errors);
 errors = vErrors.length;
 }
 }
 if(data.security !== undefined){
-if(!(validate280.call(this, data.security, {instancePath:instancePath+"/security",parentData:data,parentDataProperty:"security",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate280.errors : vErrors.concat(validate280.errors);
+if(!(validate282.call(this, data.security, {instancePath:instancePath+"/security",parentData:data,parentDataProperty:"security",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate282.errors : vErrors.concat(validate282.errors);
 errors = vErrors.length;
 }
 }

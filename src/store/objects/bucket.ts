@@ -34,6 +34,12 @@ export interface Bucket {
   /** Begins an object that is uploaded in parts. It is invisible until complete. */
   begin(key: string, signal: AbortSignal): Promise<PartedUpload>
 
+  /**
+   * Makes this version of an object as young as if it were written now, without sending its bytes. False if the object
+   * does not exist; another version stays as it is. Absent if objects do not age here.
+   */
+  refresh?(key: string, facts: ObjectFacts, signal: AbortSignal): Promise<boolean>
+
   /** Succeeds if the object does not exist. */
   remove(key: string, signal: AbortSignal): Promise<void>
 

@@ -11,13 +11,14 @@ import { collect } from '../../stream/collect.js'
 import { extentOf, type Range, STAGE_BYTES } from '../../stream/path.js'
 import { boundedMap } from '../../work/bounded-map.js'
 import type { Semaphore } from '../../work/semaphore.js'
-import { BaseStore, type Removal } from '../contract/store.js'
+import { BaseStore, PLAIN, type Removal, type StoreProperties } from '../contract/store.js'
 import { checkedOnReturn } from '../remote/checked.js'
 import { type Connection, connectionHealth } from '../remote/connection-health.js'
 import type { Requests } from '../remote/requests.js'
 import type { Bucket, ObjectFacts, PartedUpload } from './bucket.js'
 import { PartBuffers } from './part-buffers.js'
 import { PartSink } from './part-sink.js'
+import type { Refresher } from './refresher.js'
 
 export interface ObjectStoreParts {
   readonly bucket: Bucket
@@ -27,6 +28,8 @@ export interface ObjectStoreParts {
   readonly keyPrefix: string
   /** Older objects count as missing; 0 means never. */
   readonly expiresAfterMs: number
+  /** Present if a rule of the bucket deletes objects by their age. */
+  readonly refresher?: Refresher | undefined
   readonly clock: Clock
   readonly log: Log
 }
@@ -55,11 +58,15 @@ const ABORT_TIMEOUT_MS = 10_000
  * has another length, this store did not write it. Such an object counts as missing and is overwritten.
  */
 export class ObjectStore extends BaseStore {
+  override readonly properties: StoreProperties
   readonly #parts: ObjectStoreParts
   readonly #buffers: PartBuffers
 
   constructor(parts: ObjectStoreParts) {
     super()
+    const { refresher } = parts
+    this.properties =
+      refresher === undefined ? PLAIN : { ...PLAIN, extendsLifetimes: true, retentionMs: refresher.retentionMs }
     this.#parts = parts
     this.#buffers = new PartBuffers(parts.bucket.limits.partBytes)
   }
@@ -78,8 +85,8 @@ export class ObjectStore extends BaseStore {
       }
       return digests.select(missing)
     }
-    const facts = await boundedMap(indexes, STAT_LANES, (index) => this.#stat(digests.at(index), call))
-    return digests.select(indexes.filter((index) => facts[index] === undefined))
+    const arePresent = await boundedMap(indexes, STAT_LANES, (index) => this.#use(digests.at(index), call))
+    return digests.select(indexes.filter((index) => !arePresent[index]))
   }
 
   /** Lists the usable objects of this store, page by page. Fails if the provider has no such request. */
@@ -107,11 +114,11 @@ export class ObjectStore extends BaseStore {
       if (signal.aborted) throw cancellation(signal)
       // For an upload in parts it pays to check first whether the blob exists. Only small writes can be conditional.
       const isLarge = digest.describesContent && digest.sizeBytes > this.#parts.bucket.limits.wholeBytes
-      if (isLarge && (await this.#stat(digest, call)) !== undefined) return await blob.drain(signal)
+      if (isLarge && (await this.#use(digest, call))) return await blob.drain(signal)
       const form = await blob.take()
       const { wholeBytes } = this.#parts.bucket.limits
-      if (form.kind === 'bytes' && form.bytes.length <= wholeBytes) return await this.#write(digest, form.bytes, signal)
-      const sink = this.#sink(digest, form.kind === 'bytes' ? form.bytes.length : blob.sizeBytes)
+      if (form.kind === 'bytes' && form.bytes.length <= wholeBytes) return await this.#write(digest, form.bytes, call)
+      const sink = this.#sink(digest, form.kind === 'bytes' ? form.bytes.length : blob.sizeBytes, call)
       await sink.put(form, signal)
     } finally {
       blob.discard()
@@ -151,6 +158,16 @@ export class ObjectStore extends BaseStore {
     const { bucket, requests } = this.#parts
     const facts = await requests.run(call, (signal) => bucket.stat(this.#keyOf(digest), signal))
     return facts !== undefined && this.#isUsable(digest, facts) ? facts : undefined
+  }
+
+  /** Whether a blob is there. If it is, it counts as used. */
+  async #use(digest: Digest, call: Pick<Call, 'signal' | 'keepForMs'>): Promise<boolean> {
+    const facts = await this.#stat(digest, call)
+    return facts !== undefined && this.#used(digest, facts, call)
+  }
+
+  async #used(digest: Digest, facts: ObjectFacts, { keepForMs }: Pick<Call, 'keepForMs'>): Promise<boolean> {
+    return this.#parts.refresher?.used(this.#keyOf(digest), facts, keepForMs) ?? true
   }
 
   async #statAll(digests: readonly Digest[], call: Call): Promise<readonly boolean[]> {
@@ -201,6 +218,7 @@ export class ObjectStore extends BaseStore {
         throw this.#absent(digest)
       }
       version = object.version
+      void this.#used(digest, object, call)
       return { chunks: whileWanted(object.body, signal), end: object.end }
     })
     const sizeBytes = source.end === undefined ? undefined : source.end - offset
@@ -209,35 +227,37 @@ export class ObjectStore extends BaseStore {
   }
 
   /** Writes bytes that match their digest conditionally, unless an unconditional write is cheaper than a refusal. */
-  async #write(digest: Digest, bytes: Buffer, signal: AbortSignal): Promise<void> {
+  async #write(digest: Digest, bytes: Buffer, call: Pick<Call, 'signal' | 'keepForMs'>): Promise<void> {
     const { bucket, requests } = this.#parts
+    const { signal } = call
     const key = this.#keyOf(digest)
     if (digest.describesContent && bytes.length > STAGE_BYTES) {
-      const isThere = await requests.run({ signal }, (inTime) => this.#writeNew(digest, bytes, inTime), COMMIT)
-      if (isThere) return
+      const found = await requests.run({ signal }, (inTime) => this.#writeNew(digest, bytes, inTime), COMMIT)
+      if (found === 'written' || (found !== undefined && (await this.#used(digest, found, call)))) return
     }
     await requests.run({ signal }, (inTime) => bucket.write(key, bytes, false, inTime), COMMIT)
   }
 
-  /** Resolves with true if the blob exists now, written by this request or an earlier one. */
-  async #writeNew(digest: Digest, bytes: Buffer, signal: AbortSignal): Promise<boolean> {
+  /** Resolves with what the bucket has of the blob if this request did not write it. */
+  async #writeNew(digest: Digest, bytes: Buffer, signal: AbortSignal): Promise<'written' | ObjectFacts | undefined> {
     const { bucket } = this.#parts
     const key = this.#keyOf(digest)
-    const isThere = async (): Promise<boolean> => {
+    const present = async (): Promise<ObjectFacts | undefined> => {
       const facts = await bucket.stat(key, signal)
-      return facts !== undefined && this.#isUsable(digest, facts)
+      return facts !== undefined && this.#isUsable(digest, facts) ? facts : undefined
     }
     try {
-      return (await bucket.write(key, bytes, true, signal)) || (await isThere())
+      return (await bucket.write(key, bytes, true, signal)) ? 'written' : await present()
     } catch (error) {
       // If the object exists, a server may close the connection during the upload, and its answer is lost.
       const isLost = bucket.failureOf(error).code === Code.UNAVAILABLE
-      if (isLost && (await isThere().catch(() => false))) return true
-      throw error
+      const found = isLost ? await present().catch(() => undefined) : undefined
+      if (found === undefined) throw error
+      return found
     }
   }
 
-  #sink(digest: Digest, knownBytes: number | undefined): PartSink {
+  #sink(digest: Digest, knownBytes: number | undefined, { keepForMs }: Pick<Call, 'keepForMs'>): PartSink {
     const { bucket, requests, partSlots } = this.#parts
     const { partBytes, wholeBytes, maxParts, isSequential } = bucket.limits
     // The encoded length may be unknown. It is rarely much more than that of the blob.
@@ -248,7 +268,7 @@ export class ObjectStore extends BaseStore {
       isSequential,
       expectedBytes,
       buffers: this.#buffers,
-      write: (bytes) => this.#write(digest, bytes, NEVER),
+      write: (bytes) => this.#write(digest, bytes, { signal: NEVER, keepForMs }),
       begin: () => requests.run({ signal: NEVER }, (signal) => bucket.begin(this.#keyOf(digest), signal)),
       takeTurn: (signal) => partSlots.acquire('a part to be sent', signal),
       send: (upload, part, signal) => requests.run({ signal }, (inTime) => upload.send(part, inTime), PART),

@@ -8,6 +8,7 @@ import { connectionProbe } from '../remote/connection-health.js'
 import { Requests } from '../remote/requests.js'
 import type { Bucket } from './bucket.js'
 import { ObjectStore } from './object-store.js'
+import { Refresher } from './refresher.js'
 
 /** Connections to one provider, which is also the number of concurrent requests. A few hundred saturate the network. */
 export const MAX_CONNECTIONS = 256
@@ -18,18 +19,21 @@ export const ANSWER_TIMEOUT_MS = 30_000
 /** Default part size for ONTAP. */
 export const ONTAP_PART_BYTES = 20_000_000
 
+const DAY_MS = 24 * 3_600_000
+
 /** The options common to all buckets. */
 type BucketOptions = Pick<
   ExperimentalCloudObjectStoreOptions,
   'key_prefix' | 'retry' | 'consider_expired_after_s' | 'multipart_max_concurrent_uploads'
->
+> &
+  Partial<Pick<ExperimentalCloudObjectStoreOptions, 'lifecycle_days'>>
 
 /** Creates the store over a bucket, closes the bucket at the end, and registers its health probe. */
 export const storeOver = (
   bucket: Bucket,
   options: BucketOptions,
   timeoutMs: number,
-  { path, watch, resources, clock, log }: BuildContext,
+  { path, watch, resources, clock, log, keepsPromises }: BuildContext,
 ): ObjectStore => {
   resources.add(`connections of ${path}`, () => bucket.close())
   const requests = new Requests({
@@ -39,12 +43,18 @@ export const storeOver = (
     timeoutMs,
     failureOf: (thrown) => bucket.failureOf(thrown),
   })
+  const expiresAfterMs = options.consider_expired_after_s * 1000
+  const lifecycleMs = Math.min(...[expiresAfterMs, (options.lifecycle_days ?? 0) * DAY_MS].filter((ms) => ms > 0))
+  const refreshes = keepsPromises && (options.lifecycle_days ?? 0) > 0
+  const refresher = refreshes ? new Refresher({ bucket, requests, lifecycleMs, path, clock, log }) : undefined
+  if (refresher !== undefined) resources.add(`refreshed objects of ${path}`, () => refresher.close())
   const store = new ObjectStore({
     bucket,
     requests,
     partSlots: new Semaphore({ permits: options.multipart_max_concurrent_uploads }),
     keyPrefix: options.key_prefix,
-    expiresAfterMs: options.consider_expired_after_s * 1000,
+    expiresAfterMs,
+    refresher,
     clock,
     log,
   })

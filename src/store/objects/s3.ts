@@ -3,6 +3,7 @@ import type { Readable } from 'node:stream'
 import type { S3Client, S3ClientConfig } from '@aws-sdk/client-s3'
 import { StatusError } from '../../base/status-error.js'
 import type { SecretLearner } from '../../log/secrets.js'
+import { boundedMap, LANES } from '../../work/bounded-map.js'
 import { networkFailure } from '../remote/failure.js'
 import { optionalPackage } from '../remote/optional-package.js'
 import {
@@ -38,6 +39,11 @@ export interface S3Options {
 const MIN_PART_BYTES = 5 * 1024 * 1024
 const MAX_PARTS = 10_000
 
+/** Amazon copies up to 5 GB in one request, and as much in a part of an upload. */
+const COPY_MAX_BYTES = 5_000_000_000
+const COPIED_PART_BYTES = 512 * 1024 * 1024
+
+const ABORT_TIMEOUT_MS = 10_000
 const CONNECT_TIMEOUT_MS = 5000
 
 /** How long idle connections stay open. */
@@ -121,6 +127,8 @@ class S3Bucket implements Bucket {
   readonly #bucket: string
   /** Whether the server supports conditional writes; some compatible servers do not. */
   #knowsConditions = true
+  /** Whether an object copied onto itself is as young as a new one; some compatible servers change its metadata only. */
+  #copiesAreNew = true
 
   constructor(sdk: Sdk, client: S3Client, { name, bucket, partBytes }: S3Options) {
     this.name = name
@@ -187,11 +195,73 @@ class S3Bucket implements Bucket {
     }
   }
 
-  async begin(key: string, abortSignal: AbortSignal): Promise<PartedUpload> {
+  begin(key: string, abortSignal: AbortSignal): Promise<PartedUpload> {
+    return this.#begin(key, abortSignal)
+  }
+
+  async #begin(key: string, abortSignal: AbortSignal): Promise<S3Upload> {
     const target = { Bucket: this.#bucket, Key: key }
     const command = new this.#sdk.CreateMultipartUploadCommand(target)
     const { UploadId } = await this.#client.send(command, { abortSignal })
     return new S3Upload(this.#sdk, this.#client, { ...target, UploadId })
+  }
+
+  async refresh(key: string, facts: ObjectFacts, abortSignal: AbortSignal): Promise<boolean> {
+    try {
+      if (facts.sizeBytes <= COPY_MAX_BYTES && this.#copiesAreNew) {
+        const writtenAtMs = await this.#copyOntoItself(key, facts.version, abortSignal)
+        if (writtenAtMs === undefined || writtenAtMs > facts.writtenAtMs) return writtenAtMs !== undefined
+        this.#copiesAreNew = false
+      }
+      return await this.#copyInParts(key, facts, abortSignal)
+    } catch (error) {
+      // Another version is there by now.
+      const status = statusOf(error)
+      if (status === 412 || status === 409) return true
+      return undefinedIfAbsent(error) ?? false
+    }
+  }
+
+  /**
+   * Resolves with the time of the new object; undefined if there is no object. Only Amazon compares the version of the
+   * target too: elsewhere an object written during the copy may be replaced by its older version.
+   */
+  async #copyOntoItself(key: string, version: string, abortSignal: AbortSignal): Promise<number | undefined> {
+    const command = new this.#sdk.CopyObjectCommand({
+      ...{ Bucket: this.#bucket, Key: key, CopySource: this.#sourceOf(key) },
+      ...{ CopySourceIfMatch: version, IfMatch: version },
+      // An object may be copied onto itself only with new metadata; ours has none.
+      MetadataDirective: 'REPLACE',
+    })
+    const answer = await this.#client.send(command, { abortSignal }).catch(undefinedIfAbsent)
+    if (answer === undefined) return undefined
+    const writtenAtMs = answer.CopyObjectResult?.LastModified?.getTime() ?? Number.POSITIVE_INFINITY
+    // The answer to HEAD has whole seconds.
+    return Math.floor(writtenAtMs / 1000) * 1000
+  }
+
+  /** For large objects, and for servers where an object copied onto itself keeps its age. */
+  async #copyInParts(key: string, { sizeBytes, version }: ObjectFacts, abortSignal: AbortSignal): Promise<boolean> {
+    if (sizeBytes === 0) return this.write(key, Buffer.alloc(0), false, abortSignal)
+    const upload = await this.#begin(key, abortSignal)
+    try {
+      const count = Math.ceil(sizeBytes / COPIED_PART_BYTES)
+      await boundedMap(Array.from({ length: count }), LANES, (_, index) => {
+        const from = index * COPIED_PART_BYTES
+        const range = `bytes=${from}-${Math.min(sizeBytes, from + COPIED_PART_BYTES) - 1}`
+        return upload.copy(index, { source: this.#sourceOf(key), version, range }, abortSignal)
+      })
+      await upload.complete(abortSignal)
+      return true
+    } catch (error) {
+      // What is left of it, the rule of the bucket for incomplete uploads removes.
+      await upload.abort(AbortSignal.timeout(ABORT_TIMEOUT_MS)).catch(() => {})
+      throw error
+    }
+  }
+
+  #sourceOf(key: string): string {
+    return `${this.#bucket}/${key}`.split('/').map(encodeURIComponent).join('/')
   }
 
   async remove(key: string, abortSignal: AbortSignal): Promise<void> {
@@ -221,6 +291,12 @@ class S3Bucket implements Bucket {
   }
 }
 
+interface CopiedPart {
+  readonly source: string
+  readonly version: string
+  readonly range: string
+}
+
 /** A multipart upload. */
 class S3Upload implements PartedUpload {
   readonly #sdk: Sdk
@@ -243,6 +319,16 @@ class S3Upload implements PartedUpload {
       ContentLength: bytes.length,
     })
     this.#tags[index] = (await this.#client.send(command, { abortSignal })).ETag
+  }
+
+  /** As `send`, with bytes of another object. */
+  async copy(index: number, { source, version, range }: CopiedPart, abortSignal: AbortSignal): Promise<void> {
+    const command = new this.#sdk.UploadPartCopyCommand({
+      ...this.#target,
+      PartNumber: index + 1,
+      ...{ CopySource: source, CopySourceIfMatch: version, CopySourceRange: range },
+    })
+    this.#tags[index] = (await this.#client.send(command, { abortSignal })).CopyPartResult?.ETag
   }
 
   async complete(abortSignal: AbortSignal): Promise<void> {

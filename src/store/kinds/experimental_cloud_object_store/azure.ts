@@ -95,6 +95,18 @@ class AzureContainer implements Bucket {
     return new AzureUpload(this.#blob(key))
   }
 
+  /** Azure's rules count from the last modification, which includes that of the metadata. */
+  async refresh(key: string, { version }: ObjectFacts, abortSignal: AbortSignal): Promise<boolean> {
+    try {
+      const conditions = { ifMatch: version }
+      const answer = await this.#blob(key).setMetadata({}, { abortSignal, conditions }).catch(undefinedIfAbsent)
+      return answer !== undefined
+    } catch (error) {
+      if (statusOf(error) === 412) return true
+      throw error
+    }
+  }
+
   async remove(key: string, abortSignal: AbortSignal): Promise<void> {
     await this.#blob(key).deleteIfExists({ abortSignal })
   }

@@ -1,7 +1,7 @@
 import { type Clock, systemClock } from '../../../../src/base/clock.js'
 import type { HealthProbe } from '../../../../src/base/health.js'
 import type { ExperimentalCloudObjectStoreOptions as Options } from '../../../../src/config/config.js'
-import { silentLog } from '../../../../src/log/log.js'
+import { type Log, silentLog } from '../../../../src/log/log.js'
 import type { Store } from '../../../../src/store/contract/store.js'
 import { experimentalCloudObjectStore } from '../../../../src/store/kinds/experimental_cloud_object_store/kind.js'
 import { Resources } from '../../../../src/work/resources.js'
@@ -14,6 +14,7 @@ const DEFAULTS = {
   read_timeout_s: 30,
   retry: { max_retries: 0, delay: 0, jitter: 0, budget_s: 60 },
   consider_expired_after_s: 0,
+  lifecycle_days: 0,
   multipart_max_concurrent_uploads: 10,
   insecure_allow_http: true,
 }
@@ -30,13 +31,17 @@ export interface OpenObjectStore {
 let opened = 0
 
 /** A store under a unique prefix in its bucket, unless `key_prefix` gives one. */
-export const openObjectStore = async (options: OpenOptions, clock: Clock = systemClock): Promise<OpenObjectStore> => {
+export const openObjectStore = async (
+  options: OpenOptions,
+  clock: Clock = systemClock,
+  log: Log = silentLog,
+): Promise<OpenObjectStore> => {
   const resources = new Resources(silentLog)
   const probes: HealthProbe[] = []
   const store = await buildStore(
     experimentalCloudObjectStore,
     { ...DEFAULTS, key_prefix: `test-${process.pid}-${opened++}/`, ...options },
-    { clock, resources, watch: (probe) => probes.push(probe) },
+    { clock, log, resources, watch: (probe) => probes.push(probe) },
   )
   const [probe] = probes
   if (probe === undefined) throw new Error('its connection is not watched')
