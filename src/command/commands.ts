@@ -3,6 +3,7 @@ import { version } from '../base/version.js'
 import { nearest } from '../config/suggest.js'
 import { action } from './action.js'
 import { cas } from './cas.js'
+import { ccacheStorage } from './ccache-storage.js'
 import { check } from './check.js'
 import type { Command } from './command.js'
 import { doctor } from './doctor.js'
@@ -26,6 +27,7 @@ export const COMMANDS: readonly Command[] = [
   cas,
   action,
   goCache,
+  ccacheStorage,
   token,
 ]
 

@@ -1,26 +1,20 @@
 import { createReadStream } from 'node:fs'
-import { isStatus } from '../base/status-error.js'
 import type { RemoteServer } from '../client/connect.js'
-import { codec } from '../proto/codec.js'
+import { RemoteEntries } from '../client/entries.js'
 import { Digest } from '../reapi/digest.js'
 import { internalCall } from '../rpc/call.js'
-import { getBytes, missingOf, putBytes } from '../store/contract/store.js'
 import { Blob } from '../stream/blob/blob.js'
 import { pour } from '../stream/blob/pour.js'
-import { STAGE_BYTES, WHOLE } from '../stream/path.js'
+import { STAGE_BYTES } from '../stream/path.js'
 import { Semaphore } from '../work/semaphore.js'
 import type { GoEntry, GoFolder } from './folder.js'
 import type { GoRequest } from './requests.js'
 
-const resultCodec = codec('build.bazel.remote.execution.v2.ActionResult')
-
-/** Go's actions have nothing in common with those of other tools. */
-const KEY = 'go-cache/1'
+const TOOL = 'go-cache/1'
 
 const UPLOADS_AT_A_TIME = 16
 /** The folder has their bytes; more are not uploaded. */
 const MAX_WAITING = 100_000
-const MAX_RESULT_BYTES = 64 * 1024
 const UPLOAD_LIMIT_MS = 600_000
 
 /** A response to the go command. Bytes are base64. */
@@ -41,6 +35,7 @@ export interface GoResponse {
 export class GoCache {
   readonly #folder: GoFolder
   readonly #server: RemoteServer
+  readonly #entries: RemoteEntries
   readonly #warn: (message: string) => void
   readonly #slots = new Semaphore({ permits: UPLOADS_AT_A_TIME, maxWaiting: MAX_WAITING })
   readonly #uploads = new Set<Promise<void>>()
@@ -52,6 +47,7 @@ export class GoCache {
   constructor(folder: GoFolder, server: RemoteServer, warn: (message: string) => void) {
     this.#folder = folder
     this.#server = server
+    this.#entries = new RemoteEntries(server, TOOL)
     this.#warn = warn
   }
 
@@ -99,37 +95,32 @@ export class GoCache {
   }
 
   async #download(actionId: string): Promise<GoEntry | undefined> {
-    const { cas, actionCache, target } = this.#server
     const call = internalCall()
-    const result = resultCodec.decode(await getBytes(actionCache, this.#keyOf(actionId), MAX_RESULT_BYTES, call))
-    const [output] = result.outputFiles
-    if (output === undefined || !/^[0-9a-f]{1,128}$/.test(output.path)) return undefined
-    const digest = Digest.parse(output.digest, target.digestFunction)
-    const entry = { outputId: output.path, sizeBytes: digest.sizeBytes, timeMs: Date.now() }
-    const blob = (await cas.get(digest, WHOLE, call)).verify(digest, { fault: 'backend' })
-    await this.#folder.put(actionId, entry, async (write) => pour(await blob.take(), write, call.signal))
+    const found = await this.#entries.get(actionId, call)
+    if (found === undefined) return undefined
+    const { name, digest, body } = found
+    if (!/^[0-9a-f]{1,128}$/.test(name)) {
+      body.discard()
+      return undefined
+    }
+    const entry = { outputId: name, sizeBytes: digest.sizeBytes, timeMs: Date.now() }
+    await this.#folder.put(actionId, entry, async (write) => pour(await body.take(), write, call.signal))
     return entry
   }
 
   async #upload(actionId: string, { outputId }: GoEntry, digest: Digest): Promise<void> {
-    const { cas, actionCache } = this.#server
     const call = internalCall({ signal: AbortSignal.timeout(UPLOAD_LIMIT_MS) })
     const release = await this.#slots.acquire('an upload', call.signal)
     try {
       if (this.#isAway) return
-      if ((await missingOf(cas, [digest], call)).length > 0) {
+      const open = (): Blob => {
         const bytes = createReadStream(this.#folder.pathOf(outputId), { highWaterMark: STAGE_BYTES })
-        await cas.put(digest, Blob.ofPath([bytes], { sizeBytes: digest.sizeBytes }), call)
+        return Blob.ofPath([bytes], { sizeBytes: digest.sizeBytes })
       }
-      const result = { outputFiles: [{ path: outputId, digest: digest.toMessage() }] }
-      await putBytes(actionCache, this.#keyOf(actionId), resultCodec.encode(result), call)
+      await this.#entries.putFile(actionId, outputId, digest, open, call)
     } finally {
       release()
     }
-  }
-
-  #keyOf(actionId: string): Digest {
-    return Digest.of(Buffer.from(`${KEY} ${actionId}`), this.#server.target.digestFunction).asKey()
   }
 
   /** Undefined for an action that the server does not know, and for a server that fails. */
@@ -138,7 +129,6 @@ export class GoCache {
     try {
       return await work()
     } catch (error) {
-      if (isStatus(error, 'NOT_FOUND')) return undefined
       if (!this.#isAway) this.#warn(`works without ${this.#server.target.address}: ${(error as Error).message}`)
       this.#isAway = true
       return undefined
