@@ -122,6 +122,7 @@ const mayImport = {
     'log',
     'base',
   ],
+  pages: ['builds', 'http', 'content', 'store/contract', 'stream', 'reapi', 'proto', ...common],
   'status-page': ['scheduler/scheduler', 'metrics', 'health', 'config', 'log', 'base'],
 }
 

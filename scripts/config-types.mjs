@@ -106,6 +106,7 @@ const services = [
   'http_cache',
   'worker_api',
   'health',
+  'pages',
   'admin',
   'metrics',
   'build_events',

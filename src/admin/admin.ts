@@ -81,9 +81,9 @@ export class Admin {
     ])
   }
 
-  /** The buttons of the status page. */
-  forms(path: string): WorkerForms {
-    return new WorkerForms(path.replace(/\/$/, ''), (change, request) => {
+  /** The buttons of the status page, which is at `home`. */
+  forms(path: string, home: string): WorkerForms {
+    return new WorkerForms(path.replace(/\/$/, ''), home, (change, request) => {
       this.#drain(request.query, change === 'drain', askedBy(request))
     })
   }

@@ -1,5 +1,6 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import { HttpError } from '../http/answer.js'
+import { formOf, refuseOtherSites } from '../http/forms.js'
 import { type HttpAnswer, type HttpRequest, pageRoute, type Route } from '../http/request.js'
 
 /** A form of the status page: where it is sent, and the token that it needs to carry. */
@@ -15,7 +16,6 @@ export type ChangeWorker = (change: WorkerChange, request: HttpRequest) => void
 
 /** A token and its name, with room for what a browser's extension adds. */
 const MAX_FORM_BYTES = 1024
-const TYPE = 'application/x-www-form-urlencoded'
 
 /**
  * Drain and undrain for people: POST, which another site can make a browser send, with the credentials that the browser
@@ -24,12 +24,14 @@ const TYPE = 'application/x-www-form-urlencoded'
  */
 export class WorkerForms {
   readonly #path: string
+  readonly #home: string
   readonly #change: ChangeWorker
   readonly #key = randomBytes(32)
 
-  /** `path` is that of the admin service, without a slash at its end. */
-  constructor(path: string, change: ChangeWorker) {
+  /** `path` is that of the admin service, without a slash at its end; `home` that of the page with the forms. */
+  constructor(path: string, home: string, change: ChangeWorker) {
     this.#path = path
+    this.#home = home
     this.#change = change
   }
 
@@ -50,17 +52,15 @@ export class WorkerForms {
   }
 
   async #answer(change: WorkerChange, request: HttpRequest): Promise<HttpAnswer> {
-    refuseOtherSites(request)
-    const [type = ''] = (request.headers.get('content-type') ?? '').split(';')
-    if (type.trim().toLowerCase() !== TYPE) throw new HttpError(415, `content-type ${type}: expected ${TYPE}`)
-    const bytes = await request.body.bytes(MAX_FORM_BYTES, request)
-    const token = Buffer.from(new URLSearchParams(bytes.toString()).get('token') ?? '', 'base64url')
+    refuseOtherSites(request, refused)
+    const form = await formOf(request, MAX_FORM_BYTES)
+    const token = Buffer.from(form.get('token') ?? '', 'base64url')
     const expected = this.#tokenOf(request.target, request.visitor?.identity)
     if (token.length !== expected.length || !timingSafeEqual(token, expected)) {
       throw refused('its token is missing, from before the last start, or of another page')
     }
     this.#change(change, request)
-    return { status: 303, headers: { location: '/' } }
+    return { status: 303, headers: { location: this.#home } }
   }
 
   #tokenOf(target: string, identity = ''): Buffer {
@@ -68,23 +68,6 @@ export class WorkerForms {
       .update(JSON.stringify([target, identity]))
       .digest()
   }
-}
-
-/** By what browsers say and pages cannot change. The address in `origin` is compared if there is nothing better. */
-const refuseOtherSites = ({ headers, host }: HttpRequest): void => {
-  const site = headers.get('sec-fetch-site')
-  if (site !== undefined && site !== 'same-origin') throw refused(`the browser says that it is ${site}`)
-  const origin = headers.get('origin')
-  if (site !== undefined || origin === undefined) return
-  const from = URL.canParse(origin) ? new URL(origin).host : origin
-  if (host === undefined || from !== withoutDefaultPort(host, origin))
-    throw refused(`it comes from ${from}, and this is ${host}`)
-}
-
-/** As URLs write it. */
-const withoutDefaultPort = (host: string, origin: string): string => {
-  const url = `${origin.replace(/:.*$/s, '')}://${host}`
-  return URL.canParse(url) ? new URL(url).host : host
 }
 
 const refused = (why: string): HttpError =>

@@ -14,6 +14,7 @@ import { Ledger } from '../ledger/ledger.js'
 import type { Log } from '../log/log.js'
 import { type SecretLearner, unhiddenSecrets } from '../log/secrets.js'
 import type { OtlpSettings } from '../otlp/settings.js'
+import type { Site } from '../pages/site.js'
 import { requestFacts } from '../proto/request-metadata.js'
 import type { Gate } from '../rpc/gate.js'
 import { Invocations } from '../rpc/invocations.js'
@@ -40,6 +41,7 @@ import { Instances } from './instances.js'
 import { limitsOf } from './listener-limits.js'
 import { type LogOutput, Observation } from './observation.js'
 import { warnOfOtherFolders } from './other-folders.js'
+import { ofPeople, openSite, pagesOf, STATUS_ADDRESS } from './pages.js'
 import { needRestart } from './reload.js'
 import { type Parts, resultsOf, serviceNamesOf, servicesOf, type WorkerFacts } from './services.js'
 import { LentStoresByKey, leavesResultsTo, startWorker, type WorkerContext } from './workers.js'
@@ -125,10 +127,13 @@ const start = async (
   observation.metrics.watchInvocations(invocations)
   const listeners = new Map<string, Listener>()
   const admin = new Admin(log)
+  const sites = new Map<string, Site>()
   for (const server of config.servers) {
     const gate = gateOf(server, security, [])
     const shownShare = config.global.log_call_share
-    const listenerParts = { gate, admin, resources, drainTime, ledger, clock, shownShare, invocations, records }
+    const site = openSite(server, clock)
+    if (site !== undefined) sites.set(server.name, site)
+    const listenerParts = { gate, admin, resources, drainTime, ledger, clock, shownShare, invocations, records, site }
     listeners.set(server.name, await openListener(server, listenerParts, observation))
   }
   await warnOfMachine(config, log)
@@ -173,6 +178,7 @@ const start = async (
     const listener = existing(listeners, server.name)
     const caches = httpCaches(server, parts, meters && ((cache) => meters.httpCaches.of(cache)))
     listener.serve(services, gateOf(server, security, services), caches)
+    sites.get(server.name)?.serve(pagesOf(parts))
   }
   resources.add('servers', async () => {
     await Promise.all([...listeners.values()].map((listener) => listener.close(drainTime.leftMs)))
@@ -250,6 +256,7 @@ interface ListenerParts {
   readonly shownShare: number
   readonly invocations: Invocations
   readonly records: RequestRecords
+  readonly site: Site | undefined
 }
 
 const adminRoutes = ({ services }: ServerConfig, admin: Admin): readonly Route[] =>
@@ -273,11 +280,12 @@ const methodAndTarget = ({ method, target }: HttpRequest) => ({ method, target }
  */
 const openListener = async (
   server: ServerConfig,
-  { gate, admin, resources, drainTime, ledger, clock, shownShare, invocations, records }: ListenerParts,
+  { gate, admin, resources, drainTime, ledger, clock, shownShare, invocations, records, site }: ListenerParts,
   observation: Observation,
 ): Promise<Listener> => {
   const { log, meters } = observation
-  const forms = server.services.admin && admin.forms(server.services.admin.path)
+  const home = site?.linkTo(STATUS_ADDRESS) ?? '/'
+  const forms = server.services.admin && admin.forms(server.services.admin.path, home)
   const tls = await tlsOf(server, resources, { clock, log })
   const { max_decoding_message_size, transport, compression } = server.listener
   const { max_connections: maxConnections, max_connections_per_address: maxConnectionsPerAddress } = server.listener
@@ -288,9 +296,10 @@ const openListener = async (
     services: [],
     awaited: serviceNamesOf(server),
     routes: [
-      ...observation.pagesOf(server, () => admin.overviews(), forms),
+      ...observation.pagesOf(server, { overviews: () => admin.overviews(), forms, home, site }),
       ...adminRoutes(server, admin),
-      ...(forms?.routes() ?? []),
+      ...(forms?.routes() ?? []).map((route) => ofPeople(route, site)),
+      ...(site?.routes() ?? []),
       ...startingHttpCaches(server),
     ],
     transport,

@@ -10,6 +10,7 @@ import type { Ledger } from '../ledger/ledger.js'
 import type { Log } from '../log/log.js'
 import { Metrics } from '../metrics/metrics.js'
 import type { OtlpSettings } from '../otlp/settings.js'
+import type { Site } from '../pages/site.js'
 import type { Tracer } from '../rpc/trace.js'
 import { structNameOf as schedulerStructName } from '../scheduler/kinds.js'
 import type { SchedulerOverview } from '../scheduler/scheduler.js'
@@ -19,6 +20,7 @@ import { statusPage } from '../status-page/status-page.js'
 import { Trends } from '../status-page/trends.js'
 import { structNameOf as storeStructName } from '../store/struct-name.js'
 import type { Resources } from '../work/resources.js'
+import { ofPeople } from './pages.js'
 
 /** The output of the log. Counts lines that it could not write. */
 export interface LogOutput {
@@ -40,7 +42,13 @@ export interface ObservationParts {
   readonly isStopping: () => boolean
 }
 
-type Overviews = () => ReadonlyMap<string, SchedulerOverview>
+interface StatusPageOf {
+  readonly overviews: () => ReadonlyMap<string, SchedulerOverview>
+  readonly forms: WorkerForms | undefined
+  /** Its path. */
+  readonly home: string
+  readonly site: Site | undefined
+}
 
 /** Of the checks in the background if no server has the health service. */
 const DEFAULT_HEALTH_TIMEOUT_S = 5
@@ -104,8 +112,8 @@ export class Observation {
     resources.add('health watch', this.health.watch(patienceMs, listener))
   }
 
-  /** The page of the metrics service; those of the health service, and with it the status page at `/`. */
-  pagesOf(server: ServerConfig, overviews: Overviews, forms: WorkerForms | undefined): readonly Route[] {
+  /** The page of the metrics service, those of the health service, and the status page of servers that have pages for people. */
+  pagesOf(server: ServerConfig, { overviews, forms, home, site }: StatusPageOf): readonly Route[] {
     const { services } = server
     const { health, metrics } = this
     const { config, clock, isStopping } = this.#parts
@@ -114,17 +122,16 @@ export class Observation {
     // They have data of all instances.
     const access = anonymous ? 'open' : 'operator'
     const own = metricsPath === undefined || ofMetrics === undefined ? [] : [pageRoute(metricsPath, ofMetrics, access)]
-    if (services.health === undefined) return own
+    if (services.health === undefined && site === undefined) return own
+    const shown = { health, metrics, recent: this.#recent, trends: this.#trends, overviews }
+    const links = { healthPath: services.health?.path, buildsLink: site?.linkTo('') }
+    const people = statusPage({ config, server, ...shown, clock, forms, ...links })
+    const status = ofPeople(pageRoute(home, page(people), 'operator'), site)
+    if (services.health === undefined) return [...own, status]
     const { path, timeout_seconds } = services.health
     const timeoutMs = timeout_seconds * 1000
-    const shown = { health, metrics, recent: this.#recent, trends: this.#trends, overviews }
-    const people = statusPage({ config, server, ...shown, clock, healthPath: path, forms })
     const probes = [...healthPages(path, { registry: health, timeoutMs, isStopping })]
-    return [
-      ...own,
-      pageRoute('/', page(people), 'operator'),
-      ...probes.map(([probe, work]) => pageRoute(probe, page(work), 'open')),
-    ]
+    return [...own, status, ...probes.map(([probe, work]) => pageRoute(probe, page(work), 'open'))]
   }
 
   /** The log becomes a component of the report with its first lost line. */

@@ -13,6 +13,7 @@ import type {
   InstanceOptions,
   ListenerOptions,
   MetricsServiceOptions,
+  PagesServiceOptions,
   PushServiceOptions,
   SchedulerConfig,
   SecurityOptions,
@@ -87,6 +88,7 @@ export interface ServicesConfig {
   readonly health?: HealthServiceOptions
   readonly admin?: AdminServiceOptions
   readonly metrics?: MetricsServiceOptions
+  readonly pages?: PagesServiceOptions
   /** Those of `experimental_bep` too. The same in all servers that have it. */
   readonly build_events?: BuildEventsServiceOptions
 }

@@ -72,10 +72,14 @@ const STATUSES: ReadonlyMap<string, number> = new Map([
   ['DEADLINE_EXCEEDED', 504],
 ])
 
+/** The status for an error; undefined for what only the log may know. */
+export const statusOf = (error: StatusError): number | undefined =>
+  error instanceof HttpError ? error.status : STATUSES.get(codeName(error.code))
+
 /** The answer for an error: its words, in plain text. What only the log may know is `internal error`. */
 export const answerOf = (error: StatusError): HttpAnswer => {
   if (error instanceof HttpError) return textAnswer(error.status, `${error.message}\n`, error.headers)
-  const status = STATUSES.get(codeName(error.code))
+  const status = statusOf(error)
   if (status === undefined) return textAnswer(500, 'internal error\n')
   return textAnswer(status, `${error.message}\n`, status === 401 ? CHALLENGE : retryAfter(error))
 }

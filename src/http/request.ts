@@ -29,6 +29,11 @@ export interface HttpRequest extends Call {
   readonly visitor: Visitor | undefined
   /** The instance that the request is for, for logs and stores. */
   instanceName: string
+  /**
+   * Identifies the caller on an open route, which sets `visitor`, as a route with this access does. `authorization` goes in
+   * place of the header that the caller did not send.
+   */
+  identify(access: Exclude<Access, 'open'>, authorization?: string): Promise<Visitor | undefined>
   /** Adds fields to the log line of this request. */
   note(fields: LogFields): void
 }

@@ -1,8 +1,8 @@
+import { countText, timeText } from '../base/quantities.js'
 import type { ActiveWorker } from '../metrics/execution-metrics.js'
 import type { ActionFacts, SchedulerOverview } from '../scheduler/scheduler.js'
 import { button, type Cell, code, escaped, mark, table, titled } from './html.js'
 import { ago, type Reader, type StatusPageParts } from './parts.js'
-import { countText, timeText } from './quantities.js'
 
 const MAX_ROWS = 100
 const MAX_WORKERS = 200

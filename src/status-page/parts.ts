@@ -1,10 +1,10 @@
 import type { Clock } from '../base/clock.js'
+import { timeText } from '../base/quantities.js'
 import type { Config, ServerConfig } from '../config/config.js'
 import type { HealthRegistry } from '../health/registry.js'
 import type { Metrics } from '../metrics/metrics.js'
 import type { SchedulerOverview } from '../scheduler/scheduler.js'
 import { type Html, titled } from './html.js'
-import { timeText } from './quantities.js'
 import type { RecentLines } from './recent-lines.js'
 import type { Trends } from './trends.js'
 
@@ -38,7 +38,10 @@ export interface StatusPageParts {
   /** Of the schedulers that have their queue in this process, by name. */
   readonly overviews: () => ReadonlyMap<string, SchedulerOverview>
   readonly clock: Clock
-  readonly healthPath: string
+  /** Undefined if the server has no health service. */
+  readonly healthPath: string | undefined
+  /** The pages about builds; undefined if the server has none. */
+  readonly buildsLink: string | undefined
   /** Undefined if the server has no admin service. */
   readonly forms: WorkerForms | undefined
 }

@@ -1,8 +1,8 @@
+import { countText, timeText } from '../base/quantities.js'
 import type { Answer } from '../health/registry.js'
 import { isBroken, reasonOf, stateOf } from '../health/report.js'
 import { code, escaped, type Html, mark, type Tone, table } from './html.js'
 import type { StatusPageParts } from './parts.js'
-import { countText, timeText } from './quantities.js'
 
 const MAX_REASONS = 8
 

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { timeText } from '../base/quantities.js'
 import { version } from '../base/version.js'
 import type { Config } from '../config/config.js'
 import { addressText } from '../config/value/address.js'
@@ -8,7 +9,6 @@ import { connect } from './connect.js'
 import { escaped, mark, page, section, table } from './html.js'
 import { ago, type Reader, type StatusPageParts } from './parts.js'
 import { badge, components } from './problems.js'
-import { timeText } from './quantities.js'
 import { httpCaches, stores } from './stores.js'
 import { STYLE } from './style.js'
 
@@ -61,13 +61,18 @@ export const statusPage = (parts: StatusPageParts) => {
 const hostOf = ({ server: { listener } }: StatusPageParts): string => addressText(listener)
 
 const head = (parts: StatusPageParts, release: string, answers: readonly Answer[]): string => {
-  const { clock, metrics, healthPath } = parts
+  const { clock, metrics, healthPath, buildsLink } = parts
   const { word, list } = badge(answers, parts)
   const facts = `version ${release}, running for ${timeText(clock.now() - metrics.startedMs)}`
-  const link = `<a href="${escaped(healthPath)}">${escaped(healthPath)}</a>`
   const time = new Date(clock.now()).toISOString()
-  return `<h1>remexec ${word}</h1>\n<p class="facts">${escaped(facts)}, ${time}; for probes: ${link}</p>\n${list}`
+  const links = [
+    healthPath === undefined ? '' : `; for probes: ${linkTo(healthPath, healthPath)}`,
+    buildsLink === undefined ? '' : `; ${linkTo(buildsLink, 'builds')}`,
+  ]
+  return `<h1>remexec ${word}</h1>\n<p class="facts">${escaped(facts)}, ${time}${links.join('')}</p>\n${list}`
 }
+
+const linkTo = (path: string, text: string): string => `<a href="${escaped(path)}">${escaped(text)}</a>`
 
 const served = ({ servers }: Config): string =>
   table(

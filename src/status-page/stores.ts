@@ -1,7 +1,7 @@
+import { countText, shareText, sizeText, timeText } from '../base/quantities.js'
 import type { CacheSeries } from '../metrics/store-metrics.js'
 import { type Cell, escaped, Html, table } from './html.js'
 import type { StatusPageParts } from './parts.js'
-import { countText, shareText, sizeText, timeText } from './quantities.js'
 
 const MAX_DEPTH = 3
 

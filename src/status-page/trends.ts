@@ -1,8 +1,8 @@
 import type { Clock } from '../base/clock.js'
+import { countText, sizeText } from '../base/quantities.js'
 import type { Metrics } from '../metrics/metrics.js'
 import type { CacheSeries } from '../metrics/store-metrics.js'
 import { escaped } from './html.js'
-import { countText, sizeText } from './quantities.js'
 
 const PERIOD_MS = 30_000
 /** An hour. */

@@ -21,7 +21,7 @@ const memory = { memory: { eviction_policy: { max_bytes: '10mb' } } }
 /** A server of all services, for the instances `main` and `other`, with this `security`. */
 export const startGuarded = async (
   t: Test,
-  security: object,
+  security: object | undefined,
   http: object = {},
   ac: object = memory,
   services: object = {},

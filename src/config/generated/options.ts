@@ -1524,6 +1524,24 @@ export interface HealthServiceOptions {
 }
 
 /**
+ * Pages for people: builds, their logs, tests and cache hits, actions, and the state of the server. They show builds of all servers of the configuration. Without `security` everybody who reaches the port sees them; with it a reader needs `read_ac` in the instance of a build, and logs in by a form, by the header authorization, by a client certificate or by the header of a proxy. docs/builds.md shows how to use them.
+ */
+export interface PagesServiceOptions {
+  /**
+   * Where they begin; starts with a slash. Other services of the port keep their paths.
+   */
+  readonly path: string
+  /**
+   * The address by which people reach the pages, without `path`, for example `https://builds.example.com`. Links in messages to clients begin with it; without it there are none. With `https` the session of a reader is only sent over TLS.
+   */
+  readonly address?: string
+  /**
+   * How long a reader who logged in by the form stays so. Sessions also end with the process.
+   */
+  readonly session_s: number
+}
+
+/**
  * Workers and queue as JSON over plain HTTP. `GET path` shows them. `PUT` and `DELETE path/drain?scheduler=S&worker=ID` drain and undrain a worker. `DELETE path/operation?name=NAME` cancels an operation. `PUT path/profile?seconds=10` gives a CPU profile, `PUT path/heap` a heap snapshot. Every caller may use it unless `security` limits `administer`: put it on a separate server, on an address that only operators reach.
  */
 export interface AdminServiceOptions {

@@ -11545,7 +11545,7 @@ return errors === 0;
 }
 validate224.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema102 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/services.json","title":"Services","description":"The services of a server; several may share its port.","type":"object","properties":{"cas":{"description":"Content addressable storage. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/cas.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/cas.json"},"x-also-called":["content_addressable_storage"]},"ac":{"description":"Action cache. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/ac.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/ac.json"},"x-also-called":["action_cache"]},"capabilities":{"description":"Capabilities. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/capabilities.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/capabilities.json"}},"execution":{"description":"Remote execution. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/execution.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/execution.json"},"x-also-called":["remote_execution"]},"bytestream":{"description":"ByteStream. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/bytestream.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/bytestream.json"},"properties":{"cas_stores":{"description":"Older form: store name by instance name, with the other settings beside it.","deprecated":true,"type":"object","additionalProperties":{"type":"string","x-names":"stores"}},"max_bytes_per_stream":{"$ref":"https://remexec.invalid/schema/service/bytestream.json#/properties/max_bytes_per_stream"},"persist_stream_on_disconnect_timeout_s":{"$ref":"https://remexec.invalid/schema/service/bytestream.json#/properties/persist_stream_on_disconnect_timeout_s"},"persist_stream_on_disconnect_timeout":{"$ref":"https://remexec.invalid/schema/service/bytestream.json#/properties/persist_stream_on_disconnect_timeout"},"max_decoding_message_size":{"description":"No longer used here: see `listener.http.max_decoding_message_size`.","deprecated":true,"x-ignored":true}},"x-shared-form":{"key":"cas_stores","field":"cas_store"},"x-also-called":["byte_stream"]},"fetch":{"description":"Remote Asset Fetch. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/fetch.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/fetch.json"},"x-also-called":["remote_asset_fetch"]},"push":{"description":"Remote Asset Push. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/push.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/push.json"},"x-also-called":["remote_asset_push"]},"http_cache":{"description":"Caches of build tools over HTTP. An array of entries with `path`, or an object by path.","type":["array","object"],"x-key":"path","items":{"$ref":"https://remexec.invalid/schema/service/http_cache.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/http_cache.json"}},"worker_api":{"$ref":"https://remexec.invalid/schema/service/worker_api.json"},"experimental_bep":{"$ref":"https://remexec.invalid/schema/service/experimental_bep.json"},"build_events":{"$ref":"https://remexec.invalid/schema/service/build_events.json"},"admin":{"$ref":"https://remexec.invalid/schema/service/admin.json"},"metrics":{"$ref":"https://remexec.invalid/schema/service/metrics.json"},"health":{"$ref":"https://remexec.invalid/schema/service/health.json"},"health_status":{"description":"Another spelling of `health`.","x-alias-of":"health","x-alias-is-fine":true,"$ref":"https://remexec.invalid/schema/service/health.json"},"experimental_prometheus":{"description":"No longer used.","deprecated":true,"x-ignored":true}},"additionalProperties":false};
+const schema102 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/services.json","title":"Services","description":"The services of a server; several may share its port.","type":"object","properties":{"cas":{"description":"Content addressable storage. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/cas.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/cas.json"},"x-also-called":["content_addressable_storage"]},"ac":{"description":"Action cache. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/ac.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/ac.json"},"x-also-called":["action_cache"]},"capabilities":{"description":"Capabilities. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/capabilities.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/capabilities.json"}},"execution":{"description":"Remote execution. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/execution.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/execution.json"},"x-also-called":["remote_execution"]},"bytestream":{"description":"ByteStream. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/bytestream.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/bytestream.json"},"properties":{"cas_stores":{"description":"Older form: store name by instance name, with the other settings beside it.","deprecated":true,"type":"object","additionalProperties":{"type":"string","x-names":"stores"}},"max_bytes_per_stream":{"$ref":"https://remexec.invalid/schema/service/bytestream.json#/properties/max_bytes_per_stream"},"persist_stream_on_disconnect_timeout_s":{"$ref":"https://remexec.invalid/schema/service/bytestream.json#/properties/persist_stream_on_disconnect_timeout_s"},"persist_stream_on_disconnect_timeout":{"$ref":"https://remexec.invalid/schema/service/bytestream.json#/properties/persist_stream_on_disconnect_timeout"},"max_decoding_message_size":{"description":"No longer used here: see `listener.http.max_decoding_message_size`.","deprecated":true,"x-ignored":true}},"x-shared-form":{"key":"cas_stores","field":"cas_store"},"x-also-called":["byte_stream"]},"fetch":{"description":"Remote Asset Fetch. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/fetch.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/fetch.json"},"x-also-called":["remote_asset_fetch"]},"push":{"description":"Remote Asset Push. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/push.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/push.json"},"x-also-called":["remote_asset_push"]},"http_cache":{"description":"Caches of build tools over HTTP. An array of entries with `path`, or an object by path.","type":["array","object"],"x-key":"path","items":{"$ref":"https://remexec.invalid/schema/service/http_cache.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/http_cache.json"}},"worker_api":{"$ref":"https://remexec.invalid/schema/service/worker_api.json"},"experimental_bep":{"$ref":"https://remexec.invalid/schema/service/experimental_bep.json"},"build_events":{"$ref":"https://remexec.invalid/schema/service/build_events.json"},"pages":{"$ref":"https://remexec.invalid/schema/service/pages.json"},"admin":{"$ref":"https://remexec.invalid/schema/service/admin.json"},"metrics":{"$ref":"https://remexec.invalid/schema/service/metrics.json"},"health":{"$ref":"https://remexec.invalid/schema/service/health.json"},"health_status":{"description":"Another spelling of `health`.","x-alias-of":"health","x-alias-is-fine":true,"$ref":"https://remexec.invalid/schema/service/health.json"},"experimental_prometheus":{"description":"No longer used.","deprecated":true,"x-ignored":true}},"additionalProperties":false};
 const schema103 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/cas.json","title":"cas","description":"Content addressable storage for one instance. ByteStream and Capabilities for the instance come with it.","type":"object","properties":{"instance_name":{"description":"The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`. `*` serves every name that has no entry of its own in this list.","type":"string","default":"","x-instance":true},"cas_store":{"description":"The store of its blobs.","type":"string","x-names":"stores"},"experimental_chunking":{"title":"Chunking","description":"Serve SplitBlob and SpliceBlob with FAST_CDC_2020 chunks, and announce them. Clients then transfer only the changed chunks of a large blob. For ten minutes after a SplitBlob answer the server touches its chunks every 30 seconds, so that a store evicts them only if it takes in more than its own size within 30 seconds. It does not touch stores that do not evict by use (object stores).","type":"object","properties":{"index_store":{"description":"The store of the chunk lists, so that a blob is split once; the chunks themselves go to `cas_store`. It must be a separate store. Without it each SplitBlob splits the blob again. The same holds if `cas_store` is a `grpc` store.","type":"string","x-names":"stores"},"avg_chunk_size_bytes":{"description":"Target chunk size, from 1 KiB to 1 MiB. Chunks have a quarter of it to four times as much. Blobs of up to four times this size should not be chunked.","type":["integer","string"],"x-value":"size","default":524288,"x-zero-is-default":true},"max_chunk_count":{"description":"Most chunks of a blob. A blob that would have more is neither split nor spliced.","type":["integer","string"],"x-value":"count","minimum":0,"default":50000,"x-zero-is-default":true}},"additionalProperties":false}},"additionalProperties":false,"x-lenient":"array","required":["cas_store"]};
 
 function validate229(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -13606,11 +13606,11 @@ return errors === 0;
 }
 validate265.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema118 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/admin.json","title":"admin","description":"Workers and queue as JSON over plain HTTP. `GET path` shows them. `PUT` and `DELETE path/drain?scheduler=S&worker=ID` drain and undrain a worker. `DELETE path/operation?name=NAME` cancels an operation. `PUT path/profile?seconds=10` gives a CPU profile, `PUT path/heap` a heap snapshot. Every caller may use it unless `security` limits `administer`: put it on a separate server, on an address that only operators reach.","type":"object","properties":{"path":{"description":"Its path; starts with a slash.","type":"string","default":"/admin","pattern":"^(/[!\"$->@-~]*)?$","x-expected":"a path that starts with a slash, without blanks, ? and #","x-empty-is-default":true}},"additionalProperties":false};
-const pattern5 = new RegExp("^(/[!\"$->@-~]*)?$", "u");
+const schema118 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/pages.json","title":"pages","description":"Pages for people: builds, their logs, tests and cache hits, actions, and the state of the server. They show builds of all servers of the configuration. Without `security` everybody who reaches the port sees them; with it a reader needs `read_ac` in the instance of a build, and logs in by a form, by the header authorization, by a client certificate or by the header of a proxy. docs/builds.md shows how to use them.","type":"object","properties":{"path":{"description":"Where they begin; starts with a slash. Other services of the port keep their paths.","type":"string","default":"/","pattern":"^/[A-Za-z0-9._~/-]*$","x-expected":"a path of letters, digits and ._~- that starts with a slash"},"address":{"description":"The address by which people reach the pages, without `path`, for example `https://builds.example.com`. Links in messages to clients begin with it; without it there are none. With `https` the session of a reader is only sent over TLS.","type":"string","pattern":"^https?://[^/?# ]+$","x-expected":"http:// or https://, a host, and nothing behind it"},"session_s":{"description":"How long a reader who logged in by the form stays so. Sessions also end with the process.","type":["integer","string"],"x-value":"duration","minimum":60,"maximum":2592000,"default":43200}},"additionalProperties":false};
+const pattern6 = new RegExp("^https?://[^/?# ]+$", "u");
 
 function validate267(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="https://remexec.invalid/schema/service/admin.json" */;
+/*# sourceURL="https://remexec.invalid/schema/service/pages.json" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate267.evaluated;
@@ -13622,7 +13622,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
-if(!(key0 === "path")){
+if(!(((key0 === "path") || (key0 === "address")) || (key0 === "session_s"))){
 const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema118,data};
 if(vErrors === null){
 vErrors = [err0];
@@ -13636,8 +13636,8 @@ errors++;
 if(data.path !== undefined){
 let data0 = data.path;
 if(typeof data0 === "string"){
-if(!pattern5.test(data0)){
-const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/pattern",keyword:"pattern",params:{pattern: "^(/[!\"$->@-~]*)?$"},message:"must match pattern \""+"^(/[!\"$->@-~]*)?$"+"\"",schema:"^(/[!\"$->@-~]*)?$",parentSchema:schema118.properties.path,data:data0};
+if(!pattern4.test(data0)){
+const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/pattern",keyword:"pattern",params:{pattern: "^/[A-Za-z0-9._~/-]*$"},message:"must match pattern \""+"^/[A-Za-z0-9._~/-]*$"+"\"",schema:"^/[A-Za-z0-9._~/-]*$",parentSchema:schema118.properties.path,data:data0};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -13658,9 +13658,11 @@ vErrors.push(err2);
 errors++;
 }
 }
-}
-else {
-const err3 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema118.type,parentSchema:schema118,data};
+if(data.address !== undefined){
+let data1 = data.address;
+if(typeof data1 === "string"){
+if(!pattern6.test(data1)){
+const err3 = {instancePath:instancePath+"/address",schemaPath:"#/properties/address/pattern",keyword:"pattern",params:{pattern: "^https?://[^/?# ]+$"},message:"must match pattern \""+"^https?://[^/?# ]+$"+"\"",schema:"^https?://[^/?# ]+$",parentSchema:schema118.properties.address,data:data1};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -13669,15 +13671,85 @@ vErrors.push(err3);
 }
 errors++;
 }
+}
+else {
+const err4 = {instancePath:instancePath+"/address",schemaPath:"#/properties/address/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema118.properties.address.type,parentSchema:schema118.properties.address,data:data1};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+if(data.session_s !== undefined){
+let data2 = data.session_s;
+if((!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))) && (typeof data2 !== "string")){
+const err5 = {instancePath:instancePath+"/session_s",schemaPath:"#/properties/session_s/type",keyword:"type",params:{type: schema118.properties.session_s.type},message:"must be integer,string",schema:schema118.properties.session_s.type,parentSchema:schema118.properties.session_s,data:data2};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+const reason0 = checkScalar.call(this, "duration", data2, schema118.properties.session_s, instancePath+"/session_s");
+if(reason0 !== undefined){
+const err6 = {instancePath:instancePath+"/session_s",schemaPath:"#/properties/session_s/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration",parentSchema:schema118.properties.session_s,data:data2};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 > 2592000 || isNaN(data2)){
+const err7 = {instancePath:instancePath+"/session_s",schemaPath:"#/properties/session_s/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2592000},message:"must be <= 2592000",schema:2592000,parentSchema:schema118.properties.session_s,data:data2};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+if(data2 < 60 || isNaN(data2)){
+const err8 = {instancePath:instancePath+"/session_s",schemaPath:"#/properties/session_s/minimum",keyword:"minimum",params:{comparison: ">=", limit: 60},message:"must be >= 60",schema:60,parentSchema:schema118.properties.session_s,data:data2};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+}
+}
+else {
+const err9 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema118.type,parentSchema:schema118,data};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
 validate267.errors = vErrors;
 return errors === 0;
 }
 validate267.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema119 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/metrics.json","title":"metrics","description":"A page of metrics for Prometheus, in its text form. Without this service there is none, and metrics are only sent by OTLP. With `security` it needs the permission `administer`.","type":"object","properties":{"path":{"description":"Its path; starts with a slash.","type":"string","default":"/metrics","pattern":"^(/[!\"$->@-~]*)?$","x-expected":"a path that starts with a slash, without blanks, ? and #","x-empty-is-default":true},"anonymous":{"description":"Everybody who reaches the port may read the page, also with `security`. It names stores and workers and tells how much they are used.","type":["boolean","string"],"x-value":"bool","default":false}},"additionalProperties":false};
+const schema119 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/admin.json","title":"admin","description":"Workers and queue as JSON over plain HTTP. `GET path` shows them. `PUT` and `DELETE path/drain?scheduler=S&worker=ID` drain and undrain a worker. `DELETE path/operation?name=NAME` cancels an operation. `PUT path/profile?seconds=10` gives a CPU profile, `PUT path/heap` a heap snapshot. Every caller may use it unless `security` limits `administer`: put it on a separate server, on an address that only operators reach.","type":"object","properties":{"path":{"description":"Its path; starts with a slash.","type":"string","default":"/admin","pattern":"^(/[!\"$->@-~]*)?$","x-expected":"a path that starts with a slash, without blanks, ? and #","x-empty-is-default":true}},"additionalProperties":false};
+const pattern7 = new RegExp("^(/[!\"$->@-~]*)?$", "u");
 
 function validate269(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="https://remexec.invalid/schema/service/metrics.json" */;
+/*# sourceURL="https://remexec.invalid/schema/service/admin.json" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate269.evaluated;
@@ -13689,7 +13761,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
-if(!((key0 === "path") || (key0 === "anonymous"))){
+if(!(key0 === "path")){
 const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema119,data};
 if(vErrors === null){
 vErrors = [err0];
@@ -13703,7 +13775,7 @@ errors++;
 if(data.path !== undefined){
 let data0 = data.path;
 if(typeof data0 === "string"){
-if(!pattern5.test(data0)){
+if(!pattern7.test(data0)){
 const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/pattern",keyword:"pattern",params:{pattern: "^(/[!\"$->@-~]*)?$"},message:"must match pattern \""+"^(/[!\"$->@-~]*)?$"+"\"",schema:"^(/[!\"$->@-~]*)?$",parentSchema:schema119.properties.path,data:data0};
 if(vErrors === null){
 vErrors = [err1];
@@ -13725,10 +13797,9 @@ vErrors.push(err2);
 errors++;
 }
 }
-if(data.anonymous !== undefined){
-let data1 = data.anonymous;
-if((typeof data1 !== "boolean") && (typeof data1 !== "string")){
-const err3 = {instancePath:instancePath+"/anonymous",schemaPath:"#/properties/anonymous/type",keyword:"type",params:{type: schema119.properties.anonymous.type},message:"must be boolean,string",schema:schema119.properties.anonymous.type,parentSchema:schema119.properties.anonymous,data:data1};
+}
+else {
+const err3 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema119.type,parentSchema:schema119,data};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -13737,38 +13808,15 @@ vErrors.push(err3);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "bool", data1, schema119.properties.anonymous, instancePath+"/anonymous");
-if(reason0 !== undefined){
-const err4 = {instancePath:instancePath+"/anonymous",schemaPath:"#/properties/anonymous/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema119.properties.anonymous,data:data1};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-}
-}
-else {
-const err5 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema119.type,parentSchema:schema119,data};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-}
 validate269.errors = vErrors;
 return errors === 0;
 }
 validate269.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema120 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/health.json","title":"health","description":"Plain HTTP health report on the port of the server: 200, or 503 when a component failed or did not answer in time.","type":"object","properties":{"path":{"description":"Its path; starts with a slash.","type":"string","default":"/status","pattern":"^(/[!\"$->@-~]*)?$","x-expected":"a path that starts with a slash, without blanks, ? and #","x-empty-is-default":true},"timeout_seconds":{"description":"Seconds each component has to answer.","type":["integer","string"],"x-value":"count","minimum":0,"default":5,"x-zero-is-default":true}},"additionalProperties":false};
+const schema120 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/metrics.json","title":"metrics","description":"A page of metrics for Prometheus, in its text form. Without this service there is none, and metrics are only sent by OTLP. With `security` it needs the permission `administer`.","type":"object","properties":{"path":{"description":"Its path; starts with a slash.","type":"string","default":"/metrics","pattern":"^(/[!\"$->@-~]*)?$","x-expected":"a path that starts with a slash, without blanks, ? and #","x-empty-is-default":true},"anonymous":{"description":"Everybody who reaches the port may read the page, also with `security`. It names stores and workers and tells how much they are used.","type":["boolean","string"],"x-value":"bool","default":false}},"additionalProperties":false};
 
 function validate271(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="https://remexec.invalid/schema/service/health.json" */;
+/*# sourceURL="https://remexec.invalid/schema/service/metrics.json" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate271.evaluated;
@@ -13780,7 +13828,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
-if(!((key0 === "path") || (key0 === "timeout_seconds"))){
+if(!((key0 === "path") || (key0 === "anonymous"))){
 const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema120,data};
 if(vErrors === null){
 vErrors = [err0];
@@ -13794,7 +13842,7 @@ errors++;
 if(data.path !== undefined){
 let data0 = data.path;
 if(typeof data0 === "string"){
-if(!pattern5.test(data0)){
+if(!pattern7.test(data0)){
 const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/pattern",keyword:"pattern",params:{pattern: "^(/[!\"$->@-~]*)?$"},message:"must match pattern \""+"^(/[!\"$->@-~]*)?$"+"\"",schema:"^(/[!\"$->@-~]*)?$",parentSchema:schema120.properties.path,data:data0};
 if(vErrors === null){
 vErrors = [err1];
@@ -13816,10 +13864,10 @@ vErrors.push(err2);
 errors++;
 }
 }
-if(data.timeout_seconds !== undefined){
-let data1 = data.timeout_seconds;
-if((!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))) && (typeof data1 !== "string")){
-const err3 = {instancePath:instancePath+"/timeout_seconds",schemaPath:"#/properties/timeout_seconds/type",keyword:"type",params:{type: schema120.properties.timeout_seconds.type},message:"must be integer,string",schema:schema120.properties.timeout_seconds.type,parentSchema:schema120.properties.timeout_seconds,data:data1};
+if(data.anonymous !== undefined){
+let data1 = data.anonymous;
+if((typeof data1 !== "boolean") && (typeof data1 !== "string")){
+const err3 = {instancePath:instancePath+"/anonymous",schemaPath:"#/properties/anonymous/type",keyword:"type",params:{type: schema120.properties.anonymous.type},message:"must be boolean,string",schema:schema120.properties.anonymous.type,parentSchema:schema120.properties.anonymous,data:data1};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -13828,9 +13876,100 @@ vErrors.push(err3);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "count", data1, schema120.properties.timeout_seconds, instancePath+"/timeout_seconds");
+const reason0 = checkScalar.call(this, "bool", data1, schema120.properties.anonymous, instancePath+"/anonymous");
 if(reason0 !== undefined){
-const err4 = {instancePath:instancePath+"/timeout_seconds",schemaPath:"#/properties/timeout_seconds/x-value",keyword:"x-value",params:{},message:reason0,schema:"count",parentSchema:schema120.properties.timeout_seconds,data:data1};
+const err4 = {instancePath:instancePath+"/anonymous",schemaPath:"#/properties/anonymous/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema120.properties.anonymous,data:data1};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+}
+else {
+const err5 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema120.type,parentSchema:schema120,data};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+validate271.errors = vErrors;
+return errors === 0;
+}
+validate271.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const schema121 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/health.json","title":"health","description":"Plain HTTP health report on the port of the server: 200, or 503 when a component failed or did not answer in time.","type":"object","properties":{"path":{"description":"Its path; starts with a slash.","type":"string","default":"/status","pattern":"^(/[!\"$->@-~]*)?$","x-expected":"a path that starts with a slash, without blanks, ? and #","x-empty-is-default":true},"timeout_seconds":{"description":"Seconds each component has to answer.","type":["integer","string"],"x-value":"count","minimum":0,"default":5,"x-zero-is-default":true}},"additionalProperties":false};
+
+function validate273(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="https://remexec.invalid/schema/service/health.json" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate273.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+for(const key0 in data){
+if(!((key0 === "path") || (key0 === "timeout_seconds"))){
+const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema121,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+}
+if(data.path !== undefined){
+let data0 = data.path;
+if(typeof data0 === "string"){
+if(!pattern7.test(data0)){
+const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/pattern",keyword:"pattern",params:{pattern: "^(/[!\"$->@-~]*)?$"},message:"must match pattern \""+"^(/[!\"$->@-~]*)?$"+"\"",schema:"^(/[!\"$->@-~]*)?$",parentSchema:schema121.properties.path,data:data0};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+else {
+const err2 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema121.properties.path.type,parentSchema:schema121.properties.path,data:data0};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+if(data.timeout_seconds !== undefined){
+let data1 = data.timeout_seconds;
+if((!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))) && (typeof data1 !== "string")){
+const err3 = {instancePath:instancePath+"/timeout_seconds",schemaPath:"#/properties/timeout_seconds/type",keyword:"type",params:{type: schema121.properties.timeout_seconds.type},message:"must be integer,string",schema:schema121.properties.timeout_seconds.type,parentSchema:schema121.properties.timeout_seconds,data:data1};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+const reason0 = checkScalar.call(this, "count", data1, schema121.properties.timeout_seconds, instancePath+"/timeout_seconds");
+if(reason0 !== undefined){
+const err4 = {instancePath:instancePath+"/timeout_seconds",schemaPath:"#/properties/timeout_seconds/x-value",keyword:"x-value",params:{},message:reason0,schema:"count",parentSchema:schema121.properties.timeout_seconds,data:data1};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -13841,7 +13980,7 @@ errors++;
 }
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 < 0 || isNaN(data1)){
-const err5 = {instancePath:instancePath+"/timeout_seconds",schemaPath:"#/properties/timeout_seconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema120.properties.timeout_seconds,data:data1};
+const err5 = {instancePath:instancePath+"/timeout_seconds",schemaPath:"#/properties/timeout_seconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema121.properties.timeout_seconds,data:data1};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -13854,7 +13993,7 @@ errors++;
 }
 }
 else {
-const err6 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema120.type,parentSchema:schema120,data};
+const err6 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema121.type,parentSchema:schema121,data};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -13863,10 +14002,10 @@ vErrors.push(err6);
 }
 errors++;
 }
-validate271.errors = vErrors;
+validate273.errors = vErrors;
 return errors === 0;
 }
-validate271.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate273.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
 function validate228(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -14199,27 +14338,33 @@ vErrors = vErrors === null ? validate265.errors : vErrors.concat(validate265.err
 errors = vErrors.length;
 }
 }
-if(data.admin !== undefined){
-if(!(validate267.call(this, data.admin, {instancePath:instancePath+"/admin",parentData:data,parentDataProperty:"admin",rootData,dynamicAnchors}))){
+if(data.pages !== undefined){
+if(!(validate267.call(this, data.pages, {instancePath:instancePath+"/pages",parentData:data,parentDataProperty:"pages",rootData,dynamicAnchors}))){
 vErrors = vErrors === null ? validate267.errors : vErrors.concat(validate267.errors);
 errors = vErrors.length;
 }
 }
-if(data.metrics !== undefined){
-if(!(validate269.call(this, data.metrics, {instancePath:instancePath+"/metrics",parentData:data,parentDataProperty:"metrics",rootData,dynamicAnchors}))){
+if(data.admin !== undefined){
+if(!(validate269.call(this, data.admin, {instancePath:instancePath+"/admin",parentData:data,parentDataProperty:"admin",rootData,dynamicAnchors}))){
 vErrors = vErrors === null ? validate269.errors : vErrors.concat(validate269.errors);
 errors = vErrors.length;
 }
 }
-if(data.health !== undefined){
-if(!(validate271.call(this, data.health, {instancePath:instancePath+"/health",parentData:data,parentDataProperty:"health",rootData,dynamicAnchors}))){
+if(data.metrics !== undefined){
+if(!(validate271.call(this, data.metrics, {instancePath:instancePath+"/metrics",parentData:data,parentDataProperty:"metrics",rootData,dynamicAnchors}))){
 vErrors = vErrors === null ? validate271.errors : vErrors.concat(validate271.errors);
 errors = vErrors.length;
 }
 }
+if(data.health !== undefined){
+if(!(validate273.call(this, data.health, {instancePath:instancePath+"/health",parentData:data,parentDataProperty:"health",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate273.errors : vErrors.concat(validate273.errors);
+errors = vErrors.length;
+}
+}
 if(data.health_status !== undefined){
-if(!(validate271.call(this, data.health_status, {instancePath:instancePath+"/health_status",parentData:data,parentDataProperty:"health_status",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate271.errors : vErrors.concat(validate271.errors);
+if(!(validate273.call(this, data.health_status, {instancePath:instancePath+"/health_status",parentData:data,parentDataProperty:"health_status",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate273.errors : vErrors.concat(validate273.errors);
 errors = vErrors.length;
 }
 }
@@ -14413,13 +14558,13 @@ return errors === 0;
 }
 validate223.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema121 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/instance.json","title":"Instance","description":"Settings of one instance, whichever server and service it is reached by.","type":"object","properties":{"instance_name":{"description":"The name of the instance, as in the services.","type":"string","default":"","x-instance":true},"isolate":{"description":"Separate its blobs and results from those of other instances that use the same stores. An instance then finds only its own content, whatever digest is asked for, and content uploaded by several instances is stored once for each. Every instance that uses these stores must be isolated. Left out: a caller that knows the digest of a blob can read the blob.","type":["boolean","string"],"x-value":"bool","default":false},"max_stored_bytes":{"description":"Most bytes that this instance keeps in each of the stores it shares. Above that its own least recently used blobs are evicted. A blob that does not fit at all is rejected with RESOURCE_EXHAUSTED, and so are concurrent uploads that exceed the limit together. Needs an isolated instance, because a shared blob has no owner. Counting starts with the process; older blobs count from their first use.","type":["integer","string"],"x-value":"size","minimum":1},"retention":{"description":"Keep what this instance uploads, reads or finds for at least this long, if its stores promise less (`retention` of `memory` and `filesystem`, `key_ttl_s` of `redis_store`). Take it for builds that take longer than the others', such as releases; not for every instance, because then the store itself should promise more. Left out: what the stores promise.","type":["integer","string"],"x-value":"duration","minimum":1,"maximum":31536000},"max_blob_size":{"description":"The largest blob that a client may upload to this instance. A larger one is rejected with INVALID_ARGUMENT before its content is read; GetCapabilities announces the limit (max_cas_blob_size_bytes). Take it if single outputs, such as disk images, push everything else out of a small cache: clients then keep such outputs to themselves. Outputs of actions on workers are not limited by it. Left out: a blob may be as large as its store allows.","type":["integer","string"],"x-value":"size","minimum":1}},"additionalProperties":false,"x-lenient":"array"};
+const schema122 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/instance.json","title":"Instance","description":"Settings of one instance, whichever server and service it is reached by.","type":"object","properties":{"instance_name":{"description":"The name of the instance, as in the services.","type":"string","default":"","x-instance":true},"isolate":{"description":"Separate its blobs and results from those of other instances that use the same stores. An instance then finds only its own content, whatever digest is asked for, and content uploaded by several instances is stored once for each. Every instance that uses these stores must be isolated. Left out: a caller that knows the digest of a blob can read the blob.","type":["boolean","string"],"x-value":"bool","default":false},"max_stored_bytes":{"description":"Most bytes that this instance keeps in each of the stores it shares. Above that its own least recently used blobs are evicted. A blob that does not fit at all is rejected with RESOURCE_EXHAUSTED, and so are concurrent uploads that exceed the limit together. Needs an isolated instance, because a shared blob has no owner. Counting starts with the process; older blobs count from their first use.","type":["integer","string"],"x-value":"size","minimum":1},"retention":{"description":"Keep what this instance uploads, reads or finds for at least this long, if its stores promise less (`retention` of `memory` and `filesystem`, `key_ttl_s` of `redis_store`). Take it for builds that take longer than the others', such as releases; not for every instance, because then the store itself should promise more. Left out: what the stores promise.","type":["integer","string"],"x-value":"duration","minimum":1,"maximum":31536000},"max_blob_size":{"description":"The largest blob that a client may upload to this instance. A larger one is rejected with INVALID_ARGUMENT before its content is read; GetCapabilities announces the limit (max_cas_blob_size_bytes). Take it if single outputs, such as disk images, push everything else out of a small cache: clients then keep such outputs to themselves. Outputs of actions on workers are not limited by it. Left out: a blob may be as large as its store allows.","type":["integer","string"],"x-value":"size","minimum":1}},"additionalProperties":false,"x-lenient":"array"};
 
-function validate277(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate279(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/instance.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate277.evaluated;
+const evaluated0 = validate279.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -14429,7 +14574,7 @@ evaluated0.items = undefined;
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
 if(!(((((key0 === "instance_name") || (key0 === "isolate")) || (key0 === "max_stored_bytes")) || (key0 === "retention")) || (key0 === "max_blob_size"))){
-const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema121,data};
+const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema122,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -14442,7 +14587,7 @@ errors++;
 if(data.instance_name !== undefined){
 let data0 = data.instance_name;
 if(typeof data0 !== "string"){
-const err1 = {instancePath:instancePath+"/instance_name",schemaPath:"#/properties/instance_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema121.properties.instance_name.type,parentSchema:schema121.properties.instance_name,data:data0};
+const err1 = {instancePath:instancePath+"/instance_name",schemaPath:"#/properties/instance_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema122.properties.instance_name.type,parentSchema:schema122.properties.instance_name,data:data0};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -14455,7 +14600,7 @@ errors++;
 if(data.isolate !== undefined){
 let data1 = data.isolate;
 if((typeof data1 !== "boolean") && (typeof data1 !== "string")){
-const err2 = {instancePath:instancePath+"/isolate",schemaPath:"#/properties/isolate/type",keyword:"type",params:{type: schema121.properties.isolate.type},message:"must be boolean,string",schema:schema121.properties.isolate.type,parentSchema:schema121.properties.isolate,data:data1};
+const err2 = {instancePath:instancePath+"/isolate",schemaPath:"#/properties/isolate/type",keyword:"type",params:{type: schema122.properties.isolate.type},message:"must be boolean,string",schema:schema122.properties.isolate.type,parentSchema:schema122.properties.isolate,data:data1};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -14464,9 +14609,9 @@ vErrors.push(err2);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "bool", data1, schema121.properties.isolate, instancePath+"/isolate");
+const reason0 = checkScalar.call(this, "bool", data1, schema122.properties.isolate, instancePath+"/isolate");
 if(reason0 !== undefined){
-const err3 = {instancePath:instancePath+"/isolate",schemaPath:"#/properties/isolate/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema121.properties.isolate,data:data1};
+const err3 = {instancePath:instancePath+"/isolate",schemaPath:"#/properties/isolate/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema122.properties.isolate,data:data1};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -14479,7 +14624,7 @@ errors++;
 if(data.max_stored_bytes !== undefined){
 let data2 = data.max_stored_bytes;
 if((!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))) && (typeof data2 !== "string")){
-const err4 = {instancePath:instancePath+"/max_stored_bytes",schemaPath:"#/properties/max_stored_bytes/type",keyword:"type",params:{type: schema121.properties.max_stored_bytes.type},message:"must be integer,string",schema:schema121.properties.max_stored_bytes.type,parentSchema:schema121.properties.max_stored_bytes,data:data2};
+const err4 = {instancePath:instancePath+"/max_stored_bytes",schemaPath:"#/properties/max_stored_bytes/type",keyword:"type",params:{type: schema122.properties.max_stored_bytes.type},message:"must be integer,string",schema:schema122.properties.max_stored_bytes.type,parentSchema:schema122.properties.max_stored_bytes,data:data2};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -14488,9 +14633,9 @@ vErrors.push(err4);
 }
 errors++;
 }
-const reason1 = checkScalar.call(this, "size", data2, schema121.properties.max_stored_bytes, instancePath+"/max_stored_bytes");
+const reason1 = checkScalar.call(this, "size", data2, schema122.properties.max_stored_bytes, instancePath+"/max_stored_bytes");
 if(reason1 !== undefined){
-const err5 = {instancePath:instancePath+"/max_stored_bytes",schemaPath:"#/properties/max_stored_bytes/x-value",keyword:"x-value",params:{},message:reason1,schema:"size",parentSchema:schema121.properties.max_stored_bytes,data:data2};
+const err5 = {instancePath:instancePath+"/max_stored_bytes",schemaPath:"#/properties/max_stored_bytes/x-value",keyword:"x-value",params:{},message:reason1,schema:"size",parentSchema:schema122.properties.max_stored_bytes,data:data2};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -14501,7 +14646,7 @@ errors++;
 }
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 < 1 || isNaN(data2)){
-const err6 = {instancePath:instancePath+"/max_stored_bytes",schemaPath:"#/properties/max_stored_bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema121.properties.max_stored_bytes,data:data2};
+const err6 = {instancePath:instancePath+"/max_stored_bytes",schemaPath:"#/properties/max_stored_bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema122.properties.max_stored_bytes,data:data2};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -14515,7 +14660,7 @@ errors++;
 if(data.retention !== undefined){
 let data3 = data.retention;
 if((!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))) && (typeof data3 !== "string")){
-const err7 = {instancePath:instancePath+"/retention",schemaPath:"#/properties/retention/type",keyword:"type",params:{type: schema121.properties.retention.type},message:"must be integer,string",schema:schema121.properties.retention.type,parentSchema:schema121.properties.retention,data:data3};
+const err7 = {instancePath:instancePath+"/retention",schemaPath:"#/properties/retention/type",keyword:"type",params:{type: schema122.properties.retention.type},message:"must be integer,string",schema:schema122.properties.retention.type,parentSchema:schema122.properties.retention,data:data3};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -14524,9 +14669,9 @@ vErrors.push(err7);
 }
 errors++;
 }
-const reason2 = checkScalar.call(this, "duration", data3, schema121.properties.retention, instancePath+"/retention");
+const reason2 = checkScalar.call(this, "duration", data3, schema122.properties.retention, instancePath+"/retention");
 if(reason2 !== undefined){
-const err8 = {instancePath:instancePath+"/retention",schemaPath:"#/properties/retention/x-value",keyword:"x-value",params:{},message:reason2,schema:"duration",parentSchema:schema121.properties.retention,data:data3};
+const err8 = {instancePath:instancePath+"/retention",schemaPath:"#/properties/retention/x-value",keyword:"x-value",params:{},message:reason2,schema:"duration",parentSchema:schema122.properties.retention,data:data3};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -14537,7 +14682,7 @@ errors++;
 }
 if((typeof data3 == "number") && (isFinite(data3))){
 if(data3 > 31536000 || isNaN(data3)){
-const err9 = {instancePath:instancePath+"/retention",schemaPath:"#/properties/retention/maximum",keyword:"maximum",params:{comparison: "<=", limit: 31536000},message:"must be <= 31536000",schema:31536000,parentSchema:schema121.properties.retention,data:data3};
+const err9 = {instancePath:instancePath+"/retention",schemaPath:"#/properties/retention/maximum",keyword:"maximum",params:{comparison: "<=", limit: 31536000},message:"must be <= 31536000",schema:31536000,parentSchema:schema122.properties.retention,data:data3};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -14547,7 +14692,7 @@ vErrors.push(err9);
 errors++;
 }
 if(data3 < 1 || isNaN(data3)){
-const err10 = {instancePath:instancePath+"/retention",schemaPath:"#/properties/retention/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema121.properties.retention,data:data3};
+const err10 = {instancePath:instancePath+"/retention",schemaPath:"#/properties/retention/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema122.properties.retention,data:data3};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -14561,7 +14706,7 @@ errors++;
 if(data.max_blob_size !== undefined){
 let data4 = data.max_blob_size;
 if((!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))) && (typeof data4 !== "string")){
-const err11 = {instancePath:instancePath+"/max_blob_size",schemaPath:"#/properties/max_blob_size/type",keyword:"type",params:{type: schema121.properties.max_blob_size.type},message:"must be integer,string",schema:schema121.properties.max_blob_size.type,parentSchema:schema121.properties.max_blob_size,data:data4};
+const err11 = {instancePath:instancePath+"/max_blob_size",schemaPath:"#/properties/max_blob_size/type",keyword:"type",params:{type: schema122.properties.max_blob_size.type},message:"must be integer,string",schema:schema122.properties.max_blob_size.type,parentSchema:schema122.properties.max_blob_size,data:data4};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -14570,9 +14715,9 @@ vErrors.push(err11);
 }
 errors++;
 }
-const reason3 = checkScalar.call(this, "size", data4, schema121.properties.max_blob_size, instancePath+"/max_blob_size");
+const reason3 = checkScalar.call(this, "size", data4, schema122.properties.max_blob_size, instancePath+"/max_blob_size");
 if(reason3 !== undefined){
-const err12 = {instancePath:instancePath+"/max_blob_size",schemaPath:"#/properties/max_blob_size/x-value",keyword:"x-value",params:{},message:reason3,schema:"size",parentSchema:schema121.properties.max_blob_size,data:data4};
+const err12 = {instancePath:instancePath+"/max_blob_size",schemaPath:"#/properties/max_blob_size/x-value",keyword:"x-value",params:{},message:reason3,schema:"size",parentSchema:schema122.properties.max_blob_size,data:data4};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -14583,7 +14728,7 @@ errors++;
 }
 if((typeof data4 == "number") && (isFinite(data4))){
 if(data4 < 1 || isNaN(data4)){
-const err13 = {instancePath:instancePath+"/max_blob_size",schemaPath:"#/properties/max_blob_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema121.properties.max_blob_size,data:data4};
+const err13 = {instancePath:instancePath+"/max_blob_size",schemaPath:"#/properties/max_blob_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema122.properties.max_blob_size,data:data4};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -14596,7 +14741,7 @@ errors++;
 }
 }
 else {
-const err14 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema121.type,parentSchema:schema121,data};
+const err14 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema122.type,parentSchema:schema122,data};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -14605,18 +14750,18 @@ vErrors.push(err14);
 }
 errors++;
 }
-validate277.errors = vErrors;
+validate279.errors = vErrors;
 return errors === 0;
 }
-validate277.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate279.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema122 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/global.json","title":"Global","description":"Settings of the whole process.","type":"object","properties":{"max_open_files":{"description":"Files the process may have open.","type":["integer","string"],"x-value":"count","minimum":0,"x-ignored":"Node raises its limit at start to the hard limit, which ulimit -Hn or the service unit (LimitNOFILE) sets"},"default_digest_hash_function":{"description":"Digest function of requests that name none and whose hash fits several.","type":"string","x-words":["SHA256","BLAKE3","SHA384","SHA512","SHA1","MD5"],"default":"SHA256"},"digest_functions":{"description":"Digest functions clients may use.","type":"array","minItems":1,"items":{"type":"string","x-words":["SHA256","BLAKE3","SHA384","SHA512","SHA1","MD5"]},"default":["SHA256","BLAKE3"]},"default_digest_size_health_check":{"description":"Bytes a health probe writes to and reads from a store.","type":["integer","string"],"x-value":"size","x-ignored":"a probe writes one byte at most"},"log_level":{"description":"Lowest level that is logged.","type":"string","enum":["debug","info","warn","error"],"default":"info"},"log_call_share":{"description":"Fraction of calls, and of ended actions, that are logged at level info; each line states the fraction. 0.01 logs one in a hundred, chosen at random. At level debug all of them are logged. An action that failed for another reason than its command is always logged. A call that the server failed is logged at every level.","type":["number","string"],"x-value":"number","minimum":0,"maximum":1,"default":0},"metrics_instance_names":{"description":"Count calls, completed executions and the work of stores per instance, by the label `instance_name` of `svc_rpc_duration`, `svc_execution_completed_count_total`, `svc_cache_operations_total` and `svc_cache_io_total`. The first 100 names get their own series, all others share one. Calls that name no instance, and work of the server itself, have an empty label.","type":["boolean","string"],"x-value":"bool","default":false},"metrics_action_digests":{"description":"Count completed executions per action, by the label `execution_action_digest` of the metrics. The first 1,000 actions get their own series, all others share one. This makes many series: turn it on for a while, to investigate one action.","type":["boolean","string"],"x-value":"bool","default":false},"drain_s":{"description":"Seconds from a stop signal (SIGTERM, SIGINT, or SIGHUP from a closed terminal) to the end of the process, at most; below 4 it may take 4. Calls and actions in flight get all of it but the last 2 seconds (a quarter, when that is less); then they are cancelled and the stores are closed. The server does not wait for idle workers and connections. A start that is not complete by then is aborted. A second signal ends the process at once. Container managers kill after 10 or 30 seconds: keep this below.","type":["integer","string"],"x-value":"duration","default":8},"disable_metrics":{"description":"Do not count calls, store operations or scheduler events, export no metrics, and leave these numbers out of the status page.","type":["boolean","string"],"x-value":"bool","default":false},"idle_file_descriptor_timeout_millis":{"description":"No longer used.","deprecated":true,"x-ignored":true}},"additionalProperties":false};
+const schema123 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/global.json","title":"Global","description":"Settings of the whole process.","type":"object","properties":{"max_open_files":{"description":"Files the process may have open.","type":["integer","string"],"x-value":"count","minimum":0,"x-ignored":"Node raises its limit at start to the hard limit, which ulimit -Hn or the service unit (LimitNOFILE) sets"},"default_digest_hash_function":{"description":"Digest function of requests that name none and whose hash fits several.","type":"string","x-words":["SHA256","BLAKE3","SHA384","SHA512","SHA1","MD5"],"default":"SHA256"},"digest_functions":{"description":"Digest functions clients may use.","type":"array","minItems":1,"items":{"type":"string","x-words":["SHA256","BLAKE3","SHA384","SHA512","SHA1","MD5"]},"default":["SHA256","BLAKE3"]},"default_digest_size_health_check":{"description":"Bytes a health probe writes to and reads from a store.","type":["integer","string"],"x-value":"size","x-ignored":"a probe writes one byte at most"},"log_level":{"description":"Lowest level that is logged.","type":"string","enum":["debug","info","warn","error"],"default":"info"},"log_call_share":{"description":"Fraction of calls, and of ended actions, that are logged at level info; each line states the fraction. 0.01 logs one in a hundred, chosen at random. At level debug all of them are logged. An action that failed for another reason than its command is always logged. A call that the server failed is logged at every level.","type":["number","string"],"x-value":"number","minimum":0,"maximum":1,"default":0},"metrics_instance_names":{"description":"Count calls, completed executions and the work of stores per instance, by the label `instance_name` of `svc_rpc_duration`, `svc_execution_completed_count_total`, `svc_cache_operations_total` and `svc_cache_io_total`. The first 100 names get their own series, all others share one. Calls that name no instance, and work of the server itself, have an empty label.","type":["boolean","string"],"x-value":"bool","default":false},"metrics_action_digests":{"description":"Count completed executions per action, by the label `execution_action_digest` of the metrics. The first 1,000 actions get their own series, all others share one. This makes many series: turn it on for a while, to investigate one action.","type":["boolean","string"],"x-value":"bool","default":false},"drain_s":{"description":"Seconds from a stop signal (SIGTERM, SIGINT, or SIGHUP from a closed terminal) to the end of the process, at most; below 4 it may take 4. Calls and actions in flight get all of it but the last 2 seconds (a quarter, when that is less); then they are cancelled and the stores are closed. The server does not wait for idle workers and connections. A start that is not complete by then is aborted. A second signal ends the process at once. Container managers kill after 10 or 30 seconds: keep this below.","type":["integer","string"],"x-value":"duration","default":8},"disable_metrics":{"description":"Do not count calls, store operations or scheduler events, export no metrics, and leave these numbers out of the status page.","type":["boolean","string"],"x-value":"bool","default":false},"idle_file_descriptor_timeout_millis":{"description":"No longer used.","deprecated":true,"x-ignored":true}},"additionalProperties":false};
 
-function validate280(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate282(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/global.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate280.evaluated;
+const evaluated0 = validate282.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -14625,8 +14770,8 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
-if(!(func1.call(schema122.properties, key0))){
-const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema122,data};
+if(!(func1.call(schema123.properties, key0))){
+const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema123,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -14639,7 +14784,7 @@ errors++;
 if(data.max_open_files !== undefined){
 let data0 = data.max_open_files;
 if((!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))) && (typeof data0 !== "string")){
-const err1 = {instancePath:instancePath+"/max_open_files",schemaPath:"#/properties/max_open_files/type",keyword:"type",params:{type: schema122.properties.max_open_files.type},message:"must be integer,string",schema:schema122.properties.max_open_files.type,parentSchema:schema122.properties.max_open_files,data:data0};
+const err1 = {instancePath:instancePath+"/max_open_files",schemaPath:"#/properties/max_open_files/type",keyword:"type",params:{type: schema123.properties.max_open_files.type},message:"must be integer,string",schema:schema123.properties.max_open_files.type,parentSchema:schema123.properties.max_open_files,data:data0};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -14648,9 +14793,9 @@ vErrors.push(err1);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "count", data0, schema122.properties.max_open_files, instancePath+"/max_open_files");
+const reason0 = checkScalar.call(this, "count", data0, schema123.properties.max_open_files, instancePath+"/max_open_files");
 if(reason0 !== undefined){
-const err2 = {instancePath:instancePath+"/max_open_files",schemaPath:"#/properties/max_open_files/x-value",keyword:"x-value",params:{},message:reason0,schema:"count",parentSchema:schema122.properties.max_open_files,data:data0};
+const err2 = {instancePath:instancePath+"/max_open_files",schemaPath:"#/properties/max_open_files/x-value",keyword:"x-value",params:{},message:reason0,schema:"count",parentSchema:schema123.properties.max_open_files,data:data0};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -14661,7 +14806,7 @@ errors++;
 }
 if((typeof data0 == "number") && (isFinite(data0))){
 if(data0 < 0 || isNaN(data0)){
-const err3 = {instancePath:instancePath+"/max_open_files",schemaPath:"#/properties/max_open_files/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema122.properties.max_open_files,data:data0};
+const err3 = {instancePath:instancePath+"/max_open_files",schemaPath:"#/properties/max_open_files/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema123.properties.max_open_files,data:data0};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -14675,7 +14820,7 @@ errors++;
 if(data.default_digest_hash_function !== undefined){
 let data1 = data.default_digest_hash_function;
 if(typeof data1 !== "string"){
-const err4 = {instancePath:instancePath+"/default_digest_hash_function",schemaPath:"#/properties/default_digest_hash_function/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema122.properties.default_digest_hash_function.type,parentSchema:schema122.properties.default_digest_hash_function,data:data1};
+const err4 = {instancePath:instancePath+"/default_digest_hash_function",schemaPath:"#/properties/default_digest_hash_function/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema123.properties.default_digest_hash_function.type,parentSchema:schema123.properties.default_digest_hash_function,data:data1};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -14684,9 +14829,9 @@ vErrors.push(err4);
 }
 errors++;
 }
-const reason1 = checkWord.call(this, schema122.properties.default_digest_hash_function["x-words"], data1, schema122.properties.default_digest_hash_function, instancePath+"/default_digest_hash_function");
+const reason1 = checkWord.call(this, schema123.properties.default_digest_hash_function["x-words"], data1, schema123.properties.default_digest_hash_function, instancePath+"/default_digest_hash_function");
 if(reason1 !== undefined){
-const err5 = {instancePath:instancePath+"/default_digest_hash_function",schemaPath:"#/properties/default_digest_hash_function/x-words",keyword:"x-words",params:{},message:reason1,schema:schema122.properties.default_digest_hash_function["x-words"],parentSchema:schema122.properties.default_digest_hash_function,data:data1};
+const err5 = {instancePath:instancePath+"/default_digest_hash_function",schemaPath:"#/properties/default_digest_hash_function/x-words",keyword:"x-words",params:{},message:reason1,schema:schema123.properties.default_digest_hash_function["x-words"],parentSchema:schema123.properties.default_digest_hash_function,data:data1};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -14700,7 +14845,7 @@ if(data.digest_functions !== undefined){
 let data2 = data.digest_functions;
 if(Array.isArray(data2)){
 if(data2.length < 1){
-const err6 = {instancePath:instancePath+"/digest_functions",schemaPath:"#/properties/digest_functions/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema122.properties.digest_functions,data:data2};
+const err6 = {instancePath:instancePath+"/digest_functions",schemaPath:"#/properties/digest_functions/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema123.properties.digest_functions,data:data2};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -14713,7 +14858,7 @@ const len0 = data2.length;
 for(let i0=0; i0<len0; i0++){
 let data3 = data2[i0];
 if(typeof data3 !== "string"){
-const err7 = {instancePath:instancePath+"/digest_functions/" + i0,schemaPath:"#/properties/digest_functions/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema122.properties.digest_functions.items.type,parentSchema:schema122.properties.digest_functions.items,data:data3};
+const err7 = {instancePath:instancePath+"/digest_functions/" + i0,schemaPath:"#/properties/digest_functions/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema123.properties.digest_functions.items.type,parentSchema:schema123.properties.digest_functions.items,data:data3};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -14722,9 +14867,9 @@ vErrors.push(err7);
 }
 errors++;
 }
-const reason2 = checkWord.call(this, schema122.properties.digest_functions.items["x-words"], data3, schema122.properties.digest_functions.items, instancePath+"/digest_functions/" + i0);
+const reason2 = checkWord.call(this, schema123.properties.digest_functions.items["x-words"], data3, schema123.properties.digest_functions.items, instancePath+"/digest_functions/" + i0);
 if(reason2 !== undefined){
-const err8 = {instancePath:instancePath+"/digest_functions/" + i0,schemaPath:"#/properties/digest_functions/items/x-words",keyword:"x-words",params:{},message:reason2,schema:schema122.properties.digest_functions.items["x-words"],parentSchema:schema122.properties.digest_functions.items,data:data3};
+const err8 = {instancePath:instancePath+"/digest_functions/" + i0,schemaPath:"#/properties/digest_functions/items/x-words",keyword:"x-words",params:{},message:reason2,schema:schema123.properties.digest_functions.items["x-words"],parentSchema:schema123.properties.digest_functions.items,data:data3};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -14736,7 +14881,7 @@ errors++;
 }
 }
 else {
-const err9 = {instancePath:instancePath+"/digest_functions",schemaPath:"#/properties/digest_functions/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema122.properties.digest_functions.type,parentSchema:schema122.properties.digest_functions,data:data2};
+const err9 = {instancePath:instancePath+"/digest_functions",schemaPath:"#/properties/digest_functions/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema123.properties.digest_functions.type,parentSchema:schema123.properties.digest_functions,data:data2};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -14749,7 +14894,7 @@ errors++;
 if(data.default_digest_size_health_check !== undefined){
 let data4 = data.default_digest_size_health_check;
 if((!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))) && (typeof data4 !== "string")){
-const err10 = {instancePath:instancePath+"/default_digest_size_health_check",schemaPath:"#/properties/default_digest_size_health_check/type",keyword:"type",params:{type: schema122.properties.default_digest_size_health_check.type},message:"must be integer,string",schema:schema122.properties.default_digest_size_health_check.type,parentSchema:schema122.properties.default_digest_size_health_check,data:data4};
+const err10 = {instancePath:instancePath+"/default_digest_size_health_check",schemaPath:"#/properties/default_digest_size_health_check/type",keyword:"type",params:{type: schema123.properties.default_digest_size_health_check.type},message:"must be integer,string",schema:schema123.properties.default_digest_size_health_check.type,parentSchema:schema123.properties.default_digest_size_health_check,data:data4};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -14758,9 +14903,9 @@ vErrors.push(err10);
 }
 errors++;
 }
-const reason3 = checkScalar.call(this, "size", data4, schema122.properties.default_digest_size_health_check, instancePath+"/default_digest_size_health_check");
+const reason3 = checkScalar.call(this, "size", data4, schema123.properties.default_digest_size_health_check, instancePath+"/default_digest_size_health_check");
 if(reason3 !== undefined){
-const err11 = {instancePath:instancePath+"/default_digest_size_health_check",schemaPath:"#/properties/default_digest_size_health_check/x-value",keyword:"x-value",params:{},message:reason3,schema:"size",parentSchema:schema122.properties.default_digest_size_health_check,data:data4};
+const err11 = {instancePath:instancePath+"/default_digest_size_health_check",schemaPath:"#/properties/default_digest_size_health_check/x-value",keyword:"x-value",params:{},message:reason3,schema:"size",parentSchema:schema123.properties.default_digest_size_health_check,data:data4};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -14773,7 +14918,7 @@ errors++;
 if(data.log_level !== undefined){
 let data5 = data.log_level;
 if(typeof data5 !== "string"){
-const err12 = {instancePath:instancePath+"/log_level",schemaPath:"#/properties/log_level/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema122.properties.log_level.type,parentSchema:schema122.properties.log_level,data:data5};
+const err12 = {instancePath:instancePath+"/log_level",schemaPath:"#/properties/log_level/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema123.properties.log_level.type,parentSchema:schema123.properties.log_level,data:data5};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -14783,7 +14928,7 @@ vErrors.push(err12);
 errors++;
 }
 if(!((((data5 === "debug") || (data5 === "info")) || (data5 === "warn")) || (data5 === "error"))){
-const err13 = {instancePath:instancePath+"/log_level",schemaPath:"#/properties/log_level/enum",keyword:"enum",params:{allowedValues: schema122.properties.log_level.enum},message:"must be equal to one of the allowed values",schema:schema122.properties.log_level.enum,parentSchema:schema122.properties.log_level,data:data5};
+const err13 = {instancePath:instancePath+"/log_level",schemaPath:"#/properties/log_level/enum",keyword:"enum",params:{allowedValues: schema123.properties.log_level.enum},message:"must be equal to one of the allowed values",schema:schema123.properties.log_level.enum,parentSchema:schema123.properties.log_level,data:data5};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -14796,7 +14941,7 @@ errors++;
 if(data.log_call_share !== undefined){
 let data6 = data.log_call_share;
 if((!((typeof data6 == "number") && (isFinite(data6)))) && (typeof data6 !== "string")){
-const err14 = {instancePath:instancePath+"/log_call_share",schemaPath:"#/properties/log_call_share/type",keyword:"type",params:{type: schema122.properties.log_call_share.type},message:"must be number,string",schema:schema122.properties.log_call_share.type,parentSchema:schema122.properties.log_call_share,data:data6};
+const err14 = {instancePath:instancePath+"/log_call_share",schemaPath:"#/properties/log_call_share/type",keyword:"type",params:{type: schema123.properties.log_call_share.type},message:"must be number,string",schema:schema123.properties.log_call_share.type,parentSchema:schema123.properties.log_call_share,data:data6};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -14805,9 +14950,9 @@ vErrors.push(err14);
 }
 errors++;
 }
-const reason4 = checkScalar.call(this, "number", data6, schema122.properties.log_call_share, instancePath+"/log_call_share");
+const reason4 = checkScalar.call(this, "number", data6, schema123.properties.log_call_share, instancePath+"/log_call_share");
 if(reason4 !== undefined){
-const err15 = {instancePath:instancePath+"/log_call_share",schemaPath:"#/properties/log_call_share/x-value",keyword:"x-value",params:{},message:reason4,schema:"number",parentSchema:schema122.properties.log_call_share,data:data6};
+const err15 = {instancePath:instancePath+"/log_call_share",schemaPath:"#/properties/log_call_share/x-value",keyword:"x-value",params:{},message:reason4,schema:"number",parentSchema:schema123.properties.log_call_share,data:data6};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -14818,7 +14963,7 @@ errors++;
 }
 if((typeof data6 == "number") && (isFinite(data6))){
 if(data6 > 1 || isNaN(data6)){
-const err16 = {instancePath:instancePath+"/log_call_share",schemaPath:"#/properties/log_call_share/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1",schema:1,parentSchema:schema122.properties.log_call_share,data:data6};
+const err16 = {instancePath:instancePath+"/log_call_share",schemaPath:"#/properties/log_call_share/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1",schema:1,parentSchema:schema123.properties.log_call_share,data:data6};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -14828,7 +14973,7 @@ vErrors.push(err16);
 errors++;
 }
 if(data6 < 0 || isNaN(data6)){
-const err17 = {instancePath:instancePath+"/log_call_share",schemaPath:"#/properties/log_call_share/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema122.properties.log_call_share,data:data6};
+const err17 = {instancePath:instancePath+"/log_call_share",schemaPath:"#/properties/log_call_share/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema123.properties.log_call_share,data:data6};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -14842,7 +14987,7 @@ errors++;
 if(data.metrics_instance_names !== undefined){
 let data7 = data.metrics_instance_names;
 if((typeof data7 !== "boolean") && (typeof data7 !== "string")){
-const err18 = {instancePath:instancePath+"/metrics_instance_names",schemaPath:"#/properties/metrics_instance_names/type",keyword:"type",params:{type: schema122.properties.metrics_instance_names.type},message:"must be boolean,string",schema:schema122.properties.metrics_instance_names.type,parentSchema:schema122.properties.metrics_instance_names,data:data7};
+const err18 = {instancePath:instancePath+"/metrics_instance_names",schemaPath:"#/properties/metrics_instance_names/type",keyword:"type",params:{type: schema123.properties.metrics_instance_names.type},message:"must be boolean,string",schema:schema123.properties.metrics_instance_names.type,parentSchema:schema123.properties.metrics_instance_names,data:data7};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -14851,9 +14996,9 @@ vErrors.push(err18);
 }
 errors++;
 }
-const reason5 = checkScalar.call(this, "bool", data7, schema122.properties.metrics_instance_names, instancePath+"/metrics_instance_names");
+const reason5 = checkScalar.call(this, "bool", data7, schema123.properties.metrics_instance_names, instancePath+"/metrics_instance_names");
 if(reason5 !== undefined){
-const err19 = {instancePath:instancePath+"/metrics_instance_names",schemaPath:"#/properties/metrics_instance_names/x-value",keyword:"x-value",params:{},message:reason5,schema:"bool",parentSchema:schema122.properties.metrics_instance_names,data:data7};
+const err19 = {instancePath:instancePath+"/metrics_instance_names",schemaPath:"#/properties/metrics_instance_names/x-value",keyword:"x-value",params:{},message:reason5,schema:"bool",parentSchema:schema123.properties.metrics_instance_names,data:data7};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -14866,7 +15011,7 @@ errors++;
 if(data.metrics_action_digests !== undefined){
 let data8 = data.metrics_action_digests;
 if((typeof data8 !== "boolean") && (typeof data8 !== "string")){
-const err20 = {instancePath:instancePath+"/metrics_action_digests",schemaPath:"#/properties/metrics_action_digests/type",keyword:"type",params:{type: schema122.properties.metrics_action_digests.type},message:"must be boolean,string",schema:schema122.properties.metrics_action_digests.type,parentSchema:schema122.properties.metrics_action_digests,data:data8};
+const err20 = {instancePath:instancePath+"/metrics_action_digests",schemaPath:"#/properties/metrics_action_digests/type",keyword:"type",params:{type: schema123.properties.metrics_action_digests.type},message:"must be boolean,string",schema:schema123.properties.metrics_action_digests.type,parentSchema:schema123.properties.metrics_action_digests,data:data8};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -14875,9 +15020,9 @@ vErrors.push(err20);
 }
 errors++;
 }
-const reason6 = checkScalar.call(this, "bool", data8, schema122.properties.metrics_action_digests, instancePath+"/metrics_action_digests");
+const reason6 = checkScalar.call(this, "bool", data8, schema123.properties.metrics_action_digests, instancePath+"/metrics_action_digests");
 if(reason6 !== undefined){
-const err21 = {instancePath:instancePath+"/metrics_action_digests",schemaPath:"#/properties/metrics_action_digests/x-value",keyword:"x-value",params:{},message:reason6,schema:"bool",parentSchema:schema122.properties.metrics_action_digests,data:data8};
+const err21 = {instancePath:instancePath+"/metrics_action_digests",schemaPath:"#/properties/metrics_action_digests/x-value",keyword:"x-value",params:{},message:reason6,schema:"bool",parentSchema:schema123.properties.metrics_action_digests,data:data8};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -14890,7 +15035,7 @@ errors++;
 if(data.drain_s !== undefined){
 let data9 = data.drain_s;
 if((!(((typeof data9 == "number") && (!(data9 % 1) && !isNaN(data9))) && (isFinite(data9)))) && (typeof data9 !== "string")){
-const err22 = {instancePath:instancePath+"/drain_s",schemaPath:"#/properties/drain_s/type",keyword:"type",params:{type: schema122.properties.drain_s.type},message:"must be integer,string",schema:schema122.properties.drain_s.type,parentSchema:schema122.properties.drain_s,data:data9};
+const err22 = {instancePath:instancePath+"/drain_s",schemaPath:"#/properties/drain_s/type",keyword:"type",params:{type: schema123.properties.drain_s.type},message:"must be integer,string",schema:schema123.properties.drain_s.type,parentSchema:schema123.properties.drain_s,data:data9};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -14899,9 +15044,9 @@ vErrors.push(err22);
 }
 errors++;
 }
-const reason7 = checkScalar.call(this, "duration", data9, schema122.properties.drain_s, instancePath+"/drain_s");
+const reason7 = checkScalar.call(this, "duration", data9, schema123.properties.drain_s, instancePath+"/drain_s");
 if(reason7 !== undefined){
-const err23 = {instancePath:instancePath+"/drain_s",schemaPath:"#/properties/drain_s/x-value",keyword:"x-value",params:{},message:reason7,schema:"duration",parentSchema:schema122.properties.drain_s,data:data9};
+const err23 = {instancePath:instancePath+"/drain_s",schemaPath:"#/properties/drain_s/x-value",keyword:"x-value",params:{},message:reason7,schema:"duration",parentSchema:schema123.properties.drain_s,data:data9};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -14914,7 +15059,7 @@ errors++;
 if(data.disable_metrics !== undefined){
 let data10 = data.disable_metrics;
 if((typeof data10 !== "boolean") && (typeof data10 !== "string")){
-const err24 = {instancePath:instancePath+"/disable_metrics",schemaPath:"#/properties/disable_metrics/type",keyword:"type",params:{type: schema122.properties.disable_metrics.type},message:"must be boolean,string",schema:schema122.properties.disable_metrics.type,parentSchema:schema122.properties.disable_metrics,data:data10};
+const err24 = {instancePath:instancePath+"/disable_metrics",schemaPath:"#/properties/disable_metrics/type",keyword:"type",params:{type: schema123.properties.disable_metrics.type},message:"must be boolean,string",schema:schema123.properties.disable_metrics.type,parentSchema:schema123.properties.disable_metrics,data:data10};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -14923,9 +15068,9 @@ vErrors.push(err24);
 }
 errors++;
 }
-const reason8 = checkScalar.call(this, "bool", data10, schema122.properties.disable_metrics, instancePath+"/disable_metrics");
+const reason8 = checkScalar.call(this, "bool", data10, schema123.properties.disable_metrics, instancePath+"/disable_metrics");
 if(reason8 !== undefined){
-const err25 = {instancePath:instancePath+"/disable_metrics",schemaPath:"#/properties/disable_metrics/x-value",keyword:"x-value",params:{},message:reason8,schema:"bool",parentSchema:schema122.properties.disable_metrics,data:data10};
+const err25 = {instancePath:instancePath+"/disable_metrics",schemaPath:"#/properties/disable_metrics/x-value",keyword:"x-value",params:{},message:reason8,schema:"bool",parentSchema:schema123.properties.disable_metrics,data:data10};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -14937,7 +15082,7 @@ errors++;
 }
 }
 else {
-const err26 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema122.type,parentSchema:schema122,data};
+const err26 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema123.type,parentSchema:schema123,data};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -14946,66 +15091,13 @@ vErrors.push(err26);
 }
 errors++;
 }
-validate280.errors = vErrors;
+validate282.errors = vErrors;
 return errors === 0;
 }
-validate280.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate282.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema123 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/security.json","title":"Security","description":"Which callers may call, and what each may do, on every server of the process. Left out: every caller may do everything. docs/security.md explains it.","type":"object","properties":{"identity":{"title":"IdentitySources","description":"How callers are identified. The server checks credentials in this order: `identity_header`, the `authorization` header (a token of this server, then a JWT, or a name and password), a client certificate. The first one present decides. Callers with invalid credentials are rejected; callers without credentials are anonymous.","type":"object","properties":{"identity_header":{"title":"IdentityHeader","description":"Trust a proxy that has authenticated the caller.","type":"object","properties":{"name":{"description":"The header with the name of the caller, in lower case.","type":"string"},"groups_name":{"description":"The header with the caller's groups, separated by commas.","type":"string"},"trusted":{"description":"Addresses of the proxies, each `address` or `address/prefix`, or `unix` for those that connect by a unix socket. From other addresses the headers are ignored.","type":"array","minItems":1,"items":{"type":"string"}}},"additionalProperties":false,"required":["name","trusted"]},"tokens":{"description":"Tokens that callers send as `authorization: Bearer TOKEN`; `remexec token NAME` creates one.","type":"array","items":{"title":"AccessToken","type":"object","properties":{"name":{"description":"The name of the caller.","type":"string"},"sha256":{"description":"SHA-256 of the token, 64 hex digits.","type":"string"},"groups":{"description":"The groups of the caller.","type":"array","items":{"type":"string"},"default":[]}},"additionalProperties":false,"required":["name","sha256"]},"default":[]},"tokens_file":{"description":"File with more tokens: one line `NAME SHA256 [GROUP,GROUP...]` each. A changed file is read again within 5 seconds.","type":"string","x-path":true},"jwt":{"description":"Issuers of JSON Web Tokens that callers send as `authorization: Bearer TOKEN`. Only asymmetric signatures are accepted.","type":"array","items":{"title":"JwtIssuer","type":"object","properties":{"issuer":{"description":"The required value of `iss`.","type":"string"},"audiences":{"description":"The accepted values of `aud`: one of them must occur.","type":"array","minItems":1,"items":{"type":"string"}},"jwks_uri":{"description":"Address of the issuer's keys. Left out with `jwks_file`: the address in its `/.well-known/openid-configuration`.","type":"string"},"jwks_file":{"description":"A file with the keys. A changed file is read again within 5 seconds.","type":"string","x-path":true},"name_claim":{"description":"The claim with the name of the caller.","type":"string","default":"sub"},"groups_claim":{"description":"The claim with the caller's groups: a list, or words in one text.","type":"string","default":"groups"},"clock_skew_s":{"description":"Seconds by which the clocks may differ.","type":["integer","string"],"x-value":"duration","default":60}},"additionalProperties":false,"required":["issuer","audiences"]},"default":[]},"htpasswd_file":{"description":"Names and passwords for `authorization: Basic`, as `htpasswd -B` writes them (bcrypt only). A changed file is read again within 5 seconds.","type":"string","x-path":true},"client_certificates":{"title":"CertificateIdentity","description":"Use the certificate that `listener.http.tls` requests as the caller's identity.","type":"object","properties":{"name":{"description":"The part of the certificate that is the name: the common name of its subject, or its first alternative name of this kind.","type":"string","enum":["common_name","dns","uri","email"],"default":"common_name"},"groups":{"description":"The part of its subject that holds the groups.","type":"string","enum":["none","organization","organizational_unit"],"default":"organizational_unit"}},"additionalProperties":false}},"additionalProperties":false,"default":{}},"access":{"description":"The rules of access. Each rule adds permissions; none removes any. Left out: every identified caller may use all caches and execution, and anonymous callers nothing.","type":"array","items":{"title":"AccessRule","type":"object","properties":{"may":{"description":"The permissions: read and write blobs and results, execute actions, be a worker, see and list the work of others.","type":"array","minItems":1,"items":{"type":"string","x-words":["read_cas","write_cas","read_ac","write_ac","execute","push","work","administer"]}},"instances":{"description":"The instances, as patterns: `*` stands for any text.","type":"array","items":{"type":"string"},"default":["*"]},"schedulers":{"description":"The schedulers for which it may `work`, as patterns.","type":"array","items":{"type":"string"},"default":["*"]},"anonymous":{"description":"Every caller, identified or anonymous. The four keys below select identified callers; each key that is given must match.","type":["boolean","string"],"x-value":"bool","default":false},"names":{"description":"Callers whose name matches one of these patterns.","type":"array","minItems":1,"items":{"type":"string"}},"groups":{"description":"Callers with a group that matches one of these patterns.","type":"array","minItems":1,"items":{"type":"string"}},"claims":{"description":"Callers whose JWT has these claims. Each is a pattern for its value, or for one of its values.","type":"object","additionalProperties":{"type":"string"}},"by":{"description":"Callers identified by one of these sources, because several can issue the same name.","type":"array","minItems":1,"items":{"type":"string","enum":["header","token","jwt","basic","certificate"]}}},"additionalProperties":false,"required":["may"]}},"request_limits":{"description":"Limits on the requests of callers. The first entry that matches a caller applies, and counts each name separately. Anonymous callers and callers with invalid credentials are counted by address. Requests above the limit are rejected with RESOURCE_EXHAUSTED, which says when to retry.","type":"array","items":{"title":"RequestLimit","type":"object","properties":{"requests_per_s":{"description":"Requests per second, on average. Each call is one, however much it transfers.","type":["number","string"],"x-value":"number","exclusiveMinimum":0},"burst":{"description":"Requests at once after a time without any.","type":["integer","string"],"x-value":"count","minimum":1,"default":100},"anonymous":{"description":"Every caller, identified or anonymous. The four keys below select identified callers; each key that is given must match.","type":["boolean","string"],"x-value":"bool","default":false},"names":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/names"},"groups":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/groups"},"claims":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/claims"},"by":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/by"}},"additionalProperties":false,"required":["requests_per_s"]},"default":[]},"callers_in_results":{"description":"Readers of a result's origin: the caller that requested it or stored it in the action cache, and the identity of the worker that ran it. They are the callers that may `administer` the instance, all callers that may read its results, or none; then the origin is not stored. It is `remexec.scheduler.v1.ResultOrigin` in the result's metadata.","type":"string","enum":["administrators","readers","nobody"],"default":"administrators"},"audit_log":{"title":"AuditLog","description":"Write an audit log: caller, request, time, and decision, one line of JSON per call. It leaves out health and reflection, which are open. It contains names of callers, never their credentials.","type":"object","properties":{"path":{"description":"The file. Its folder must exist. If the file is moved away, the server opens a new one within 5 seconds.","type":"string","x-path":true},"calls":{"description":"All calls, or only the rejected ones.","type":"string","enum":["all","refused"],"default":"all"},"max_bytes":{"description":"A file of this length becomes `path.1`, which becomes `path.2`, and so on.","type":["integer","string"],"x-value":"size","minimum":1,"default":104857600,"x-zero-is-default":true},"max_files":{"description":"Older files to keep.","type":["integer","string"],"x-value":"count","minimum":0,"default":5}},"additionalProperties":false,"required":["path"]}},"additionalProperties":false};
-const schema124 = {"description":"Callers whose name matches one of these patterns.","type":"array","minItems":1,"items":{"type":"string"}};
-
-function validate283(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate283.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(Array.isArray(data)){
-if(data.length < 1){
-const err0 = {instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema124,data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-const len0 = data.length;
-for(let i0=0; i0<len0; i0++){
-let data0 = data[i0];
-if(typeof data0 !== "string"){
-const err1 = {instancePath:instancePath+"/" + i0,schemaPath:"#/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema124.items.type,parentSchema:schema124.items,data:data0};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-}
-}
-else {
-const err2 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema124.type,parentSchema:schema124,data};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-validate283.errors = vErrors;
-return errors === 0;
-}
-validate283.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
-
-const schema125 = {"description":"Callers with a group that matches one of these patterns.","type":"array","minItems":1,"items":{"type":"string"}};
+const schema124 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/security.json","title":"Security","description":"Which callers may call, and what each may do, on every server of the process. Left out: every caller may do everything. docs/security.md explains it.","type":"object","properties":{"identity":{"title":"IdentitySources","description":"How callers are identified. The server checks credentials in this order: `identity_header`, the `authorization` header (a token of this server, then a JWT, or a name and password), a client certificate. The first one present decides. Callers with invalid credentials are rejected; callers without credentials are anonymous.","type":"object","properties":{"identity_header":{"title":"IdentityHeader","description":"Trust a proxy that has authenticated the caller.","type":"object","properties":{"name":{"description":"The header with the name of the caller, in lower case.","type":"string"},"groups_name":{"description":"The header with the caller's groups, separated by commas.","type":"string"},"trusted":{"description":"Addresses of the proxies, each `address` or `address/prefix`, or `unix` for those that connect by a unix socket. From other addresses the headers are ignored.","type":"array","minItems":1,"items":{"type":"string"}}},"additionalProperties":false,"required":["name","trusted"]},"tokens":{"description":"Tokens that callers send as `authorization: Bearer TOKEN`; `remexec token NAME` creates one.","type":"array","items":{"title":"AccessToken","type":"object","properties":{"name":{"description":"The name of the caller.","type":"string"},"sha256":{"description":"SHA-256 of the token, 64 hex digits.","type":"string"},"groups":{"description":"The groups of the caller.","type":"array","items":{"type":"string"},"default":[]}},"additionalProperties":false,"required":["name","sha256"]},"default":[]},"tokens_file":{"description":"File with more tokens: one line `NAME SHA256 [GROUP,GROUP...]` each. A changed file is read again within 5 seconds.","type":"string","x-path":true},"jwt":{"description":"Issuers of JSON Web Tokens that callers send as `authorization: Bearer TOKEN`. Only asymmetric signatures are accepted.","type":"array","items":{"title":"JwtIssuer","type":"object","properties":{"issuer":{"description":"The required value of `iss`.","type":"string"},"audiences":{"description":"The accepted values of `aud`: one of them must occur.","type":"array","minItems":1,"items":{"type":"string"}},"jwks_uri":{"description":"Address of the issuer's keys. Left out with `jwks_file`: the address in its `/.well-known/openid-configuration`.","type":"string"},"jwks_file":{"description":"A file with the keys. A changed file is read again within 5 seconds.","type":"string","x-path":true},"name_claim":{"description":"The claim with the name of the caller.","type":"string","default":"sub"},"groups_claim":{"description":"The claim with the caller's groups: a list, or words in one text.","type":"string","default":"groups"},"clock_skew_s":{"description":"Seconds by which the clocks may differ.","type":["integer","string"],"x-value":"duration","default":60}},"additionalProperties":false,"required":["issuer","audiences"]},"default":[]},"htpasswd_file":{"description":"Names and passwords for `authorization: Basic`, as `htpasswd -B` writes them (bcrypt only). A changed file is read again within 5 seconds.","type":"string","x-path":true},"client_certificates":{"title":"CertificateIdentity","description":"Use the certificate that `listener.http.tls` requests as the caller's identity.","type":"object","properties":{"name":{"description":"The part of the certificate that is the name: the common name of its subject, or its first alternative name of this kind.","type":"string","enum":["common_name","dns","uri","email"],"default":"common_name"},"groups":{"description":"The part of its subject that holds the groups.","type":"string","enum":["none","organization","organizational_unit"],"default":"organizational_unit"}},"additionalProperties":false}},"additionalProperties":false,"default":{}},"access":{"description":"The rules of access. Each rule adds permissions; none removes any. Left out: every identified caller may use all caches and execution, and anonymous callers nothing.","type":"array","items":{"title":"AccessRule","type":"object","properties":{"may":{"description":"The permissions: read and write blobs and results, execute actions, be a worker, see and list the work of others.","type":"array","minItems":1,"items":{"type":"string","x-words":["read_cas","write_cas","read_ac","write_ac","execute","push","work","administer"]}},"instances":{"description":"The instances, as patterns: `*` stands for any text.","type":"array","items":{"type":"string"},"default":["*"]},"schedulers":{"description":"The schedulers for which it may `work`, as patterns.","type":"array","items":{"type":"string"},"default":["*"]},"anonymous":{"description":"Every caller, identified or anonymous. The four keys below select identified callers; each key that is given must match.","type":["boolean","string"],"x-value":"bool","default":false},"names":{"description":"Callers whose name matches one of these patterns.","type":"array","minItems":1,"items":{"type":"string"}},"groups":{"description":"Callers with a group that matches one of these patterns.","type":"array","minItems":1,"items":{"type":"string"}},"claims":{"description":"Callers whose JWT has these claims. Each is a pattern for its value, or for one of its values.","type":"object","additionalProperties":{"type":"string"}},"by":{"description":"Callers identified by one of these sources, because several can issue the same name.","type":"array","minItems":1,"items":{"type":"string","enum":["header","token","jwt","basic","certificate"]}}},"additionalProperties":false,"required":["may"]}},"request_limits":{"description":"Limits on the requests of callers. The first entry that matches a caller applies, and counts each name separately. Anonymous callers and callers with invalid credentials are counted by address. Requests above the limit are rejected with RESOURCE_EXHAUSTED, which says when to retry.","type":"array","items":{"title":"RequestLimit","type":"object","properties":{"requests_per_s":{"description":"Requests per second, on average. Each call is one, however much it transfers.","type":["number","string"],"x-value":"number","exclusiveMinimum":0},"burst":{"description":"Requests at once after a time without any.","type":["integer","string"],"x-value":"count","minimum":1,"default":100},"anonymous":{"description":"Every caller, identified or anonymous. The four keys below select identified callers; each key that is given must match.","type":["boolean","string"],"x-value":"bool","default":false},"names":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/names"},"groups":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/groups"},"claims":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/claims"},"by":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/by"}},"additionalProperties":false,"required":["requests_per_s"]},"default":[]},"callers_in_results":{"description":"Readers of a result's origin: the caller that requested it or stored it in the action cache, and the identity of the worker that ran it. They are the callers that may `administer` the instance, all callers that may read its results, or none; then the origin is not stored. It is `remexec.scheduler.v1.ResultOrigin` in the result's metadata.","type":"string","enum":["administrators","readers","nobody"],"default":"administrators"},"audit_log":{"title":"AuditLog","description":"Write an audit log: caller, request, time, and decision, one line of JSON per call. It leaves out health and reflection, which are open. It contains names of callers, never their credentials.","type":"object","properties":{"path":{"description":"The file. Its folder must exist. If the file is moved away, the server opens a new one within 5 seconds.","type":"string","x-path":true},"calls":{"description":"All calls, or only the rejected ones.","type":"string","enum":["all","refused"],"default":"all"},"max_bytes":{"description":"A file of this length becomes `path.1`, which becomes `path.2`, and so on.","type":["integer","string"],"x-value":"size","minimum":1,"default":104857600,"x-zero-is-default":true},"max_files":{"description":"Older files to keep.","type":["integer","string"],"x-value":"count","minimum":0,"default":5}},"additionalProperties":false,"required":["path"]}},"additionalProperties":false};
+const schema125 = {"description":"Callers whose name matches one of these patterns.","type":"array","minItems":1,"items":{"type":"string"}};
 
 function validate285(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -15058,7 +15150,7 @@ return errors === 0;
 }
 validate285.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema126 = {"description":"Callers whose JWT has these claims. Each is a pattern for its value, or for one of its values.","type":"object","additionalProperties":{"type":"string"}};
+const schema126 = {"description":"Callers with a group that matches one of these patterns.","type":"array","minItems":1,"items":{"type":"string"}};
 
 function validate287(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -15070,51 +15162,9 @@ evaluated0.props = undefined;
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(data && typeof data == "object" && !Array.isArray(data)){
-for(const key0 in data){
-let data0 = data[key0];
-if(typeof data0 !== "string"){
-const err0 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema126.additionalProperties.type,parentSchema:schema126.additionalProperties,data:data0};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-}
-}
-else {
-const err1 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema126.type,parentSchema:schema126,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-validate287.errors = vErrors;
-return errors === 0;
-}
-validate287.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
-
-const schema127 = {"description":"Callers identified by one of these sources, because several can issue the same name.","type":"array","minItems":1,"items":{"type":"string","enum":["header","token","jwt","basic","certificate"]}};
-
-function validate289(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate289.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
 if(Array.isArray(data)){
 if(data.length < 1){
-const err0 = {instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema127,data};
+const err0 = {instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema126,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -15127,7 +15177,102 @@ const len0 = data.length;
 for(let i0=0; i0<len0; i0++){
 let data0 = data[i0];
 if(typeof data0 !== "string"){
-const err1 = {instancePath:instancePath+"/" + i0,schemaPath:"#/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema127.items.type,parentSchema:schema127.items,data:data0};
+const err1 = {instancePath:instancePath+"/" + i0,schemaPath:"#/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema126.items.type,parentSchema:schema126.items,data:data0};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+}
+else {
+const err2 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema126.type,parentSchema:schema126,data};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+validate287.errors = vErrors;
+return errors === 0;
+}
+validate287.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
+
+const schema127 = {"description":"Callers whose JWT has these claims. Each is a pattern for its value, or for one of its values.","type":"object","additionalProperties":{"type":"string"}};
+
+function validate289(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate289.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+for(const key0 in data){
+let data0 = data[key0];
+if(typeof data0 !== "string"){
+const err0 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema127.additionalProperties.type,parentSchema:schema127.additionalProperties,data:data0};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+}
+}
+else {
+const err1 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema127.type,parentSchema:schema127,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+validate289.errors = vErrors;
+return errors === 0;
+}
+validate289.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const schema128 = {"description":"Callers identified by one of these sources, because several can issue the same name.","type":"array","minItems":1,"items":{"type":"string","enum":["header","token","jwt","basic","certificate"]}};
+
+function validate291(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate291.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(Array.isArray(data)){
+if(data.length < 1){
+const err0 = {instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema128,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+const len0 = data.length;
+for(let i0=0; i0<len0; i0++){
+let data0 = data[i0];
+if(typeof data0 !== "string"){
+const err1 = {instancePath:instancePath+"/" + i0,schemaPath:"#/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema128.items.type,parentSchema:schema128.items,data:data0};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -15137,7 +15282,7 @@ vErrors.push(err1);
 errors++;
 }
 if(!(((((data0 === "header") || (data0 === "token")) || (data0 === "jwt")) || (data0 === "basic")) || (data0 === "certificate"))){
-const err2 = {instancePath:instancePath+"/" + i0,schemaPath:"#/items/enum",keyword:"enum",params:{allowedValues: schema127.items.enum},message:"must be equal to one of the allowed values",schema:schema127.items.enum,parentSchema:schema127.items,data:data0};
+const err2 = {instancePath:instancePath+"/" + i0,schemaPath:"#/items/enum",keyword:"enum",params:{allowedValues: schema128.items.enum},message:"must be equal to one of the allowed values",schema:schema128.items.enum,parentSchema:schema128.items,data:data0};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -15149,7 +15294,7 @@ errors++;
 }
 }
 else {
-const err3 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema127.type,parentSchema:schema127,data};
+const err3 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema128.type,parentSchema:schema128,data};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -15158,17 +15303,17 @@ vErrors.push(err3);
 }
 errors++;
 }
-validate289.errors = vErrors;
+validate291.errors = vErrors;
 return errors === 0;
 }
-validate289.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
+validate291.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate282(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate284(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/security.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate282.evaluated;
+const evaluated0 = validate284.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -15178,7 +15323,7 @@ evaluated0.items = undefined;
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
 if(!(((((key0 === "identity") || (key0 === "access")) || (key0 === "request_limits")) || (key0 === "callers_in_results")) || (key0 === "audit_log"))){
-const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema123,data};
+const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema124,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -15193,7 +15338,7 @@ let data0 = data.identity;
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
 for(const key1 in data0){
 if(!((((((key1 === "identity_header") || (key1 === "tokens")) || (key1 === "tokens_file")) || (key1 === "jwt")) || (key1 === "htpasswd_file")) || (key1 === "client_certificates"))){
-const err1 = {instancePath:instancePath+"/identity",schemaPath:"#/properties/identity/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema123.properties.identity,data:data0};
+const err1 = {instancePath:instancePath+"/identity",schemaPath:"#/properties/identity/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema124.properties.identity,data:data0};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -15207,7 +15352,7 @@ if(data0.identity_header !== undefined){
 let data1 = data0.identity_header;
 if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
 if(data1.name === undefined){
-const err2 = {instancePath:instancePath+"/identity/identity_header",schemaPath:"#/properties/identity/properties/identity_header/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'",schema:schema123.properties.identity.properties.identity_header.required,parentSchema:schema123.properties.identity.properties.identity_header,data:data1};
+const err2 = {instancePath:instancePath+"/identity/identity_header",schemaPath:"#/properties/identity/properties/identity_header/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'",schema:schema124.properties.identity.properties.identity_header.required,parentSchema:schema124.properties.identity.properties.identity_header,data:data1};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -15217,7 +15362,7 @@ vErrors.push(err2);
 errors++;
 }
 if(data1.trusted === undefined){
-const err3 = {instancePath:instancePath+"/identity/identity_header",schemaPath:"#/properties/identity/properties/identity_header/required",keyword:"required",params:{missingProperty: "trusted"},message:"must have required property '"+"trusted"+"'",schema:schema123.properties.identity.properties.identity_header.required,parentSchema:schema123.properties.identity.properties.identity_header,data:data1};
+const err3 = {instancePath:instancePath+"/identity/identity_header",schemaPath:"#/properties/identity/properties/identity_header/required",keyword:"required",params:{missingProperty: "trusted"},message:"must have required property '"+"trusted"+"'",schema:schema124.properties.identity.properties.identity_header.required,parentSchema:schema124.properties.identity.properties.identity_header,data:data1};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -15228,7 +15373,7 @@ errors++;
 }
 for(const key2 in data1){
 if(!(((key2 === "name") || (key2 === "groups_name")) || (key2 === "trusted"))){
-const err4 = {instancePath:instancePath+"/identity/identity_header",schemaPath:"#/properties/identity/properties/identity_header/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties",schema:false,parentSchema:schema123.properties.identity.properties.identity_header,data:data1};
+const err4 = {instancePath:instancePath+"/identity/identity_header",schemaPath:"#/properties/identity/properties/identity_header/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties",schema:false,parentSchema:schema124.properties.identity.properties.identity_header,data:data1};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -15241,7 +15386,7 @@ errors++;
 if(data1.name !== undefined){
 let data2 = data1.name;
 if(typeof data2 !== "string"){
-const err5 = {instancePath:instancePath+"/identity/identity_header/name",schemaPath:"#/properties/identity/properties/identity_header/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema123.properties.identity.properties.identity_header.properties.name.type,parentSchema:schema123.properties.identity.properties.identity_header.properties.name,data:data2};
+const err5 = {instancePath:instancePath+"/identity/identity_header/name",schemaPath:"#/properties/identity/properties/identity_header/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema124.properties.identity.properties.identity_header.properties.name.type,parentSchema:schema124.properties.identity.properties.identity_header.properties.name,data:data2};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -15254,7 +15399,7 @@ errors++;
 if(data1.groups_name !== undefined){
 let data3 = data1.groups_name;
 if(typeof data3 !== "string"){
-const err6 = {instancePath:instancePath+"/identity/identity_header/groups_name",schemaPath:"#/properties/identity/properties/identity_header/properties/groups_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema123.properties.identity.properties.identity_header.properties.groups_name.type,parentSchema:schema123.properties.identity.properties.identity_header.properties.groups_name,data:data3};
+const err6 = {instancePath:instancePath+"/identity/identity_header/groups_name",schemaPath:"#/properties/identity/properties/identity_header/properties/groups_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema124.properties.identity.properties.identity_header.properties.groups_name.type,parentSchema:schema124.properties.identity.properties.identity_header.properties.groups_name,data:data3};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -15268,7 +15413,7 @@ if(data1.trusted !== undefined){
 let data4 = data1.trusted;
 if(Array.isArray(data4)){
 if(data4.length < 1){
-const err7 = {instancePath:instancePath+"/identity/identity_header/trusted",schemaPath:"#/properties/identity/properties/identity_header/properties/trusted/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema123.properties.identity.properties.identity_header.properties.trusted,data:data4};
+const err7 = {instancePath:instancePath+"/identity/identity_header/trusted",schemaPath:"#/properties/identity/properties/identity_header/properties/trusted/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema124.properties.identity.properties.identity_header.properties.trusted,data:data4};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -15281,7 +15426,7 @@ const len0 = data4.length;
 for(let i0=0; i0<len0; i0++){
 let data5 = data4[i0];
 if(typeof data5 !== "string"){
-const err8 = {instancePath:instancePath+"/identity/identity_header/trusted/" + i0,schemaPath:"#/properties/identity/properties/identity_header/properties/trusted/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema123.properties.identity.properties.identity_header.properties.trusted.items.type,parentSchema:schema123.properties.identity.properties.identity_header.properties.trusted.items,data:data5};
+const err8 = {instancePath:instancePath+"/identity/identity_header/trusted/" + i0,schemaPath:"#/properties/identity/properties/identity_header/properties/trusted/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema124.properties.identity.properties.identity_header.properties.trusted.items.type,parentSchema:schema124.properties.identity.properties.identity_header.properties.trusted.items,data:data5};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -15293,7 +15438,7 @@ errors++;
 }
 }
 else {
-const err9 = {instancePath:instancePath+"/identity/identity_header/trusted",schemaPath:"#/properties/identity/properties/identity_header/properties/trusted/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema123.properties.identity.properties.identity_header.properties.trusted.type,parentSchema:schema123.properties.identity.properties.identity_header.properties.trusted,data:data4};
+const err9 = {instancePath:instancePath+"/identity/identity_header/trusted",schemaPath:"#/properties/identity/properties/identity_header/properties/trusted/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema124.properties.identity.properties.identity_header.properties.trusted.type,parentSchema:schema124.properties.identity.properties.identity_header.properties.trusted,data:data4};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -15305,7 +15450,7 @@ errors++;
 }
 }
 else {
-const err10 = {instancePath:instancePath+"/identity/identity_header",schemaPath:"#/properties/identity/properties/identity_header/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema123.properties.identity.properties.identity_header.type,parentSchema:schema123.properties.identity.properties.identity_header,data:data1};
+const err10 = {instancePath:instancePath+"/identity/identity_header",schemaPath:"#/properties/identity/properties/identity_header/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema124.properties.identity.properties.identity_header.type,parentSchema:schema124.properties.identity.properties.identity_header,data:data1};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -15323,7 +15468,7 @@ for(let i1=0; i1<len1; i1++){
 let data7 = data6[i1];
 if(data7 && typeof data7 == "object" && !Array.isArray(data7)){
 if(data7.name === undefined){
-const err11 = {instancePath:instancePath+"/identity/tokens/" + i1,schemaPath:"#/properties/identity/properties/tokens/items/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'",schema:schema123.properties.identity.properties.tokens.items.required,parentSchema:schema123.properties.identity.properties.tokens.items,data:data7};
+const err11 = {instancePath:instancePath+"/identity/tokens/" + i1,schemaPath:"#/properties/identity/properties/tokens/items/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'",schema:schema124.properties.identity.properties.tokens.items.required,parentSchema:schema124.properties.identity.properties.tokens.items,data:data7};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -15333,7 +15478,7 @@ vErrors.push(err11);
 errors++;
 }
 if(data7.sha256 === undefined){
-const err12 = {instancePath:instancePath+"/identity/tokens/" + i1,schemaPath:"#/properties/identity/properties/tokens/items/required",keyword:"required",params:{missingProperty: "sha256"},message:"must have required property '"+"sha256"+"'",schema:schema123.properties.identity.properties.tokens.items.required,parentSchema:schema123.properties.identity.properties.tokens.items,data:data7};
+const err12 = {instancePath:instancePath+"/identity/tokens/" + i1,schemaPath:"#/properties/identity/properties/tokens/items/required",keyword:"required",params:{missingProperty: "sha256"},message:"must have required property '"+"sha256"+"'",schema:schema124.properties.identity.properties.tokens.items.required,parentSchema:schema124.properties.identity.properties.tokens.items,data:data7};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -15344,7 +15489,7 @@ errors++;
 }
 for(const key3 in data7){
 if(!(((key3 === "name") || (key3 === "sha256")) || (key3 === "groups"))){
-const err13 = {instancePath:instancePath+"/identity/tokens/" + i1,schemaPath:"#/properties/identity/properties/tokens/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3},message:"must NOT have additional properties",schema:false,parentSchema:schema123.properties.identity.properties.tokens.items,data:data7};
+const err13 = {instancePath:instancePath+"/identity/tokens/" + i1,schemaPath:"#/properties/identity/properties/tokens/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3},message:"must NOT have additional properties",schema:false,parentSchema:schema124.properties.identity.properties.tokens.items,data:data7};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -15357,7 +15502,7 @@ errors++;
 if(data7.name !== undefined){
 let data8 = data7.name;
 if(typeof data8 !== "string"){
-const err14 = {instancePath:instancePath+"/identity/tokens/" + i1+"/name",schemaPath:"#/properties/identity/properties/tokens/items/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema123.properties.identity.properties.tokens.items.properties.name.type,parentSchema:schema123.properties.identity.properties.tokens.items.properties.name,data:data8};
+const err14 = {instancePath:instancePath+"/identity/tokens/" + i1+"/name",schemaPath:"#/properties/identity/properties/tokens/items/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema124.properties.identity.properties.tokens.items.properties.name.type,parentSchema:schema124.properties.identity.properties.tokens.items.properties.name,data:data8};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -15370,7 +15515,7 @@ errors++;
 if(data7.sha256 !== undefined){
 let data9 = data7.sha256;
 if(typeof data9 !== "string"){
-const err15 = {instancePath:instancePath+"/identity/tokens/" + i1+"/sha256",schemaPath:"#/properties/identity/properties/tokens/items/properties/sha256/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema123.properties.identity.properties.tokens.items.properties.sha256.type,parentSchema:schema123.properties.identity.properties.tokens.items.properties.sha256,data:data9};
+const err15 = {instancePath:instancePath+"/identity/tokens/" + i1+"/sha256",schemaPath:"#/properties/identity/properties/tokens/items/properties/sha256/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema124.properties.identity.properties.tokens.items.properties.sha256.type,parentSchema:schema124.properties.identity.properties.tokens.items.properties.sha256,data:data9};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -15387,7 +15532,7 @@ const len2 = data10.length;
 for(let i2=0; i2<len2; i2++){
 let data11 = data10[i2];
 if(typeof data11 !== "string"){
-const err16 = {instancePath:instancePath+"/identity/tokens/" + i1+"/groups/" + i2,schemaPath:"#/properties/identity/properties/tokens/items/properties/groups/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema123.properties.identity.properties.tokens.items.properties.groups.items.type,parentSchema:schema123.properties.identity.properties.tokens.items.properties.groups.items,data:data11};
+const err16 = {instancePath:instancePath+"/identity/tokens/" + i1+"/groups/" + i2,schemaPath:"#/properties/identity/properties/tokens/items/properties/groups/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema124.properties.identity.properties.tokens.items.properties.groups.items.type,parentSchema:schema124.properties.identity.properties.tokens.items.properties.groups.items,data:data11};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -15399,7 +15544,7 @@ errors++;
 }
 }
 else {
-const err17 = {instancePath:instancePath+"/identity/tokens/" + i1+"/groups",schemaPath:"#/properties/identity/properties/tokens/items/properties/groups/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema123.properties.identity.properties.tokens.items.properties.groups.type,parentSchema:schema123.properties.identity.properties.tokens.items.properties.groups,data:data10};
+const err17 = {instancePath:instancePath+"/identity/tokens/" + i1+"/groups",schemaPath:"#/properties/identity/properties/tokens/items/properties/groups/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema124.properties.identity.properties.tokens.items.properties.groups.type,parentSchema:schema124.properties.identity.properties.tokens.items.properties.groups,data:data10};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -15411,7 +15556,7 @@ errors++;
 }
 }
 else {
-const err18 = {instancePath:instancePath+"/identity/tokens/" + i1,schemaPath:"#/properties/identity/properties/tokens/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema123.properties.identity.properties.tokens.items.type,parentSchema:schema123.properties.identity.properties.tokens.items,data:data7};
+const err18 = {instancePath:instancePath+"/identity/tokens/" + i1,schemaPath:"#/properties/identity/properties/tokens/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema124.properties.identity.properties.tokens.items.type,parentSchema:schema124.properties.identity.properties.tokens.items,data:data7};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -15423,7 +15568,7 @@ errors++;
 }
 }
 else {
-const err19 = {instancePath:instancePath+"/identity/tokens",schemaPath:"#/properties/identity/properties/tokens/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema123.properties.identity.properties.tokens.type,parentSchema:schema123.properties.identity.properties.tokens,data:data6};
+const err19 = {instancePath:instancePath+"/identity/tokens",schemaPath:"#/properties/identity/properties/tokens/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema124.properties.identity.properties.tokens.type,parentSchema:schema124.properties.identity.properties.tokens,data:data6};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -15436,7 +15581,7 @@ errors++;
 if(data0.tokens_file !== undefined){
 let data12 = data0.tokens_file;
 if(typeof data12 !== "string"){
-const err20 = {instancePath:instancePath+"/identity/tokens_file",schemaPath:"#/properties/identity/properties/tokens_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema123.properties.identity.properties.tokens_file.type,parentSchema:schema123.properties.identity.properties.tokens_file,data:data12};
+const err20 = {instancePath:instancePath+"/identity/tokens_file",schemaPath:"#/properties/identity/properties/tokens_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema124.properties.identity.properties.tokens_file.type,parentSchema:schema124.properties.identity.properties.tokens_file,data:data12};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -15454,7 +15599,7 @@ for(let i3=0; i3<len3; i3++){
 let data14 = data13[i3];
 if(data14 && typeof data14 == "object" && !Array.isArray(data14)){
 if(data14.issuer === undefined){
-const err21 = {instancePath:instancePath+"/identity/jwt/" + i3,schemaPath:"#/properties/identity/properties/jwt/items/required",keyword:"required",params:{missingProperty: "issuer"},message:"must have required property '"+"issuer"+"'",schema:schema123.properties.identity.properties.jwt.items.required,parentSchema:schema123.properties.identity.properties.jwt.items,data:data14};
+const err21 = {instancePath:instancePath+"/identity/jwt/" + i3,schemaPath:"#/properties/identity/properties/jwt/items/required",keyword:"required",params:{missingProperty: "issuer"},message:"must have required property '"+"issuer"+"'",schema:schema124.properties.identity.properties.jwt.items.required,parentSchema:schema124.properties.identity.properties.jwt.items,data:data14};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -15464,7 +15609,7 @@ vErrors.push(err21);
 errors++;
 }
 if(data14.audiences === undefined){
-const err22 = {instancePath:instancePath+"/identity/jwt/" + i3,schemaPath:"#/properties/identity/properties/jwt/items/required",keyword:"required",params:{missingProperty: "audiences"},message:"must have required property '"+"audiences"+"'",schema:schema123.properties.identity.properties.jwt.items.required,parentSchema:schema123.properties.identity.properties.jwt.items,data:data14};
+const err22 = {instancePath:instancePath+"/identity/jwt/" + i3,schemaPath:"#/properties/identity/properties/jwt/items/required",keyword:"required",params:{missingProperty: "audiences"},message:"must have required property '"+"audiences"+"'",schema:schema124.properties.identity.properties.jwt.items.required,parentSchema:schema124.properties.identity.properties.jwt.items,data:data14};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -15475,7 +15620,7 @@ errors++;
 }
 for(const key4 in data14){
 if(!(((((((key4 === "issuer") || (key4 === "audiences")) || (key4 === "jwks_uri")) || (key4 === "jwks_file")) || (key4 === "name_claim")) || (key4 === "groups_claim")) || (key4 === "clock_skew_s"))){
-const err23 = {instancePath:instancePath+"/identity/jwt/" + i3,schemaPath:"#/properties/identity/properties/jwt/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key4},message:"must NOT have additional properties",schema:false,parentSchema:schema123.properties.identity.properties.jwt.items,data:data14};
+const err23 = {instancePath:instancePath+"/identity/jwt/" + i3,schemaPath:"#/properties/identity/properties/jwt/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key4},message:"must NOT have additional properties",schema:false,parentSchema:schema124.properties.identity.properties.jwt.items,data:data14};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -15488,7 +15633,7 @@ errors++;
 if(data14.issuer !== undefined){
 let data15 = data14.issuer;
 if(typeof data15 !== "string"){
-const err24 = {instancePath:instancePath+"/identity/jwt/" + i3+"/issuer",schemaPath:"#/properties/identity/properties/jwt/items/properties/issuer/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema123.properties.identity.properties.jwt.items.properties.issuer.type,parentSchema:schema123.properties.identity.properties.jwt.items.properties.issuer,data:data15};
+const err24 = {instancePath:instancePath+"/identity/jwt/" + i3+"/issuer",schemaPath:"#/properties/identity/properties/jwt/items/properties/issuer/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema124.properties.identity.properties.jwt.items.properties.issuer.type,parentSchema:schema124.properties.identity.properties.jwt.items.properties.issuer,data:data15};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -15502,7 +15647,7 @@ if(data14.audiences !== undefined){
 let data16 = data14.audiences;
 if(Array.isArray(data16)){
 if(data16.length < 1){
-const err25 = {instancePath:instancePath+"/identity/jwt/" + i3+"/audiences",schemaPath:"#/properties/identity/properties/jwt/items/properties/audiences/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema123.properties.identity.properties.jwt.items.properties.audiences,data:data16};
+const err25 = {instancePath:instancePath+"/identity/jwt/" + i3+"/audiences",schemaPath:"#/properties/identity/properties/jwt/items/properties/audiences/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema124.properties.identity.properties.jwt.items.properties.audiences,data:data16};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -15515,7 +15660,7 @@ const len4 = data16.length;
 for(let i4=0; i4<len4; i4++){
 let data17 = data16[i4];
 if(typeof data17 !== "string"){
-const err26 = {instancePath:instancePath+"/identity/jwt/" + i3+"/audiences/" + i4,schemaPath:"#/properties/identity/properties/jwt/items/properties/audiences/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema123.properties.identity.properties.jwt.items.properties.audiences.items.type,parentSchema:schema123.properties.identity.properties.jwt.items.properties.audiences.items,data:data17};
+const err26 = {instancePath:instancePath+"/identity/jwt/" + i3+"/audiences/" + i4,schemaPath:"#/properties/identity/properties/jwt/items/properties/audiences/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema124.properties.identity.properties.jwt.items.properties.audiences.items.type,parentSchema:schema124.properties.identity.properties.jwt.items.properties.audiences.items,data:data17};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -15527,7 +15672,7 @@ errors++;
 }
 }
 else {
-const err27 = {instancePath:instancePath+"/identity/jwt/" + i3+"/audiences",schemaPath:"#/properties/identity/properties/jwt/items/properties/audiences/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema123.properties.identity.properties.jwt.items.properties.audiences.type,parentSchema:schema123.properties.identity.properties.jwt.items.properties.audiences,data:data16};
+const err27 = {instancePath:instancePath+"/identity/jwt/" + i3+"/audiences",schemaPath:"#/properties/identity/properties/jwt/items/properties/audiences/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema124.properties.identity.properties.jwt.items.properties.audiences.type,parentSchema:schema124.properties.identity.properties.jwt.items.properties.audiences,data:data16};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -15540,7 +15685,7 @@ errors++;
 if(data14.jwks_uri !== undefined){
 let data18 = data14.jwks_uri;
 if(typeof data18 !== "string"){
-const err28 = {instancePath:instancePath+"/identity/jwt/" + i3+"/jwks_uri",schemaPath:"#/properties/identity/properties/jwt/items/properties/jwks_uri/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema123.properties.identity.properties.jwt.items.properties.jwks_uri.type,parentSchema:schema123.properties.identity.properties.jwt.items.properties.jwks_uri,data:data18};
+const err28 = {instancePath:instancePath+"/identity/jwt/" + i3+"/jwks_uri",schemaPath:"#/properties/identity/properties/jwt/items/properties/jwks_uri/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema124.properties.identity.properties.jwt.items.properties.jwks_uri.type,parentSchema:schema124.properties.identity.properties.jwt.items.properties.jwks_uri,data:data18};
 if(vErrors === null){
 vErrors = [err28];
 }
@@ -15553,7 +15698,7 @@ errors++;
 if(data14.jwks_file !== undefined){
 let data19 = data14.jwks_file;
 if(typeof data19 !== "string"){
-const err29 = {instancePath:instancePath+"/identity/jwt/" + i3+"/jwks_file",schemaPath:"#/properties/identity/properties/jwt/items/properties/jwks_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema123.properties.identity.properties.jwt.items.properties.jwks_file.type,parentSchema:schema123.properties.identity.properties.jwt.items.properties.jwks_file,data:data19};
+const err29 = {instancePath:instancePath+"/identity/jwt/" + i3+"/jwks_file",schemaPath:"#/properties/identity/properties/jwt/items/properties/jwks_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema124.properties.identity.properties.jwt.items.properties.jwks_file.type,parentSchema:schema124.properties.identity.properties.jwt.items.properties.jwks_file,data:data19};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -15566,7 +15711,7 @@ errors++;
 if(data14.name_claim !== undefined){
 let data20 = data14.name_claim;
 if(typeof data20 !== "string"){
-const err30 = {instancePath:instancePath+"/identity/jwt/" + i3+"/name_claim",schemaPath:"#/properties/identity/properties/jwt/items/properties/name_claim/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema123.properties.identity.properties.jwt.items.properties.name_claim.type,parentSchema:schema123.properties.identity.properties.jwt.items.properties.name_claim,data:data20};
+const err30 = {instancePath:instancePath+"/identity/jwt/" + i3+"/name_claim",schemaPath:"#/properties/identity/properties/jwt/items/properties/name_claim/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema124.properties.identity.properties.jwt.items.properties.name_claim.type,parentSchema:schema124.properties.identity.properties.jwt.items.properties.name_claim,data:data20};
 if(vErrors === null){
 vErrors = [err30];
 }
@@ -15579,7 +15724,7 @@ errors++;
 if(data14.groups_claim !== undefined){
 let data21 = data14.groups_claim;
 if(typeof data21 !== "string"){
-const err31 = {instancePath:instancePath+"/identity/jwt/" + i3+"/groups_claim",schemaPath:"#/properties/identity/properties/jwt/items/properties/groups_claim/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema123.properties.identity.properties.jwt.items.properties.groups_claim.type,parentSchema:schema123.properties.identity.properties.jwt.items.properties.groups_claim,data:data21};
+const err31 = {instancePath:instancePath+"/identity/jwt/" + i3+"/groups_claim",schemaPath:"#/properties/identity/properties/jwt/items/properties/groups_claim/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema124.properties.identity.properties.jwt.items.properties.groups_claim.type,parentSchema:schema124.properties.identity.properties.jwt.items.properties.groups_claim,data:data21};
 if(vErrors === null){
 vErrors = [err31];
 }
@@ -15592,7 +15737,7 @@ errors++;
 if(data14.clock_skew_s !== undefined){
 let data22 = data14.clock_skew_s;
 if((!(((typeof data22 == "number") && (!(data22 % 1) && !isNaN(data22))) && (isFinite(data22)))) && (typeof data22 !== "string")){
-const err32 = {instancePath:instancePath+"/identity/jwt/" + i3+"/clock_skew_s",schemaPath:"#/properties/identity/properties/jwt/items/properties/clock_skew_s/type",keyword:"type",params:{type: schema123.properties.identity.properties.jwt.items.properties.clock_skew_s.type},message:"must be integer,string",schema:schema123.properties.identity.properties.jwt.items.properties.clock_skew_s.type,parentSchema:schema123.properties.identity.properties.jwt.items.properties.clock_skew_s,data:data22};
+const err32 = {instancePath:instancePath+"/identity/jwt/" + i3+"/clock_skew_s",schemaPath:"#/properties/identity/properties/jwt/items/properties/clock_skew_s/type",keyword:"type",params:{type: schema124.properties.identity.properties.jwt.items.properties.clock_skew_s.type},message:"must be integer,string",schema:schema124.properties.identity.properties.jwt.items.properties.clock_skew_s.type,parentSchema:schema124.properties.identity.properties.jwt.items.properties.clock_skew_s,data:data22};
 if(vErrors === null){
 vErrors = [err32];
 }
@@ -15601,9 +15746,9 @@ vErrors.push(err32);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "duration", data22, schema123.properties.identity.properties.jwt.items.properties.clock_skew_s, instancePath+"/identity/jwt/" + i3+"/clock_skew_s");
+const reason0 = checkScalar.call(this, "duration", data22, schema124.properties.identity.properties.jwt.items.properties.clock_skew_s, instancePath+"/identity/jwt/" + i3+"/clock_skew_s");
 if(reason0 !== undefined){
-const err33 = {instancePath:instancePath+"/identity/jwt/" + i3+"/clock_skew_s",schemaPath:"#/properties/identity/properties/jwt/items/properties/clock_skew_s/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration",parentSchema:schema123.properties.identity.properties.jwt.items.properties.clock_skew_s,data:data22};
+const err33 = {instancePath:instancePath+"/identity/jwt/" + i3+"/clock_skew_s",schemaPath:"#/properties/identity/properties/jwt/items/properties/clock_skew_s/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration",parentSchema:schema124.properties.identity.properties.jwt.items.properties.clock_skew_s,data:data22};
 if(vErrors === null){
 vErrors = [err33];
 }
@@ -15615,7 +15760,7 @@ errors++;
 }
 }
 else {
-const err34 = {instancePath:instancePath+"/identity/jwt/" + i3,schemaPath:"#/properties/identity/properties/jwt/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema123.properties.identity.properties.jwt.items.type,parentSchema:schema123.properties.identity.properties.jwt.items,data:data14};
+const err34 = {instancePath:instancePath+"/identity/jwt/" + i3,schemaPath:"#/properties/identity/properties/jwt/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema124.properties.identity.properties.jwt.items.type,parentSchema:schema124.properties.identity.properties.jwt.items,data:data14};
 if(vErrors === null){
 vErrors = [err34];
 }
@@ -15627,7 +15772,7 @@ errors++;
 }
 }
 else {
-const err35 = {instancePath:instancePath+"/identity/jwt",schemaPath:"#/properties/identity/properties/jwt/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema123.properties.identity.properties.jwt.type,parentSchema:schema123.properties.identity.properties.jwt,data:data13};
+const err35 = {instancePath:instancePath+"/identity/jwt",schemaPath:"#/properties/identity/properties/jwt/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema124.properties.identity.properties.jwt.type,parentSchema:schema124.properties.identity.properties.jwt,data:data13};
 if(vErrors === null){
 vErrors = [err35];
 }
@@ -15640,7 +15785,7 @@ errors++;
 if(data0.htpasswd_file !== undefined){
 let data23 = data0.htpasswd_file;
 if(typeof data23 !== "string"){
-const err36 = {instancePath:instancePath+"/identity/htpasswd_file",schemaPath:"#/properties/identity/properties/htpasswd_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema123.properties.identity.properties.htpasswd_file.type,parentSchema:schema123.properties.identity.properties.htpasswd_file,data:data23};
+const err36 = {instancePath:instancePath+"/identity/htpasswd_file",schemaPath:"#/properties/identity/properties/htpasswd_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema124.properties.identity.properties.htpasswd_file.type,parentSchema:schema124.properties.identity.properties.htpasswd_file,data:data23};
 if(vErrors === null){
 vErrors = [err36];
 }
@@ -15655,7 +15800,7 @@ let data24 = data0.client_certificates;
 if(data24 && typeof data24 == "object" && !Array.isArray(data24)){
 for(const key5 in data24){
 if(!((key5 === "name") || (key5 === "groups"))){
-const err37 = {instancePath:instancePath+"/identity/client_certificates",schemaPath:"#/properties/identity/properties/client_certificates/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key5},message:"must NOT have additional properties",schema:false,parentSchema:schema123.properties.identity.properties.client_certificates,data:data24};
+const err37 = {instancePath:instancePath+"/identity/client_certificates",schemaPath:"#/properties/identity/properties/client_certificates/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key5},message:"must NOT have additional properties",schema:false,parentSchema:schema124.properties.identity.properties.client_certificates,data:data24};
 if(vErrors === null){
 vErrors = [err37];
 }
@@ -15668,7 +15813,7 @@ errors++;
 if(data24.name !== undefined){
 let data25 = data24.name;
 if(typeof data25 !== "string"){
-const err38 = {instancePath:instancePath+"/identity/client_certificates/name",schemaPath:"#/properties/identity/properties/client_certificates/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema123.properties.identity.properties.client_certificates.properties.name.type,parentSchema:schema123.properties.identity.properties.client_certificates.properties.name,data:data25};
+const err38 = {instancePath:instancePath+"/identity/client_certificates/name",schemaPath:"#/properties/identity/properties/client_certificates/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema124.properties.identity.properties.client_certificates.properties.name.type,parentSchema:schema124.properties.identity.properties.client_certificates.properties.name,data:data25};
 if(vErrors === null){
 vErrors = [err38];
 }
@@ -15678,7 +15823,7 @@ vErrors.push(err38);
 errors++;
 }
 if(!((((data25 === "common_name") || (data25 === "dns")) || (data25 === "uri")) || (data25 === "email"))){
-const err39 = {instancePath:instancePath+"/identity/client_certificates/name",schemaPath:"#/properties/identity/properties/client_certificates/properties/name/enum",keyword:"enum",params:{allowedValues: schema123.properties.identity.properties.client_certificates.properties.name.enum},message:"must be equal to one of the allowed values",schema:schema123.properties.identity.properties.client_certificates.properties.name.enum,parentSchema:schema123.properties.identity.properties.client_certificates.properties.name,data:data25};
+const err39 = {instancePath:instancePath+"/identity/client_certificates/name",schemaPath:"#/properties/identity/properties/client_certificates/properties/name/enum",keyword:"enum",params:{allowedValues: schema124.properties.identity.properties.client_certificates.properties.name.enum},message:"must be equal to one of the allowed values",schema:schema124.properties.identity.properties.client_certificates.properties.name.enum,parentSchema:schema124.properties.identity.properties.client_certificates.properties.name,data:data25};
 if(vErrors === null){
 vErrors = [err39];
 }
@@ -15691,7 +15836,7 @@ errors++;
 if(data24.groups !== undefined){
 let data26 = data24.groups;
 if(typeof data26 !== "string"){
-const err40 = {instancePath:instancePath+"/identity/client_certificates/groups",schemaPath:"#/properties/identity/properties/client_certificates/properties/groups/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema123.properties.identity.properties.client_certificates.properties.groups.type,parentSchema:schema123.properties.identity.properties.client_certificates.properties.groups,data:data26};
+const err40 = {instancePath:instancePath+"/identity/client_certificates/groups",schemaPath:"#/properties/identity/properties/client_certificates/properties/groups/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema124.properties.identity.properties.client_certificates.properties.groups.type,parentSchema:schema124.properties.identity.properties.client_certificates.properties.groups,data:data26};
 if(vErrors === null){
 vErrors = [err40];
 }
@@ -15701,7 +15846,7 @@ vErrors.push(err40);
 errors++;
 }
 if(!(((data26 === "none") || (data26 === "organization")) || (data26 === "organizational_unit"))){
-const err41 = {instancePath:instancePath+"/identity/client_certificates/groups",schemaPath:"#/properties/identity/properties/client_certificates/properties/groups/enum",keyword:"enum",params:{allowedValues: schema123.properties.identity.properties.client_certificates.properties.groups.enum},message:"must be equal to one of the allowed values",schema:schema123.properties.identity.properties.client_certificates.properties.groups.enum,parentSchema:schema123.properties.identity.properties.client_certificates.properties.groups,data:data26};
+const err41 = {instancePath:instancePath+"/identity/client_certificates/groups",schemaPath:"#/properties/identity/properties/client_certificates/properties/groups/enum",keyword:"enum",params:{allowedValues: schema124.properties.identity.properties.client_certificates.properties.groups.enum},message:"must be equal to one of the allowed values",schema:schema124.properties.identity.properties.client_certificates.properties.groups.enum,parentSchema:schema124.properties.identity.properties.client_certificates.properties.groups,data:data26};
 if(vErrors === null){
 vErrors = [err41];
 }
@@ -15713,7 +15858,7 @@ errors++;
 }
 }
 else {
-const err42 = {instancePath:instancePath+"/identity/client_certificates",schemaPath:"#/properties/identity/properties/client_certificates/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema123.properties.identity.properties.client_certificates.type,parentSchema:schema123.properties.identity.properties.client_certificates,data:data24};
+const err42 = {instancePath:instancePath+"/identity/client_certificates",schemaPath:"#/properties/identity/properties/client_certificates/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema124.properties.identity.properties.client_certificates.type,parentSchema:schema124.properties.identity.properties.client_certificates,data:data24};
 if(vErrors === null){
 vErrors = [err42];
 }
@@ -15725,7 +15870,7 @@ errors++;
 }
 }
 else {
-const err43 = {instancePath:instancePath+"/identity",schemaPath:"#/properties/identity/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema123.properties.identity.type,parentSchema:schema123.properties.identity,data:data0};
+const err43 = {instancePath:instancePath+"/identity",schemaPath:"#/properties/identity/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema124.properties.identity.type,parentSchema:schema124.properties.identity,data:data0};
 if(vErrors === null){
 vErrors = [err43];
 }
@@ -15743,7 +15888,7 @@ for(let i5=0; i5<len5; i5++){
 let data28 = data27[i5];
 if(data28 && typeof data28 == "object" && !Array.isArray(data28)){
 if(data28.may === undefined){
-const err44 = {instancePath:instancePath+"/access/" + i5,schemaPath:"#/properties/access/items/required",keyword:"required",params:{missingProperty: "may"},message:"must have required property '"+"may"+"'",schema:schema123.properties.access.items.required,parentSchema:schema123.properties.access.items,data:data28};
+const err44 = {instancePath:instancePath+"/access/" + i5,schemaPath:"#/properties/access/items/required",keyword:"required",params:{missingProperty: "may"},message:"must have required property '"+"may"+"'",schema:schema124.properties.access.items.required,parentSchema:schema124.properties.access.items,data:data28};
 if(vErrors === null){
 vErrors = [err44];
 }
@@ -15754,7 +15899,7 @@ errors++;
 }
 for(const key6 in data28){
 if(!((((((((key6 === "may") || (key6 === "instances")) || (key6 === "schedulers")) || (key6 === "anonymous")) || (key6 === "names")) || (key6 === "groups")) || (key6 === "claims")) || (key6 === "by"))){
-const err45 = {instancePath:instancePath+"/access/" + i5,schemaPath:"#/properties/access/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key6},message:"must NOT have additional properties",schema:false,parentSchema:schema123.properties.access.items,data:data28};
+const err45 = {instancePath:instancePath+"/access/" + i5,schemaPath:"#/properties/access/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key6},message:"must NOT have additional properties",schema:false,parentSchema:schema124.properties.access.items,data:data28};
 if(vErrors === null){
 vErrors = [err45];
 }
@@ -15768,7 +15913,7 @@ if(data28.may !== undefined){
 let data29 = data28.may;
 if(Array.isArray(data29)){
 if(data29.length < 1){
-const err46 = {instancePath:instancePath+"/access/" + i5+"/may",schemaPath:"#/properties/access/items/properties/may/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema123.properties.access.items.properties.may,data:data29};
+const err46 = {instancePath:instancePath+"/access/" + i5+"/may",schemaPath:"#/properties/access/items/properties/may/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema124.properties.access.items.properties.may,data:data29};
 if(vErrors === null){
 vErrors = [err46];
 }
@@ -15781,7 +15926,7 @@ const len6 = data29.length;
 for(let i6=0; i6<len6; i6++){
 let data30 = data29[i6];
 if(typeof data30 !== "string"){
-const err47 = {instancePath:instancePath+"/access/" + i5+"/may/" + i6,schemaPath:"#/properties/access/items/properties/may/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema123.properties.access.items.properties.may.items.type,parentSchema:schema123.properties.access.items.properties.may.items,data:data30};
+const err47 = {instancePath:instancePath+"/access/" + i5+"/may/" + i6,schemaPath:"#/properties/access/items/properties/may/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema124.properties.access.items.properties.may.items.type,parentSchema:schema124.properties.access.items.properties.may.items,data:data30};
 if(vErrors === null){
 vErrors = [err47];
 }
@@ -15790,9 +15935,9 @@ vErrors.push(err47);
 }
 errors++;
 }
-const reason1 = checkWord.call(this, schema123.properties.access.items.properties.may.items["x-words"], data30, schema123.properties.access.items.properties.may.items, instancePath+"/access/" + i5+"/may/" + i6);
+const reason1 = checkWord.call(this, schema124.properties.access.items.properties.may.items["x-words"], data30, schema124.properties.access.items.properties.may.items, instancePath+"/access/" + i5+"/may/" + i6);
 if(reason1 !== undefined){
-const err48 = {instancePath:instancePath+"/access/" + i5+"/may/" + i6,schemaPath:"#/properties/access/items/properties/may/items/x-words",keyword:"x-words",params:{},message:reason1,schema:schema123.properties.access.items.properties.may.items["x-words"],parentSchema:schema123.properties.access.items.properties.may.items,data:data30};
+const err48 = {instancePath:instancePath+"/access/" + i5+"/may/" + i6,schemaPath:"#/properties/access/items/properties/may/items/x-words",keyword:"x-words",params:{},message:reason1,schema:schema124.properties.access.items.properties.may.items["x-words"],parentSchema:schema124.properties.access.items.properties.may.items,data:data30};
 if(vErrors === null){
 vErrors = [err48];
 }
@@ -15804,7 +15949,7 @@ errors++;
 }
 }
 else {
-const err49 = {instancePath:instancePath+"/access/" + i5+"/may",schemaPath:"#/properties/access/items/properties/may/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema123.properties.access.items.properties.may.type,parentSchema:schema123.properties.access.items.properties.may,data:data29};
+const err49 = {instancePath:instancePath+"/access/" + i5+"/may",schemaPath:"#/properties/access/items/properties/may/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema124.properties.access.items.properties.may.type,parentSchema:schema124.properties.access.items.properties.may,data:data29};
 if(vErrors === null){
 vErrors = [err49];
 }
@@ -15821,7 +15966,7 @@ const len7 = data31.length;
 for(let i7=0; i7<len7; i7++){
 let data32 = data31[i7];
 if(typeof data32 !== "string"){
-const err50 = {instancePath:instancePath+"/access/" + i5+"/instances/" + i7,schemaPath:"#/properties/access/items/properties/instances/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema123.properties.access.items.properties.instances.items.type,parentSchema:schema123.properties.access.items.properties.instances.items,data:data32};
+const err50 = {instancePath:instancePath+"/access/" + i5+"/instances/" + i7,schemaPath:"#/properties/access/items/properties/instances/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema124.properties.access.items.properties.instances.items.type,parentSchema:schema124.properties.access.items.properties.instances.items,data:data32};
 if(vErrors === null){
 vErrors = [err50];
 }
@@ -15833,7 +15978,7 @@ errors++;
 }
 }
 else {
-const err51 = {instancePath:instancePath+"/access/" + i5+"/instances",schemaPath:"#/properties/access/items/properties/instances/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema123.properties.access.items.properties.instances.type,parentSchema:schema123.properties.access.items.properties.instances,data:data31};
+const err51 = {instancePath:instancePath+"/access/" + i5+"/instances",schemaPath:"#/properties/access/items/properties/instances/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema124.properties.access.items.properties.instances.type,parentSchema:schema124.properties.access.items.properties.instances,data:data31};
 if(vErrors === null){
 vErrors = [err51];
 }
@@ -15850,7 +15995,7 @@ const len8 = data33.length;
 for(let i8=0; i8<len8; i8++){
 let data34 = data33[i8];
 if(typeof data34 !== "string"){
-const err52 = {instancePath:instancePath+"/access/" + i5+"/schedulers/" + i8,schemaPath:"#/properties/access/items/properties/schedulers/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema123.properties.access.items.properties.schedulers.items.type,parentSchema:schema123.properties.access.items.properties.schedulers.items,data:data34};
+const err52 = {instancePath:instancePath+"/access/" + i5+"/schedulers/" + i8,schemaPath:"#/properties/access/items/properties/schedulers/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema124.properties.access.items.properties.schedulers.items.type,parentSchema:schema124.properties.access.items.properties.schedulers.items,data:data34};
 if(vErrors === null){
 vErrors = [err52];
 }
@@ -15862,7 +16007,7 @@ errors++;
 }
 }
 else {
-const err53 = {instancePath:instancePath+"/access/" + i5+"/schedulers",schemaPath:"#/properties/access/items/properties/schedulers/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema123.properties.access.items.properties.schedulers.type,parentSchema:schema123.properties.access.items.properties.schedulers,data:data33};
+const err53 = {instancePath:instancePath+"/access/" + i5+"/schedulers",schemaPath:"#/properties/access/items/properties/schedulers/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema124.properties.access.items.properties.schedulers.type,parentSchema:schema124.properties.access.items.properties.schedulers,data:data33};
 if(vErrors === null){
 vErrors = [err53];
 }
@@ -15875,7 +16020,7 @@ errors++;
 if(data28.anonymous !== undefined){
 let data35 = data28.anonymous;
 if((typeof data35 !== "boolean") && (typeof data35 !== "string")){
-const err54 = {instancePath:instancePath+"/access/" + i5+"/anonymous",schemaPath:"#/properties/access/items/properties/anonymous/type",keyword:"type",params:{type: schema123.properties.access.items.properties.anonymous.type},message:"must be boolean,string",schema:schema123.properties.access.items.properties.anonymous.type,parentSchema:schema123.properties.access.items.properties.anonymous,data:data35};
+const err54 = {instancePath:instancePath+"/access/" + i5+"/anonymous",schemaPath:"#/properties/access/items/properties/anonymous/type",keyword:"type",params:{type: schema124.properties.access.items.properties.anonymous.type},message:"must be boolean,string",schema:schema124.properties.access.items.properties.anonymous.type,parentSchema:schema124.properties.access.items.properties.anonymous,data:data35};
 if(vErrors === null){
 vErrors = [err54];
 }
@@ -15884,9 +16029,9 @@ vErrors.push(err54);
 }
 errors++;
 }
-const reason2 = checkScalar.call(this, "bool", data35, schema123.properties.access.items.properties.anonymous, instancePath+"/access/" + i5+"/anonymous");
+const reason2 = checkScalar.call(this, "bool", data35, schema124.properties.access.items.properties.anonymous, instancePath+"/access/" + i5+"/anonymous");
 if(reason2 !== undefined){
-const err55 = {instancePath:instancePath+"/access/" + i5+"/anonymous",schemaPath:"#/properties/access/items/properties/anonymous/x-value",keyword:"x-value",params:{},message:reason2,schema:"bool",parentSchema:schema123.properties.access.items.properties.anonymous,data:data35};
+const err55 = {instancePath:instancePath+"/access/" + i5+"/anonymous",schemaPath:"#/properties/access/items/properties/anonymous/x-value",keyword:"x-value",params:{},message:reason2,schema:"bool",parentSchema:schema124.properties.access.items.properties.anonymous,data:data35};
 if(vErrors === null){
 vErrors = [err55];
 }
@@ -15900,7 +16045,7 @@ if(data28.names !== undefined){
 let data36 = data28.names;
 if(Array.isArray(data36)){
 if(data36.length < 1){
-const err56 = {instancePath:instancePath+"/access/" + i5+"/names",schemaPath:"#/properties/access/items/properties/names/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema123.properties.access.items.properties.names,data:data36};
+const err56 = {instancePath:instancePath+"/access/" + i5+"/names",schemaPath:"#/properties/access/items/properties/names/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema124.properties.access.items.properties.names,data:data36};
 if(vErrors === null){
 vErrors = [err56];
 }
@@ -15913,7 +16058,7 @@ const len9 = data36.length;
 for(let i9=0; i9<len9; i9++){
 let data37 = data36[i9];
 if(typeof data37 !== "string"){
-const err57 = {instancePath:instancePath+"/access/" + i5+"/names/" + i9,schemaPath:"#/properties/access/items/properties/names/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema123.properties.access.items.properties.names.items.type,parentSchema:schema123.properties.access.items.properties.names.items,data:data37};
+const err57 = {instancePath:instancePath+"/access/" + i5+"/names/" + i9,schemaPath:"#/properties/access/items/properties/names/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema124.properties.access.items.properties.names.items.type,parentSchema:schema124.properties.access.items.properties.names.items,data:data37};
 if(vErrors === null){
 vErrors = [err57];
 }
@@ -15925,7 +16070,7 @@ errors++;
 }
 }
 else {
-const err58 = {instancePath:instancePath+"/access/" + i5+"/names",schemaPath:"#/properties/access/items/properties/names/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema123.properties.access.items.properties.names.type,parentSchema:schema123.properties.access.items.properties.names,data:data36};
+const err58 = {instancePath:instancePath+"/access/" + i5+"/names",schemaPath:"#/properties/access/items/properties/names/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema124.properties.access.items.properties.names.type,parentSchema:schema124.properties.access.items.properties.names,data:data36};
 if(vErrors === null){
 vErrors = [err58];
 }
@@ -15939,7 +16084,7 @@ if(data28.groups !== undefined){
 let data38 = data28.groups;
 if(Array.isArray(data38)){
 if(data38.length < 1){
-const err59 = {instancePath:instancePath+"/access/" + i5+"/groups",schemaPath:"#/properties/access/items/properties/groups/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema123.properties.access.items.properties.groups,data:data38};
+const err59 = {instancePath:instancePath+"/access/" + i5+"/groups",schemaPath:"#/properties/access/items/properties/groups/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema124.properties.access.items.properties.groups,data:data38};
 if(vErrors === null){
 vErrors = [err59];
 }
@@ -15952,7 +16097,7 @@ const len10 = data38.length;
 for(let i10=0; i10<len10; i10++){
 let data39 = data38[i10];
 if(typeof data39 !== "string"){
-const err60 = {instancePath:instancePath+"/access/" + i5+"/groups/" + i10,schemaPath:"#/properties/access/items/properties/groups/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema123.properties.access.items.properties.groups.items.type,parentSchema:schema123.properties.access.items.properties.groups.items,data:data39};
+const err60 = {instancePath:instancePath+"/access/" + i5+"/groups/" + i10,schemaPath:"#/properties/access/items/properties/groups/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema124.properties.access.items.properties.groups.items.type,parentSchema:schema124.properties.access.items.properties.groups.items,data:data39};
 if(vErrors === null){
 vErrors = [err60];
 }
@@ -15964,7 +16109,7 @@ errors++;
 }
 }
 else {
-const err61 = {instancePath:instancePath+"/access/" + i5+"/groups",schemaPath:"#/properties/access/items/properties/groups/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema123.properties.access.items.properties.groups.type,parentSchema:schema123.properties.access.items.properties.groups,data:data38};
+const err61 = {instancePath:instancePath+"/access/" + i5+"/groups",schemaPath:"#/properties/access/items/properties/groups/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema124.properties.access.items.properties.groups.type,parentSchema:schema124.properties.access.items.properties.groups,data:data38};
 if(vErrors === null){
 vErrors = [err61];
 }
@@ -15980,7 +16125,7 @@ if(data40 && typeof data40 == "object" && !Array.isArray(data40)){
 for(const key7 in data40){
 let data41 = data40[key7];
 if(typeof data41 !== "string"){
-const err62 = {instancePath:instancePath+"/access/" + i5+"/claims/" + key7.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/access/items/properties/claims/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema123.properties.access.items.properties.claims.additionalProperties.type,parentSchema:schema123.properties.access.items.properties.claims.additionalProperties,data:data41};
+const err62 = {instancePath:instancePath+"/access/" + i5+"/claims/" + key7.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/access/items/properties/claims/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema124.properties.access.items.properties.claims.additionalProperties.type,parentSchema:schema124.properties.access.items.properties.claims.additionalProperties,data:data41};
 if(vErrors === null){
 vErrors = [err62];
 }
@@ -15992,7 +16137,7 @@ errors++;
 }
 }
 else {
-const err63 = {instancePath:instancePath+"/access/" + i5+"/claims",schemaPath:"#/properties/access/items/properties/claims/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema123.properties.access.items.properties.claims.type,parentSchema:schema123.properties.access.items.properties.claims,data:data40};
+const err63 = {instancePath:instancePath+"/access/" + i5+"/claims",schemaPath:"#/properties/access/items/properties/claims/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema124.properties.access.items.properties.claims.type,parentSchema:schema124.properties.access.items.properties.claims,data:data40};
 if(vErrors === null){
 vErrors = [err63];
 }
@@ -16006,7 +16151,7 @@ if(data28.by !== undefined){
 let data42 = data28.by;
 if(Array.isArray(data42)){
 if(data42.length < 1){
-const err64 = {instancePath:instancePath+"/access/" + i5+"/by",schemaPath:"#/properties/access/items/properties/by/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema123.properties.access.items.properties.by,data:data42};
+const err64 = {instancePath:instancePath+"/access/" + i5+"/by",schemaPath:"#/properties/access/items/properties/by/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema124.properties.access.items.properties.by,data:data42};
 if(vErrors === null){
 vErrors = [err64];
 }
@@ -16019,7 +16164,7 @@ const len11 = data42.length;
 for(let i11=0; i11<len11; i11++){
 let data43 = data42[i11];
 if(typeof data43 !== "string"){
-const err65 = {instancePath:instancePath+"/access/" + i5+"/by/" + i11,schemaPath:"#/properties/access/items/properties/by/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema123.properties.access.items.properties.by.items.type,parentSchema:schema123.properties.access.items.properties.by.items,data:data43};
+const err65 = {instancePath:instancePath+"/access/" + i5+"/by/" + i11,schemaPath:"#/properties/access/items/properties/by/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema124.properties.access.items.properties.by.items.type,parentSchema:schema124.properties.access.items.properties.by.items,data:data43};
 if(vErrors === null){
 vErrors = [err65];
 }
@@ -16029,7 +16174,7 @@ vErrors.push(err65);
 errors++;
 }
 if(!(((((data43 === "header") || (data43 === "token")) || (data43 === "jwt")) || (data43 === "basic")) || (data43 === "certificate"))){
-const err66 = {instancePath:instancePath+"/access/" + i5+"/by/" + i11,schemaPath:"#/properties/access/items/properties/by/items/enum",keyword:"enum",params:{allowedValues: schema123.properties.access.items.properties.by.items.enum},message:"must be equal to one of the allowed values",schema:schema123.properties.access.items.properties.by.items.enum,parentSchema:schema123.properties.access.items.properties.by.items,data:data43};
+const err66 = {instancePath:instancePath+"/access/" + i5+"/by/" + i11,schemaPath:"#/properties/access/items/properties/by/items/enum",keyword:"enum",params:{allowedValues: schema124.properties.access.items.properties.by.items.enum},message:"must be equal to one of the allowed values",schema:schema124.properties.access.items.properties.by.items.enum,parentSchema:schema124.properties.access.items.properties.by.items,data:data43};
 if(vErrors === null){
 vErrors = [err66];
 }
@@ -16041,7 +16186,7 @@ errors++;
 }
 }
 else {
-const err67 = {instancePath:instancePath+"/access/" + i5+"/by",schemaPath:"#/properties/access/items/properties/by/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema123.properties.access.items.properties.by.type,parentSchema:schema123.properties.access.items.properties.by,data:data42};
+const err67 = {instancePath:instancePath+"/access/" + i5+"/by",schemaPath:"#/properties/access/items/properties/by/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema124.properties.access.items.properties.by.type,parentSchema:schema124.properties.access.items.properties.by,data:data42};
 if(vErrors === null){
 vErrors = [err67];
 }
@@ -16053,7 +16198,7 @@ errors++;
 }
 }
 else {
-const err68 = {instancePath:instancePath+"/access/" + i5,schemaPath:"#/properties/access/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema123.properties.access.items.type,parentSchema:schema123.properties.access.items,data:data28};
+const err68 = {instancePath:instancePath+"/access/" + i5,schemaPath:"#/properties/access/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema124.properties.access.items.type,parentSchema:schema124.properties.access.items,data:data28};
 if(vErrors === null){
 vErrors = [err68];
 }
@@ -16065,7 +16210,7 @@ errors++;
 }
 }
 else {
-const err69 = {instancePath:instancePath+"/access",schemaPath:"#/properties/access/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema123.properties.access.type,parentSchema:schema123.properties.access,data:data27};
+const err69 = {instancePath:instancePath+"/access",schemaPath:"#/properties/access/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema124.properties.access.type,parentSchema:schema124.properties.access,data:data27};
 if(vErrors === null){
 vErrors = [err69];
 }
@@ -16083,7 +16228,7 @@ for(let i12=0; i12<len12; i12++){
 let data45 = data44[i12];
 if(data45 && typeof data45 == "object" && !Array.isArray(data45)){
 if(data45.requests_per_s === undefined){
-const err70 = {instancePath:instancePath+"/request_limits/" + i12,schemaPath:"#/properties/request_limits/items/required",keyword:"required",params:{missingProperty: "requests_per_s"},message:"must have required property '"+"requests_per_s"+"'",schema:schema123.properties.request_limits.items.required,parentSchema:schema123.properties.request_limits.items,data:data45};
+const err70 = {instancePath:instancePath+"/request_limits/" + i12,schemaPath:"#/properties/request_limits/items/required",keyword:"required",params:{missingProperty: "requests_per_s"},message:"must have required property '"+"requests_per_s"+"'",schema:schema124.properties.request_limits.items.required,parentSchema:schema124.properties.request_limits.items,data:data45};
 if(vErrors === null){
 vErrors = [err70];
 }
@@ -16094,7 +16239,7 @@ errors++;
 }
 for(const key8 in data45){
 if(!(((((((key8 === "requests_per_s") || (key8 === "burst")) || (key8 === "anonymous")) || (key8 === "names")) || (key8 === "groups")) || (key8 === "claims")) || (key8 === "by"))){
-const err71 = {instancePath:instancePath+"/request_limits/" + i12,schemaPath:"#/properties/request_limits/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key8},message:"must NOT have additional properties",schema:false,parentSchema:schema123.properties.request_limits.items,data:data45};
+const err71 = {instancePath:instancePath+"/request_limits/" + i12,schemaPath:"#/properties/request_limits/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key8},message:"must NOT have additional properties",schema:false,parentSchema:schema124.properties.request_limits.items,data:data45};
 if(vErrors === null){
 vErrors = [err71];
 }
@@ -16107,7 +16252,7 @@ errors++;
 if(data45.requests_per_s !== undefined){
 let data46 = data45.requests_per_s;
 if((!((typeof data46 == "number") && (isFinite(data46)))) && (typeof data46 !== "string")){
-const err72 = {instancePath:instancePath+"/request_limits/" + i12+"/requests_per_s",schemaPath:"#/properties/request_limits/items/properties/requests_per_s/type",keyword:"type",params:{type: schema123.properties.request_limits.items.properties.requests_per_s.type},message:"must be number,string",schema:schema123.properties.request_limits.items.properties.requests_per_s.type,parentSchema:schema123.properties.request_limits.items.properties.requests_per_s,data:data46};
+const err72 = {instancePath:instancePath+"/request_limits/" + i12+"/requests_per_s",schemaPath:"#/properties/request_limits/items/properties/requests_per_s/type",keyword:"type",params:{type: schema124.properties.request_limits.items.properties.requests_per_s.type},message:"must be number,string",schema:schema124.properties.request_limits.items.properties.requests_per_s.type,parentSchema:schema124.properties.request_limits.items.properties.requests_per_s,data:data46};
 if(vErrors === null){
 vErrors = [err72];
 }
@@ -16116,9 +16261,9 @@ vErrors.push(err72);
 }
 errors++;
 }
-const reason3 = checkScalar.call(this, "number", data46, schema123.properties.request_limits.items.properties.requests_per_s, instancePath+"/request_limits/" + i12+"/requests_per_s");
+const reason3 = checkScalar.call(this, "number", data46, schema124.properties.request_limits.items.properties.requests_per_s, instancePath+"/request_limits/" + i12+"/requests_per_s");
 if(reason3 !== undefined){
-const err73 = {instancePath:instancePath+"/request_limits/" + i12+"/requests_per_s",schemaPath:"#/properties/request_limits/items/properties/requests_per_s/x-value",keyword:"x-value",params:{},message:reason3,schema:"number",parentSchema:schema123.properties.request_limits.items.properties.requests_per_s,data:data46};
+const err73 = {instancePath:instancePath+"/request_limits/" + i12+"/requests_per_s",schemaPath:"#/properties/request_limits/items/properties/requests_per_s/x-value",keyword:"x-value",params:{},message:reason3,schema:"number",parentSchema:schema124.properties.request_limits.items.properties.requests_per_s,data:data46};
 if(vErrors === null){
 vErrors = [err73];
 }
@@ -16129,7 +16274,7 @@ errors++;
 }
 if((typeof data46 == "number") && (isFinite(data46))){
 if(data46 <= 0 || isNaN(data46)){
-const err74 = {instancePath:instancePath+"/request_limits/" + i12+"/requests_per_s",schemaPath:"#/properties/request_limits/items/properties/requests_per_s/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0",schema:0,parentSchema:schema123.properties.request_limits.items.properties.requests_per_s,data:data46};
+const err74 = {instancePath:instancePath+"/request_limits/" + i12+"/requests_per_s",schemaPath:"#/properties/request_limits/items/properties/requests_per_s/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0",schema:0,parentSchema:schema124.properties.request_limits.items.properties.requests_per_s,data:data46};
 if(vErrors === null){
 vErrors = [err74];
 }
@@ -16143,7 +16288,7 @@ errors++;
 if(data45.burst !== undefined){
 let data47 = data45.burst;
 if((!(((typeof data47 == "number") && (!(data47 % 1) && !isNaN(data47))) && (isFinite(data47)))) && (typeof data47 !== "string")){
-const err75 = {instancePath:instancePath+"/request_limits/" + i12+"/burst",schemaPath:"#/properties/request_limits/items/properties/burst/type",keyword:"type",params:{type: schema123.properties.request_limits.items.properties.burst.type},message:"must be integer,string",schema:schema123.properties.request_limits.items.properties.burst.type,parentSchema:schema123.properties.request_limits.items.properties.burst,data:data47};
+const err75 = {instancePath:instancePath+"/request_limits/" + i12+"/burst",schemaPath:"#/properties/request_limits/items/properties/burst/type",keyword:"type",params:{type: schema124.properties.request_limits.items.properties.burst.type},message:"must be integer,string",schema:schema124.properties.request_limits.items.properties.burst.type,parentSchema:schema124.properties.request_limits.items.properties.burst,data:data47};
 if(vErrors === null){
 vErrors = [err75];
 }
@@ -16152,9 +16297,9 @@ vErrors.push(err75);
 }
 errors++;
 }
-const reason4 = checkScalar.call(this, "count", data47, schema123.properties.request_limits.items.properties.burst, instancePath+"/request_limits/" + i12+"/burst");
+const reason4 = checkScalar.call(this, "count", data47, schema124.properties.request_limits.items.properties.burst, instancePath+"/request_limits/" + i12+"/burst");
 if(reason4 !== undefined){
-const err76 = {instancePath:instancePath+"/request_limits/" + i12+"/burst",schemaPath:"#/properties/request_limits/items/properties/burst/x-value",keyword:"x-value",params:{},message:reason4,schema:"count",parentSchema:schema123.properties.request_limits.items.properties.burst,data:data47};
+const err76 = {instancePath:instancePath+"/request_limits/" + i12+"/burst",schemaPath:"#/properties/request_limits/items/properties/burst/x-value",keyword:"x-value",params:{},message:reason4,schema:"count",parentSchema:schema124.properties.request_limits.items.properties.burst,data:data47};
 if(vErrors === null){
 vErrors = [err76];
 }
@@ -16165,7 +16310,7 @@ errors++;
 }
 if((typeof data47 == "number") && (isFinite(data47))){
 if(data47 < 1 || isNaN(data47)){
-const err77 = {instancePath:instancePath+"/request_limits/" + i12+"/burst",schemaPath:"#/properties/request_limits/items/properties/burst/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema123.properties.request_limits.items.properties.burst,data:data47};
+const err77 = {instancePath:instancePath+"/request_limits/" + i12+"/burst",schemaPath:"#/properties/request_limits/items/properties/burst/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema124.properties.request_limits.items.properties.burst,data:data47};
 if(vErrors === null){
 vErrors = [err77];
 }
@@ -16179,7 +16324,7 @@ errors++;
 if(data45.anonymous !== undefined){
 let data48 = data45.anonymous;
 if((typeof data48 !== "boolean") && (typeof data48 !== "string")){
-const err78 = {instancePath:instancePath+"/request_limits/" + i12+"/anonymous",schemaPath:"#/properties/request_limits/items/properties/anonymous/type",keyword:"type",params:{type: schema123.properties.request_limits.items.properties.anonymous.type},message:"must be boolean,string",schema:schema123.properties.request_limits.items.properties.anonymous.type,parentSchema:schema123.properties.request_limits.items.properties.anonymous,data:data48};
+const err78 = {instancePath:instancePath+"/request_limits/" + i12+"/anonymous",schemaPath:"#/properties/request_limits/items/properties/anonymous/type",keyword:"type",params:{type: schema124.properties.request_limits.items.properties.anonymous.type},message:"must be boolean,string",schema:schema124.properties.request_limits.items.properties.anonymous.type,parentSchema:schema124.properties.request_limits.items.properties.anonymous,data:data48};
 if(vErrors === null){
 vErrors = [err78];
 }
@@ -16188,9 +16333,9 @@ vErrors.push(err78);
 }
 errors++;
 }
-const reason5 = checkScalar.call(this, "bool", data48, schema123.properties.request_limits.items.properties.anonymous, instancePath+"/request_limits/" + i12+"/anonymous");
+const reason5 = checkScalar.call(this, "bool", data48, schema124.properties.request_limits.items.properties.anonymous, instancePath+"/request_limits/" + i12+"/anonymous");
 if(reason5 !== undefined){
-const err79 = {instancePath:instancePath+"/request_limits/" + i12+"/anonymous",schemaPath:"#/properties/request_limits/items/properties/anonymous/x-value",keyword:"x-value",params:{},message:reason5,schema:"bool",parentSchema:schema123.properties.request_limits.items.properties.anonymous,data:data48};
+const err79 = {instancePath:instancePath+"/request_limits/" + i12+"/anonymous",schemaPath:"#/properties/request_limits/items/properties/anonymous/x-value",keyword:"x-value",params:{},message:reason5,schema:"bool",parentSchema:schema124.properties.request_limits.items.properties.anonymous,data:data48};
 if(vErrors === null){
 vErrors = [err79];
 }
@@ -16201,32 +16346,32 @@ errors++;
 }
 }
 if(data45.names !== undefined){
-if(!(validate283.call(this, data45.names, {instancePath:instancePath+"/request_limits/" + i12+"/names",parentData:data45,parentDataProperty:"names",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate283.errors : vErrors.concat(validate283.errors);
-errors = vErrors.length;
-}
-}
-if(data45.groups !== undefined){
-if(!(validate285.call(this, data45.groups, {instancePath:instancePath+"/request_limits/" + i12+"/groups",parentData:data45,parentDataProperty:"groups",rootData,dynamicAnchors}))){
+if(!(validate285.call(this, data45.names, {instancePath:instancePath+"/request_limits/" + i12+"/names",parentData:data45,parentDataProperty:"names",rootData,dynamicAnchors}))){
 vErrors = vErrors === null ? validate285.errors : vErrors.concat(validate285.errors);
 errors = vErrors.length;
 }
 }
-if(data45.claims !== undefined){
-if(!(validate287.call(this, data45.claims, {instancePath:instancePath+"/request_limits/" + i12+"/claims",parentData:data45,parentDataProperty:"claims",rootData,dynamicAnchors}))){
+if(data45.groups !== undefined){
+if(!(validate287.call(this, data45.groups, {instancePath:instancePath+"/request_limits/" + i12+"/groups",parentData:data45,parentDataProperty:"groups",rootData,dynamicAnchors}))){
 vErrors = vErrors === null ? validate287.errors : vErrors.concat(validate287.errors);
 errors = vErrors.length;
 }
 }
-if(data45.by !== undefined){
-if(!(validate289.call(this, data45.by, {instancePath:instancePath+"/request_limits/" + i12+"/by",parentData:data45,parentDataProperty:"by",rootData,dynamicAnchors}))){
+if(data45.claims !== undefined){
+if(!(validate289.call(this, data45.claims, {instancePath:instancePath+"/request_limits/" + i12+"/claims",parentData:data45,parentDataProperty:"claims",rootData,dynamicAnchors}))){
 vErrors = vErrors === null ? validate289.errors : vErrors.concat(validate289.errors);
+errors = vErrors.length;
+}
+}
+if(data45.by !== undefined){
+if(!(validate291.call(this, data45.by, {instancePath:instancePath+"/request_limits/" + i12+"/by",parentData:data45,parentDataProperty:"by",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate291.errors : vErrors.concat(validate291.errors);
 errors = vErrors.length;
 }
 }
 }
 else {
-const err80 = {instancePath:instancePath+"/request_limits/" + i12,schemaPath:"#/properties/request_limits/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema123.properties.request_limits.items.type,parentSchema:schema123.properties.request_limits.items,data:data45};
+const err80 = {instancePath:instancePath+"/request_limits/" + i12,schemaPath:"#/properties/request_limits/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema124.properties.request_limits.items.type,parentSchema:schema124.properties.request_limits.items,data:data45};
 if(vErrors === null){
 vErrors = [err80];
 }
@@ -16238,7 +16383,7 @@ errors++;
 }
 }
 else {
-const err81 = {instancePath:instancePath+"/request_limits",schemaPath:"#/properties/request_limits/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema123.properties.request_limits.type,parentSchema:schema123.properties.request_limits,data:data44};
+const err81 = {instancePath:instancePath+"/request_limits",schemaPath:"#/properties/request_limits/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema124.properties.request_limits.type,parentSchema:schema124.properties.request_limits,data:data44};
 if(vErrors === null){
 vErrors = [err81];
 }
@@ -16251,7 +16396,7 @@ errors++;
 if(data.callers_in_results !== undefined){
 let data53 = data.callers_in_results;
 if(typeof data53 !== "string"){
-const err82 = {instancePath:instancePath+"/callers_in_results",schemaPath:"#/properties/callers_in_results/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema123.properties.callers_in_results.type,parentSchema:schema123.properties.callers_in_results,data:data53};
+const err82 = {instancePath:instancePath+"/callers_in_results",schemaPath:"#/properties/callers_in_results/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema124.properties.callers_in_results.type,parentSchema:schema124.properties.callers_in_results,data:data53};
 if(vErrors === null){
 vErrors = [err82];
 }
@@ -16261,7 +16406,7 @@ vErrors.push(err82);
 errors++;
 }
 if(!(((data53 === "administrators") || (data53 === "readers")) || (data53 === "nobody"))){
-const err83 = {instancePath:instancePath+"/callers_in_results",schemaPath:"#/properties/callers_in_results/enum",keyword:"enum",params:{allowedValues: schema123.properties.callers_in_results.enum},message:"must be equal to one of the allowed values",schema:schema123.properties.callers_in_results.enum,parentSchema:schema123.properties.callers_in_results,data:data53};
+const err83 = {instancePath:instancePath+"/callers_in_results",schemaPath:"#/properties/callers_in_results/enum",keyword:"enum",params:{allowedValues: schema124.properties.callers_in_results.enum},message:"must be equal to one of the allowed values",schema:schema124.properties.callers_in_results.enum,parentSchema:schema124.properties.callers_in_results,data:data53};
 if(vErrors === null){
 vErrors = [err83];
 }
@@ -16275,7 +16420,7 @@ if(data.audit_log !== undefined){
 let data54 = data.audit_log;
 if(data54 && typeof data54 == "object" && !Array.isArray(data54)){
 if(data54.path === undefined){
-const err84 = {instancePath:instancePath+"/audit_log",schemaPath:"#/properties/audit_log/required",keyword:"required",params:{missingProperty: "path"},message:"must have required property '"+"path"+"'",schema:schema123.properties.audit_log.required,parentSchema:schema123.properties.audit_log,data:data54};
+const err84 = {instancePath:instancePath+"/audit_log",schemaPath:"#/properties/audit_log/required",keyword:"required",params:{missingProperty: "path"},message:"must have required property '"+"path"+"'",schema:schema124.properties.audit_log.required,parentSchema:schema124.properties.audit_log,data:data54};
 if(vErrors === null){
 vErrors = [err84];
 }
@@ -16286,7 +16431,7 @@ errors++;
 }
 for(const key9 in data54){
 if(!((((key9 === "path") || (key9 === "calls")) || (key9 === "max_bytes")) || (key9 === "max_files"))){
-const err85 = {instancePath:instancePath+"/audit_log",schemaPath:"#/properties/audit_log/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key9},message:"must NOT have additional properties",schema:false,parentSchema:schema123.properties.audit_log,data:data54};
+const err85 = {instancePath:instancePath+"/audit_log",schemaPath:"#/properties/audit_log/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key9},message:"must NOT have additional properties",schema:false,parentSchema:schema124.properties.audit_log,data:data54};
 if(vErrors === null){
 vErrors = [err85];
 }
@@ -16299,7 +16444,7 @@ errors++;
 if(data54.path !== undefined){
 let data55 = data54.path;
 if(typeof data55 !== "string"){
-const err86 = {instancePath:instancePath+"/audit_log/path",schemaPath:"#/properties/audit_log/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema123.properties.audit_log.properties.path.type,parentSchema:schema123.properties.audit_log.properties.path,data:data55};
+const err86 = {instancePath:instancePath+"/audit_log/path",schemaPath:"#/properties/audit_log/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema124.properties.audit_log.properties.path.type,parentSchema:schema124.properties.audit_log.properties.path,data:data55};
 if(vErrors === null){
 vErrors = [err86];
 }
@@ -16312,7 +16457,7 @@ errors++;
 if(data54.calls !== undefined){
 let data56 = data54.calls;
 if(typeof data56 !== "string"){
-const err87 = {instancePath:instancePath+"/audit_log/calls",schemaPath:"#/properties/audit_log/properties/calls/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema123.properties.audit_log.properties.calls.type,parentSchema:schema123.properties.audit_log.properties.calls,data:data56};
+const err87 = {instancePath:instancePath+"/audit_log/calls",schemaPath:"#/properties/audit_log/properties/calls/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema124.properties.audit_log.properties.calls.type,parentSchema:schema124.properties.audit_log.properties.calls,data:data56};
 if(vErrors === null){
 vErrors = [err87];
 }
@@ -16322,7 +16467,7 @@ vErrors.push(err87);
 errors++;
 }
 if(!((data56 === "all") || (data56 === "refused"))){
-const err88 = {instancePath:instancePath+"/audit_log/calls",schemaPath:"#/properties/audit_log/properties/calls/enum",keyword:"enum",params:{allowedValues: schema123.properties.audit_log.properties.calls.enum},message:"must be equal to one of the allowed values",schema:schema123.properties.audit_log.properties.calls.enum,parentSchema:schema123.properties.audit_log.properties.calls,data:data56};
+const err88 = {instancePath:instancePath+"/audit_log/calls",schemaPath:"#/properties/audit_log/properties/calls/enum",keyword:"enum",params:{allowedValues: schema124.properties.audit_log.properties.calls.enum},message:"must be equal to one of the allowed values",schema:schema124.properties.audit_log.properties.calls.enum,parentSchema:schema124.properties.audit_log.properties.calls,data:data56};
 if(vErrors === null){
 vErrors = [err88];
 }
@@ -16335,7 +16480,7 @@ errors++;
 if(data54.max_bytes !== undefined){
 let data57 = data54.max_bytes;
 if((!(((typeof data57 == "number") && (!(data57 % 1) && !isNaN(data57))) && (isFinite(data57)))) && (typeof data57 !== "string")){
-const err89 = {instancePath:instancePath+"/audit_log/max_bytes",schemaPath:"#/properties/audit_log/properties/max_bytes/type",keyword:"type",params:{type: schema123.properties.audit_log.properties.max_bytes.type},message:"must be integer,string",schema:schema123.properties.audit_log.properties.max_bytes.type,parentSchema:schema123.properties.audit_log.properties.max_bytes,data:data57};
+const err89 = {instancePath:instancePath+"/audit_log/max_bytes",schemaPath:"#/properties/audit_log/properties/max_bytes/type",keyword:"type",params:{type: schema124.properties.audit_log.properties.max_bytes.type},message:"must be integer,string",schema:schema124.properties.audit_log.properties.max_bytes.type,parentSchema:schema124.properties.audit_log.properties.max_bytes,data:data57};
 if(vErrors === null){
 vErrors = [err89];
 }
@@ -16344,9 +16489,9 @@ vErrors.push(err89);
 }
 errors++;
 }
-const reason6 = checkScalar.call(this, "size", data57, schema123.properties.audit_log.properties.max_bytes, instancePath+"/audit_log/max_bytes");
+const reason6 = checkScalar.call(this, "size", data57, schema124.properties.audit_log.properties.max_bytes, instancePath+"/audit_log/max_bytes");
 if(reason6 !== undefined){
-const err90 = {instancePath:instancePath+"/audit_log/max_bytes",schemaPath:"#/properties/audit_log/properties/max_bytes/x-value",keyword:"x-value",params:{},message:reason6,schema:"size",parentSchema:schema123.properties.audit_log.properties.max_bytes,data:data57};
+const err90 = {instancePath:instancePath+"/audit_log/max_bytes",schemaPath:"#/properties/audit_log/properties/max_bytes/x-value",keyword:"x-value",params:{},message:reason6,schema:"size",parentSchema:schema124.properties.audit_log.properties.max_bytes,data:data57};
 if(vErrors === null){
 vErrors = [err90];
 }
@@ -16357,7 +16502,7 @@ errors++;
 }
 if((typeof data57 == "number") && (isFinite(data57))){
 if(data57 < 1 || isNaN(data57)){
-const err91 = {instancePath:instancePath+"/audit_log/max_bytes",schemaPath:"#/properties/audit_log/properties/max_bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema123.properties.audit_log.properties.max_bytes,data:data57};
+const err91 = {instancePath:instancePath+"/audit_log/max_bytes",schemaPath:"#/properties/audit_log/properties/max_bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema124.properties.audit_log.properties.max_bytes,data:data57};
 if(vErrors === null){
 vErrors = [err91];
 }
@@ -16371,7 +16516,7 @@ errors++;
 if(data54.max_files !== undefined){
 let data58 = data54.max_files;
 if((!(((typeof data58 == "number") && (!(data58 % 1) && !isNaN(data58))) && (isFinite(data58)))) && (typeof data58 !== "string")){
-const err92 = {instancePath:instancePath+"/audit_log/max_files",schemaPath:"#/properties/audit_log/properties/max_files/type",keyword:"type",params:{type: schema123.properties.audit_log.properties.max_files.type},message:"must be integer,string",schema:schema123.properties.audit_log.properties.max_files.type,parentSchema:schema123.properties.audit_log.properties.max_files,data:data58};
+const err92 = {instancePath:instancePath+"/audit_log/max_files",schemaPath:"#/properties/audit_log/properties/max_files/type",keyword:"type",params:{type: schema124.properties.audit_log.properties.max_files.type},message:"must be integer,string",schema:schema124.properties.audit_log.properties.max_files.type,parentSchema:schema124.properties.audit_log.properties.max_files,data:data58};
 if(vErrors === null){
 vErrors = [err92];
 }
@@ -16380,9 +16525,9 @@ vErrors.push(err92);
 }
 errors++;
 }
-const reason7 = checkScalar.call(this, "count", data58, schema123.properties.audit_log.properties.max_files, instancePath+"/audit_log/max_files");
+const reason7 = checkScalar.call(this, "count", data58, schema124.properties.audit_log.properties.max_files, instancePath+"/audit_log/max_files");
 if(reason7 !== undefined){
-const err93 = {instancePath:instancePath+"/audit_log/max_files",schemaPath:"#/properties/audit_log/properties/max_files/x-value",keyword:"x-value",params:{},message:reason7,schema:"count",parentSchema:schema123.properties.audit_log.properties.max_files,data:data58};
+const err93 = {instancePath:instancePath+"/audit_log/max_files",schemaPath:"#/properties/audit_log/properties/max_files/x-value",keyword:"x-value",params:{},message:reason7,schema:"count",parentSchema:schema124.properties.audit_log.properties.max_files,data:data58};
 if(vErrors === null){
 vErrors = [err93];
 }
@@ -16393,7 +16538,7 @@ errors++;
 }
 if((typeof data58 == "number") && (isFinite(data58))){
 if(data58 < 0 || isNaN(data58)){
-const err94 = {instancePath:instancePath+"/audit_log/max_files",schemaPath:"#/properties/audit_log/properties/max_files/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema123.properties.audit_log.properties.max_files,data:data58};
+const err94 = {instancePath:instancePath+"/audit_log/max_files",schemaPath:"#/properties/audit_log/properties/max_files/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema124.properties.audit_log.properties.max_files,data:data58};
 if(vErrors === null){
 vErrors = [err94];
 }
@@ -16406,7 +16551,7 @@ errors++;
 }
 }
 else {
-const err95 = {instancePath:instancePath+"/audit_log",schemaPath:"#/properties/audit_log/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema123.properties.audit_log.type,parentSchema:schema123.properties.audit_log,data:data54};
+const err95 = {instancePath:instancePath+"/audit_log",schemaPath:"#/properties/audit_log/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema124.properties.audit_log.type,parentSchema:schema124.properties.audit_log,data:data54};
 if(vErrors === null){
 vErrors = [err95];
 }
@@ -16418,7 +16563,7 @@ errors++;
 }
 }
 else {
-const err96 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema123.type,parentSchema:schema123,data};
+const err96 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema124.type,parentSchema:schema124,data};
 if(vErrors === null){
 vErrors = [err96];
 }
@@ -16427,10 +16572,10 @@ vErrors.push(err96);
 }
 errors++;
 }
-validate282.errors = vErrors;
+validate284.errors = vErrors;
 return errors === 0;
 }
-validate282.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate284.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
 function validate52(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -16612,30 +16757,30 @@ errors++;
 if(Array.isArray(data12)){
 const len4 = data12.length;
 for(let i4=0; i4<len4; i4++){
-if(!(validate277.call(this, data12[i4], {instancePath:instancePath+"/instances/" + i4,parentData:data12,parentDataProperty:i4,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate277.errors : vErrors.concat(validate277.errors);
+if(!(validate279.call(this, data12[i4], {instancePath:instancePath+"/instances/" + i4,parentData:data12,parentDataProperty:i4,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate279.errors : vErrors.concat(validate279.errors);
 errors = vErrors.length;
 }
 }
 }
 if(data12 && typeof data12 == "object" && !Array.isArray(data12)){
 for(const key5 in data12){
-if(!(validate277.call(this, data12[key5], {instancePath:instancePath+"/instances/" + key5.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data12,parentDataProperty:key5,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate277.errors : vErrors.concat(validate277.errors);
+if(!(validate279.call(this, data12[key5], {instancePath:instancePath+"/instances/" + key5.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data12,parentDataProperty:key5,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate279.errors : vErrors.concat(validate279.errors);
 errors = vErrors.length;
 }
 }
 }
 }
 if(data.global !== undefined){
-if(!(validate280.call(this, data.global, {instancePath:instancePath+"/global",parentData:data,parentDataProperty:"global",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate280.errors : vErrors.concat(validate280.errors);
+if(!(validate282.call(this, data.global, {instancePath:instancePath+"/global",parentData:data,parentDataProperty:"global",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate282.errors : vErrors.concat(validate282.errors);
 errors = vErrors.length;
 }
 }
 if(data.security !== undefined){
-if(!(validate282.call(this, data.security, {instancePath:instancePath+"/security",parentData:data,parentDataProperty:"security",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate282.errors : vErrors.concat(validate282.errors);
+if(!(validate284.call(this, data.security, {instancePath:instancePath+"/security",parentData:data,parentDataProperty:"security",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate284.errors : vErrors.concat(validate284.errors);
 errors = vErrors.length;
 }
 }

@@ -18,6 +18,7 @@ import type {
   ListenerConfig,
   ListenerOptions,
   MetricsServiceOptions,
+  PagesServiceOptions,
   PushServiceOptions,
   SchedulerConfig,
   SecurityOptions,
@@ -65,6 +66,7 @@ interface WrittenServices {
   readonly health?: HealthServiceOptions
   readonly admin?: AdminServiceOptions
   readonly metrics?: MetricsServiceOptions
+  readonly pages?: PagesServiceOptions
   readonly build_events?: BuildEventsServiceOptions
   readonly experimental_bep?: ExperimentalBepServiceOptions
 }
@@ -135,7 +137,7 @@ const completeServices = (written: WrittenServices, caches: ActionCaches, origin
     [written.fetch, written.push, cas, ac, bytestream, execution].flatMap((service) => [...(service?.keys() ?? [])]),
     origins,
   )
-  const { fetch = new Map(), push = new Map(), worker_api, health, admin, metrics } = written
+  const { fetch = new Map(), push = new Map(), worker_api, health, admin, metrics, pages } = written
   return {
     cas,
     ac,
@@ -149,6 +151,7 @@ const completeServices = (written: WrittenServices, caches: ActionCaches, origin
     ...(health && { health }),
     ...(admin && { admin }),
     ...(metrics && { metrics }),
+    ...(pages && { pages }),
   }
 }
 

@@ -36,8 +36,8 @@ const lintHttpCaches = (
   { services }: Served,
   { findings, originOf, config }: Pick<LintContext, 'findings' | 'originOf' | 'config'>,
 ): void => {
-  const { http_cache, cas, ac, health, admin, metrics } = services
-  const pages = [health?.path, admin?.path, metrics?.path]
+  const { http_cache, cas, ac, health, admin, metrics, pages: forPeople } = services
+  const pages = [health?.path, admin?.path, metrics?.path, forPeople?.path]
   for (const options of http_cache.values()) {
     const { path, instance_name, overlay_instance_name: overlay } = options
     const at = originOf(options)

@@ -1,8 +1,8 @@
-import type { HttpRequest } from '../../http/request.js'
+import type { Access, HttpRequest } from '../../http/request.js'
 import type { HeldFor } from '../../ledger/ledger.js'
 import type { Log, LogFields } from '../../log/log.js'
 import type { Call } from '../../rpc/call.js'
-import type { Visitor } from '../../rpc/gate.js'
+import type { Caller, Gate, Visitor } from '../../rpc/gate.js'
 import { Blob } from '../../stream/blob/blob.js'
 import type { Exchange } from './exchange.js'
 
@@ -16,15 +16,28 @@ export class Request implements HttpRequest {
   instanceName = ''
   visitor: Visitor | undefined
   readonly #exchange: Exchange
+  readonly #gate: Gate | undefined
   #body: Blob | undefined
   #query: URLSearchParams | undefined
   #headers: ReadonlyMap<string, string> | undefined
   #notes: LogFields | undefined
 
-  constructor(exchange: Exchange, path: string, log: Log) {
+  constructor(exchange: Exchange, path: string, log: Log, gate: Gate | undefined) {
     this.#exchange = exchange
     this.path = path
     this.log = log
+    this.#gate = gate
+  }
+
+  async identify(access: Exclude<Access, 'open'>, authorization?: string): Promise<Visitor | undefined> {
+    const { caller, method, target } = this.#exchange
+    if (this.#gate === undefined) return undefined
+    const asking = authorization === undefined ? caller : withAuthorization(caller, authorization)
+    const asked = { method, target }
+    const admitted =
+      access === 'operator' ? this.#gate.admitOperator(asking, asked) : this.#gate.admitCaller(asking, asked)
+    this.visitor = admitted instanceof Promise ? await admitted : admitted
+    return this.visitor
   }
 
   get method(): string {
@@ -100,5 +113,12 @@ export class Request implements HttpRequest {
     }
   }
 }
+
+const withAuthorization = ({ metadata, repeats, peer, clientCertificate }: Caller, authorization: string): Caller => ({
+  metadata: new Map([...metadata, ['authorization', authorization]]),
+  repeats,
+  peer,
+  clientCertificate,
+})
 
 const NOTHING = Buffer.alloc(0)

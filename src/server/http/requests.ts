@@ -4,7 +4,7 @@ import { answerOf, HttpError, textAnswer } from '../../http/answer.js'
 import type { HttpAnswer, Route } from '../../http/request.js'
 import { UPLOAD_BYTES } from '../../ledger/kinds.js'
 import type { Log } from '../../log/log.js'
-import type { Gate, Visitor } from '../../rpc/gate.js'
+import type { Gate } from '../../rpc/gate.js'
 import type { InFlight } from '../../work/in-flight.js'
 import type { Exchange } from './exchange.js'
 import { Request } from './request.js'
@@ -53,7 +53,7 @@ export class HttpRequests {
 
   async #answer(exchange: Exchange): Promise<void> {
     const startedMs = turnMs()
-    const request = new Request(exchange, pathOf(exchange.target), this.#parts.log)
+    const request = new Request(exchange, pathOf(exchange.target), this.#parts.log, this.#gate)
     let answer: HttpAnswer
     let failure: StatusError | undefined
     try {
@@ -90,18 +90,14 @@ export class HttpRequests {
       return textAnswer(405, `only ${allowed.join(' and ')}\n`, { allow: allowed.join(', ') })
     }
     return this.#withUpload(exchange, async () => {
-      await this.#admit(request, fitting, exchange)
+      await this.#admit(request, fitting)
       return fitting.route.handler(request)
     })
   }
 
-  async #admit(request: Request, { route, rest }: Found, { caller, method, target }: Exchange): Promise<void> {
+  async #admit(request: Request, { route, rest }: Found): Promise<void> {
     request.rest = rest
-    if (route.access === 'open' || this.#gate === undefined) return
-    const asked = { method, target }
-    const admitted: Visitor | Promise<Visitor> =
-      route.access === 'operator' ? this.#gate.admitOperator(caller, asked) : this.#gate.admitCaller(caller, asked)
-    request.visitor = admitted instanceof Promise ? await admitted : admitted
+    if (route.access !== 'open') await request.identify(route.access)
   }
 
   /** Counts the memory of a request with a body. */

@@ -1,6 +1,6 @@
 import t from 'tap'
+import { shareText, sizeText, timeText } from '../../src/base/quantities.js'
 import { page, table } from '../../src/status-page/html.js'
-import { shareText, sizeText, timeText } from '../../src/status-page/quantities.js'
 
 t.test('sizes, times and shares are readable', async (t) => {
   t.same(

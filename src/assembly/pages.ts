@@ -1,0 +1,33 @@
+import type { Clock } from '../base/clock.js'
+import { version } from '../base/version.js'
+import type { ServerConfig } from '../config/config.js'
+import type { Route } from '../http/request.js'
+import { buildPages } from '../pages/builds/pages.js'
+import type { Page } from '../pages/page.js'
+import { Site } from '../pages/site.js'
+import type { Parts } from './services.js'
+
+/** The address of the status page below that of the pages. */
+export const STATUS_ADDRESS = 'server'
+
+/** The pages of a server, which say until `serve` that it starts. Undefined if it has none. */
+export const openSite = ({ listener, services: { pages } }: ServerConfig, clock: Clock): Site | undefined =>
+  pages &&
+  new Site({
+    path: pages.path,
+    menu: [
+      { title: 'Builds', address: '' },
+      { title: 'Server', address: STATUS_ADDRESS },
+    ],
+    isSecure: listener.tls !== undefined || pages.address?.startsWith('https:') === true,
+    sessionMs: pages.session_s * 1000,
+    version: version(),
+    clock,
+  })
+
+/** All pages, in the order in which their addresses are tried. */
+export const pagesOf = ({ builds }: Parts): readonly Page[] => [...buildPages({ builds })]
+
+/** A route for operators that browsers use: those who logged in by the form of the pages may use it too. */
+export const ofPeople = (route: Route, site: Site | undefined): Route =>
+  site === undefined ? route : { ...route, access: 'open', handler: site.forOperators(route.handler) }

@@ -1,0 +1,109 @@
+import { countText, shareText } from '../../base/quantities.js'
+import type { Page, Visit } from '../page.js'
+import { Ago, Duration, Mark } from '../parts/small.js'
+import { type Column, Pager, paged, sorted, Table } from '../parts/table.js'
+import { OutcomeMark } from './outcome.js'
+import type { BuildRow } from './row.js'
+import { found, SearchForm } from './search.js'
+
+const MAX_SHOWN = 160
+
+const clipped = (text: string): string => (text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text)
+
+const whatOf = ({ command, patterns }: BuildRow): string => clipped([command, ...patterns].filter(Boolean).join(' '))
+
+const columnsOf = (visit: Visit): readonly Column<BuildRow>[] => [
+  { head: 'Outcome', cell: ({ outcome }) => <OutcomeMark of={outcome} />, sort: 'outcome', by: (row) => row.outcome },
+  {
+    head: 'Build',
+    kind: 'name',
+    cell: (row) => (
+      <a href={visit.to(`invocation/${row.id}`, { instance: row.instance })}>{whatOf(row) || clipped(row.id)}</a>
+    ),
+    sort: 'build',
+    by: whatOf,
+  },
+  {
+    head: 'Started',
+    cell: ({ startedMs }) => <Ago ms={startedMs} nowMs={visit.nowMs} />,
+    sort: 'started',
+    by: (row) => row.startedMs,
+  },
+  {
+    head: 'Took',
+    kind: 'number',
+    cell: ({ tookMs }) => <Duration ms={tookMs} />,
+    sort: 'took',
+    by: ({ tookMs }) => tookMs,
+  },
+  {
+    head: 'User',
+    kind: 'text',
+    cell: ({ user, host }) => clipped([user, host].filter(Boolean).join(' @ ')),
+    sort: 'user',
+    by: ({ user }) => user,
+  },
+  {
+    head: 'Branch',
+    kind: 'text',
+    cell: ({ branch, commit }) => clipped(branch ?? commit?.slice(0, 12) ?? ''),
+    sort: 'branch',
+    by: ({ branch }) => branch,
+  },
+  {
+    head: 'Targets',
+    kind: 'number',
+    cell: ({ targetCount, failedTargetCount }) => <Counted of={targetCount} failed={failedTargetCount} />,
+    sort: 'targets',
+    by: ({ targetCount }) => targetCount,
+  },
+  {
+    head: 'Tests',
+    kind: 'number',
+    cell: ({ testCount, failedTestCount }) => <Counted of={testCount} failed={failedTestCount} />,
+    sort: 'tests',
+    by: ({ testCount }) => testCount,
+  },
+  {
+    head: 'From cache',
+    kind: 'number',
+    cell: ({ hits = 0, misses = 0 }) => shareText(hits, hits + misses),
+    sort: 'cache',
+    by: ({ hits, misses = 0 }) => (hits === undefined || hits + misses === 0 ? undefined : hits / (hits + misses)),
+  },
+]
+
+const Counted = ({ of, failed }: { readonly of: number; readonly failed: number }) => (
+  <>
+    {failed > 0 && <Mark tone="bad">{`${countText(failed)} failed of `}</Mark>}
+    {of === 0 ? '–' : countText(of)}
+  </>
+)
+
+/** The builds that a reader may see, the newest first. */
+export const listPage = (rowsFor: (visit: Visit) => readonly BuildRow[]): Page => ({
+  address: /^$/,
+  show: async (visit) => {
+    const all = rowsFor(visit)
+    const columns = columnsOf(visit)
+    const { rows, sorting } = sorted(found(all, visit), columns, visit, '-started')
+    const page = paged(rows, visit)
+    const caption =
+      rows.length === all.length
+        ? `${countText(all.length)} builds`
+        : `${countText(rows.length)} of ${countText(all.length)} builds`
+    const none =
+      all.length === 0
+        ? 'No builds yet. Bazel sends them with --bes_backend; the requests of other clients appear by themselves.'
+        : 'No build fits. Remove a part of the search.'
+    const body = (
+      <>
+        <h1>Builds</h1>
+        <SearchForm visit={visit} />
+        <Table {...{ caption, columns, rows: page.rows, none, visit, sorting }} />
+        <Pager of={page} visit={visit} />
+      </>
+    )
+    return { title: 'Builds', body }
+  },
+})

@@ -1,0 +1,52 @@
+import type { Kept } from '../../builds/builds.js'
+import { outcomeOf, type Summary } from '../../builds/summary.js'
+import type { ShownOutcome } from './outcome.js'
+
+/** One line of the list of builds. */
+export interface BuildRow {
+  readonly id: string
+  readonly instance: string
+  readonly outcome: ShownOutcome
+  readonly startedMs: number
+  /** Undefined while it runs, and if nobody said when it ended. */
+  readonly tookMs: number | undefined
+  readonly command: string | undefined
+  readonly patterns: readonly string[]
+  readonly user: string | undefined
+  readonly host: string | undefined
+  readonly branch: string | undefined
+  readonly commit: string | undefined
+  readonly targetCount: number
+  readonly failedTargetCount: number
+  readonly testCount: number
+  readonly failedTestCount: number
+  readonly hits: number | undefined
+  readonly misses: number | undefined
+}
+
+export const rowOf = ({ summary, isOpen }: Kept): BuildRow => {
+  const { about, startedMs = about.startedMs } = summary
+  const { command, patterns, user, host, branch, commit } = summary
+  const { targetCount, failedTargetCount, testCount, failedTestCount } = summary
+  return {
+    ...{ id: about.invocationId, instance: about.instance, outcome: outcomeOf(summary, isOpen), startedMs },
+    ...{ tookMs: tookMsOf(summary), command, patterns, user, host, branch, commit },
+    ...{ targetCount, failedTargetCount, testCount, failedTestCount },
+    ...cacheUseOf(summary),
+  }
+}
+
+export const tookMsOf = ({ about, startedMs = about.startedMs, endedMs, wallMs }: Summary): number | undefined =>
+  endedMs === undefined ? wallMs : Math.max(0, endedMs - startedMs)
+
+/** Bazel's names of runners. `internal` actions and those of the local action cache reach no server. */
+const HIT = /cache hit$/
+const NOWHERE = new Set(['total', 'internal'])
+
+export const cacheUseOf = ({ runners }: Summary) => {
+  const counts = Object.entries(runners)
+  if (counts.length === 0) return { hits: undefined, misses: undefined }
+  const sum = (fits: (name: string) => boolean): number =>
+    counts.reduce((all, [name, count]) => (fits(name) ? all + count : all), 0)
+  return { hits: sum((name) => HIT.test(name)), misses: sum((name) => !HIT.test(name) && !NOWHERE.has(name)) }
+}

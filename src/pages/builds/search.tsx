@@ -1,0 +1,70 @@
+import type { Visit } from '../page.js'
+import { OUTCOMES } from './outcome.js'
+import type { BuildRow } from './row.js'
+
+/** What a reader looks for, as the address says it: texts fit if they contain what was asked for, in any case. */
+const FIELDS: readonly {
+  readonly name: string
+  readonly label: string
+  readonly of: (row: BuildRow) => readonly (string | undefined)[]
+}[] = [
+  { name: 'user', label: 'User or host', of: ({ user, host }) => [user, host] },
+  { name: 'branch', label: 'Branch or commit', of: ({ branch, commit }) => [branch, commit] },
+  { name: 'target', label: 'Target', of: ({ patterns }) => patterns },
+  { name: 'command', label: 'Command', of: ({ command }) => [command] },
+  { name: 'id', label: 'Id', of: ({ id }) => [id] },
+]
+
+const DAY_MS = 86_400_000
+
+export const found = (rows: readonly BuildRow[], { query }: Visit): readonly BuildRow[] => {
+  const tests = FIELDS.flatMap(({ name, of }) => {
+    const asked = (query.get(name) ?? '').trim().toLowerCase()
+    if (asked === '') return []
+    return [(row: BuildRow) => of(row).some((text) => text?.toLowerCase().includes(asked) === true)]
+  })
+  const outcome = query.get('outcome') ?? ''
+  if (outcome !== '') tests.push((row) => row.outcome === outcome)
+  const fromMs = Date.parse(query.get('from') ?? '')
+  if (!Number.isNaN(fromMs)) tests.push(({ startedMs }) => startedMs >= fromMs)
+  const toMs = Date.parse(query.get('to') ?? '')
+  if (!Number.isNaN(toMs)) tests.push(({ startedMs }) => startedMs < toMs + DAY_MS)
+  return tests.length === 0 ? rows : rows.filter((row) => tests.every((fits) => fits(row)))
+}
+
+/** A form that leads to an address: it works without script, and the result can be shared. */
+export const SearchForm = ({ visit }: { readonly visit: Visit }) => {
+  const given = (name: string) => visit.query.get(name) ?? ''
+  return (
+    <search>
+      <form class="search" method="get" action={visit.to('')}>
+        {FIELDS.map(({ name, label }) => (
+          <label>
+            {label}
+            <input name={name} value={given(name)} size={14} />
+          </label>
+        ))}
+        <label>
+          Outcome
+          <select name="outcome">
+            <option value="">any</option>
+            {OUTCOMES.map((outcome) => (
+              <option value={outcome} selected={given('outcome') === outcome}>
+                {outcome}
+              </option>
+            ))}
+          </select>
+        </label>
+        <label>
+          From (UTC)
+          <input type="date" name="from" value={given('from')} />
+        </label>
+        <label>
+          To (UTC)
+          <input type="date" name="to" value={given('to')} />
+        </label>
+        <button type="submit">Search</button>
+      </form>
+    </search>
+  )
+}

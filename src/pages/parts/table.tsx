@@ -1,0 +1,152 @@
+import type { ComponentChildren } from 'preact'
+import { countText } from '../../base/quantities.js'
+import type { Visit } from '../page.js'
+
+export interface Column<Row> {
+  readonly head: string
+  readonly cell: (row: Row) => ComponentChildren
+  /** `number` aligns right, `text` may wrap, `name` is the head of its row. */
+  readonly kind?: 'number' | 'text' | 'name'
+  /** The name in the address by which the reader sorts. Absent if he cannot. */
+  readonly sort?: string
+  /** What rows are compared by. Rows without it come last. */
+  readonly by?: (row: Row) => number | string | undefined
+}
+
+export interface TableParts<Row> {
+  readonly caption: string
+  readonly columns: readonly Column<Row>[]
+  readonly rows: readonly Row[]
+  /** Said in place of a table without rows. */
+  readonly none: string
+  /** Makes the heads of columns with `sort` links. */
+  readonly visit?: Visit
+  readonly sorting?: Sorting | undefined
+}
+
+/** A table, which scrolls in itself if it is wider than the page. */
+export const Table = <Row,>({ caption, columns, rows, none, visit, sorting }: TableParts<Row>) =>
+  rows.length === 0 ? (
+    <p class="none">{none}</p>
+  ) : (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: who uses a keyboard scrolls it sideways
+    <section class="wide" aria-label={caption} tabIndex={0}>
+      <table>
+        <caption>{caption}</caption>
+        <thead>
+          <tr>
+            {columns.map((column) => (
+              <th scope="col" class={column.kind} {...sortState(column, sorting)}>
+                <Head column={column} visit={visit} sorting={sorting} />
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr>
+              {columns.map(({ kind, cell }) =>
+                kind === 'name' ? (
+                  <th scope="row" class="text">
+                    {cell(row)}
+                  </th>
+                ) : (
+                  <td class={kind}>{cell(row)}</td>
+                ),
+              )}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  )
+
+interface HeadParts<Row> {
+  readonly column: Column<Row>
+  readonly visit: Visit | undefined
+  readonly sorting: Sorting | undefined
+}
+
+const Head = <Row,>({ column: { head, sort }, visit, sorting }: HeadParts<Row>) => {
+  if (sort === undefined || visit === undefined || sorting === undefined) return <>{head}</>
+  const isCurrent = sorting.column === sort
+  const isDown = isCurrent ? !sorting.isDown : sorting.isFirstDown
+  const sign = isCurrent ? (sorting.isDown ? ' ↓' : ' ↑') : ''
+  return <a href={visit.here({ sort: `${isDown ? '-' : ''}${sort}`, page: undefined })}>{`${head}${sign}`}</a>
+}
+
+const sortState = <Row,>({ sort }: Column<Row>, sorting: Sorting | undefined) =>
+  sort !== undefined && sorting?.column === sort
+    ? { 'aria-sort': sorting.isDown ? ('descending' as const) : ('ascending' as const) }
+    : {}
+
+/** What the address says about the order: `?sort=-started` is by the column `started`, the largest first. */
+export interface Sorting {
+  readonly column: string
+  readonly isDown: boolean
+  readonly isFirstDown: boolean
+}
+
+/** The rows in the order of the address, else of `usual`. */
+export const sorted = <Row,>(
+  rows: readonly Row[],
+  columns: readonly Column<Row>[],
+  { query }: Visit,
+  usual: string,
+): { readonly rows: readonly Row[]; readonly sorting: Sorting } => {
+  const known = (text: string) => columns.find(({ sort }) => sort === text.replace(/^-/, ''))
+  const asked = query.get('sort') ?? ''
+  const text = known(asked)?.by === undefined ? usual : asked
+  const isDown = text.startsWith('-')
+  const by = known(text)?.by ?? (() => undefined)
+  const keyed = rows.map((row) => ({ row, key: by(row) }))
+  keyed.sort((a, b) => compared(a.key, b.key, isDown))
+  const sorting = { column: text.replace(/^-/, ''), isDown, isFirstDown: usual.startsWith('-') }
+  return { rows: keyed.map(({ row }) => row), sorting }
+}
+
+const compared = (a: number | string | undefined, b: number | string | undefined, isDown: boolean): number => {
+  if (a === b) return 0
+  if (a === undefined) return 1
+  if (b === undefined) return -1
+  return (a < b ? -1 : 1) * (isDown ? -1 : 1)
+}
+
+export const PAGE_ROWS = 100
+
+export interface Paged<Row> {
+  readonly rows: readonly Row[]
+  /** Counted from 1. */
+  readonly page: number
+  readonly pages: number
+  readonly count: number
+}
+
+/** The rows of the page that the address asks for: `?page=2`. */
+export const paged = <Row,>(rows: readonly Row[], { query }: Visit): Paged<Row> => {
+  const pages = Math.max(1, Math.ceil(rows.length / PAGE_ROWS))
+  const asked = Number(query.get('page') ?? 1)
+  const page = Number.isInteger(asked) ? Math.min(pages, Math.max(1, asked)) : 1
+  return { rows: rows.slice((page - 1) * PAGE_ROWS, page * PAGE_ROWS), page, pages, count: rows.length }
+}
+
+/** Links to the other pages of a list. Nothing if there is one page. */
+export const Pager = ({
+  of: { page, pages, count },
+  visit,
+}: {
+  readonly of: Paged<unknown>
+  readonly visit: Visit
+}) => {
+  if (pages === 1) return null
+  const link = (to: number, text: string) => <a href={visit.here({ page: to === 1 ? undefined : to })}>{text}</a>
+  return (
+    <nav class="pager" aria-label="Pages of the list">
+      {page > 1 && link(1, 'First')}
+      {page > 1 && link(page - 1, 'Previous')}
+      <span>{`Page ${countText(page)} of ${countText(pages)}, ${countText(count)} in all`}</span>
+      {page < pages && link(page + 1, 'Next')}
+      {page < pages && link(pages, 'Last')}
+    </nav>
+  )
+}

@@ -1,0 +1,167 @@
+import type { Clock } from '../base/clock.js'
+import { codeName, StatusError } from '../base/status-error.js'
+import { bytesAnswer, HttpError, statusOf } from '../http/answer.js'
+import { type HttpAnswer, type HttpHandler, type HttpRequest, type Route, treeRoute } from '../http/request.js'
+import { type MenuEntry, PAGE_HEADERS, pageText, type ReaderParts } from './layout.js'
+import { Login } from './login.js'
+import { ANONYMOUS, isShown, type Page, type Shown, Visit } from './page.js'
+import { Sessions } from './sessions.js'
+
+export interface SiteParts {
+  /** Of all pages; begins with a slash. */
+  readonly path: string
+  readonly menu: readonly { readonly title: string; readonly address: string }[]
+  /** Whether browsers reach the pages over TLS only. */
+  readonly isSecure: boolean
+  /** How long a reader stays logged in. */
+  readonly sessionMs: number
+  readonly version: string
+  readonly clock: Clock
+}
+
+/** Longer words of an error are cut. */
+const MAX_WORDS = 2000
+
+/** The pages of a server: one route for all of them, with their layout, their errors and the session of the reader. */
+export class Site {
+  readonly #parts: SiteParts
+  readonly #root: string
+  readonly #menu: readonly MenuEntry[]
+  readonly #login: Login
+  #pages: readonly Page[] | undefined
+
+  constructor(parts: SiteParts) {
+    this.#parts = parts
+    this.#root = parts.path.endsWith('/') ? parts.path : `${parts.path}/`
+    this.#menu = parts.menu.map(({ title, address }) => ({ title, link: this.linkTo(address) }))
+    const sessions = new Sessions(parts.sessionMs, parts.clock)
+    this.#login = new Login({ sessions, root: this.#root, isSecure: parts.isSecure })
+  }
+
+  /** Begins to answer. Of the pages, the first whose address fits is taken. */
+  serve(pages: readonly Page[]): void {
+    this.#pages = pages
+  }
+
+  /** The link to an address below the path of the pages. */
+  linkTo(address: string): string {
+    return `${this.#root}${address}`
+  }
+
+  /** `open`: the site identifies its readers itself, because a browser that is refused needs the form. */
+  routes(): readonly Route[] {
+    return [treeRoute(this.#parts.path, (request) => this.#answer(request), 'open', ['GET', 'POST'])]
+  }
+
+  /** A handler of a page for operators, for readers who logged in by the form too. */
+  forOperators(handler: HttpHandler): HttpHandler {
+    return async (request) => {
+      try {
+        await request.identify('operator', this.#login.authorizationOf(request))
+        return await handler(request)
+      } catch (thrown) {
+        return this.#failed(thrown, request, false)
+      }
+    }
+  }
+
+  async #answer(request: HttpRequest): Promise<HttpAnswer> {
+    let hasSession = false
+    try {
+      if (request.method === 'POST') return await this.#post(request)
+      const authorization = this.#login.authorizationOf(request)
+      hasSession = authorization !== undefined
+      await request.identify('caller', authorization)
+      return await this.#get(request, hasSession)
+    } catch (thrown) {
+      return this.#failed(thrown, request, hasSession)
+    }
+  }
+
+  async #get(request: HttpRequest, hasSession: boolean): Promise<HttpAnswer> {
+    const address = addressOf(request.rest)
+    if (address === 'login')
+      return this.#shown({ ...this.#login.form(request.query.get('back') ?? ''), status: 200 }, request, hasSession)
+    if (this.#pages === undefined) throw new StatusError('UNAVAILABLE', 'the server is starting: load the page again')
+    for (const page of this.#pages) {
+      const match = page.address.exec(address)
+      if (match === null) continue
+      const visit = new Visit(request, match.groups ?? {}, { root: this.#root, nowMs: this.#parts.clock.now() })
+      const answer = await page.show(visit)
+      return isShown(answer) ? this.#shown(answer, request, hasSession) : answer
+    }
+    throw new StatusError('NOT_FOUND', 'there is no page at this address')
+  }
+
+  async #post(request: HttpRequest): Promise<HttpAnswer> {
+    if (request.rest === 'logout') return this.#login.end(request)
+    if (request.rest !== 'login') throw new HttpError(405, 'only GET and HEAD', { allow: 'GET, HEAD' })
+    const begun = await this.#login.begin(request)
+    return 'problem' in begun ? this.#shown(this.#login.form(begun.back, begun.problem), request, false) : begun
+  }
+
+  /** The words of an error as a page. What only the log may know is thrown on. */
+  #failed(thrown: unknown, request: HttpRequest, hasSession: boolean): HttpAnswer {
+    const error = StatusError.from(thrown)
+    const status = statusOf(error)
+    if (status === undefined || status === 499) throw error
+    request.note({ reason: error.message })
+    if (status === 401) return this.#unauthenticated(error, request)
+    const words = error.message.length > MAX_WORDS ? `${error.message.slice(0, MAX_WORDS)}…` : error.message
+    const title = TITLES.get(status) ?? 'Not possible now'
+    const body = (
+      <>
+        <h1>{title}</h1>
+        <p>{words}</p>
+        <p class="dim small">
+          {status}, {codeName(error.code)}
+        </p>
+      </>
+    )
+    return this.#shown({ title, body, status }, request, hasSession)
+  }
+
+  #unauthenticated(error: StatusError, request: HttpRequest): HttpAnswer {
+    // A link on another site: the browser keeps the cookie back. The second request is from this site.
+    const isFollowed = request.headers.get('sec-fetch-site') === 'cross-site' && !request.headers.has('cookie')
+    const back = request.method === 'GET' ? request.target : this.#root
+    const form = this.#login.form(back, error.message)
+    return this.#shown({ ...form, ...(isFollowed && { refreshS: 0 }) }, request, false)
+  }
+
+  #shown({ title, body, status = 200, refreshS }: Shown, request: HttpRequest, hasSession: boolean): HttpAnswer {
+    const { version } = this.#parts
+    const menu = this.#menu
+    const reader = this.#readerOf(request, hasSession)
+    const current = menu.find(({ link }) => link === request.path)?.link
+    const text = pageText({ title, body, refreshS, menu, current, reader, version })
+    const headers = { ...PAGE_HEADERS, ...(status === 401 && { 'www-authenticate': 'Bearer realm="remexec"' }) }
+    return bytesAnswer(status, PAGE_HEADERS['content-type'] ?? '', Buffer.from(text), headers)
+  }
+
+  #readerOf({ visitor, target, method }: HttpRequest, hasSession: boolean): ReaderParts | undefined {
+    if (visitor === undefined) return undefined
+    const isAnonymous = visitor.identity === ANONYMOUS
+    return {
+      identity: visitor.identity,
+      login: isAnonymous && method === 'GET' ? this.#login.linkTo(target) : undefined,
+      logout: hasSession ? this.#login.logoutLink : undefined,
+    }
+  }
+}
+
+const TITLES: ReadonlyMap<number, string> = new Map([
+  [400, 'This address is not right'],
+  [403, 'Not for you'],
+  [404, 'Nothing is here'],
+  [405, 'This cannot be done here'],
+  [429, 'Too much at once'],
+])
+
+const addressOf = (rest: string): string => {
+  try {
+    return decodeURIComponent(rest)
+  } catch {
+    throw new StatusError('INVALID_ARGUMENT', 'the address has a % that encodes nothing')
+  }
+}
