@@ -109,6 +109,7 @@ const mayImport = {
     'store/contract',
     'store/kinds/filesystem/check-folder',
     'store/kinds/filesystem/list-folder',
+    'store/promises-of',
     'stream',
     'reapi',
     'proto',

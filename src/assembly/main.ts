@@ -3,6 +3,7 @@ import type { TlsOptions } from 'node:tls'
 import { Admin } from '../admin/admin.js'
 import type { Clock } from '../base/clock.js'
 import type { Config, ServerConfig } from '../config/config.js'
+import { resultStoresOf } from '../config/result-stores.js'
 import { defaultNumber } from '../config/schema/schema.js'
 import { addressText } from '../config/value/address.js'
 import { DirectoryTrees } from '../content/directory-trees.js'
@@ -347,16 +348,6 @@ const workerFacts = (config: Config, scheduler: string): WorkerFacts => {
 
 /** The timeout if no worker of this process allows a longer one: the default of a worker's configuration. */
 const MIN_ACTION_TIMEOUT_MS = defaultNumber('worker/local.json', 'max_action_timeout_s') * 1000
-
-/** The stores that are an action cache of some instance, and the CAS of none. */
-const resultStoresOf = (servers: readonly ServerConfig[]): ReadonlySet<string> => {
-  const all = servers.map(({ services }) => services)
-  const results = all.flatMap(({ ac, execution }) => [...ac.values(), ...execution.values()].map((one) => one.ac_store))
-  const content = all.flatMap(({ cas, bytestream, execution }) =>
-    [...cas.values(), ...bytestream.values(), ...execution.values()].map((one) => one.cas_store),
-  )
-  return new Set(results.filter((name) => !content.includes(name)))
-}
 
 /** A view of every named store. */
 const viewsOf = (stores: ReadonlyMap<string, Store>, asView: (store: Store) => Store): ((name: string) => Store) => {

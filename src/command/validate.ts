@@ -1,11 +1,15 @@
+import type { Config } from '../config/config.js'
+import { explain } from '../config/explain.js'
+import { resultStoresOf } from '../config/result-stores.js'
 import { validateCommand } from '../config/validate-command.js'
+import { promisesOf } from '../store/promises-of.js'
 import { type Command, textOption, UsageError } from './command.js'
 
 export const validate: Command = {
   name: 'validate',
   usage: [
     ['[--format human|json] CONFIG...', 'check configurations'],
-    ['--explain CONFIG...', 'and show through which stores each service keeps its blobs'],
+    ['--explain CONFIG...', 'and show through which stores each service keeps its blobs, and for how long'],
   ],
   options: { format: { type: 'string' }, explain: { type: 'boolean' } },
   run: async (args, { print }) => {
@@ -14,6 +18,8 @@ export const validate: Command = {
     if (args.words.length === 0) throw new UsageError('expected the path of a configuration')
     const explains = args.options['explain'] === true
     if (explains && format === 'json') throw new UsageError('--explain is for people: not with --format json')
-    return validateCommand(args.words, { format, explains }, print)
+    const describe = async (config: Config) =>
+      explain(config, await promisesOf(config.stores, resultStoresOf(config.servers)))
+    return validateCommand(args.words, { format, explain: explains ? describe : undefined }, print)
   },
 }

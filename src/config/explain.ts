@@ -3,10 +3,15 @@ import type { AttachedWorker, Config, ServerConfig } from './config.js'
 import { storePath } from './store-path.js'
 import { addressText } from './value/address.js'
 
-/** Describes, for people, the stages of each store and the stores of each service and worker. */
-export const explain = (config: Config): readonly string[] => [
+/**
+ * Describes, for people, the stages of each store, for how long it promises to keep blobs (`promises`), and the stores of
+ * each service and worker.
+ */
+export const explain = (config: Config, promises: ReadonlyMap<string, string>): readonly string[] => [
   'stores',
   ...table([...config.stores.keys()].map((name) => [name, pathOf(name, config)])),
+  'promises: how long a blob is kept at least',
+  ...table([...promises]),
   ...config.servers.flatMap((server) => [
     `server ${JSON.stringify(server.name)} at ${addressText(server.listener)}`,
     ...table(servicesOf(server, config)),

@@ -1,16 +1,22 @@
 import { printable } from '../log/log.js'
-import { explain } from './explain.js'
+import type { Config } from './config.js'
 import { formatProblems, type ProblemFormat } from './format.js'
 import { checkConfig, type LoadOptions } from './load.js'
 
 /**
  * `remexec validate`: checks each file and writes the findings. Exit status: 0 if every file is usable, 1 if
- * one is not, 2 without files. `explains` adds a description of each usable file. The JSON form is one array
+ * one is not, 2 without files. `explain` describes each usable file. The JSON form is one array
  * for all files, empty without findings.
  */
 export const validateCommand = async (
   paths: readonly string[],
-  { format, explains = false }: { readonly format: ProblemFormat; readonly explains?: boolean },
+  {
+    format,
+    explain,
+  }: {
+    readonly format: ProblemFormat
+    readonly explain?: ((config: Config) => Promise<readonly string[]>) | undefined
+  },
   write: (text: string) => void,
   options: LoadOptions = {},
 ): Promise<0 | 1 | 2> => {
@@ -34,7 +40,7 @@ export const validateCommand = async (
     write(
       `${printable(path)}: ${problems.length > 0 ? 'wrong' : 'fine'} (${count(problems.length, 'error')}, ${count(warnings.length, 'warning')})\n`,
     )
-    if (explains && config !== undefined) write(`${explain(config).map(printable).join('\n')}\n\n`)
+    if (explain !== undefined && config !== undefined) write(`${(await explain(config)).map(printable).join('\n')}\n\n`)
   }
   return isWrong ? 1 : 0
 }

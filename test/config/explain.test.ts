@@ -32,13 +32,15 @@ t.test('describes the stages of each store, and the stores of services and worke
   const parsed = parseConfig(config, 'explained.json5')
   t.same(parsed.problems, [])
   if (parsed.config === undefined) return
-  t.same(explain(parsed.config), [
+  t.same(explain(parsed.config, new Map([['CAS', '3 h after the last use']])), [
     'stores',
     `  CAS    ${CAS}`,
     '  FAR    dedup(index_store: memory, content_store: noop)',
     `  WORK   fast_slow(fast: filesystem, slow: ${CAS})`,
     '  AC     memory',
     '  LISTS  memory',
+    'promises: how long a blob is kept at least',
+    '  CAS  3 h after the last use',
     'server "public" at 127.0.0.1:50051',
     `  cas           "main"  CAS: ${CAS}`,
     '  chunk lists   "main"  LISTS: memory',
@@ -60,9 +62,13 @@ t.test('validate --explain describes usable files after the verdict', async (t) 
   const directory = t.testdir({ 'fine.json5': config, 'wrong.json5': '{ stores: [] }' })
   let output = ''
   const paths = ['fine.json5', 'wrong.json5'].map((name) => join(directory, name))
-  const status = await validateCommand(paths, { format: 'human', explains: true }, (text) => {
-    output += text
-  })
+  const status = await validateCommand(
+    paths,
+    { format: 'human', explain: async (config) => explain(config, new Map()) },
+    (text) => {
+      output += text
+    },
+  )
   t.equal(status, 1)
   t.match(output, /fine\.json5: fine \(.*\)\nstores\n {2}CAS {4}verify > /)
   t.match(output, /wrong\.json5: wrong \(.*\)\n$/)
@@ -73,7 +79,7 @@ t.test('says which tier acknowledges uploads', (t) => {
     `{ stores: { CAS: { fast_slow: { fast: { filesystem: { content_path: '/c', temp_path: '/t' } }, slow: { memory: {} }, ${options} } }, AC: { memory: {} } }, servers: [{ listener: { http: { socket_address: '127.0.0.1:50051' } }, services: { cas: [{ cas_store: 'CAS' }], ac: [{ ac_store: 'AC' }] } }] }`
   const lines = (options: string) => {
     const { config } = parseConfig(tiers(options), 'tiers.json5')
-    return config === undefined ? [] : explain(config)
+    return config === undefined ? [] : explain(config, new Map())
   }
   t.match(lines(`acknowledge: 'fast'`)[1], 'fast_slow(fast, which acknowledges: filesystem, slow: memory)')
   t.match(lines(`acknowledge: 'slow'`)[1], 'fast_slow(fast: filesystem, slow: memory)')

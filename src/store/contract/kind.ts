@@ -6,12 +6,15 @@ import type { SecretLearner } from '../../log/secrets.js'
 import type { Invocations } from '../../rpc/invocations.js'
 import type { Resources } from '../../work/resources.js'
 import type { StoreUsage, UploadQueueUsage } from './meter.js'
+import type { Promised, PromisesBelow } from './promised.js'
 import type { Store } from './store.js'
 import type { UploadOrder } from './upload-order.js'
 
 /** One kind of store: the implementation behind one key of the configuration. */
 export interface StoreKind<Options> {
   build(options: Options, context: BuildContext): Promise<Store> | Store
+  /** What a store with these options promises. `below` answers for the stores nested in it. */
+  promise(options: Options, below: PromisesBelow): Promised
 }
 
 export interface ChildOptions {

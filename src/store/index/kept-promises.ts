@@ -1,5 +1,7 @@
+import type { EvictionPolicy } from '../../config/config.js'
 import { SparingLog } from '../../log/sparing-log.js'
 import type { BuildContext } from '../contract/kind.js'
+import { type Promised, promisedFor, promisesNothing } from '../contract/promised.js'
 import type { BlobIndex } from './blob-index.js'
 import type { PromiseOptions } from './promises.js'
 
@@ -18,6 +20,19 @@ export const promisesOf = (
   { keepsPromises, invocations }: Pick<BuildContext, 'keepsPromises' | 'invocations'>,
 ): PromiseOptions | undefined =>
   keepsPromises && retention > 0 ? { retentionS: retention, whenFull, invocations } : undefined
+
+/** What a store promises that evicts by an index, in words. `condition` is what else it depends on. */
+export const promiseOfIndex = (
+  { retention, when_full: whenFull, eviction_policy: policy }: RetentionOptions & { eviction_policy: EvictionPolicy },
+  condition: string,
+): Promised => {
+  if (retention === 0) return promisesNothing('its retention is 0')
+  const { max_bytes: maxBytes, max_count: maxCount, max_seconds: maxS } = policy
+  const isUnbounded = maxBytes === 0 && maxCount === 0 && maxS === 0
+  if (isUnbounded) return { retentionS: Number.POSITIVE_INFINITY, words: `everything stays, ${condition}` }
+  const full = whenFull === 'refuse' ? 'uploads without room are refused' : 'without room the oldest promise is broken'
+  return promisedFor(maxS > 0 ? Math.min(maxS, retention) : retention, `${condition}; ${full}`)
+}
 
 /** Logs promises that had to be broken, once a minute. */
 export const tellBroken = (

@@ -8,7 +8,7 @@ import { connectionProbe } from '../remote/connection-health.js'
 import { Requests } from '../remote/requests.js'
 import type { Bucket } from './bucket.js'
 import { ObjectStore } from './object-store.js'
-import { Refresher } from './refresher.js'
+import { PROMISED, Refresher } from './refresher.js'
 
 /** Connections to one provider, which is also the number of concurrent requests. A few hundred saturate the network. */
 export const MAX_CONNECTIONS = 256
@@ -44,8 +44,8 @@ export const storeOver = (
     failureOf: (thrown) => bucket.failureOf(thrown),
   })
   const expiresAfterMs = options.consider_expired_after_s * 1000
-  const lifecycleMs = Math.min(...[expiresAfterMs, (options.lifecycle_days ?? 0) * DAY_MS].filter((ms) => ms > 0))
-  const refreshes = keepsPromises && (options.lifecycle_days ?? 0) > 0
+  const lifecycleMs = lifecycleMsOf(options)
+  const refreshes = keepsPromises && lifecycleMs > 0
   const refresher = refreshes ? new Refresher({ bucket, requests, lifecycleMs, path, clock, log }) : undefined
   if (refresher !== undefined) resources.add(`refreshed objects of ${path}`, () => refresher.close())
   const store = new ObjectStore({
@@ -61,6 +61,18 @@ export const storeOver = (
   watch(connectionProbe(path, store.connection))
   return store
 }
+
+/** The age at which an object in use is lost; 0 if it is not known. */
+const lifecycleMsOf = ({
+  lifecycle_days: days = 0,
+  consider_expired_after_s: expiresAfterS,
+}: BucketOptions): number => {
+  if (days === 0 || expiresAfterS === 0) return days * DAY_MS
+  return Math.min(days * DAY_MS, expiresAfterS * 1000)
+}
+
+/** How long an object is there at least after its last use; 0 for no promise. */
+export const retentionMsOf = (options: BucketOptions): number => PROMISED * lifecycleMsOf(options)
 
 /** Checks that an address uses TLS unless HTTP is allowed. The error contains no secrets of the address. */
 export const allowedAddress = (address: string, allowsHttp: boolean): string => {

@@ -19,7 +19,7 @@ export interface RefresherParts {
 
 /** Shares of the lifecycle that an object has left when it is refreshed in the background, and that are promised. */
 const EARLY = 1 / 2
-const PROMISED = 1 / 4
+export const PROMISED = 1 / 4
 /** The longest promise. One of the whole lifecycle would need a new object for each use. */
 const LONGEST = 9 / 10
 

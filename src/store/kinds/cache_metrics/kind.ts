@@ -6,5 +6,6 @@ import type { StoreKind } from '../../contract/kind.js'
 class CacheMetricsStore extends ForwardingStore {}
 
 export const cacheMetrics: StoreKind<CacheMetricsOptions> = {
+  promise: ({ backend }, below) => below.child(backend),
   build: async ({ backend }, context) => new CacheMetricsStore(await context.child(backend, 'backend')),
 }

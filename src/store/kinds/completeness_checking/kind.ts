@@ -5,6 +5,7 @@ import { asCas } from '../../view/cas.js'
 import { CompletenessCheckingStore } from './checking-store.js'
 
 export const completenessChecking: StoreKind<CompletenessCheckingOptions> = {
+  promise: ({ backend }, below) => below.child(backend),
   build: async ({ backend, cas_store }, context) => {
     const actionCache = await context.child(backend, 'backend')
     const cas = asCas(await context.child(cas_store, 'cas_store'))

@@ -12,6 +12,7 @@ import { Concatenation, fetchPart } from '../../../stream/chunking/concatenate.j
 import { cutBlob } from '../../../stream/chunking/cut-blob.js'
 import { extentOf, type Range } from '../../../stream/path.js'
 import type { StoreKind } from '../../contract/kind.js'
+import { leastOf } from '../../contract/promised.js'
 import { BaseStore, missingOf, PLAIN, type Removal, type Store, type StoreProperties } from '../../contract/store.js'
 import { asKeyed } from '../../view/keyed.js'
 import { ChunkIndex } from './chunk-index.js'
@@ -97,6 +98,7 @@ const NO_BYTES = Buffer.alloc(0)
 const UNKNOWN = 0
 
 export const dedup: StoreKind<DedupOptions> = {
+  promise: ({ index_store, content_store }, below) => leastOf([below.child(index_store), below.child(content_store)]),
   build: async (options, context) => {
     const cdc = new FastCdc({ min: options.min_size, normal: options.normal_size, max: options.max_size })
     const index = await context.child(options.index_store, 'index_store')

@@ -4,6 +4,12 @@ import { ExistenceCacheStore } from '../../existence/existence-cache-store.js'
 import { BlobIndex } from '../../index/blob-index.js'
 
 export const existenceCache: StoreKind<ExistenceCacheOptions> = {
+  promise: ({ backend }, below) => {
+    const { retentionS, words } = below.child(backend)
+    return retentionS === 0
+      ? { retentionS, words }
+      : { retentionS, words: `${words}; its own answers are in no build's lease` }
+  },
   build: async ({ backend: config, eviction_policy: policy }, context) => {
     const backend = await context.child(config, 'backend')
     const believedS = believable(policy.max_seconds, backend.properties.retentionMs / 1000)

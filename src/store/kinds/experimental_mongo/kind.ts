@@ -2,6 +2,7 @@ import { StatusError } from '../../../base/status-error.js'
 import type { ExperimentalMongoOptions } from '../../../config/config.js'
 import { Semaphore } from '../../../work/semaphore.js'
 import type { StoreKind } from '../../contract/kind.js'
+import { promisesNothing } from '../../contract/promised.js'
 import { ObjectStore } from '../../objects/object-store.js'
 import { connectionProbe } from '../../remote/connection-health.js'
 import { Requests } from '../../remote/requests.js'
@@ -19,6 +20,7 @@ const PARTS_AT_A_TIME = 8
 
 /** Keeps blobs as documents: see MongoBucket. The server starts even if MongoDB cannot be reached. */
 export const experimentalMongo: StoreKind<ExperimentalMongoOptions> = {
+  promise: () => promisesNothing('what deletes documents is not known here'),
   build: async (options, { path, watch, resources, clock, log }) => {
     const { read_chunk_size: chunkBytes, command_timeout_ms: timeoutMs } = options
     if (chunkBytes > MAX_CHUNK_BYTES) {

@@ -10,6 +10,7 @@ import { putBoth } from '../../../stream/blob/put-both.js'
 import { isWhole, type Range } from '../../../stream/path.js'
 import { unlessAborted } from '../../../work/deadline.js'
 import type { BuildContext, StoreKind } from '../../contract/kind.js'
+import { leastOf } from '../../contract/promised.js'
 import {
   BaseStore,
   type BlobEntry,
@@ -99,7 +100,12 @@ class FastSlowStore extends BaseStore {
       })
     this.files = fast.files && this.#filesOver(fast.files)
     const decides = slow.properties.keepsNothing ? fast : slow
-    const { encodings, extendsLifetimes, retentionMs } = decides.properties
+    const { encodings, extendsLifetimes } = decides.properties
+    const areInEither = decides === slow && !this.#slowTakesUploads
+    const retentionMs = Math.min(
+      decides.properties.retentionMs,
+      areInEither ? fast.properties.retentionMs : Number.POSITIVE_INFINITY,
+    )
     const keepsNothing = fast.properties.keepsNothing && slow.properties.keepsNothing
     this.properties = { ...PLAIN, keepsNothing, encodings, extendsLifetimes, retentionMs }
   }
@@ -345,6 +351,11 @@ const takesUploads = (direction: FastSlowOptions['fast_direction']): boolean =>
   direction === 'both' || direction === 'update'
 
 export const fastSlow: StoreKind<FastSlowOptions> = {
+  promise: (options, below) => {
+    const [fast, slow] = [below.child(options.fast), below.child(options.slow)]
+    if (options.slow.kind === 'noop') return fast
+    return takesUploads(options.slow_direction) ? slow : leastOf([fast, slow])
+  },
   build: async (options, context) => {
     const isOptional = options.when_slow_is_away === 'serve_fast'
     const holdsCopies = options.slow.kind !== 'noop' && takesUploads(options.slow_direction)

@@ -8,7 +8,10 @@ interface Leasable {
   readonly eviction: { start(): void }
 }
 
-/** Counts the leases of each blob. A blob that arrives while it is leased is pinned from then on. */
+/**
+ * Counts the leases of each blob. A blob that arrives while it is leased is pinned from then on. Promises (`keep`) cannot
+ * carry this: the store that keeps them is another tier, and may break them; see docs/stores.md.
+ */
 export class Leases {
   readonly #catalog: Leasable
   readonly #counts = new Map<string, number>()

@@ -19,6 +19,13 @@ import { RemoteServer } from './remote-server.js'
  * request, so the start does not depend on the other server.
  */
 export const grpc: StoreKind<GrpcOptions> = {
+  promise: ({ store_type }) => ({
+    retentionS: 0,
+    words:
+      store_type === 'ac'
+        ? 'what the other server promises for results'
+        : 'what the other server promises: each FindMissingBlobs is passed on, its retention is not known here',
+  }),
   build: async (options, context) => {
     const { path, watch, resources, clock, log } = context
     const { endpoints, connections_per_endpoint: each, retry } = options

@@ -14,7 +14,7 @@ import type { StoreKind } from '../../contract/kind.js'
 import type { StoreUsage } from '../../contract/meter.js'
 import { BaseStore, PLAIN, type StoreProperties } from '../../contract/store.js'
 import { ABSENT, BlobIndex } from '../../index/blob-index.js'
-import { promisesOf, tellBroken } from '../../index/kept-promises.js'
+import { promiseOfIndex, promisesOf, tellBroken } from '../../index/kept-promises.js'
 import { copied, Pieces, readPieces, tooLargeToKeep } from './pieces.js'
 
 /**
@@ -133,6 +133,7 @@ const EVERYBODY = new Holder(1)
 const EXPIRY_PERIOD_MS = 10_000
 
 export const memory: StoreKind<MemoryOptions> = {
+  promise: (options) => promiseOfIndex(options, 'until a restart'),
   build: (options, context) => {
     const { clock, holds, resources, path } = context
     const { eviction_policy: policy } = options

@@ -7,6 +7,7 @@ import type { Call } from '../../../rpc/call.js'
 import type { Blob } from '../../../stream/blob/blob.js'
 import type { Range } from '../../../stream/path.js'
 import type { StoreKind } from '../../contract/kind.js'
+import { promisesNothing } from '../../contract/promised.js'
 import { BaseStore, PLAIN } from '../../contract/store.js'
 
 /** Accepts every blob and stores none. */
@@ -32,4 +33,7 @@ class NoopStore extends BaseStore {
   }
 }
 
-export const noop: StoreKind<NoopOptions> = { build: () => new NoopStore() }
+export const noop: StoreKind<NoopOptions> = {
+  promise: () => promisesNothing('it keeps nothing'),
+  build: () => new NoopStore(),
+}

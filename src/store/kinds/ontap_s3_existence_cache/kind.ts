@@ -2,6 +2,7 @@ import type { Clock } from '../../../base/clock.js'
 import type { OntapS3ExistenceCacheOptions } from '../../../config/config.js'
 import type { Log } from '../../../log/log.js'
 import type { BuildContext, StoreKind } from '../../contract/kind.js'
+import { promisesNothing } from '../../contract/promised.js'
 import { ExistenceCacheStore } from '../../existence/existence-cache-store.js'
 import { BlobIndex } from '../../index/blob-index.js'
 import type { ObjectStore } from '../../objects/object-store.js'
@@ -108,6 +109,8 @@ const openOntap = async ({ backend }: OntapS3ExistenceCacheOptions, context: Bui
  * asked for. Keys deleted by other programs stay in the list until the next listing.
  */
 export const ontapS3ExistenceCache: StoreKind<OntapS3ExistenceCacheOptions> = {
+  promise: () =>
+    promisesNothing('it does not ask for what its list has, and a rule of the bucket may delete any object'),
   build: async (options, context) => {
     const { clock, log, resources, path } = context
     const { backend, sync_interval_seconds: intervalS } = options

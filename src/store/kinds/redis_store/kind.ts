@@ -1,5 +1,6 @@
 import type { RedisStoreOptions } from '../../../config/config.js'
 import type { StoreKind } from '../../contract/kind.js'
+import { promisedFor, promisesNothing } from '../../contract/promised.js'
 import { connectionProbe } from '../../remote/connection-health.js'
 import { Requests } from '../../remote/requests.js'
 import { parseAddresses } from './address.js'
@@ -13,6 +14,10 @@ import { RedisStore } from './redis-store.js'
  * (`maxmemory-policy`). The server starts even if Redis cannot be reached; the store fails until it can.
  */
 export const redisStore: StoreKind<RedisStoreOptions> = {
+  promise: ({ key_ttl_s: ttlS }) =>
+    ttlS === 0
+      ? promisesNothing('key_ttl_s is 0, so Redis alone decides')
+      : promisedFor(ttlS, 'which a read is not; if Redis has room, see its maxmemory-policy'),
   build: async (options, { path, step, watch, resources, log }) => {
     checkPrefix(options.key_prefix)
     const target = parseAddresses(options.mode, options.addresses)

@@ -3,5 +3,6 @@ import type { StoreKind } from '../../contract/kind.js'
 
 /** A reference to a named store. It is the same object, so that all references share one index and one cache. */
 export const refStore: StoreKind<RefStoreOptions> = {
+  promise: ({ name }, below) => below.named(name),
   build: ({ name }, context) => context.named(name),
 }

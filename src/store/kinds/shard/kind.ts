@@ -3,6 +3,7 @@ import type { ShardOptions } from '../../../config/config.js'
 import type { Digest } from '../../../reapi/digest.js'
 import type { DigestBatch } from '../../../reapi/digest-batch.js'
 import type { StoreKind } from '../../contract/kind.js'
+import { leastOf } from '../../contract/promised.js'
 import { type Part, PartitionedStore } from '../../partition/partitioned.js'
 
 interface Share {
@@ -63,6 +64,7 @@ const mixed = (number: number): number => {
 }
 
 export const shard: StoreKind<ShardOptions> = {
+  promise: ({ stores }, below) => leastOf(stores.map(({ store }) => below.child(store))),
   build: async ({ stores }, context) => {
     if (stores.every(({ weight }) => weight === 0)) {
       throw new StatusError('INVALID_ARGUMENT', 'every store has the weight 0, expected at least one above 0')

@@ -2,6 +2,7 @@ import type { SizePartitioningOptions } from '../../../config/config.js'
 import type { Digest } from '../../../reapi/digest.js'
 import type { DigestBatch } from '../../../reapi/digest-batch.js'
 import type { StoreKind } from '../../contract/kind.js'
+import { leastOf } from '../../contract/promised.js'
 import { type Part, PartitionedStore } from '../../partition/partitioned.js'
 
 /**
@@ -29,6 +30,7 @@ const LOWER = 0
 const UPPER = 1
 
 export const sizePartitioning: StoreKind<SizePartitioningOptions> = {
+  promise: ({ lower_store, upper_store }, below) => leastOf([below.child(lower_store), below.child(upper_store)]),
   build: async ({ size, lower_store, upper_store }, context) => {
     const lower = await context.child(lower_store, 'lower_store')
     const upper = await context.child(upper_store, 'upper_store')

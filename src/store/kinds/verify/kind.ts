@@ -37,5 +37,6 @@ class VerifyStore extends ForwardingStore {
 }
 
 export const verify: StoreKind<VerifyOptions> = {
+  promise: ({ backend }, below) => below.child(backend),
   build: async (options, context) => new VerifyStore(await context.child(options.backend, 'backend'), options),
 }
