@@ -74,7 +74,7 @@ const welcome = (config: Config, { addresses }: Running, dir: string | undefined
     ['address', `grpc://${address}`],
     ['page', `http://${address}/`],
     ['Bazel', `--remote_executor=grpc://${address}, or --remote_cache=grpc://${address} to share results only`],
-    ['data', `${dir ?? `${homedir()}/.cache/remexec`}, at most ${gigabytes(limitBytes(config))}`],
+    ['data', `${dir ?? `${homedir()}/.cache/remexec`}: ${limitsOf(config)}`],
   ]
   return [`remexec ${version()} is ready`, ...rows.map(([name = '', text]) => `  ${name.padEnd(8)} ${text}`), ''].join(
     '\n',
@@ -84,10 +84,15 @@ const welcome = (config: Config, { addresses }: Running, dir: string | undefined
 /** An address that listens everywhere is reached on this machine at the loopback address. */
 const reachable = (address: string): string => address.replace(/^(0\.0\.0\.0|\[::\]):/, '127.0.0.1:')
 
-const limitBytes = ({ stores }: Config): number =>
-  [...stores.values()]
-    .flatMap((store) => [...withNested(store)])
-    .map((store) => (store.kind === 'filesystem' ? store.options.eviction_policy.max_bytes : 0))
-    .reduce((sum, bytes) => sum + bytes, 0)
+/** `CAS at most 20 GB, AC at most 1 GB`. */
+const limitsOf = ({ stores }: Config): string =>
+  [...stores]
+    .map(([name, store]) => {
+      const parts = [...withNested(store)].map((part) =>
+        part.kind === 'filesystem' ? part.options.eviction_policy.max_bytes : 0,
+      )
+      return `${name} at most ${gigabytes(parts.reduce((sum, bytes) => sum + bytes, 0))}`
+    })
+    .join(', ')
 
 const gigabytes = (bytes: number): string => `${Number((bytes / 1e9).toPrecision(3))} GB`

@@ -112,12 +112,27 @@ class FastSlowStore extends BaseStore {
 
   async findMissing(digests: DigestBatch, call: Call): Promise<DigestBatch> {
     if (this.#slow.properties.keepsNothing) return this.#fast.findMissing(digests, call)
-    const missing = await this.#slow.findMissing(digests, call).catch(unlessAway)
+    const asked = await this.#notWaiting(digests, call)
+    if (asked.count === 0) return asked
+    const missing = await this.#slow.findMissing(asked, call).catch(unlessAway)
     // What slow alone has is missing while it is away, so that clients upload it again.
-    if (missing === undefined) return this.#fast.findMissing(digests, call)
-    if (missing.count === 0) return missing
-    if (this.#slowTakesUploads) return this.#queue === undefined ? missing : unqueued(missing, this.#queue)
+    if (missing === undefined) return this.#fast.findMissing(asked, call)
+    if (missing.count === 0 || this.#slowTakesUploads) return missing
     return this.#fast.findMissing(missing, call)
+  }
+
+  /**
+   * Without the blobs that wait in fast for their upload to slow. To be called before slow is asked: an upload that
+   * ends meanwhile leaves the queue, and slow may have looked before.
+   */
+  async #notWaiting(digests: DigestBatch, call: Call): Promise<DigestBatch> {
+    const queue = this.#queue
+    if (queue === undefined || queue.count === 0) return digests
+    const indexes = Array.from({ length: digests.count }, (_, index) => index)
+    const waiting = digests.select(indexes.filter((index) => queue.has(digests.at(index))))
+    // A damaged blob can be missing in fast.
+    const inFast = waiting.except(await this.#fast.findMissing(waiting, call))
+    return digests.except(inFast)
   }
 
   get(digest: Digest, range: Range, call: Call): Promise<Blob> {
@@ -338,13 +353,6 @@ class FastSlowStore extends BaseStore {
       fillsFast: this.#fillsFast,
     })
   }
-}
-
-/** Without the blobs that fast acknowledged and slow does not have yet. */
-const unqueued = (missing: DigestBatch, queue: UploadQueue): DigestBatch => {
-  if (queue.count === 0) return missing
-  const indexes = Array.from({ length: missing.count }, (_, index) => index)
-  return missing.select(indexes.filter((index) => !queue.has(missing.at(index))))
 }
 
 const takesUploads = (direction: FastSlowOptions['fast_direction']): boolean =>

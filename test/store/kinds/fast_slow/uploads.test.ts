@@ -5,10 +5,11 @@ import { ManualClock } from '../../../../src/base/clock.js'
 import { StatusError } from '../../../../src/base/status-error.js'
 import { textLog } from '../../../../src/log/log.js'
 import { Digest } from '../../../../src/reapi/digest.js'
+import type { DigestBatch } from '../../../../src/reapi/digest-batch.js'
 import { digestFunctions } from '../../../../src/reapi/digest-function.js'
 import type { Call } from '../../../../src/rpc/call.js'
 import { ForwardingStore } from '../../../../src/store/contract/forwarding.js'
-import { putBytes } from '../../../../src/store/contract/store.js'
+import { missingOf, putBytes } from '../../../../src/store/contract/store.js'
 import { UploadOrder } from '../../../../src/store/contract/upload-order.js'
 import { isolatedView } from '../../../../src/store/view/isolated.js'
 import { asKeyed } from '../../../../src/store/view/keyed.js'
@@ -120,6 +121,46 @@ t.test('slow works: a blob is present as soon as it is acknowledged, whatever sl
   t.pass('closing does not wait for slow')
 })
 
+/** Uploads into it end when the test says so, with the bytes that were read before. */
+class Gated extends ForwardingStore {
+  readonly waiting: (() => void)[] = []
+
+  override async put(digest: Digest, blob: Blob, call: Call): Promise<void> {
+    const bytes = await blob.bytes(1e6, call)
+    await unlessAborted(new Promise<void>((resolve) => this.waiting.push(resolve)), call.signal)
+    await this.backend.put(digest, Blob.ofBytes(bytes), call)
+  }
+}
+
+/** Answers what is missing when the test says so, by what was there when it was asked. */
+class LateAnswers extends ForwardingStore {
+  readonly waiting: (() => void)[] = []
+
+  override async findMissing(digests: DigestBatch, call: Call): Promise<DigestBatch> {
+    const missing = await super.findMissing(digests, call)
+    await new Promise<void>((resolve) => this.waiting.push(resolve))
+    return missing
+  }
+}
+
+t.test('a blob that slow gets while it is asked for it is not missing', async (t) => {
+  const gated = new Gated(await memoryStore())
+  const slow = new LateAnswers(gated)
+  const behind = await openIn(t, { slow })
+  const [queued, never] = [bytesOf(1000), bytesOf(1001)].map(digestOf) as [Digest, Digest]
+  await put(behind.store, queued, bytesOf(1000))
+  const missing = missingOf(behind.store, [queued, never], call)
+  await until(async () => slow.waiting.length === 1 && gated.waiting.length === 1)
+  gated.waiting.shift()?.()
+  await drained(behind)
+  slow.waiting.shift()?.()
+  t.same(await missing, [never])
+  const after = isPresent(behind.store, queued)
+  await until(async () => slow.waiting.length === 1)
+  slow.waiting.shift()?.()
+  t.ok(await after, 'slow has it')
+})
+
 t.test('a result that waits is served, although slow has none or an older one', async (t) => {
   const slow = slowStore()
   const result = digestOf(Buffer.from('an action')).asKey()
@@ -132,17 +173,6 @@ t.test('a result that waits is served, although slow has none or an older one', 
   }
   await close()
 })
-
-/** Uploads into it end when the test says so, with the bytes that were read before. */
-class Gated extends ForwardingStore {
-  readonly waiting: (() => void)[] = []
-
-  override async put(digest: Digest, blob: Blob, call: Call): Promise<void> {
-    const bytes = await blob.bytes(1e6, call)
-    await unlessAborted(new Promise<void>((resolve) => this.waiting.push(resolve)), call.signal)
-    await this.backend.put(digest, Blob.ofBytes(bytes), call)
-  }
-}
 
 t.test('a result replaced while it is uploaded is uploaded again', async (t) => {
   const slow = new Gated(await memoryStore())
