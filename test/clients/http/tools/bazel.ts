@@ -1,0 +1,28 @@
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { cleanEnv, run } from '../../process.js'
+import { programOf, type Tool, write } from './tool.js'
+
+const { program, skip } = programOf('REMEXEC_TEST_BAZEL_2')
+
+/** Its server stays, and forgets everything before each build. */
+export const bazel: Tool = {
+  ...{ name: 'Bazel', kind: 'bazel', skip },
+  prepare: async (t, folder) => {
+    const work = join(folder, 'work')
+    const rule = 'genrule(name = "one", outs = ["one.txt"], cmd = "echo one > $@")\n'
+    await write(work, { WORKSPACE: '', BUILD: rule })
+    const startup = [`--output_user_root=${join(folder, 'root')}`, '--nosystem_rc', '--nohome_rc']
+    const ask = (...args: string[]) => run(program, [...startup, ...args], work, cleanEnv(folder))
+    t.teardown(() => ask('shutdown'))
+    return {
+      made: join(work, 'bazel-bin/one.txt'),
+      build: async (url) => {
+        await ask('clean')
+        await rm(join(work, 'bazel-bin/one.txt'), { force: true })
+        return ask('build', `--remote_cache=${url}`, '--remote_timeout=5', '//:one')
+      },
+      saysRemote: /1 remote cache hit/,
+    }
+  },
+}

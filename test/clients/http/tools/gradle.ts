@@ -1,0 +1,36 @@
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { cleanEnv, run } from '../../process.js'
+import { programOf, type Tool, write } from './tool.js'
+
+const { program, skip } = programOf('REMEXEC_TEST_GRADLE')
+
+export const gradle: Tool = {
+  ...{ name: 'Gradle', kind: 'gradle', skip },
+  prepare: async (_, folder) => {
+    const work = join(folder, 'work')
+    const remote = (url: string): string => `rootProject.name = 'demo'
+buildCache {
+  local { enabled = false }
+  remote(HttpBuildCache) { url = '${url}'; push = true; credentials { username = 'ann'; password = 'token' } }
+}
+`
+    await write(work, {
+      'build.gradle': "apply plugin: 'java'\n",
+      'src/main/java/demo/Demo.java':
+        'package demo;\npublic class Demo { public static int answer() { return 42; } }\n',
+    })
+    return {
+      made: join(work, 'build/classes/java/main/demo/Demo.class'),
+      build: async (url) => {
+        for (const path of ['work/build', 'work/.gradle'])
+          await rm(join(folder, path), { recursive: true, force: true })
+        await write(work, { 'settings.gradle': remote(`${url}/`) })
+        // `--offline` would turn the remote cache off.
+        const args = ['--build-cache', '--no-daemon', '--console=plain', 'compileJava']
+        return run(program, args, work, { ...cleanEnv(folder), GRADLE_USER_HOME: join(folder, 'home') })
+      },
+      saysRemote: /compileJava FROM-CACHE/,
+    }
+  },
+}

@@ -1,0 +1,52 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import type { Test } from 'tap'
+import { cleanEnv, type Outcome, run } from '../../process.js'
+
+/** A build tool with a cache over HTTP, as a user has it. */
+export interface Tool {
+  readonly name: string
+  /** Of the mount. */
+  readonly kind: string
+  /** Options of the mount. */
+  readonly mount?: object
+  /** Why it cannot run here. */
+  readonly skip: string | false
+  /** A workspace in `folder`. */
+  prepare(t: Test, folder: string): Promise<Workspace>
+}
+
+export interface Workspace {
+  /** Builds as a machine that has built nothing yet, with the cache at `url`. */
+  build(url: string): Promise<Outcome>
+  /** What the build made. */
+  readonly made: string
+  /** The tool's own word for a remote hit, if its output has one. */
+  readonly saysRemote?: RegExp
+}
+
+/** The path of a program, and why tests without it are skipped. */
+export const programOf = (variable: string): { readonly program: string; readonly skip: string | false } => {
+  const program = process.env[variable]
+  return { program: program ?? '', skip: program === undefined && `needs the path of a program in ${variable}` }
+}
+
+export const write = async (folder: string, files: Readonly<Record<string, unknown>>): Promise<void> => {
+  for (const [name, content] of Object.entries(files)) {
+    await mkdir(dirname(join(folder, name)), { recursive: true })
+    await writeFile(join(folder, name), typeof content === 'string' ? content : JSON.stringify(content))
+  }
+}
+
+/** Makes a folder a repository with one commit. */
+export const git = async (folder: string, home: string): Promise<void> => {
+  const identity = ['-c', 'user.name=remexec', '-c', 'user.email=remexec@localhost']
+  for (const args of [
+    ['init', '--quiet', '--initial-branch=main'],
+    ['add', '.'],
+    ['commit', '--quiet', '--message=fixture'],
+  ])
+    await run('git', [...identity, ...args], folder, cleanEnv(home))
+}
+
+export const SCRIPT = 'mkdir -p dist && cat src.txt > dist/out.txt && echo made'
