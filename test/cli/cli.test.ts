@@ -86,7 +86,7 @@ t.test('without a configuration it serves this machine, and says where', async (
   const [, address] = await hears(/ready\n {2}address +grpc:\/\/(127\.0\.0\.1:\d+)\n/)
   t.match(said(), `  page     http://${address}/\n`)
   t.match(said(), `--remote_executor=grpc://${address}`)
-  t.match(said(), `  data     ${data}: CAS at most 300 MB, AC at most 1 GB\n`)
+  t.match(said(), `  data     ${data}: CAS at most 0.3 GB, AC at most 1 GB\n`)
   t.equal((await fetch(`http://${address}/`)).status, 200)
   t.ok(existsSync(`${data}/cas/content`))
   child.kill('SIGTERM')
