@@ -1,0 +1,84 @@
+import type { RequestRecord } from '../rpc/request-records.js'
+
+/** What a client may tell about an action besides its digest. */
+type Subject = Pick<RequestRecord, 'instance' | 'target' | 'mnemonic'>
+
+/** The requests of one instance that the server remembers, arranged for questions about misses. */
+export class History {
+  readonly instance: string
+  /** The oldest request of any instance; undefined if nothing was asked yet. Nothing is known of the time before. */
+  readonly sinceMs: number | undefined
+  /** The newest first. */
+  readonly #byAction = new Map<string, RequestRecord[]>()
+  readonly #bySubject = new Map<string, RequestRecord[]>()
+  readonly #byInvocation = new Map<string, RequestRecord[]>()
+  /** 0 for the newest. */
+  readonly #positions = new Map<RequestRecord, number>()
+
+  /** `records`: the newest first. */
+  constructor(instance: string, records: Iterable<RequestRecord>) {
+    this.instance = instance
+    for (const record of records) {
+      this.sinceMs = record.timeMs
+      if (record.instance !== instance) continue
+      this.#positions.set(record, this.#positions.size)
+      listOf(this.#byAction, record.action).push(record)
+      listOf(this.#bySubject, subjectOf(record)).push(record)
+      listOf(this.#byInvocation, record.invocation).push(record)
+    }
+  }
+
+  /** All requests about an action, the newest first. */
+  ofAction(action: string): readonly RequestRecord[] {
+    return this.#byAction.get(action) ?? []
+  }
+
+  /** All requests of an invocation, the newest first. */
+  ofInvocation(invocation: string): readonly RequestRecord[] {
+    return this.#byInvocation.get(invocation) ?? []
+  }
+
+  /** The actions that an invocation missed, in the order of their requests: the first miss of each. */
+  missesOf(invocation: string): readonly RequestRecord[] {
+    const misses = new Map<string, RequestRecord>()
+    for (const record of this.ofInvocation(invocation)) {
+      if (record.outcome === 'miss') misses.set(record.action, record)
+    }
+    return [...misses.values()].reverse()
+  }
+
+  /** The requests about the same action before this one, the newest first. */
+  before(record: RequestRecord): readonly RequestRecord[] {
+    return this.ofAction(record.action).filter((other) => this.#isBefore(other, record))
+  }
+
+  /**
+   * Other actions of the same target and mnemonic that were requested before, in other builds, the newest first, each
+   * once. Without a target all that were requested without one.
+   */
+  *earlierLike(record: RequestRecord): Generator<RequestRecord> {
+    const seen = new Set([record.action])
+    for (const other of this.#bySubject.get(subjectOf(record)) ?? []) {
+      if (seen.has(other.action) || !this.#isBefore(other, record) || isSameBuild(other, record)) continue
+      seen.add(other.action)
+      yield other
+    }
+  }
+
+  #isBefore(one: RequestRecord, other: RequestRecord): boolean {
+    return (this.#positions.get(one) ?? 0) > (this.#positions.get(other) ?? -1)
+  }
+}
+
+const subjectOf = ({ target, mnemonic }: Subject): string => `${target}\0${mnemonic}`
+
+const isSameBuild = (one: RequestRecord, other: RequestRecord): boolean =>
+  one.invocation !== '' && one.invocation === other.invocation
+
+const listOf = (lists: Map<string, RequestRecord[]>, key: string): RequestRecord[] => {
+  const known = lists.get(key)
+  if (known !== undefined) return known
+  const list: RequestRecord[] = []
+  lists.set(key, list)
+  return list
+}
