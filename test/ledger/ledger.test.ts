@@ -181,3 +181,14 @@ t.test('thousands of waiting reservations of one holder that give up at once tak
   t.same(new Set(await Promise.all(waiting)), new Set(['given up']))
   t.ok(looks < 10 * controllers.length, `${looks} looks at the holder`)
 })
+
+t.test('an address is known as long as one of its connections is open, however often others are closed', async (t) => {
+  const ledger = new Ledger({ requests: 1000 })
+  const [first, second] = [ledger.connection('1.1.1.1'), ledger.connection('1.1.1.1')]
+  first.close()
+  first.close()
+  t.ok(ledger.kinds.requests.reserve(second.holder, 500))
+  const third = ledger.connection('1.1.1.1')
+  t.notOk(ledger.kinds.requests.reserve(third.holder, 251), 'the share of an address is that of both')
+  t.ok(ledger.kinds.requests.reserve(third.holder, 250))
+})

@@ -33,7 +33,7 @@ const ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
   'src/store/lent': ['test/cli/worker-process', 'test/worker', 'test/service'],
   'src/store/objects': ['test/store/kinds/experimental_cloud_object_store'],
   'src/store/partition': ['test/store/kinds/size_partitioning'],
-  'src/store/view': ['test/security/isolation', 'test/service'],
+  'src/store/view': ['test/store/share', 'test/security/isolation', 'test/service'],
   'src/stream': ['test/service', 'test/store/kinds/fast_slow', 'test/store/kinds/compression'],
   'src/tls': ['test/server/tls'],
   'src/work': ['test/service', 'test/stream'],

@@ -1,6 +1,12 @@
 import t from 'tap'
 import { codec } from '../../src/proto/codec.js'
-import { packedOrigin, withoutEncodedOrigin, withoutOrigin } from '../../src/reapi/result-origin.js'
+import {
+  originOf,
+  packedOrigin,
+  setOrigin,
+  withoutEncodedOrigin,
+  withoutOrigin,
+} from '../../src/reapi/result-origin.js'
 
 const resultCodec = codec('build.bazel.remote.execution.v2.ActionResult')
 
@@ -30,4 +36,19 @@ t.test('a result loses its origin and nothing else, encoded as decoded', async (
 t.test('a result without an origin is not copied', async (t) => {
   const encoded = resultCodec.encode({ executionMetadata: { worker: 'w' } })
   t.equal(withoutEncodedOrigin(encoded), encoded)
+})
+
+t.test('the origin of a result is replaced by another, or by none', async (t) => {
+  const result = resultCodec.decode(
+    resultCodec.encode({ executionMetadata: { auxiliaryMetadata: [origin(3), other] } }),
+  )
+  setOrigin(result, { identity: 'token ci', workerId: 'w1' })
+  t.match(originOf(result), { identity: 'token ci', workerId: 'w1' })
+  t.equal(result.executionMetadata?.auxiliaryMetadata.length, 2, 'beside the other')
+  setOrigin(result, undefined)
+  t.equal(originOf(result), undefined)
+  t.match(result.executionMetadata?.auxiliaryMetadata, [{ typeUrl: other.typeUrl }])
+  const plain = resultCodec.decode(Buffer.alloc(0))
+  setOrigin(plain, { identity: 'anonymous' })
+  t.match(originOf(plain), { identity: 'anonymous' })
 })

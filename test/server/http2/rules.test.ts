@@ -99,3 +99,37 @@ t.test('once a client knows a small window, streams that it opened before have t
   const reset = await client.until(({ type }) => type === FrameType.RST_STREAM)
   t.equal(reset?.payload.readUInt32BE(0), ErrorCode.FLOW_CONTROL_ERROR)
 })
+
+t.test(
+  'a body longer than its content-length is refused before it ends, and one that is shorter at its end',
+  async (t) => {
+    const name = 'google.bytestream.ByteStream'
+    const readsNothing: Service = { name, clientStreaming: { Write: () => new Promise(() => {}) } }
+    const port = await serving(t, {}, [readsNothing])
+    const block = requestBlock(`/${name}/Write`, [['content-length', '10']])
+    for (const [flags, sizes] of [
+      [0, [5, 6]],
+      [Flag.END_STREAM, [5, 4]],
+    ] as const) {
+      const client = await RawClient.greeted(port)
+      t.teardown(() => client.destroy())
+      client.write(frame(FrameType.HEADERS, Flag.END_HEADERS, 1, block))
+      for (const [at, size] of sizes.entries())
+        client.write(frame(FrameType.DATA, at === 1 ? flags : 0, 1, Buffer.alloc(size)))
+      const answer = await client.until(({ type, streamId }) => type === FrameType.RST_STREAM && streamId === 1)
+      t.equal(answer?.payload.readUInt32BE(0), ErrorCode.PROTOCOL_ERROR)
+    }
+  },
+)
+
+t.test('streams beyond the limit count as resets: a client that goes on with them is closed', async (t) => {
+  const name = 'google.bytestream.ByteStream'
+  const readsNothing: Service = { name, clientStreaming: { Write: () => new Promise(() => {}) } }
+  const limits = { maxConcurrentStreams: 1, resets: { burst: 10, perSecond: 0.001 } }
+  const port = await serving(t, limits as Partial<TransportLimits>, [readsNothing])
+  const client = await RawClient.greeted(port)
+  t.teardown(() => client.destroy())
+  for (let id = 1; id < 61; id += 2)
+    client.write(frame(FrameType.HEADERS, Flag.END_HEADERS, id, requestBlock(`/${name}/Write`)))
+  t.equal(await client.goAwayCode(), ErrorCode.ENHANCE_YOUR_CALM)
+})
