@@ -13,7 +13,7 @@ interface Live extends Invocation {
 }
 
 /** How long an invocation lives after its last call. */
-const QUIET_MS = 10 * 60_000
+export const QUIET_MS = 10 * 60_000
 const SWEEP_MS = 60_000
 /** At the bound, the invocation that began first loses its lease; stores still keep their minimum retention. */
 const LIVE_MAX = 10_000

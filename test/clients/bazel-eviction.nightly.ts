@@ -1,6 +1,7 @@
 /**
  * Bazel 7 builds without the bytes over a cache that is flooded with 110 % of its size between two builds. The second
- * build needs an output that the first one only heard of. REMEXEC_ROUNDS is the number of rounds.
+ * build needs an output that the first one only heard of. Before the flood the server is killed, the client ended, or
+ * both. REMEXEC_ROUNDS is the number of rounds.
  */
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -12,9 +13,9 @@ import { Bazel, bazelRelease } from './bazel.js'
 import { scratchFolder } from './scratch.js'
 import { type Server, startServer } from './server.js'
 
-// For changes in: src/store/index, src/rpc/invocations.ts, src/store/kinds/completeness_checking
+// For changes in: src/store/index, src/store/kinds/filesystem/touches.ts, src/rpc/invocations.ts, src/store/kinds/completeness_checking
 
-const ROUNDS = Number(process.env['REMEXEC_ROUNDS'] ?? 2)
+const ROUNDS = Number(process.env['REMEXEC_ROUNDS'] ?? 4)
 const STORE_BYTES = 8_000_000
 const BLOB_BYTES = 400_000
 /** The exit code of Bazel for an input that the cache has lost. */
@@ -34,14 +35,21 @@ const BUILD = `
 genrule(name = "whole", srcs = ["leaf.txt"] + ["part%d.txt" % n for n in range(5)], outs = ["whole.txt"], cmd = "cat $(SRCS) > $@")
 `
 
-const configuration = (memory: object) => ({
+const filesystem = (folder: string, options: object) => ({
+  filesystem: { content_path: join(folder, 'content'), temp_path: join(folder, 'temp'), ...options },
+})
+
+const configuration = (folder: string, options: object, address: string) => ({
   stores: [
-    { name: 'CAS', memory: { eviction_policy: { max_bytes: STORE_BYTES }, ...memory } },
-    { name: 'AC', memory: {} },
+    {
+      name: 'CAS',
+      ...filesystem(join(folder, 'cas'), { eviction_policy: { max_bytes: STORE_BYTES }, ...options }),
+    },
+    { name: 'AC', ...filesystem(join(folder, 'ac'), {}) },
   ],
   servers: [
     {
-      listener: { http: { socket_address: '127.0.0.1:0' } },
+      listener: { http: { socket_address: address } },
       services: {
         cas: [{ cas_store: 'CAS' }, { instance_name: 'other', cas_store: 'CAS' }],
         ac: [{ ac_store: 'AC' }],
@@ -62,16 +70,27 @@ const flood = async ({ uri }: Server, round: number): Promise<void> => {
   client.close()
 }
 
+/** What happens between the hits and the flood, in turn. */
+const BETWEEN = [
+  { killsServer: false, endsClient: false },
+  { killsServer: true, endsClient: false },
+  { killsServer: false, endsClient: true },
+  { killsServer: true, endsClient: true },
+] as const
+
 /** The number of rounds whose second build lost an input. */
-const lostRounds = async (t: Test, memory: object): Promise<number> => {
+const lostRounds = async (t: Test, options: object): Promise<number> => {
   const folder = await scratchFolder(t)
   const workspace = join(folder, 'workspace')
   await mkdir(workspace)
   await writeFile(join(workspace, 'WORKSPACE'), '')
   await writeFile(join(workspace, 'BUILD'), BUILD)
   const config = join(folder, 'config.json')
-  await writeFile(config, JSON.stringify(configuration(memory)))
-  const server = await startServer(t, join(folder, 'data'), { config })
+  const start = async (address: string): Promise<Server> => {
+    await writeFile(config, JSON.stringify(configuration(folder, options, address)))
+    return startServer(t, join(folder, 'data'), { config })
+  }
+  let server = await start('127.0.0.1:0')
   const bazel = new Bazel(program, folder, workspace)
   t.teardown(() => bazel.shutdown())
   const build = () =>
@@ -89,6 +108,12 @@ const lostRounds = async (t: Test, memory: object): Promise<number> => {
     await bazel.clean()
     const hits = await build()
     t.match(hits.ran, { 'remote cache hit': 6 }, hits.output)
+    const { killsServer, endsClient } = BETWEEN[round % BETWEEN.length] ?? BETWEEN[0]
+    if (endsClient) await bazel.shutdown()
+    if (killsServer) {
+      await server.crash()
+      server = await start(server.uri.replace('grpc://', ''))
+    }
     await flood(server, round)
     await writeFile(join(workspace, 'leaf.txt'), 'after\n')
     const { code, output } = await build()

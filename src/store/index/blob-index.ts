@@ -178,6 +178,23 @@ export class BlobIndex {
     if (claim !== undefined && slot !== ABSENT) this.#hold(slot, claim, this.#accessedNow())
   }
 
+  /**
+   * After a start nobody knows which builds are alive. What was used in the last seconds is held for as long again, the
+   * newest first, as far as live builds could hold it.
+   */
+  holdRecent(forS: number): void {
+    const promises = this.#promises
+    if (promises === undefined) return
+    const nowS = this.#accessedNow()
+    const claim = { number: 0, untilMinute: Math.ceil((nowS + forS) / 60) }
+    let bytes = 0
+    for (const slot of this.#recency.newestFirst()) {
+      bytes += this.#entries.occupied(slot)
+      if (this.accessedOf(slot) < nowS - forS || bytes > promises.maxHeldBytes) return
+      this.#hold(slot, claim, nowS)
+    }
+  }
+
   #hold(slot: number, claim: Claim, nowS: number): void {
     const promises = this.#promises
     if (promises === undefined || promises.isHeldBy(slot, claim)) return

@@ -40,6 +40,10 @@ export class Recency {
     for (let slot = this.#oldest; slot !== NONE; slot = this.#records.get(slot, NEWER)) yield slot
   }
 
+  *newestFirst(): Generator<number> {
+    for (let slot = this.#newest; slot !== NONE; slot = this.#records.get(slot, OLDER)) yield slot
+  }
+
   append(slot: number): void {
     const records = this.#records
     records.set(slot, OLDER, this.#newest)

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { StatusError } from '../../../base/status-error.js'
 import type { FilesystemOptions } from '../../../config/config.js'
 import { lockFolder } from '../../../files/folder-lock.js'
+import { QUIET_MS } from '../../../rpc/invocations.js'
 import { Semaphore } from '../../../work/semaphore.js'
 import type { BuildContext } from '../../contract/kind.js'
 import { BlobIndex } from '../../index/blob-index.js'
@@ -84,6 +85,7 @@ const start = async (
   const inspection = new Inspection(catalog, log)
   step('checks its files after a power loss')
   if (mayBeTorn) await inspection.lookAtAll()
+  index.holdRecent(QUIET_MS / 1000)
   const checkpoints = new Checkpoints({ index, records, firstReplayed, path: checkpointPath, clock, log })
   const parts = { catalog, inspection, clock, log }
   const cleaner = new Cleaner(parts, () => checkpoints.firstReplayed)

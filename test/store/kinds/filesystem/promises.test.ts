@@ -50,6 +50,30 @@ t.test('a lease does not survive a restart', async (t) => {
   t.equal(after.usage().promised?.promisedBytes, 6000)
 })
 
+t.test(
+  'a restart in the middle of a build: what was used in the ten minutes before goes last in the ten minutes after',
+  async (t) => {
+    const clock = new ManualClock(1_000_000_000_000)
+    const folder = t.testdir()
+    const parts = { ...options, policy: { max_bytes: 40_000 }, clock }
+    const flood = Array.from({ length: 8 }, (_, at) => bytesOf(6000, `flood ${at}`))
+    const before = await openFilesystem(folder, parts)
+    await putBytes(before.store, digestOf(two), two, call)
+    clock.advance(11 * MINUTE_MS)
+    await putBytes(before.store, digestOf(one), one, call)
+    await before.close()
+
+    clock.advance(MINUTE_MS)
+    const after = await openFilesystem(folder, parts)
+    t.teardown(() => after.close())
+    for (const bytes of flood) await putBytes(after.store, digestOf(bytes), bytes, call)
+    t.same(await missingOf(after.store, [digestOf(one), digestOf(two)], call), [digestOf(two)])
+    clock.advance(11 * MINUTE_MS)
+    for (const bytes of flood) await putBytes(after.store, digestOf(bytes), bytes, call)
+    t.notOk(await isPresent(after.store, digestOf(one)))
+  },
+)
+
 t.test('an eviction in flight and a question never meet: what was found stays, what is gone was missing', async (t) => {
   const clock = new ManualClock(1_000_000_000_000)
   const { store, usage, close } = await openFilesystem(t.testdir(), {
