@@ -1,6 +1,7 @@
+import { StatusError } from '../../base/status-error.js'
 import { emptyAnswer, HttpError } from '../../http/answer.js'
 import type { HttpAnswer, HttpHandler, HttpRequest } from '../../http/request.js'
-import type { Entry } from './entries.js'
+import { type Entry, isFault } from './entries.js'
 import { MISS, type Mount, type Outcome } from './mount.js'
 
 export { MISS }
@@ -43,6 +44,24 @@ export const fileHandler =
       return emptyAnswer(204)
     }
     throw notAllowed(kind.removes === true ? 'GET, HEAD, PUT, DELETE' : 'GET, HEAD, PUT')
+  }
+
+/**
+ * For tools whose builds fail after an error: an upload that cannot be stored, because it is too large or the store fails, is
+ * answered by `instead` and a warning in the log. Mistakes and missing permissions of the caller stay errors.
+ */
+export const forgiving =
+  (mount: Mount, handler: HttpHandler, instead: (error: StatusError) => HttpAnswer): HttpHandler =>
+  async (request) => {
+    try {
+      return await handler(request)
+    } catch (thrown) {
+      const error = StatusError.from(thrown)
+      const isTooMuch = error instanceof HttpError && (error.status === 413 || error.status === 507)
+      if (request.method !== 'PUT' || !(isTooMuch || isFault(error))) throw error
+      request.log.warn('an upload was not stored', { cache: mount.options.path, error })
+      return instead(error)
+    }
   }
 
 export const notAllowed = (allow: string): HttpError => new HttpError(405, `only ${allow}`, { allow })

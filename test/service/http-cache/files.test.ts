@@ -99,6 +99,34 @@ t.test('max_size, overwrite and read_only', async (t) => {
   t.equal((await ask('GET', '/nx/v1/cache/17')).text, 'one')
 })
 
+t.test('a store that fails does not fail the builds of tools that end after an error', async (t) => {
+  const cas = { grpc: { instance_name: 'main', endpoints: [{ address: 'grpc://127.0.0.1:9' }], store_type: 'cas' } }
+  const { ask, said } = await serveCaches(
+    t,
+    [
+      { path: '/nx', kind: 'nx', ...MAIN },
+      { path: '/go', kind: 'go', max_size: '1mb', ...MAIN },
+      { path: '/c', kind: 'opaque', ...MAIN },
+    ],
+    { cas },
+  )
+  const body = bodyOf(10_000)
+  const go = (bytes: Buffer): string => `/go/${'0'.repeat(64)}/${createHash('sha256').update(bytes).digest('hex')}`
+  t.equal((await ask('PUT', '/c/k', { body })).status, 503)
+  t.equal((await ask('PUT', '/nx/v1/cache/1', { body })).status, 409)
+  t.equal((await ask('PUT', go(body), { body })).status, 204, 'the helper of go fails the build after any other answer')
+  t.equal(said.text.match(/an upload was not stored/g)?.length, 2)
+  const large = bodyOf(2_000_000)
+  t.equal((await ask('PUT', go(large), { body: large })).status, 204)
+  t.equal(
+    (await ask('PUT', `/go/${'0'.repeat(64)}/${'0'.repeat(64)}`, { body })).status,
+    400,
+    'a body with another hash',
+  )
+  for (const path of ['/c/k', '/nx/v1/cache/1', `/go/action/${'0'.repeat(64)}`])
+    t.equal((await ask('GET', path)).status, 404, path)
+})
+
 t.test('paths that are no keys are refused, and nothing is stored', async (t) => {
   const { ask } = await serveCaches(t, [
     { path: '/o', kind: 'opaque', ...MAIN },

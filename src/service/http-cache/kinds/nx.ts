@@ -1,7 +1,5 @@
-import { StatusError } from '../../../base/status-error.js'
-import { HttpError, textAnswer } from '../../../http/answer.js'
-import { isFault } from '../entries.js'
-import { type CacheKind, fileHandler } from '../kind.js'
+import { textAnswer } from '../../../http/answer.js'
+import { type CacheKind, fileHandler, forgiving } from '../kind.js'
 
 const HASH = /^\d{1,20}$/
 
@@ -17,18 +15,6 @@ export const nx: CacheKind = {
       expected: 'v1/cache/ and the hash of a task in decimal digits',
       stored: (outcome) => (outcome === 'kept' ? textAnswer(409, 'the task is already cached\n') : textAnswer(200, '')),
     })
-    return async (request) => {
-      try {
-        return await answer(request)
-      } catch (thrown) {
-        const error = StatusError.from(thrown)
-        const isTooMuch = error instanceof HttpError && (error.status === 413 || error.status === 507)
-        if (request.method === 'PUT' && (isTooMuch || isFault(error))) {
-          request.log.warn('a task of Nx was not stored', { cache: mount.options.path, error })
-          throw new HttpError(409, error.message)
-        }
-        throw error
-      }
-    }
+    return forgiving(mount, answer, ({ message }) => textAnswer(409, `${message}\n`))
   },
 }
