@@ -124,7 +124,7 @@ const mayImport = {
     'log',
     'base',
   ],
-  pages: ['builds', 'http', 'content', 'store/contract', 'stream', 'reapi', 'proto', ...common],
+  pages: ['builds', 'misses', 'http', 'content', 'store/contract', 'stream', 'reapi', 'proto', ...common],
   'status-page': ['scheduler/scheduler', 'metrics', 'health', 'config', 'log', 'base'],
 }
 
@@ -151,7 +151,8 @@ const importedBy = {
   koffi: ['worker/command/', 'stream/compression/'],
   'lz4-napi': ['store/kinds/compression/'],
   'hash-wasm': ['reapi/'],
-  shlex: ['worker/'],
+  shlex: ['worker/', 'pages/actions/shell'],
+  'modern-tar': ['content/tarball'],
   undici: ['download/'],
   'ipaddr.js': ['download/'],
   pino: ['process/json-log'],

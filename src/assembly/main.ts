@@ -179,7 +179,7 @@ const start = async (
     const listener = existing(listeners, server.name)
     const caches = httpCaches(server, parts, meters && ((cache) => meters.httpCaches.of(cache)))
     listener.serve(services, gateOf(server, security, services), caches)
-    sites.get(server.name)?.serve(pagesOf(parts))
+    sites.get(server.name)?.serve(pagesOf(config.servers, parts))
   }
   resources.add('servers', async () => {
     await Promise.all([...listeners.values()].map((listener) => listener.close(drainTime.leftMs)))

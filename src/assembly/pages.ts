@@ -2,9 +2,13 @@ import type { Clock } from '../base/clock.js'
 import { version } from '../base/version.js'
 import type { ServerConfig } from '../config/config.js'
 import type { Route } from '../http/request.js'
+import { actionPages } from '../pages/actions/pages.js'
 import { buildPages } from '../pages/builds/pages.js'
 import type { Page } from '../pages/page.js'
 import { Site } from '../pages/site.js'
+import type { Digest } from '../reapi/digest.js'
+import type { RequestRecord } from '../rpc/request-records.js'
+import { pageStores } from './page-stores.js'
 import type { Parts } from './services.js'
 
 /** The address of the status page below that of the pages. */
@@ -26,7 +30,13 @@ export const openSite = ({ listener, services: { pages } }: ServerConfig, clock:
   })
 
 /** All pages, in the order in which their addresses are tried. */
-export const pagesOf = ({ builds }: Parts): readonly Page[] => [...buildPages({ builds })]
+export const pagesOf = (servers: readonly ServerConfig[], parts: Parts): readonly Page[] => {
+  const { builds, records } = parts
+  const storesOf = pageStores(servers, parts)
+  const requestsOf = (instance: string, { key }: Digest): readonly RequestRecord[] =>
+    [...records].filter((record) => record.action === key && record.instance === instance)
+  return [...buildPages({ builds }), ...actionPages({ storesOf, requestsOf })]
+}
 
 /** A route for operators that browsers use: those who logged in by the form of the pages may use it too. */
 export const ofPeople = (route: Route, site: Site | undefined): Route =>

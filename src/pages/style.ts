@@ -17,6 +17,8 @@ main { max-width: 84rem; margin: 0 auto; padding: 1.25rem; } footer { max-width:
 h1 { font-size: 1.4rem; line-height: 1.3; margin: .25rem 0 .5rem; overflow-wrap: anywhere; } h2 { font-size: 1.1rem; margin: 2rem 0 .5rem; } h3 { font-size: .95rem; margin: 1.25rem 0 .35rem; }
 p { margin: .5rem 0; max-width: 60rem; } .dim, .none { color: var(--dim); } .small { font-size: .85rem; }
 code, pre, .mono { font: 13px/1.5 ui-monospace, monospace; } code { overflow-wrap: anywhere; }
+section.scrolled { overflow-x: auto; background: var(--card); border: 1px solid var(--line); border-radius: .4rem; margin: .25rem 0; max-height: 40rem; } section.scrolled pre { border: 0; margin: 0; overflow: visible; width: max-content; }
+summary { cursor: pointer; padding: .25rem 0; }
 pre { background: var(--card); border: 1px solid var(--line); border-radius: .4rem; padding: .7rem .9rem; margin: .25rem 0; overflow-x: auto; }
 .wide { overflow-x: auto; background: var(--card); border: 1px solid var(--line); border-radius: .5rem; }
 table { border-collapse: collapse; width: 100%; } caption { text-align: left; padding: .5rem .8rem; color: var(--dim); font-size: .85rem; border-bottom: 1px solid var(--line); }

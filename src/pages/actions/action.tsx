@@ -1,0 +1,188 @@
+import { posix } from 'node:path'
+import type { ComponentChildren } from 'preact'
+import { countText } from '../../base/quantities.js'
+import { isStatus } from '../../base/status-error.js'
+import { readAction, readCommand } from '../../content/action.js'
+import { resultIn } from '../../misses/evidence.js'
+import type { Action, ActionResult, Command } from '../../proto/generated/build.bazel.remote.execution.v2.js'
+import { toMs } from '../../proto/time.js'
+import { Digest } from '../../reapi/digest.js'
+import { missingOf } from '../../store/contract/store.js'
+import type { Page, Visit } from '../page.js'
+import { durationText, Facts, Note } from '../parts/small.js'
+import { Table } from '../parts/table.js'
+import { addressesOf, blobIn } from './address.js'
+import { CommandParts } from './command.js'
+import { DigestLink } from './digest.js'
+import { Execution } from './execution.js'
+import { Logs, logsOf, type ShownLog } from './log.js'
+import { OutputsTable, outputsOf, type ShownOutput } from './outputs.js'
+import { type RequestsParts, RequestsTable } from './requests.js'
+import { type PageStores, type StoresOf, seesResults, storesFor } from './stores.js'
+
+export interface ActionPageParts extends RequestsParts {
+  readonly storesOf: StoresOf
+}
+
+/** One action: what it is, and what became of it. */
+export const actionPage = (parts: ActionPageParts): Page => ({
+  address: addressesOf('action'),
+  show: async (visit) => {
+    const { instance, digest } = blobIn(visit)
+    const stores = storesFor(visit, instance, parts.storesOf)
+    const [action, result] = await Promise.all([
+      orAbsent(readAction(stores.cas, digest, visit.request)),
+      seesResults(visit, instance) && stores.results ? resultIn(stores.results, digest, visit.request) : undefined,
+    ])
+    const requests = seesResults(visit, instance) ? parts.requestsOf(instance, digest) : []
+    if (action === undefined && result === undefined && requests.length === 0)
+      throw visit.absent(`action ${digest.key} in instance ${JSON.stringify(instance)}`)
+    const context: Context = { visit, instance, digest, stores }
+    const command = action && (await commandOf(action, context))
+    const outputs = result && (await shownOutputs(result, command, context))
+    const logs = result === undefined ? [] : await logsOf(result, { ...context, cas: stores.cas })
+    const body = (
+      <>
+        <h1>{titleOf(command, digest)}</h1>
+        <ActionFacts of={action} context={context} result={result} />
+        {seesResults(visit, instance) ? (
+          <Result of={result} outputs={outputs} logs={logs} context={context} />
+        ) : (
+          <Note>Results are for readers with the permission read_ac.</Note>
+        )}
+        {action === undefined ? (
+          <Note tone="warn">
+            The Action is not in the CAS. Bazel without remote execution uploads it with its result only.
+          </Note>
+        ) : (
+          <CommandParts command={command} visit={visit} instance={instance} digest={commandDigestOf(action, digest)} />
+        )}
+        <RequestsTable of={requests} visit={visit} instance={instance} action={digest} />
+      </>
+    )
+    return { title: `Action ${digest.hash.slice(0, 12)}`, body }
+  },
+})
+
+interface Context {
+  readonly visit: Visit
+  readonly instance: string
+  readonly digest: Digest
+  readonly stores: PageStores
+}
+
+const titleOf = (command: Command | undefined, digest: Digest): string => {
+  const [program] = command?.arguments ?? []
+  const [output] = [...(command?.outputPaths ?? []), ...(command?.outputFiles ?? [])]
+  const what = output ?? (program === undefined ? digest.hash.slice(0, 12) : posix.basename(program))
+  return `Action: ${what.length > 200 ? `…${what.slice(-200)}` : what}`
+}
+
+/** Undefined for what is absent, or is no such message. */
+const orAbsent = async <T,>(read: Promise<T>): Promise<T | undefined> => {
+  try {
+    return await read
+  } catch (error) {
+    if (isStatus(error, 'NOT_FOUND') || isStatus(error, 'INVALID_ARGUMENT')) return undefined
+    throw error
+  }
+}
+
+const commandDigestOf = ({ commandDigest }: Action, { function: digestFunction }: Digest): Digest =>
+  Digest.parse(commandDigest, digestFunction, 'command_digest')
+
+const commandOf = (action: Action, { digest, stores, visit }: Context): Promise<Command | undefined> =>
+  orAbsent(readCommand(stores.cas, commandDigestOf(action, digest), visit.request))
+
+const ActionFacts = ({
+  of: action,
+  context: { visit, instance, digest },
+  result,
+}: {
+  readonly of: Action | undefined
+  readonly context: Context
+  readonly result: ActionResult | undefined
+}) => {
+  const root = action && Digest.parse(action.inputRootDigest, digest.function, 'input_root_digest')
+  const salt = action?.salt ?? NOTHING
+  const facts: (readonly [string, ComponentChildren])[] = [
+    ['Digest', <code>{digest.key}</code>],
+    ['Instance', instance === '' ? 'the one without a name' : instance],
+    ['Exit code', result && String(result.exitCode)],
+    ['Input root', root && <DigestLink {...{ visit, instance, kind: 'directory', digest: root }} />],
+    [
+      'Command',
+      action && <DigestLink {...{ visit, instance, kind: 'command', digest: commandDigestOf(action, digest) }} />,
+    ],
+    ['Timeout', action && (action.timeout === null ? 'the longest allowed' : durationText(toMs(action.timeout)))],
+    ['Salt', salt.length > 0 && <code>{saltText(salt)}</code>],
+    ['Cached', action && (action.doNotCache ? 'never (do_not_cache)' : 'if it succeeds')],
+  ]
+  return (
+    <>
+      <Facts of={facts} />
+      <Platform of={action} />
+    </>
+  )
+}
+
+const NOTHING = Buffer.alloc(0)
+const MAX_SALT_BYTES = 64
+const saltText = (salt: Buffer): string =>
+  `${salt.subarray(0, MAX_SALT_BYTES).toString('hex')}${salt.length > MAX_SALT_BYTES ? '…' : ''}`
+
+const Platform = ({ of: action }: { readonly of: Action | undefined }) => {
+  const properties = action?.platform?.properties ?? []
+  return properties.length === 0 ? null : (
+    <Table
+      caption="Platform"
+      columns={[
+        { head: 'Property', kind: 'name', cell: ({ name }) => name },
+        { head: 'Value', kind: 'text', cell: ({ value }) => value },
+      ]}
+      rows={properties}
+      none=""
+    />
+  )
+}
+
+/** More outputs are not checked for their presence. */
+const MAX_CHECKED = 10_000
+
+const shownOutputs = async (
+  result: ActionResult,
+  command: Command | undefined,
+  { stores, digest, visit }: Context,
+): Promise<readonly ShownOutput[]> => {
+  const outputs = outputsOf(result, command, digest.function)
+  const digests = outputs.flatMap(({ digest: of }) => of ?? []).slice(0, MAX_CHECKED)
+  const missing = new Set((await missingOf(stores.cas, digests, visit.request)).map(({ key }) => key))
+  return outputs.map((output) => ({ ...output, isGone: output.digest !== undefined && missing.has(output.digest.key) }))
+}
+
+const Result = ({
+  of: result,
+  outputs = [],
+  logs,
+  context,
+}: {
+  readonly of: ActionResult | undefined
+  readonly outputs: readonly ShownOutput[] | undefined
+  readonly logs: readonly ShownLog[]
+  readonly context: Context
+}) => {
+  const { visit, instance } = context
+  if (result === undefined) return <Note>The action cache has no result of this action.</Note>
+  const goneCount = outputs.filter(({ isGone }) => isGone).length
+  return (
+    <>
+      {goneCount > 0 && (
+        <Note tone="warn">{`${countText(goneCount)} outputs are not in the CAS any more, so the result is a miss.`}</Note>
+      )}
+      <Execution of={result} seesOrigins={visit.request.visitor?.maySeeOrigins(instance) ?? true} />
+      <h2>Outputs</h2>
+      <OutputsTable of={outputs} visit={visit} instance={instance} />
+      <Logs of={logs} visit={visit} instance={instance} />
+    </>
+  )
+}

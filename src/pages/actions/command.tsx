@@ -1,0 +1,81 @@
+import { readCommand } from '../../content/action.js'
+import { textAnswer } from '../../http/answer.js'
+import type { Command } from '../../proto/generated/build.bazel.remote.execution.v2.js'
+import type { Digest } from '../../reapi/digest.js'
+import type { Page, Visit } from '../page.js'
+import { Scrolled } from '../parts/scrolled.js'
+import { Facts, Note } from '../parts/small.js'
+import { Table } from '../parts/table.js'
+import { addressesOf, addressOf, blobIn } from './address.js'
+import { shellCommand } from './shell.js'
+import { type StoresOf, storesFor } from './stores.js'
+
+/** A Command. `?format=sh` is the script alone. */
+export const commandPage = ({ storesOf }: { readonly storesOf: StoresOf }): Page => ({
+  address: addressesOf('command'),
+  show: async (visit) => {
+    const { instance, digest } = blobIn(visit)
+    const { cas } = storesFor(visit, instance, storesOf)
+    const command = await readCommand(cas, digest, visit.request)
+    if (visit.query.get('format') === 'sh')
+      return textAnswer(200, shellCommand(command), {
+        'x-content-type-options': 'nosniff',
+        'cache-control': 'no-store',
+      })
+    const body = (
+      <>
+        <h1>Command</h1>
+        <Facts of={[['Digest', <code>{digest.key}</code>]]} />
+        <CommandParts {...{ command, visit, instance, digest }} />
+      </>
+    )
+    return { title: 'Command', body }
+  },
+})
+
+/** Longer commands are shown from their beginning; the script has all of it. */
+const MAX_SHOWN = 64 * 1024
+
+const cut = (text: string): string => (text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text)
+
+/** The arguments one a line, and what surrounds them. Values of the environment are shown on demand. */
+export const CommandParts = ({
+  command,
+  visit,
+  instance,
+  digest,
+}: {
+  readonly command: Command | undefined
+  readonly visit: Visit
+  readonly instance: string
+  readonly digest: Digest
+}) => {
+  if (command === undefined) return <Note tone="warn">The Command is not in the CAS.</Note>
+  const { arguments: words, environmentVariables, workingDirectory } = command
+  return (
+    <>
+      <h2>Command</h2>
+      <Scrolled label="Arguments" text={cut(words.join('\n'))} />
+      <Facts of={[['Working directory', workingDirectory === '' ? 'the input root' : workingDirectory]]} />
+      <details>
+        <summary>For a shell, with its environment</summary>
+        <Scrolled label="Shell command" text={cut(shellCommand(command))} />
+        <p>
+          <a href={visit.to(addressOf(instance, 'command', digest), { format: 'sh' })}>As plain text</a>
+        </p>
+      </details>
+      <details>
+        <summary>{`Environment: ${environmentVariables.length} variables`}</summary>
+        <Table
+          caption="Environment"
+          columns={[
+            { head: 'Variable', kind: 'name', cell: ({ name }) => name },
+            { head: 'Value', kind: 'text', cell: ({ value }) => cut(value) },
+          ]}
+          rows={environmentVariables}
+          none="None."
+        />
+      </details>
+    </>
+  )
+}

@@ -1,0 +1,93 @@
+import { stripVTControlCharacters } from 'node:util'
+import { sizeText } from '../../base/quantities.js'
+import { isStatus } from '../../base/status-error.js'
+import type { ActionResult } from '../../proto/generated/build.bazel.remote.execution.v2.js'
+import { Digest } from '../../reapi/digest.js'
+import type { Store } from '../../store/contract/store.js'
+import type { Visit } from '../page.js'
+import { Scrolled } from '../parts/scrolled.js'
+import { addressOf } from './address.js'
+
+/** What an action wrote to one of its outputs. */
+export interface ShownLog {
+  readonly title: string
+  readonly name: string
+  readonly digest: Digest | undefined
+  readonly sizeBytes: number
+  /** The end of it; undefined if it is not in the CAS. */
+  readonly text: string | undefined
+}
+
+/** A longer log is shown from its end, because that is where the reason of a failure is. */
+const MAX_SHOWN_BYTES = 100 * 1024
+
+interface Context {
+  readonly cas: Store
+  readonly digest: Digest
+  readonly visit: Visit
+}
+
+/** The standard outputs that are not empty. */
+export const logsOf = async (result: ActionResult, context: Context): Promise<readonly ShownLog[]> => {
+  const logs = await Promise.all([
+    logOf('Standard output', 'stdout', result.stdoutRaw, result.stdoutDigest, context),
+    logOf('Standard error', 'stderr', result.stderrRaw, result.stderrDigest, context),
+  ])
+  return logs.filter((log) => log !== undefined)
+}
+
+const logOf = async (
+  title: string,
+  name: string,
+  raw: Buffer,
+  message: { readonly hash: string; readonly sizeBytes: number } | null,
+  { cas, digest: { function: digestFunction }, visit }: Context,
+): Promise<ShownLog | undefined> => {
+  const digest = message === null ? undefined : Digest.parse(message, digestFunction, `${name}_digest`)
+  const sizeBytes = digest?.sizeBytes ?? raw.length
+  if (sizeBytes === 0) return undefined
+  if (raw.length > 0 || digest === undefined)
+    return { title, name, digest, sizeBytes, text: textOf(raw.subarray(-MAX_SHOWN_BYTES)) }
+  try {
+    const offset = Math.max(0, sizeBytes - MAX_SHOWN_BYTES)
+    const blob = await cas.get(digest, { offset, limit: MAX_SHOWN_BYTES }, visit.request)
+    const text = textOf(await blob.bytes(MAX_SHOWN_BYTES, visit.request))
+    return { title, name, digest, sizeBytes, text }
+  } catch (error) {
+    if (isStatus(error, 'NOT_FOUND')) return { title, name, digest, sizeBytes, text: undefined }
+    throw error
+  }
+}
+
+const textOf = (bytes: Buffer): string => stripVTControlCharacters(bytes.toString('utf8'))
+
+export const Logs = ({
+  of,
+  visit,
+  instance,
+}: {
+  readonly of: readonly ShownLog[]
+  readonly visit: Visit
+  readonly instance: string
+}) => (
+  <>
+    {of.map(({ title, name, digest, sizeBytes, text }) => (
+      <>
+        <h2>{title}</h2>
+        {sizeBytes > MAX_SHOWN_BYTES && text !== undefined && (
+          <p class="dim">{`The last ${sizeText(MAX_SHOWN_BYTES)} of ${sizeText(sizeBytes)}.`}</p>
+        )}
+        {text === undefined ? (
+          <p class="none">It is not in the CAS any more.</p>
+        ) : (
+          <Scrolled label={title} text={text} />
+        )}
+        {digest !== undefined && text !== undefined && (
+          <p>
+            <a href={visit.to(addressOf(instance, 'file', digest, name), { show: 'text' })}>As plain text</a>
+          </p>
+        )}
+      </>
+    ))}
+  </>
+)
