@@ -62,8 +62,14 @@ export const markdownReport = (document: ReportDocument): string => {
   ].join('\n')
 }
 
-/** All judged servers side by side: counts, then every row in which a server differs from the requirement. */
-export const serverTable = (documents: readonly ReportDocument[]): string => {
+/**
+ * All judged servers side by side: counts, then every row in which a server differs from the requirement. `smallStores`:
+ * runs of the rows that need `--store-size`, each against a server of its own.
+ */
+export const serverTable = (
+  documents: readonly ReportDocument[],
+  smallStores: readonly ReportDocument[] = [],
+): string => {
   const shown = (document: ReportDocument, id: string): string =>
     document.results.find((result) => result.id === id)?.verdict ?? 'not asked'
   const differing = new Map<string, string>()
@@ -92,5 +98,28 @@ export const serverTable = (documents: readonly ReportDocument[]): string => {
       : [row('row', 'level', ...servers), row('---', '---', ...servers.map(() => '---'))]),
     ...ids.map(([id, level]) => row(id, level, ...documents.map((document) => shown(document, id)))),
     '',
+    ...smallStoreTable(smallStores),
   ].join('\n')
+}
+
+/** What is still there after others have uploaded three times what the store holds. Here what was gone matters too. */
+const smallStoreTable = (documents: readonly ReportDocument[]): string[] => {
+  const requirements = new Map(
+    documents.flatMap(({ results }) => results.map(({ id, requirement }) => [id, requirement])),
+  )
+  if (requirements.size === 0) return []
+  const found = ({ results }: ReportDocument, id: string): string => {
+    const result = results.find((each) => each.id === id)
+    return result === undefined ? 'not asked' : `${result.verdict}: ${result.reason}`
+  }
+  return [
+    '## With a small store that others flood',
+    '',
+    row('row', 'requirement', ...documents.map(({ server }) => server)),
+    row('---', '---', ...documents.map(() => '---')),
+    row('', 'version', ...documents.map(({ version }) => version)),
+    row('', 'date', ...documents.map(({ examinedAt }) => examinedAt.slice(0, 16))),
+    ...[...requirements].map(([id, text]) => row(id, text, ...documents.map((document) => found(document, id)))),
+    '',
+  ]
 }

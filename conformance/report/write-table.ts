@@ -5,7 +5,10 @@ import { serverTable } from './markdown.js'
 // Writes conformance/reports/README.md from the reports beside it, and rewrites those reports in the form that is kept.
 
 const folder = new URL('../reports/', import.meta.url)
-for (const name of readdirSync(folder).filter((each) => each.endsWith('.json'))) {
-  writeFileSync(new URL(name, folder), keptReport(readReport(new URL(name, folder))))
+const smallStores = new URL('small-store/', folder)
+for (const each of [folder, smallStores]) {
+  for (const name of readdirSync(each).filter((each) => each.endsWith('.json'))) {
+    writeFileSync(new URL(name, each), keptReport(readReport(new URL(name, each))))
+  }
 }
-writeFileSync(new URL('README.md', folder), serverTable(readReports(folder)))
+writeFileSync(new URL('README.md', folder), serverTable(readReports(folder), readReports(smallStores)))

@@ -58,8 +58,13 @@ t.test('clients are profiled on rows that are checked', async (t) => {
 t.test('the table of judged servers is that of the reports', async (t) => {
   const folder = new URL('../../../conformance/reports/', import.meta.url)
   const documents = readReports(folder)
-  t.ok(documents.length >= 1)
-  t.equal(readFileSync(new URL('README.md', folder), 'utf8'), serverTable(documents), 'npm run conformance:table')
+  const small = readReports(new URL('small-store/', folder))
+  t.ok(documents.length >= 1 && small.length >= 1)
+  t.equal(
+    readFileSync(new URL('README.md', folder), 'utf8'),
+    serverTable(documents, small),
+    'npm run conformance:table',
+  )
 })
 
 t.test('the lists of known divergences are those of the reports beside them', async (t) => {
