@@ -174,12 +174,13 @@ const start = async (
 
   admin.schedulers = schedulers
   const parts: Parts = { ...shared, scheduler: (name) => existing(schedulers, name) }
+  const pages = pagesOf(config.servers, parts)
   for (const server of config.servers) {
     const services = servicesOf(server, parts)
     const listener = existing(listeners, server.name)
     const caches = httpCaches(server, parts, meters && ((cache) => meters.httpCaches.of(cache)))
     listener.serve(services, gateOf(server, security, services), caches)
-    sites.get(server.name)?.serve(pagesOf(config.servers, parts))
+    sites.get(server.name)?.serve(pages)
   }
   resources.add('servers', async () => {
     await Promise.all([...listeners.values()].map((listener) => listener.close(drainTime.leftMs)))

@@ -35,7 +35,10 @@ export const pagesOf = (servers: readonly ServerConfig[], parts: Parts): readonl
   const storesOf = pageStores(servers, parts)
   const requestsOf = (instance: string, { key }: Digest): readonly RequestRecord[] =>
     [...records].filter((record) => record.action === key && record.instance === instance)
-  return [...buildPages({ builds }), ...actionPages({ storesOf, requestsOf })]
+  return [
+    ...buildPages({ builds, records, casOf: (instance) => storesOf(instance)?.cas }),
+    ...actionPages({ storesOf, requestsOf }),
+  ]
 }
 
 /** A route for operators that browsers use: those who logged in by the form of the pages may use it too. */

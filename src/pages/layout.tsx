@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { ComponentChildren } from 'preact'
 import { renderToString } from 'preact-render-to-string'
+import { saidText } from './parts/said.js'
 import { SCRIPT } from './script.js'
 import { STYLE } from './style.js'
 
@@ -67,7 +68,7 @@ const Layout = ({ title, body, refreshS, menu, current, reader, version }: Layou
       <meta charset="utf-8" />
       <meta name="viewport" content="width=device-width, initial-scale=1" />
       {refreshS !== undefined && <meta http-equiv="refresh" content={String(refreshS)} />}
-      <title>{`${title} - remexec`}</title>
+      <title>{`${saidText(title)} - remexec`}</title>
       <link rel="icon" href={ICON} />
       <style dangerouslySetInnerHTML={{ __html: STYLE }} />
     </head>

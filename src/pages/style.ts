@@ -1,8 +1,8 @@
 /** Of all pages: light and dark, by the setting of the reader's system. Colours have a contrast of 4.5 and more. */
 export const STYLE = `
-:root { color-scheme: light dark; --text: #1c2126; --dim: #56606b; --line: #dde1e6; --back: #f5f6f8; --card: #fff; --bar: #1d2733; --bar-text: #eef2f6; --good: #1d6b43; --warn: #805300; --bad: #b3261e; --run: #1f5fa8; --ink: #1f5fa8; --soft: #eaeef3; }
+:root { color-scheme: light dark; --text: #1c2126; --dim: #56606b; --line: #dde1e6; --back: #f5f6f8; --card: #fff; --bar: #1d2733; --bar-text: #eef2f6; --good: #1d6b43; --warn: #805300; --bad: #b3261e; --run: #1f5fa8; --ink: #1f5fa8; --soft: #eaeef3; --violet: #7a3fa0; --cyan: #0f6674; }
 @media (prefers-color-scheme: dark) {
-  :root { --text: #e4e7ea; --dim: #a3adb7; --line: #343b43; --back: #14171a; --card: #1c2024; --bar: #0e1114; --bar-text: #e4e7ea; --good: #5fc39f; --warn: #e3ae49; --bad: #f58d85; --run: #86b8ea; --ink: #86b8ea; --soft: #262b31; }
+  :root { --text: #e4e7ea; --dim: #a3adb7; --line: #343b43; --back: #14171a; --card: #1c2024; --bar: #0e1114; --bar-text: #e4e7ea; --good: #5fc39f; --warn: #e3ae49; --bad: #f58d85; --run: #86b8ea; --ink: #86b8ea; --soft: #262b31; --violet: #cba0e8; --cyan: #74c7d4; }
 }
 * { box-sizing: border-box; }
 body { font: 15px/1.5 system-ui, sans-serif; margin: 0; color: var(--text); background: var(--back); }
@@ -34,7 +34,12 @@ nav.tabs { display: flex; flex-wrap: wrap; gap: .25rem; margin: 1rem 0; border-b
 nav.pager { display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: center; margin: .75rem 0; }
 form.search { display: flex; flex-wrap: wrap; gap: .5rem .75rem; align-items: end; margin: .75rem 0 1rem; } form.search label { display: grid; gap: .15rem; font-size: .85rem; color: var(--dim); }
 form.login { display: grid; gap: .75rem; max-width: 24rem; background: var(--card); border: 1px solid var(--line); border-radius: .5rem; padding: 1.25rem; } form.login label { display: grid; gap: .2rem; }
-input, select, button { font: inherit; color: var(--text); background: var(--card); border: 1px solid #7d8894; border-radius: .35rem; padding: .3rem .6rem; max-width: 100%; } button { cursor: pointer; font-weight: 600; } button:hover { background: var(--soft); } form { margin: 0; }
-svg { display: block; max-width: 100%; } svg text { fill: var(--text); font: 12px system-ui, sans-serif; }
+input, select, button { font: inherit; color: var(--text); background: var(--card); border: 1px solid #7d8894; border-radius: .35rem; padding: .3rem .6rem; max-width: 100%; min-height: 2.15rem; } button { cursor: pointer; font-weight: 600; } button:hover { background: var(--soft); } form { margin: 0; }
+.odd { border: 1px solid currentColor; border-radius: .2rem; padding: 0 .2rem; font-size: .8em; } .cut { color: var(--dim); font-style: italic; }
+.terminal { background: var(--card); border: 1px solid var(--line); border-radius: .5rem; overflow: auto; max-height: 36rem; margin: .5rem 0; } .terminal.whole { max-height: none; } .terminal pre { border: 0; background: none; overflow: visible; margin: 0; white-space: pre-wrap; overflow-wrap: anywhere; }
+.t-bold { font-weight: 700; } .t-underline { text-decoration: underline; } .t-red { color: var(--bad); } .t-green { color: var(--good); } .t-yellow { color: var(--warn); } .t-blue { color: var(--ink); } .t-magenta { color: var(--violet); } .t-cyan { color: var(--cyan); } .t-black, .t-white { color: var(--dim); }
+article { background: var(--card); border: 1px solid var(--line); border-radius: .5rem; padding: .75rem 1rem; margin: .75rem 0; } article h3 { margin-top: 0; overflow-wrap: anywhere; } article .terminal { max-height: 20rem; background: var(--back); }
+details > summary { cursor: pointer; padding: .25rem 0; } ul.words { list-style: none; padding: 0; margin: .25rem 0; } ul.words li { padding: .05rem 0; }
+svg { display: block; max-width: 100%; } svg.picture { background: var(--card); border: 1px solid var(--line); border-radius: .5rem; padding: .4rem; width: 100%; height: auto; margin: .5rem 0; } svg .k0 { fill: #7d8894; } svg .k1 { fill: #3f83c8; } svg .k2 { fill: #2f9e77; } svg .k3 { fill: #c98a1b; } svg text { pointer-events: none; } svg text { fill: var(--text); font: 12px system-ui, sans-serif; }
 @media (prefers-reduced-motion: no-preference) { a, button { transition: color .1s, background-color .1s; } }
 `

@@ -1,5 +1,6 @@
 import { countText, shareText } from '../../base/quantities.js'
 import type { Page, Visit } from '../page.js'
+import { Said } from '../parts/said.js'
 import { Ago, Duration, Mark } from '../parts/small.js'
 import { type Column, Pager, paged, sorted, Table } from '../parts/table.js'
 import { OutcomeMark } from './outcome.js'
@@ -8,9 +9,7 @@ import { found, SearchForm } from './search.js'
 
 const MAX_SHOWN = 160
 
-const clipped = (text: string): string => (text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text)
-
-const whatOf = ({ command, patterns }: BuildRow): string => clipped([command, ...patterns].filter(Boolean).join(' '))
+const whatOf = ({ command, patterns }: BuildRow): string => [command, ...patterns].filter(Boolean).join(' ')
 
 const columnsOf = (visit: Visit): readonly Column<BuildRow>[] => [
   { head: 'Outcome', cell: ({ outcome }) => <OutcomeMark of={outcome} />, sort: 'outcome', by: (row) => row.outcome },
@@ -18,7 +17,9 @@ const columnsOf = (visit: Visit): readonly Column<BuildRow>[] => [
     head: 'Build',
     kind: 'name',
     cell: (row) => (
-      <a href={visit.to(`invocation/${row.id}`, { instance: row.instance })}>{whatOf(row) || clipped(row.id)}</a>
+      <a href={visit.to(`invocation/${row.id}`, { instance: row.instance })}>
+        <Said text={whatOf(row) || row.id} max={MAX_SHOWN} />
+      </a>
     ),
     sort: 'build',
     by: whatOf,
@@ -39,14 +40,14 @@ const columnsOf = (visit: Visit): readonly Column<BuildRow>[] => [
   {
     head: 'User',
     kind: 'text',
-    cell: ({ user, host }) => clipped([user, host].filter(Boolean).join(' @ ')),
+    cell: ({ user, host }) => <Said text={[user, host].filter(Boolean).join(' @ ')} max={MAX_SHOWN} />,
     sort: 'user',
     by: ({ user }) => user,
   },
   {
     head: 'Branch',
     kind: 'text',
-    cell: ({ branch, commit }) => clipped(branch ?? commit?.slice(0, 12) ?? ''),
+    cell: ({ branch, commit }) => <Said text={branch ?? commit?.slice(0, 12) ?? ''} max={MAX_SHOWN} />,
     sort: 'branch',
     by: ({ branch }) => branch,
   },

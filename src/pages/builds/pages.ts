@@ -1,20 +1,19 @@
-import type { Builds } from '../../builds/builds.js'
 import type { Page } from '../page.js'
+import { type BuildPagesParts, invocationPages } from './invocation.js'
 import { listPage } from './list.js'
-import { rowOf } from './row.js'
+import { rawLogPage } from './raw-log.js'
+import { RecentRows } from './recent-rows.js'
+import { cacheTab } from './tabs/cache.js'
+import { commandTab } from './tabs/command.js'
+import { logTab } from './tabs/log.js'
+import { overviewTab } from './tabs/overview.js'
+import { targetsTab } from './tabs/targets.js'
+import { testsTab } from './tabs/tests.js'
+import { timingTab } from './tabs/timing.js'
 
-/** What the pages about builds read. */
-export interface BuildPagesParts {
-  /** Undefined if no server takes build events. */
-  readonly builds: Builds | undefined
+const TABS = [overviewTab, targetsTab, testsTab, logTab, timingTab, cacheTab, commandTab]
+
+export const buildPages = (parts: BuildPagesParts): readonly Page[] => {
+  const recent = new RecentRows(parts)
+  return [listPage((visit) => recent.for(visit)), rawLogPage(parts), ...invocationPages(parts, TABS)]
 }
-
-/** The permission that a reader needs in the instance of a build. */
-export const READ_BUILDS = 'read_ac'
-
-export const buildPages = ({ builds }: BuildPagesParts): readonly Page[] => [
-  listPage((visit) => {
-    const kept = builds?.list() ?? []
-    return kept.filter(({ summary }) => visit.may(READ_BUILDS, summary.about.instance)).map(rowOf)
-  }),
-]

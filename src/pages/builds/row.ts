@@ -39,6 +39,9 @@ export const rowOf = ({ summary, isOpen }: Kept): BuildRow => {
 export const tookMsOf = ({ about, startedMs = about.startedMs, endedMs, wallMs }: Summary): number | undefined =>
   endedMs === undefined ? wallMs : Math.max(0, endedMs - startedMs)
 
+/** The permission that a reader needs in the instance of a build. */
+export const READ_BUILDS = 'read_ac'
+
 /** Bazel's names of runners. `internal` actions and those of the local action cache reach no server. */
 const HIT = /cache hit$/
 const NOWHERE = new Set(['total', 'internal'])

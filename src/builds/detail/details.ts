@@ -1,0 +1,334 @@
+import {
+  type ActionExecuted,
+  type BuildMetrics,
+  type CommandLine,
+  type TestResult,
+  TestStatus,
+  type TestSummary,
+} from '../../proto/generated/build_event_stream.js'
+import { type EventRecord, Stream } from '../log/record.js'
+import { type BazelEvent, bazelEventIn, decodeBazelEvent, payloadNumber } from '../stored-event.js'
+import { millisOf } from '../summary.js'
+import { Console, type Line } from './console.js'
+import { type FileRef, fileRef, optionalFile } from './file-ref.js'
+import { BuildSecrets } from './secrets.js'
+
+export interface Failure {
+  readonly label: string
+  readonly mnemonic: string
+  readonly exitCode: number
+  readonly message: string | undefined
+  readonly stdout: FileRef | undefined
+  readonly stderr: FileRef | undefined
+  readonly command: readonly string[]
+  readonly startedMs: number | undefined
+  readonly endedMs: number | undefined
+}
+
+export type TargetState = 'built' | 'failed' | 'skipped' | 'configured'
+
+export interface Target {
+  readonly label: string
+  readonly kind: string
+  readonly state: TargetState
+  /** Why it failed or was skipped. */
+  readonly reason: string | undefined
+}
+
+export interface TestAttempt {
+  readonly run: number
+  readonly shard: number
+  readonly attempt: number
+  readonly status: string
+  readonly tookMs: number
+  readonly startedMs: number | undefined
+  readonly isCachedLocally: boolean
+  readonly isCachedRemotely: boolean
+  readonly strategy: string
+  readonly details: string
+  readonly files: readonly FileRef[]
+}
+
+export interface Test {
+  readonly label: string
+  /** Of its summary; of its last attempt if that has not come. */
+  readonly status: string
+  readonly tookMs: number | undefined
+  readonly shardCount: number
+  readonly attempts: readonly TestAttempt[]
+}
+
+export interface NamedCommandLine {
+  readonly label: string
+  readonly sections: readonly { readonly label: string; readonly words: readonly string[] }[]
+}
+
+export interface Details {
+  readonly failures: readonly Failure[]
+  readonly targets: readonly Target[]
+  readonly tests: readonly Test[]
+  readonly commandLines: readonly NamedCommandLine[]
+  readonly facts: readonly (readonly [string, string])[]
+  readonly toolLogs: readonly FileRef[]
+  readonly metrics: BuildMetrics | undefined
+  readonly aborted: string | undefined
+  /** Hides the secrets of this invocation in a text. */
+  readonly hidden: (text: string) => string
+  readonly console: { readonly lines: readonly Line[]; readonly droppedLines: number }
+  /** Rows beyond the bounds, by what they are. */
+  readonly leftOut: Readonly<Record<'failures' | 'targets' | 'tests', number>>
+  /** Events that this version does not know, and those that could not be decoded. */
+  readonly unknownEvents: number
+  readonly readEvents: number
+  /** Whether the log ended; otherwise it was longer than what is read for pages. */
+  readonly isWhole: boolean
+}
+
+const MAX_FAILURES = 200
+const MAX_TARGETS = 50_000
+const MAX_TESTS = 20_000
+const MAX_ATTEMPTS = 500
+const MAX_FILES = 8
+const MAX_WORDS = 5000
+const MAX_WORD = 4000
+const MAX_FACTS = 200
+const MAX_LABEL = 500
+const MAX_MESSAGE = 4000
+const MAX_TOOL_LOGS = 50
+/** The canonical line, the original one, those of an alias, and some that do not exist yet. */
+const MAX_COMMAND_LINES = 6
+
+/** Field numbers of build_event_stream.BuildEvent that pages show. */
+const SHOWN: ReadonlySet<number> = new Set([3, 4, 7, 8, 9, 10, 16, 18, 22, 23, 24, 26])
+/** Those that it knows and does not show here. */
+const KNOWN: ReadonlySet<number> = new Set([5, 6, 12, 13, 14, 15, 17, 20, 21, 25, 27, 28, 29, 30])
+
+interface GrowingTest {
+  status: string | undefined
+  tookMs: number | undefined
+  shardCount: number
+  attempts: TestAttempt[]
+}
+
+/** What the page of one invocation shows, from the records of its log. Each list has a bound, and says what is beyond it. */
+export class DetailReader {
+  readonly #failures: Failure[] = []
+  readonly #targets = new Map<string, Target>()
+  readonly #tests = new Map<string, GrowingTest>()
+  readonly #commandLines: NamedCommandLine[] = []
+  readonly #facts = new Map<string, string>()
+  readonly #toolLogs: FileRef[] = []
+  readonly #console = new Console()
+  readonly #secrets = new BuildSecrets()
+  readonly #leftOut = { failures: 0, targets: 0, tests: 0 }
+  #metrics: BuildMetrics | undefined
+  #aborted: string | undefined
+  #unknownEvents = 0
+  #readEvents = 0
+
+  take({ stream, event }: EventRecord): void {
+    if (stream !== Stream.tool || event.length === 0) return
+    this.#readEvents += 1
+    try {
+      const bazelEvent = bazelEventIn(event)
+      if (bazelEvent === undefined) return
+      const number = payloadNumber(bazelEvent) ?? 0
+      if (SHOWN.has(number)) this.#event(decodeBazelEvent(bazelEvent))
+      else if (number !== 0 && !KNOWN.has(number)) this.#unknownEvents += 1
+    } catch {
+      this.#unknownEvents += 1
+    }
+  }
+
+  details(isWhole: boolean): Details {
+    return {
+      failures: this.#failures,
+      targets: [...this.#targets.values()],
+      tests: [...this.#tests].map(([label, test]) => ({
+        label,
+        status: test.status ?? test.attempts.at(-1)?.status ?? 'no status',
+        tookMs: test.tookMs,
+        shardCount: test.shardCount,
+        attempts: test.attempts,
+      })),
+      commandLines: this.#commandLines,
+      facts: [...this.#facts],
+      toolLogs: this.#toolLogs,
+      metrics: this.#metrics,
+      aborted: this.#aborted,
+      hidden: (text) => this.#secrets.hidden(text),
+      console: { lines: this.#console.lines, droppedLines: this.#console.droppedLines },
+      leftOut: this.#leftOut,
+      unknownEvents: this.#unknownEvents,
+      readEvents: this.#readEvents,
+      isWhole,
+    }
+  }
+
+  #event(event: BazelEvent): void {
+    const { id, progress, aborted, action, completed, testResult, testSummary, configured } = event
+    // A build without a terminal writes to both in turn; a terminal shows them in this order.
+    if (progress !== null) {
+      this.#console.write(this.#secrets.hidden(progress.stderr))
+      this.#console.write(this.#secrets.hidden(progress.stdout))
+    }
+    if (action !== null) this.#failed(action, id?.actionCompleted?.label ?? '')
+    const target = id?.targetConfigured ?? id?.targetCompleted
+    if (target && target.aspect === '') {
+      if (configured !== null) this.#target(target.label, configured.targetKind, 'configured', undefined)
+      if (completed !== null) {
+        const state = completed.success ? 'built' : 'failed'
+        const why = completed.failureDetail === null ? undefined : this.#secrets.hidden(completed.failureDetail.message)
+        this.#target(target.label, completed.targetKind, state, why)
+      }
+    }
+    if (aborted !== null) this.#aborts(event)
+    if (testResult !== null && id?.testResult) this.#tested(id.testResult, testResult)
+    if (testSummary !== null && id?.testSummary) this.#summed(id.testSummary.label, testSummary)
+    if (event.structuredCommandLine !== null) this.#commanded(event.structuredCommandLine)
+    for (const { key, value } of event.workspaceStatus?.item ?? []) this.#fact(key, value)
+    for (const [key, value] of Object.entries(event.buildMetadata?.metadata ?? {})) this.#fact(key, value)
+    if (event.buildMetrics !== null) this.#metrics = event.buildMetrics
+    for (const file of event.buildToolLogs?.log ?? [])
+      if (this.#toolLogs.length < MAX_TOOL_LOGS) this.#toolLogs.push(fileRef(file))
+  }
+
+  /** Bazel only tells of failed actions, unless it was asked for all. */
+  #failed(action: ActionExecuted, label: string): void {
+    if (action.success) return
+    if (this.#failures.length >= MAX_FAILURES) {
+      this.#leftOut.failures += 1
+      return
+    }
+    this.#failures.push({
+      label: clipped(action.label || label, MAX_LABEL),
+      mnemonic: clipped(action.type, MAX_LABEL),
+      exitCode: action.exitCode,
+      message:
+        action.failureDetail === null
+          ? undefined
+          : clipped(this.#secrets.hidden(action.failureDetail.message), MAX_MESSAGE),
+      stdout: optionalFile(action.stdout),
+      stderr: optionalFile(action.stderr),
+      command: wordsOf(action.commandLine).map((word) => this.#secrets.hidden(word)),
+      startedMs: millisOf(action.startTime),
+      endedMs: millisOf(action.endTime),
+    })
+  }
+
+  #target(name: string, kind: string, state: TargetState, reason: string | undefined): void {
+    const label = clipped(name, MAX_LABEL)
+    const before = this.#targets.get(label)
+    if (before === undefined && this.#targets.size >= MAX_TARGETS) {
+      this.#leftOut.targets += 1
+      return
+    }
+    // A target that is built for two configurations has failed if one of them has.
+    if (before?.state === 'failed') return
+    const shownKind = clipped(kind, MAX_LABEL) || (before?.kind ?? '')
+    this.#targets.set(label, { label, kind: shownKind, state, reason: reason && clipped(reason, MAX_MESSAGE) })
+  }
+
+  #aborts({ id, aborted }: BazelEvent): void {
+    const label =
+      id?.targetCompleted?.label ??
+      id?.targetConfigured?.label ??
+      id?.configuredLabel?.label ??
+      id?.unconfiguredLabel?.label
+    const reason = clipped([ABORTS[aborted?.reason ?? 0], aborted?.description].filter(Boolean).join(': '), MAX_MESSAGE)
+    if (label) this.#target(label, '', 'skipped', reason)
+    else this.#aborted ??= reason
+  }
+
+  #test(label: string): GrowingTest | undefined {
+    const known = this.#tests.get(label)
+    if (known !== undefined) return known
+    if (this.#tests.size >= MAX_TESTS) {
+      this.#leftOut.tests += 1
+      return undefined
+    }
+    const test = { status: undefined, tookMs: undefined, shardCount: 1, attempts: [] }
+    this.#tests.set(label, test)
+    return test
+  }
+
+  #tested(id: { label: string; run: number; shard: number; attempt: number }, result: TestResult): void {
+    const test = this.#test(clipped(id.label, MAX_LABEL))
+    if (test === undefined) return
+    if (test.attempts.length >= MAX_ATTEMPTS) {
+      this.#leftOut.tests += 1
+      return
+    }
+    const { executionInfo, testAttemptDuration } = result
+    test.shardCount = Math.max(test.shardCount, id.shard)
+    test.attempts.push({
+      run: id.run,
+      shard: id.shard,
+      attempt: id.attempt,
+      status: statusName(result.status),
+      tookMs: millisOf(testAttemptDuration) ?? result.testAttemptDurationMillis,
+      startedMs: millisOf(result.testAttemptStart) ?? (result.testAttemptStartMillisEpoch || undefined),
+      isCachedLocally: result.cachedLocally,
+      isCachedRemotely: executionInfo?.cachedRemotely ?? false,
+      strategy: clipped(executionInfo?.strategy ?? '', MAX_LABEL),
+      details: clipped(result.statusDetails, MAX_MESSAGE),
+      files: result.testActionOutput.slice(0, MAX_FILES).map(fileRef),
+    })
+  }
+
+  #summed(label: string, summary: TestSummary): void {
+    const test = this.#test(clipped(label, MAX_LABEL))
+    if (test === undefined) return
+    test.status = statusName(summary.overallStatus)
+    test.tookMs = millisOf(summary.totalRunDuration) ?? summary.totalRunDurationMillis
+    test.shardCount = Math.max(test.shardCount, summary.shardCount)
+  }
+
+  #commanded({ commandLineLabel, sections }: CommandLine): void {
+    if (this.#commandLines.length >= MAX_COMMAND_LINES || commandLineLabel === 'tool') return
+    this.#commandLines.push({
+      label: clipped(commandLineLabel, MAX_LABEL),
+      sections: sections.slice(0, MAX_FILES).map(({ sectionLabel, chunkList, optionList }) => ({
+        label: clipped(sectionLabel, MAX_LABEL),
+        words: wordsOf(
+          chunkList?.chunk.map((word) => this.#secrets.hidden(word)) ??
+            optionList?.option.map(({ combinedForm }) => this.#secrets.option(combinedForm)) ??
+            [],
+        ),
+      })),
+    })
+  }
+
+  #fact(key: string, value: string): void {
+    if (this.#facts.size < MAX_FACTS)
+      this.#facts.set(clipped(key, MAX_LABEL), clipped(this.#secrets.fact(key, value), MAX_MESSAGE))
+  }
+}
+
+const clipped = (text: string, length: number): string => (text.length > length ? `${text.slice(0, length)}…` : text)
+
+const wordsOf = (words: readonly string[]): readonly string[] => {
+  const kept = words.slice(0, MAX_WORDS).map((word) => clipped(word, MAX_WORD))
+  return words.length > MAX_WORDS ? [...kept, `… ${words.length - MAX_WORDS} more`] : kept
+}
+
+const STATUSES: ReadonlyMap<number, string> = new Map(
+  Object.entries(TestStatus).map(([name, number]) => [Number(number), name.toLowerCase().replaceAll('_', ' ')]),
+)
+
+const statusName = (status: number): string => STATUSES.get(status) ?? `status ${status}`
+
+/** `Aborted.AbortReason`, in words. */
+const ABORTS: Readonly<Record<number, string>> = {
+  1: 'interrupted by the user',
+  2: 'the time limit was reached',
+  3: 'the remote environment failed',
+  4: 'an internal error of the tool',
+  5: 'could not be loaded',
+  6: 'could not be analysed',
+  7: 'skipped',
+  8: 'not analysed',
+  9: 'not built',
+  10: 'incomplete',
+  11: 'the tool ran out of memory',
+}

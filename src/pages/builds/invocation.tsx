@@ -1,0 +1,193 @@
+import type { ComponentChildren } from 'preact'
+import type { Builds, Kept } from '../../builds/builds.js'
+import type { Details } from '../../builds/detail/details.js'
+import { outcomeOf } from '../../builds/summary.js'
+import type { RequestRecord } from '../../rpc/request-records.js'
+import type { Page, Shown, Visit } from '../page.js'
+import { Said } from '../parts/said.js'
+import { Ago, durationText, Note, Tabs, Time } from '../parts/small.js'
+import type { CasOf } from './blob-text.js'
+import { DetailsOfBuilds } from './details.js'
+import { OutcomeMark } from './outcome.js'
+import { READ_BUILDS, tookMsOf } from './row.js'
+
+/** What the pages about builds read. */
+export interface BuildPagesParts {
+  /** Undefined if no server takes build events. */
+  readonly builds: Builds | undefined
+  /** The last requests about actions, the newest first. */
+  readonly records: Iterable<RequestRecord>
+  readonly casOf: CasOf
+}
+
+/** One invocation, as its tabs see it. Without build events it is known by its requests only. */
+export interface Seen {
+  readonly visit: Visit
+  readonly id: string
+  readonly instance: string
+  readonly kept: Kept | undefined
+  readonly details: Details | undefined
+  readonly parts: BuildPagesParts
+}
+
+/** A part of the page of an invocation, with an address of its own. */
+export interface InvocationTab {
+  /** Behind the address of the invocation; empty for the first. */
+  readonly address: string
+  readonly title: string
+  /** Whether it also makes sense without build events. */
+  readonly needsEvents: boolean
+  readonly body: (seen: Seen) => ComponentChildren | Promise<ComponentChildren>
+}
+
+/** A page for each tab. */
+export const invocationPages = (parts: BuildPagesParts, tabs: readonly InvocationTab[]): readonly Page[] => {
+  const all = parts.builds && new DetailsOfBuilds(parts.builds)
+  return tabs.map((tab) => ({
+    address: new RegExp(`^invocation/(?<id>[^/]+)${tab.address === '' ? '' : `/${tab.address}`}/?$`, 's'),
+    show: async (visit) => {
+      const { kept, id, instance } = await foundFor(visit, parts)
+      const details = kept && (await all?.of(kept))
+      return shown({ visit, id, instance, kept, details, parts }, tab, tabs)
+    },
+  }))
+}
+
+interface Found {
+  readonly id: string
+  readonly instance: string
+  readonly kept: Kept | undefined
+}
+
+/** The invocation of the address. `?instance=` picks one, if several instances have one with the same id. */
+export const foundFor = async (visit: Visit, { builds, records }: BuildPagesParts): Promise<Found> => {
+  const id = visit.named['id'] ?? ''
+  const asked = visit.query.get('instance')
+  const isFor = (instance: string): boolean =>
+    (asked === null || asked === instance) && visit.may(READ_BUILDS, instance)
+  const [first] = (builds?.withId(id) ?? []).filter(({ summary }) => isFor(summary.about.instance))
+  if (first !== undefined) {
+    const { instance } = first.summary.about
+    visit.demand(READ_BUILDS, instance)
+    return { id, instance, kept: (await builds?.find(first.key)) ?? first }
+  }
+  for (const { invocation, instance } of records) {
+    if (invocation !== id || !isFor(instance)) continue
+    visit.demand(READ_BUILDS, instance)
+    return { id, instance, kept: undefined }
+  }
+  throw visit.absent(`invocation ${id.slice(0, 128)}`)
+}
+
+/** The address of an invocation and its tabs. */
+export const linkToTab = ({ visit, id, instance }: Pick<Seen, 'visit' | 'id' | 'instance'>, tab: string): string =>
+  visit.to(`invocation/${id}${tab === '' ? '' : `/${tab}`}`, { instance })
+
+const shown = async (seen: Seen, tab: InvocationTab, tabs: readonly InvocationTab[]): Promise<Shown> => {
+  const { visit, kept, details } = seen
+  const offered = tabs.filter(({ needsEvents }) => !needsEvents || details !== undefined)
+  const isRunning = kept !== undefined && outcomeOf(kept.summary, kept.isOpen) === 'running'
+  const isLive = isRunning && visit.query.has('live')
+  const title = titleOf(seen)
+  const body = (
+    <>
+      <p class="small">
+        <a href={visit.to('')}>Builds</a>
+      </p>
+      <h1>
+        <OutcomeMark of={kept === undefined ? 'cache only' : outcomeOf(kept.summary, kept.isOpen)} isBadge />{' '}
+        <Said text={title} />
+      </h1>
+      <Lead seen={seen} />
+      {isRunning && (
+        <p>
+          {isLive ? 'This page loads itself every 5 seconds. ' : 'It still runs. '}
+          <a href={visit.here({ live: isLive ? undefined : 1 })}>{isLive ? 'Stop that' : 'Follow it'}</a>
+        </p>
+      )}
+      {details !== undefined && <Gaps seen={seen} />}
+      <Tabs
+        label="Parts of the build"
+        of={offered.map(({ title: text, address }) => ({
+          title: text,
+          link: linkToTab(seen, address),
+          isCurrent: address === tab.address,
+        }))}
+      />
+      {await (details === undefined && tab.needsEvents ? NO_EVENTS : tab.body(seen))}
+    </>
+  )
+  return { title: `${title.slice(0, 100)}`, body, refreshS: isLive ? 5 : undefined }
+}
+
+const NO_EVENTS = (
+  <p class="none">
+    The client sent no build events, so only its requests are known. With --bes_backend Bazel tells the rest.
+  </p>
+)
+
+const titleOf = ({ id, kept }: Seen): string => {
+  const { command, patterns = [] } = kept?.summary ?? {}
+  return [command, ...patterns].filter(Boolean).join(' ') || id
+}
+
+const Lead = ({ seen: { kept, visit, id, instance } }: { readonly seen: Seen }) => {
+  if (kept === undefined)
+    return (
+      <p class="dim small">
+        <Said text={`Invocation ${id}${inInstance(instance)}`} />
+      </p>
+    )
+  const { summary } = kept
+  const { user, host, branch, commit, startedMs = summary.about.startedMs } = summary
+  const tookMs = tookMsOf(summary)
+  const who = [user, host].filter(Boolean).join(' @ ')
+  const where = [branch, commit?.slice(0, 12)].filter(Boolean).join(', ')
+  return (
+    <p class="dim">
+      {who !== '' && (
+        <>
+          <Said text={who} />
+          {', '}
+        </>
+      )}
+      {where !== '' && (
+        <>
+          <Said text={where} />
+          {', '}
+        </>
+      )}
+      {'started '}
+      <Time ms={startedMs} />
+      {', '}
+      <Ago ms={startedMs} nowMs={visit.nowMs} />
+      {tookMs === undefined ? '' : `, took ${durationText(tookMs)}`}
+    </p>
+  )
+}
+
+const inInstance = (instance: string): string => (instance === '' ? '' : ` in instance ${instance}`)
+
+/** What is missing in what the page shows. */
+const Gaps = ({ seen: { kept, details } }: { readonly seen: Seen }) => {
+  if (kept === undefined || details === undefined) return null
+  const { leftOutCount, isFinished } = kept.summary
+  const words = [
+    ...(isFinished || kept.isOpen
+      ? []
+      : ['The stream of events broke before its end: what is below may be incomplete.']),
+    ...(leftOutCount > 0 ? [`${leftOutCount} events were beyond the bound of an invocation, and are not kept.`] : []),
+    ...(details.isWhole ? [] : ['The events are too many for a page: those after the first 256 MiB are not shown.']),
+    ...(details.unknownEvents > 0
+      ? [`${details.unknownEvents} events are of kinds that this version does not know.`]
+      : []),
+  ]
+  if (words.length === 0) return null
+  return (
+    <Note tone="warn">
+      {words.map((word) => (
+        <p>{word}</p>
+      ))}
+    </Note>
+  )
+}

@@ -1,0 +1,158 @@
+import { countText, shareText } from '../../../base/quantities.js'
+import { Digest } from '../../../reapi/digest.js'
+import type { RequestRecord } from '../../../rpc/request-records.js'
+import { Said } from '../../parts/said.js'
+import { Ago, Mark, Numbers, Size, type Tone } from '../../parts/small.js'
+import { type Column, Pager, paged, sorted, Table } from '../../parts/table.js'
+import type { InvocationTab, Seen } from '../invocation.js'
+
+type Outcome = RequestRecord['outcome']
+
+const TONES: Readonly<Partial<Record<Outcome, Tone>>> = { hit: 'good', miss: 'warn', failed: 'bad' }
+
+const columnsOf = ({ visit, instance }: Seen): readonly Column<RequestRecord>[] => [
+  {
+    head: 'Outcome',
+    cell: ({ outcome }) => <Mark tone={TONES[outcome] ?? 'dim'}>{outcome}</Mark>,
+    sort: 'outcome',
+    by: ({ outcome }) => outcome,
+  },
+  {
+    head: 'Target',
+    kind: 'name',
+    cell: ({ target }) => <Said text={target} />,
+    sort: 'target',
+    by: ({ target }) => target || undefined,
+  },
+  {
+    head: 'Kind',
+    cell: ({ mnemonic }) => <Said text={mnemonic} max={60} />,
+    sort: 'kind',
+    by: ({ mnemonic }) => mnemonic || undefined,
+  },
+  {
+    head: 'Why',
+    kind: 'text',
+    cell: ({ reason, output }) => <Said text={[reason, output].filter(Boolean).join(': ')} />,
+  },
+  { head: 'Action', cell: ({ action }) => <ActionLink action={action} visit={visit} instance={instance} /> },
+  {
+    head: 'Result',
+    kind: 'number',
+    cell: ({ sizeBytes }) => <Size bytes={sizeBytes} />,
+    sort: 'size',
+    by: ({ sizeBytes }) => sizeBytes,
+  },
+  {
+    head: 'When',
+    cell: ({ timeMs }) => <Ago ms={timeMs} nowMs={visit.nowMs} />,
+    sort: 'when',
+    by: ({ timeMs }) => timeMs,
+  },
+]
+
+const SHOWN_DIGITS = 12
+
+const ActionLink = ({ action, visit, instance }: Pick<Seen, 'visit' | 'instance'> & { readonly action: string }) => {
+  const digest = Digest.ofKey(action)
+  if (digest === undefined) return <Said text={action} max={SHOWN_DIGITS} />
+  const prefix = instance === '' ? '' : `${instance}/`
+  const address = `${prefix}blobs/${digest.function.name.toLowerCase()}/action/${digest.hash}-${digest.sizeBytes}/`
+  return (
+    <a href={visit.to(address)}>
+      <code>{digest.hash.slice(0, SHOWN_DIGITS)}</code>
+    </a>
+  )
+}
+
+interface Kind {
+  readonly mnemonic: string
+  readonly hits: number
+  readonly misses: number
+}
+
+const KIND_COLUMNS: readonly Column<Kind>[] = [
+  { head: 'Kind', kind: 'name', cell: ({ mnemonic }) => <Said text={mnemonic || 'not said'} max={80} /> },
+  { head: 'Hits', kind: 'number', cell: ({ hits }) => countText(hits) },
+  { head: 'Misses', kind: 'number', cell: ({ misses }) => countText(misses) },
+  { head: 'From cache', kind: 'number', cell: ({ hits, misses }) => shareText(hits, hits + misses) },
+]
+
+const kindsOf = (records: readonly RequestRecord[]): Kind[] => {
+  const kinds = new Map<string, { hits: number; misses: number }>()
+  for (const { mnemonic, outcome } of records) {
+    const counts = kinds.get(mnemonic) ?? { hits: 0, misses: 0 }
+    kinds.set(mnemonic, counts)
+    if (outcome === 'hit') counts.hits += 1
+    if (outcome === 'miss') counts.misses += 1
+  }
+  return [...kinds]
+    .map(([mnemonic, { hits, misses }]) => ({ mnemonic, hits, misses }))
+    .sort((a, b) => b.misses - a.misses || b.hits - a.hits)
+}
+
+/** What the client asked the caches for. Also known of clients that send no build events. */
+export const cacheTab: InvocationTab = {
+  address: 'cache',
+  title: 'Cache',
+  needsEvents: false,
+  body: (seen) => {
+    const { visit, parts, id, instance, kept } = seen
+    // Of the caches that the build used, those whose requests the reader may see.
+    const all = [...parts.records].filter(
+      (record) => record.invocation === id && (record.instance === instance || visit.may('read_ac', record.instance)),
+    )
+    const outcome = visit.query.get('outcome') ?? ''
+    const wanted = outcome === '' ? all : all.filter((record) => record.outcome === outcome)
+    const columns = columnsOf(seen)
+    const { rows, sorting } = sorted(wanted, columns, visit, '-when')
+    const page = paged(rows, visit)
+    const count = (of: Outcome) => all.filter((record) => record.outcome === of).length
+    const [hits, misses] = [count('hit'), count('miss')]
+    const runners = Object.entries(kept?.summary.runners ?? {})
+    const filters = ['hit', 'miss', 'written', 'failed'] as const
+    return (
+      <>
+        <Numbers
+          of={[
+            ['hits', countText(hits)],
+            ['misses', countText(misses)],
+            ['from cache', shareText(hits, hits + misses)],
+            ['results written', countText(count('written'))],
+          ]}
+        />
+        {runners.length > 0 && (
+          <p>
+            {'The tool counts: '}
+            <Said text={runners.map(([name, number]) => `${countText(number)} ${name}`).join(', ')} max={600} />.
+          </p>
+        )}
+        <h2>By kind of action</h2>
+        <Table
+          caption="Requests by kind of action"
+          columns={KIND_COLUMNS}
+          rows={kindsOf(all).slice(0, 50)}
+          none={GONE}
+        />
+        <h2>Requests</h2>
+        <nav class="tabs" aria-label="Outcome">
+          {['', ...filters].map((name) => (
+            <a
+              href={visit.here({ outcome: name, page: undefined })}
+              {...(name === outcome && { 'aria-current': 'true' as const })}
+            >
+              {name === '' ? 'All' : name}
+            </a>
+          ))}
+        </nav>
+        <Table
+          caption={`${countText(wanted.length)} requests about actions, of those that are still remembered`}
+          {...{ columns, rows: page.rows, none: GONE, visit, sorting }}
+        />
+        <Pager of={page} visit={visit} />
+      </>
+    )
+  },
+}
+
+const GONE = 'No request is remembered: the server keeps the last ones of all builds, and forgets them when it stops.'

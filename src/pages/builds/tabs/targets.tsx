@@ -1,0 +1,68 @@
+import { countText } from '../../../base/quantities.js'
+import type { Target, TargetState } from '../../../builds/detail/details.js'
+import { Said } from '../../parts/said.js'
+import { Mark, Note, type Tone } from '../../parts/small.js'
+import { type Column, Pager, paged, sorted, Table } from '../../parts/table.js'
+import type { InvocationTab } from '../invocation.js'
+
+const SHOWN: Readonly<Record<TargetState, { readonly tone: Tone; readonly sign: string; readonly rank: number }>> = {
+  failed: { tone: 'bad', sign: '✗', rank: 0 },
+  skipped: { tone: 'warn', sign: '■', rank: 1 },
+  configured: { tone: 'dim', sign: '○', rank: 2 },
+  built: { tone: 'good', sign: '✓', rank: 3 },
+}
+
+const COLUMNS: readonly Column<Target>[] = [
+  {
+    head: 'State',
+    cell: ({ state }) => <Mark tone={SHOWN[state].tone}>{`${SHOWN[state].sign} ${state}`}</Mark>,
+    sort: 'state',
+    by: ({ state }) => SHOWN[state].rank,
+  },
+  { head: 'Target', kind: 'name', cell: ({ label }) => <Said text={label} />, sort: 'label', by: ({ label }) => label },
+  { head: 'Kind', cell: ({ kind }) => <Said text={kind} max={60} />, sort: 'kind', by: ({ kind }) => kind },
+  { head: 'Why', kind: 'text', cell: ({ reason }) => reason !== undefined && <Said text={reason} /> },
+]
+
+export const targetsTab: InvocationTab = {
+  address: 'targets',
+  title: 'Targets',
+  needsEvents: true,
+  body: ({ details, visit }) => {
+    const all = details?.targets ?? []
+    const wanted = (visit.query.get('label') ?? '').trim().toLowerCase()
+    const found = wanted === '' ? all : all.filter(({ label }) => label.toLowerCase().includes(wanted))
+    const { rows, sorting } = sorted(found, COLUMNS, visit, 'state')
+    const page = paged(rows, visit)
+    const beyond = details?.leftOut.targets ?? 0
+    return (
+      <>
+        {beyond > 0 && <Note tone="warn">{`${countText(beyond)} more targets are not listed.`}</Note>}
+        <FilterForm visit={visit} label="Target" />
+        <Table
+          caption={`${countText(found.length)} targets`}
+          {...{ columns: COLUMNS, rows: page.rows, none: 'No target is known.', visit, sorting }}
+        />
+        <Pager of={page} visit={visit} />
+      </>
+    )
+  },
+}
+
+/** A form that keeps the rows whose label contains a text. */
+export const FilterForm = ({
+  visit,
+  label,
+}: {
+  readonly visit: Parameters<typeof paged>[1]
+  readonly label: string
+}) => (
+  <form class="search" method="get" action={visit.request.path}>
+    <input type="hidden" name="instance" value={visit.query.get('instance') ?? ''} />
+    <label>
+      {label}
+      <input name="label" value={visit.query.get('label') ?? ''} size={30} />
+    </label>
+    <button type="submit">Filter</button>
+  </form>
+)

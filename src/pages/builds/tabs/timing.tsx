@@ -1,0 +1,164 @@
+import { countText } from '../../../base/quantities.js'
+import { Said, saidText } from '../../parts/said.js'
+import { durationText, Facts } from '../../parts/small.js'
+import { type Column, Table } from '../../parts/table.js'
+import { type Step, stepsIn } from '../critical-path.js'
+import { FileLink } from '../file-view.js'
+import type { InvocationTab } from '../invocation.js'
+import { type Profile, profileOf, type Work } from '../profile.js'
+
+const WIDTH = 1000
+const ROW = 22
+const MAX_LISTED = 50
+/** Below this share of the whole a bar would be thinner than half a pixel. */
+const LEAST_WIDTH = 0.5
+
+export const timingTab: InvocationTab = {
+  address: 'timing',
+  title: 'Timing',
+  needsEvents: true,
+  body: async ({ details, visit, parts }) => {
+    const { toolLogs = [], metrics } = details ?? {}
+    const { timingMetrics: timing } = metrics ?? {}
+    const path = toolLogs.find(({ name }) => name === 'critical path')?.text
+    const steps = path === undefined ? [] : stepsIn(details?.hidden(path) ?? path)
+    const file = toolLogs.find(({ name }) => /profile/.test(name))
+    const profile = file === undefined ? 'The events name no profile.' : await profileOf(file, visit, parts.casOf)
+    const took = (ms: number | undefined) => (ms === undefined || ms === 0 ? undefined : durationText(ms))
+    return (
+      <>
+        <Facts
+          of={[
+            ['Wall time', took(timing?.wallTimeInMs)],
+            ['CPU time of the client', took(timing?.cpuTimeInMs)],
+            ['Analysis', took(timing?.analysisPhaseTimeInMs)],
+            ['Execution', took(timing?.executionPhaseTimeInMs)],
+          ]}
+        />
+        <h2>Critical path</h2>
+        {steps.length === 0 ? (
+          <p class="none">The build sent none.</p>
+        ) : (
+          <>
+            <p class="dim">No build with these actions is faster than these steps one after the other.</p>
+            <PathPicture steps={steps} />
+            <Table caption={`${countText(steps.length)} steps`} columns={STEP_COLUMNS} rows={steps} none="" />
+          </>
+        )}
+        <h2>Profile</h2>
+        {typeof profile === 'string' ? (
+          <p class="none">{profile}</p>
+        ) : (
+          <>
+            <ProfilePicture profile={profile} />
+            <p class="dim small">
+              {`The ${countText(profile.works.length)} longest pieces of work on ${countText(profile.lanes.length)} threads; ${countText(profile.leftOut)} are left out. The whole file: `}
+              {file && <FileLink file={file} visit={visit} />}
+            </p>
+            <Table
+              caption={`The longest ${countText(Math.min(MAX_LISTED, profile.works.length))}`}
+              columns={WORK_COLUMNS}
+              rows={profile.works.slice(0, MAX_LISTED)}
+              none=""
+            />
+          </>
+        )}
+        {toolLogs.length > 0 && (
+          <>
+            <h2>Files of the tool</h2>
+            <ul>
+              {toolLogs.map((one) => (
+                <li>
+                  <FileLink file={one} visit={visit} />
+                </li>
+              ))}
+            </ul>
+          </>
+        )}
+      </>
+    )
+  },
+}
+
+const STEP_COLUMNS: readonly Column<Step>[] = [
+  { head: 'Took', kind: 'number', cell: ({ tookMs }) => durationText(tookMs) },
+  { head: 'Step', kind: 'name', cell: ({ what }) => <Said text={what} /> },
+]
+
+const WORK_COLUMNS: readonly Column<Work>[] = [
+  { head: 'Took', kind: 'number', cell: ({ tookMs }) => durationText(tookMs) },
+  { head: 'Began after', kind: 'number', cell: ({ fromMs }) => durationText(fromMs) },
+  { head: 'What', kind: 'name', cell: ({ name }) => <Said text={name} /> },
+  { head: 'Kind', kind: 'text', cell: ({ kind }) => <Said text={kind} /> },
+]
+
+/** Bars one behind the other: each step begins where the one before it ended. */
+const PathPicture = ({ steps }: { readonly steps: readonly Step[] }) => {
+  const wholeMs = steps.reduce((sum, { tookMs }) => sum + tookMs, 0) || 1
+  let atMs = 0
+  const bars = steps.map(({ what, tookMs }) => {
+    const bar = { what, tookMs, x: (WIDTH * atMs) / wholeMs, width: (WIDTH * tookMs) / wholeMs }
+    atMs += tookMs
+    return bar
+  })
+  return (
+    <svg
+      class="picture"
+      viewBox={`0 0 ${WIDTH} 40`}
+      role="img"
+      aria-label="Critical path; the table below says the same"
+    >
+      {bars.map(({ what, tookMs, x, width }, at) => (
+        <rect class={`k${at % 2}`} x={round(x)} y="4" width={round(Math.max(LEAST_WIDTH, width - 1))} height="32">
+          <title>{saidText(`${durationText(tookMs)}: ${what}`)}</title>
+        </rect>
+      ))}
+    </svg>
+  )
+}
+
+const ProfilePicture = ({ profile: { lanes, works, endMs } }: { readonly profile: Profile }) => {
+  const rows = new Map(lanes.map(({ id }, at) => [id, at]))
+  const height = lanes.length * ROW + 20
+  const x = (ms: number): number => round((WIDTH * ms) / (endMs || 1))
+  return (
+    <svg
+      class="picture"
+      viewBox={`0 0 ${WIDTH} ${height}`}
+      role="img"
+      aria-label="Profile; the longest are in the table below"
+    >
+      {lanes.map(({ name }, at) => (
+        <text x="0" y={at * ROW + 15} class="lane">
+          {saidText(name)}
+        </text>
+      ))}
+      {works.map(({ lane, name, kind, fromMs, tookMs }) => (
+        <rect
+          class={`k${kindOf(kind)}`}
+          x={x(fromMs)}
+          y={(rows.get(lane) ?? 0) * ROW + 2}
+          width={Math.max(LEAST_WIDTH, x(tookMs))}
+          height={ROW - 4}
+        >
+          <title>{saidText(`${durationText(tookMs)} from ${durationText(fromMs)}: ${name} (${kind})`)}</title>
+        </rect>
+      ))}
+      <text x="0" y={height - 4}>
+        0 s
+      </text>
+      <text x={WIDTH} y={height - 4} text-anchor="end">
+        {durationText(endMs)}
+      </text>
+    </svg>
+  )
+}
+
+const round = (pixels: number): number => Math.round(pixels * 10) / 10
+
+/** Colours by what a piece of work is about; the name says it too. */
+const kindOf = (kind: string): number => {
+  if (/remote|upload|download|cache/i.test(kind)) return 2
+  if (/critical/i.test(kind)) return 3
+  return /action|local|process|sandbox/i.test(kind) ? 1 : 0
+}

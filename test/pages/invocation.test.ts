@@ -1,0 +1,207 @@
+/** The pages of one invocation: what events say, and what hostile events cannot do. */
+import { gzipSync } from 'node:zlib'
+import t from 'tap'
+import { Digest } from '../../src/reapi/digest.js'
+import { digestFunctions } from '../../src/reapi/digest-function.js'
+import { bazel, progress } from '../builds/harness.js'
+import { blobOf, CAS, wire } from '../service/harness.js'
+import { type PagesOptions, rowsIn, startPages, textIn } from './harness.js'
+
+const HOSTILE = '</pre><script>alert(1)</script>" onload="x\u202Egpj.exe\u0007'
+
+const stderr = blobOf(Buffer.from('\u001b[31mred\u001b[0m <b>markup</b> \u202E TOKEN=super-secret\n'))
+const profile = blobOf(
+  gzipSync(
+    JSON.stringify({
+      traceEvents: [
+        { ph: 'M', name: 'thread_name', tid: 1, args: { name: 'Critical <Path>' } },
+        { ph: 'X', name: 'Compiling <a>', cat: 'action processing', tid: 1, ts: 1_000_000, dur: 2_000_000 },
+        { ph: 'X', name: 'broken', tid: 'one', ts: -1, dur: 'x' },
+        null,
+      ],
+    }),
+  ),
+)
+const uriOf = ({ digest }: { digest: Digest }, instance = 'main/') =>
+  `bytestream://somewhere:1/${instance}blobs/${digest.hash}/${digest.sizeBytes}`
+
+const events = [
+  bazel({
+    id: { pattern: { pattern: [`//${HOSTILE}`] } },
+    started: { command: 'test', buildToolVersion: HOSTILE, startTimeMillis: 1_700_000_000_000 },
+  }),
+  bazel({
+    structuredCommandLine: {
+      commandLineLabel: 'original',
+      sections: [
+        {
+          sectionLabel: 'command options',
+          optionList: {
+            option: [{ combinedForm: '--action_env=TOKEN=super-secret' }, { combinedForm: `--x=${HOSTILE}` }],
+          },
+        },
+      ],
+    },
+  }),
+  progress(`\u001b[32mINFO:\u001b[0m ${HOSTILE} super-secret\n`),
+  bazel({ id: { targetConfigured: { label: '//a:lib' } }, configured: { targetKind: 'cc_library rule' } }),
+  bazel({
+    id: { actionCompleted: { label: '//a:lib' } },
+    action: {
+      ...{ success: false, exitCode: 7, type: 'CppCompile', commandLine: ['gcc', '-DKEY=super-secret'] },
+      stderr: { name: 'stderr', uri: uriOf(stderr) },
+      failureDetail: { message: 'env TOKEN=super-secret failed' },
+    },
+  }),
+  bazel({ id: { targetCompleted: { label: '//a:lib' } }, completed: { success: false } }),
+  bazel({
+    id: { testResult: { label: '//a:test', run: 1, shard: 2, attempt: 1 } },
+    testResult: {
+      ...{ status: 4, testAttemptDurationMillis: 1500 },
+      testActionOutput: [{ name: 'test.log', uri: uriOf(stderr) }],
+    },
+  }),
+  bazel({
+    id: { testResult: { label: '//a:test', run: 1, shard: 2, attempt: 2 } },
+    testResult: {
+      status: 1,
+      testAttemptDurationMillis: 2500,
+      executionInfo: { strategy: 'remote', cachedRemotely: true },
+    },
+  }),
+  bazel({
+    id: { testSummary: { label: '//a:test' } },
+    testSummary: { overallStatus: 2, totalRunDurationMillis: 4000, shardCount: 3 },
+  }),
+  bazel({
+    buildToolLogs: {
+      log: [
+        {
+          name: 'critical path',
+          contents: Buffer.from(
+            "Critical Path: 3.5s\n  2.50s action 'Linking //a:lib'\n  1.00s action 'Compiling <x>'\n",
+          ),
+        },
+        { name: 'command.profile.gz', uri: uriOf(profile) },
+        { name: 'elsewhere', uri: 'file:///etc/passwd' },
+      ],
+    },
+  }),
+  bazel({ buildMetadata: { metadata: { BUILD_URL: 'javascript:alert(1)', DEPLOY_TOKEN: 'other-secret' } } }),
+  bazel({ finished: { exitCode: { code: 1, name: 'BUILD_FAILURE' } } }),
+]
+
+const start = async (t: Parameters<typeof startPages>[0], options: PagesOptions = {}) => {
+  const server = await startPages(t, { invocations: [{ id: 'one', events }], ...options })
+  if (options.security === undefined)
+    await server.client.unary(`${CAS}/BatchUpdateBlobs`, {
+      instanceName: 'main',
+      requests: [stderr, profile].map(({ digest, bytes }) => ({ digest: wire(digest), data: bytes })),
+    }).response
+  return server
+}
+
+t.test(
+  'each part of an invocation has a page, on which hostile text is only text and secrets are hidden',
+  async (t) => {
+    const { get } = await start(t)
+    for (const tab of ['', '/targets', '/tests', '/log', '/timing', '/cache', '/command', '/log.txt']) {
+      const { answer, text } = await get(`/invocation/one${tab}`)
+      t.equal(answer.status, 200, tab)
+      t.notMatch(text, /super-secret|other-secret/, `${tab}: secrets`)
+      t.equal(answer.headers.get('x-content-type-options'), 'nosniff')
+      t.match(answer.headers.get('content-security-policy'), "default-src 'none'")
+      if (tab === '/log.txt') {
+        t.match(answer.headers.get('content-type'), 'text/plain')
+        continue
+      }
+      t.notMatch(text, /<script>alert|<b>markup|onload="x|\u202e|href="javascript/, `${tab}: markup`)
+    }
+  },
+)
+
+t.test('the first page has the outcome, then what failed with what it wrote', async (t) => {
+  const { get } = await start(t)
+  const shown = textIn((await get('/invocation/one')).text)
+  t.match(shown, /✗ failed/)
+  t.match(shown, /What failed \/\/a:lib CppCompile Exit code 7/)
+  t.match(shown, /red <b>markup<\/b> U\+202E TOKEN=\(hidden\)/)
+  t.match(shown, /\/\/a:test : flaky/)
+})
+
+t.test('targets, tests with attempts and shards, and times', async (t) => {
+  const { get } = await start(t)
+  t.match(rowsIn((await get('/invocation/one/targets')).text), [[/State/], ['✗ failed', '//a:lib', 'cc_library rule']])
+  const tests = rowsIn((await get('/invocation/one/tests')).text)[1] ?? []
+  t.match(tests, ['◐ flaky', '//a:test', '4.0 s', /shard 2 of 3, attempt 1: ✗ failed in 1.5 s/])
+  t.match(tests[3], /attempt 2: ✓ passed in 2.5 s, from the remote cache/)
+  const timing = await get('/invocation/one/timing')
+  t.match(rowsIn(timing.text).slice(1, 3), [
+    ['1.0 s', 'Compiling <x>'],
+    ['2.5 s', 'Linking //a:lib'],
+  ])
+  t.match(textIn(timing.text), /2\.0 s 1\.0 s Compiling <a> action processing/)
+  t.equal([...timing.text.matchAll(/<rect/g)].length, 3)
+})
+
+t.test('a file that was not uploaded is said to be so, and files of the machine are no links', async (t) => {
+  const server = await startPages(t, { invocations: [{ id: 'one', events }] })
+  t.match(textIn((await server.get('/invocation/one')).text), 'it was not uploaded, or is no longer stored')
+  t.match(textIn((await server.get('/invocation/one/timing')).text), 'The profile was not uploaded')
+  t.notMatch((await server.get('/invocation/one/timing')).text, /href="[^"]*passwd/)
+})
+
+t.test('an invocation of another instance does not exist for a reader', async (t) => {
+  const sha256 = (text: string) => Digest.of(Buffer.from(text), digestFunctions.SHA256).hash
+  const security = {
+    identity: { tokens: ['ann', 'bob'].map((name) => ({ name, sha256: sha256(`token-of-${name}`) })) },
+    access: [
+      { names: ['ann'], may: ['read_ac'], instances: ['main'] },
+      { names: ['bob'], may: ['read_ac'], instances: ['other'] },
+    ],
+  }
+  const { get } = await start(t, { security })
+  const as = (name: string) => ({ authorization: `Bearer token-of-${name}` })
+  for (const tab of ['', '/log', '/log.txt', '/cache']) {
+    t.equal((await get(`/invocation/one${tab}`, as('ann'))).answer.status, 200, tab)
+    const refused = await get(`/invocation/one${tab}`, as('bob'))
+    const absent = await get(`/invocation/none${tab}`, as('bob'))
+    t.equal(refused.answer.status, 404, tab)
+    t.equal(
+      textIn(refused.text).replace('one', 'none'),
+      textIn(absent.text),
+      `${tab}: looks like one that is not there`,
+    )
+    t.equal((await get(`/invocation/one${tab}`)).answer.status, 401, tab)
+  }
+  const shown = textIn((await get('/invocation/one', as('ann'))).text)
+  t.match(shown, 'you may not read the CAS of its instance', 'ann may read results and no content')
+})
+
+t.test('the same id in two instances is two builds', async (t) => {
+  const other = [bazel({ started: { command: 'query' } }), bazel({ finished: { exitCode: { code: 0 } } })]
+  const { get } = await startPages(t, {
+    invocations: [
+      { id: 'one', events },
+      { id: 'one', instance: 'other', events: other },
+    ],
+  })
+  t.match(textIn((await get('/invocation/one?instance=main')).text), '✗ failed')
+  t.match(textIn((await get('/invocation/one?instance=other')).text), '✓ succeeded query')
+})
+
+t.test('a stream that broke is told, and events of an unknown kind are counted', async (t) => {
+  // Field 999 of BuildEvent.
+  const unknown = Buffer.from([0xba, 0x3e, 0x01, 0x78])
+  const { events: codec } = await import('../builds/harness.js')
+  const event = codec.encode({
+    bazelEvent: { typeUrl: 'type.googleapis.com/build_event_stream.BuildEvent', value: unknown },
+  })
+  const { get } = await startPages(t, {
+    invocations: [{ id: 'one', events: [bazel({ started: { command: 'build' } }), event], isFinished: false }],
+  })
+  const shown = textIn((await get('/invocation/one')).text)
+  t.match(shown, '◐ incomplete')
+  t.match(shown, 'broke before its end')
+  t.match(shown, '1 events are of kinds that this version does not know')
+})
