@@ -29,6 +29,18 @@ export interface RedisStoreOptions {
 /** Keys in one pipeline. */
 const BATCH_KEYS = 500
 
+/** Never shortens a life: another call may have been promised more. */
+const EXTEND = `
+local left = redis.call('PTTL', KEYS[1])
+if left == -2 then return 0 end
+if left < tonumber(ARGV[1]) then redis.call('PEXPIRE', KEYS[1], ARGV[1]) end
+return 1
+`
+
+/** How long a key lives at least after this call; 0 without an end. */
+const lifeOf = (ttlMs: number, { keepForMs = 0 }: Pick<Call, 'keepForMs'>): number =>
+  ttlMs > 0 ? Math.max(ttlMs, Math.ceil(keepForMs)) : 0
+
 /** Keeps blobs in Redis. Each key changes atomically, so an incomplete blob is never visible. */
 export class RedisStore extends BaseStore {
   override readonly properties: StoreProperties
@@ -77,7 +89,10 @@ export class RedisStore extends BaseStore {
 
   override async put(digest: Digest, blob: Blob, call: Call): Promise<void> {
     const { commands, chunkBytes, maxChunkUploads, ttlMs } = this.#options
-    const upload = { commands, keys: this.#keys(digest), chunkBytes, maxChunks: maxChunkUploads, ttlMs, call }
+    const upload = {
+      ...{ commands, keys: this.#keys(digest), chunkBytes, maxChunks: maxChunkUploads },
+      ...{ ttlMs: lifeOf(ttlMs, call), call },
+    }
     if ((blob.sizeBytes ?? Number.POSITIVE_INFINITY) > chunkBytes) {
       await blob.into([new Upload(digest.describesContent, upload)], call.signal)
       return
@@ -96,10 +111,10 @@ export class RedisStore extends BaseStore {
   }
 
   /** The reply is 1 if the blob exists; its lifetime is extended. */
-  #touch(digest: Digest, { keepForMs = 0 }: Call): readonly [key: string, args: RedisArgument[]] {
+  #touch(digest: Digest, call: Call): readonly [key: string, args: RedisArgument[]] {
     const { ttlMs } = this.#options
     const { blob } = this.#keys(digest)
-    return [blob, ttlMs > 0 ? ['PEXPIRE', blob, String(Math.max(ttlMs, keepForMs))] : ['TOUCH', blob]]
+    return [blob, ttlMs > 0 ? ['EVAL', EXTEND, '1', blob, String(lifeOf(ttlMs, call))] : ['TOUCH', blob]]
   }
 
   #chunks(

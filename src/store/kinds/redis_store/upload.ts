@@ -11,7 +11,7 @@ export interface UploadOptions {
   readonly chunkBytes: number
   /** Concurrent chunks on the way to Redis. */
   readonly maxChunks: number
-  /** How long the blob is kept, in milliseconds; 0 means until it is removed. */
+  /** How long the blob is kept at least, in milliseconds; 0 means until it is removed. */
   readonly ttlMs: number
   readonly call: Call
 }
@@ -32,6 +32,7 @@ local fields, id, ttl, grace = tonumber(ARGV[1]), ARGV[2], tonumber(ARGV[3]), AR
 local isHash = redis.call('TYPE', blob).ok == 'hash'
 if isHash and id ~= '' and redis.call('HGET', blob, 'id') == id then return 1 end
 local isWhole
+local left = redis.call('PTTL', blob)
 if fields > 0 then isWhole = redis.call('HLEN', upload) == fields else isWhole = redis.call('EXISTS', upload) == 1 end
 if not isWhole then
   redis.call('UNLINK', upload)
@@ -42,7 +43,14 @@ if isHash then
   redis.call('PEXPIRE', replaced, grace)
 end
 redis.call('RENAME', upload, blob)
-if ttl > 0 then redis.call('PEXPIRE', blob, ttl) else redis.call('PERSIST', blob) end
+if ttl > 0 then redis.call('PEXPIRE', blob, math.max(ttl, left)) else redis.call('PERSIST', blob) end
+return 1
+`
+
+/** Writes a blob that may be there already, and may have been promised for longer. */
+const WRITE = `
+local ttl = math.max(tonumber(ARGV[2]), redis.call('PTTL', KEYS[1]))
+redis.call('SET', KEYS[1], ARGV[1], 'PX', ttl)
 return 1
 `
 
@@ -55,8 +63,9 @@ export const putString = async (
   { commands, keys, ttlMs, call }: UploadOptions,
 ): Promise<void> => {
   if (describesContent) {
-    const expiry = ttlMs > 0 ? ['PX', String(ttlMs)] : []
-    await commands.one(keys.blob, ['SET', keys.blob, bytes, ...expiry], call)
+    const write: RedisArgument[] =
+      ttlMs > 0 ? ['EVAL', WRITE, '1', keys.blob, bytes, String(ttlMs)] : ['SET', keys.blob, bytes]
+    await commands.one(keys.blob, write, call)
     return
   }
   const upload = keys.upload(randomUUID())

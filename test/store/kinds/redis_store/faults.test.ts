@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { HealthRegistry } from '../../../../src/health/registry.js'
-import type { Store } from '../../../../src/store/contract/store.js'
+import { callWith } from '../../../../src/rpc/call.js'
+import { missingOf, type Store } from '../../../../src/store/contract/store.js'
 import { fastSlow } from '../../../../src/store/kinds/fast_slow/kind.js'
 import { Blob } from '../../../../src/stream/blob/blob.js'
 import { PushedFeed } from '../../../../src/stream/blob/pushed-feed.js'
@@ -159,6 +160,33 @@ void t.test('keys expire, and existence checks extend their life', { skip }, asy
     await sleep(5)
     t.notOk(await isPresent(store, digest))
     await rejects(t, get(store, digest), 'NOT_FOUND')
+  }
+})
+
+void t.test('a key lives as long as anybody asked, however much less others ask afterwards', { skip }, async (t) => {
+  const server = await startRedis(t)
+  const { store } = await openRedisStore(t, [server.address], { key_ttl_s: 100 })
+  const forADay = callWith(call, { keepForMs: 86_400_000 })
+  for (const sizeBytes of [100, 300 * KIB]) {
+    const { bytes, digest } = blob(sizeBytes, `kept ${sizeBytes}`)
+    const left = async (): Promise<number> => {
+      const [key = ''] = (await keysAt(server.port)).filter((name) => name.endsWith(digest.key))
+      return Number(await ask(server.port, 'PTTL', key))
+    }
+    await put(store, digest, bytes)
+    t.same(await missingOf(store, [digest], forADay), [])
+    t.ok((await left()) > 86_000_000, 'found')
+    t.ok(await isPresent(store, digest))
+    t.ok((await left()) > 86_000_000, 'and not for less because another call asks for less')
+    await put(store, digest, bytes)
+    t.ok((await left()) > 86_000_000, 'nor because it is uploaded again')
+    await store.remove(digest, 'unwanted', call)
+    await store.put(digest, Blob.ofBytes(bytes), forADay)
+    t.ok((await left()) > 86_000_000, 'uploaded')
+    const key = digest.asKey()
+    await store.put(key, Blob.ofBytes(bytes), forADay)
+    await put(store, key, bytes)
+    t.ok((await left()) > 86_000_000, 'under a key')
   }
 })
 
