@@ -1,7 +1,7 @@
 import { entryFor } from '../base/catch-all.js'
 import type { Clock } from '../base/clock.js'
 import type { Builds } from '../builds/builds.js'
-import type { Chunking, ExecutionServiceConfig, GlobalOptions, ServerConfig } from '../config/config.js'
+import type { ExecutionServiceConfig, GlobalOptions, ServerConfig } from '../config/config.js'
 import type { DirectoryTrees } from '../content/directory-trees.js'
 import type { Ledger } from '../ledger/ledger.js'
 import type { Log } from '../log/log.js'
@@ -9,7 +9,6 @@ import { SparingLog } from '../log/sparing-log.js'
 import { SUPPORTED_NODE_PROPERTIES } from '../reapi/command.js'
 import { type Compressor, compressors } from '../reapi/compressor.js'
 import { type DigestFunction, digestFunctions } from '../reapi/digest-function.js'
-import { chunkSizesOf, FastCdc } from '../reapi/fast-cdc.js'
 import type { Invocations } from '../rpc/invocations.js'
 import type { RequestRecords } from '../rpc/request-records.js'
 import type { Service } from '../rpc/rpc.js'
@@ -27,7 +26,6 @@ import {
   capabilitiesService,
   type ExecutionCapabilities,
 } from '../service/capabilities.js'
-import { ChunkedBlobs } from '../service/cas/chunked-blobs.js'
 import { type CasOptions, FAULT_RATION } from '../service/cas/options.js'
 import { casService } from '../service/cas/service.js'
 import type { ExecutionInstance, ExecutionOptions } from '../service/execution/instance.js'
@@ -42,6 +40,7 @@ import { withCompleteness } from '../store/kinds/completeness_checking/checking-
 import type { LentStores } from '../store/lent/server.js'
 import { zstdFailure } from '../stream/compression/libzstd.js'
 import { assetServices } from './assets.js'
+import { chunkedBlobs } from './chunked-blobs.js'
 
 /** The parts that services of all servers of the process share. */
 export interface Parts {
@@ -204,19 +203,6 @@ const instancesOf = ({ services }: ServerConfig, parts: Parts) => {
   return { cas, ac, byteStream, execution, capabilities, digestFunctions }
 }
 
-const chunkedBlobs = (
-  { index_store, avg_chunk_size_bytes, max_chunk_count: maxChunkCount }: Chunking,
-  instance: string,
-  parts: Parts,
-): ChunkedBlobs =>
-  new ChunkedBlobs({
-    lists: index_store === undefined ? undefined : parts.viewOf(instance, parts.ac(index_store)),
-    cdc: new FastCdc(chunkSizesOf(avg_chunk_size_bytes)),
-    maxChunkCount,
-    clock: parts.clock,
-    log: parts.log,
-  })
-
 const executionInstance = (
   { cas_store, scheduler }: ExecutionServiceConfig,
   instance: string,
@@ -247,7 +233,7 @@ const cacheCapabilities = (
   cas: CasInstance | undefined,
   served: readonly Compressor[],
 ): CacheCapabilities => ({
-  averageChunkBytes: cas?.chunked?.averageBytes,
+  chunking: cas?.chunked?.chunking,
   maxBlobBytes: cas?.maxBlobBytes,
   compressors: served,
   isUpdateEnabled: ac?.isReadOnly === false,

@@ -1,5 +1,7 @@
-import { createHash } from 'node:crypto'
 import { StatusError } from '../base/status-error.js'
+import { ChunkingFunction } from '../proto/generated/build.bazel.remote.execution.v2.js'
+import type { Chunking, Cutter } from './chunking.js'
+import { gearTable } from './gear.js'
 
 /** Chunk sizes in bytes. Only the last chunk of a blob may be smaller than `min`. */
 export interface ChunkSizes {
@@ -20,7 +22,8 @@ export const chunkSizesOf = (averageBytes: number): ChunkSizes => ({
  * 2. Gear table and masks are those of REAPI's FAST_CDC_2020, which are those of the Rust crate `fastcdc`
  * (v2020, seed 0).
  */
-export class FastCdc {
+export class FastCdc implements Chunking, Cutter {
+  readonly function: Chunking['function']
   readonly sizes: ChunkSizes
   readonly #beforeNormal: Mask
   readonly #behindNormal: Mask
@@ -29,6 +32,7 @@ export class FastCdc {
 
   /** Throws INVALID_ARGUMENT for invalid sizes. */
   constructor(sizes: ChunkSizes) {
+    this.function = isOfReapi(sizes) ? ChunkingFunction.FAST_CDC_2020 : ChunkingFunction.UNKNOWN
     const fault = sizesFault(sizes)
     if (fault !== undefined) throw new StatusError('INVALID_ARGUMENT', fault)
     // `| 0` makes small integers for V8. The result of a division stays a double, as do all positions derived
@@ -39,10 +43,24 @@ export class FastCdc {
     this.#behindNormal = maskOf(bits - NORMALISATION)
   }
 
-  /**
-   * Returns the end of the chunk that starts at `from`: the position after its last byte. `to` must be the
-   * end of the blob or at least `from + sizes.max`; with fewer bytes the result would be wrong.
-   */
+  get announced(): Chunking['announced'] {
+    if (this.function === ChunkingFunction.UNKNOWN) return undefined
+    return { fastCdc2020Params: { avgChunkSizeBytes: this.sizes.normal, seed: 0 } }
+  }
+
+  get maxBytes(): number {
+    return this.sizes.max
+  }
+
+  get windowBytes(): number {
+    return this.sizes.max
+  }
+
+  /** Cuts without looking at what lies before a chunk, so one cutter is enough for all blobs. */
+  cutter(): Cutter {
+    return this
+  }
+
   cut(bytes: Uint8Array, from: number, to: number): number {
     const { min, normal, max } = this.sizes
     if (to - from <= min) return to
@@ -99,20 +117,19 @@ const MAX_MOST = 32 * 1024 * 1024
 
 const NORMALISATION = 2
 
+const isOfReapi = ({ min, normal, max }: ChunkSizes): boolean => {
+  const sizes = chunkSizesOf(normal)
+  return min === sizes.min && max === sizes.max
+}
+
 const even = (count: number): number => count - (count % 2)
 
 const HALF_BITS = 24
 const HALF = 0xff_ffff
 
-/** For each byte value: the first eight bytes of the MD5 of 64 such bytes. Only the lower 48 bits are used. */
-const gear = (shift: number): Int32Array =>
-  Int32Array.from({ length: 256 }, (_, value) => {
-    const digest = createHash('md5').update(Buffer.alloc(64, value)).digest()
-    return digest.readUIntBE(2 + shift, 3)
-  })
-
-const GEAR_HIGH = gear(0)
-const GEAR_LOW = gear(3)
+/** Only the lower 48 bits are used. */
+const GEAR_HIGH = Int32Array.from(gearTable(HALF_BITS, HALF_BITS))
+const GEAR_LOW = Int32Array.from(gearTable(0, HALF_BITS))
 
 interface Mask {
   readonly low: number

@@ -7,6 +7,7 @@ import {
   DigestFunction as DigestFunctionValue,
   SymlinkAbsolutePathStrategy,
 } from '../proto/generated/build.bazel.remote.execution.v2.js'
+import type { Chunking } from '../reapi/chunking.js'
 import type { Compressor } from '../reapi/compressor.js'
 import type { DigestFunction } from '../reapi/digest-function.js'
 import type { Permission } from '../rpc/gate.js'
@@ -28,8 +29,8 @@ export interface CacheCapabilities {
   readonly maxBatchBytes: number
   /** The preferred one first. */
   readonly compressors: readonly Compressor[]
-  /** The average size of chunks; undefined if the instance does not split blobs. */
-  readonly averageChunkBytes: number | undefined
+  /** How the instance cuts blobs; undefined if it does not split them. */
+  readonly chunking: Chunking | undefined
   /** The largest blob that clients may upload, if there is a limit. */
   readonly maxBlobBytes: number | undefined
 }
@@ -70,7 +71,7 @@ export const capabilitiesService = (instances: Instances<CapabilitiesInstance>):
 })
 
 const cacheCapabilities = (
-  { isUpdateEnabled, maxBatchBytes, compressors: served, averageChunkBytes, maxBlobBytes }: CacheCapabilities,
+  { isUpdateEnabled, maxBatchBytes, compressors: served, chunking, maxBlobBytes }: CacheCapabilities,
   digestFunctions: readonly DigestFunction[],
   mayUpdate: boolean,
 ): ServerCapabilitiesInput['cacheCapabilities'] => ({
@@ -84,9 +85,9 @@ const cacheCapabilities = (
   supportedBatchUpdateCompressors: served.map(({ value }) => value),
   // 0 states no limit: the store decides which sizes fit.
   maxCasBlobSizeBytes: maxBlobBytes ?? 0,
-  splitBlobSupport: averageChunkBytes !== undefined,
-  spliceBlobSupport: averageChunkBytes !== undefined,
-  fastCdc2020Params: averageChunkBytes === undefined ? null : { avgChunkSizeBytes: averageChunkBytes, seed: 0 },
+  splitBlobSupport: chunking !== undefined,
+  spliceBlobSupport: chunking !== undefined,
+  ...chunking?.announced,
 })
 
 const executionCapabilities = (

@@ -113,9 +113,9 @@ export const serve = async (t: Test, options: ServeOptions = {}) => {
     const complete = withCompleteness(asKeyed(ac), cas, new DirectoryTrees(options.trees))
     acInstances.set(name, { ac: complete, cas, digestFunctions, isReadOnly })
     const execution = hasExecution ? { minPriority: -100, maxPriority: 100, nodeProperties: [] } : undefined
-    const averageChunkBytes = setting.chunked?.averageBytes
+    const chunking = setting.chunked?.chunking
     const limits = { maxBatchBytes, maxBlobBytes: undefined }
-    const cache = { isUpdateEnabled: !isReadOnly, ...limits, compressors: served, averageChunkBytes }
+    const cache = { isUpdateEnabled: !isReadOnly, ...limits, compressors: served, chunking }
     capabilities.set(name, { digestFunctions, cache, execution })
   }
   const listener = await listen({

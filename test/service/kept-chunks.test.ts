@@ -38,7 +38,7 @@ const flood = async ({ clock, cas }: Awaited<ReturnType<typeof start>>, halfMinu
 t.test('the chunks of a SplitBlob answer outlive a flood of ten minutes, and no longer', async (t) => {
   const started = await start()
   const { clock, cas, log } = started
-  const chunked = new ChunkedBlobs({ lists: undefined, cdc, maxChunkCount: 100, clock, log })
+  const chunked = new ChunkedBlobs({ lists: undefined, chunking: cdc, maxChunkCount: 100, clock, log })
   const blob = randomBlob(100_000)
   await put(cas, blob)
   const { chunks } = await chunked.listOf(blob.digest, cas, 100, internalCall())

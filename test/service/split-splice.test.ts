@@ -1,8 +1,10 @@
 import t, { type Test } from 'tap'
 import { ManualClock } from '../../src/base/clock.js'
 import { silentLog } from '../../src/log/log.js'
+import type { Chunking } from '../../src/reapi/chunking.js'
 import { Digest } from '../../src/reapi/digest.js'
 import { chunkSizesOf, FastCdc } from '../../src/reapi/fast-cdc.js'
+import { RepMaxCdc } from '../../src/reapi/rep-max-cdc.js'
 import { internalCall } from '../../src/rpc/call.js'
 import { ChunkedBlobs } from '../../src/service/cas/chunked-blobs.js'
 import type { Store } from '../../src/store/contract/store.js'
@@ -27,6 +29,7 @@ import {
 } from './harness.js'
 
 const AVERAGE_BYTES = 4096
+const MAX_BYTES = 4 * AVERAGE_BYTES
 const cdc = new FastCdc(chunkSizesOf(AVERAGE_BYTES))
 
 const timed = { clock: new ManualClock(), log: silentLog }
@@ -38,11 +41,19 @@ interface Started {
   ask(method: string, request: object): Promise<{ readonly chunkDigests: Digest[]; readonly chunkingFunction: number }>
 }
 
-const start = async (t: Test, { maxChunkCount = 50_000, keepsLists = true } = {}): Promise<Started> => {
+const start = async (
+  t: Test,
+  { maxChunkCount = 50_000, keepsLists = true, chunking = cdc as Chunking } = {},
+): Promise<Started> => {
   const backend = new Watched(await memoryStore())
   const cas = asCas(backend)
   const lists = await memoryStore()
-  const chunked = new ChunkedBlobs({ lists: keepsLists ? asKeyed(lists) : undefined, cdc, maxChunkCount, ...timed })
+  const chunked = new ChunkedBlobs({
+    lists: keepsLists ? asKeyed(lists) : undefined,
+    chunking,
+    maxChunkCount,
+    ...timed,
+  })
   const { client } = await serve(t, { instances: { '': { cas, chunked }, whole: { cas } } })
   return { cas, backend, lists, ask: (method, request) => client.unary(`${CAS}/${method}`, request).response }
 }
@@ -59,9 +70,10 @@ const cut = ({ bytes, digest }: Blob): Blob[] => {
 }
 
 const FAST_CDC_2020 = 1
+const REP_MAX_CDC = 2
 
 t.test('CAP-14, CAP-15, SPL-01: splitting is announced if configured, else UNIMPLEMENTED', async (t) => {
-  const chunked = new ChunkedBlobs({ lists: undefined, cdc, maxChunkCount: 10, ...timed })
+  const chunked = new ChunkedBlobs({ lists: undefined, chunking: cdc, maxChunkCount: 10, ...timed })
   const { client } = await serve(t, { instances: { '': { chunked }, whole: {} } })
   const cacheOf = async (instanceName: string) =>
     (await client.unary(`${CAPABILITIES}/GetCapabilities`, { instanceName }).response).cacheCapabilities
@@ -158,8 +170,9 @@ const splice = (blob: Blob, chunks: readonly Blob[], more: object = {}) => ({
 
 t.test('SPL-04, SPL-08, SPL-09: chunks become a blob, and its chunk list is stored', async (t) => {
   const { cas, lists, ask } = await start(t)
-  const blob = randomBlob(2_000_000)
-  const chunks = [0, 700_000, 700_001].map((from, i) => blobOf(blob.bytes.subarray(from, [700_000, 700_001][i])))
+  const blob = randomBlob(40_000)
+  const ends = [10_000, 10_001, 26_000, 40_000]
+  const chunks = ends.map((end, at) => blobOf(blob.bytes.subarray(ends[at - 1] ?? 0, end)))
   await put(cas, ...chunks)
   for (let i = 0; i < 2; i++) {
     t.match(await ask('SpliceBlob', splice(blob, chunks)), { blobDigest: wire(blob.digest) })
@@ -221,4 +234,39 @@ t.test('more chunks than the limit are refused', async (t) => {
   const { code, message } = await failure(ask('SpliceBlob', splice(blob, [blob, blob, blob])))
   t.equal(code, 'INVALID_ARGUMENT')
   t.match(message, /at most 2/)
+})
+
+t.test('with REP_MAX_CDC its parameters are announced, and its chunks answered', async (t) => {
+  const chunking = new RepMaxCdc({ minBytes: 1024, horizonBytes: 8192 })
+  const chunked = new ChunkedBlobs({ lists: undefined, chunking, maxChunkCount: 10, ...timed })
+  const { client } = await serve(t, { instances: { '': { chunked } } })
+  const { cacheCapabilities } = await client.unary(`${CAPABILITIES}/GetCapabilities`, {}).response
+  t.match(cacheCapabilities, {
+    splitBlobSupport: true,
+    fastCdc2020Params: null,
+    repMaxCdcParams: { minChunkSizeBytes: 1024, horizonSizeBytes: 8192 },
+  })
+  const { cas, ask } = await start(t, { chunking })
+  const whole = randomBlob(100_000)
+  await put(cas, whole)
+  const { chunkDigests, chunkingFunction } = await ask('SplitBlob', { blobDigest: whole.digest })
+  t.equal(chunkingFunction, REP_MAX_CDC)
+  t.ok(chunkDigests.every(({ sizeBytes }) => sizeBytes >= 1024 && sizeBytes < 2048))
+  const parts = await Promise.all(
+    Digest.parseAll(chunkDigests as never, whole.digest.function, 'x').map((one) => get(cas, one)),
+  )
+  t.ok(Buffer.concat(parts).equals(whole.bytes))
+})
+
+t.test('a list with a chunk that is larger than announced is cut again', async (t) => {
+  const { cas, ask } = await start(t)
+  const whole = randomBlob(MAX_BYTES * 5)
+  const halves = [whole.bytes.subarray(0, MAX_BYTES + 1), whole.bytes.subarray(MAX_BYTES + 1)].map((bytes) =>
+    blobOf(bytes),
+  )
+  for (const half of halves) await put(cas, half)
+  await ask('SpliceBlob', { blobDigest: whole.digest, chunkDigests: halves.map(({ digest }) => digest) })
+  const { chunkDigests, chunkingFunction } = await ask('SplitBlob', { blobDigest: whole.digest })
+  t.equal(chunkingFunction, FAST_CDC_2020)
+  t.ok(chunkDigests.length >= 5 && chunkDigests.every(({ sizeBytes }) => sizeBytes <= MAX_BYTES))
 })

@@ -1266,13 +1266,13 @@ export interface CasServiceOptions {
    */
   readonly cas_store: string
   /**
-   * Serve SplitBlob and SpliceBlob with FAST_CDC_2020 chunks, and announce them. Clients then transfer only the changed chunks of a large blob. For ten minutes after a SplitBlob answer the server touches its chunks every 30 seconds, so that a store evicts them only if it takes in more than its own size within 30 seconds. It does not touch stores that do not evict by use (object stores).
+   * Serve SplitBlob and SpliceBlob, and announce how blobs are cut. Clients then transfer only the changed chunks of a large blob. For ten minutes after a SplitBlob answer the server touches its chunks every 30 seconds, so that a store evicts them only if it takes in more than its own size within 30 seconds. It does not touch stores that do not evict by use (object stores).
    */
   readonly experimental_chunking?: Chunking
 }
 
 /**
- * Serve SplitBlob and SpliceBlob with FAST_CDC_2020 chunks, and announce them. Clients then transfer only the changed chunks of a large blob. For ten minutes after a SplitBlob answer the server touches its chunks every 30 seconds, so that a store evicts them only if it takes in more than its own size within 30 seconds. It does not touch stores that do not evict by use (object stores).
+ * Serve SplitBlob and SpliceBlob, and announce how blobs are cut. Clients then transfer only the changed chunks of a large blob. For ten minutes after a SplitBlob answer the server touches its chunks every 30 seconds, so that a store evicts them only if it takes in more than its own size within 30 seconds. It does not touch stores that do not evict by use (object stores).
  */
 export interface Chunking {
   /**
@@ -1280,9 +1280,21 @@ export interface Chunking {
    */
   readonly index_store?: string
   /**
-   * Target chunk size, from 1 KiB to 1 MiB. Chunks have a quarter of it to four times as much. Blobs of up to four times this size should not be chunked.
+   * How blobs are cut: `fast_cdc_2020`, which all clients have that chunk at all, or `rep_max_cdc`, whose chunks differ less in size and which Bazel has from 9.3 on. Cutting by it costs about three times the CPU. A change does not invalidate what is stored, but chunks cut the other way are not shared.
+   */
+  readonly chunking_function: 'fast_cdc_2020' | 'rep_max_cdc'
+  /**
+   * Target chunk size of `fast_cdc_2020`, from 1 KiB to 1 MiB. Chunks have a quarter of it to four times as much. Blobs of up to four times this size should not be chunked.
    */
   readonly avg_chunk_size_bytes: number
+  /**
+   * Smallest chunk of `rep_max_cdc`, from 1 KiB to 1 MiB. Chunks have less than twice that.
+   */
+  readonly min_chunk_size_bytes: number
+  /**
+   * How far `rep_max_cdc` looks for the best end of a chunk, at most 16 MiB. Default: eight times `min_chunk_size_bytes`.
+   */
+  readonly horizon_size_bytes?: number
   /**
    * Most chunks of a blob. A blob that would have more is neither split nor spliced.
    */

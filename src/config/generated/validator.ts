@@ -11546,7 +11546,7 @@ return errors === 0;
 validate224.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const schema102 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/services.json","title":"Services","description":"The services of a server; several may share its port.","type":"object","properties":{"cas":{"description":"Content addressable storage. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/cas.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/cas.json"},"x-also-called":["content_addressable_storage"]},"ac":{"description":"Action cache. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/ac.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/ac.json"},"x-also-called":["action_cache"]},"capabilities":{"description":"Capabilities. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/capabilities.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/capabilities.json"}},"execution":{"description":"Remote execution. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/execution.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/execution.json"},"x-also-called":["remote_execution"]},"bytestream":{"description":"ByteStream. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/bytestream.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/bytestream.json"},"properties":{"cas_stores":{"description":"Older form: store name by instance name, with the other settings beside it.","deprecated":true,"type":"object","additionalProperties":{"type":"string","x-names":"stores"}},"max_bytes_per_stream":{"$ref":"https://remexec.invalid/schema/service/bytestream.json#/properties/max_bytes_per_stream"},"persist_stream_on_disconnect_timeout_s":{"$ref":"https://remexec.invalid/schema/service/bytestream.json#/properties/persist_stream_on_disconnect_timeout_s"},"persist_stream_on_disconnect_timeout":{"$ref":"https://remexec.invalid/schema/service/bytestream.json#/properties/persist_stream_on_disconnect_timeout"},"max_decoding_message_size":{"description":"No longer used here: see `listener.http.max_decoding_message_size`.","deprecated":true,"x-ignored":true}},"x-shared-form":{"key":"cas_stores","field":"cas_store"},"x-also-called":["byte_stream"]},"fetch":{"description":"Remote Asset Fetch. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/fetch.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/fetch.json"},"x-also-called":["remote_asset_fetch"]},"push":{"description":"Remote Asset Push. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/push.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/push.json"},"x-also-called":["remote_asset_push"]},"http_cache":{"description":"Caches of build tools over HTTP. An array of entries with `path`, or an object by path.","type":["array","object"],"x-key":"path","items":{"$ref":"https://remexec.invalid/schema/service/http_cache.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/http_cache.json"}},"worker_api":{"$ref":"https://remexec.invalid/schema/service/worker_api.json"},"experimental_bep":{"$ref":"https://remexec.invalid/schema/service/experimental_bep.json"},"build_events":{"$ref":"https://remexec.invalid/schema/service/build_events.json"},"pages":{"$ref":"https://remexec.invalid/schema/service/pages.json"},"admin":{"$ref":"https://remexec.invalid/schema/service/admin.json"},"metrics":{"$ref":"https://remexec.invalid/schema/service/metrics.json"},"health":{"$ref":"https://remexec.invalid/schema/service/health.json"},"health_status":{"description":"Another spelling of `health`.","x-alias-of":"health","x-alias-is-fine":true,"$ref":"https://remexec.invalid/schema/service/health.json"},"experimental_prometheus":{"description":"No longer used.","deprecated":true,"x-ignored":true}},"additionalProperties":false};
-const schema103 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/cas.json","title":"cas","description":"Content addressable storage for one instance. ByteStream and Capabilities for the instance come with it.","type":"object","properties":{"instance_name":{"description":"The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`. `*` serves every name that has no entry of its own in this list.","type":"string","default":"","x-instance":true},"cas_store":{"description":"The store of its blobs.","type":"string","x-names":"stores"},"experimental_chunking":{"title":"Chunking","description":"Serve SplitBlob and SpliceBlob with FAST_CDC_2020 chunks, and announce them. Clients then transfer only the changed chunks of a large blob. For ten minutes after a SplitBlob answer the server touches its chunks every 30 seconds, so that a store evicts them only if it takes in more than its own size within 30 seconds. It does not touch stores that do not evict by use (object stores).","type":"object","properties":{"index_store":{"description":"The store of the chunk lists, so that a blob is split once; the chunks themselves go to `cas_store`. It must be a separate store. Without it each SplitBlob splits the blob again. The same holds if `cas_store` is a `grpc` store.","type":"string","x-names":"stores"},"avg_chunk_size_bytes":{"description":"Target chunk size, from 1 KiB to 1 MiB. Chunks have a quarter of it to four times as much. Blobs of up to four times this size should not be chunked.","type":["integer","string"],"x-value":"size","default":524288,"x-zero-is-default":true},"max_chunk_count":{"description":"Most chunks of a blob. A blob that would have more is neither split nor spliced.","type":["integer","string"],"x-value":"count","minimum":0,"default":50000,"x-zero-is-default":true}},"additionalProperties":false}},"additionalProperties":false,"x-lenient":"array","required":["cas_store"]};
+const schema103 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/cas.json","title":"cas","description":"Content addressable storage for one instance. ByteStream and Capabilities for the instance come with it.","type":"object","properties":{"instance_name":{"description":"The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`. `*` serves every name that has no entry of its own in this list.","type":"string","default":"","x-instance":true},"cas_store":{"description":"The store of its blobs.","type":"string","x-names":"stores"},"experimental_chunking":{"title":"Chunking","description":"Serve SplitBlob and SpliceBlob, and announce how blobs are cut. Clients then transfer only the changed chunks of a large blob. For ten minutes after a SplitBlob answer the server touches its chunks every 30 seconds, so that a store evicts them only if it takes in more than its own size within 30 seconds. It does not touch stores that do not evict by use (object stores).","type":"object","properties":{"index_store":{"description":"The store of the chunk lists, so that a blob is split once; the chunks themselves go to `cas_store`. It must be a separate store. Without it each SplitBlob splits the blob again. The same holds if `cas_store` is a `grpc` store.","type":"string","x-names":"stores"},"chunking_function":{"description":"How blobs are cut: `fast_cdc_2020`, which all clients have that chunk at all, or `rep_max_cdc`, whose chunks differ less in size and which Bazel has from 9.3 on. Cutting by it costs about three times the CPU. A change does not invalidate what is stored, but chunks cut the other way are not shared.","type":"string","enum":["fast_cdc_2020","rep_max_cdc"],"default":"fast_cdc_2020"},"avg_chunk_size_bytes":{"description":"Target chunk size of `fast_cdc_2020`, from 1 KiB to 1 MiB. Chunks have a quarter of it to four times as much. Blobs of up to four times this size should not be chunked.","type":["integer","string"],"x-value":"size","default":524288,"x-zero-is-default":true},"min_chunk_size_bytes":{"description":"Smallest chunk of `rep_max_cdc`, from 1 KiB to 1 MiB. Chunks have less than twice that.","type":["integer","string"],"x-value":"size","default":262144,"x-zero-is-default":true},"horizon_size_bytes":{"description":"How far `rep_max_cdc` looks for the best end of a chunk, at most 16 MiB. Default: eight times `min_chunk_size_bytes`.","type":["integer","string"],"x-value":"size","minimum":0,"maximum":16777216},"max_chunk_count":{"description":"Most chunks of a blob. A blob that would have more is neither split nor spliced.","type":["integer","string"],"x-value":"count","minimum":0,"default":50000,"x-zero-is-default":true}},"additionalProperties":false}},"additionalProperties":false,"x-lenient":"array","required":["cas_store"]};
 
 function validate229(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/service/cas.json" */;
@@ -11612,7 +11612,7 @@ if(data.experimental_chunking !== undefined){
 let data2 = data.experimental_chunking;
 if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
 for(const key1 in data2){
-if(!(((key1 === "index_store") || (key1 === "avg_chunk_size_bytes")) || (key1 === "max_chunk_count"))){
+if(!((((((key1 === "index_store") || (key1 === "chunking_function")) || (key1 === "avg_chunk_size_bytes")) || (key1 === "min_chunk_size_bytes")) || (key1 === "horizon_size_bytes")) || (key1 === "max_chunk_count"))){
 const err4 = {instancePath:instancePath+"/experimental_chunking",schemaPath:"#/properties/experimental_chunking/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema103.properties.experimental_chunking,data:data2};
 if(vErrors === null){
 vErrors = [err4];
@@ -11636,10 +11636,10 @@ vErrors.push(err5);
 errors++;
 }
 }
-if(data2.avg_chunk_size_bytes !== undefined){
-let data4 = data2.avg_chunk_size_bytes;
-if((!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))) && (typeof data4 !== "string")){
-const err6 = {instancePath:instancePath+"/experimental_chunking/avg_chunk_size_bytes",schemaPath:"#/properties/experimental_chunking/properties/avg_chunk_size_bytes/type",keyword:"type",params:{type: schema103.properties.experimental_chunking.properties.avg_chunk_size_bytes.type},message:"must be integer,string",schema:schema103.properties.experimental_chunking.properties.avg_chunk_size_bytes.type,parentSchema:schema103.properties.experimental_chunking.properties.avg_chunk_size_bytes,data:data4};
+if(data2.chunking_function !== undefined){
+let data4 = data2.chunking_function;
+if(typeof data4 !== "string"){
+const err6 = {instancePath:instancePath+"/experimental_chunking/chunking_function",schemaPath:"#/properties/experimental_chunking/properties/chunking_function/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema103.properties.experimental_chunking.properties.chunking_function.type,parentSchema:schema103.properties.experimental_chunking.properties.chunking_function,data:data4};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -11648,9 +11648,8 @@ vErrors.push(err6);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "size", data4, schema103.properties.experimental_chunking.properties.avg_chunk_size_bytes, instancePath+"/experimental_chunking/avg_chunk_size_bytes");
-if(reason0 !== undefined){
-const err7 = {instancePath:instancePath+"/experimental_chunking/avg_chunk_size_bytes",schemaPath:"#/properties/experimental_chunking/properties/avg_chunk_size_bytes/x-value",keyword:"x-value",params:{},message:reason0,schema:"size",parentSchema:schema103.properties.experimental_chunking.properties.avg_chunk_size_bytes,data:data4};
+if(!((data4 === "fast_cdc_2020") || (data4 === "rep_max_cdc"))){
+const err7 = {instancePath:instancePath+"/experimental_chunking/chunking_function",schemaPath:"#/properties/experimental_chunking/properties/chunking_function/enum",keyword:"enum",params:{allowedValues: schema103.properties.experimental_chunking.properties.chunking_function.enum},message:"must be equal to one of the allowed values",schema:schema103.properties.experimental_chunking.properties.chunking_function.enum,parentSchema:schema103.properties.experimental_chunking.properties.chunking_function,data:data4};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -11660,10 +11659,10 @@ vErrors.push(err7);
 errors++;
 }
 }
-if(data2.max_chunk_count !== undefined){
-let data5 = data2.max_chunk_count;
+if(data2.avg_chunk_size_bytes !== undefined){
+let data5 = data2.avg_chunk_size_bytes;
 if((!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))) && (typeof data5 !== "string")){
-const err8 = {instancePath:instancePath+"/experimental_chunking/max_chunk_count",schemaPath:"#/properties/experimental_chunking/properties/max_chunk_count/type",keyword:"type",params:{type: schema103.properties.experimental_chunking.properties.max_chunk_count.type},message:"must be integer,string",schema:schema103.properties.experimental_chunking.properties.max_chunk_count.type,parentSchema:schema103.properties.experimental_chunking.properties.max_chunk_count,data:data5};
+const err8 = {instancePath:instancePath+"/experimental_chunking/avg_chunk_size_bytes",schemaPath:"#/properties/experimental_chunking/properties/avg_chunk_size_bytes/type",keyword:"type",params:{type: schema103.properties.experimental_chunking.properties.avg_chunk_size_bytes.type},message:"must be integer,string",schema:schema103.properties.experimental_chunking.properties.avg_chunk_size_bytes.type,parentSchema:schema103.properties.experimental_chunking.properties.avg_chunk_size_bytes,data:data5};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -11672,9 +11671,9 @@ vErrors.push(err8);
 }
 errors++;
 }
-const reason1 = checkScalar.call(this, "count", data5, schema103.properties.experimental_chunking.properties.max_chunk_count, instancePath+"/experimental_chunking/max_chunk_count");
-if(reason1 !== undefined){
-const err9 = {instancePath:instancePath+"/experimental_chunking/max_chunk_count",schemaPath:"#/properties/experimental_chunking/properties/max_chunk_count/x-value",keyword:"x-value",params:{},message:reason1,schema:"count",parentSchema:schema103.properties.experimental_chunking.properties.max_chunk_count,data:data5};
+const reason0 = checkScalar.call(this, "size", data5, schema103.properties.experimental_chunking.properties.avg_chunk_size_bytes, instancePath+"/experimental_chunking/avg_chunk_size_bytes");
+if(reason0 !== undefined){
+const err9 = {instancePath:instancePath+"/experimental_chunking/avg_chunk_size_bytes",schemaPath:"#/properties/experimental_chunking/properties/avg_chunk_size_bytes/x-value",keyword:"x-value",params:{},message:reason0,schema:"size",parentSchema:schema103.properties.experimental_chunking.properties.avg_chunk_size_bytes,data:data5};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -11683,9 +11682,11 @@ vErrors.push(err9);
 }
 errors++;
 }
-if((typeof data5 == "number") && (isFinite(data5))){
-if(data5 < 0 || isNaN(data5)){
-const err10 = {instancePath:instancePath+"/experimental_chunking/max_chunk_count",schemaPath:"#/properties/experimental_chunking/properties/max_chunk_count/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema103.properties.experimental_chunking.properties.max_chunk_count,data:data5};
+}
+if(data2.min_chunk_size_bytes !== undefined){
+let data6 = data2.min_chunk_size_bytes;
+if((!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))) && (typeof data6 !== "string")){
+const err10 = {instancePath:instancePath+"/experimental_chunking/min_chunk_size_bytes",schemaPath:"#/properties/experimental_chunking/properties/min_chunk_size_bytes/type",keyword:"type",params:{type: schema103.properties.experimental_chunking.properties.min_chunk_size_bytes.type},message:"must be integer,string",schema:schema103.properties.experimental_chunking.properties.min_chunk_size_bytes.type,parentSchema:schema103.properties.experimental_chunking.properties.min_chunk_size_bytes,data:data6};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -11694,11 +11695,9 @@ vErrors.push(err10);
 }
 errors++;
 }
-}
-}
-}
-else {
-const err11 = {instancePath:instancePath+"/experimental_chunking",schemaPath:"#/properties/experimental_chunking/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema103.properties.experimental_chunking.type,parentSchema:schema103.properties.experimental_chunking,data:data2};
+const reason1 = checkScalar.call(this, "size", data6, schema103.properties.experimental_chunking.properties.min_chunk_size_bytes, instancePath+"/experimental_chunking/min_chunk_size_bytes");
+if(reason1 !== undefined){
+const err11 = {instancePath:instancePath+"/experimental_chunking/min_chunk_size_bytes",schemaPath:"#/properties/experimental_chunking/properties/min_chunk_size_bytes/x-value",keyword:"x-value",params:{},message:reason1,schema:"size",parentSchema:schema103.properties.experimental_chunking.properties.min_chunk_size_bytes,data:data6};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -11708,14 +11707,108 @@ vErrors.push(err11);
 errors++;
 }
 }
-}
-else {
-const err12 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema103.type,parentSchema:schema103,data};
+if(data2.horizon_size_bytes !== undefined){
+let data7 = data2.horizon_size_bytes;
+if((!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))) && (typeof data7 !== "string")){
+const err12 = {instancePath:instancePath+"/experimental_chunking/horizon_size_bytes",schemaPath:"#/properties/experimental_chunking/properties/horizon_size_bytes/type",keyword:"type",params:{type: schema103.properties.experimental_chunking.properties.horizon_size_bytes.type},message:"must be integer,string",schema:schema103.properties.experimental_chunking.properties.horizon_size_bytes.type,parentSchema:schema103.properties.experimental_chunking.properties.horizon_size_bytes,data:data7};
 if(vErrors === null){
 vErrors = [err12];
 }
 else {
 vErrors.push(err12);
+}
+errors++;
+}
+const reason2 = checkScalar.call(this, "size", data7, schema103.properties.experimental_chunking.properties.horizon_size_bytes, instancePath+"/experimental_chunking/horizon_size_bytes");
+if(reason2 !== undefined){
+const err13 = {instancePath:instancePath+"/experimental_chunking/horizon_size_bytes",schemaPath:"#/properties/experimental_chunking/properties/horizon_size_bytes/x-value",keyword:"x-value",params:{},message:reason2,schema:"size",parentSchema:schema103.properties.experimental_chunking.properties.horizon_size_bytes,data:data7};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+if((typeof data7 == "number") && (isFinite(data7))){
+if(data7 > 16777216 || isNaN(data7)){
+const err14 = {instancePath:instancePath+"/experimental_chunking/horizon_size_bytes",schemaPath:"#/properties/experimental_chunking/properties/horizon_size_bytes/maximum",keyword:"maximum",params:{comparison: "<=", limit: 16777216},message:"must be <= 16777216",schema:16777216,parentSchema:schema103.properties.experimental_chunking.properties.horizon_size_bytes,data:data7};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+if(data7 < 0 || isNaN(data7)){
+const err15 = {instancePath:instancePath+"/experimental_chunking/horizon_size_bytes",schemaPath:"#/properties/experimental_chunking/properties/horizon_size_bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema103.properties.experimental_chunking.properties.horizon_size_bytes,data:data7};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+}
+}
+if(data2.max_chunk_count !== undefined){
+let data8 = data2.max_chunk_count;
+if((!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))) && (typeof data8 !== "string")){
+const err16 = {instancePath:instancePath+"/experimental_chunking/max_chunk_count",schemaPath:"#/properties/experimental_chunking/properties/max_chunk_count/type",keyword:"type",params:{type: schema103.properties.experimental_chunking.properties.max_chunk_count.type},message:"must be integer,string",schema:schema103.properties.experimental_chunking.properties.max_chunk_count.type,parentSchema:schema103.properties.experimental_chunking.properties.max_chunk_count,data:data8};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+const reason3 = checkScalar.call(this, "count", data8, schema103.properties.experimental_chunking.properties.max_chunk_count, instancePath+"/experimental_chunking/max_chunk_count");
+if(reason3 !== undefined){
+const err17 = {instancePath:instancePath+"/experimental_chunking/max_chunk_count",schemaPath:"#/properties/experimental_chunking/properties/max_chunk_count/x-value",keyword:"x-value",params:{},message:reason3,schema:"count",parentSchema:schema103.properties.experimental_chunking.properties.max_chunk_count,data:data8};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+if((typeof data8 == "number") && (isFinite(data8))){
+if(data8 < 0 || isNaN(data8)){
+const err18 = {instancePath:instancePath+"/experimental_chunking/max_chunk_count",schemaPath:"#/properties/experimental_chunking/properties/max_chunk_count/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema103.properties.experimental_chunking.properties.max_chunk_count,data:data8};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+}
+}
+}
+else {
+const err19 = {instancePath:instancePath+"/experimental_chunking",schemaPath:"#/properties/experimental_chunking/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema103.properties.experimental_chunking.type,parentSchema:schema103.properties.experimental_chunking,data:data2};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
+}
+errors++;
+}
+}
+}
+else {
+const err20 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema103.type,parentSchema:schema103,data};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
 }
 errors++;
 }

@@ -218,14 +218,13 @@ const CHUNK_BYTES = { least: 1024, most: 1024 * 1024 }
 const lintChunking = ({ services }: ServerConfig, { config, findings, originOf }: LintContext): void => {
   for (const { cas_store, experimental_chunking: chunking } of services.cas.values()) {
     if (chunking === undefined) continue
-    const { index_store: index, avg_chunk_size_bytes: sizeBytes } = chunking
+    const { index_store: index } = chunking
     const path = originOf(chunking)
-    if (sizeBytes < CHUNK_BYTES.least || sizeBytes > CHUNK_BYTES.most) {
+    for (const key of ['avg_chunk_size_bytes', 'min_chunk_size_bytes'] as const) {
+      const sizeBytes = chunking[key]
+      if (sizeBytes >= CHUNK_BYTES.least && sizeBytes <= CHUNK_BYTES.most) continue
       const expected = `${CHUNK_BYTES.least} to ${CHUNK_BYTES.most} bytes`
-      findings.error([...path, 'avg_chunk_size_bytes'], 'REAPI allows no such size', {
-        found: String(sizeBytes),
-        expected,
-      })
+      findings.error([...path, key], 'REAPI allows no such size', { found: String(sizeBytes), expected })
     }
     const cas = storeBehind(config.stores, cas_store)
     if (index === undefined || cas === undefined || findings.isWrong([...path, 'index_store'])) continue

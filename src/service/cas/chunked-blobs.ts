@@ -3,9 +3,8 @@ import { isStatus, StatusError } from '../../base/status-error.js'
 import { type ChunkList, decodeChunkList, encodeChunkList, MAX_LIST_BYTES } from '../../content/chunk-list.js'
 import { ChunkWriter } from '../../content/chunk-writer.js'
 import type { Log } from '../../log/log.js'
-import { ChunkingFunction } from '../../proto/generated/build.bazel.remote.execution.v2.js'
+import type { Chunking } from '../../reapi/chunking.js'
 import type { Digest } from '../../reapi/digest.js'
-import type { FastCdc } from '../../reapi/fast-cdc.js'
 import type { Call } from '../../rpc/call.js'
 import { getBytes, missingOf, putBytes, type Store } from '../../store/contract/store.js'
 import { cutBlob } from '../../stream/chunking/cut-blob.js'
@@ -19,7 +18,7 @@ export interface ChunkingOptions {
    * each request splits anew.
    */
   readonly lists: Store | undefined
-  readonly cdc: FastCdc
+  readonly chunking: Chunking
   /** Blobs with more chunks are neither split nor spliced. */
   readonly maxChunkCount: number
   readonly clock: Clock
@@ -32,14 +31,14 @@ const SPLITS_WAITING = 1000
 
 /** Splits blobs of an instance into chunks, and remembers the chunk lists (REAPI, SplitBlob and SpliceBlob). */
 export class ChunkedBlobs {
-  readonly averageBytes: number
+  readonly chunking: Chunking
   readonly maxChunkCount: number
   readonly #options: ChunkingOptions
   readonly #kept: KeptChunks
   readonly #splitSlots = new Semaphore({ permits: SPLITS_AT_A_TIME, maxWaiting: SPLITS_WAITING })
 
   constructor(options: ChunkingOptions) {
-    this.averageBytes = options.cdc.sizes.normal
+    this.chunking = options.chunking
     this.maxChunkCount = options.maxChunkCount
     this.#options = options
     this.#kept = new KeptChunks(options)
@@ -54,10 +53,15 @@ export class ChunkedBlobs {
 
   async #presentList(digest: Digest, cas: Store, maxChunkCount: number, call: Call): Promise<ChunkList> {
     const known = await this.#known(digest, call)
-    if (known !== undefined && (await missingOf(cas, known.chunks, call)).length === 0) return known
+    // A client refuses chunks that are larger than announced: those of another server, or of sizes configured before.
+    const isRight = known?.chunks.every(({ sizeBytes }) => sizeBytes <= this.chunking.maxBytes)
+    if (known !== undefined && isRight && (await missingOf(cas, known.chunks, call)).length === 0) return known
     const end = await this.#splitSlots.acquire('a blob to be split', call.signal)
     try {
-      const list = { chunks: await this.#split(digest, cas, maxChunkCount, call), chunkingFunction: FAST_CDC_2020 }
+      const list = {
+        chunks: await this.#split(digest, cas, maxChunkCount, call),
+        chunkingFunction: this.chunking.function,
+      }
       await this.remember(digest, list, call)
       return list
     } finally {
@@ -97,12 +101,10 @@ export class ChunkedBlobs {
       if (writer.count === maxChunkCount) throw tooManyChunks(digest, maxChunkCount)
       await writer.add(chunk)
     }
-    await cutBlob(checked, this.#options.cdc, add, call.signal)
+    await cutBlob(checked, this.chunking, add, call.signal)
     return writer.end()
   }
 }
-
-const { FAST_CDC_2020 } = ChunkingFunction
 
 /** In REAPI, NOT_FOUND from SplitBlob means that there is no split information. */
 const tooManyChunks = ({ key }: Digest, maxChunkCount: number): StatusError =>

@@ -3,6 +3,7 @@ import { StatusError } from '../../../base/status-error.js'
 import type { DedupOptions } from '../../../config/config.js'
 import { sizeOfChunks } from '../../../content/chunk-list.js'
 import { ChunkWriter } from '../../../content/chunk-writer.js'
+import type { Chunking } from '../../../reapi/chunking.js'
 import type { Digest } from '../../../reapi/digest.js'
 import type { DigestBatch } from '../../../reapi/digest-batch.js'
 import { FastCdc } from '../../../reapi/fast-cdc.js'
@@ -21,7 +22,7 @@ import { type ChunkPart, partsBetween } from './parts.js'
 interface DedupParts {
   readonly index: Store
   readonly content: Store
-  readonly cdc: FastCdc
+  readonly chunking: Chunking
   readonly aheadCount: number
 }
 
@@ -62,9 +63,9 @@ class DedupStore extends BaseStore {
   }
 
   async put(digest: Digest, blob: Blob, call: Call): Promise<void> {
-    const { cdc, content } = this.#parts
+    const { chunking, content } = this.#parts
     const writer = new ChunkWriter(content, digest.function, call)
-    await cutBlob(blob, cdc, (chunk) => writer.add(chunk), call.signal)
+    await cutBlob(blob, chunking, (chunk) => writer.add(chunk), call.signal)
     await this.#index.put(digest, { chunks: await writer.end(), chunkingFunction: UNKNOWN }, call)
   }
 
@@ -100,9 +101,9 @@ const UNKNOWN = 0
 export const dedup: StoreKind<DedupOptions> = {
   promise: ({ index_store, content_store }, below) => leastOf([below.child(index_store), below.child(content_store)]),
   build: async (options, context) => {
-    const cdc = new FastCdc({ min: options.min_size, normal: options.normal_size, max: options.max_size })
+    const chunking = new FastCdc({ min: options.min_size, normal: options.normal_size, max: options.max_size })
     const index = await context.child(options.index_store, 'index_store')
     const content = await context.child(options.content_store, 'content_store')
-    return new DedupStore({ index, content, cdc, aheadCount: options.max_concurrent_fetch_per_get })
+    return new DedupStore({ index, content, chunking, aheadCount: options.max_concurrent_fetch_per_get })
   },
 }

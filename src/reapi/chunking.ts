@@ -1,0 +1,24 @@
+import type { CacheCapabilitiesInput, ChunkingFunction } from '../proto/generated/build.bazel.remote.execution.v2.js'
+
+/** A way to cut blobs into content-defined chunks. */
+export interface Chunking {
+  /** The name that REAPI has for it; `UNKNOWN` for other sizes than its own. */
+  readonly function: (typeof ChunkingFunction)[keyof typeof ChunkingFunction]
+  /** What clients need to know to cut alike; undefined if REAPI has no words for these sizes. */
+  readonly announced: Pick<CacheCapabilitiesInput, 'fastCdc2020Params' | 'repMaxCdcParams'> | undefined
+  /** The largest chunk. */
+  readonly maxBytes: number
+  /** How many bytes from the start of a chunk have to be there to find its end, unless the blob ends before. */
+  readonly windowBytes: number
+  /** Begins to cut one blob. */
+  cutter(): Cutter
+}
+
+/** Cuts one blob. */
+export interface Cutter {
+  /**
+   * Returns the end of the chunk that starts at `from`: the position after its last byte. The next chunk has to start
+   * there. `to` must be the end of the blob or at least `from + windowBytes`; with fewer bytes the result would be wrong.
+   */
+  cut(bytes: Uint8Array, from: number, to: number): number
+}

@@ -1,0 +1,209 @@
+import { StatusError } from '../base/status-error.js'
+import { ChunkingFunction } from '../proto/generated/build.bazel.remote.execution.v2.js'
+import type { Chunking, Cutter } from './chunking.js'
+import { gearTable } from './gear.js'
+
+/** REAPI RepMaxCdcParams. Chunks have from `minBytes` to twice that, without the end; only a whole blob is smaller. */
+export interface RepMaxSizes {
+  readonly minBytes: number
+  /** How far the best place for an end is looked for beyond the smallest one. */
+  readonly horizonBytes: number
+}
+
+/**
+ * REAPI's REP_MAX_CDC, as published by Ed Schouten ("Content-Defined Chunking with tight chunk size bounds", 2026): among
+ * the possible ends of a chunk the one with the greatest gear hash of the 64 bytes before it; as long as that makes a
+ * chunk of twice the smallest size or more, the same again for the bytes before that end.
+ */
+export class RepMaxCdc implements Chunking {
+  readonly function = ChunkingFunction.REP_MAX_CDC
+  readonly sizes: RepMaxSizes
+  readonly maxBytes: number
+  readonly windowBytes: number
+
+  /** Throws INVALID_ARGUMENT for invalid sizes. */
+  constructor(sizes: RepMaxSizes) {
+    const fault = repMaxFault(sizes)
+    if (fault !== undefined) throw new StatusError('INVALID_ARGUMENT', fault)
+    this.sizes = sizes
+    this.maxBytes = 2 * sizes.minBytes - 1
+    this.windowBytes = 2 * sizes.minBytes + sizes.horizonBytes
+  }
+
+  get announced(): Chunking['announced'] {
+    const { minBytes, horizonBytes } = this.sizes
+    return { repMaxCdcParams: { minChunkSizeBytes: minBytes, horizonSizeBytes: horizonBytes } }
+  }
+
+  cutter(): Cutter {
+    return new RepMaxCutter(this.sizes.minBytes | 0, this.windowBytes | 0)
+  }
+}
+
+/** Why these sizes are invalid; undefined if they are valid. A window is held in memory. */
+export const repMaxFault = ({ minBytes, horizonBytes }: RepMaxSizes): string | undefined => {
+  const isWithin = minBytes >= MIN_LEAST && minBytes <= MIN_MOST && horizonBytes >= 0
+  if (isWithin && horizonBytes <= HORIZON_MOST) return undefined
+  const expected = `a minimum from ${MIN_LEAST} to ${MIN_MOST} and a horizon of at most ${HORIZON_MOST}`
+  return `chunks cannot be cut with a minimum of ${minBytes} and a horizon of ${horizonBytes} bytes, expected ${expected}`
+}
+
+const HASHED_BYTES = 64
+const MIN_LEAST = HASHED_BYTES
+const MIN_MOST = 1024 * 1024
+const HORIZON_MOST = 16 * 1024 * 1024
+
+/** The greatest hash is kept for each block of so many positions. The ends of a search within blocks are hashed again. */
+const BLOCK = 4096
+
+/** The hash of a position is 64 bits in two words. Flipping their sign bits makes signed comparison that of unsigned ones. */
+const SIGN = 0x8000_0000 | 0
+
+const GEAR_LOW = Int32Array.from(gearTable(0, 32))
+const GEAR_HIGH = Int32Array.from(gearTable(32, 32))
+
+/** Positions are ends of chunks, counted from the start of the blob: the hash of one is that of the bytes before it. */
+class RepMaxCutter implements Cutter {
+  readonly #minBytes: number
+  readonly #windowBytes: number
+  readonly #blockCount: number
+  /** Of each block, by its number modulo their count: the greatest hash, and the first position that has it. */
+  readonly #high: Int32Array
+  readonly #low: Int32Array
+  readonly #at: Float64Array
+  /** Where the next chunk starts. */
+  #start = 0
+  /** The next position without a hash, and the hash of the one before it. */
+  #next = 0
+  #hashLow = 0
+  #hashHigh = 0
+  /** The greatest hash of the last search, flipped, and its position. */
+  #bestHigh = 0
+  #bestLow = 0
+  #best = 0
+
+  constructor(minBytes: number, windowBytes: number) {
+    this.#minBytes = minBytes
+    this.#windowBytes = windowBytes
+    this.#blockCount = Math.ceil(windowBytes / BLOCK) + 2
+    this.#high = new Int32Array(this.#blockCount)
+    this.#low = new Int32Array(this.#blockCount)
+    this.#at = new Float64Array(this.#blockCount)
+  }
+
+  cut(bytes: Uint8Array, from: number, to: number): number {
+    const sizeBytes = this.#sizeOfNext(bytes, from, Math.min(to - from, this.#windowBytes))
+    this.#start += sizeBytes
+    return from + sizeBytes
+  }
+
+  #sizeOfNext(bytes: Uint8Array, from: number, knownBytes: number): number {
+    const [start, min] = [this.#start, this.#minBytes]
+    if (knownBytes < 2 * min) return knownBytes
+    const index = from - start
+    const first = start + min
+    this.#hashUpTo(bytes, index, start + knownBytes - min)
+    let end = this.#greatest(bytes, index, first, start + knownBytes - min)
+    while (end - start >= 2 * min) end = this.#greatest(bytes, index, first, end - min)
+    return end - start
+  }
+
+  /** Hashes the positions up to `last`, which is one of this window. `index` is where `bytes` has position 0. */
+  #hashUpTo(bytes: Uint8Array, index: number, last: number): void {
+    while (this.#next <= last) {
+      const block = Math.floor(this.#next / BLOCK)
+      const isNew = this.#next % BLOCK === 0
+      const slot = block % this.#blockCount
+      this.#bestHigh = isNew ? SIGN : (this.#high[slot] as number)
+      this.#bestLow = isNew ? SIGN : (this.#low[slot] as number)
+      this.#best = isNew ? this.#next : (this.#at[slot] as number)
+      const end = Math.min(last, block * BLOCK + BLOCK - 1)
+      this.#scan(bytes, index, this.#next, end)
+      this.#next = end + 1
+      this.#high[slot] = this.#bestHigh
+      this.#low[slot] = this.#bestLow
+      this.#at[slot] = this.#best
+    }
+  }
+
+  /** The first position from `first` to `last` with the greatest hash. Both have been hashed. */
+  #greatest(bytes: Uint8Array, index: number, first: number, last: number): number {
+    const firstBlock = Math.ceil(first / BLOCK)
+    const endBlock = Math.floor((last + 1) / BLOCK)
+    const [low, high] = [this.#hashLow, this.#hashHigh]
+    this.#bestHigh = SIGN
+    this.#bestLow = SIGN
+    this.#best = first
+    if (firstBlock >= endBlock) this.#again(bytes, index, first, last)
+    else {
+      this.#again(bytes, index, first, firstBlock * BLOCK - 1)
+      for (let block = firstBlock; block < endBlock; block++) {
+        const slot = block % this.#blockCount
+        const blockHigh = this.#high[slot] as number
+        if (
+          blockHigh < this.#bestHigh ||
+          (blockHigh === this.#bestHigh && (this.#low[slot] as number) <= this.#bestLow)
+        )
+          continue
+        this.#bestHigh = blockHigh
+        this.#bestLow = this.#low[slot] as number
+        this.#best = this.#at[slot] as number
+      }
+      this.#again(bytes, index, endBlock * BLOCK, last)
+    }
+    this.#hashLow = low
+    this.#hashHigh = high
+    return this.#best
+  }
+
+  /** Hashes positions again, at least 64 behind the start of the window. */
+  #again(bytes: Uint8Array, index: number, first: number, last: number): void {
+    if (first > last) return
+    const [bestHigh, bestLow, best] = [this.#bestHigh, this.#bestLow, this.#best]
+    this.#hashLow = 0
+    this.#hashHigh = 0
+    this.#scan(bytes, index, first - HASHED_BYTES + 1, first - 1)
+    this.#bestHigh = bestHigh
+    this.#bestLow = bestLow
+    this.#best = best
+    this.#scan(bytes, index, first, last)
+  }
+
+  /**
+   * Hashes positions one after the other, and keeps the first greatest. A step doubles the hash and adds the gear value
+   * of the byte before the position. The carry of the low words is computed from their bits: a comparison of unsigned
+   * words makes V8 use doubles, at a third of the speed.
+   */
+  #scan(bytes: Uint8Array, index: number, first: number, last: number): void {
+    const gearLow = GEAR_LOW
+    const gearHigh = GEAR_HIGH
+    let low = this.#hashLow
+    let high = this.#hashHigh
+    let bestHigh = this.#bestHigh
+    let bestLow = this.#bestLow
+    let best = this.#best
+    // Nothing lies before position 0.
+    const from = index + Math.max(1, first)
+    const end = index + last
+    for (let at = from; at <= end; at++) {
+      const byte = bytes[at - 1] as number
+      const gear = gearLow[byte] as number
+      const doubled = low << 1
+      const sum = (doubled + gear) | 0
+      const carry = (low >>> 31) + (((doubled & gear) | ((doubled | gear) & ~sum)) >>> 31)
+      low = sum
+      high = ((high << 1) + (gearHigh[byte] as number) + carry) | 0
+      const flipped = high ^ SIGN
+      if (flipped >= bestHigh && (flipped > bestHigh || (low ^ SIGN) > bestLow)) {
+        bestHigh = flipped
+        bestLow = low ^ SIGN
+        best = at - index
+      }
+    }
+    this.#hashLow = low
+    this.#hashHigh = high
+    this.#bestHigh = bestHigh
+    this.#bestLow = bestLow
+    this.#best = best
+  }
+}
