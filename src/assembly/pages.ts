@@ -4,6 +4,7 @@ import type { ServerConfig } from '../config/config.js'
 import type { Route } from '../http/request.js'
 import { actionPages } from '../pages/actions/pages.js'
 import { buildPages } from '../pages/builds/pages.js'
+import { missPages } from '../pages/misses/pages.js'
 import type { Page } from '../pages/page.js'
 import { Site } from '../pages/site.js'
 import type { Digest } from '../reapi/digest.js'
@@ -38,6 +39,7 @@ export const pagesOf = (servers: readonly ServerConfig[], parts: Parts): readonl
   return [
     ...buildPages({ builds, records, casOf: (instance) => storesOf(instance)?.cas }),
     ...actionPages({ storesOf, requestsOf }),
+    ...missPages({ storesOf, records }),
   ]
 }
 

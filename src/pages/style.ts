@@ -18,6 +18,7 @@ h1 { font-size: 1.4rem; line-height: 1.3; margin: .25rem 0 .5rem; overflow-wrap:
 p { margin: .5rem 0; max-width: 60rem; } .dim, .none { color: var(--dim); } .small { font-size: .85rem; }
 code, pre, .mono { font: 13px/1.5 ui-monospace, monospace; } code { overflow-wrap: anywhere; }
 section.scrolled { overflow-x: auto; background: var(--card); border: 1px solid var(--line); border-radius: .4rem; margin: .25rem 0; max-height: 40rem; } section.scrolled pre { border: 0; margin: 0; overflow: visible; width: max-content; }
+del, ins { text-decoration: none; } del { color: var(--bad); } ins { color: var(--good); }
 summary { cursor: pointer; padding: .25rem 0; }
 pre { background: var(--card); border: 1px solid var(--line); border-radius: .4rem; padding: .7rem .9rem; margin: .25rem 0; overflow-x: auto; }
 .wide { overflow-x: auto; background: var(--card); border: 1px solid var(--line); border-radius: .5rem; }

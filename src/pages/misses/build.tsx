@@ -1,0 +1,163 @@
+import { countText, shareText } from '../../base/quantities.js'
+import type { ExplainedMiss } from '../../misses/cause.js'
+import { explain } from '../../misses/explain.js'
+import { type CauseGroup, groupByCause } from '../../misses/grouped.js'
+import { causeText } from '../../misses/words.js'
+import { boundedMap, LANES } from '../../work/bounded-map.js'
+import type { Page, Visit } from '../page.js'
+import { Note, Numbers, Time } from '../parts/small.js'
+import { type Column, Pager, paged, sorted, Table } from '../parts/table.js'
+import { BuildLink } from './cause.js'
+import type { MissSources } from './parts.js'
+
+/** More misses of a build are not explained: the causes of the first ones are those of most. */
+const MAX_EXPLAINED = 1000
+/** Of the inputs of each: enough for the first cause. */
+const MAX_CHANGES = 50
+
+interface Context {
+  readonly visit: Visit
+  readonly instance: string
+  readonly invocation: string
+}
+
+/** The misses of a build by cause. `?cause=` shows those of one. */
+export const buildMissesPage = (sources: MissSources): Page => ({
+  address: /^invocation\/(?<id>[^/]+)\/misses$/,
+  show: async (visit) => {
+    const instance = visit.query.get('instance') ?? ''
+    const invocation = visit.named['id'] ?? ''
+    const stores = sources.stores(visit, instance)
+    const history = sources.history(instance)
+    const requests = history.ofInvocation(invocation)
+    const misses = history.missesOf(invocation)
+    const evidence = sources.evidence(visit, stores, history, MAX_CHANGES)
+    const explained = await sources.inTurn(visit, () =>
+      boundedMap(misses.slice(0, MAX_EXPLAINED), LANES, (miss) => explain(miss, evidence)),
+    )
+    const groups = groupByCause(explained)
+    const hits = new Set(requests.filter(({ outcome }) => outcome === 'hit').map(({ action }) => action)).size
+    const context = { visit, instance, invocation }
+    const body = (
+      <>
+        <h1>Why did actions miss?</h1>
+        <p>
+          Build <BuildLink of={invocation} {...context} />
+        </p>
+        {requests.length === 0 ? (
+          <Note>
+            The server remembers no request of this build: it keeps the last ones only
+            {history.sinceMs !== undefined && (
+              <>
+                , which begin at <Time ms={history.sinceMs} />
+              </>
+            )}
+            .
+          </Note>
+        ) : (
+          <>
+            <Numbers
+              of={[
+                ['actions asked for', countText(hits + misses.length)],
+                ['misses', countText(misses.length)],
+                ['hits', shareText(hits, hits + misses.length)],
+              ]}
+            />
+            {misses.length > explained.length && (
+              <Note>{`The first ${countText(explained.length)} of ${countText(misses.length)} misses are explained.`}</Note>
+            )}
+            <Groups of={groups} total={explained.length} {...context} />
+            <Misses of={groups} {...context} />
+          </>
+        )}
+      </>
+    )
+    return { title: 'Why did actions miss?', body }
+  },
+})
+
+const Groups = ({
+  of,
+  total,
+  ...context
+}: Context & { readonly of: readonly CauseGroup[]; readonly total: number }) => {
+  const { visit } = context
+  const columns: readonly Column<CauseGroup>[] = [
+    {
+      head: 'Misses',
+      kind: 'number',
+      cell: ({ misses }) => `${countText(misses.length)} of ${countText(total)}`,
+    },
+    {
+      head: 'First cause',
+      kind: 'name',
+      cell: ({ text, isConsequence }) => (
+        <>
+          <a href={visit.here({ cause: text, page: undefined })}>{text}</a>
+          {isConsequence && <span class="dim"> (a consequence of other misses)</span>}
+        </>
+      ),
+    },
+    {
+      head: 'Compared with',
+      kind: 'text',
+      cell: ({ earlierInvocation }) =>
+        earlierInvocation === '' ? '–' : <BuildLink {...context} of={earlierInvocation} />,
+    },
+  ]
+  return <Table caption="Misses by cause" columns={columns} rows={of} none="This build had no misses." />
+}
+
+interface Row {
+  readonly text: string
+  readonly explained: ExplainedMiss
+}
+
+const Misses = ({ of: groups, visit, instance, invocation }: Context & { readonly of: readonly CauseGroup[] }) => {
+  const asked = visit.query.get('cause')
+  const shown = groups.filter(({ text }) => asked === null || text === asked)
+  const rows = shown.flatMap(({ misses }) =>
+    misses.map((explained): Row => ({ explained, text: causeText(explained.cause) })),
+  )
+  const columns: readonly Column<Row>[] = [
+    {
+      head: 'Target',
+      kind: 'name',
+      cell: ({ explained: { miss, outputs } }) => (
+        <a href={visit.to('miss', { instance, invocation, action: miss.action })}>
+          {miss.target || outputs[0] || miss.action.slice(0, 12)}
+        </a>
+      ),
+      sort: 'target',
+      by: ({ explained: { miss } }) => miss.target,
+    },
+    {
+      head: 'Mnemonic',
+      cell: ({ explained: { miss } }) => miss.mnemonic,
+      sort: 'mnemonic',
+      by: ({ explained: { miss } }) => miss.mnemonic,
+    },
+    { head: 'First output', kind: 'text', cell: ({ explained: { outputs } }) => outputs[0] ?? '–' },
+    { head: 'First cause', kind: 'text', cell: ({ text }) => text, sort: 'cause', by: ({ text }) => text },
+    {
+      head: 'Asked',
+      cell: ({ explained: { miss } }) => <Time ms={miss.timeMs} />,
+      sort: 'asked',
+      by: ({ explained: { miss } }) => miss.timeMs,
+    },
+  ]
+  const { rows: inOrder, sorting } = sorted(rows, columns, visit, 'asked')
+  const page = paged(inOrder, visit)
+  return rows.length === 0 ? null : (
+    <>
+      <h2>{asked === null ? 'All misses' : `Misses: ${asked}`}</h2>
+      {asked !== null && (
+        <p>
+          <a href={visit.here({ cause: undefined, page: undefined })}>All misses</a>
+        </p>
+      )}
+      <Table caption={`${countText(rows.length)} misses`} none="" {...{ columns, rows: page.rows, visit, sorting }} />
+      <Pager of={page} visit={visit} />
+    </>
+  )
+}
