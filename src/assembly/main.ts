@@ -42,7 +42,7 @@ import { Instances } from './instances.js'
 import { limitsOf } from './listener-limits.js'
 import { type LogOutput, Observation } from './observation.js'
 import { warnOfOtherFolders } from './other-folders.js'
-import { ofPeople, openSite, pagesOf, STATUS_ADDRESS } from './pages.js'
+import { linkOfActions, ofPeople, openSite, pagesOf, STATUS_ADDRESS } from './pages.js'
 import { needRestart } from './reload.js'
 import { type Parts, resultsOf, serviceNamesOf, servicesOf, type WorkerFacts } from './services.js'
 import { LentStoresByKey, leavesResultsTo, startWorker, type WorkerContext } from './workers.js'
@@ -160,6 +160,7 @@ const start = async (
     lentStores: (key: string) => lentStores.of(key),
     trees: { ofGetTree: new DirectoryTrees(), ofActions: new DirectoryTrees() },
     ...{ uploads, invocations, records, clock, log, ledger },
+    linkOf: linkOfActions(config.servers),
     builds: await openBuilds(config, { resources, clock, log }),
     atClose: (name: string, close: () => Promise<void>) => resources.add(name, close),
   }

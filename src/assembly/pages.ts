@@ -2,6 +2,7 @@ import type { Clock } from '../base/clock.js'
 import { version } from '../base/version.js'
 import type { ServerConfig } from '../config/config.js'
 import type { Route } from '../http/request.js'
+import { addressOf } from '../pages/actions/address.js'
 import { actionPages } from '../pages/actions/pages.js'
 import { buildPages } from '../pages/builds/pages.js'
 import { missPages } from '../pages/misses/pages.js'
@@ -9,6 +10,7 @@ import type { Page } from '../pages/page.js'
 import { Site } from '../pages/site.js'
 import type { Digest } from '../reapi/digest.js'
 import type { RequestRecord } from '../rpc/request-records.js'
+import type { LinkOf } from '../service/execution/operation-message.js'
 import { pageStores } from './page-stores.js'
 import type { Parts } from './services.js'
 
@@ -41,6 +43,16 @@ export const pagesOf = (servers: readonly ServerConfig[], parts: Parts): readonl
     ...actionPages({ storesOf, requestsOf }),
     ...missPages({ storesOf, records }),
   ]
+}
+
+/** The address of the page of an action, for messages to clients: on the first server that says how people reach it. */
+export const linkOfActions = (servers: readonly ServerConfig[]): LinkOf | undefined => {
+  const [home] = servers.flatMap(({ services: { pages } }) =>
+    pages?.address === undefined ? [] : [`${pages.address}${pages.path.replace(/\/$/, '')}`],
+  )
+  if (home === undefined) return undefined
+  return (instance, action) =>
+    `${home}/${addressOf(instance, 'action', action).split('/').map(encodeURIComponent).join('/')}`
 }
 
 /** A route for operators that browsers use: those who logged in by the form of the pages may use it too. */

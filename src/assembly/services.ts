@@ -29,6 +29,7 @@ import {
 import { type CasOptions, FAULT_RATION } from '../service/cas/options.js'
 import { casService } from '../service/cas/service.js'
 import type { ExecutionInstance, ExecutionOptions } from '../service/execution/instance.js'
+import type { LinkOf } from '../service/execution/operation-message.js'
 import { type ResultStores, StoredResults } from '../service/execution/results.js'
 import { executionService } from '../service/execution/service.js'
 import { HashSizes, NotedResults } from '../service/http-cache/hash-sizes.js'
@@ -66,6 +67,8 @@ export interface Parts {
   readonly invocations: Invocations
   /** The last requests about actions. */
   readonly records: RequestRecords
+  /** The address of the page of an action, if a server has pages with an address. */
+  readonly linkOf: LinkOf | undefined
   /** Kept invocations, if a server takes build events. */
   readonly builds: Builds | undefined
   readonly ledger: Ledger
@@ -115,6 +118,7 @@ export const servicesOf = (server: ServerConfig, parts: Parts): Service[] => {
     trees: parts.trees.ofActions,
     clock: parts.clock,
     log: parts.log,
+    linkOf: parts.linkOf,
   }
   const casOptions: CasOptions = {
     instances: cas,

@@ -36,3 +36,6 @@ export const shareText = (part: number, whole: number): string =>
   whole === 0 ? '–' : `${((100 * part) / whole).toFixed(1)} %`
 
 export const countText = (count: number): string => count.toLocaleString('en-US')
+
+/** `1 step`, `2 steps`. */
+export const counted = (count: number, noun: string): string => `${countText(count)} ${noun}${count === 1 ? '' : 's'}`

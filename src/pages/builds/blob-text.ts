@@ -6,6 +6,7 @@ import type { Digest } from '../../reapi/digest.js'
 import { digestFunctions } from '../../reapi/digest-function.js'
 import { blobDigest, parseReadName } from '../../reapi/resource-name.js'
 import type { Store } from '../../store/contract/store.js'
+import { addressOf } from '../actions/address.js'
 import type { Visit } from '../page.js'
 
 /** The CAS of an instance; undefined if no server has one. */
@@ -43,11 +44,8 @@ export const blobOf = ({ uri }: Pick<FileRef, 'uri'>): NamedBlob | undefined => 
 }
 
 /** The address of the page of a file. */
-export const fileAddress = ({ instance, digest }: NamedBlob, name: string): string => {
-  const file = name.split('/').at(-1) || 'file'
-  const prefix = instance === '' ? '' : `${instance}/`
-  return `${prefix}blobs/${digest.function.name.toLowerCase()}/file/${digest.hash}-${digest.sizeBytes}/${file}`
-}
+export const fileAddress = ({ instance, digest }: NamedBlob, name: string): string =>
+  addressOf(instance, 'file', digest, name.split('/').at(-1) || 'file')
 
 /** The last bytes of a file, if the reader may read the CAS that has it. */
 export const textOf = async (file: FileRef, visit: Visit, casOf: CasOf, hidden: Hide): Promise<ShownText> => {

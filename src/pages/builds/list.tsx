@@ -1,4 +1,4 @@
-import { countText, shareText } from '../../base/quantities.js'
+import { counted, countText, shareText } from '../../base/quantities.js'
 import type { Page, Visit } from '../page.js'
 import { Said } from '../parts/said.js'
 import { Ago, Duration, Mark } from '../parts/small.js'
@@ -91,8 +91,8 @@ export const listPage = (rowsFor: (visit: Visit) => readonly BuildRow[]): Page =
     const page = paged(rows, visit)
     const caption =
       rows.length === all.length
-        ? `${countText(all.length)} builds`
-        : `${countText(rows.length)} of ${countText(all.length)} builds`
+        ? counted(all.length, 'build')
+        : `${countText(rows.length)} of ${counted(all.length, 'build')}`
     const none =
       all.length === 0
         ? 'No builds yet. Bazel sends them with --bes_backend; the requests of other clients appear by themselves.'

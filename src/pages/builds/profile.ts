@@ -16,7 +16,7 @@ export interface Work {
 }
 
 export interface Profile {
-  /** The threads with work, the busiest first, and their names. */
+  /** The threads with work and their names: the critical path, then the busiest. */
   readonly lanes: readonly { readonly id: number; readonly name: string }[]
   readonly works: readonly Work[]
   readonly endMs: number
@@ -29,6 +29,8 @@ const MAX_PLAIN_BYTES = 128 * 1024 * 1024
 const MAX_LANES = 32
 const MAX_WORKS = 1500
 const MAX_NAME = 200
+/** The thread that Bazel invents for the critical path. */
+const CRITICAL = 'Critical Path'
 
 /** The profile of a build, if it was uploaded to a CAS that the reader may read; otherwise why there is none. */
 export const profileOf = async (file: FileRef, visit: Visit, casOf: CasOf): Promise<Profile | string> => {
@@ -86,9 +88,10 @@ export const profileIn = (content: unknown): Profile | undefined => {
   const busyMs = new Map<number, number>()
   for (const { lane, tookMs } of works) busyMs.set(lane, (busyMs.get(lane) ?? 0) + tookMs)
   const lanes = [...busyMs]
-    .sort((a, b) => b[1] - a[1])
+    .map(([id, ms]) => ({ id, ms, name: names.get(id) ?? `thread ${id}` }))
+    .sort((a, b) => Number(b.name === CRITICAL) - Number(a.name === CRITICAL) || b.ms - a.ms)
     .slice(0, MAX_LANES)
-    .map(([id]) => ({ id, name: names.get(id) ?? `thread ${id}` }))
+    .map(({ id, name }) => ({ id, name }))
   const shownLanes = new Set(lanes.map(({ id }) => id))
   const shown = works
     .filter(({ lane }) => shownLanes.has(lane))

@@ -9,6 +9,7 @@ import {
   ExecutionStage,
 } from '../../proto/generated/build.bazel.remote.execution.v2.js'
 import { timestampOf } from '../../proto/time.js'
+import type { Digest } from '../../reapi/digest.js'
 import { withoutOrigin } from '../../reapi/result-origin.js'
 import type { RpcCall } from '../../rpc/rpc.js'
 import type { OperationState, Outcome, Progress } from '../../scheduler/scheduler.js'
@@ -25,17 +26,23 @@ export type OperationMessage = Input<'google.longrunning.Operation'>
  * The protocol message of an operation. Failures are in ExecuteResponse.status; Operation.error is never set (REAPI).
  */
 export const operationMessage = (state: OperationState, reader: Reader): OperationMessage =>
-  messageOf(state, state.outcome && executeResponse(state.outcome, reader))
+  messageOf(state, state.outcome && executeResponse(state, state.outcome, reader))
 
 /** The permissions of the client that reads an operation. */
 export interface Reader {
   /** Whether the client may see the origins of results. */
   readonly seesOrigins: boolean
+  /** The address of the page of an action, for messages about failures; undefined if there is none. */
+  readonly linkOf?: LinkOf | undefined
 }
 
-export const readerOf = ({ visitor }: Pick<RpcCall, 'visitor'>, instanceName: string): Reader => ({
-  seesOrigins: visitor?.maySeeOrigins(instanceName) ?? true,
-})
+export type LinkOf = (instanceName: string, action: Digest) => string
+
+export const readerOf = (
+  { visitor }: Pick<RpcCall, 'visitor'>,
+  instanceName: string,
+  linkOf?: LinkOf | undefined,
+): Reader => ({ seesOrigins: visitor?.maySeeOrigins(instanceName) ?? true, linkOf })
 
 export interface Inlining extends InlineContext {
   readonly hints: InlineHints
@@ -54,7 +61,7 @@ export const inlinedOperationMessage = async (
   if (outcome === undefined || 'error' in outcome || outcome.response.result === null)
     return operationMessage(state, reader)
   const result = await inlined(outcome.response.result, state, inlining)
-  return messageOf(state, { ...executeResponse(outcome, reader), result: shown(result, reader) })
+  return messageOf(state, { ...executeResponse(state, outcome, reader), result: shown(result, reader) })
 }
 
 const messageOf = (state: OperationState, response: ExecuteResponseInput | undefined): OperationMessage => {
@@ -83,11 +90,20 @@ const partial = (progress: Progress): Input<'build.bazel.remote.execution.v2.Exe
   return { queuedTimestamp, auxiliaryMetadata: [pack(progressCodec, operationProgress)] }
 }
 
-const executeResponse = (outcome: Outcome, reader: Reader): ExecuteResponseInput => {
-  if ('error' in outcome) return { status: statusOf(outcome.error), message: outcome.error.message }
+const executeResponse = (state: OperationState, outcome: Outcome, reader: Reader): ExecuteResponseInput => {
+  if ('error' in outcome) {
+    const { error } = outcome
+    return { status: statusOf(error), message: withLink(error.message, state, reader) }
+  }
   const { result, cachedResult, status, serverLogs, message } = outcome.response
-  return { result: result && shown(result, reader), cachedResult, status, serverLogs, message }
+  const hasFailed = (status?.code ?? 0) !== 0 || (result?.exitCode ?? 0) !== 0
+  const shownMessage = hasFailed ? withLink(message, state, reader) : message
+  return { result: result && shown(result, reader), cachedResult, status, serverLogs, message: shownMessage }
 }
+
+/** Bazel shows the message of an action that failed. */
+const withLink = (message: string, { instanceName, actionDigest }: OperationState, { linkOf }: Reader): string =>
+  linkOf === undefined ? message : `${message === '' ? '' : `${message}\n`}${linkOf(instanceName, actionDigest)}`
 
 /**
  * Adds empty execution_metadata if it is absent, as in results uploaded by clients. Buck2 fails on results without it.

@@ -47,7 +47,7 @@ const execute = (options: ExecutionOptions) => {
     const states = instance.scheduler.watch(name, call.signal)
     const maxBytes = options.maxResponseBytes - ENVELOPE_BYTES
     const inlining = { hints: request, cas: instance.cas, call, maxBytes }
-    const reader = readerOf(rpc, request.instanceName)
+    const reader = readerOf(rpc, request.instanceName, options.linkOf)
     let isLinked = false
     for await (const state of states) {
       if (state.joined !== undefined && !isLinked) call.span?.link(state.joined)
@@ -108,7 +108,7 @@ const waitExecution =
   (options: ExecutionOptions) =>
   async ({ name }: WaitExecutionRequest, rpc: RpcCall, responses: Writable): Promise<void> => {
     for await (const state of schedulerOf(options, name).watch(name, rpc.signal))
-      await send(responses, operationMessage(state, readerOf(rpc, state.instanceName)))
+      await send(responses, operationMessage(state, readerOf(rpc, state.instanceName, options.linkOf)))
   }
 
 const orMissing = async (prepared: Promise<PreparedAction>): Promise<PreparedAction | StatusError> => {

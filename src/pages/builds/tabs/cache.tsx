@@ -1,6 +1,7 @@
-import { countText, shareText } from '../../../base/quantities.js'
+import { counted, countText, shareText } from '../../../base/quantities.js'
 import { Digest } from '../../../reapi/digest.js'
 import type { RequestRecord } from '../../../rpc/request-records.js'
+import { addressOf } from '../../actions/address.js'
 import { Said } from '../../parts/said.js'
 import { Ago, Mark, Numbers, Size, type Tone } from '../../parts/small.js'
 import { type Column, Pager, paged, sorted, Table } from '../../parts/table.js'
@@ -10,7 +11,7 @@ type Outcome = RequestRecord['outcome']
 
 const TONES: Readonly<Partial<Record<Outcome, Tone>>> = { hit: 'good', miss: 'warn', failed: 'bad' }
 
-const columnsOf = ({ visit, instance }: Seen): readonly Column<RequestRecord>[] => [
+const columnsOf = ({ visit }: Seen): readonly Column<RequestRecord>[] => [
   {
     head: 'Outcome',
     cell: ({ outcome }) => <Mark tone={TONES[outcome] ?? 'dim'}>{outcome}</Mark>,
@@ -35,7 +36,7 @@ const columnsOf = ({ visit, instance }: Seen): readonly Column<RequestRecord>[] 
     kind: 'text',
     cell: ({ reason, output }) => <Said text={[reason, output].filter(Boolean).join(': ')} />,
   },
-  { head: 'Action', cell: ({ action }) => <ActionLink action={action} visit={visit} instance={instance} /> },
+  { head: 'Action', cell: ({ action, instance }) => <ActionLink {...{ action, visit, instance }} /> },
   {
     head: 'Result',
     kind: 'number',
@@ -56,10 +57,8 @@ const SHOWN_DIGITS = 12
 const ActionLink = ({ action, visit, instance }: Pick<Seen, 'visit' | 'instance'> & { readonly action: string }) => {
   const digest = Digest.ofKey(action)
   if (digest === undefined) return <Said text={action} max={SHOWN_DIGITS} />
-  const prefix = instance === '' ? '' : `${instance}/`
-  const address = `${prefix}blobs/${digest.function.name.toLowerCase()}/action/${digest.hash}-${digest.sizeBytes}/`
   return (
-    <a href={visit.to(address)}>
+    <a href={visit.to(addressOf(instance, 'action', digest))}>
       <code>{digest.hash.slice(0, SHOWN_DIGITS)}</code>
     </a>
   )
@@ -146,7 +145,7 @@ export const cacheTab: InvocationTab = {
           ))}
         </nav>
         <Table
-          caption={`${countText(wanted.length)} requests about actions, of those that are still remembered`}
+          caption={`${counted(wanted.length, 'request')} about actions, of those that are still remembered`}
           {...{ columns, rows: page.rows, none: GONE, visit, sorting }}
         />
         <Pager of={page} visit={visit} />

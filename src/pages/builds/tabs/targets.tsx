@@ -1,4 +1,4 @@
-import { countText } from '../../../base/quantities.js'
+import { counted, countText } from '../../../base/quantities.js'
 import type { Target, TargetState } from '../../../builds/detail/details.js'
 import { Said } from '../../parts/said.js'
 import { Mark, Note, type Tone } from '../../parts/small.js'
@@ -40,7 +40,7 @@ export const targetsTab: InvocationTab = {
         {beyond > 0 && <Note tone="warn">{`${countText(beyond)} more targets are not listed.`}</Note>}
         <FilterForm visit={visit} label="Target" />
         <Table
-          caption={`${countText(found.length)} targets`}
+          caption={counted(found.length, 'target')}
           {...{ columns: COLUMNS, rows: page.rows, none: 'No target is known.', visit, sorting }}
         />
         <Pager of={page} visit={visit} />

@@ -1,4 +1,4 @@
-import { countText } from '../../../base/quantities.js'
+import { counted, countText } from '../../../base/quantities.js'
 import type { Test, TestAttempt } from '../../../builds/detail/details.js'
 import { Said } from '../../parts/said.js'
 import { Duration, durationText, Mark, Note, type Tone } from '../../parts/small.js'
@@ -105,7 +105,7 @@ export const testsTab: InvocationTab = {
         {beyond > 0 && <Note tone="warn">{`${countText(beyond)} more results are not listed.`}</Note>}
         <FilterForm visit={visit} label="Test" />
         <Table
-          caption={`${countText(found.length)} tests`}
+          caption={counted(found.length, 'test')}
           {...{ columns, rows: page.rows, none: 'The build ran no tests.', visit, sorting }}
         />
         <Pager of={page} visit={visit} />

@@ -1,4 +1,4 @@
-import { countText } from '../../../base/quantities.js'
+import { counted, countText } from '../../../base/quantities.js'
 import { Said, saidText } from '../../parts/said.js'
 import { durationText, Facts } from '../../parts/small.js'
 import { type Column, Table } from '../../parts/table.js'
@@ -8,8 +8,11 @@ import type { InvocationTab } from '../invocation.js'
 import { type Profile, profileOf, type Work } from '../profile.js'
 
 const WIDTH = 1000
+const MAX_THREAD = 28
 const ROW = 22
-const MAX_LISTED = 50
+const MAX_LISTED = 20
+/** Of the names of threads, left of their work. */
+const NAMES = 190
 /** Below this share of the whole a bar would be thinner than half a pixel. */
 const LEAST_WIDTH = 0.5
 
@@ -42,7 +45,7 @@ export const timingTab: InvocationTab = {
           <>
             <p class="dim">No build with these actions is faster than these steps one after the other.</p>
             <PathPicture steps={steps} />
-            <Table caption={`${countText(steps.length)} steps`} columns={STEP_COLUMNS} rows={steps} none="" />
+            <Table caption={counted(steps.length, 'step')} columns={STEP_COLUMNS} rows={steps} none="" />
           </>
         )}
         <h2>Profile</h2>
@@ -120,7 +123,7 @@ const PathPicture = ({ steps }: { readonly steps: readonly Step[] }) => {
 const ProfilePicture = ({ profile: { lanes, works, endMs } }: { readonly profile: Profile }) => {
   const rows = new Map(lanes.map(({ id }, at) => [id, at]))
   const height = lanes.length * ROW + 20
-  const x = (ms: number): number => round((WIDTH * ms) / (endMs || 1))
+  const wide = (ms: number): number => round(((WIDTH - NAMES) * ms) / (endMs || 1))
   return (
     <svg
       class="picture"
@@ -130,21 +133,21 @@ const ProfilePicture = ({ profile: { lanes, works, endMs } }: { readonly profile
     >
       {lanes.map(({ name }, at) => (
         <text x="0" y={at * ROW + 15} class="lane">
-          {saidText(name)}
+          {saidText(name.length > MAX_THREAD ? `${name.slice(0, MAX_THREAD)}…` : name)}
         </text>
       ))}
       {works.map(({ lane, name, kind, fromMs, tookMs }) => (
         <rect
           class={`k${kindOf(kind)}`}
-          x={x(fromMs)}
+          x={round(NAMES + wide(fromMs))}
           y={(rows.get(lane) ?? 0) * ROW + 2}
-          width={Math.max(LEAST_WIDTH, x(tookMs))}
+          width={Math.max(LEAST_WIDTH, wide(tookMs))}
           height={ROW - 4}
         >
           <title>{saidText(`${durationText(tookMs)} from ${durationText(fromMs)}: ${name} (${kind})`)}</title>
         </rect>
       ))}
-      <text x="0" y={height - 4}>
+      <text x={NAMES} y={height - 4}>
         0 s
       </text>
       <text x={WIDTH} y={height - 4} text-anchor="end">

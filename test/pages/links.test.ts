@@ -1,0 +1,85 @@
+/** Links from what clients are told to the pages: they lead to a page that is there. */
+import { Metadata } from '@grpc/grpc-js'
+import t from 'tap'
+import { codec } from '../../src/proto/codec.js'
+import { REQUEST_METADATA } from '../../src/proto/request-metadata.js'
+import { buildAction, EXECUTION, FakeWorker, Reader, responseOf } from '../service/execution-harness.js'
+import { AC, CAS, wire } from '../service/harness.js'
+import { rowsIn, startPages, textIn } from './harness.js'
+
+const metadataOf = (invocation: string, target: string): Metadata => {
+  const metadata = new Metadata()
+  const bytes = codec('build.bazel.remote.execution.v2.RequestMetadata').encode({
+    ...{ toolInvocationId: invocation, targetId: target, actionMnemonic: 'Genrule' },
+  })
+  metadata.set(REQUEST_METADATA, bytes)
+  return metadata
+}
+
+t.test('the message of a failed action ends with a link to its page, that of another one has none', async (t) => {
+  const { client, clock, get } = await startPages(t, { pages: { address: 'https://builds.example', path: '/see' } })
+  const worker = await new FakeWorker(client, clock).hello()
+  for (const [exitCode, code] of [
+    [3, 0],
+    [0, 0],
+    [0, 4],
+  ] as const) {
+    const { action, command, root, digest } = buildAction({ command: { arguments: ['run', `${exitCode} ${code}`] } })
+    await client.unary(`${CAS}/BatchUpdateBlobs`, {
+      instanceName: 'main',
+      requests: [action, command, root].map((blob) => ({ digest: wire(blob.digest), data: blob.bytes })),
+    }).response
+    const stream = new Reader(
+      client.serverStream(`${EXECUTION}/Execute`, { instanceName: 'main', actionDigest: wire(digest) }),
+    )
+    worker.report(await worker.start(), {
+      executeResponse: { result: { exitCode }, status: { code }, message: 'said' },
+    })
+    const { message } = responseOf((await stream.rest()).at(-1))
+    if (exitCode === 0 && code === 0) {
+      t.equal(message, 'said')
+      continue
+    }
+    const link = `/see/main/blobs/sha256/action/${digest.hash}-${digest.sizeBytes}/`
+    t.equal(message, `said\nhttps://builds.example${link}`)
+    const { answer, text } = await get(link)
+    t.equal(answer.status, 200)
+    t.match(textIn(text), `${exitCode} ${code}`)
+  }
+})
+
+t.test('a client without build events is in the list by its requests, and leads to its actions', async (t) => {
+  const { client, get } = await startPages(t)
+  const { digest } = buildAction()
+  const asked = { instanceName: 'main', actionDigest: wire(digest) }
+  const metadata = metadataOf('cache-only-build', '//a:b')
+  await t.rejects(client.unary(`${AC}/GetActionResult`, asked, { metadata }).response)
+  await client.unary(`${AC}/UpdateActionResult`, { ...asked, actionResult: { exitCode: 0 } }, { metadata }).response
+  await client.unary(`${AC}/GetActionResult`, asked, { metadata }).response
+  t.match(rowsIn((await get('/')).text)[1], [
+    '○ cache only',
+    'cache-only-build',
+    /ago/,
+    /.*/,
+    '',
+    '',
+    '–',
+    '–',
+    '50.0 %',
+  ])
+  const page = await get('/invocation/cache-only-build')
+  t.match(textIn(page.text), 'Invocation cache-only-build in instance main')
+  t.notMatch(page.text, '/targets')
+  const cache = await get('/invocation/cache-only-build/cache')
+  const rows = rowsIn(cache.text).filter(([, target]) => target === '//a:b')
+  t.same(
+    rows.map(([outcome, , mnemonic, why]) => [outcome, mnemonic, why]),
+    [
+      ['hit', 'Genrule', ''],
+      ['written', 'Genrule', ''],
+      ['miss', 'Genrule', 'absent'],
+    ],
+  )
+  t.match(cache.text, `href="/main/blobs/sha256/action/${digest.hash}-${digest.sizeBytes}/"`)
+  t.equal((await get('/invocation/another')).answer.status, 404)
+})
