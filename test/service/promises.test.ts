@@ -29,9 +29,9 @@ const blobOf = (data: Buffer | string): TestBlob => {
   return { digest: { hash, sizeBytes }, data: bytes }
 }
 
-const by = (build: string) => {
+const by = (build: string, actionId = '') => {
   const metadata = new Metadata()
-  metadata.set(REQUEST_METADATA, metadataCodec.encode({ toolInvocationId: build }))
+  metadata.set(REQUEST_METADATA, metadataCodec.encode({ toolInvocationId: build, actionId }))
   return { metadata }
 }
 
@@ -43,21 +43,28 @@ const serve = async (t: Test, memory: object, instances: readonly object[] = [])
     stores: [
       { name: 'CAS', memory: { eviction_policy: { max_bytes: STORE_BYTES }, ...memory } },
       { name: 'AC', memory: {} },
+      { name: 'NOTHING', noop: {} },
     ],
     instances,
     servers: [
       {
         listener: { http: { socket_address: '127.0.0.1:0' } },
         services: {
-          cas: [{ cas_store: 'CAS' }, { instance_name: 'other', cas_store: 'CAS' }],
+          cas: [
+            { cas_store: 'CAS' },
+            { instance_name: 'other', cas_store: 'CAS' },
+            { instance_name: 'nothing', cas_store: 'NOTHING' },
+          ],
           ac: [{ ac_store: 'AC' }],
+          metrics: {},
         },
       },
     ],
   }
   const folder = t.testdir({ 'config.json': JSON.stringify(config) })
   const running = await assemble(await loadConfig(`${folder}/config.json`), { clock, log })
-  const client = new TestClient(running.addresses[0]?.address ?? '')
+  const address = running.addresses[0]?.address ?? ''
+  const client = new TestClient(address)
   t.teardown(async () => {
     client.close()
     await running.close()
@@ -82,7 +89,16 @@ const serve = async (t: Test, memory: object, instances: readonly object[] = [])
       ).filter(Boolean).length
     return refused
   }
-  return { clock, call, upload, missing, flood, warned }
+  const metric = async (name: string): Promise<number> => {
+    const page = await (await fetch(`http://${address}/metrics`)).text()
+    return Number(
+      page
+        .split('\n')
+        .find((line) => line.startsWith(name) && !line.startsWith('#'))
+        ?.split(' ')[1],
+    )
+  }
+  return { clock, call, upload, missing, flood, warned, metric }
 }
 
 /** A result with a file, stdout, and a Tree with a file in a folder. */
@@ -159,4 +175,19 @@ t.test('an instance can ask for a longer retention than its store promises', asy
   clock.advance(20 * HOUR_MS)
   await flood()
   t.equal(await missing(outputs), 0)
+})
+
+t.test('calls with which a client only extends its leases are counted, whatever the store is', async (t) => {
+  const { call, upload, missing, metric } = await serve(t, {})
+  const { outputs } = built()
+  await upload(outputs)
+  t.equal(await missing(outputs, by('build')), 0)
+  t.equal(await metric('svc_lease_extensions_total'), 0)
+  const blobDigests = outputs.map(({ digest }) => digest)
+  const method = 'ContentAddressableStorage/FindMissingBlobs'
+  await missing(outputs, by('build', 'lease-extension'))
+  await call(method, { blobDigests, instanceName: 'nothing' }, by('build', 'lease-extension'))
+  await call(method, { blobDigests, instanceName: 'nothing' }, by('build', 'another action'))
+  t.equal(await metric('svc_lease_extensions_total'), 2)
+  t.equal(await metric('svc_invocations'), 1)
 })

@@ -22,6 +22,8 @@ export const findMissingBlobs =
     const request = packed ?? requestCodec.decode(message)
     rpc.note({ instance: request.instanceName, ...noted(request) })
     const { instance, call, functions } = openRequest(instances, request, rpc)
+    // A store without leases never asks for it, and lease extensions are counted all the same.
+    void call.invocation
     const packedBatch = packed && batchOf(packed, functions)
     const digests = () => ('blobDigests' in request ? request : requestCodec.decode(message)).blobDigests
     const asked = packedBatch ?? DigestBatch.of(requestDigests(digests(), functions, 'blob_digests'))
