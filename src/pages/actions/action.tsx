@@ -9,6 +9,7 @@ import { toMs } from '../../proto/time.js'
 import { Digest } from '../../reapi/digest.js'
 import { missingOf } from '../../store/contract/store.js'
 import type { Page, Visit } from '../page.js'
+import { Said } from '../parts/said.js'
 import { durationText, Facts, Note } from '../parts/small.js'
 import { Table } from '../parts/table.js'
 import { addressesOf, blobIn } from './address.js'
@@ -43,7 +44,9 @@ export const actionPage = (parts: ActionPageParts): Page => ({
     const logs = result === undefined ? [] : await logsOf(result, { ...context, cas: stores.cas })
     const body = (
       <>
-        <h1>{titleOf(command, digest)}</h1>
+        <h1>
+          <Said text={titleOf(command, digest)} />
+        </h1>
         <ActionFacts of={action} context={context} result={result} />
         {seesResults(visit, instance) ? (
           <Result of={result} outputs={outputs} logs={logs} context={context} />
@@ -71,11 +74,13 @@ interface Context {
   readonly stores: PageStores
 }
 
+const MAX_TITLE = 80
+
 const titleOf = (command: Command | undefined, digest: Digest): string => {
   const [program] = command?.arguments ?? []
   const [output] = [...(command?.outputPaths ?? []), ...(command?.outputFiles ?? [])]
   const what = output ?? (program === undefined ? digest.hash.slice(0, 12) : posix.basename(program))
-  return `Action: ${what.length > 200 ? `…${what.slice(-200)}` : what}`
+  return `Action: ${what.length > MAX_TITLE ? `…${what.slice(-MAX_TITLE)}` : what}`
 }
 
 /** Undefined for what is absent, or is no such message. */
@@ -115,7 +120,7 @@ const ActionFacts = ({
       action && <DigestLink {...{ visit, instance, kind: 'command', digest: commandDigestOf(action, digest) }} />,
     ],
     ['Timeout', action && (action.timeout === null ? 'the longest allowed' : durationText(toMs(action.timeout)))],
-    ['Salt', salt.length > 0 && <code>{saltText(salt)}</code>],
+    ['Salt', salt.length > 0 ? <code>{saltText(salt)}</code> : undefined],
     ['Cached', action && (action.doNotCache ? 'never (do_not_cache)' : 'if it succeeds')],
   ]
   return (
@@ -137,8 +142,8 @@ const Platform = ({ of: action }: { readonly of: Action | undefined }) => {
     <Table
       caption="Platform"
       columns={[
-        { head: 'Property', kind: 'name', cell: ({ name }) => name },
-        { head: 'Value', kind: 'text', cell: ({ value }) => value },
+        { head: 'Property', kind: 'name', cell: ({ name }) => <Said text={name} /> },
+        { head: 'Value', kind: 'text', cell: ({ value }) => <Said text={value} /> },
       ]}
       rows={properties}
       none=""

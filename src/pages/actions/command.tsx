@@ -3,6 +3,7 @@ import { textAnswer } from '../../http/answer.js'
 import type { Command } from '../../proto/generated/build.bazel.remote.execution.v2.js'
 import type { Digest } from '../../reapi/digest.js'
 import type { Page, Visit } from '../page.js'
+import { Said } from '../parts/said.js'
 import { Scrolled } from '../parts/scrolled.js'
 import { Facts, Note } from '../parts/small.js'
 import { Table } from '../parts/table.js'
@@ -56,7 +57,9 @@ export const CommandParts = ({
     <>
       <h2>Command</h2>
       <Scrolled label="Arguments" text={cut(words.join('\n'))} />
-      <Facts of={[['Working directory', workingDirectory === '' ? 'the input root' : workingDirectory]]} />
+      <Facts
+        of={[['Working directory', workingDirectory === '' ? 'the input root' : <Said text={workingDirectory} />]]}
+      />
       <details>
         <summary>For a shell, with its environment</summary>
         <Scrolled label="Shell command" text={cut(shellCommand(command))} />
@@ -69,8 +72,8 @@ export const CommandParts = ({
         <Table
           caption="Environment"
           columns={[
-            { head: 'Variable', kind: 'name', cell: ({ name }) => name },
-            { head: 'Value', kind: 'text', cell: ({ value }) => cut(value) },
+            { head: 'Variable', kind: 'name', cell: ({ name }) => <Said text={name} /> },
+            { head: 'Value', kind: 'text', cell: ({ value }) => <Said text={value} max={2000} /> },
           ]}
           rows={environmentVariables}
           none="None."

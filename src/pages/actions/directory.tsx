@@ -7,6 +7,7 @@ import type { TreeSide } from '../../misses/tree-difference.js'
 import { treeInBlob, treeInCas } from '../../misses/tree-sides.js'
 import { Blob } from '../../stream/blob/blob.js'
 import type { Page, Shown, Visit } from '../page.js'
+import { Said } from '../parts/said.js'
 import { Facts } from '../parts/small.js'
 import { type Column, Pager, paged, sorted, Table } from '../parts/table.js'
 import { addressesOf, addressOf, blobIn } from './address.js'
@@ -86,7 +87,9 @@ const list = async (
   const page = paged(rows, visit)
   const body = (
     <>
-      <h1>{title}</h1>
+      <h1>
+        <Said text={title} />
+      </h1>
       <Facts
         of={[
           ['Digest', <code>{root.key}</code>],
@@ -110,9 +113,20 @@ const columnsOf = (visit: Visit, instance: string, linkTo: Listing['linkTo']): r
     head: 'Name',
     kind: 'name',
     cell: ({ name, ...entry }) => {
-      if (entry.kind === 'symlink') return `${name} → ${entry.target}`
-      if (entry.kind === 'directory') return <a href={linkTo(name, entry)}>{`${name}/`}</a>
-      return entry.digest && <a href={visit.to(addressOf(instance, 'file', entry.digest, name))}>{name}</a>
+      if (entry.kind === 'symlink') return <Said text={`${name} → ${entry.target}`} />
+      if (entry.kind === 'directory')
+        return (
+          <a href={linkTo(name, entry)}>
+            <Said text={`${name}/`} />
+          </a>
+        )
+      return (
+        entry.digest && (
+          <a href={visit.to(addressOf(instance, 'file', entry.digest, name))}>
+            <Said text={name} />
+          </a>
+        )
+      )
     },
     sort: 'name',
     by: ({ name }) => name,

@@ -5,6 +5,7 @@ import { codec } from '../../proto/codec.js'
 import type { ActionResult, ExecutedActionMetadata } from '../../proto/generated/build.bazel.remote.execution.v2.js'
 import { type Time as ProtoTime, toMs } from '../../proto/time.js'
 import { originOf } from '../../reapi/result-origin.js'
+import { Said } from '../parts/said.js'
 import { durationText, Facts, Time } from '../parts/small.js'
 
 const usageCodec = codec('remexec.worker.v1.CommandUsage')
@@ -21,10 +22,11 @@ export const Execution = ({
   if (metadata === null) return <p class="dim">Its writer did not say when and where it ran.</p>
   const origin = seesOrigins ? originOf(result) : undefined
   const packed = metadata.auxiliaryMetadata.find((any) => holds(any, usageCodec))
+  const worker = [metadata.worker, origin?.workerIdentity].filter(Boolean).join(', ')
   const usage = packed && unpack(usageCodec, packed)
   const facts: (readonly [string, ComponentChildren])[] = [
-    ['Written by', origin?.identity],
-    ['Worker', [metadata.worker, origin?.workerIdentity].filter(Boolean).join(', ')],
+    ['Written by', origin?.identity && <Said text={origin.identity} />],
+    ['Worker', worker && <Said text={worker} />],
     ['Ran', metadata.executionStartTimestamp && <Time ms={toMs(metadata.executionStartTimestamp)} />],
     ['Processor time', usage && durationText(ms(usage.userTime) + ms(usage.systemTime))],
     ['Peak memory', usage && usage.peakResidentBytes > 0 && sizeText(usage.peakResidentBytes)],

@@ -1,11 +1,11 @@
-import { stripVTControlCharacters } from 'node:util'
 import { sizeText } from '../../base/quantities.js'
 import { isStatus } from '../../base/status-error.js'
+import { Console, type Line } from '../../builds/detail/console.js'
 import type { ActionResult } from '../../proto/generated/build.bazel.remote.execution.v2.js'
 import { Digest } from '../../reapi/digest.js'
 import type { Store } from '../../store/contract/store.js'
 import type { Visit } from '../page.js'
-import { Scrolled } from '../parts/scrolled.js'
+import { Terminal } from '../parts/said.js'
 import { addressOf } from './address.js'
 
 /** What an action wrote to one of its outputs. */
@@ -15,7 +15,7 @@ export interface ShownLog {
   readonly digest: Digest | undefined
   readonly sizeBytes: number
   /** The end of it; undefined if it is not in the CAS. */
-  readonly text: string | undefined
+  readonly text: readonly Line[] | undefined
 }
 
 /** A longer log is shown from its end, because that is where the reason of a failure is. */
@@ -59,7 +59,11 @@ const logOf = async (
   }
 }
 
-const textOf = (bytes: Buffer): string => stripVTControlCharacters(bytes.toString('utf8'))
+const textOf = (bytes: Buffer): readonly Line[] => {
+  const terminal = new Console()
+  terminal.write(bytes.toString())
+  return terminal.lines
+}
 
 export const Logs = ({
   of,
@@ -80,7 +84,7 @@ export const Logs = ({
         {text === undefined ? (
           <p class="none">It is not in the CAS any more.</p>
         ) : (
-          <Scrolled label={title} text={text} />
+          <Terminal label={title} lines={text} />
         )}
         {digest !== undefined && text !== undefined && (
           <p>

@@ -3,6 +3,7 @@ import type { ActionResult, Command } from '../../proto/generated/build.bazel.re
 import { Digest } from '../../reapi/digest.js'
 import type { DigestFunction } from '../../reapi/digest-function.js'
 import type { Visit } from '../page.js'
+import { Said } from '../parts/said.js'
 import { Mark } from '../parts/small.js'
 import { type Column, Pager, paged, Table } from '../parts/table.js'
 import { addressOf, type BlobKind } from './address.js'
@@ -57,8 +58,12 @@ const columnsOf = (visit: Visit, instance: string): readonly Column<ShownOutput>
       const shown = path.length > MAX_PATH ? `…${path.slice(-MAX_PATH)}` : path
       const name = kind === 'file' ? (path.split('/').at(-1) ?? '') : ''
       if (digest === undefined || kind === undefined || isGone)
-        return target === undefined ? shown : `${shown} → ${target}`
-      return <a href={visit.to(addressOf(instance, kind, digest, name))}>{shown}</a>
+        return <Said text={target === undefined ? shown : `${shown} → ${target}`} max={1000} />
+      return (
+        <a href={visit.to(addressOf(instance, kind, digest, name))}>
+          <Said text={shown} max={1000} />
+        </a>
+      )
     },
   },
   {

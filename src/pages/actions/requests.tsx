@@ -1,6 +1,7 @@
 import type { Digest } from '../../reapi/digest.js'
 import type { RequestRecord } from '../../rpc/request-records.js'
 import type { Visit } from '../page.js'
+import { Said } from '../parts/said.js'
 import { Ago, Mark, type Tone } from '../parts/small.js'
 import { type Column, Table } from '../parts/table.js'
 
@@ -30,13 +31,19 @@ const columnsOf = (visit: Visit, instance: string): readonly Column<RequestRecor
   {
     head: 'Target',
     kind: 'name',
-    cell: ({ target, mnemonic }) => [target, mnemonic].filter(Boolean).join(', ') || '–',
+    cell: ({ target, mnemonic }) => <Said text={[target, mnemonic].filter(Boolean).join(', ') || '–'} />,
   },
   {
     head: 'Build',
     kind: 'text',
     cell: ({ invocation }) =>
-      invocation === '' ? '–' : <a href={visit.to(`invocation/${invocation}`, { instance })}>{invocation}</a>,
+      invocation === '' ? (
+        '–'
+      ) : (
+        <a href={visit.to(`invocation/${invocation}`, { instance })}>
+          <Said text={invocation} max={80} />
+        </a>
+      ),
   },
 ]
 

@@ -1,5 +1,5 @@
 import type { Page } from '../page.js'
-import { type BuildPagesParts, invocationPages } from './invocation.js'
+import { type BuildPagesParts, type InvocationTab, invocationPages } from './invocation.js'
 import { listPage } from './list.js'
 import { rawLogPage } from './raw-log.js'
 import { RecentRows } from './recent-rows.js'
@@ -11,9 +11,14 @@ import { targetsTab } from './tabs/targets.js'
 import { testsTab } from './tabs/tests.js'
 import { timingTab } from './tabs/timing.js'
 
-const TABS = [overviewTab, targetsTab, testsTab, logTab, timingTab, cacheTab, commandTab]
+const TABS = [overviewTab, targetsTab, testsTab, logTab, timingTab, cacheTab]
 
-export const buildPages = (parts: BuildPagesParts): readonly Page[] => {
+/** `moreTabs` of an invocation come from other rooms. */
+export const buildPages = (parts: BuildPagesParts, moreTabs: readonly InvocationTab[]): readonly Page[] => {
   const recent = new RecentRows(parts)
-  return [listPage((visit) => recent.for(visit)), rawLogPage(parts), ...invocationPages(parts, TABS)]
+  return [
+    listPage((visit) => recent.for(visit)),
+    rawLogPage(parts),
+    ...invocationPages(parts, [...TABS, ...moreTabs, commandTab]),
+  ]
 }

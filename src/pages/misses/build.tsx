@@ -4,7 +4,9 @@ import { explain } from '../../misses/explain.js'
 import { type CauseGroup, groupByCause } from '../../misses/grouped.js'
 import { causeText } from '../../misses/words.js'
 import { boundedMap, LANES } from '../../work/bounded-map.js'
-import type { Page, Visit } from '../page.js'
+import type { InvocationTab } from '../builds/invocation.js'
+import type { Visit } from '../page.js'
+import { Said } from '../parts/said.js'
 import { Note, Numbers, Time } from '../parts/small.js'
 import { type Column, Pager, paged, sorted, Table } from '../parts/table.js'
 import { BuildLink } from './cause.js'
@@ -22,11 +24,11 @@ interface Context {
 }
 
 /** The misses of a build by cause. `?cause=` shows those of one. */
-export const buildMissesPage = (sources: MissSources): Page => ({
-  address: /^invocation\/(?<id>[^/]+)\/misses$/,
-  show: async (visit) => {
-    const instance = visit.query.get('instance') ?? ''
-    const invocation = visit.named['id'] ?? ''
+export const missesTab = (sources: MissSources): InvocationTab => ({
+  address: 'misses',
+  title: 'Why misses',
+  needsEvents: false,
+  body: async ({ visit, id: invocation, instance }) => {
     const stores = sources.stores(visit, instance)
     const history = sources.history(instance)
     const requests = history.ofInvocation(invocation)
@@ -38,43 +40,37 @@ export const buildMissesPage = (sources: MissSources): Page => ({
     const groups = groupByCause(explained)
     const hits = new Set(requests.filter(({ outcome }) => outcome === 'hit').map(({ action }) => action)).size
     const context = { visit, instance, invocation }
-    const body = (
+    if (requests.length === 0) return <NothingKnown sinceMs={history.sinceMs} />
+    return (
       <>
-        <h1>Why did actions miss?</h1>
-        <p>
-          Build <BuildLink of={invocation} {...context} />
-        </p>
-        {requests.length === 0 ? (
-          <Note>
-            The server remembers no request of this build: it keeps the last ones only
-            {history.sinceMs !== undefined && (
-              <>
-                , which begin at <Time ms={history.sinceMs} />
-              </>
-            )}
-            .
-          </Note>
-        ) : (
-          <>
-            <Numbers
-              of={[
-                ['actions asked for', countText(hits + misses.length)],
-                ['misses', countText(misses.length)],
-                ['hits', shareText(hits, hits + misses.length)],
-              ]}
-            />
-            {misses.length > explained.length && (
-              <Note>{`The first ${countText(explained.length)} of ${countText(misses.length)} misses are explained.`}</Note>
-            )}
-            <Groups of={groups} total={explained.length} {...context} />
-            <Misses of={groups} {...context} />
-          </>
+        <Numbers
+          of={[
+            ['actions asked for', countText(hits + misses.length)],
+            ['misses', countText(misses.length)],
+            ['hits', shareText(hits, hits + misses.length)],
+          ]}
+        />
+        {misses.length > explained.length && (
+          <Note>{`The first ${countText(explained.length)} of ${countText(misses.length)} misses are explained.`}</Note>
         )}
+        <Groups of={groups} total={explained.length} {...context} />
+        <Misses of={groups} {...context} />
       </>
     )
-    return { title: 'Why did actions miss?', body }
   },
 })
+
+const NothingKnown = ({ sinceMs }: { readonly sinceMs: number | undefined }) => (
+  <Note>
+    The server remembers no request of this build: it keeps the last ones only
+    {sinceMs !== undefined && (
+      <>
+        , which begin at <Time ms={sinceMs} />
+      </>
+    )}
+    .
+  </Note>
+)
 
 const Groups = ({
   of,
@@ -93,7 +89,9 @@ const Groups = ({
       kind: 'name',
       cell: ({ text, isConsequence }) => (
         <>
-          <a href={visit.here({ cause: text, page: undefined })}>{text}</a>
+          <a href={visit.here({ cause: text, page: undefined })}>
+            <Said text={text} />
+          </a>
           {isConsequence && <span class="dim"> (a consequence of other misses)</span>}
         </>
       ),
@@ -125,7 +123,7 @@ const Misses = ({ of: groups, visit, instance, invocation }: Context & { readonl
       kind: 'name',
       cell: ({ explained: { miss, outputs } }) => (
         <a href={visit.to('miss', { instance, invocation, action: miss.action })}>
-          {miss.target || outputs[0] || miss.action.slice(0, 12)}
+          <Said text={miss.target || outputs[0] || miss.action.slice(0, 12)} />
         </a>
       ),
       sort: 'target',
@@ -133,12 +131,18 @@ const Misses = ({ of: groups, visit, instance, invocation }: Context & { readonl
     },
     {
       head: 'Mnemonic',
-      cell: ({ explained: { miss } }) => miss.mnemonic,
+      cell: ({ explained: { miss } }) => <Said text={miss.mnemonic} max={60} />,
       sort: 'mnemonic',
       by: ({ explained: { miss } }) => miss.mnemonic,
     },
-    { head: 'First output', kind: 'text', cell: ({ explained: { outputs } }) => outputs[0] ?? '–' },
-    { head: 'First cause', kind: 'text', cell: ({ text }) => text, sort: 'cause', by: ({ text }) => text },
+    { head: 'First output', kind: 'text', cell: ({ explained: { outputs } }) => <Said text={outputs[0] ?? '–'} /> },
+    {
+      head: 'First cause',
+      kind: 'text',
+      cell: ({ text }) => <Said text={text} />,
+      sort: 'cause',
+      by: ({ text }) => text,
+    },
     {
       head: 'Asked',
       cell: ({ explained: { miss } }) => <Time ms={miss.timeMs} />,
@@ -150,7 +154,9 @@ const Misses = ({ of: groups, visit, instance, invocation }: Context & { readonl
   const page = paged(inOrder, visit)
   return rows.length === 0 ? null : (
     <>
-      <h2>{asked === null ? 'All misses' : `Misses: ${asked}`}</h2>
+      <h2>
+        <Said text={asked === null ? 'All misses' : `Misses: ${asked}`} />
+      </h2>
       {asked !== null && (
         <p>
           <a href={visit.here({ cause: undefined, page: undefined })}>All misses</a>

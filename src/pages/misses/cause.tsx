@@ -4,6 +4,7 @@ import { Digest } from '../../reapi/digest.js'
 import type { RequestRecord } from '../../rpc/request-records.js'
 import { addressOf } from '../actions/address.js'
 import type { Visit } from '../page.js'
+import { Said } from '../parts/said.js'
 import { Time } from '../parts/small.js'
 
 interface Context {
@@ -12,7 +13,13 @@ interface Context {
 }
 
 export const BuildLink = ({ of, visit, instance }: Context & { readonly of: string }) =>
-  of === '' ? <>a client without a build</> : <a href={visit.to(`invocation/${of}`, { instance })}>{of}</a>
+  of === '' ? (
+    <>a client without a build</>
+  ) : (
+    <a href={visit.to(`invocation/${of}`, { instance })}>
+      <Said text={of} max={80} />
+    </a>
+  )
 
 export const actionLink = (key: string, { visit, instance }: Context): string | undefined => {
   const digest = Digest.ofKey(key)

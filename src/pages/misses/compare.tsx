@@ -10,6 +10,7 @@ import { causeText } from '../../misses/words.js'
 import { Digest } from '../../reapi/digest.js'
 import type { PageStores } from '../actions/stores.js'
 import type { Page, Shown, Visit } from '../page.js'
+import { Said } from '../parts/said.js'
 import { Note, Numbers } from '../parts/small.js'
 import { Pager, paged, Table } from '../parts/table.js'
 import { actionLink, BuildLink, Linked } from './cause.js'
@@ -125,7 +126,7 @@ const ofBuilds = async ({ visit, instance, stores, before, now }: Pair, sources:
           {
             head: 'First difference',
             kind: 'name',
-            cell: ({ text, isConsequence }) => (isConsequence ? `${text} (a consequence)` : text),
+            cell: ({ text, isConsequence }) => <Said text={isConsequence ? `${text} (a consequence)` : text} />,
           },
         ]}
         rows={groups}
@@ -160,14 +161,16 @@ const Actions = ({
             head: 'Action',
             kind: 'name',
             cell: (one) => (
-              <Linked to={linkOf(one)}>{one.outputs[0] || one.miss.target || one.miss.action.slice(0, 12)}</Linked>
+              <Linked to={linkOf(one)}>
+                <Said text={one.outputs[0] || one.miss.target || one.miss.action.slice(0, 12)} />
+              </Linked>
             ),
           },
-          { head: 'Mnemonic', cell: ({ miss }) => miss.mnemonic },
+          { head: 'Mnemonic', cell: ({ miss }) => <Said text={miss.mnemonic} max={60} /> },
           {
             head: 'First difference',
             kind: 'text',
-            cell: ({ cause }) => (cause.kind === 'never built' ? 'only now' : causeText(cause)),
+            cell: ({ cause }) => <Said text={cause.kind === 'never built' ? 'only now' : causeText(cause)} />,
           },
         ]}
         rows={page.rows}

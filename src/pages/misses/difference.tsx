@@ -9,6 +9,7 @@ import { differenceText } from '../../misses/words.js'
 import { addressOf } from '../actions/address.js'
 import { DigestLink } from '../actions/digest.js'
 import type { Visit } from '../page.js'
+import { Said } from '../parts/said.js'
 import { Note } from '../parts/small.js'
 import { type Column, Pager, paged, Table } from '../parts/table.js'
 
@@ -23,7 +24,9 @@ export const Differences = ({ of, ...context }: Context & { readonly of: readonl
     {of.map((difference, at) => (
       <section>
         <h2>{`${at === 0 ? 'First difference: ' : 'Also: '}${difference.kind}`}</h2>
-        <p>{differenceText(difference)}</p>
+        <p>
+          <Said text={differenceText(difference)} max={1000} />
+        </p>
         <Detail of={difference} {...context} />
       </section>
     ))}
@@ -75,7 +78,14 @@ const Environment = ({ of: changes, visit }: { readonly of: readonly NamedChange
 }
 
 const MAX_VALUE = 2000
-const cut = (text: string): string => (text.length > MAX_VALUE ? `${text.slice(0, MAX_VALUE)}…` : text)
+
+const line = (sign: string, text: string) => (
+  <>
+    {sign}
+    <Said text={text} max={MAX_VALUE} />
+    {'\n'}
+  </>
+)
 
 const NamedChanges = ({
   of,
@@ -87,12 +97,20 @@ const NamedChanges = ({
   readonly isShown: boolean
 }) => {
   const cell = (value: string | undefined): ComponentChildren =>
-    value === undefined ? <span class="dim">not set</span> : isShown ? <code>{cut(value)}</code> : 'set'
+    value === undefined ? (
+      <span class="dim">not set</span>
+    ) : isShown ? (
+      <code>
+        <Said text={value} max={MAX_VALUE} />
+      </code>
+    ) : (
+      'set'
+    )
   return (
     <Table
-      caption={`${countText(of.length)} differ`}
+      caption={of.length === 1 ? 'One differs' : `${countText(of.length)} differ`}
       columns={[
-        { head, kind: 'name', cell: ({ name }) => name },
+        { head, kind: 'name', cell: ({ name }) => <Said text={name} /> },
         { head: 'Before', kind: 'text', cell: ({ before }) => cell(before) },
         { head: 'Now', kind: 'text', cell: ({ now }) => cell(now) },
       ]}
@@ -127,9 +145,9 @@ const ListChanges = ({ of: { edits }, label }: { readonly of: ListDifference; re
     <section class="scrolled" aria-label={label} tabIndex={0}>
       <pre>
         {lines.slice(0, MAX_LINES).map(({ kind, text }) => {
-          if (kind === 'removed') return <del>{`- ${cut(text)}\n`}</del>
-          if (kind === 'added') return <ins>{`+ ${cut(text)}\n`}</ins>
-          return kind === 'same' ? `  ${cut(text)}\n` : <i>{`  … ${text}\n`}</i>
+          if (kind === 'removed') return <del>{line('- ', text)}</del>
+          if (kind === 'added') return <ins>{line('+ ', text)}</ins>
+          return kind === 'same' ? line('  ', text) : <i>{`  … ${text}\n`}</i>
         })}
         {more > 0 && `… ${countText(more)} more lines`}
       </pre>
@@ -142,7 +160,7 @@ export const TreeChanges = ({ of, visit, instance }: Context & { readonly of: Tr
   const page = paged(changes, visit)
   const entry = (name: string, one: TreeEntry | undefined): ComponentChildren => {
     if (one === undefined) return <span class="dim">not there</span>
-    if (one.kind === 'symlink') return `symlink to ${one.target}`
+    if (one.kind === 'symlink') return <Said text={`symlink to ${one.target}`} />
     const kind = one.kind
     if (one.digest === undefined) return kind
     const text = `${one.digest.hash.slice(0, 12)}…`
@@ -153,11 +171,11 @@ export const TreeChanges = ({ of, visit, instance }: Context & { readonly of: Tr
     )
   }
   const columns: readonly Column<TreeChange>[] = [
-    { head: 'Path', kind: 'name', cell: ({ path }) => path },
+    { head: 'Path', kind: 'name', cell: ({ path }) => <Said text={path} max={1000} /> },
     { head: 'Before', kind: 'text', cell: ({ path, before }) => entry(path.split('/').at(-1) ?? '', before) },
     { head: 'Now', kind: 'text', cell: ({ path, now }) => entry(path.split('/').at(-1) ?? '', now) },
   ]
-  const caption = `${countText(changes.length)} paths differ${isComplete ? '' : ', and more: the comparison ended here'}`
+  const caption = `${changes.length === 1 ? 'One path differs' : `${countText(changes.length)} paths differ`}${isComplete ? '' : ', and more: the comparison ended here'}`
   return (
     <>
       <Table caption={caption} columns={columns} rows={page.rows} none="No path that could be compared differs." />
@@ -167,7 +185,9 @@ export const TreeChanges = ({ of, visit, instance }: Context & { readonly of: Tr
           Some directories differ and could not be compared:
           <ul>
             {unread.slice(0, 20).map(({ path, side, reason }) => (
-              <li>{`${path === '' ? 'the root' : path} (${side}): ${reason}`}</li>
+              <li>
+                <Said text={`${path === '' ? 'the root' : path} (${side}): ${reason}`} />
+              </li>
             ))}
           </ul>
         </Note>

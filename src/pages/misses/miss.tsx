@@ -1,6 +1,7 @@
 import { explain } from '../../misses/explain.js'
 import { causeText } from '../../misses/words.js'
 import type { Page } from '../page.js'
+import { Said } from '../parts/said.js'
 import { Facts, Note, Time } from '../parts/small.js'
 import { actionLink, BuildLink, CauseDetail, Linked } from './cause.js'
 import { Differences } from './difference.js'
@@ -27,15 +28,22 @@ export const missPage = (sources: MissSources): Page => ({
       <>
         <h1>Why was this a miss?</h1>
         <Note tone="warn">
-          <strong>{causeText(cause)}</strong>
+          <strong>
+            <Said text={causeText(cause)} max={1000} />
+          </strong>
         </Note>
         <CauseDetail of={cause} miss={miss} {...context} />
         <Facts
           of={[
-            ['Action', <Linked to={actionLink(miss.action, context)}>{miss.action}</Linked>],
-            ['First output', outputs[0]],
-            ['Target', miss.target],
-            ['Mnemonic', miss.mnemonic],
+            [
+              'Action',
+              <Linked to={actionLink(miss.action, context)}>
+                <code>{miss.action}</code>
+              </Linked>,
+            ],
+            ['First output', outputs[0] && <Said text={outputs[0]} />],
+            ['Target', miss.target && <Said text={miss.target} />],
+            ['Mnemonic', miss.mnemonic && <Said text={miss.mnemonic} />],
             ['Build', <BuildLink of={miss.invocation} {...context} />],
             ['Asked', <Time ms={miss.timeMs} />],
           ]}

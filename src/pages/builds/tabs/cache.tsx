@@ -34,7 +34,10 @@ const columnsOf = ({ visit }: Seen): readonly Column<RequestRecord>[] => [
   {
     head: 'Why',
     kind: 'text',
-    cell: ({ reason, output }) => <Said text={[reason, output].filter(Boolean).join(': ')} />,
+    cell: ({ reason, output, outcome, action, invocation, instance }) => {
+      const text = <Said text={[reason, output].filter(Boolean).join(': ')} />
+      return outcome === 'miss' ? <a href={visit.to('miss', { instance, invocation, action })}>{text}</a> : text
+    },
   },
   { head: 'Action', cell: ({ action, instance }) => <ActionLink {...{ action, visit, instance }} /> },
   {
