@@ -1,3 +1,5 @@
+import { cancellation } from '../base/cancellation.js'
+import type { StatusError } from '../base/status-error.js'
 import type { HeldFor } from '../ledger/ledger.js'
 import { type Log, silentLog } from '../log/log.js'
 import type { Invocation } from './invocations.js'
@@ -9,6 +11,8 @@ export { cancellation, shareable } from '../base/cancellation.js'
 export interface Call {
   /** Aborted when the client cancelled, its deadline passed, or the work is no longer needed. */
   readonly signal: AbortSignal
+  /** The reason of `signal` without making one, which costs 2 us: see `cancelledBy`. */
+  readonly whyCancelled?: (() => StatusError | undefined) | undefined
   readonly instanceName: string
   /** Told the instance that a request of a client is for, once it is known. Absent for internal work. */
   readonly isFor?: ((instanceName: string) => void) | undefined
@@ -36,6 +40,12 @@ export const internalCall = (parts: Partial<Call> = {}): Call => ({
   keepForMs: parts.keepForMs,
 })
 
+/** Why a call was cancelled; undefined while it goes on. For work that only looks between its steps. */
+export const cancelledBy = (call: Pick<Call, 'signal' | 'whyCancelled'>): StatusError | undefined => {
+  if (call.whyCancelled !== undefined) return call.whyCancelled()
+  return call.signal.aborted ? cancellation(call.signal) : undefined
+}
+
 /** The same call with some fields changed. Never spread a call: that would lose its lazy fields. */
 export const callWith = (call: Call, changes: CallChanges): Call => new ChangedCall(call, changes)
 
@@ -62,6 +72,10 @@ class ChangedCall implements Call {
 
   get signal(): AbortSignal {
     return this.#signal ?? this.#call.signal
+  }
+
+  whyCancelled(): StatusError | undefined {
+    return cancelledBy(this.#signal === undefined ? this.#call : { signal: this.#signal })
   }
 
   get metadata(): Call['metadata'] {

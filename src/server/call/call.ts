@@ -148,6 +148,10 @@ export class ServerCall implements ServedCall, Receiver, Positioned {
     return this.#abort.signal
   }
 
+  whyCancelled(): StatusError | undefined {
+    return this.#givenUp
+  }
+
   /** The decoded request of a call with exactly one. */
   async request(): Promise<unknown> {
     const bytes = await this.#requestBytes()

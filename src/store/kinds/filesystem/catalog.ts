@@ -5,6 +5,7 @@ import { LruCache } from '../../../base/lru-cache.js'
 import { StatusError } from '../../../base/status-error.js'
 import type { Log } from '../../../log/log.js'
 import type { Digest } from '../../../reapi/digest.js'
+import type { Call } from '../../../rpc/call.js'
 import type { FinishedFile } from '../../contract/store.js'
 import { ABSENT, type BlobIndex } from '../../index/blob-index.js'
 import type { Claimant } from '../../index/promises.js'
@@ -105,8 +106,8 @@ export class Catalog {
   }
 
   /** Stores a small blob. Resolves once it is committed and visible. */
-  commitBytes(digest: Digest, bytes: Buffer, signal: AbortSignal): Promise<void> {
-    const content = { storedBytes: bytes.length, checksum: crc32(bytes), bytes, signal }
+  commitBytes(digest: Digest, bytes: Buffer, call: Call): Promise<void> {
+    const content = { storedBytes: bytes.length, checksum: crc32(bytes), bytes, call }
     return this.#commit(digest, () => this.#append('bytes', digest, content))
   }
 
@@ -192,7 +193,7 @@ export class Catalog {
   #append(
     kind: Exclude<RecordKind, 'touches'>,
     digest: Digest,
-    content: { storedBytes: number; checksum: number; bytes?: Buffer; signal?: AbortSignal },
+    content: { storedBytes: number; checksum: number; bytes?: Buffer; call?: Call },
   ): Promise<void> {
     const onLocated = (location: number): void => {
       if (kind !== 'removal') this.#arrive(digest, kind, content.storedBytes, location)

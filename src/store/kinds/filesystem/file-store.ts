@@ -4,7 +4,7 @@ import { errnoOf, fileFailure } from '../../../base/errno.js'
 import type { HealthStatus } from '../../../base/health.js'
 import type { Digest } from '../../../reapi/digest.js'
 import type { DigestBatch } from '../../../reapi/digest-batch.js'
-import { type Call, cancellation } from '../../../rpc/call.js'
+import { type Call, cancelledBy } from '../../../rpc/call.js'
 import { Blob } from '../../../stream/blob/blob.js'
 import { FileSource, readFile } from '../../../stream/blob/file.js'
 import type { BlobForm } from '../../../stream/blob/form.js'
@@ -104,10 +104,10 @@ export class FilesystemStore extends BaseStore {
   }
 
   async put(digest: Digest, blob: Blob, call: Call): Promise<void> {
-    const { signal } = call
-    if (signal.aborted) {
+    const cancelled = cancelledBy(call)
+    if (cancelled !== undefined) {
       blob.discard()
-      throw cancellation(signal)
+      throw cancelled
     }
     try {
       const sizeBytes = blob.sizeBytes ?? (digest.describesContent ? digest.sizeBytes : 0)
@@ -118,8 +118,8 @@ export class FilesystemStore extends BaseStore {
     }
     const form = await blob.take()
     try {
-      const written = await this.#write(digest, form, signal)
-      if (Buffer.isBuffer(written)) await this.#catalog.commitBytes(digest, written, signal)
+      const written = await this.#write(digest, form, call)
+      if (Buffer.isBuffer(written)) await this.#catalog.commitBytes(digest, written, call)
       else await this.#catalog.commitFile(digest, written)
       this.#catalog.index.holdFor(digest, call)
     } catch (thrown) {
@@ -234,7 +234,7 @@ export class FilesystemStore extends BaseStore {
   }
 
   /** Returns small bytes as they are. Everything else goes through a FileWriter. */
-  async #write(digest: Digest, form: BlobForm, signal: AbortSignal): Promise<Written> {
+  async #write(digest: Digest, form: BlobForm, call: Call): Promise<Written> {
     const { layout, index, syncs } = this.#catalog
     const { writeSlots, smallBytes } = this.#parts
     if (form.kind === 'bytes' && form.bytes.length <= smallBytes && index.fits(form.bytes.length)) return form.bytes
@@ -247,7 +247,7 @@ export class FilesystemStore extends BaseStore {
       fits: (storedBytes) => index.fits(storedBytes),
     })
     try {
-      await pour(form, (bytes) => writer.take(bytes), signal)
+      await pour(form, (bytes) => writer.take(bytes), call.signal)
       return await writer.finish()
     } catch (error) {
       await writer.discard()

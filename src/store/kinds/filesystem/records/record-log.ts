@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises'
 import { StatusError } from '../../../../base/status-error.js'
 import type { Log } from '../../../../log/log.js'
 import type { Digest } from '../../../../reapi/digest.js'
-import { cancellation } from '../../../../rpc/call.js'
+import { type Call, cancelledBy } from '../../../../rpc/call.js'
 import { syncFolder } from '../files/folder-syncs.js'
 import { extentOf, locationOf, offsetIn, placeIn, SEGMENT_BYTES_MAX, SEGMENTS_MAX, sequenceAt } from './location.js'
 import {
@@ -42,7 +42,7 @@ export interface LogEntry extends Omit<RecordHead, 'sequence'> {
   /** The content, for kinds that have one. Must not change until `append` has settled. */
   readonly bytes?: Buffer
   /** Cancels the entry until its write begins. */
-  readonly signal?: AbortSignal
+  readonly call?: Pick<Call, 'signal' | 'whyCancelled'>
   /**
    * Called when the record is written, in the same step in which `end` moves past it. So its effects never lag behind
    * `end`.
@@ -237,8 +237,9 @@ export class RecordLog {
     let bytes = 0
     for (const waiting of this.#waiting) {
       const { entry, length, reject } = waiting
-      if (entry.signal?.aborted) {
-        reject(cancellation(entry.signal))
+      const cancelled = entry.call && cancelledBy(entry.call)
+      if (cancelled !== undefined) {
+        reject(cancelled)
       } else {
         bytes += length
         if (bytes > roomBytes && batch.length > 0) break

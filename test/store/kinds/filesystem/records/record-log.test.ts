@@ -28,7 +28,7 @@ const append = async (log: RecordLog, number: number, signal?: AbortSignal): Pro
   const placed = (at: number): void => {
     location = at
   }
-  await log.append({ ...head, bytes, onLocated: placed, ...(signal && { signal }) })
+  await log.append({ ...head, bytes, onLocated: placed, ...(signal && { call: { signal } }) })
   return location
 }
 
