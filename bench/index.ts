@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { systemClock } from '../src/base/clock.js'
 import { Digest } from '../src/reapi/digest.js'
 import { digestFunctions } from '../src/reapi/digest-function.js'
+import { Invocations } from '../src/rpc/invocations.js'
 import { ABSENT, BlobIndex } from '../src/store/index/blob-index.js'
 
 /** Prints what the blob index costs at 1,000,000 blobs: node --import tsx bench/index.ts, or the compiled file. */
@@ -18,7 +19,9 @@ const median = (values: readonly number[]): number =>
   [...values].sort((a, b) => a - b)[values.length >> 1] ?? Number.NaN
 
 const limits = { max_bytes: 0, evict_bytes: 0, max_count: 0, max_seconds: 0 }
-const index = new BlobIndex({ policy: limits, clock: systemClock, blockSizeBytes: 4096 })
+const invocations = new Invocations(systemClock)
+const promises = { retentionS: 10_800, whenFull: 'break', invocations } as const
+const index = new BlobIndex({ policy: limits, clock: systemClock, blockSizeBytes: 4096, promises })
 
 const beforeBytes = process.memoryUsage().arrayBuffers
 let worstMs = 0
@@ -52,6 +55,13 @@ const measure = (name: string, first: number, step: number): void => {
 }
 measure('present', 0, 6)
 measure('absent', BLOBS, 1)
+
+const claimant = { invocation: invocations.touch('a build'), keepForMs: 24 * 3_600_000 }
+const unclaimedBytes = process.memoryUsage().arrayBuffers
+for (let number = 0; number < BLOBS; number++) index.use(digestAt(number), claimant)
+console.log(
+  `a build holds all: ${((process.memoryUsage().arrayBuffers - unclaimedBytes) / index.count).toFixed(2)} bytes a blob`,
+)
 
 const evictStartMs = performance.now()
 for (let evicted = 0; evicted < 100_000; evicted++) {
