@@ -15,7 +15,7 @@ import { type Server, startServer } from './server.js'
 
 // For changes in: src/store/index, src/store/kinds/filesystem/touches.ts, src/rpc/invocations.ts, src/store/kinds/completeness_checking
 
-const ROUNDS = Number(process.env['REMEXEC_ROUNDS'] ?? 4)
+const ROUNDS = Number(process.env['REMEXEC_ROUNDS'] ?? 2)
 const STORE_BYTES = 8_000_000
 const BLOB_BYTES = 400_000
 /** The exit code of Bazel for an input that the cache has lost. */
@@ -72,10 +72,10 @@ const flood = async ({ uri }: Server, round: number): Promise<void> => {
 
 /** What happens between the hits and the flood, in turn. */
 const BETWEEN = [
-  { killsServer: false, endsClient: false },
   { killsServer: true, endsClient: false },
   { killsServer: false, endsClient: true },
   { killsServer: true, endsClient: true },
+  { killsServer: false, endsClient: false },
 ] as const
 
 /** The number of rounds whose second build lost an input. */

@@ -1,7 +1,9 @@
+import { Metadata } from '@grpc/grpc-js'
 import t from 'tap'
 import { Code } from '../../src/base/status-error.js'
 import { unpack } from '../../src/proto/any.js'
 import { codec, type Output } from '../../src/proto/codec.js'
+import { REQUEST_METADATA } from '../../src/proto/request-metadata.js'
 import { durationOf } from '../../src/proto/time.js'
 import type { Digest } from '../../src/reapi/digest.js'
 import { internalCall } from '../../src/rpc/call.js'
@@ -24,6 +26,7 @@ import { FaultyStore } from './faulty-store.js'
 import { BLAKE3, blobOf, failure, memoryStore, put, SHA256, wire } from './harness.js'
 
 const failureCodec = codec('google.rpc.PreconditionFailure')
+const requestMetadataCodec = codec('build.bazel.remote.execution.v2.RequestMetadata')
 const retryCodec = codec('google.rpc.RetryInfo')
 
 const cached = (client: { unary: (name: string, request: object) => { response: Promise<unknown> } }, digest: object) =>
@@ -142,6 +145,43 @@ t.test('EXE-07, EXE-08, EXE-10, EXE-23: lookups, storing and sharing of results'
     ],
     'records for pages',
   )
+})
+
+t.test('records of lookups over the wire: hits, why misses were misses, and for which target', async (t) => {
+  const server = await serveExecution(t)
+  const worker = await server.worker()
+  const output = blobOf('an output')
+  await put(server.cas, output)
+  const built = await server.upload(buildAction())
+  const metadata = new Metadata()
+  const request = { toolInvocationId: 'build', targetId: '//:it', actionMnemonic: 'Genrule', configurationId: 'fast' }
+  metadata.set(REQUEST_METADATA, requestMetadataCodec.encode(request))
+  const lookUp = (digest = built.digest) =>
+    server.client.unary(`${AC}/GetActionResult`, { actionDigest: wire(digest) }, { metadata }).response
+  t.equal((await failure(lookUp())).code, 'NOT_FOUND')
+  const stream = new Reader(server.execute(built))
+  worker.succeed(await worker.start(), { outputFiles: [{ path: 'out', digest: wire(output.digest) }] })
+  await stream.rest()
+  await lookUp()
+  await server.cas.remove(output.digest, 'unwanted', internalCall())
+  t.equal((await failure(lookUp())).code, 'NOT_FOUND')
+  await put(server.ac, { digest: built.digest, bytes: Buffer.from('no result') })
+  t.equal((await failure(lookUp())).code, 'NOT_FOUND')
+  const unknown = buildAction({ action: { salt: Buffer.from('unknown') } })
+  await new Reader(server.execute(unknown)).rest()
+
+  const of = { invocation: 'build', target: '//:it', mnemonic: 'Genrule', configuration: 'fast', instance: '' }
+  const action = built.digest.key
+  const sizeBytes = Number
+  t.match([...server.records].reverse(), [
+    { ...of, action, outcome: 'miss', reason: 'absent' },
+    { action, outcome: 'written', invocation: '' },
+    { ...of, action, outcome: 'hit', sizeBytes },
+    { ...of, action, outcome: 'miss', reason: 'incomplete', output: output.digest.key },
+    { ...of, action, outcome: 'miss', reason: 'damaged' },
+    { action: unknown.digest.key, outcome: 'failed', reason: 'FAILED_PRECONDITION' },
+  ])
+  t.equal([...server.records].length, 6)
 })
 
 t.test('EXE-13: thousands of missing files are listed once each, in one detail, in parts of work', async (t) => {
