@@ -4,8 +4,10 @@
 import { createHash } from 'node:crypto'
 import t from 'tap'
 import { bazel } from '../builds/harness.js'
+import { CAS, wire } from '../service/harness.js'
 import { openBrowser, withoutBrowser } from './browser.js'
 import { startPages } from './harness.js'
+import { events, profile, stderr } from './hostile.js'
 
 t.setTimeout(300_000)
 
@@ -39,6 +41,34 @@ t.test('the list of builds is readable for everybody', { skip: withoutBrowser },
   // With the keyboard alone: the link that skips the menu is the first stop.
   await plain.keyboard.press('Tab')
   t.equal(await plain.evaluate('document.activeElement.textContent'), 'Skip to the content')
+})
+
+t.test('the pages of an invocation that wants to harm its reader', { skip: withoutBrowser }, async (t) => {
+  const { origin, client } = await startPages(t, { invocations: [{ id: 'one', events, startedMs: 1_700_000_000_000 }] })
+  await client.unary(`${CAS}/BatchUpdateBlobs`, {
+    instanceName: 'main',
+    requests: [stderr, profile].map(({ digest, bytes }) => ({ digest: wire(digest), data: bytes })),
+  }).response
+  const browser = await openBrowser(t)
+  for (const tab of ['', '/targets', '/tests', '/log', '/timing', '/cache', '/command']) {
+    const path = `/invocation/one${tab}`
+    await browser.check(origin, path)
+    const [plain, scripted] = [await browser.tab(origin, { javaScript: false }), await browser.tab(origin)]
+    const texts: string[] = []
+    for (const page of [plain, scripted]) {
+      page.on('dialog', () => t.fail(`${path}: a script of the build ran`))
+      await page.goto(`${origin}${path}`)
+      texts.push(
+        (await page.locator('main').innerText()).replace(/(started ).*?( ago)/, '$1$2').replace(/Ended\n.*/, ''),
+      )
+      await page.close()
+    }
+    t.equal(texts[0], texts[1], `${path}: all facts are there without script, but for the zone of times`)
+  }
+  const page = await browser.tab(origin)
+  await page.goto(`${origin}/invocation/one`)
+  // Of 22:13:20 UTC in the zone of the harness.
+  t.match(await page.locator('main time').first().innerText(), '15 Nov 2023, 07:13:20')
 })
 
 t.test('a browser logs in by the form and out again', { skip: withoutBrowser }, async (t) => {

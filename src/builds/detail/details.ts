@@ -285,7 +285,8 @@ export class DetailReader {
   }
 
   #commanded({ commandLineLabel, sections }: CommandLine): void {
-    if (this.#commandLines.length >= MAX_COMMAND_LINES || commandLineLabel === 'tool') return
+    // Bazel sends a third one, which is empty.
+    if (this.#commandLines.length >= MAX_COMMAND_LINES || sections.length === 0) return
     this.#commandLines.push({
       label: clipped(commandLineLabel, MAX_LABEL),
       sections: sections.slice(0, MAX_FILES).map(({ sectionLabel, chunkList, optionList }) => ({

@@ -49,7 +49,7 @@ export const commandTab: InvocationTab = {
       </p>
       {details?.commandLines.map(({ label, sections }) => (
         <>
-          <h2>{TITLES[label] ?? label}</h2>
+          <h2>{TITLES[label] ?? `Command line ${label}`}</h2>
           {sections.map((section) => {
             const words = section.words.filter((word) => word !== '')
             const own = words.filter((word) => !BY_CLIENT.test(word))
