@@ -24,7 +24,9 @@ export class Http1Exchange implements Exchange {
   readonly #response: ServerResponse
   readonly #socket: Http1Socket
   readonly #expectsContinue: boolean
-  readonly #gone = new AbortController()
+  /** Made when somebody asks: most requests end without. */
+  #gone: AbortController | undefined
+  #isGone = false
   #isBegun = false
   #body: Http1Body | undefined
   /** How long the last write has waited for the client. */
@@ -40,7 +42,9 @@ export class Http1Exchange implements Exchange {
     this.caller = { ...client, metadata: headersOf(request), repeats: (name) => isRepeated(request, name) }
     this.bodyBytes = bodyBytesOf(request)
     response.once('close', () => {
-      if (!response.writableFinished) this.#gone.abort(new StatusError('CANCELLED', 'the client is gone'))
+      if (response.writableFinished) return
+      this.#isGone = true
+      this.#gone?.abort(gone())
     })
   }
 
@@ -57,6 +61,10 @@ export class Http1Exchange implements Exchange {
   }
 
   get signal(): AbortSignal {
+    if (this.#gone === undefined) {
+      this.#gone = new AbortController()
+      if (this.#isGone) this.#gone.abort(gone())
+    }
     return this.#gone.signal
   }
 
@@ -173,8 +181,14 @@ export class Http1Exchange implements Exchange {
 
 const gone = (): StatusError => new StatusError('CANCELLED', 'the client is gone')
 
-const headersOf = ({ headers }: IncomingMessage): ReadonlyMap<string, string> =>
-  new Map(Object.entries(headers).flatMap(([name, value]) => (typeof value === 'string' ? [[name, value]] : [])))
+const headersOf = ({ headers }: IncomingMessage): ReadonlyMap<string, string> => {
+  const found = new Map<string, string>()
+  for (const name in headers) {
+    const value = headers[name]
+    if (typeof value === 'string') found.set(name, value)
+  }
+  return found
+}
 
 const isRepeated = ({ rawHeaders }: IncomingMessage, name: string): boolean =>
   rawHeaders.filter((header, at) => at % 2 === 0 && header.toLowerCase() === name).length > 1

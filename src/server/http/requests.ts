@@ -68,14 +68,15 @@ export class HttpRequests {
     } catch (thrown) {
       failure ??= StatusError.from(thrown)
     }
-    const line = {
+    const ms = Math.round((freshMs() - startedMs) * 10) / 10
+    const line = () => ({
       ...request.line,
-      ...{ status: answer.status, ms: Math.round((freshMs() - startedMs) * 10) / 10, sentBytes },
+      ...{ status: answer.status, ms, sentBytes },
       ...(failure && { reason: failure.message }),
-    }
+    })
     const { log, shownShare } = this.#parts
-    if (answer.status === 500) log.error('could not answer an HTTP request', { ...line, error: failure })
-    else if (shownShare > 0 && Math.random() < shownShare) log.info('call', { ...line, share: shownShare })
+    if (answer.status === 500) log.error('could not answer an HTTP request', { ...line(), error: failure })
+    else if (shownShare > 0 && Math.random() < shownShare) log.info('call', { ...line(), share: shownShare })
     else log.debug('call', line)
   }
 

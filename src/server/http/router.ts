@@ -31,11 +31,11 @@ export class Router {
   at(path: string): readonly Found[] {
     const pages = this.#pages.get(path)
     if (pages !== undefined) return pages.map((route) => ({ route, rest: '' }))
-    const segments = path.split('/')
     for (const depth of this.#depths) {
-      if (depth > segments.length) continue
-      const trees = this.#trees.get(segments.slice(0, depth).join('/'))
-      if (trees !== undefined) return trees.map((route) => ({ route, rest: segments.slice(depth).join('/') }))
+      const end = endOf(path, depth)
+      if (end === undefined) continue
+      const trees = this.#trees.get(end === path.length ? path : path.slice(0, end))
+      if (trees !== undefined) return trees.map((route) => ({ route, rest: path.slice(end + 1) }))
     }
     return []
   }
@@ -46,6 +46,17 @@ export class Router {
     const depths = new Set([...this.#trees.keys()].map((tree) => tree.split('/').length))
     this.#depths = [...depths].sort((one, other) => other - one)
   }
+}
+
+/** Where the first `depth` segments of a path end, the empty one before its first slash included; undefined if it has fewer. */
+const endOf = (path: string, depth: number): number | undefined => {
+  let end = -1
+  for (let count = 0; count < depth; count++) {
+    if (end === path.length) return undefined
+    const next = path.indexOf('/', end + 1)
+    end = next < 0 ? path.length : next
+  }
+  return end
 }
 
 const withoutSlash = (path: string): string => path.replace(/\/$/, '')

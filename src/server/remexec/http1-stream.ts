@@ -3,6 +3,12 @@ import type { HeldFor } from '../../ledger/ledger.js'
 import type { Client } from '../client.js'
 import type { Channel } from '../http2/output.js'
 
+/**
+ * For bytes on their way to the parser, which copies what it keeps. A buffer for each read would be memory outside of V8's heap, and V8
+ * collects the whole heap, however large, after 64 MiB of that.
+ */
+let passing: Buffer | undefined
+
 type Done = (error?: Error | null) => void
 
 /** A channel as the connection stream of Node's HTTP/1 server (RFC 9112, 9). */
@@ -23,7 +29,14 @@ export class Http1Stream extends Duplex {
   /** Takes bytes. The caller may overwrite them afterwards. */
   received(bytes: Buffer): void {
     this.bytesRead += bytes.length
-    if (!this.push(Buffer.from(bytes))) this.#channel.pause()
+    const buffer =
+      passing !== undefined && bytes.length <= passing.length ? passing : Buffer.allocUnsafeSlow(bytes.length)
+    bytes.copy(buffer)
+    passing = undefined
+    const isMoreWanted = this.push(buffer.subarray(0, bytes.length))
+    // Whoever reads has seen them.
+    if (this.readableLength === 0) passing = buffer
+    if (!isMoreWanted) this.#channel.pause()
   }
 
   ended(): void {

@@ -1,7 +1,8 @@
 import { once } from 'node:events'
-import { Agent, type IncomingMessage, request } from 'node:http'
+import { Agent, createServer, type IncomingMessage, request } from 'node:http'
 import { connect as connectHttp2 } from 'node:http2'
 import { connect, type Socket } from 'node:net'
+import { Duplex } from 'node:stream'
 import t, { type Test } from 'tap'
 import { ManualClock } from '../../../src/base/clock.js'
 import { StatusError } from '../../../src/base/status-error.js'
@@ -92,6 +93,44 @@ t.test('a connection is kept for many requests, with bodies of known and of unkn
   t.match(await answerTo(ask('HEAD', '/c/7').end()), { status: 200, body: '', headers: { 'content-length': '7' } })
   t.match(await answerTo(ask('GET', `/c/${3 * MIB}`).end()), { headers: { 'content-length': String(3 * MIB) } })
   t.equal(ports.size, 1)
+})
+
+t.test('bodies arrive as they were sent on many connections at once, whenever their handlers look', async (t) => {
+  const { port } = await listening(t, async (asked) => {
+    const expected = Number(asked.rest)
+    let bytes = 0
+    const form = await asked.body.take()
+    if (form.kind !== 'feed') throw new Error(form.kind)
+    await form.feed.into(async (chunk) => {
+      // The bytes belong to the taker until its promise resolves.
+      for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve))
+      if (chunk.some((byte) => byte !== expected)) throw new Error('bytes of another connection')
+      bytes += chunk.length
+    })
+    return textAnswer(200, `${bytes}`)
+  })
+  const puts = Array.from({ length: 12 }, (_, at) => {
+    const headers = at % 2 === 0 ? { 'content-length': MIB } : {}
+    const sent = request({ port, host: '127.0.0.1', method: 'PUT', path: `/c/${at}`, headers, agent: false })
+    for (let left = MIB; left > 0; left -= MIB / 16) sent.write(Buffer.alloc(MIB / 16, at))
+    return answerTo(sent.end())
+  })
+  for (const answer of await Promise.all(puts)) t.match(answer, { status: 200, body: String(MIB) })
+})
+
+t.test('the parser of Node copies the bodies that it passes on', async (t) => {
+  // src/server/remexec/http1-stream.ts uses one buffer for what all connections bring.
+  const bytes = Buffer.allocUnsafeSlow(100)
+  const length = bytes.write('PUT / HTTP/1.1\r\nhost: x\r\ncontent-length: 5\r\n\r\nhello')
+  const server = createServer()
+  const stream = new Duplex({ read: () => {}, write: (_, __, done) => done() })
+  t.teardown(() => stream.destroy())
+  server.emit('connection', stream)
+  const seen = once(server, 'request').then(async ([asked]) => (await once(asked, 'data'))[0])
+  stream.push(bytes.subarray(0, length))
+  const body: Buffer = await seen
+  t.equal(body.toString(), 'hello')
+  t.not(body.buffer, bytes.buffer)
 })
 
 t.test('requests sent ahead are answered one at a time, in order', async (t) => {
