@@ -38,7 +38,7 @@ export const pagesOf = (servers: readonly ServerConfig[], parts: Parts): readonl
   const storesOf = pageStores(servers, parts)
   const requestsOf = (instance: string, { key }: Digest): readonly RequestRecord[] =>
     [...records].filter((record) => record.action === key && record.instance === instance)
-  const misses = missPages({ storesOf, records })
+  const misses = missPages({ storesOf, records, builds })
   return [
     ...buildPages({ builds, records, casOf: (instance) => storesOf(instance)?.cas }, [misses.tab]),
     ...actionPages({ storesOf, requestsOf }),

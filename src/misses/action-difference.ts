@@ -28,10 +28,12 @@ export type Difference =
 export type DifferenceKind = Difference['kind']
 
 /** Compares input trees. Undefined if the server does not have them. */
-export type CompareInputs = (
-  before: { readonly action: DescribedAction; readonly root: Digest },
-  now: { readonly action: DescribedAction; readonly root: Digest },
-) => Promise<TreeDifference | undefined>
+export type CompareInputs = (before: ActionInputs, now: ActionInputs) => Promise<TreeDifference | undefined>
+
+export interface ActionInputs {
+  readonly action: Digest
+  readonly root: Digest
+}
 
 /**
  * The differences of two actions, the first cause first: what is the same for all actions of a build before what belongs
@@ -46,7 +48,10 @@ export const compareActions = async (
   const found = [...differencesBesideInputs(before, now)]
   const roots = { before: rootOf(before), now: rootOf(now) }
   if (roots.before.key !== roots.now.key) {
-    const tree = await compareInputs({ action: before, root: roots.before }, { action: now, root: roots.now })
+    const tree = await compareInputs(
+      { action: before.digest, root: roots.before },
+      { action: now.digest, root: roots.now },
+    )
     found.push({ kind: 'inputs', ...roots, tree })
   }
   // For example, the same properties in another order.

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { LruCache } from '../base/lru-cache.js'
 import { isStatus } from '../base/status-error.js'
 import { codec } from '../proto/codec.js'
@@ -7,9 +8,11 @@ import type { Call } from '../rpc/call.js'
 import { getBytes, type Store } from '../store/contract/store.js'
 import type { CompareInputs } from './action-difference.js'
 import { DescribedActions } from './described-action.js'
+import type { TreeEntry } from './directory-entries.js'
+import { compareInputFiles, type ExecutionLog } from './execution-log.js'
 import type { Evidence } from './explain.js'
 import type { History } from './history.js'
-import { compareTrees, type TreeBounds, type TreeSide } from './tree-difference.js'
+import { compareTrees, type TreeBounds, type TreeDifference, type TreeSide } from './tree-difference.js'
 import { treeInCas } from './tree-sides.js'
 
 const resultCodec = codec('build.bazel.remote.execution.v2.ActionResult')
@@ -17,6 +20,11 @@ const resultCodec = codec('build.bazel.remote.execution.v2.ActionResult')
 const MAX_RESULT_BYTES = 4 * 1024 * 1024
 /** Directories that many actions of a build share. */
 const DIRECTORY_BYTES = 32 * 1024 * 1024
+
+const MAX_CHANGES = 1000
+
+/** The execution log of a build, if its client wrote one and uploaded it. */
+export type LogOf = (invocation: string) => Promise<ExecutionLog | undefined>
 
 export interface InstanceStores {
   readonly cas: Store
@@ -29,7 +37,7 @@ export const evidenceOf = (
   { cas, results }: InstanceStores,
   history: History,
   call: Call,
-  bounds: Partial<TreeBounds> = {},
+  { logOf, ...bounds }: Partial<TreeBounds> & { readonly logOf?: LogOf } = {},
 ): Evidence => {
   const actions = new DescribedActions(cas, call)
   const directories = new LruCache<Promise<Buffer>>(DIRECTORY_BYTES)
@@ -42,11 +50,26 @@ export const evidenceOf = (
     }
     return { root, read }
   }
+  /** The log of the last build that requested an action has its inputs. */
+  const inputsOf = async (action: Digest): Promise<ReadonlyMap<string, TreeEntry> | undefined> => {
+    for (const invocation of new Set(history.ofAction(action.key).map((record) => record.invocation))) {
+      const log = invocation === '' ? undefined : await logOf?.(invocation)
+      const inputs = log?.inputsOf(action)
+      if (inputs !== undefined) return inputs
+    }
+    return undefined
+  }
+  const fromLogs = async (before: Digest, now: Digest): Promise<TreeDifference | undefined> => {
+    const [was, is] = [await inputsOf(before), await inputsOf(now)]
+    // Lists of inputs can be long, and a page compares those of many misses.
+    await setImmediate()
+    return was && is && compareInputFiles(was, is, bounds.maxChanges ?? MAX_CHANGES)
+  }
   const compareInputs: CompareInputs = async (before, now) => {
     const difference = await compareTrees(sideOf(before.root), sideOf(now.root), call, bounds)
     // A cache-only client uploads no input directories.
     const isRootUnread = difference.unread.some(({ path }) => path === '')
-    return isRootUnread ? undefined : difference
+    return isRootUnread ? fromLogs(before.action, now.action) : difference
   }
   return {
     history,

@@ -84,10 +84,30 @@ const nameOnlyText = ({ name, before, now }: NamedChange): string => {
 
 const listText = (noun: string, { removed, added }: ListDifference): string => {
   const [was, is] = [removed[0], added[0]]
-  if (removed.length === 1 && added.length === 1) return `${noun} ${quoted(was ?? '')} became ${quoted(is ?? '')}`
+  if (removed.length === 1 && added.length === 1) return `${noun} ${changeInside(was ?? '', is ?? '')}`
   if (removed.length === 0) return `${noun} ${some(added.map(quoted))} is new`
   if (added.length === 0) return `${noun} ${some(removed.map(quoted))} is gone`
   return `${removed.length} ${noun}s became ${added.length}, from ${quoted(was ?? '')} to ${quoted(is ?? '')} on`
+}
+
+/** Longer texts are shown around what differs: shell scripts as arguments have hundreds of characters. */
+const SHORT = 60
+const BEFORE = 16
+const AFTER = 6
+
+const changeInside = (was: string, is: string): string => {
+  if (was.length <= SHORT && is.length <= SHORT) return `${quoted(was)} became ${quoted(is)}`
+  const least = Math.min(was.length, is.length)
+  let start = 0
+  while (start < least && was[start] === is[start]) start += 1
+  let same = 0
+  while (same < least - start && was.at(-1 - same) === is.at(-1 - same)) same += 1
+  const from = Math.max(0, start - BEFORE)
+  const part = (text: string): string => {
+    const to = Math.min(text.length, text.length - same + AFTER)
+    return quoted(`${from > 0 ? '…' : ''}${text.slice(from, to)}${to < text.length ? '…' : ''}`)
+  }
+  return `${part(was)} became ${part(is)}`
 }
 
 const inputsText = ({ tree }: Extract<Difference, { kind: 'inputs' }>): string => {

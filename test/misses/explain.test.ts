@@ -61,6 +61,12 @@ const differences: readonly (readonly [string, Described, Described, readonly st
     ['argument -O2 became -O3'],
   ],
   [
+    'a long argument is shown around what differs',
+    { command: { arguments: ['sh', '-c', `${'set -e; '.repeat(20)}run --mode=fast > bin/out.txt; done`] } },
+    { command: { arguments: ['sh', '-c', `${'set -e; '.repeat(20)}run --mode=slow > bin/out.txt; done`] } },
+    ['argument "… -e; run --mode=fast > bin…" became "… -e; run --mode=slow > bin…"'],
+  ],
+  [
     'new arguments',
     { command: { arguments: ['cc', 'a.c'] } },
     { command: { arguments: ['cc', '-g', '-DX="a b"', 'a.c'] } },

@@ -14,6 +14,7 @@ import type * as grpc_reflection_v1 from './grpc.reflection.v1.js'
 import type * as grpc_reflection_v1alpha from './grpc.reflection.v1alpha.js'
 import type * as remexec_asset_v1 from './remexec.asset.v1.js'
 import type * as remexec_builds_v1 from './remexec.builds.v1.js'
+import type * as remexec_execlog_v1 from './remexec.execlog.v1.js'
 import type * as remexec_scheduler_v1 from './remexec.scheduler.v1.js'
 import type * as remexec_worker_v1 from './remexec.worker.v1.js'
 
@@ -211,6 +212,14 @@ export interface Messages {
   'remexec.builds.v1.OrderedEvent': [remexec_builds_v1.OrderedEventInput, remexec_builds_v1.OrderedEvent]
   'remexec.builds.v1.ToolEvent': [remexec_builds_v1.ToolEventInput, remexec_builds_v1.ToolEvent]
   'remexec.builds.v1.LifecycleEvent': [remexec_builds_v1.LifecycleEventInput, remexec_builds_v1.LifecycleEvent]
+  'remexec.execlog.v1.Entry': [remexec_execlog_v1.EntryInput, remexec_execlog_v1.Entry]
+  'remexec.execlog.v1.Invocation': [remexec_execlog_v1.InvocationInput, remexec_execlog_v1.Invocation]
+  'remexec.execlog.v1.Digest': [remexec_execlog_v1.DigestInput, remexec_execlog_v1.Digest]
+  'remexec.execlog.v1.File': [remexec_execlog_v1.FileInput, remexec_execlog_v1.File]
+  'remexec.execlog.v1.Directory': [remexec_execlog_v1.DirectoryInput, remexec_execlog_v1.Directory]
+  'remexec.execlog.v1.Symlink': [remexec_execlog_v1.SymlinkInput, remexec_execlog_v1.Symlink]
+  'remexec.execlog.v1.InputSet': [remexec_execlog_v1.InputSetInput, remexec_execlog_v1.InputSet]
+  'remexec.execlog.v1.Spawn': [remexec_execlog_v1.SpawnInput, remexec_execlog_v1.Spawn]
   'remexec.scheduler.v1.ResultOrigin': [remexec_scheduler_v1.ResultOriginInput, remexec_scheduler_v1.ResultOrigin]
   'remexec.scheduler.v1.OperationProgress': [remexec_scheduler_v1.OperationProgressInput, remexec_scheduler_v1.OperationProgress]
   'remexec.worker.v1.HistoricalExecuteResponse': [remexec_worker_v1.HistoricalExecuteResponseInput, remexec_worker_v1.HistoricalExecuteResponse]

@@ -23,11 +23,14 @@ export class Uploader {
     this.#headers = headers
   }
 
-  async blob(data: Buffer | string): Promise<Digest> {
+  async blob(
+    data: Buffer | string,
+    asked: Input<'build.bazel.remote.execution.v2.RequestMetadata'> = {},
+  ): Promise<Digest> {
     const bytes = Buffer.from(data)
     const digest = Digest.of(bytes, digestFunctions.SHA256)
     const requests = [{ digest: digest.toMessage(), data: bytes }]
-    const { responses } = await this.#unary(`${CAS}/BatchUpdateBlobs`, { requests })
+    const { responses } = await this.#unary(`${CAS}/BatchUpdateBlobs`, { requests }, asked)
     if (responses[0]?.status?.code !== 0 && responses[0]?.status) throw new Error(responses[0].status.message)
     return digest
   }
