@@ -1,4 +1,4 @@
-/** The recipes of docs/clients.md, run as they stand there but for the server's address. */
+/** The recipes of docs/clients.md and docs/http-caches.md, run as they stand there but for the server's address. */
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Test } from 'tap'
@@ -10,14 +10,18 @@ import type { Server } from '../server.js'
 const WRITTEN_ADDRESS = '127.0.0.1:50051'
 
 /** The one block of a language in a client's section of the page, for the server given. */
-export const recipeOf = async (client: string, language: string, { uri }: Server): Promise<string> => {
-  const page = await readFile(join(root, 'docs/clients.md'), 'utf8')
-  const [, section = ''] = page.split(`\n## ${client}\n`)
-  const [own = ''] = section.split(/\n## /)
+export const recipeOf = async (
+  client: string,
+  language: string,
+  { uri }: Server,
+  page = 'clients.md',
+): Promise<string> => {
+  const sections = (await readFile(join(root, 'docs', page), 'utf8')).split(/\n##+ /)
+  const own = sections.find((section) => section.startsWith(`${client}\n`)) ?? ''
   const blocks = [...own.matchAll(/```(\w+)\n(.*?)```/gs)].filter(([, found]) => found === language)
   const [, , text] = blocks[0] ?? []
   if (blocks.length !== 1 || text?.includes(WRITTEN_ADDRESS) !== true) {
-    throw new Error(`docs/clients.md: expected one block of ${language} with ${WRITTEN_ADDRESS} below "## ${client}"`)
+    throw new Error(`docs/${page}: expected one block of ${language} with ${WRITTEN_ADDRESS} below "${client}"`)
   }
   return text.replaceAll(WRITTEN_ADDRESS, uri.replace('grpc://', ''))
 }

@@ -1,7 +1,6 @@
-import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { cleanEnv, run } from '../../process.js'
-import { programOf, type Tool, write } from './tool.js'
+import { programOf, type Tool, without, write } from './tool.js'
 
 const { program, skip } = programOf('REMEXEC_TEST_BAZEL_2')
 
@@ -15,11 +14,16 @@ export const bazel: Tool = {
     const startup = [`--output_user_root=${join(folder, 'root')}`, '--nosystem_rc', '--nohome_rc']
     const ask = (...args: string[]) => run(program, [...startup, ...args], work, cleanEnv(folder))
     t.teardown(() => ask('shutdown'))
+    const remove = without(work, 'bazel-bin/one.txt')
+    const forget = async () => {
+      await ask('clean')
+      await remove()
+    }
     return {
+      ...{ cwd: work, env: cleanEnv(folder), forget, command: { name: 'bazel', program, args: startup } },
       made: join(work, 'bazel-bin/one.txt'),
       build: async (url) => {
-        await ask('clean')
-        await rm(join(work, 'bazel-bin/one.txt'), { force: true })
+        await forget()
         return ask('build', `--remote_cache=${url}`, '--remote_timeout=5', '//:one')
       },
       saysRemote: /1 remote cache hit/,

@@ -1,20 +1,21 @@
-import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { cleanEnv, run } from '../../process.js'
-import { programOf, type Tool, write } from './tool.js'
+import { programOf, type Tool, without, write } from './tool.js'
 
 const ccacheAt = (name: string, variable: string): Tool => {
   const { program, skip } = programOf(variable)
   return {
     ...{ name, kind: 'ccache', skip },
     prepare: async (_, folder) => {
-      await write(folder, { 'answer.c': 'int answer(void) { return 42; }\n' })
+      await write(folder, { 'hello.c': 'int answer(void) { return 42; }\n' })
       const env = { ...cleanEnv(folder), CCACHE_DIR: join(folder, 'local') }
+      const forget = without(folder, 'local', 'hello.o')
       return {
-        made: join(folder, 'answer.o'),
+        ...{ cwd: folder, env, forget, command: { name: 'ccache', program } },
+        made: join(folder, 'hello.o'),
         build: async (url) => {
-          for (const path of ['local', 'answer.o']) await rm(join(folder, path), { recursive: true, force: true })
-          const compile = ['gcc', '-c', 'answer.c', '-o', 'answer.o']
+          await forget()
+          const compile = ['gcc', '-c', 'hello.c', '-o', 'hello.o']
           const { code, output } = await run(program, compile, folder, { ...env, CCACHE_REMOTE_STORAGE: url })
           const statistics = await run(program, ['--print-stats'], folder, env)
           return { code, output: output + statistics.output }

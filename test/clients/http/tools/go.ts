@@ -1,7 +1,6 @@
-import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { cleanEnv, run } from '../../process.js'
-import { programOf, type Tool, write } from './tool.js'
+import { programOf, type Tool, without, write } from './tool.js'
 
 const { program, skip } = programOf('REMEXEC_TEST_GO_CACHER')
 
@@ -15,15 +14,17 @@ export const go: Tool = {
       'answer.go': 'package answer\n\nfunc Answer() int { return 42 }\n',
     })
     const made = join(folder, 'answer.a')
+    const env = { ...cleanEnv(folder), GOCACHE: join(folder, 'unused'), GOTOOLCHAIN: 'local' }
+    const cwd = join(folder, 'work')
+    // The helper keeps a folder in the user's cache unless it is told another.
+    const forget = without(folder, 'cache', '.cache', 'answer.a')
     return {
+      ...{ cwd, env, forget, command: { name: 'go-cacher', program } },
       made,
       build: async (url) => {
-        await rm(join(folder, 'cache'), { recursive: true, force: true })
-        await rm(made, { force: true })
-        return run('go', ['build', '-o', made, '.'], join(folder, 'work'), {
-          ...cleanEnv(folder),
-          GOCACHE: join(folder, 'unused'),
-          GOTOOLCHAIN: 'local',
+        await forget()
+        return run('go', ['build', '-o', made, '.'], cwd, {
+          ...env,
           GOCACHEPROG: `${program} -cache-server=${url} -cache-dir=${join(folder, 'cache')}`,
         })
       },

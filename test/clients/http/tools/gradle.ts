@@ -1,7 +1,6 @@
-import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { cleanEnv, run } from '../../process.js'
-import { programOf, type Tool, write } from './tool.js'
+import { programOf, type Tool, without, write } from './tool.js'
 
 const { program, skip } = programOf('REMEXEC_TEST_GRADLE')
 
@@ -20,15 +19,17 @@ buildCache {
       'src/main/java/demo/Demo.java':
         'package demo;\npublic class Demo { public static int answer() { return 42; } }\n',
     })
+    const env = { ...cleanEnv(folder), GRADLE_USER_HOME: join(folder, 'home') }
+    const forget = without(folder, 'work/build', 'work/.gradle', 'home/caches/build-cache-1')
     return {
+      ...{ cwd: work, env, forget, command: { name: 'gradle', program, args: ['--no-daemon', '--console=plain'] } },
       made: join(work, 'build/classes/java/main/demo/Demo.class'),
       build: async (url) => {
-        for (const path of ['work/build', 'work/.gradle'])
-          await rm(join(folder, path), { recursive: true, force: true })
+        await forget()
         await write(work, { 'settings.gradle': remote(`${url}/`) })
         // `--offline` would turn the remote cache off.
         const args = ['--build-cache', '--no-daemon', '--console=plain', 'compileJava']
-        return run(program, args, work, { ...cleanEnv(folder), GRADLE_USER_HOME: join(folder, 'home') })
+        return run(program, args, work, env)
       },
       saysRemote: /compileJava FROM-CACHE/,
     }

@@ -1,8 +1,7 @@
-import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { cleanEnv, run } from '../../process.js'
 import { copyFixture } from '../../scratch.js'
-import { programOf, type Tool } from './tool.js'
+import { programOf, type Tool, without } from './tool.js'
 
 const { program, skip } = programOf('REMEXEC_TEST_MAVEN')
 
@@ -12,25 +11,29 @@ export const maven: Tool = {
   prepare: async (_, folder) => {
     const work = await copyFixture('maven', folder)
     const known = join(program, '../../../repository')
+    const options = (settings: Readonly<Record<string, string>>): readonly string[] =>
+      Object.entries(settings).map(([name, value]) => `-D${name}=${value}`)
+    const here = options({
+      'maven.repo.local': join(folder, 'repository'),
+      'maven.repo.local.tail': known,
+      'maven.repo.local.tail.ignoreAvailability': 'true',
+      'maven.build.cache.location': join(folder, 'local'),
+    })
+    const env = { ...cleanEnv(folder), JAVA_HOME: process.env['JAVA_HOME'] }
+    const args = ['-B', '-s', 'settings.xml', ...here]
+    const forget = without(folder, 'local', 'maven/target')
     return {
+      ...{ cwd: work, env, forget, command: { name: 'mvn', program, args } },
       made: join(work, 'target/demo-1.0.jar'),
       build: async (url) => {
-        for (const path of ['local', 'maven/target']) await rm(join(folder, path), { recursive: true, force: true })
-        const settings = {
-          'maven.repo.local': join(folder, 'repository'),
-          'maven.repo.local.tail': known,
-          'maven.repo.local.tail.ignoreAvailability': 'true',
-          'maven.build.cache.location': join(folder, 'local'),
+        await forget()
+        const remote = options({
           'maven.build.cache.remote.enabled': 'true',
           'maven.build.cache.remote.save.enabled': 'true',
           'maven.build.cache.remote.url': url,
           'maven.build.cache.remote.server.id': 'cache',
-        }
-        const options = Object.entries(settings).map(([name, value]) => `-D${name}=${value}`)
-        return run(program, ['-B', '-s', 'settings.xml', ...options, 'verify'], work, {
-          ...cleanEnv(folder),
-          JAVA_HOME: process.env['JAVA_HOME'],
         })
+        return run(program, [...args, ...remote, 'verify'], work, env)
       },
       saysRemote: /Found cached build, restoring .* from cache/,
     }

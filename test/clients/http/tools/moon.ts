@@ -1,8 +1,7 @@
-import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { cleanEnv, run } from '../../process.js'
 import { copyFixture } from '../../scratch.js'
-import { git, programOf, type Tool } from './tool.js'
+import { git, programOf, type Tool, without } from './tool.js'
 
 const { program, skip } = programOf('REMEXEC_TEST_MOON')
 
@@ -11,16 +10,18 @@ export const moon: Tool = {
   prepare: async (_, folder) => {
     const work = await copyFixture('moon', folder)
     await git(work, folder)
+    const env = { ...cleanEnv(folder), REPORT_VARIANT: 'http' }
+    const forget = without(work, '.moon/cache', 'app/out')
     return {
+      ...{ cwd: work, env, forget, command: { name: 'moon', program } },
       made: join(work, 'app/out/report.txt'),
       build: async (url) => {
-        for (const path of ['.moon/cache', 'app/out']) await rm(join(work, path), { recursive: true, force: true })
+        await forget()
         return run(program, ['run', 'app:report'], work, {
-          ...cleanEnv(folder),
+          ...env,
           MOON_REMOTE_HOST: url,
           MOON_REMOTE_API: 'http',
           MOON_REMOTE_CACHE_INSTANCE_NAME: 'main',
-          REPORT_VARIANT: 'http',
         })
       },
       saysRemote: /cached from remote/,

@@ -1,7 +1,7 @@
-import { cp, mkdir, rm } from 'node:fs/promises'
+import { cp, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { cleanEnv, run } from '../../process.js'
-import { git, programOf, SCRIPT, type Tool, write } from './tool.js'
+import { git, programOf, SCRIPT, type Tool, without, write } from './tool.js'
 
 const { program, skip } = programOf('REMEXEC_TEST_NX')
 
@@ -38,11 +38,12 @@ export const nx: Tool = {
       NX_WORKSPACE_DATA_DIRECTORY: join(folder, 'nx-data'),
       NX_TUI: 'false',
     }
+    const forget = without(folder, 'nx-cache', 'nx-data', 'work/app/dist')
     return {
+      ...{ cwd: work, env, forget, command: { name: 'nx', program: join(work, 'node_modules/.bin/nx') } },
       made: join(work, 'app/dist/out.txt'),
       build: async (url) => {
-        for (const path of ['nx-cache', 'nx-data', 'work/app/dist'])
-          await rm(join(folder, path), { recursive: true, force: true })
+        await forget()
         const args = ['run', 'app:build', '--outputStyle=static']
         return run(join(work, 'node_modules/.bin/nx'), args, work, {
           ...env,

@@ -1,7 +1,6 @@
-import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { cleanEnv, run } from '../../process.js'
-import { programOf, type Tool, write } from './tool.js'
+import { programOf, type Tool, without, write } from './tool.js'
 
 const { program, skip } = programOf('REMEXEC_TEST_SCCACHE')
 
@@ -9,7 +8,7 @@ const { program, skip } = programOf('REMEXEC_TEST_SCCACHE')
 export const sccache: Tool = {
   ...{ name: 'sccache', kind: 'webdav', skip },
   prepare: async (t, folder) => {
-    await write(folder, { 'answer.c': 'int answer(void) { return 42; }\n' })
+    await write(folder, { 'hello.c': 'int answer(void) { return 42; }\n' })
     const env = {
       ...cleanEnv(folder),
       SCCACHE_SERVER_UDS: join(folder, 'sccache.sock'),
@@ -19,11 +18,17 @@ export const sccache: Tool = {
     }
     const ask = (args: readonly string[], more: object = {}) => run(program, args, folder, { ...env, ...more })
     t.teardown(() => ask(['--stop-server']))
+    const remove = without(folder, 'local', 'hello.o')
     return {
-      made: join(folder, 'answer.o'),
+      ...{ cwd: folder, env, command: { name: 'sccache', program } },
+      forget: async () => {
+        await ask(['--stop-server'])
+        await remove()
+      },
+      made: join(folder, 'hello.o'),
       build: async (url) => {
-        for (const path of ['local', 'answer.o']) await rm(join(folder, path), { recursive: true, force: true })
-        const compile = ['gcc', '-c', 'answer.c', '-o', 'answer.o']
+        await remove()
+        const compile = ['gcc', '-c', 'hello.c', '-o', 'hello.o']
         const { code, output } = await ask(compile, { SCCACHE_WEBDAV_ENDPOINT: url })
         const statistics = code === 0 ? await ask(['--show-stats']) : { output: '' }
         await ask(['--stop-server'])

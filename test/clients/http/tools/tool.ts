@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Test } from 'tap'
 import { cleanEnv, type Outcome, run } from '../../process.js'
@@ -17,6 +17,13 @@ export interface Tool {
 }
 
 export interface Workspace {
+  /** Where its commands run, and with which environment. */
+  readonly cwd: string
+  readonly env: NodeJS.ProcessEnv
+  /** The command that users type. */
+  readonly command: Command
+  /** Removes everything that this machine knows of earlier builds. */
+  forget(): Promise<void>
   /** Builds as a machine that has built nothing yet, with the cache at `url`. */
   build(url: string): Promise<Outcome>
   /** What the build made. */
@@ -24,6 +31,20 @@ export interface Workspace {
   /** The tool's own word for a remote hit, if its output has one. */
   readonly saysRemote?: RegExp
 }
+
+export interface Command {
+  readonly name: string
+  readonly program: string
+  /** In front of the user's. */
+  readonly args?: readonly string[]
+}
+
+/** Removes files and folders. */
+export const without =
+  (folder: string, ...paths: readonly string[]) =>
+  async (): Promise<void> => {
+    for (const path of paths) await rm(join(folder, path), { recursive: true, force: true })
+  }
 
 /** The path of a program, and why tests without it are skipped. */
 export const programOf = (variable: string): { readonly program: string; readonly skip: string | false } => {

@@ -1,7 +1,6 @@
-import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { cleanEnv, run } from '../../process.js'
-import { git, programOf, SCRIPT, type Tool, write } from './tool.js'
+import { git, programOf, SCRIPT, type Tool, without, write } from './tool.js'
 
 const { program, skip } = programOf('REMEXEC_TEST_TURBO')
 
@@ -20,17 +19,20 @@ export const turbo: Tool = {
       '.gitignore': '.tap\n.turbo\ndist\nnode_modules\n',
     })
     await git(work, folder)
+    const env = { ...cleanEnv(folder), TURBO_TELEMETRY_DISABLED: '1' }
+    const forget = without(work, '.turbo', 'node_modules', 'app/.turbo', 'app/dist')
+    // It would look for a turbo in the workspace.
+    const args = ['--skip-infer']
     return {
+      ...{ cwd: work, env, forget, command: { name: 'turbo', program, args } },
       made: join(work, 'app/dist/out.txt'),
       build: async (url) => {
-        for (const path of ['.turbo', 'node_modules', 'app/.turbo', 'app/dist'])
-          await rm(join(work, path), { recursive: true, force: true })
-        return run(program, ['run', 'build', '--skip-infer'], work, {
-          ...cleanEnv(folder),
+        await forget()
+        return run(program, [...args, 'run', 'build'], work, {
+          ...env,
           TURBO_API: url,
           TURBO_TOKEN: 'token',
           TURBO_TEAM: 'team',
-          TURBO_TELEMETRY_DISABLED: '1',
         })
       },
       saysRemote: /1 cached, 1 total/,
