@@ -180,17 +180,17 @@ export class BlobIndex {
 
   /**
    * After a start nobody knows which builds are alive. What was used in the last seconds is held for as long again, the
-   * newest first, as far as live builds could hold it.
+   * newest first and as much as one build may hold. More would leave no room for what is evicted before it.
    */
   holdRecent(forS: number): void {
     const promises = this.#promises
-    if (promises === undefined) return
+    if (promises === undefined || this.#policy.max_bytes === 0) return
     const nowS = this.#accessedNow()
     const claim = { number: 0, untilMinute: Math.ceil((nowS + forS) / 60) }
     let bytes = 0
     for (const slot of this.#recency.newestFirst()) {
       bytes += this.#entries.occupied(slot)
-      if (this.accessedOf(slot) < nowS - forS || bytes > promises.maxHeldBytes) return
+      if (this.accessedOf(slot) < nowS - forS || bytes > promises.oneBuildBytes) return
       this.#hold(slot, claim, nowS)
     }
   }

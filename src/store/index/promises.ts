@@ -79,14 +79,14 @@ export class Promises {
     return this.#heldBytes
   }
 
-  /** All that live invocations may hold together. */
-  get maxHeldBytes(): number {
-    return ALL_SHARE * this.#maxBytes
+  /** All that one invocation may hold. */
+  get oneBuildBytes(): number {
+    return ONE_SHARE * this.#maxBytes
   }
 
   /** Whether an upload must be refused: what is promised would take more than 80 % of the store. */
   isFullFor(sizeBytes: number, nowS: number): boolean {
-    return this.whenFull === 'refuse' && this.promisedBytes(nowS) + sizeBytes > this.maxHeldBytes
+    return this.whenFull === 'refuse' && this.promisedBytes(nowS) + sizeBytes > ALL_SHARE * this.#maxBytes
   }
 
   /** A blob of this size was used at a time, before at another, or is new. */
@@ -156,9 +156,9 @@ export class Promises {
   }
 
   #mayHold(owner: number, bytes: number, nowS: number): boolean {
-    const isWithin = (): boolean => this.#heldBytes + bytes <= this.maxHeldBytes
+    const isWithin = (): boolean => this.#heldBytes + bytes <= ALL_SHARE * this.#maxBytes
     if (!isWithin()) this.#sweep(nowS)
-    if (owner > 0 && (this.#held.get(owner) ?? 0) + bytes > ONE_SHARE * this.#maxBytes) return false
+    if (owner > 0 && (this.#held.get(owner) ?? 0) + bytes > this.oneBuildBytes) return false
     return isWithin()
   }
 
