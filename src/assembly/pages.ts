@@ -2,6 +2,7 @@ import type { Clock } from '../base/clock.js'
 import { version } from '../base/version.js'
 import type { ServerConfig } from '../config/config.js'
 import type { Route } from '../http/request.js'
+import { History } from '../misses/history.js'
 import { addressOf } from '../pages/actions/address.js'
 import { actionPages } from '../pages/actions/pages.js'
 import { buildPages } from '../pages/builds/pages.js'
@@ -36,8 +37,8 @@ export const openSite = ({ listener, services: { pages } }: ServerConfig, clock:
 export const pagesOf = (servers: readonly ServerConfig[], parts: Parts): readonly Page[] => {
   const { builds, records } = parts
   const storesOf = pageStores(servers, parts)
-  const requestsOf = (instance: string, { key }: Digest): readonly RequestRecord[] =>
-    [...records].filter((record) => record.action === key && record.instance === instance)
+  const requestsOf = async (instance: string, { key }: Digest): Promise<readonly RequestRecord[]> =>
+    (await History.read(instance, records)).ofAction(key)
   const misses = missPages({ storesOf, records, builds })
   return [
     ...buildPages({ builds, records, casOf: (instance) => storesOf(instance)?.cas }, [misses.tab]),

@@ -1,4 +1,7 @@
 import type { RequestRecord } from '../rpc/request-records.js'
+import { TimeSlices } from '../work/time-slices.js'
+
+const SLICE_MS = 5
 
 /** What a client may tell about an action besides its digest. */
 type Subject = Pick<RequestRecord, 'instance' | 'target' | 'mnemonic'>
@@ -15,17 +18,38 @@ export class History {
   /** 0 for the newest. */
   readonly #positions = new Map<RequestRecord, number>()
 
-  /** `records`: the newest first. */
-  constructor(instance: string, records: Iterable<RequestRecord>) {
+  /** `records`: of the instance, the newest first. */
+  constructor(instance: string, records: Iterable<RequestRecord>, sinceMs?: number) {
     this.instance = instance
+    this.sinceMs = sinceMs
     for (const record of records) {
-      this.sinceMs = record.timeMs
-      if (record.instance !== instance) continue
       this.#positions.set(record, this.#positions.size)
       listOf(this.#byAction, record.action).push(record)
       listOf(this.#bySubject, subjectOf(record)).push(record)
       listOf(this.#byInvocation, record.invocation).push(record)
     }
+  }
+
+  /**
+   * Of the records of all instances, the newest first. Reads them in slices of time: decoding 16,000 takes more than 100 ms,
+   * for which no call should wait.
+   */
+  static async read(instance: string, records: Iterable<RequestRecord>): Promise<History> {
+    const slices = new TimeSlices(SLICE_MS)
+    const kept: RequestRecord[] = []
+    let sinceMs: number | undefined
+    for (const record of records) {
+      sinceMs = record.timeMs
+      if (record.instance === instance) kept.push(record)
+      const pause = slices.step()
+      if (pause !== undefined) await pause
+    }
+    return new History(instance, kept, sinceMs)
+  }
+
+  /** All of them, the newest first. */
+  get records(): readonly RequestRecord[] {
+    return [...this.#positions.keys()]
   }
 
   /** All requests about an action, the newest first. */

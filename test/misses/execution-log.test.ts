@@ -1,24 +1,9 @@
 import t from 'tap'
 import { compareInputFiles, ExecutionLog } from '../../src/misses/execution-log.js'
-import { codec, type Input } from '../../src/proto/codec.js'
 import { internalCall } from '../../src/rpc/call.js'
 import { zstdCompress } from '../../src/stream/compression/zstd.js'
+import { delimited, type Entry, entryCodec, logOf } from './execution-logs.js'
 import { digestOf } from './trees.js'
-
-const entryCodec = codec('remexec.execlog.v1.Entry')
-
-type Entry = Input<'remexec.execlog.v1.Entry'>
-
-const delimited = (bytes: Buffer): Buffer => {
-  const length: number[] = []
-  for (let rest = bytes.length; ; rest = Math.floor(rest / 128)) {
-    length.push(rest < 128 ? rest : (rest % 128) + 128)
-    if (rest < 128) return Buffer.concat([Buffer.from(length), bytes])
-  }
-}
-
-const logOf = (entries: readonly Entry[]): Buffer =>
-  zstdCompress(Buffer.concat(entries.map((entry) => delimited(entryCodec.encode(entry)))))
 
 const read = (bytes: Buffer, bounds = {}) => ExecutionLog.read(bytes, internalCall(), bounds)
 

@@ -72,7 +72,7 @@ export class World {
 
   /** Why an invocation missed, each miss in the order of its request. */
   async misses(invocation: string, instance = ''): Promise<ExplainedMiss[]> {
-    const history = new History(instance, this.records)
+    const history = await History.read(instance, this.records)
     const evidence = evidenceOf({ cas: this.cas, results: this.results }, history, this.call)
     const explained: ExplainedMiss[] = []
     for (const miss of history.missesOf(invocation)) explained.push(await explain(miss, evidence))

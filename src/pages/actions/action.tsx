@@ -35,7 +35,7 @@ export const actionPage = (parts: ActionPageParts): Page => ({
       orAbsent(readAction(stores.cas, digest, visit.request)),
       seesResults(visit, instance) && stores.results ? resultIn(stores.results, digest, visit.request) : undefined,
     ])
-    const requests = seesResults(visit, instance) ? parts.requestsOf(instance, digest) : []
+    const requests = seesResults(visit, instance) ? await parts.requestsOf(instance, digest) : []
     if (action === undefined && result === undefined && requests.length === 0)
       throw visit.absent(`action ${digest.key} in instance ${JSON.stringify(instance)}`)
     const context: Context = { visit, instance, digest, stores }

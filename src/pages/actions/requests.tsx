@@ -7,7 +7,7 @@ import { type Column, Table } from '../parts/table.js'
 
 export interface RequestsParts {
   /** The requests about an action that the server remembers, the newest first. */
-  readonly requestsOf: (instance: string, action: Digest) => readonly RequestRecord[]
+  readonly requestsOf: (instance: string, action: Digest) => Promise<readonly RequestRecord[]>
 }
 
 const TONES: Readonly<Record<RequestRecord['outcome'], Tone>> = {

@@ -30,7 +30,7 @@ export const missesTab = (sources: MissSources): InvocationTab => ({
   needsEvents: false,
   body: async ({ visit, id: invocation, instance }) => {
     const stores = sources.stores(visit, instance)
-    const history = sources.history(instance)
+    const history = await sources.history(instance)
     const requests = history.ofInvocation(invocation)
     const misses = history.missesOf(invocation)
     const evidence = sources.evidence(visit, stores, history, MAX_CHANGES)

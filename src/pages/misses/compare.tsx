@@ -57,7 +57,7 @@ const digestOf = (key: string): Digest => {
 }
 
 const ofActions = async ({ visit, instance, stores, before, now }: Pair, sources: MissSources): Promise<Shown> => {
-  const evidence = sources.evidence(visit, stores, sources.history(instance), MAX_CHANGES)
+  const evidence = sources.evidence(visit, stores, await sources.history(instance), MAX_CHANGES)
   const [left, right] = await Promise.all([evidence.action(digestOf(before)), evidence.action(digestOf(now))])
   if (left === undefined || right === undefined)
     throw visit.absent(`Action ${left === undefined ? before : now} with its Command in the CAS`)
@@ -94,7 +94,7 @@ const ofTrees = async (
 }
 
 const ofBuilds = async ({ visit, instance, stores, before, now }: Pair, sources: MissSources): Promise<Shown> => {
-  const records = sources.records(instance)
+  const { records } = await sources.history(instance)
   for (const id of [before, now])
     if (!records.some(({ invocation }) => invocation === id))
       throw visit.absent(`request of build ${id} that the server remembers`)

@@ -47,12 +47,8 @@ export class MissSources {
     return storesFor(visit, instance, this.#parts.storesOf)
   }
 
-  history(instance: string): History {
-    return new History(instance, this.#parts.records)
-  }
-
-  records(instance: string): readonly RequestRecord[] {
-    return [...this.#parts.records].filter((record) => record.instance === instance)
+  history(instance: string): Promise<History> {
+    return History.read(instance, this.#parts.records)
   }
 
   evidence(visit: Visit, stores: PageStores, history: History, maxChanges: number): Evidence {

@@ -54,7 +54,7 @@ export class Uploader {
     action: Input<'build.bazel.remote.execution.v2.Action'> = {},
   ): Promise<Digest> {
     const commandDigest = (await this.blob(commandCodec.encode(command))).toMessage()
-    const inputRootDigest = (await this.tree(inputs)).toMessage()
+    const inputRootDigest = action.inputRootDigest ?? (await this.tree(inputs)).toMessage()
     return this.blob(actionCodec.encode({ ...action, commandDigest, inputRootDigest }))
   }
 

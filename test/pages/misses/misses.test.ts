@@ -1,7 +1,16 @@
 import { createHash } from 'node:crypto'
 import t from 'tap'
+import { codec } from '../../../src/proto/codec.js'
+import { Digest } from '../../../src/reapi/digest.js'
+import { digestFunctions } from '../../../src/reapi/digest-function.js'
+import { bazel } from '../../builds/harness.js'
+import { logOf } from '../../misses/execution-logs.js'
+import { digestOf } from '../../misses/trees.js'
 import { Uploader } from '../actions/fixture.js'
 import { rowsIn, startPages, textIn } from '../harness.js'
+
+const actionCodec = codec('build.bazel.remote.execution.v2.Action')
+const commandCodec = codec('build.bazel.remote.execution.v2.Command')
 
 /** Three builds: the second with another PATH, the third with another header. */
 const build = async (main: Uploader, id: string, path: string, header: string): Promise<void> => {
@@ -90,3 +99,46 @@ t.test('why a miss needs the right to read results and content of the instance',
   const elsewhere = await get('/invocation/one/misses?instance=other', as('other'))
   t.equal(elsewhere.answer.status, 404)
 })
+
+t.test('of cache-only builds, the inputs are in the execution logs that their events link', async (t) => {
+  const actionOf = (text: string) => ({ inputRootDigest: digestOf(`root of ${text}`).toMessage() })
+  const logs = ['1', '2'].map((text) => {
+    const digest = actionDigestOf(actionOf(text))
+    return logOf([
+      { id: 1, file: { path: 'src/a.c', digest: digestOf(text).toMessage() } },
+      { id: 2, inputSet: { fileIds: [1] } },
+      { spawn: { inputSetId: 2, digest: digest.toMessage() } },
+    ])
+  })
+  const invocations = logs.map((log, at) => {
+    const { hash, sizeBytes } = Digest.of(log, digestFunctions.SHA256)
+    const uri = `bytestream://cache.example/main/blobs/${hash}/${sizeBytes}`
+    return {
+      id: `build-${at + 1}`,
+      events: [bazel({ buildToolLogs: { log: [{ name: 'execution_log.binpb.zst', uri }] } })],
+    }
+  })
+  const { client, get } = await startPages(t, { invocations })
+  const main = new Uploader(client, 'main')
+  for (const [at, text] of ['1', '2'].entries()) {
+    const asked = { toolInvocationId: `build-${at + 1}`, targetId: '//:a', actionMnemonic: 'CppCompile' }
+    const action = await main.action(COMMAND, {}, actionOf(text))
+    t.equal(await main.ask(action, asked), false)
+    await main.write(action, {}, asked)
+  }
+  const page = '/invocation/build-2/misses?instance=main'
+  const without = await get(page)
+  t.strictSame(rowsIn(without.text)[1]?.slice(0, 2), [
+    '1 of 1',
+    'inputs differ; the server does not have the list of inputs',
+  ])
+  for (const log of logs) await main.blob(log)
+  t.strictSame(rowsIn((await get(page)).text)[1]?.slice(0, 2), ['1 of 1', 'input src/a.c changed'])
+})
+
+const COMMAND = { arguments: ['cc'], outputPaths: ['a.o'] }
+
+const actionDigestOf = (action: object): Digest => {
+  const command = Digest.of(commandCodec.encode(COMMAND), digestFunctions.SHA256)
+  return Digest.of(actionCodec.encode({ ...action, commandDigest: command.toMessage() }), digestFunctions.SHA256)
+}
