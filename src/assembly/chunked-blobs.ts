@@ -1,9 +1,7 @@
 import type { Clock } from '../base/clock.js'
 import type { Chunking as ChunkingOptions } from '../config/config.js'
+import { chunkingOf } from '../content/chunking-of.js'
 import type { Log } from '../log/log.js'
-import type { Chunking } from '../reapi/chunking.js'
-import { chunkSizesOf, FastCdc } from '../reapi/fast-cdc.js'
-import { RepMaxCdc } from '../reapi/rep-max-cdc.js'
 import { ChunkedBlobs } from '../service/cas/chunked-blobs.js'
 import type { Store } from '../store/contract/store.js'
 
@@ -15,29 +13,20 @@ export interface ChunkedBlobsParts {
   readonly log: Log
 }
 
-/** The chunked blobs of one instance, as its `experimental_chunking` says. */
+const DEFAULT_MAX_CHUNK_COUNT = 50_000
+
+/** The chunked blobs of one instance: those of its CAS if that keeps chunks, else as `experimental_chunking` says. */
 export const chunkedBlobs = (
-  { index_store, max_chunk_count: maxChunkCount, ...options }: ChunkingOptions,
+  options: ChunkingOptions | undefined,
   instance: string,
+  cas: Store,
   { ac, viewOf, clock, log }: ChunkedBlobsParts,
-): ChunkedBlobs =>
-  new ChunkedBlobs({
-    lists: index_store === undefined ? undefined : viewOf(instance, ac(index_store)),
-    chunking: chunkingOf(options),
-    maxChunkCount,
-    clock,
-    log,
-  })
-
-/** REAPI's recommendation. */
-const HORIZON_FACTOR = 8
-
-const chunkingOf = ({
-  chunking_function,
-  avg_chunk_size_bytes,
-  min_chunk_size_bytes: minBytes,
-  horizon_size_bytes: horizonBytes = HORIZON_FACTOR * minBytes,
-}: Omit<ChunkingOptions, 'max_chunk_count'>): Chunking =>
-  chunking_function === 'rep_max_cdc'
-    ? new RepMaxCdc({ minBytes, horizonBytes })
-    : new FastCdc(chunkSizesOf(avg_chunk_size_bytes))
+): ChunkedBlobs | undefined => {
+  const maxChunkCount = options?.max_chunk_count ?? DEFAULT_MAX_CHUNK_COUNT
+  if (cas.chunks !== undefined)
+    return new ChunkedBlobs({ lists: undefined, chunking: cas.chunks.chunking, maxChunkCount, clock, log })
+  if (options === undefined) return undefined
+  const { index_store } = options
+  const lists = index_store === undefined ? undefined : viewOf(instance, ac(index_store))
+  return new ChunkedBlobs({ lists, chunking: chunkingOf(options), maxChunkCount, clock, log })
+}

@@ -178,10 +178,10 @@ const instancesOf = ({ services }: ServerConfig, parts: Parts) => {
     compressors: compressorsOf(instance),
     maxBlobBytes: parts.maxBlobBytes(instance),
   })
-  const cas = mapValues(services.cas, ({ cas_store, experimental_chunking: chunking }, instance) => ({
-    ...casInstance(cas_store, instance),
-    chunked: chunking && chunkedBlobs(chunking, instance, parts),
-  }))
+  const cas = mapValues(services.cas, ({ cas_store, experimental_chunking: chunking }, instance) => {
+    const served = casInstance(cas_store, instance)
+    return { ...served, chunked: chunkedBlobs(chunking, instance, served.cas, parts) }
+  })
   const ac = mapValues(services.ac, ({ ac_store, read_only }, instance): AcInstance => {
     const { cas: outputs } = entryFor(cas, instance) ?? {}
     return { ac: actionCache(ac_store, instance, outputs, parts), cas: outputs, digestFunctions, isReadOnly: read_only }

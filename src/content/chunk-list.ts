@@ -1,17 +1,11 @@
 import { crc32 } from 'node:zlib'
 import { StatusError } from '../base/status-error.js'
 import { codec } from '../proto/codec.js'
+import type { ChunkList } from '../reapi/chunking.js'
 import { Digest } from '../reapi/digest.js'
 import type { DigestFunction } from '../reapi/digest-function.js'
 
 const listCodec = codec('build.bazel.remote.execution.v2.SplitBlobResponse')
-
-/** The chunks of a blob, in order. */
-export interface ChunkList {
-  readonly chunks: readonly Digest[]
-  /** REAPI ChunkingFunction that cut the blob; 0 if unknown. */
-  readonly chunkingFunction: number
-}
 
 /** A list of 250,000 chunks takes 20 MB. A longer list means that the chunk size is too small for the blob. */
 export const MAX_LIST_BYTES = 64 * 1024 * 1024

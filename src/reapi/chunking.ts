@@ -1,4 +1,5 @@
 import type { CacheCapabilitiesInput, ChunkingFunction } from '../proto/generated/build.bazel.remote.execution.v2.js'
+import type { Digest } from './digest.js'
 
 /** A way to cut blobs into content-defined chunks. */
 export interface Chunking {
@@ -21,4 +22,11 @@ export interface Cutter {
    * there. `to` must be the end of the blob or at least `from + windowBytes`; with fewer bytes the result would be wrong.
    */
   cut(bytes: Uint8Array, from: number, to: number): number
+}
+
+/** The chunks of a blob, in order. */
+export interface ChunkList {
+  readonly chunks: readonly Digest[]
+  /** REAPI ChunkingFunction that cut the blob; 0 if unknown. */
+  readonly chunkingFunction: number
 }

@@ -40,7 +40,7 @@ export class DigestBatch {
     this.#known = from.known
   }
 
-  /** All digests must have the same function. */
+  /** All digests must have the same function, and all must be keys or none. */
   static of(digests: readonly Digest[]): DigestBatch {
     const digestFunction = digests[0]?.function ?? digestFunctions.SHA256
     const wordsEach = wordsOf(digestFunction)
@@ -53,7 +53,8 @@ export class DigestBatch {
       words[to++] = sizeBytes | 0
       for (let at = 0; at < hash.length; at += 8) words[to++] = hexWordAt(hash, at)
     }
-    return new DigestBatch(digestFunction, words, digests.length, { known: digests })
+    const areKeys = digests[0]?.describesContent === false
+    return new DigestBatch(digestFunction, words, digests.length, { known: digests, areKeys })
   }
 
   at(index: number): Digest {

@@ -117,9 +117,13 @@ const MAX_MOST = 32 * 1024 * 1024
 
 const NORMALISATION = 2
 
+/** Averages that REAPI allows. */
+const REAPI_LEAST = 1024
+const REAPI_MOST = 1024 * 1024
+
 const isOfReapi = ({ min, normal, max }: ChunkSizes): boolean => {
   const sizes = chunkSizesOf(normal)
-  return min === sizes.min && max === sizes.max
+  return min === sizes.min && max === sizes.max && normal >= REAPI_LEAST && normal <= REAPI_MOST
 }
 
 const even = (count: number): number => count - (count % 2)

@@ -10,6 +10,7 @@ import { ChunkedBlobs } from '../../src/service/cas/chunked-blobs.js'
 import type { Store } from '../../src/store/contract/store.js'
 import { asCas } from '../../src/store/view/cas.js'
 import { asKeyed } from '../../src/store/view/keyed.js'
+import { deduplicated } from '../store/composed.js'
 import { Watched } from '../store/watched.js'
 import {
   BLAKE3,
@@ -269,4 +270,49 @@ t.test('a list with a chunk that is larger than announced is cut again', async (
   const { chunkDigests, chunkingFunction } = await ask('SplitBlob', { blobDigest: whole.digest })
   t.equal(chunkingFunction, FAST_CDC_2020)
   t.ok(chunkDigests.length >= 5 && chunkDigests.every(({ sizeBytes }) => sizeBytes <= MAX_BYTES))
+})
+
+t.test('over a store of chunks, SplitBlob answers its list and SpliceBlob writes one: no second copy', async (t) => {
+  const [index, content] = [new Watched(await memoryStore()), new Watched(await memoryStore())]
+  const store = await deduplicated(index, content)
+  const chunked = new ChunkedBlobs({
+    lists: undefined,
+    chunking: store.chunks?.chunking ?? cdc,
+    maxChunkCount: 40,
+    ...timed,
+  })
+  const { client } = await serve(t, { instances: { '': { cas: asCas(store), chunked } } })
+  const ask = (method: string, request: object) => client.unary(`${CAS}/${method}`, request).response
+  const whole = randomBlob(300_000)
+  await put(store, whole)
+  const [lists, puts] = [index.puts, content.puts]
+  const { chunkDigests, chunkingFunction } = await ask('SplitBlob', { blobDigest: wire(whole.digest) })
+  t.equal(chunkingFunction, FAST_CDC_2020)
+  t.ok(chunkDigests.length > 3)
+  t.same([index.puts, content.puts], [lists, puts], 'nothing is written')
+  const small = randomBlob(10_000)
+  await put(store, small)
+  const alone = await ask('SplitBlob', { blobDigest: wire(small.digest) })
+  t.same(alone.chunkDigests, [wire(small.digest)], 'a blob of chunk size is its only chunk')
+  const other = randomBlob(100_000)
+  const halves = [other.bytes.subarray(0, 50_000), other.bytes.subarray(50_000)].map((bytes) => blobOf(bytes))
+  await put(store, ...halves)
+  const before = content.puts
+  t.match(await ask('SpliceBlob', splice(other, halves)), { blobDigest: wire(other.digest) })
+  t.equal(content.puts, before)
+  t.ok((await get(store, other.digest)).equals(other.bytes))
+  const wrong = failure(ask('SpliceBlob', splice(randomBlob(100_000), halves)))
+  t.equal((await wrong).code, 'INVALID_ARGUMENT')
+  const large = randomBlob(140_000)
+  const thirds = [large.bytes.subarray(0, 70_000), large.bytes.subarray(70_000)].map((bytes) => blobOf(bytes))
+  await put(store, ...thirds)
+  await ask('SpliceBlob', splice(large, thirds))
+  const again = await ask('SplitBlob', { blobDigest: wire(large.digest) })
+  t.ok(
+    again.chunkDigests.every(({ sizeBytes }: { sizeBytes: number }) => sizeBytes <= 65_536),
+    'larger ones are cut',
+  )
+  const long = randomBlob(3_000_000)
+  await put(store, long)
+  t.equal((await failure(ask('SplitBlob', { blobDigest: wire(long.digest) }))).code, 'NOT_FOUND')
 })

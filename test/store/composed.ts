@@ -33,6 +33,9 @@ export const partitioned = (lower_store: Store, upper_store: Store, size = 64 * 
     { children: { lower_store, upper_store } },
   )
 
+/** What chunking_function would use. */
+export const SIZES = { avg_chunk_size_bytes: 524_288, min_chunk_size_bytes: 262_144 }
+
 /** In chunks of about 16 KiB. */
 export const deduplicated = (
   index_store: Store,
@@ -44,6 +47,7 @@ export const deduplicated = (
     {
       index_store: given,
       content_store: given,
+      ...SIZES,
       min_size: 4096,
       normal_size: 16_384,
       max_size: 65_536,

@@ -258,7 +258,7 @@ export interface Zstd {
 }
 
 /**
- * Cuts blobs into content-defined chunks (FastCDC), so that common parts of similar blobs are stored once. A blob exists while all its chunks do. For large blobs that change little by little. Small blobs cost two entries each: let `size_partitioning` keep them elsewhere.
+ * Cuts blobs into content-defined chunks (FastCDC), so that common parts of similar blobs are stored once. A blob exists while all its chunks do. For large blobs that change little by little. A blob that is no larger than the largest chunk is one entry of `content_store`. With `chunking_function` it is cut as REAPI clients do, and SplitBlob and SpliceBlob of its instances use its lists and chunks as they are, without `experimental_chunking`; instances with `isolate` excepted.
  */
 export interface DedupOptions {
   /**
@@ -269,6 +269,22 @@ export interface DedupOptions {
    * Keeps the chunks, under their own digests.
    */
   readonly content_store: StoreConfig
+  /**
+   * Cut blobs by one of REAPI's functions, with its sizes instead of `min_size`, `normal_size` and `max_size`: `fast_cdc_2020`, which all clients have that chunk at all, or `rep_max_cdc`, whose chunks differ less in size and which Bazel has from 9.3 on. After a change of function or sizes existing blobs stay readable; new blobs share fewer chunks with them.
+   */
+  readonly chunking_function?: 'fast_cdc_2020' | 'rep_max_cdc'
+  /**
+   * Target chunk size of `fast_cdc_2020`, from 1 KiB to 1 MiB. Chunks have a quarter of it to four times as much.
+   */
+  readonly avg_chunk_size_bytes: number
+  /**
+   * Smallest chunk of `rep_max_cdc`, from 1 KiB to 1 MiB. Chunks have less than twice that.
+   */
+  readonly min_chunk_size_bytes: number
+  /**
+   * How far `rep_max_cdc` looks for the best end of a chunk, at most 16 MiB. Default: eight times `min_chunk_size_bytes`.
+   */
+  readonly horizon_size_bytes?: number
   /**
    * Smallest chunk, except the last of a blob; at least 64 bytes, and at most `normal_size`.
    */

@@ -1448,7 +1448,7 @@ return errors === 0;
 }
 validate65.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema29 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/store/dedup.json","title":"dedup","description":"Cuts blobs into content-defined chunks (FastCDC), so that common parts of similar blobs are stored once. A blob exists while all its chunks do. For large blobs that change little by little. Small blobs cost two entries each: let `size_partitioning` keep them elsewhere.","type":"object","properties":{"index_store":{"description":"Keeps the chunk list of each blob, under the digest of the blob. It must differ from `content_store`.","$ref":"https://remexec.invalid/schema/store.json"},"content_store":{"description":"Keeps the chunks, under their own digests.","$ref":"https://remexec.invalid/schema/store.json"},"min_size":{"description":"Smallest chunk, except the last of a blob; at least 64 bytes, and at most `normal_size`.","type":["integer","string"],"x-value":"size","default":65536,"x-zero-is-default":true},"normal_size":{"description":"Target chunk size, from 256 bytes to 8 MiB. After a change of sizes existing blobs stay readable; new blobs share fewer chunks with them.","type":["integer","string"],"x-value":"size","default":262144,"x-zero-is-default":true},"max_size":{"description":"Largest chunk; at least `normal_size`, and at most 32 MiB. Each is held in memory as a whole.","type":["integer","string"],"x-value":"size","default":524288,"x-zero-is-default":true},"max_concurrent_fetch_per_get":{"description":"Chunks fetched ahead while a blob is read, with at most 4 MiB together.","type":["integer","string"],"x-value":"count","minimum":0,"default":10,"x-zero-is-default":true}},"additionalProperties":false,"required":["index_store","content_store"]};
+const schema29 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/store/dedup.json","title":"dedup","description":"Cuts blobs into content-defined chunks (FastCDC), so that common parts of similar blobs are stored once. A blob exists while all its chunks do. For large blobs that change little by little. A blob that is no larger than the largest chunk is one entry of `content_store`. With `chunking_function` it is cut as REAPI clients do, and SplitBlob and SpliceBlob of its instances use its lists and chunks as they are, without `experimental_chunking`; instances with `isolate` excepted.","type":"object","properties":{"index_store":{"description":"Keeps the chunk list of each blob, under the digest of the blob. It must differ from `content_store`.","$ref":"https://remexec.invalid/schema/store.json"},"content_store":{"description":"Keeps the chunks, under their own digests.","$ref":"https://remexec.invalid/schema/store.json"},"chunking_function":{"description":"Cut blobs by one of REAPI's functions, with its sizes instead of `min_size`, `normal_size` and `max_size`: `fast_cdc_2020`, which all clients have that chunk at all, or `rep_max_cdc`, whose chunks differ less in size and which Bazel has from 9.3 on. After a change of function or sizes existing blobs stay readable; new blobs share fewer chunks with them.","type":"string","enum":["fast_cdc_2020","rep_max_cdc"]},"avg_chunk_size_bytes":{"description":"Target chunk size of `fast_cdc_2020`, from 1 KiB to 1 MiB. Chunks have a quarter of it to four times as much.","type":["integer","string"],"x-value":"size","default":524288,"x-zero-is-default":true},"min_chunk_size_bytes":{"description":"Smallest chunk of `rep_max_cdc`, from 1 KiB to 1 MiB. Chunks have less than twice that.","type":["integer","string"],"x-value":"size","default":262144,"x-zero-is-default":true},"horizon_size_bytes":{"description":"How far `rep_max_cdc` looks for the best end of a chunk, at most 16 MiB. Default: eight times `min_chunk_size_bytes`.","type":["integer","string"],"x-value":"size","minimum":0,"maximum":16777216},"min_size":{"description":"Smallest chunk, except the last of a blob; at least 64 bytes, and at most `normal_size`.","type":["integer","string"],"x-value":"size","default":65536,"x-zero-is-default":true},"normal_size":{"description":"Target chunk size, from 256 bytes to 8 MiB. After a change of sizes existing blobs stay readable; new blobs share fewer chunks with them.","type":["integer","string"],"x-value":"size","default":262144,"x-zero-is-default":true},"max_size":{"description":"Largest chunk; at least `normal_size`, and at most 32 MiB. Each is held in memory as a whole.","type":["integer","string"],"x-value":"size","default":524288,"x-zero-is-default":true},"max_concurrent_fetch_per_get":{"description":"Chunks fetched ahead while a blob is read, with at most 4 MiB together.","type":["integer","string"],"x-value":"count","minimum":0,"default":10,"x-zero-is-default":true}},"additionalProperties":false,"required":["index_store","content_store"]};
 
 function validate71(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/store/dedup.json" */;
@@ -1483,7 +1483,7 @@ vErrors.push(err1);
 errors++;
 }
 for(const key0 in data){
-if(!((((((key0 === "index_store") || (key0 === "content_store")) || (key0 === "min_size")) || (key0 === "normal_size")) || (key0 === "max_size")) || (key0 === "max_concurrent_fetch_per_get"))){
+if(!(func1.call(schema29.properties, key0))){
 const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema29,data};
 if(vErrors === null){
 vErrors = [err2];
@@ -1506,10 +1506,10 @@ vErrors = vErrors === null ? wrapper0.validate.errors : vErrors.concat(wrapper0.
 errors = vErrors.length;
 }
 }
-if(data.min_size !== undefined){
-let data2 = data.min_size;
-if((!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))) && (typeof data2 !== "string")){
-const err3 = {instancePath:instancePath+"/min_size",schemaPath:"#/properties/min_size/type",keyword:"type",params:{type: schema29.properties.min_size.type},message:"must be integer,string",schema:schema29.properties.min_size.type,parentSchema:schema29.properties.min_size,data:data2};
+if(data.chunking_function !== undefined){
+let data2 = data.chunking_function;
+if(typeof data2 !== "string"){
+const err3 = {instancePath:instancePath+"/chunking_function",schemaPath:"#/properties/chunking_function/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema29.properties.chunking_function.type,parentSchema:schema29.properties.chunking_function,data:data2};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -1518,9 +1518,8 @@ vErrors.push(err3);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "size", data2, schema29.properties.min_size, instancePath+"/min_size");
-if(reason0 !== undefined){
-const err4 = {instancePath:instancePath+"/min_size",schemaPath:"#/properties/min_size/x-value",keyword:"x-value",params:{},message:reason0,schema:"size",parentSchema:schema29.properties.min_size,data:data2};
+if(!((data2 === "fast_cdc_2020") || (data2 === "rep_max_cdc"))){
+const err4 = {instancePath:instancePath+"/chunking_function",schemaPath:"#/properties/chunking_function/enum",keyword:"enum",params:{allowedValues: schema29.properties.chunking_function.enum},message:"must be equal to one of the allowed values",schema:schema29.properties.chunking_function.enum,parentSchema:schema29.properties.chunking_function,data:data2};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -1530,10 +1529,10 @@ vErrors.push(err4);
 errors++;
 }
 }
-if(data.normal_size !== undefined){
-let data3 = data.normal_size;
+if(data.avg_chunk_size_bytes !== undefined){
+let data3 = data.avg_chunk_size_bytes;
 if((!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))) && (typeof data3 !== "string")){
-const err5 = {instancePath:instancePath+"/normal_size",schemaPath:"#/properties/normal_size/type",keyword:"type",params:{type: schema29.properties.normal_size.type},message:"must be integer,string",schema:schema29.properties.normal_size.type,parentSchema:schema29.properties.normal_size,data:data3};
+const err5 = {instancePath:instancePath+"/avg_chunk_size_bytes",schemaPath:"#/properties/avg_chunk_size_bytes/type",keyword:"type",params:{type: schema29.properties.avg_chunk_size_bytes.type},message:"must be integer,string",schema:schema29.properties.avg_chunk_size_bytes.type,parentSchema:schema29.properties.avg_chunk_size_bytes,data:data3};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -1542,9 +1541,9 @@ vErrors.push(err5);
 }
 errors++;
 }
-const reason1 = checkScalar.call(this, "size", data3, schema29.properties.normal_size, instancePath+"/normal_size");
-if(reason1 !== undefined){
-const err6 = {instancePath:instancePath+"/normal_size",schemaPath:"#/properties/normal_size/x-value",keyword:"x-value",params:{},message:reason1,schema:"size",parentSchema:schema29.properties.normal_size,data:data3};
+const reason0 = checkScalar.call(this, "size", data3, schema29.properties.avg_chunk_size_bytes, instancePath+"/avg_chunk_size_bytes");
+if(reason0 !== undefined){
+const err6 = {instancePath:instancePath+"/avg_chunk_size_bytes",schemaPath:"#/properties/avg_chunk_size_bytes/x-value",keyword:"x-value",params:{},message:reason0,schema:"size",parentSchema:schema29.properties.avg_chunk_size_bytes,data:data3};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -1554,10 +1553,10 @@ vErrors.push(err6);
 errors++;
 }
 }
-if(data.max_size !== undefined){
-let data4 = data.max_size;
+if(data.min_chunk_size_bytes !== undefined){
+let data4 = data.min_chunk_size_bytes;
 if((!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))) && (typeof data4 !== "string")){
-const err7 = {instancePath:instancePath+"/max_size",schemaPath:"#/properties/max_size/type",keyword:"type",params:{type: schema29.properties.max_size.type},message:"must be integer,string",schema:schema29.properties.max_size.type,parentSchema:schema29.properties.max_size,data:data4};
+const err7 = {instancePath:instancePath+"/min_chunk_size_bytes",schemaPath:"#/properties/min_chunk_size_bytes/type",keyword:"type",params:{type: schema29.properties.min_chunk_size_bytes.type},message:"must be integer,string",schema:schema29.properties.min_chunk_size_bytes.type,parentSchema:schema29.properties.min_chunk_size_bytes,data:data4};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -1566,9 +1565,9 @@ vErrors.push(err7);
 }
 errors++;
 }
-const reason2 = checkScalar.call(this, "size", data4, schema29.properties.max_size, instancePath+"/max_size");
-if(reason2 !== undefined){
-const err8 = {instancePath:instancePath+"/max_size",schemaPath:"#/properties/max_size/x-value",keyword:"x-value",params:{},message:reason2,schema:"size",parentSchema:schema29.properties.max_size,data:data4};
+const reason1 = checkScalar.call(this, "size", data4, schema29.properties.min_chunk_size_bytes, instancePath+"/min_chunk_size_bytes");
+if(reason1 !== undefined){
+const err8 = {instancePath:instancePath+"/min_chunk_size_bytes",schemaPath:"#/properties/min_chunk_size_bytes/x-value",keyword:"x-value",params:{},message:reason1,schema:"size",parentSchema:schema29.properties.min_chunk_size_bytes,data:data4};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -1578,10 +1577,10 @@ vErrors.push(err8);
 errors++;
 }
 }
-if(data.max_concurrent_fetch_per_get !== undefined){
-let data5 = data.max_concurrent_fetch_per_get;
+if(data.horizon_size_bytes !== undefined){
+let data5 = data.horizon_size_bytes;
 if((!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))) && (typeof data5 !== "string")){
-const err9 = {instancePath:instancePath+"/max_concurrent_fetch_per_get",schemaPath:"#/properties/max_concurrent_fetch_per_get/type",keyword:"type",params:{type: schema29.properties.max_concurrent_fetch_per_get.type},message:"must be integer,string",schema:schema29.properties.max_concurrent_fetch_per_get.type,parentSchema:schema29.properties.max_concurrent_fetch_per_get,data:data5};
+const err9 = {instancePath:instancePath+"/horizon_size_bytes",schemaPath:"#/properties/horizon_size_bytes/type",keyword:"type",params:{type: schema29.properties.horizon_size_bytes.type},message:"must be integer,string",schema:schema29.properties.horizon_size_bytes.type,parentSchema:schema29.properties.horizon_size_bytes,data:data5};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -1590,9 +1589,9 @@ vErrors.push(err9);
 }
 errors++;
 }
-const reason3 = checkScalar.call(this, "count", data5, schema29.properties.max_concurrent_fetch_per_get, instancePath+"/max_concurrent_fetch_per_get");
-if(reason3 !== undefined){
-const err10 = {instancePath:instancePath+"/max_concurrent_fetch_per_get",schemaPath:"#/properties/max_concurrent_fetch_per_get/x-value",keyword:"x-value",params:{},message:reason3,schema:"count",parentSchema:schema29.properties.max_concurrent_fetch_per_get,data:data5};
+const reason2 = checkScalar.call(this, "size", data5, schema29.properties.horizon_size_bytes, instancePath+"/horizon_size_bytes");
+if(reason2 !== undefined){
+const err10 = {instancePath:instancePath+"/horizon_size_bytes",schemaPath:"#/properties/horizon_size_bytes/x-value",keyword:"x-value",params:{},message:reason2,schema:"size",parentSchema:schema29.properties.horizon_size_bytes,data:data5};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -1602,8 +1601,8 @@ vErrors.push(err10);
 errors++;
 }
 if((typeof data5 == "number") && (isFinite(data5))){
-if(data5 < 0 || isNaN(data5)){
-const err11 = {instancePath:instancePath+"/max_concurrent_fetch_per_get",schemaPath:"#/properties/max_concurrent_fetch_per_get/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema29.properties.max_concurrent_fetch_per_get,data:data5};
+if(data5 > 16777216 || isNaN(data5)){
+const err11 = {instancePath:instancePath+"/horizon_size_bytes",schemaPath:"#/properties/horizon_size_bytes/maximum",keyword:"maximum",params:{comparison: "<=", limit: 16777216},message:"must be <= 16777216",schema:16777216,parentSchema:schema29.properties.horizon_size_bytes,data:data5};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -1612,16 +1611,134 @@ vErrors.push(err11);
 }
 errors++;
 }
-}
-}
-}
-else {
-const err12 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema29.type,parentSchema:schema29,data};
+if(data5 < 0 || isNaN(data5)){
+const err12 = {instancePath:instancePath+"/horizon_size_bytes",schemaPath:"#/properties/horizon_size_bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema29.properties.horizon_size_bytes,data:data5};
 if(vErrors === null){
 vErrors = [err12];
 }
 else {
 vErrors.push(err12);
+}
+errors++;
+}
+}
+}
+if(data.min_size !== undefined){
+let data6 = data.min_size;
+if((!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))) && (typeof data6 !== "string")){
+const err13 = {instancePath:instancePath+"/min_size",schemaPath:"#/properties/min_size/type",keyword:"type",params:{type: schema29.properties.min_size.type},message:"must be integer,string",schema:schema29.properties.min_size.type,parentSchema:schema29.properties.min_size,data:data6};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+const reason3 = checkScalar.call(this, "size", data6, schema29.properties.min_size, instancePath+"/min_size");
+if(reason3 !== undefined){
+const err14 = {instancePath:instancePath+"/min_size",schemaPath:"#/properties/min_size/x-value",keyword:"x-value",params:{},message:reason3,schema:"size",parentSchema:schema29.properties.min_size,data:data6};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+}
+if(data.normal_size !== undefined){
+let data7 = data.normal_size;
+if((!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))) && (typeof data7 !== "string")){
+const err15 = {instancePath:instancePath+"/normal_size",schemaPath:"#/properties/normal_size/type",keyword:"type",params:{type: schema29.properties.normal_size.type},message:"must be integer,string",schema:schema29.properties.normal_size.type,parentSchema:schema29.properties.normal_size,data:data7};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+const reason4 = checkScalar.call(this, "size", data7, schema29.properties.normal_size, instancePath+"/normal_size");
+if(reason4 !== undefined){
+const err16 = {instancePath:instancePath+"/normal_size",schemaPath:"#/properties/normal_size/x-value",keyword:"x-value",params:{},message:reason4,schema:"size",parentSchema:schema29.properties.normal_size,data:data7};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+}
+if(data.max_size !== undefined){
+let data8 = data.max_size;
+if((!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))) && (typeof data8 !== "string")){
+const err17 = {instancePath:instancePath+"/max_size",schemaPath:"#/properties/max_size/type",keyword:"type",params:{type: schema29.properties.max_size.type},message:"must be integer,string",schema:schema29.properties.max_size.type,parentSchema:schema29.properties.max_size,data:data8};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+const reason5 = checkScalar.call(this, "size", data8, schema29.properties.max_size, instancePath+"/max_size");
+if(reason5 !== undefined){
+const err18 = {instancePath:instancePath+"/max_size",schemaPath:"#/properties/max_size/x-value",keyword:"x-value",params:{},message:reason5,schema:"size",parentSchema:schema29.properties.max_size,data:data8};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+}
+if(data.max_concurrent_fetch_per_get !== undefined){
+let data9 = data.max_concurrent_fetch_per_get;
+if((!(((typeof data9 == "number") && (!(data9 % 1) && !isNaN(data9))) && (isFinite(data9)))) && (typeof data9 !== "string")){
+const err19 = {instancePath:instancePath+"/max_concurrent_fetch_per_get",schemaPath:"#/properties/max_concurrent_fetch_per_get/type",keyword:"type",params:{type: schema29.properties.max_concurrent_fetch_per_get.type},message:"must be integer,string",schema:schema29.properties.max_concurrent_fetch_per_get.type,parentSchema:schema29.properties.max_concurrent_fetch_per_get,data:data9};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
+}
+errors++;
+}
+const reason6 = checkScalar.call(this, "count", data9, schema29.properties.max_concurrent_fetch_per_get, instancePath+"/max_concurrent_fetch_per_get");
+if(reason6 !== undefined){
+const err20 = {instancePath:instancePath+"/max_concurrent_fetch_per_get",schemaPath:"#/properties/max_concurrent_fetch_per_get/x-value",keyword:"x-value",params:{},message:reason6,schema:"count",parentSchema:schema29.properties.max_concurrent_fetch_per_get,data:data9};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
+}
+errors++;
+}
+if((typeof data9 == "number") && (isFinite(data9))){
+if(data9 < 0 || isNaN(data9)){
+const err21 = {instancePath:instancePath+"/max_concurrent_fetch_per_get",schemaPath:"#/properties/max_concurrent_fetch_per_get/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema29.properties.max_concurrent_fetch_per_get,data:data9};
+if(vErrors === null){
+vErrors = [err21];
+}
+else {
+vErrors.push(err21);
+}
+errors++;
+}
+}
+}
+}
+else {
+const err22 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema29.type,parentSchema:schema29,data};
+if(vErrors === null){
+vErrors = [err22];
+}
+else {
+vErrors.push(err22);
 }
 errors++;
 }

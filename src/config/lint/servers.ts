@@ -4,6 +4,7 @@ import { defaultNumber, defaultsOf, schemaFile } from '../schema/schema.js'
 import { withNested } from '../store-path.js'
 import { clash, isLocalOnly, isUnix } from '../value/address.js'
 import { lintAssets } from './assets.js'
+import { lintChunking } from './chunking.js'
 import { type LintContext, storeBehind } from './context.js'
 import { lintPages } from './pages.js'
 
@@ -209,34 +210,6 @@ const lintSharedStores = ({ services }: ServerConfig, { config, findings, origin
         },
       )
     }
-  }
-}
-
-/** Sizes that REAPI allows. */
-const CHUNK_BYTES = { least: 1024, most: 1024 * 1024 }
-
-const lintChunking = ({ services }: ServerConfig, { config, findings, originOf }: LintContext): void => {
-  for (const { cas_store, experimental_chunking: chunking } of services.cas.values()) {
-    if (chunking === undefined) continue
-    const { index_store: index } = chunking
-    const path = originOf(chunking)
-    for (const key of ['avg_chunk_size_bytes', 'min_chunk_size_bytes'] as const) {
-      const sizeBytes = chunking[key]
-      if (sizeBytes >= CHUNK_BYTES.least && sizeBytes <= CHUNK_BYTES.most) continue
-      const expected = `${CHUNK_BYTES.least} to ${CHUNK_BYTES.most} bytes`
-      findings.error([...path, key], 'REAPI allows no such size', { found: String(sizeBytes), expected })
-    }
-    const cas = storeBehind(config.stores, cas_store)
-    if (index === undefined || cas === undefined || findings.isWrong([...path, 'index_store'])) continue
-    if (storeBehind(config.stores, index) !== cas) continue
-    findings.error(
-      [...path, 'index_store'],
-      'a list of chunks and its blob have the same digest, so they need different stores',
-      {
-        found: JSON.stringify(index),
-        expected: 'a store that is not its cas_store',
-      },
-    )
   }
 }
 

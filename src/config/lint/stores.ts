@@ -1,6 +1,7 @@
 import { resolve, sep } from 'node:path'
 import type { EvictionPolicy, StoreConfig, StoreOptions } from '../config.js'
 import { withNested } from '../store-path.js'
+import { lintDedupSizes } from './chunking.js'
 import { type LintContext, storeBehind } from './context.js'
 import { lintObjectStore, lintOntapBackend } from './object-stores.js'
 import { lintGrpcStore, lintMongo, lintRedis } from './remote-stores.js'
@@ -38,7 +39,9 @@ const lintVerify = (options: StoreOptions['verify'], { findings, originOf }: Lin
 }
 
 /** A blob of one chunk and its list of chunks have the same digest, so they need different stores. */
-const lintDedup = (options: StoreOptions['dedup'], { config, findings, originOf }: LintContext): void => {
+const lintDedup = (options: StoreOptions['dedup'], context: LintContext): void => {
+  const { config, findings, originOf } = context
+  lintDedupSizes(options, context)
   const { index_store: index, content_store: content, min_size, normal_size, max_size } = options
   if (min_size > normal_size || normal_size > max_size) {
     findings.error(originOf(options), 'no chunk can have these sizes', {

@@ -1,12 +1,12 @@
 import type { Clock } from '../../base/clock.js'
 import { isStatus, StatusError } from '../../base/status-error.js'
-import { type ChunkList, decodeChunkList, encodeChunkList, MAX_LIST_BYTES } from '../../content/chunk-list.js'
+import { decodeChunkList, encodeChunkList, MAX_LIST_BYTES } from '../../content/chunk-list.js'
 import { ChunkWriter } from '../../content/chunk-writer.js'
 import type { Log } from '../../log/log.js'
-import type { Chunking } from '../../reapi/chunking.js'
+import type { Chunking, ChunkList } from '../../reapi/chunking.js'
 import type { Digest } from '../../reapi/digest.js'
 import type { Call } from '../../rpc/call.js'
-import { getBytes, missingOf, putBytes, type Store } from '../../store/contract/store.js'
+import { type BlobChunks, getBytes, missingOf, putBytes, type Store } from '../../store/contract/store.js'
 import { cutBlob } from '../../stream/chunking/cut-blob.js'
 import { WHOLE } from '../../stream/path.js'
 import { Semaphore } from '../../work/semaphore.js'
@@ -52,6 +52,7 @@ export class ChunkedBlobs {
   }
 
   async #presentList(digest: Digest, cas: Store, maxChunkCount: number, call: Call): Promise<ChunkList> {
+    if (cas.chunks !== undefined) return listIn(cas.chunks, digest, maxChunkCount, call)
     const known = await this.#known(digest, call)
     // A client refuses chunks that are larger than announced: those of another server, or of sizes configured before.
     const isRight = known?.chunks.every(({ sizeBytes }) => sizeBytes <= this.chunking.maxBytes)
@@ -104,6 +105,15 @@ export class ChunkedBlobs {
     await cutBlob(checked, this.chunking, add, call.signal)
     return writer.end()
   }
+}
+
+/** The list of a store of chunks, as it is. A blob that is no larger than a chunk is its only one. */
+const listIn = async (store: BlobChunks, digest: Digest, maxChunkCount: number, call: Call): Promise<ChunkList> => {
+  const { chunking } = store
+  if (digest.sizeBytes <= chunking.maxBytes) return { chunks: [digest], chunkingFunction: chunking.function }
+  const list = await store.listOf(digest, call)
+  if (list.chunks.length > maxChunkCount) throw tooManyChunks(digest, maxChunkCount)
+  return list
 }
 
 /** In REAPI, NOT_FOUND from SplitBlob means that there is no split information. */

@@ -4,6 +4,7 @@ import type {
   SpliceBlobRequest,
   SpliceBlobResponseInput,
 } from '../../proto/generated/build.bazel.remote.execution.v2.js'
+import type { Chunking } from '../../reapi/chunking.js'
 import { Digest } from '../../reapi/digest.js'
 import type { Call } from '../../rpc/call.js'
 import { callWith } from '../../rpc/call.js'
@@ -36,12 +37,21 @@ export const spliceBlob =
     if (isThere) return { blobDigest: digest }
     const [gone] = missing.filter(({ key }) => key !== digest.key)
     if (gone !== undefined) throw new StatusError('NOT_FOUND', `chunk ${gone.key} is not in the CAS`)
+    const list = { chunks, chunkingFunction: request.chunkingFunction }
+    if (cas.chunks !== undefined && isKeptAs(chunks, digest, cas.chunks.chunking)) {
+      await cas.chunks.splice(digest, list, call)
+      return { blobDigest: digest }
+    }
     const parts = chunks.map((chunk) => partOf(chunk, cas, call))
     const blob = Blob.ofPath([new Concatenation(parts, AHEAD_COUNT)], { sizeBytes: digest.sizeBytes })
     await cas.put(digest, blob, call)
-    await chunked.remember(digest, { chunks, chunkingFunction: request.chunkingFunction }, call)
+    await chunked.remember(digest, list, call)
     return { blobDigest: digest }
   }
+
+/** Whether a store of chunks keeps a blob as a client cut it. Others are cut again. */
+const isKeptAs = (chunks: readonly Digest[], { sizeBytes }: Digest, { maxBytes }: Chunking): boolean =>
+  sizeBytes > maxBytes && chunks.every((chunk) => chunk.sizeBytes <= maxBytes)
 
 const checkChunks = (digest: Digest, chunks: readonly Digest[], maxChunkCount: number): void => {
   if (chunks.length > maxChunkCount) {

@@ -1,5 +1,6 @@
 import type { HealthStatus } from '../../base/health.js'
 import { StatusError } from '../../base/status-error.js'
+import type { Chunking, ChunkList } from '../../reapi/chunking.js'
 import type { CompressorName } from '../../reapi/compressor.js'
 import type { Digest } from '../../reapi/digest.js'
 import { DigestBatch } from '../../reapi/digest-batch.js'
@@ -54,6 +55,24 @@ export interface Store {
 
   /** Present when blobs survive kill -9 and can be held. */
   readonly lasting?: LastingBlobs | undefined
+
+  /** Present when large blobs are kept as lists of chunks that clients can read by themselves. */
+  readonly chunks?: BlobChunks | undefined
+}
+
+/** Blobs as lists of chunks. A blob that is no larger than the largest chunk is a chunk itself. */
+export interface BlobChunks {
+  /** How the store cuts blobs. */
+  readonly chunking: Chunking
+
+  /** The chunks of a larger blob, none larger than the largest of `chunking`. Rejects with NOT_FOUND. */
+  listOf(digest: Digest, call: Call): Promise<ChunkList>
+
+  /**
+   * Keeps a larger blob as these chunks, which are there: they are read and checked against its digest, and are no larger
+   * than the largest of `chunking`. Rejects with INVALID_ARGUMENT if they are another blob, NOT_FOUND if one is gone.
+   */
+  splice(digest: Digest, list: ChunkList, call: Call): Promise<void>
 }
 
 /** Blobs that outlast the process, for a caller that has acknowledged them and still has work to do with them. */

@@ -5,6 +5,7 @@ import { Blob } from '../../stream/blob/blob.js'
 import { extentOf, type Range } from '../../stream/path.js'
 import { ForwardingStore } from '../contract/forwarding.js'
 import {
+  type BlobChunks,
   type BlobEntry,
   type BlobFiles,
   type Outcomes,
@@ -31,6 +32,10 @@ class Cas extends ForwardingStore {
 
   override get files(): BlobFiles | undefined {
     return this.#files
+  }
+
+  get chunks(): BlobChunks | undefined {
+    return this.backend.chunks
   }
 
   override findMissing(digests: DigestBatch, call: Call): Promise<DigestBatch> {

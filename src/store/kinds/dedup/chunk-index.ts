@@ -1,12 +1,7 @@
 import { LruCache } from '../../../base/lru-cache.js'
 import { isStatus, StatusError } from '../../../base/status-error.js'
-import {
-  type ChunkList,
-  decodeChunkList,
-  encodeChunkList,
-  MAX_LIST_BYTES,
-  sizeOfChunks,
-} from '../../../content/chunk-list.js'
+import { decodeChunkList, encodeChunkList, MAX_LIST_BYTES, sizeOfChunks } from '../../../content/chunk-list.js'
+import type { ChunkList } from '../../../reapi/chunking.js'
 import type { Digest } from '../../../reapi/digest.js'
 import { DigestBatch } from '../../../reapi/digest-batch.js'
 import type { Call } from '../../../rpc/call.js'
@@ -22,7 +17,7 @@ const GROUP_COUNT = 64
 /** The chunk lists of a dedup store, under the digests of their blobs. */
 export class ChunkIndex {
   readonly #store: Store
-  readonly #known = new LruCache<readonly Digest[]>(KNOWN_CHUNKS)
+  readonly #known = new LruCache<ChunkList>(KNOWN_CHUNKS)
 
   /** Marks the digests of `store` as keys. */
   constructor(store: Store) {
@@ -48,13 +43,13 @@ export class ChunkIndex {
   }
 
   /** Rejects with NOT_FOUND when there is no list. An invalid list is dropped. */
-  async chunksOf(digest: Digest, call: Call): Promise<readonly Digest[]> {
+  async listOf(digest: Digest, call: Call): Promise<ChunkList> {
     const known = digest.describesContent ? this.#known.get(digest.key) : undefined
     if (known !== undefined) return known
     const bytes = await getBytes(this.#store, digest, MAX_LIST_BYTES, call)
-    const chunks = decodeChunkList(bytes, digest.function)?.chunks
-    const isRight = chunks !== undefined && (!digest.describesContent || sizeOfChunks(chunks) === digest.sizeBytes)
-    if (isRight) return this.#keep(digest, chunks)
+    const list = decodeChunkList(bytes, digest.function)
+    const isRight = list && (!digest.describesContent || sizeOfChunks(list.chunks) === digest.sizeBytes)
+    if (isRight) return this.#keep(digest, list)
     call.log.warn('the list of chunks of a blob is damaged: it is dropped', { digest: digest.key })
     await this.#store.remove(digest, 'wrong', call)
     throw new StatusError('NOT_FOUND', `the list of the chunks of blob ${digest.key} was damaged`)
@@ -62,7 +57,7 @@ export class ChunkIndex {
 
   async put(digest: Digest, list: ChunkList, call: Call): Promise<void> {
     await putBytes(this.#store, digest, encodeChunkList(list), call)
-    this.#keep(digest, list.chunks)
+    this.#keep(digest, list)
   }
 
   remove(digest: Digest, why: Removal, call: Call): Promise<void> {
@@ -80,15 +75,15 @@ export class ChunkIndex {
 
   async #listedOf(digest: Digest, call: Call): Promise<readonly Digest[] | undefined> {
     try {
-      return await this.chunksOf(digest, call)
+      return (await this.listOf(digest, call)).chunks
     } catch (error) {
       if (isStatus(error, 'NOT_FOUND')) return undefined
       throw error
     }
   }
 
-  #keep(digest: Digest, chunks: readonly Digest[]): readonly Digest[] {
-    if (digest.describesContent) this.#known.set(digest.key, chunks, chunks.length + 1)
-    return chunks
+  #keep(digest: Digest, list: ChunkList): ChunkList {
+    if (digest.describesContent) this.#known.set(digest.key, list, list.chunks.length + 1)
+    return list
   }
 }

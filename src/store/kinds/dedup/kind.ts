@@ -1,23 +1,36 @@
 import type { HealthStatus } from '../../../base/health.js'
-import { StatusError } from '../../../base/status-error.js'
+import { isStatus, StatusError } from '../../../base/status-error.js'
 import type { DedupOptions } from '../../../config/config.js'
 import { sizeOfChunks } from '../../../content/chunk-list.js'
 import { ChunkWriter } from '../../../content/chunk-writer.js'
-import type { Chunking } from '../../../reapi/chunking.js'
+import { chunkingOf } from '../../../content/chunking-of.js'
+import type { Chunking, ChunkList } from '../../../reapi/chunking.js'
 import type { Digest } from '../../../reapi/digest.js'
-import type { DigestBatch } from '../../../reapi/digest-batch.js'
+import { DigestBatch } from '../../../reapi/digest-batch.js'
 import { FastCdc } from '../../../reapi/fast-cdc.js'
 import type { Call } from '../../../rpc/call.js'
 import { Blob } from '../../../stream/blob/blob.js'
 import { Concatenation, fetchPart } from '../../../stream/chunking/concatenate.js'
 import { cutBlob } from '../../../stream/chunking/cut-blob.js'
-import { extentOf, type Range } from '../../../stream/path.js'
+import { extentOf, type Range, WHOLE } from '../../../stream/path.js'
 import type { StoreKind } from '../../contract/kind.js'
 import { leastOf } from '../../contract/promised.js'
-import { BaseStore, missingOf, PLAIN, type Removal, type Store, type StoreProperties } from '../../contract/store.js'
+import {
+  BaseStore,
+  type BlobChunks,
+  type BlobEntry,
+  missingOf,
+  type Outcomes,
+  PLAIN,
+  type Removal,
+  type Store,
+  type StoreProperties,
+} from '../../contract/store.js'
+import { putInGroups } from '../../partition/put-in-groups.js'
 import { asKeyed } from '../../view/keyed.js'
 import { ChunkIndex } from './chunk-index.js'
-import { type ChunkPart, partsBetween } from './parts.js'
+import { OlderLists } from './older-lists.js'
+import { type ChunkPart, partsBetween, readChunk } from './parts.js'
 
 interface DedupParts {
   readonly index: Store
@@ -28,31 +41,45 @@ interface DedupParts {
 
 /**
  * Keeps blobs as chunks cut at content-defined boundaries, so that equal parts of similar blobs are stored once. The
- * content store has the chunks under their own digests. The index store has the list of chunks under the digest of the
- * blob; the list is written last. A blob is present while all its chunks are: a lost chunk makes it missing, and the
- * next upload restores it. Unused chunks are evicted by the content store.
+ * content store has the chunks under their own digests, among them each blob that is no larger than the largest chunk.
+ * The index store has the list of chunks of a larger blob, under its digest; the list is written last. Such a blob is
+ * present while all its chunks are: a lost chunk makes it missing, and the next upload restores it. Unused chunks are
+ * evicted by the content store.
  */
 class DedupStore extends BaseStore {
   override readonly properties: StoreProperties
+  readonly chunks: BlobChunks | undefined
   readonly #parts: DedupParts
   readonly #index: ChunkIndex
+  readonly #older: OlderLists
 
   constructor(parts: DedupParts) {
     super()
     this.#parts = parts
     this.#index = new ChunkIndex(asKeyed(parts.index))
+    this.#older = new OlderLists(this.#index, parts.content, parts.aheadCount)
     const keepsNothing = parts.index.properties.keepsNothing || parts.content.properties.keepsNothing
     const { extendsLifetimes } = parts.content.properties
     const retentionMs = Math.min(parts.index.properties.retentionMs, parts.content.properties.retentionMs)
     this.properties = { ...PLAIN, keepsNothing, extendsLifetimes, retentionMs }
+    if (parts.chunking.announced !== undefined) this.chunks = new DedupChunks(this, this.#index, parts)
   }
 
-  findMissing(digests: DigestBatch, call: Call): Promise<DigestBatch> {
-    return this.#index.findMissing(digests, this.#parts.content, call)
+  async findMissing(digests: DigestBatch, call: Call): Promise<DigestBatch> {
+    const { content } = this.#parts
+    const indexes = Array.from({ length: digests.count }, (_, index) => index)
+    const plain = digests.areKeys ? NONE : indexes.filter((index) => this.#isChunkSized(digests.sizeBytesAt(index)))
+    if (plain.length === 0) return this.#index.findMissing(digests, content, call)
+    const chunks = digests.select(plain)
+    const missing = await this.#older.restore(await content.findMissing(chunks, call), call)
+    if (plain.length === digests.count) return missing
+    const larger = digests.except(chunks)
+    return DigestBatch.merge(missing, await this.#index.findMissing(larger, content, call))
   }
 
   async get(digest: Digest, range: Range, call: Call): Promise<Blob> {
-    const chunks = await this.#index.chunksOf(digest, call)
+    if (this.#isPlain(digest)) return this.#getPlain(digest, range, call)
+    const { chunks } = await this.#index.listOf(digest, call)
     const { offset, end } = extentOf(range, sizeOfChunks(chunks), digest.key)
     const parts = partsBetween(chunks, offset, end, this.#parts.content, call)
     const [only] = parts
@@ -62,16 +89,37 @@ class DedupStore extends BaseStore {
     return Blob.ofPath([new Concatenation(parts, this.#parts.aheadCount)], { sizeBytes: end - offset, offset })
   }
 
+  async #getPlain(digest: Digest, range: Range, call: Call): Promise<Blob> {
+    const { content } = this.#parts
+    try {
+      return await readChunk(digest, range, content, call)
+    } catch (error) {
+      if (!isStatus(error, 'NOT_FOUND')) throw error
+      const missing = await this.#older.restore(DigestBatch.of([digest]), call)
+      if (missing.count > 0) throw error
+      return readChunk(digest, range, content, call)
+    }
+  }
+
   async put(digest: Digest, blob: Blob, call: Call): Promise<void> {
     const { chunking, content } = this.#parts
+    if (this.#isPlain(digest)) return content.put(digest, blob, call)
     const writer = new ChunkWriter(content, digest.function, call)
     await cutBlob(blob, chunking, (chunk) => writer.add(chunk), call.signal)
-    await this.#index.put(digest, { chunks: await writer.end(), chunkingFunction: UNKNOWN }, call)
+    await this.#index.put(digest, { chunks: await writer.end(), chunkingFunction: chunking.function }, call)
+  }
+
+  override putAll(entries: readonly BlobEntry[], call: Call): Promise<Outcomes> {
+    const isPlain = ({ digest }: BlobEntry): boolean => this.#isPlain(digest)
+    return putInGroups(entries, isPlain, (arePlain, some) =>
+      arePlain ? this.#parts.content.putAll(some, call) : super.putAll(some, call),
+    )
   }
 
   /** Removes the list only: each chunk is verified against its digest when it is read. */
-  remove(digest: Digest, why: Removal, call: Call): Promise<void> {
-    return this.#index.remove(digest, why, call)
+  async remove(digest: Digest, why: Removal, call: Call): Promise<void> {
+    if (this.#isPlain(digest)) await this.#parts.content.remove(digest, why, call)
+    await this.#index.remove(digest, why, call)
   }
 
   async health(call: Call): Promise<HealthStatus> {
@@ -79,6 +127,15 @@ class DedupStore extends BaseStore {
     if (index.state !== 'Ok') return { ...index, message: `index_store: ${index.message}` }
     if (content.state !== 'Ok') return { ...content, message: `content_store: ${content.message}` }
     return { state: 'Ok', message: 'both stores work' }
+  }
+
+  /** The length of what is stored under a key is not known, so it always has a list. */
+  #isPlain(digest: Digest): boolean {
+    return digest.describesContent && this.#isChunkSized(digest.sizeBytes)
+  }
+
+  #isChunkSized(sizeBytes: number): boolean {
+    return sizeBytes <= this.#parts.chunking.maxBytes
   }
 
   /** Reports a missing chunk before the blob is returned. */
@@ -93,15 +150,49 @@ class DedupStore extends BaseStore {
   }
 }
 
-const NO_BYTES = Buffer.alloc(0)
+/** What a dedup store offers for SplitBlob and SpliceBlob: its lists as they are. */
+class DedupChunks implements BlobChunks {
+  readonly chunking: Chunking
+  readonly #store: Store
+  readonly #index: ChunkIndex
+  readonly #parts: DedupParts
 
-/** The chunk sizes of a dedup store match none of REAPI's chunking functions. */
-const UNKNOWN = 0
+  constructor(store: Store, index: ChunkIndex, parts: DedupParts) {
+    this.chunking = parts.chunking
+    this.#store = store
+    this.#index = index
+    this.#parts = parts
+  }
+
+  async listOf(digest: Digest, call: Call): Promise<ChunkList> {
+    const list = await this.#index.listOf(digest, call)
+    if (list.chunks.every(({ sizeBytes }) => sizeBytes <= this.chunking.maxBytes)) return list
+    // The sizes were larger when it was cut.
+    await this.#store.put(digest, await this.#store.get(digest, WHOLE, call), call)
+    return this.#index.listOf(digest, call)
+  }
+
+  async splice(digest: Digest, list: ChunkList, call: Call): Promise<void> {
+    const { content, aheadCount } = this.#parts
+    const parts = partsBetween(list.chunks, 0, digest.sizeBytes, content, call)
+    const joined = Blob.ofPath([new Concatenation(parts, aheadCount)], { sizeBytes: digest.sizeBytes })
+    await joined.verify(digest, { fault: 'client' }).drain(call.signal)
+    await this.#index.put(digest, list, call)
+  }
+}
+
+const NO_BYTES = Buffer.alloc(0)
+const NONE: readonly number[] = []
+
+const chunkingFrom = ({ chunking_function, min_size, normal_size, max_size, ...sizes }: DedupOptions): Chunking =>
+  chunking_function === undefined
+    ? new FastCdc({ min: min_size, normal: normal_size, max: max_size })
+    : chunkingOf({ chunking_function, ...sizes })
 
 export const dedup: StoreKind<DedupOptions> = {
   promise: ({ index_store, content_store }, below) => leastOf([below.child(index_store), below.child(content_store)]),
   build: async (options, context) => {
-    const chunking = new FastCdc({ min: options.min_size, normal: options.normal_size, max: options.max_size })
+    const chunking = chunkingFrom(options)
     const index = await context.child(options.index_store, 'index_store')
     const content = await context.child(options.content_store, 'content_store')
     return new DedupStore({ index, content, chunking, aheadCount: options.max_concurrent_fetch_per_get })

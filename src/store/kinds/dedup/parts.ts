@@ -29,12 +29,14 @@ export const partsBetween = (
 }
 
 /** A chunk read as a whole is verified. A damaged one is removed, so that it is missing and uploaded again. */
+export const readChunk = async (chunk: Digest, range: Range, content: Store, call: Call): Promise<Blob> => {
+  const blob = await content.get(chunk, range, call)
+  if (!isWhole(range, chunk.sizeBytes)) return blob
+  return blob.verify(chunk, { fault: 'backend', repair: () => content.remove(chunk, 'wrong', call) })
+}
+
 const partOf = (chunk: Digest, range: Range, content: Store, call: Call): ChunkPart => ({
   chunk,
   sizeBytes: range.limit,
-  open: async (signal): Promise<Blob> => {
-    const blob = await content.get(chunk, range, callWith(call, { signal }))
-    if (!isWhole(range, chunk.sizeBytes)) return blob
-    return blob.verify(chunk, { fault: 'backend', repair: () => content.remove(chunk, 'wrong', call) })
-  },
+  open: (signal) => readChunk(chunk, range, content, callWith(call, { signal })),
 })

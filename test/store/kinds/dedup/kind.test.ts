@@ -7,7 +7,7 @@ import { dedup } from '../../../../src/store/kinds/dedup/kind.js'
 import { asCas } from '../../../../src/store/view/cas.js'
 import { bytesOf, call, digestOf, get, isPresent, put, putAll } from '../../blobs.js'
 import { buildStore, given, memoryStore } from '../../build.js'
-import { deduplicated } from '../../composed.js'
+import { deduplicated, SIZES } from '../../composed.js'
 import { rejects, storeSuite } from '../../suite.js'
 import { Watched } from '../../watched.js'
 
@@ -208,7 +208,7 @@ t.test('min_size, normal_size and max_size', async (t) => {
   const bytes = noise(2_000_000)
   const sizesWith = async (min_size: number, normal_size: number, max_size: number): Promise<number[]> => {
     const content = new Watched(await memoryStore())
-    const options = { index_store: given, content_store: given, max_concurrent_fetch_per_get: 10 }
+    const options = { ...SIZES, index_store: given, content_store: given, max_concurrent_fetch_per_get: 10 }
     const children = { index_store: await memoryStore(), content_store: content }
     const store = await buildStore(dedup, { ...options, min_size, normal_size, max_size }, { children })
     await put(store, digestOf(bytes), bytes)
