@@ -12,6 +12,7 @@ import { meanwhileCases } from './cases/meanwhile.js'
 import { memoryCases } from './cases/memory.js'
 import { noOpCases } from './cases/no-op.js'
 import { observedCases } from './cases/observed.js'
+import { pageCases } from './cases/pages.js'
 import { probeCases } from './cases/probes.js'
 import { readCases } from './cases/read.js'
 import { securedCases } from './cases/secured.js'
@@ -48,4 +49,5 @@ export const allCases = ({ clients }: { readonly clients: number }): readonly Ca
   ...durabilityCases(),
   ...zstdAtRestCases(),
   ...storeKindCases(),
+  ...pageCases(),
 ]

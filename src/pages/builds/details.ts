@@ -48,8 +48,8 @@ export class DetailsOfBuilds {
       for (const record of records) {
         reader.take(record)
         readBytes += record.event.length
+        if (readBytes >= this.#maxReadBytes) return reader.details(false)
       }
-      if (readBytes >= this.#maxReadBytes) return reader.details(false)
     }
     return reader.details(true)
   }

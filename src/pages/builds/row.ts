@@ -24,7 +24,18 @@ export interface BuildRow {
   readonly misses: number | undefined
 }
 
+/** Summaries do not change, and lists show thousands of them again and again. */
+const known = new WeakMap<Summary, BuildRow>()
+
 export const rowOf = ({ summary, isOpen }: Kept): BuildRow => {
+  const before = isOpen ? undefined : known.get(summary)
+  if (before !== undefined) return before
+  const row = newRow(summary, isOpen)
+  if (!isOpen) known.set(summary, row)
+  return row
+}
+
+const newRow = (summary: Summary, isOpen: boolean): BuildRow => {
   const { about, startedMs = about.startedMs } = summary
   const { command, patterns, user, host, branch, commit } = summary
   const { targetCount, failedTargetCount, testCount, failedTestCount } = summary

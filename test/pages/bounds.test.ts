@@ -1,0 +1,83 @@
+/** Builds that are too large for a page: what is read and kept is bounded, and the page says what is missing. */
+import t from 'tap'
+import { silentLog } from '../../src/log/log.js'
+import { stepsIn } from '../../src/pages/builds/critical-path.js'
+import { DetailsOfBuilds } from '../../src/pages/builds/details.js'
+import { profileIn } from '../../src/pages/builds/profile.js'
+import { bazel, folderFor, openBuilds, progress } from '../builds/harness.js'
+import { keepInvocations, rowsIn, startPages, textIn } from './harness.js'
+
+t.test('of a log without end the first part is read, by one reader for all who ask', async (t) => {
+  const path = await folderFor(t)
+  const events = Array.from({ length: 2000 }, (_, at) => progress(`${'x'.repeat(1000)} ${at}\n`))
+  await keepInvocations(path, [{ id: 'one', events, isFinished: false }])
+  const { builds } = await openBuilds(t, path, {}, silentLog)
+  const [kept] = builds.withId('one')
+  if (kept === undefined) throw new Error('not kept')
+  let readBlocks = 0
+  const records = builds.records.bind(builds)
+  builds.records = (key) => {
+    readBlocks += 1
+    return records(key)
+  }
+  const all = new DetailsOfBuilds(builds, 500_000)
+  const [first, second] = await Promise.all([all.of(kept), all.of(kept)])
+  t.equal(first, second)
+  t.equal(await all.of(kept), first, 'and it is kept for the next page')
+  t.equal(readBlocks, 1)
+  t.equal(first?.isWhole, false)
+  t.ok((first?.readEvents ?? 0) < 1000, `${first?.readEvents} events`)
+})
+
+t.test('failures, targets and attempts beyond their bounds are counted', async (t) => {
+  const failures = Array.from({ length: 250 }, (_, at) =>
+    bazel({
+      id: { actionCompleted: { label: `//a:${at}` } },
+      action: { success: false, exitCode: 1, type: 'Genrule' },
+    }),
+  )
+  const attempts = Array.from({ length: 600 }, (_, at) =>
+    bazel({ id: { testResult: { label: '//a:test', run: at + 1, shard: 1, attempt: 1 } }, testResult: { status: 1 } }),
+  )
+  const { get } = await startPages(t, { invocations: [{ id: 'one', events: [...failures, ...attempts] }] })
+  const overview = await get('/invocation/one')
+  t.equal([...overview.text.matchAll(/<article>/g)].length, 10)
+  t.match(textIn(overview.text), '240 more actions failed')
+  const tests = await get('/invocation/one/tests')
+  t.match(textIn(tests.text), '100 more results are not listed')
+  t.match(rowsIn(tests.text)[1]?.[3], 'and 480 more')
+})
+
+t.test('a table of 10,000 rows is read in pages, whose order and place are in the address', async (t) => {
+  const events = Array.from({ length: 10_000 }, (_, at) =>
+    bazel({ id: { targetCompleted: { label: `//a:${String(at).padStart(5, '0')}` } }, completed: { success: true } }),
+  )
+  const { get } = await startPages(t, { invocations: [{ id: 'one', events }] })
+  const second = await get('/invocation/one/targets?sort=-label&page=2')
+  const rows = rowsIn(second.text).slice(1)
+  t.equal(rows.length, 100)
+  t.equal(rows[0]?.[1], '//a:09899')
+  t.match(textIn(second.text), 'Page 2 of 100, 10,000 in all')
+  t.match(second.text, 'aria-sort="descending"')
+  for (const page of ['0', '-1', '1e9', 'x', '101', '1.5']) {
+    const { answer, text } = await get(`/invocation/one/targets?page=${page}`)
+    t.equal(answer.status, 200)
+    t.equal(rowsIn(text).length, 101, page)
+  }
+  t.equal(rowsIn((await get('/invocation/one/targets?label=0012')).text).length, 12)
+})
+
+t.test('what is no profile and no critical path is none', async (t) => {
+  for (const content of [null, 1, 'x', {}, { traceEvents: 1 }, { traceEvents: [null, 1, {}, { ph: 'X' }] }])
+    t.equal(profileIn(content), undefined)
+  const works = Array.from({ length: 5000 }, (_, at) => ({ ph: 'X', name: 'w', tid: at % 50, ts: at, dur: at + 1 }))
+  const profile = profileIn(works)
+  t.equal(profile?.lanes.length, 32)
+  t.equal(profile?.works.length, 1500)
+  t.equal(profile?.leftOut, 3500)
+  t.same(stepsIn('nothing\n  x action\n 1.2.3s a\n'), [])
+  t.same(stepsIn("Critical Path: 3 s\n  2.5s action 'b'\n  100ms a [rest]\n"), [
+    { what: 'a [rest]', tookMs: 100 },
+    { what: 'b', tookMs: 2500 },
+  ])
+})
