@@ -317,6 +317,7 @@ const openListener = async (
       accepted: accepted_compression_algorithms.filter((name) => name !== 'none'),
     },
     meters: meters && ((path) => meters.calls.of(path)),
+    httpMeters: meters && ((route) => meters.http.of(route)),
     tracer: observation.tracer,
     shownShare,
     invocations,

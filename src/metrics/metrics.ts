@@ -3,6 +3,7 @@ import { BoundedValues } from './bounded-values.js'
 import { CallMetrics } from './call-metrics.js'
 import { ExecutionMetrics } from './execution-metrics.js'
 import { HttpCacheMetrics } from './http-cache-metrics.js'
+import { HttpMetrics } from './http-metrics.js'
 import { type Instrument, observed, type Reading } from './instrument.js'
 import { ledgerInstruments } from './ledger-metrics.js'
 import { ProcessMetrics } from './process-metrics.js'
@@ -27,6 +28,7 @@ export class Metrics {
   readonly executions: ExecutionMetrics
   readonly calls: CallMetrics
   readonly httpCaches = new HttpCacheMetrics()
+  readonly http = new HttpMetrics()
   readonly startedMs: number
   readonly #process = new ProcessMetrics()
   #lostLines = (): number => 0
@@ -83,6 +85,7 @@ export class Metrics {
       ...this.executions.instruments,
       this.calls.instrument,
       ...this.httpCaches.instruments,
+      ...this.http.instruments,
       ...this.#process.instruments,
       ...ledgerInstruments(this.#ledger),
       observed('gauge', HEALTH, () =>

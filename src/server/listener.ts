@@ -18,6 +18,7 @@ import { Calls } from './call/calls.js'
 import type { CallMeters } from './call/meter.js'
 import { GrpcHealth, HEALTH } from './health.js'
 import { DEFAULT_HTTP1_LIMITS, Http1, type Http1Limits } from './http/http1.js'
+import type { HttpMeters } from './http/meter.js'
 import { HttpRequests } from './http/requests.js'
 import { DEFAULT_LIMITS } from './http2/limits.js'
 import { REFLECTION, reflectionServices } from './reflection.js'
@@ -63,6 +64,7 @@ export interface ListenOptions {
   readonly clock?: Clock
   readonly log?: Log
   readonly meters?: CallMeters | undefined
+  readonly httpMeters?: HttpMeters | undefined
   readonly tracer?: Tracer | undefined
   /** The share of calls, 0 to 1, whose log line is at level info instead of debug. Default 0. */
   readonly shownShare?: number
@@ -112,7 +114,10 @@ export const listen = async (options: ListenOptions): Promise<Listener> => {
     { log, inFlight: inFlight, meters, tracer, shownShare, gate, invocations, records },
     awaited,
   )
-  const requests = new HttpRequests(options.routes ?? [], { log, inFlight, gate, shownShare: shownShare ?? 0 })
+  const requests = new HttpRequests(options.routes ?? [], {
+    ...{ log, inFlight, gate, shownShare: shownShare ?? 0, tracer },
+    meters: options.httpMeters,
+  })
   const bodyMs = options.limits?.requestMs ?? DEFAULT_TRANSPORT_LIMITS.requestMs
   const http1Limits = { ...DEFAULT_HTTP1_LIMITS, headMs: firstBytesMs, bodyMs, ...options.http1 }
   const transport = await transportOf(options, {

@@ -9,7 +9,7 @@ import { buildAction, EXECUTION, ExecutionStage, Reader, responseOf, stageOf } f
 import { type Blob, blobOf, CAS, wire } from '../service/harness.js'
 import { type Collector, collect, type ReceivedSpan } from './collector.js'
 
-// For changes in: src/otlp, src/rpc, src/store/contract, src/scheduler, src/worker/attempt, src/service/execution
+// For changes in: src/otlp, src/server/http, src/rpc, src/store/contract, src/scheduler, src/worker/attempt, src/service/execution
 
 const DEFAULT = `${root}deploy/recipes/machine/remexec.json5`
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736'
@@ -213,6 +213,39 @@ t.test('a grpc store passes the trace and the configured headers to the other se
   const behind = collector.spans.find(({ name, parent }) => name === call && parent !== CALLER)
   t.same(behind && ancestry(behind, collector.spans), [call, 'find_missing BACK', call])
   t.match(behind?.attributes, { 'remexec.invocation': 'abc', 'remexec.target': '//a:b' })
+})
+
+t.test('a request of an HTTP cache and its store accesses join the trace of the client', async (t) => {
+  const { collector, grpc } = await collect(t)
+  const memory = { memory: { eviction_policy: { max_bytes: '10mb' } } }
+  const services = {
+    cas: { main: { cas_store: 'CAS' } },
+    ac: { main: { ac_store: 'AC' } },
+    http_cache: { '/c': { kind: 'opaque', instance_name: 'main' } },
+  }
+  const listener = { http: { socket_address: '127.0.0.1:0' } }
+  const data = t.testdir()
+  const config = `${data}/remexec.json`
+  writeFileSync(
+    config,
+    JSON.stringify({ stores: { CAS: memory, AC: memory }, servers: { public: { listener, services } } }),
+  )
+  const { address } = await start(
+    t,
+    { OTEL_EXPORTER_OTLP_ENDPOINT: grpc, OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' },
+    { data, config },
+  )
+  const headers = { traceparent: `00-${TRACE}-${CALLER}-01`, tracestate: 'theirs=1' }
+  const put = await fetch(`http://${address}/c/key`, { method: 'PUT', headers, body: Buffer.alloc(10_000) })
+  t.equal(put.status, 200)
+  await collector.until(has('PUT /c'))
+  const { spans } = collector
+  const server = spans.find(({ name }) => name === 'PUT /c')
+  t.match(server, { kind: 2, trace: TRACE, parent: CALLER, state: 'theirs=1', status: 0 })
+  t.match(server?.attributes, { 'http.request.method': 'PUT', 'http.route': '/c' })
+  const below = spans.map((span) => ancestry(span, spans)).filter((names) => names.length > 1)
+  t.ok(below.length >= 2, 'body and entry') || t.comment(below)
+  t.ok(below.every((names) => names.at(-1) === 'PUT /c'))
 })
 
 for (const protocol of ['grpc', 'http/protobuf'] as const) {

@@ -3,6 +3,7 @@ import type { HeldFor } from '../../ledger/ledger.js'
 import type { Log, LogFields } from '../../log/log.js'
 import type { Call } from '../../rpc/call.js'
 import type { Caller, Gate, Visitor } from '../../rpc/gate.js'
+import type { Span } from '../../rpc/trace.js'
 import { Blob } from '../../stream/blob/blob.js'
 import type { Exchange } from './exchange.js'
 
@@ -13,6 +14,9 @@ export class Request implements HttpRequest {
   readonly path: string
   readonly log: Log
   rest = ''
+  /** The path of the route that answers it; undefined if there is none. */
+  route: string | undefined
+  span: Span | undefined
   instanceName = ''
   visitor: Visitor | undefined
   readonly #exchange: Exchange

@@ -5,8 +5,10 @@ import type { HttpAnswer, Route } from '../../http/request.js'
 import { UPLOAD_BYTES } from '../../ledger/kinds.js'
 import type { Log } from '../../log/log.js'
 import type { Gate } from '../../rpc/gate.js'
+import { type Span, type Tracer, traceContextOf } from '../../rpc/trace.js'
 import type { InFlight } from '../../work/in-flight.js'
 import type { Exchange } from './exchange.js'
+import { type HttpMeters, UNCOUNTED_HTTP } from './meter.js'
 import { Request } from './request.js'
 import { type Found, methodsOf, Router, takes } from './router.js'
 
@@ -20,6 +22,8 @@ export interface RequestsParts {
   /** The share of requests, 0 to 1, whose log line is at level info instead of debug. */
   readonly shownShare: number
   readonly gate: Gate | undefined
+  readonly meters?: HttpMeters | undefined
+  readonly tracer?: Tracer | undefined
 }
 
 /** The requests of a listener other than gRPC, over all versions of HTTP. */
@@ -68,6 +72,10 @@ export class HttpRequests {
     } catch (thrown) {
       failure ??= StatusError.from(thrown)
     }
+    const { route } = request
+    if (route !== undefined)
+      (this.#parts.meters?.(route) ?? UNCOUNTED_HTTP).ended(exchange.method, answer.status, startedMs)
+    request.span?.end(answer.status >= 500 ? failure : undefined, { 'http.response.status_code': answer.status })
     const ms = Math.round((freshMs() - startedMs) * 10) / 10
     const line = () => ({
       ...request.line,
@@ -90,6 +98,9 @@ export class HttpRequests {
       const allowed = methodsOf(found)
       return textAnswer(405, `only ${allowed.join(' and ')}\n`, { allow: allowed.join(', ') })
     }
+    const { path } = fitting.route
+    request.route = path
+    request.span = this.#parts.tracer && spanOf(this.#parts.tracer, path, exchange)
     return this.#withUpload(exchange, async () => {
       await this.#admit(request, fitting)
       return fitting.route.handler(request)
@@ -113,6 +124,12 @@ export class HttpRequests {
       reservation.release()
     }
   }
+}
+
+/** Named by the convention of OpenTelemetry: method and route. */
+const spanOf = (tracer: Tracer, route: string, { method, caller }: Exchange): Span | undefined => {
+  const attributes = { 'http.request.method': method, 'http.route': route, 'client.address': caller.peer }
+  return tracer.begin(`${method} ${route}`, { parent: traceContextOf(caller.metadata), isServer: true, attributes })
 }
 
 /** Without the query. A request may name the whole address (RFC 9112, 3.2.2). */

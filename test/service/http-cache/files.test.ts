@@ -127,6 +127,20 @@ t.test('a store that fails does not fail the builds of tools that end after an e
     t.equal((await ask('GET', path)).status, 404, path)
 })
 
+t.test('the metrics have how long requests take, by route, method and status, whatever clients ask', async (t) => {
+  const { ask } = await serveCaches(t, { '/c': { kind: 'opaque', ...MAIN } }, { services: { metrics: {} } })
+  await ask('PUT', '/c/k', { body: 'one' })
+  for (const key of ['k', 'k', 'none']) await ask('GET', `/c/${key}`)
+  for (const method of ['LOCK', 'UNLOCK']) t.equal((await ask(method, '/c/k')).status, 405)
+  await ask('GET', '/nowhere')
+  const { text } = await ask('GET', '/metrics')
+  const counts = [...text.matchAll(/^svc_http_duration_count\{(.*)\} (\d+)$/gm)].map(([, labels = '', count]) => {
+    const of = (name: string) => new RegExp(`${name}="([^"]*)"`).exec(labels)?.[1]
+    return [of('http_route'), of('http_method'), of('http_status'), count].join(' ')
+  })
+  t.same(counts.sort(), ['/c GET 200 2', '/c GET 404 1', '/c PUT 200 1', '/c other 405 2'])
+})
+
 t.test('paths that are no keys are refused, and nothing is stored', async (t) => {
   const { ask } = await serveCaches(t, [
     { path: '/o', kind: 'opaque', ...MAIN },

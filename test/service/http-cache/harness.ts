@@ -39,6 +39,7 @@ export interface CacheConfig {
   readonly listener?: object
   readonly cas?: object
   readonly instances?: readonly string[]
+  readonly services?: object
 }
 
 /** A server with these HTTP caches, and a file store for their bodies. */
@@ -56,7 +57,7 @@ export const serveCaches = async (t: Test, http_cache: object, more: CacheConfig
     servers: {
       main: {
         listener: { http: { socket_address: '127.0.0.1:0', ...listener } },
-        services: { cas: each({ cas_store: 'CAS' }), ac: each({ ac_store: 'AC' }), http_cache },
+        services: { cas: each({ cas_store: 'CAS' }), ac: each({ ac_store: 'AC' }), http_cache, ...more.services },
       },
     },
     ...(security && { security }),
