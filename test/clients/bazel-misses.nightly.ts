@@ -163,7 +163,8 @@ t.test('remote execution: every cause of a miss is named, the first cause first'
   await bazel.clean()
   const gone = await build([executor])
   t.match(gone.causes, ['1 of 1: output gone'])
-  t.match(textIn(await page(gone.links[0] ?? '')), /output gone: bazel-out\/.*part\d\.txt/)
+  // Bazel has written a new result since, so the path of that output is not known any more.
+  t.match(textIn(await page(gone.links[0] ?? '')), `output gone: ${digest.hash}-${digest.sizeBytes}`)
 
   // The same build again, after others have filled the action cache.
   await bazel.clean()
@@ -175,7 +176,7 @@ t.test('remote execution: every cause of a miss is named, the first cause first'
   t.strictSame(evicted.causes, ['4 of 4: evicted: the action cache had its result before'])
   t.match(
     textIn(await page(evicted.links[0] ?? '')),
-    new RegExp(`It was (a hit|written) at .* for ${gone.id}, and gone at`),
+    new RegExp(`It was (a hit|written) at .* for ${gone.id} , and gone at`),
   )
 })
 

@@ -100,7 +100,17 @@ const Groups = ({
       head: 'Compared with',
       kind: 'text',
       cell: ({ earlierInvocation }) =>
-        earlierInvocation === '' ? '–' : <BuildLink {...context} of={earlierInvocation} />,
+        earlierInvocation === '' ? (
+          '–'
+        ) : (
+          <>
+            <BuildLink {...context} of={earlierInvocation} />
+            {', '}
+            <a href={visit.to(`compare/${earlierInvocation}..${context.invocation}`, { instance: context.instance })}>
+              side by side
+            </a>
+          </>
+        ),
     },
   ]
   return <Table caption="Misses by cause" columns={columns} rows={of} none="This build had no misses." />

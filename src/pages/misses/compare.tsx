@@ -154,6 +154,7 @@ const Actions = ({
       : actionLink(miss.action, { visit, instance })
   return of.length === 0 ? null : (
     <>
+      <h2>Actions</h2>
       <Table
         caption={`${countText(of.length)} actions`}
         columns={[

@@ -34,11 +34,11 @@ t.test('the misses of a build by cause, one miss, and two builds side by side', 
 
   const { text } = await get('/invocation/two/misses?instance=main')
   t.match(textIn(text), '3 actions asked for 3 misses 0.0 % hits')
-  t.strictSame(rowsIn(text)[1], ['3 of 3', 'environment: PATH differs', 'one'])
+  t.strictSame(rowsIn(text)[1], ['3 of 3', 'environment: PATH differs', 'one , side by side'])
   t.notMatch(text, /secret/)
   t.strictSame(rowsIn((await get('/invocation/one/misses?instance=main')).text)[1], ['3 of 3', 'never built here', '–'])
   const third = await get('/invocation/three/misses?instance=main')
-  t.strictSame(rowsIn(third.text)[1], ['3 of 3', 'input src/x.h changed', 'two'])
+  t.strictSame(rowsIn(third.text)[1], ['3 of 3', 'input src/x.h changed', 'two , side by side'])
 
   // From the list to one miss, and from there to values only if the reader wants them.
   const [, link = ''] = /href="(\/miss\?[^"]+)"/.exec(text) ?? []
