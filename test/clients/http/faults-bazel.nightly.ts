@@ -1,0 +1,9 @@
+import t from 'tap'
+import { meetsFaults, NEVER } from './faults.js'
+import { bazel } from './tools/bazel.js'
+
+// For changes in: test/clients/http/faults.ts, test/clients/http/faulty.ts
+
+t.setTimeout(300_000)
+
+meetsFaults(t, bazel, NEVER)
