@@ -1,0 +1,109 @@
+/**
+ * What chunks save in a session of 30 builds: node --import tsx bench/chunk-session.ts [BUILDS]
+ *
+ * Needs g++. Makes a program of 64 MiB with debug information, and links it again after each change of one of its
+ * files. Each program is cut as a client cuts it; a chunk counts as moved and kept once. Prints the bytes of whole
+ * programs beside those of new chunks, for both chunking functions, and for the same programs as tar archives packed by
+ * gzip, which share nothing.
+ */
+import { execFileSync } from 'node:child_process'
+import { createHash, randomBytes } from 'node:crypto'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import type { Chunking } from '../src/reapi/chunking.js'
+import { chunkSizesOf, FastCdc } from '../src/reapi/fast-cdc.js'
+import { RepMaxCdc } from '../src/reapi/rep-max-cdc.js'
+
+const BUILDS = Number(process.argv[2] ?? 30)
+const FILES = 41
+const FUNCTIONS = 75
+const DATA_BYTES = 350 * 1024
+const MIB = 1024 * 1024
+
+const folder = mkdtempSync(join(tmpdir(), 'remexec-chunks-'))
+const at = (name: string): string => join(folder, name)
+
+/** Each function has code, strings and types for the debugger. `change` adds some of each. */
+const sourceOf = (file: number, change: number): string => {
+  const functions = Array.from({ length: FUNCTIONS }, (_, number) => {
+    const name = `${file}_${number}`
+    return `struct S${name} { int a; double b[${(number % 7) + 1}]; std::map<int, std::string> c; };
+int f${name}(int x) { S${name} s{x, {}, {}}; for (int i = 0; i < x; i++) s.c[i] = "${name} " + std::to_string(i * ${file + 3}); return s.c.size() + ${number === 7 ? change : number}; }`
+  })
+  const more = Array.from(
+    { length: change },
+    (_, number) => `int g${file}_${number}(int x) { return x * ${number + change}; }`,
+  )
+  const data = `asm(".section .rodata\\n.global d${file}\\nd${file}: .incbin \\"${at(`data${file}`)}\\"\\n.text");`
+  return ['#include <map>', '#include <string>', data, ...functions, ...more].join('\n')
+}
+
+const compile = (file: number, change: number): void => {
+  writeFileSync(at(`f${file}.cc`), sourceOf(file, change))
+  execFileSync('g++', ['-g', '-O1', '-c', at(`f${file}.cc`), '-o', at(`f${file}.o`)])
+}
+
+const link = (): Buffer => {
+  const objects = Array.from({ length: FILES }, (_, file) => at(`f${file}.o`))
+  execFileSync('g++', ['-g', '-o', at('program'), at('main.o'), ...objects])
+  return readFileSync(at('program'))
+}
+
+/** Counts bytes of chunks that were not there before. */
+class Counted {
+  readonly #chunking: Chunking
+  readonly #known = new Set<string>()
+  bytes = 0
+  newBytes = 0
+
+  constructor(chunking: Chunking) {
+    this.#chunking = chunking
+  }
+
+  add(content: Buffer): void {
+    const cutter = this.#chunking.cutter()
+    this.bytes += content.length
+    for (let from = 0; from < content.length; ) {
+      const end = cutter.cut(content, from, content.length)
+      const key = createHash('sha256').update(content.subarray(from, end)).digest('hex')
+      if (!this.#known.has(key)) this.newBytes += end - from
+      this.#known.add(key)
+      from = end
+    }
+  }
+}
+
+const fastCdc = (): Chunking => new FastCdc(chunkSizesOf(512 * 1024))
+const sets = {
+  'FAST_CDC_2020, 512 KiB': new Counted(fastCdc()),
+  'REP_MAX_CDC, 256 KiB': new Counted(new RepMaxCdc({ minBytes: 256 * 1024, horizonBytes: 2 * MIB })),
+}
+const packed = new Counted(fastCdc())
+
+try {
+  for (let file = 0; file < FILES; file++) {
+    writeFileSync(at(`data${file}`), randomBytes(DATA_BYTES))
+    compile(file, 0)
+  }
+  const calls = Array.from({ length: FILES }, (_, file) => `int f${file}_0(int);`).join('\n')
+  const sum = Array.from({ length: FILES }, (_, file) => `f${file}_0(n)`).join(' + ')
+  writeFileSync(at('main.cc'), `${calls}\nint main(int n, char**) { return (${sum}) == 1; }`)
+  execFileSync('g++', ['-g', '-c', at('main.cc'), '-o', at('main.o')])
+  for (let build = 0; build < BUILDS; build++) {
+    if (build > 0) compile((build * 7) % FILES, build)
+    const program = link()
+    for (const set of Object.values(sets)) set.add(program)
+    if (build < 3) packed.add(gzipSync(program, { level: 1 }))
+    if (build === 0) process.stdout.write(`a program of ${(program.length / MIB).toFixed(1)} MiB, ${BUILDS} builds\n`)
+  }
+  for (const [name, { bytes, newBytes }] of Object.entries({ ...sets, 'three of them packed by gzip': packed })) {
+    const [whole, chunks] = [bytes, newBytes].map((count) => `${(count / MIB).toFixed(1)} MiB`)
+    process.stdout.write(
+      `${name}: ${whole} whole, ${chunks} in new chunks, ${(100 - (100 * newBytes) / bytes).toFixed(1)} % less\n`,
+    )
+  }
+} finally {
+  rmSync(folder, { recursive: true })
+}
