@@ -8,7 +8,7 @@ import { type Result, runChecks } from '../../../conformance/run/runner.js'
 import { startServer } from '../server.js'
 
 /** Why a check is skipped for what the server need not have; the mutations that claim to have it run it all the same. */
-const NOT_HERE = /^the server (does not|announces no|takes)/
+const NOT_HERE = /^the server (does not|announces no|takes|serves Push)/
 /** Mutations examined side by side: most of a check is waiting. */
 const LANES = 8
 

@@ -28,7 +28,7 @@ export const optionalServicesMutations: readonly Mutation[] = [
     name: 'asset-without-push-ignores-qualifiers',
     breaks: 'Fetch without Push answers requests with qualifiers that it does not know.',
     caughtBy: ['AST-05'],
-    tamper: () => instead(fetchBlob, () => answered({ status: { code: 5 } })),
+    tamper: () => [instead(pushBlob, () => ended(12)), instead(fetchBlob, () => answered({ status: { code: 5 } }))],
   },
   {
     name: 'log-stream-one-name',
