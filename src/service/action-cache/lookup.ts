@@ -48,18 +48,19 @@ export const hitOf = <Found>(answer: Lookup<Found>): Found => {
   throw answer.error
 }
 
-const lookup = async <Found>(action: Digest, work: Promise<Found>): Promise<Lookup<Found>> => {
-  try {
-    return { kind: 'hit', found: await work }
-  } catch (thrown) {
-    if (isStatus(thrown, 'NOT_FOUND')) {
-      const error = thrown.withPrefix(`no result for action ${action.key}`)
-      const reason = missReasonOf(thrown)
-      return reason === undefined ? { kind: 'absent', error } : { ...reason, error }
-    }
-    if (isRefusal(thrown)) return { kind: 'forbidden', error: thrown }
-    throw thrown
+const lookup = <Found>(action: Digest, work: Promise<Found>): Promise<Lookup<Found>> =>
+  work.then(hit, (thrown: unknown) => missFor(action, thrown))
+
+const hit = <Found>(found: Found): Lookup<Found> => ({ kind: 'hit', found })
+
+const missFor = (action: Digest, thrown: unknown): Miss => {
+  if (isStatus(thrown, 'NOT_FOUND')) {
+    const error = thrown.withPrefix(`no result for action ${action.key}`)
+    const reason = missReasonOf(thrown)
+    return reason === undefined ? { kind: 'absent', error } : { ...reason, error }
   }
+  if (isRefusal(thrown)) return { kind: 'forbidden', error: thrown }
+  throw thrown
 }
 
 /** An action cache behind another server refuses, for example because its token has expired. */
