@@ -65,7 +65,8 @@ export class Opening {
     this.#open(streamId, isEndOfStream, decoded)
   }
 
-  #open(streamId: number, isEndOfStream: boolean, { lines, listBytes, isTooLarge }: DecodedBlock): void {
+  #open(streamId: number, isEndOfStream: boolean, decoded: DecodedBlock): void {
+    const { listBytes, isTooLarge } = decoded
     if (streamId > this.lastWelcomeId) throw new StreamError(streamId, 'REFUSED_STREAM', 'the server is shutting down')
     if (this.#streams.count >= this.#limits.maxConcurrentStreams) {
       this.#host.countReset('streams beyond the limit')
@@ -77,7 +78,7 @@ export class Opening {
       if (!isEndOfStream) this.#host.sendReset(streamId, 'NO_ERROR')
       return
     }
-    const head = requestHead(lines)
+    const head = requestHead(decoded)
     if (typeof head === 'string') throw new StreamError(streamId, 'PROTOCOL_ERROR', head)
     const windows = {
       receiveBytes: this.#host.receiveWindowBytes,
@@ -94,11 +95,11 @@ export class Opening {
     if (isEndOfStream) this.#host.deliver(stream, () => stream.consumer?.ended())
   }
 
-  #trailers(stream: Http2Stream, isEndOfStream: boolean, { lines }: DecodedBlock): void {
+  #trailers(stream: Http2Stream, isEndOfStream: boolean, decoded: DecodedBlock): void {
     const { id } = stream
     if (stream.isRemoteEnded) throw streamClosed(id)
     if (!isEndOfStream) throw new StreamError(id, 'PROTOCOL_ERROR', 'trailers do not end the stream')
-    const problem = trailersProblem(lines)
+    const problem = trailersProblem(decoded)
     if (problem !== undefined) throw new StreamError(id, 'PROTOCOL_ERROR', problem)
     stream.checkBodyComplete()
     this.#host.deliver(stream, () => stream.remoteEnd())

@@ -1,5 +1,6 @@
 import { CompressionError } from './compression-error.js'
-import { DynamicTable, type Field, fieldBytes } from './dynamic-table.js'
+import { DynamicTable } from './dynamic-table.js'
+import { type Field, makeField } from './field.js'
 import { decodeHuffman } from './huffman.js'
 import { type Cursor, readInteger } from './integer.js'
 import { STATIC_TABLE } from './static-table.js'
@@ -13,16 +14,14 @@ export interface DecodedBlock {
   readonly listBytes: number
   /** The list exceeds the limit: further fields were decoded but not kept. */
   readonly isTooLarge: boolean
+  /** Of the first field that no message may have; undefined if all are valid. */
+  readonly problem: string | undefined
 }
 
 /** The initial table size on both sides (RFC 9113, 6.5.2). */
 export const DEFAULT_TABLE_BYTES = 4096
 
-const staticFields: readonly Field[] = STATIC_TABLE.map(([name, value]) => ({
-  name,
-  value,
-  sizeBytes: fieldBytes(name, value),
-}))
+const staticFields: readonly Field[] = STATIC_TABLE.map(([name, value]) => makeField(name, value))
 
 /**
  * Decodes the header blocks of a connection in their order (RFC 7541, 3 and 6). Throws a CompressionError, after which
@@ -44,13 +43,15 @@ export class HeaderDecoder {
     const cursor: Cursor = { bytes, at: 0 }
     const lines: string[] = []
     let listBytes = 0
+    let problem: string | undefined
     while (cursor.at < bytes.length) {
       const field = this.#next(cursor, listBytes > 0)
       if (field === undefined) continue
       listBytes += field.sizeBytes
+      problem ??= field.problem
       if (listBytes <= this.#maxListBytes) lines.push(field.name, field.value)
     }
-    return { lines, listBytes, isTooLarge: listBytes > this.#maxListBytes }
+    return { lines, listBytes, isTooLarge: listBytes > this.#maxListBytes, problem }
   }
 
   /** The next field; undefined if the block changes the table size instead. */
@@ -81,7 +82,7 @@ export class HeaderDecoder {
     const index = readInteger(cursor, prefixBits)
     const name = index === 0 ? readString(cursor) : this.#indexed(index).name
     const value = readString(cursor)
-    return { name, value, sizeBytes: fieldBytes(name, value) }
+    return makeField(name, value)
   }
 
   #resize(maxBytes: number, hasBegun: boolean): void {

@@ -1,15 +1,4 @@
-/** A header field, as stored in the table. */
-export interface Field {
-  readonly name: string
-  readonly value: string
-  /** Size as defined by RFC 7541, 4.1. */
-  readonly sizeBytes: number
-}
-
-const ENTRY_BYTES = 32
-
-/** Size of a field in tables and header lists (RFC 7541, 4.1; RFC 9113, 6.5.2). */
-export const fieldBytes = (name: string, value: string): number => name.length + value.length + ENTRY_BYTES
+import { type Field, MIN_FIELD_BYTES } from './field.js'
 
 /** The dynamic table of one direction of a connection, newest entry first (RFC 7541, 2.3.2 and 4). */
 export class DynamicTable {
@@ -23,7 +12,7 @@ export class DynamicTable {
   /** `maxBytes` is the upper bound for later resizes. */
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes
-    this.#ring = new Array(Math.floor(maxBytes / ENTRY_BYTES) + 1)
+    this.#ring = new Array(Math.floor(maxBytes / MIN_FIELD_BYTES) + 1)
   }
 
   /** The entry at `index`; the newest has index 0. */
