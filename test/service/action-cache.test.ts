@@ -400,9 +400,10 @@ t.test('an entry without outputs inside is sent as it is stored, without them ot
   const get = getActionResult({ instances: new Map([['', instance]]), maxResponseBytes: MIB })
   const noHints = { inlineStdout: false, inlineStderr: false, inlineOutputFiles: [] }
   const request = { instanceName: '', actionDigest: action.digest.toMessage(), digestFunction: 1, ...noHints }
+  const again = () => get(request, { ...internalCall(), peer: '', metadata: new Map(), note: () => {} })
   const answerTo = async (entry: Buffer) => {
     await putBytes(ac, action.digest, entry, internalCall())
-    return get(request, { ...internalCall(), peer: '', metadata: new Map(), note: () => {} })
+    return again()
   }
   const digest = wire(blobOf('one').digest)
   const stored = Buffer.concat([
@@ -417,8 +418,15 @@ t.test('an entry without outputs inside is sent as it is stored, without them ot
     { stdoutDigest: digest, stdoutRaw: Buffer.from('one') },
     { stderrDigest: digest, stderrRaw: Buffer.from('one') },
   ]
-  for (const result of inlined) {
-    const { outputFiles, stdoutRaw, stderrRaw } = (await answerTo(resultCodec.encode(result))) as ActionResult
-    t.same([stdoutRaw, stderrRaw, ...outputFiles.map(({ contents }) => contents)].join(''), '')
+  const many = Array.from({ length: 100 }, (_, at) => ({ path: `b${at}`, digest }))
+  for (const { outputFiles: files = [], ...result } of inlined) {
+    for (const outputFiles of [files, [...files, ...many]]) {
+      const entry = resultCodec.encode({ ...result, outputFiles })
+      // The second time it is known what a large entry contains.
+      for (const answer of [await answerTo(entry), await again()]) {
+        const { outputFiles, stdoutRaw, stderrRaw } = answer as ActionResult
+        t.same([stdoutRaw, stderrRaw, ...outputFiles.map(({ contents }) => contents)].join(''), '')
+      }
+    }
   }
 })

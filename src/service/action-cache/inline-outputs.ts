@@ -28,8 +28,24 @@ const STDOUT_RAW = 5
 const STDERR_RAW = 7
 const CONTENTS = 5
 
-/** Whether an encoded result contains outputs, so that `withOutputs` may change it also without hints. */
+/** From this size on it is cheaper to remember the answer than to walk over the fields again. */
+const REMEMBERED_BYTES = 2048
+const remembered = new WeakMap<Buffer, boolean>()
+
+/**
+ * Whether an encoded result contains outputs, so that `withOutputs` may change it also without hints. A store with an
+ * entry in memory returns the same buffer each time, so a large one is read once.
+ */
 export const containsOutputs = (encoded: Buffer): boolean => {
+  if (encoded.length < REMEMBERED_BYTES) return hasOutputs(encoded)
+  const before = remembered.get(encoded)
+  if (before !== undefined) return before
+  const contains = hasOutputs(encoded)
+  remembered.set(encoded, contains)
+  return contains
+}
+
+const hasOutputs = (encoded: Buffer): boolean => {
   const fields = new Fields(encoded, resultCodec.typeName)
   while (fields.next()) {
     if (fields.number === STDOUT_RAW || fields.number === STDERR_RAW) return true
