@@ -42,23 +42,27 @@ export class WorkerForms {
   }
 
   routes(): readonly Route[] {
-    return (['drain', 'undrain'] as const).map((change) =>
-      pageRoute(this.#pathOf(change), (request) => this.#answer(change, request), 'operator', ['POST']),
-    )
+    return (['drain', 'undrain'] as const).map((change) => ({
+      ...pageRoute(this.#pathOf(change), (request) => this.#answer(change, request), 'operator', ['POST']),
+      check: (request, identity) => this.#check(request, identity),
+    }))
   }
 
   #pathOf(change: WorkerChange): string {
     return `${this.#path}/form/${change}`
   }
 
-  async #answer(change: WorkerChange, request: HttpRequest): Promise<HttpAnswer> {
+  async #check(request: HttpRequest, identity: string | undefined): Promise<void> {
     refuseOtherSites(request, refused)
     const form = await formOf(request, MAX_FORM_BYTES)
     const token = Buffer.from(form.get('token') ?? '', 'base64url')
-    const expected = this.#tokenOf(request.target, request.visitor?.identity)
+    const expected = this.#tokenOf(request.target, identity)
     if (token.length !== expected.length || !timingSafeEqual(token, expected)) {
       throw refused('its token is missing, from before the last start, or of another page')
     }
+  }
+
+  async #answer(change: WorkerChange, request: HttpRequest): Promise<HttpAnswer> {
     this.#change(change, request)
     return { status: 303, headers: { location: this.#home } }
   }

@@ -59,4 +59,4 @@ export const linkOfActions = (servers: readonly ServerConfig[]): LinkOf | undefi
 
 /** A route for operators that browsers use: those who logged in by the form of the pages may use it too. */
 export const ofPeople = (route: Route, site: Site | undefined): Route =>
-  site === undefined ? route : { ...route, access: 'open', handler: site.forOperators(route.handler) }
+  site === undefined ? route : { ...route, access: 'open', handler: site.forOperators(route) }

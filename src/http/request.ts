@@ -31,9 +31,9 @@ export interface HttpRequest extends Call {
   instanceName: string
   /**
    * Identifies the caller on an open route, which sets `visitor`, as a route with this access does. `authorization` goes in
-   * place of the header that the caller did not send.
+   * place of the header that the caller did not send. `check` runs for operators.
    */
-  identify(access: Exclude<Access, 'open'>, authorization?: string): Promise<Visitor | undefined>
+  identify(access: Exclude<Access, 'open'>, authorization?: string, check?: HttpCheck): Promise<Visitor | undefined>
   /** Adds fields to the log line of this request. */
   note(fields: LogFields): void
 }
@@ -48,6 +48,9 @@ export interface HttpAnswer {
 
 /** Throws a StatusError if it cannot answer; `answerOf` makes it an answer. */
 export type HttpHandler = (request: HttpRequest) => Promise<HttpAnswer>
+
+/** Throws if it refuses a request. `identity` is that of the caller; undefined if access is not restricted. */
+export type HttpCheck = (request: HttpRequest, identity: string | undefined) => Promise<void>
 
 /**
  * Who may use a route. `open`: everybody, without being identified. `operator`: callers with the permission
@@ -64,6 +67,8 @@ export interface Route {
   readonly isTree: boolean
   readonly access: Access
   readonly handler: HttpHandler
+  /** For operators: refuses requests that did not come from where they should. The audit log has its errors as refusals. */
+  readonly check?: HttpCheck
 }
 
 /** A route for one path. */

@@ -54,10 +54,10 @@ export class Site {
   }
 
   /** A handler of a page for operators, for readers who logged in by the form too. */
-  forOperators(handler: HttpHandler): HttpHandler {
+  forOperators({ handler, check }: Route): HttpHandler {
     return async (request) => {
       try {
-        await request.identify('operator', this.#login.authorizationOf(request))
+        await request.identify('operator', this.#login.authorizationOf(request), check)
         return await handler(request)
       } catch (thrown) {
         return this.#failed(thrown, request, false)

@@ -44,6 +44,9 @@ export interface Visitor {
   check(path: string, request: object, peer: string): void
 }
 
+/** Refuses, with an error, a request that its caller could make. `identity` is that of the caller. */
+export type RequestCheck = (identity: string | undefined) => Promise<void>
+
 /** Authorizes the calls of a listener before its services see them. */
 export interface Gate {
   /**
@@ -56,6 +59,9 @@ export interface Gate {
    * if it makes too many requests. What the caller may do there is a question to the visitor.
    */
   admitCaller(caller: Caller, request: PageRequest): Visitor | Promise<Visitor>
-  /** Resolves if the caller may see the pages about the process; rejects with the errors of `admit`. */
-  admitOperator(caller: Caller, request: PageRequest): Promise<Visitor>
+  /**
+   * Resolves if the caller may see the pages about the process, and `check` accepts the request; rejects with the errors of
+   * `admit` or of `check`.
+   */
+  admitOperator(caller: Caller, request: PageRequest, check?: RequestCheck): Promise<Visitor>
 }

@@ -1,4 +1,4 @@
-import type { Caller, Gate, PageRequest, Visitor } from '../rpc/gate.js'
+import type { Caller, Gate, PageRequest, RequestCheck, Visitor } from '../rpc/gate.js'
 
 /** A gate that another one can replace while calls are served. Calls that were admitted keep their permissions. */
 export class CurrentGate implements Gate {
@@ -20,7 +20,7 @@ export class CurrentGate implements Gate {
     return this.#gate.admitCaller(caller, request)
   }
 
-  admitOperator(caller: Caller, request: PageRequest): Promise<Visitor> {
-    return this.#gate.admitOperator(caller, request)
+  admitOperator(caller: Caller, request: PageRequest, check?: RequestCheck): Promise<Visitor> {
+    return this.#gate.admitOperator(caller, request, check)
   }
 }

@@ -1,7 +1,7 @@
 import { CATCH_ALL } from '../base/catch-all.js'
 import { codeName, StatusError } from '../base/status-error.js'
 import type { SecurityOptions } from '../config/config.js'
-import type { Caller, Gate, PageRequest, Permission, Visitor } from '../rpc/gate.js'
+import type { Caller, Gate, PageRequest, Permission, RequestCheck, Visitor } from '../rpc/gate.js'
 import type { Service } from '../rpc/rpc.js'
 import type { AccessRules, Rights } from './access.js'
 import type { AuditEntry, AuditLog } from './audit-log.js'
@@ -84,7 +84,7 @@ export class SecurityGate implements Gate {
     return identity.then(begin, (error: unknown) => this.#refuse(asked, error))
   }
 
-  async admitOperator(caller: Caller, request: PageRequest): Promise<Visitor> {
+  async admitOperator(caller: Caller, request: PageRequest, check?: RequestCheck): Promise<Visitor> {
     const asked = askedFor(request, caller.peer)
     const identity = await Promise.resolve(this.#identified(asked, caller)).catch((error: unknown) =>
       this.#refuse(asked, error),
@@ -95,6 +95,11 @@ export class SecurityGate implements Gate {
       this.#limits?.take(identity, caller.peer)
       if (!visitor.rights.administers) throw visitor.denied('administer')
     })
+    await check?.(visitor.identity).catch((error: unknown) =>
+      this.#audited(about, () => {
+        throw error
+      }),
+    )
     this.#audit?.record(about)
     return visitor
   }

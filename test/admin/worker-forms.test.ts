@@ -113,6 +113,34 @@ t.test('nothing changes without the right, the token of the page, or from anothe
   )
 })
 
+t.test('the audit log does not say of a refused form that it was allowed', async (t) => {
+  const { audit, address, page, press } = await start(t)
+  const { target, token } = await page('ann')
+  await press('ann', target, undefined)
+  await press('ann', target, token, { origin: 'https://elsewhere.example' })
+  await press('ann', target, 'x'.repeat(5000))
+  await press('ann', target, token, { 'content-type': 'text/plain' })
+  await press('bob', target, token)
+  await press('ann', target, token, { origin: address })
+  const lines = () =>
+    readFileSync(audit, 'utf8')
+      .split('\n')
+      .filter((line) => line.includes('POST'))
+  while (lines().length < 6) await setImmediate()
+  t.match(
+    lines().map((line) => JSON.parse(line)),
+    [
+      { identity: 'token ann', allowed: false, code: 'PERMISSION_DENIED', reason: /its token is missing/ },
+      { identity: 'token ann', allowed: false, code: 'PERMISSION_DENIED', reason: /it comes from elsewhere/ },
+      { identity: 'token ann', allowed: false, code: 'RESOURCE_EXHAUSTED', reason: /at most 1024/ },
+      { identity: 'token ann', allowed: false, code: 'INVALID_ARGUMENT', reason: /content-type text/ },
+      { identity: 'token bob', allowed: false, code: 'PERMISSION_DENIED', reason: /may not administer/ },
+      { identity: 'token ann', allowed: true },
+    ],
+  )
+  t.equal(lines().length, 6, 'one line each')
+})
+
 t.test('without the admin service there are no buttons', async (t) => {
   const { worker, page, press } = await start(t, {})
   const { html, target } = await page('ann')

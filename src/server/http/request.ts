@@ -1,4 +1,4 @@
-import type { Access, HttpRequest } from '../../http/request.js'
+import type { Access, HttpCheck, HttpRequest } from '../../http/request.js'
 import type { HeldFor } from '../../ledger/ledger.js'
 import type { Log, LogFields } from '../../log/log.js'
 import type { Call } from '../../rpc/call.js'
@@ -33,13 +33,21 @@ export class Request implements HttpRequest {
     this.#gate = gate
   }
 
-  async identify(access: Exclude<Access, 'open'>, authorization?: string): Promise<Visitor | undefined> {
+  async identify(
+    access: Exclude<Access, 'open'>,
+    authorization?: string,
+    check?: HttpCheck,
+  ): Promise<Visitor | undefined> {
     const { caller, method, target } = this.#exchange
-    if (this.#gate === undefined) return undefined
+    const checked = check && ((identity: string | undefined) => check(this, identity))
+    if (this.#gate === undefined) {
+      await checked?.(undefined)
+      return undefined
+    }
     const asking = authorization === undefined ? caller : withAuthorization(caller, authorization)
     const asked = { method, target }
     const admitted =
-      access === 'operator' ? this.#gate.admitOperator(asking, asked) : this.#gate.admitCaller(asking, asked)
+      access === 'operator' ? this.#gate.admitOperator(asking, asked, checked) : this.#gate.admitCaller(asking, asked)
     this.visitor = admitted instanceof Promise ? await admitted : admitted
     return this.visitor
   }

@@ -109,7 +109,7 @@ export class HttpRequests {
 
   async #admit(request: Request, { route, rest }: Found): Promise<void> {
     request.rest = rest
-    if (route.access !== 'open') await request.identify(route.access)
+    if (route.access !== 'open') await request.identify(route.access, undefined, route.check)
   }
 
   /** Counts the memory of a request with a body. */
