@@ -101,6 +101,11 @@ const ADVICE: Readonly<Record<string, string>> = {
   EROFS: 'configure a directory on a file system that can be written',
   ENOSPC: 'make room on that disk, or configure a directory on another one',
   EDQUOT: 'make room on that disk, or configure a directory on another one',
+  EIO: 'look at the log of the kernel for that disk, and replace it if it fails',
+  ELOOP: 'remove one of these links, or configure another path',
+  ENAMETOOLONG: 'configure a shorter path',
+  EBUSY: 'stop what uses it, or configure another one',
+  ENFILE: 'raise fs.file-max of the machine',
   EMFILE: 'raise the limit with ulimit -n or in the service unit',
   EADDRINUSE: 'stop what listens there, or configure another port',
   EADDRNOTAVAIL: 'configure an address of this machine, or none for every one',
@@ -115,14 +120,20 @@ export const advice = (error: unknown): string => {
 
 /**
  * Why a component did not start, for operators: the component, what was attempted with which path, the errno in words,
- * and what to do. Other errors keep their text, prefixed with the component.
+ * and what to do. Other errors keep their text, prefixed with the component. `step` is what it was doing: `opens its
+ * records`.
  */
-export const startFailure = (part: string, thrown: unknown): StatusError => {
+export const startFailure = (part: string, thrown: unknown, step?: string): StatusError => {
   const failed = systemError(thrown)
-  if (failed === undefined) return StatusError.from(thrown).withPrefix(part)
+  const during = step === undefined ? '' : ` while it ${step}`
+  if (failed === undefined) {
+    const error = StatusError.from(thrown)
+    // What is no plain refusal of the configuration may come from any step.
+    return error.withPrefix(error.code === Code.FAILED_PRECONDITION ? part : `${part}${during && ` failed${during}`}`)
+  }
   const { syscall = 'use', path = '' } = failed
   const attempted = `${ATTEMPTS[syscall] ?? syscall} ${path}`.trimEnd()
-  const message = `${part}: cannot ${attempted}: ${inWords(failed)}${advice(failed)}`
+  const message = `${part}: cannot ${attempted}${during}: ${inWords(failed)}${advice(failed)}`
   return new StatusError('FAILED_PRECONDITION', message, { cause: thrown })
 }
 

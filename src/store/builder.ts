@@ -109,13 +109,17 @@ class Builder {
     const { resources, clock, log, secrets, watch } = this.#parts
     let usage: (() => StoreUsage) | undefined
     let queue: (() => UploadQueueUsage) | undefined
+    let step: string | undefined
     const context: BuildContext = {
       path,
       // What is below a store of copies holds copies too.
       child: (childConfig, key, options = {}) =>
         this.#child(childConfig, `${path}/${key}`, users, { ...(!keepsPromises && { holdsCopies: true }), ...options }),
       named: (name) => this.#root.named(name, users),
-      step: (doing) => this.#opening.step(path, doing),
+      step: (doing) => {
+        step = doing
+        this.#opening.step(path, doing)
+      },
       watch,
       holds: (reader) => {
         usage = reader
@@ -131,7 +135,7 @@ class Builder {
       log,
       secrets,
     }
-    const store = await this.#opening.watch(config, path, () => build(config, context))
+    const store = await this.#opening.watch(config, path, () => build(config, context, () => step))
     if (store instanceof StoreNode) return store
     const metered = { cacheType: cacheTypeOf(config, path), usage: () => usage?.(), uploadQueue: () => queue?.() }
     const meter = this.#parts.meter?.(metered)
@@ -156,6 +160,7 @@ const cacheTypeOf = ({ kind, options }: StoreConfig, path: string): string =>
 const build = async <Name extends keyof StoreOptions>(
   config: { readonly kind: Name; readonly options: StoreOptions[Name] },
   context: BuildContext,
+  stepNow: () => string | undefined,
 ): Promise<Store> => {
   try {
     const kind = await kinds[config.kind].load()
@@ -163,6 +168,6 @@ const build = async <Name extends keyof StoreOptions>(
   } catch (error) {
     // The message of a nested store begins with its own, longer path.
     if (error instanceof StatusError && error.message.startsWith(`store ${context.path}/`)) throw error
-    throw startFailure(`store ${context.path}`, error)
+    throw startFailure(`store ${context.path}`, error, stepNow())
   }
 }

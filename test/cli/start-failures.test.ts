@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import t from 'tap'
@@ -40,7 +41,38 @@ const failures: readonly Failure[] = [
       writeFileSync(`${data}/cas/content`, '')
       return undefined
     },
-    told: (data) => ['store CAS/fast', `${data}/cas/content`, 'a file is in its place (EEXIST)', /move that file away/],
+    told: (data) => [
+      'store CAS/fast: cannot make the directory',
+      `${data}/cas/content while it makes its folders: a file is in its place (EEXIST)`,
+      /move that file away/,
+    ],
+  },
+  {
+    what: 'a file where the records belong',
+    prepare: (data) => {
+      mkdirSync(`${data}/cas/content`, { recursive: true })
+      writeFileSync(`${data}/cas/content/records`, '')
+      return undefined
+    },
+    told: (data) => [
+      'store CAS/fast: cannot make the directory',
+      `${data}/cas/content/records while it opens its records: a file is in its place (EEXIST)`,
+      /move that file away/,
+    ],
+  },
+  {
+    what: 'a temp_path with a directory that looks like an upload',
+    prepare: (data) => {
+      const content = `${data}/cas/content`
+      const prefix = createHash('sha256').update(content).digest('hex').slice(0, 12)
+      mkdirSync(content, { recursive: true })
+      mkdirSync(`${data}/cas/temp/${prefix}-1`, { recursive: true })
+      return undefined
+    },
+    told: (data) => [
+      `store CAS/fast: cannot remove ${data}/cas/temp/`,
+      'while it deletes incomplete uploads in temp_path: it is a directory (EISDIR); move that directory away',
+    ],
   },
   {
     what: 'an index that is a directory',

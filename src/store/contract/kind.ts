@@ -32,7 +32,7 @@ export interface BuildContext {
   child(config: StoreConfig, key: string, options?: ChildOptions): Promise<Store>
   /** Another named store, defined before or after this one. All callers get the same object. */
   named(name: string): Promise<Store>
-  /** Says what the store does from now on while it opens, for the warning that it takes long: `reads its records`. */
+  /** Says what the store does from now on while it opens, for the warning that it takes long and for errors: `reads its records`. */
   step(doing: string): void
   /** Registers the health probe of a connection to a backend, which is reported beside the store. */
   watch(probe: HealthProbe): void
