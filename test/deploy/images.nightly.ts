@@ -1,4 +1,4 @@
-/** The two images of deploy/Containerfile: built by buildah on a Debian of debootstrap, and run with the command, user and variables they name. */
+/** The two images of deploy/Containerfile: built by buildah on a Debian of debootstrap, and run with the command, user and variables they name. podman runs one, if it is there. */
 import { existsSync } from 'node:fs'
 import { copyFile, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -13,6 +13,8 @@ import { root, scratchFolder } from '../clients/scratch.js'
 t.setTimeout(600_000)
 
 const buildah = await findClient('REMEXEC_TEST_BUILDAH', 'buildah')
+const podman = await findClient('REMEXEC_TEST_PODMAN', 'podman')
+const crun = await findClient('REMEXEC_TEST_CRUN', 'crun')
 const { REMEXEC_TEST_DEBIAN: debian, REMEXEC_TEST_NODE_24: node } = process.env
 const isRoot = process.getuid?.() === 0
 const needs = { root: isRoot, buildah, 'a Debian archive': debian, 'Node 24': node }
@@ -168,3 +170,37 @@ for (const [target, isFull] of [
     t.equal(code, 0, 'a configuration that is mounted') || t.comment(output)
   })
 }
+
+const noEngine = (podman === undefined || crun === undefined) && 'needs podman and crun'
+
+await t.test('an engine runs the image, and its first answer is a page', { skip: noEngine }, async (t) => {
+  // crun refuses mixed versions of control groups, even if it makes none: it sees the second one alone.
+  const groups = 'mount --make-rprivate / && umount -R -l /sys/fs/cgroup && mount -t cgroup2 cgroup2 /sys/fs/cgroup'
+  const engine = [
+    podman ?? '',
+    ...storage(canOverlay ? 'overlay' : 'vfs'),
+    '--cgroup-manager',
+    'cgroupfs',
+    '--runtime',
+    'crun',
+  ]
+  const limits = ['--cgroups=disabled', '--ulimit=nofile=4096:4096', '--ulimit=nproc=20000:20000']
+  const variables = ['--env=REMEXEC_HOST=127.0.0.1', '--env=REMEXEC_PORT=0']
+  const words = [
+    ...engine,
+    'run',
+    '--rm',
+    '--name=of-test',
+    '--network=host',
+    ...limits,
+    ...variables,
+    'localhost/remexec',
+  ]
+  const command = ['unshare', '--mount', 'sh', '-c', `${groups} && exec "$@"`, '-', ...words]
+  const program = start(t, command, { env })
+  const [, page = ''] = await program.hears(/ {2}page +(http:\S+)/)
+  t.equal((await fetch(page)).status, 200)
+  t.match(program.said(), /data +\/data/)
+  program.child.kill('SIGTERM')
+  t.same(await program.ended, { code: 143, signal: null }, 'podman passes the signal on')
+})
