@@ -35,15 +35,28 @@ export const rowOf = ({ summary, isOpen }: Kept): BuildRow => {
   return row
 }
 
+/** One plain literal: with spreads, the first list of 10,000 builds takes four times as long. */
 const newRow = (summary: Summary, isOpen: boolean): BuildRow => {
   const { about, startedMs = about.startedMs } = summary
-  const { command, patterns, user, host, branch, commit } = summary
-  const { targetCount, failedTargetCount, testCount, failedTestCount } = summary
+  const { hits, misses } = cacheUseOf(summary)
   return {
-    ...{ id: about.invocationId, instance: about.instance, outcome: outcomeOf(summary, isOpen), startedMs },
-    ...{ tookMs: tookMsOf(summary), command, patterns, user, host, branch, commit },
-    ...{ targetCount, failedTargetCount, testCount, failedTestCount },
-    ...cacheUseOf(summary),
+    id: about.invocationId,
+    instance: about.instance,
+    outcome: outcomeOf(summary, isOpen),
+    startedMs,
+    tookMs: tookMsOf(summary),
+    command: summary.command,
+    patterns: summary.patterns,
+    user: summary.user,
+    host: summary.host,
+    branch: summary.branch,
+    commit: summary.commit,
+    targetCount: summary.targetCount,
+    failedTargetCount: summary.failedTargetCount,
+    testCount: summary.testCount,
+    failedTestCount: summary.failedTestCount,
+    hits,
+    misses,
   }
 }
 
