@@ -39,7 +39,10 @@ const MAX_SHOWN = 64 * 1024
 
 const cut = (text: string): string => (text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text)
 
-/** The arguments one a line, and what surrounds them. Values of the environment are shown on demand. */
+/**
+ * The arguments one a line, and what surrounds them. Values of the environment, which may be secrets, are in the page only
+ * if the reader asks for them.
+ */
 export const CommandParts = ({
   command,
   visit,
@@ -53,6 +56,7 @@ export const CommandParts = ({
 }) => {
   if (command === undefined) return <Note tone="warn">The Command is not in the CAS.</Note>
   const { arguments: words, environmentVariables, workingDirectory } = command
+  const areShown = visit.query.get('values') === 'shown'
   return (
     <>
       <h2>Command</h2>
@@ -60,25 +64,28 @@ export const CommandParts = ({
       <Facts
         of={[['Working directory', workingDirectory === '' ? 'the input root' : <Said text={workingDirectory} />]]}
       />
-      <details>
-        <summary>For a shell, with its environment</summary>
-        <Scrolled label="Shell command" text={cut(shellCommand(command))} />
-        <p>
-          <a href={visit.to(addressOf(instance, 'command', digest), { format: 'sh' })}>As plain text</a>
-        </p>
-      </details>
-      <details>
-        <summary>{`Environment: ${environmentVariables.length} variables`}</summary>
-        <Table
-          caption="Environment"
-          columns={[
-            { head: 'Variable', kind: 'name', cell: ({ name }) => <Said text={name} /> },
-            { head: 'Value', kind: 'text', cell: ({ value }) => <Said text={value} max={2000} /> },
-          ]}
-          rows={environmentVariables}
-          none="None."
-        />
-      </details>
+      <h2>{`Environment: ${environmentVariables.length} variables`}</h2>
+      <Table
+        caption="Environment"
+        columns={[
+          { head: 'Variable', kind: 'name', cell: ({ name }) => <Said text={name} /> },
+          {
+            head: 'Value',
+            kind: 'text',
+            cell: ({ value }) => (areShown ? <Said text={value} max={2000} /> : <span class="dim">set</span>),
+          },
+        ]}
+        rows={environmentVariables}
+        none="None."
+      />
+      {areShown && <Scrolled label="Shell command" text={cut(shellCommand(command))} />}
+      <p>
+        <a href={visit.here({ values: areShown ? undefined : 'shown' })}>
+          {areShown ? 'Hide values' : 'Show values, and the command for a shell'}
+        </a>
+        {' · '}
+        <a href={visit.to(addressOf(instance, 'command', digest), { format: 'sh' })}>For a shell, as plain text</a>
+      </p>
     </>
   )
 }

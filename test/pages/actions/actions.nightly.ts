@@ -83,6 +83,6 @@ t.test('actions, directories and causes of misses are readable for everybody', {
   t.match(await plain.locator('main').innerText(), /Why was this a miss\?\s+argument -O1 became -O2/)
   await plain.getByRole('link', { name: second.key }).click()
   t.match(await plain.locator('h1').innerText(), 'Action:')
-  await plain.getByText('For a shell, with its environment').click()
+  await plain.getByText('Show values, and the command for a shell').click()
   t.match(await plain.locator('main').innerText(), 'env -i')
 })
