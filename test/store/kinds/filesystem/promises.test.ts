@@ -5,6 +5,7 @@ import { Code } from '../../../../src/base/status-error.js'
 import { internalCall } from '../../../../src/rpc/call.js'
 import { Invocations } from '../../../../src/rpc/invocations.js'
 import { missingOf, outcomeOf, putBytes } from '../../../../src/store/contract/store.js'
+import { folderOf } from '../../../folder.js'
 import { bytesOf, call, digestOf, isPresent } from '../../blobs.js'
 import { openFilesystem } from './open.js'
 
@@ -16,7 +17,7 @@ const options = { policy, retention: 600, small_blob_size: 0 }
 
 t.test('the retention survives a restart, counted from the last use', async (t) => {
   const clock = new ManualClock(1_000_000_000_000)
-  const folder = t.testdir()
+  const folder = folderOf(t)
   const parts = { ...options, when_full: 'refuse', clock } as const
   const before = await openFilesystem(folder, parts)
   await putBytes(before.store, digestOf(one), one, call)
@@ -37,7 +38,7 @@ t.test('the retention survives a restart, counted from the last use', async (t) 
 
 t.test('a lease does not survive a restart', async (t) => {
   const clock = new ManualClock(1_000_000_000_000)
-  const folder = t.testdir()
+  const folder = folderOf(t)
   const invocations = new Invocations(clock)
   const ofBuild = { ...internalCall(), invocation: invocations.touch('build') }
   const before = await openFilesystem(folder, { ...options, policy: { max_bytes: 30_000 }, clock, invocations })
@@ -54,7 +55,7 @@ t.test(
   'a restart in the middle of a build: what was used in the ten minutes before goes last in the ten minutes after',
   async (t) => {
     const clock = new ManualClock(1_000_000_000_000)
-    const folder = t.testdir()
+    const folder = folderOf(t)
     const parts = { ...options, policy: { max_bytes: 40_000 }, clock }
     const flood = Array.from({ length: 8 }, (_, at) => bytesOf(6000, `flood ${at}`))
     const before = await openFilesystem(folder, parts)
@@ -76,7 +77,7 @@ t.test(
 
 t.test('an eviction in flight and a question never meet: what was found stays, what is gone was missing', async (t) => {
   const clock = new ManualClock(1_000_000_000_000)
-  const { store, usage, close } = await openFilesystem(t.testdir(), {
+  const { store, usage, close } = await openFilesystem(folderOf(t), {
     ...options,
     policy: { max_bytes: 100_000 },
     clock,
