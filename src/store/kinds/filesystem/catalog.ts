@@ -161,7 +161,7 @@ export class Catalog {
   async close(): Promise<void> {
     this.#isClosed = true
     await this.commits.idle()
-    await this.eviction.idle()
+    await this.eviction.stop()
     await this.records.idle()
     await this.unlinker.idle()
   }

@@ -26,7 +26,8 @@ export class Eviction {
   readonly #clock: Clock
   #round = Promise.resolve()
   #isUnderWay = false
-  #unlinkCount = 0
+  #isStopped = false
+  readonly #removals = new Set<Promise<void>>()
 
   constructor(catalog: Evictable, clock: Clock) {
     this.#catalog = catalog
@@ -34,23 +35,30 @@ export class Eviction {
   }
 
   start(): void {
-    if (this.#isUnderWay) return
+    if (this.#isUnderWay || this.#isStopped) return
     this.#isUnderWay = true
     this.#round = this.#goOn()
   }
 
-  async idle(): Promise<void> {
+  /** Resolves when nothing is being deleted. What is still beyond the limits stays until the next start. */
+  async stop(): Promise<void> {
+    this.#isStopped = true
     await this.#round
+    await Promise.all(this.#removals)
   }
 
   async #goOn(): Promise<void> {
     try {
-      for (let count = 1; this.#unlinkCount < UNLINKS_MAX && this.#evictNext(); count++) {
+      for (let count = 1; this.#mayGoOn() && this.#evictNext(); count++) {
         if (count % SLICE === 0) await setImmediate()
       }
     } finally {
       this.#isUnderWay = false
     }
+  }
+
+  #mayGoOn(): boolean {
+    return !this.#isStopped && this.#removals.size < UNLINKS_MAX
   }
 
   /** False when nothing must be evicted now. */
@@ -66,11 +74,11 @@ export class Eviction {
     index.noteEviction(slot)
     if (located.isInline) this.#catalog.leave(located)
     else {
-      this.#unlinkCount++
-      void this.#catalog.remove(located).finally(() => {
-        this.#unlinkCount--
+      const removal = this.#catalog.remove(located).finally(() => {
+        this.#removals.delete(removal)
         this.start()
       })
+      this.#removals.add(removal)
     }
     return true
   }

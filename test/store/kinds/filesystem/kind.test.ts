@@ -4,10 +4,12 @@ import { PassThrough } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { ManualClock } from '../../../../src/base/clock.js'
+import { textLog } from '../../../../src/log/log.js'
 import type { Digest } from '../../../../src/reapi/digest.js'
 import { linkBlob } from '../../../../src/store/contract/local-file.js'
 import { putBytes } from '../../../../src/store/contract/store.js'
 import { WHOLE } from '../../../../src/stream/path.js'
+import { folderOf } from '../../../folder.js'
 import { bytesOf, call, digestOf, get, inTime, isPresent, put, putStream, until } from '../../blobs.js'
 import { rejects } from '../../suite.js'
 import { type FilesystemParts, type OpenFilesystem, openFilesystem } from './open.js'
@@ -71,6 +73,24 @@ t.test('eviction deletes the least recently used files, for every limit', async 
   await until(async () => (await onDisk(files, 3)).length <= 1)
   t.same(await onDisk(files, 3), [1], 'max_seconds, though nobody asks')
   await files.close()
+})
+
+t.test('a store that is closed while it evicts deletes nothing afterwards that it still knows', async (t) => {
+  const folder = folderOf(t)
+  const before = await openFiles(folder)
+  await putBlobs(before, 0, 100)
+  await before.close()
+  const warnings: string[] = []
+  const log = textLog('warn', (line) => warnings.push(line))
+  const evicting = await openFiles(folder, { policy: { max_count: 10 }, retention: 0, log })
+  await evicting.close()
+  const after = await openFiles(folder)
+  const known = []
+  for (let number = 0; number < 100; number++) if (await isPresent(after.store, blob(number).digest)) known.push(number)
+  t.same(warnings, [])
+  t.ok(known.length > 10, `${known.length} were left to the next start`)
+  t.same(await onDisk(after, 100), known)
+  await after.close()
 })
 
 t.test('a blob larger than max_bytes is rejected and evicts nothing', async (t) => {
