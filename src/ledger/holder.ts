@@ -30,3 +30,22 @@ export class Holder {
     if (this.#totalBytes === 0) this.#onEmpty?.()
   }
 }
+
+/** An address whose connections are on several threads. Each of them counts in the same row of shared memory. */
+export class SharedHolder extends Holder {
+  readonly #row: Int32Array
+
+  constructor(share: number, row: Int32Array, onEmpty?: () => void) {
+    super(share, undefined, onEmpty)
+    this.#row = row
+  }
+
+  override heldBytes(kind: number): number {
+    return Atomics.load(this.#row, kind)
+  }
+
+  override count(kind: number, byBytes: number): void {
+    Atomics.add(this.#row, kind, byBytes)
+    super.count(kind, byBytes)
+  }
+}

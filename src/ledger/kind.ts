@@ -4,9 +4,12 @@ import { DropOrder } from './drop-order.js'
 import type { Holder } from './holder.js'
 import type { KindFacts, Rule } from './kinds.js'
 import { type Counter, Reservation } from './reservation.js'
+import { OwnTotal, type Total } from './totals.js'
 
 /** Bound on waiting reservations: later ones would not be served in time. */
 const MAX_WAITING = 10_000
+/** How often a thread with waiting reservations looks whether another thread gave bytes back. */
+const LOOK_MS = 10
 
 interface Waiting {
   readonly holder: Holder
@@ -14,31 +17,37 @@ interface Waiting {
   readonly begin: (reservation: Reservation) => void
 }
 
-let kindCount = 0
-
 /** One kind of memory that the process holds for clients: its size, its holders and its bounds. */
 export class Kind implements Counter {
   readonly name: string
   readonly maxBytes: number
   readonly rule: Rule
-  /** How often a bound was reached: a reservation was rejected, had to wait, or something older was dropped for it. */
-  limitedCount = 0
-  readonly #number = kindCount++
-  #heldBytes = 0
+  readonly #number: number
+  readonly #total: Total
   readonly #droppable = new DropOrder()
   readonly #waiting = new Set<Waiting>()
   #isServing = false
   /** A waiting reservation does not fit below the bound, so that all behind it wait. */
   #isFull = false
+  #look: NodeJS.Timeout | undefined
 
-  constructor(name: string, { maxBytes, rule }: KindFacts) {
+  /** `number` is its place among the kinds of a ledger. */
+  constructor(name: string, number: number, { maxBytes, rule }: KindFacts, total: Total = new OwnTotal()) {
     this.name = name
     this.maxBytes = maxBytes
     this.rule = rule
+    this.#number = number
+    this.#total = total
   }
 
+  /** Of all threads of the process. */
   get heldBytes(): number {
-    return this.#heldBytes
+    return this.#total.heldBytes
+  }
+
+  /** How often a bound was reached: a reservation was rejected, had to wait, or something older was dropped for it. */
+  get limitedCount(): number {
+    return this.#total.limitedCount
   }
 
   /**
@@ -65,17 +74,14 @@ export class Kind implements Counter {
   async whenRoom(holder: Holder, sizeBytes: number, signal: AbortSignal): Promise<Reservation> {
     if (signal.aborted) throw cancellation(signal)
     if (sizeBytes > this.boundOf(holder) || this.#waiting.size >= MAX_WAITING) throw this.exhausted()
-    if (this.#waiting.size === 0 && this.#fits(holder, sizeBytes)) {
-      this.#count(holder, sizeBytes)
-      return new Reservation(this, holder, sizeBytes)
-    }
-    this.limitedCount += 1
+    if (this.#waiting.size === 0 && this.#tryToCount(holder, sizeBytes)) return new Reservation(this, holder, sizeBytes)
+    this.#total.limited()
     return new Promise((resolve, reject) => {
       const giveUp = (): void => {
         this.#waiting.delete(waiting)
         reject(cancellation(signal))
         // It may have been the one that the others wait behind.
-        if (this.#heldBytes + sizeBytes > this.maxBytes) this.#serve()
+        if (this.heldBytes + sizeBytes > this.maxBytes) this.#serve()
       }
       const begin = (reservation: Reservation): void => {
         signal.removeEventListener('abort', giveUp)
@@ -87,21 +93,22 @@ export class Kind implements Counter {
       this.#waiting.add(waiting)
       // The others wait on, because nothing was released.
       if (!this.#isFull) this.#tryToServe(waiting)
+      this.#lookAgain()
     })
   }
 
   /** Counts bytes that the caller returns with `give`. False, with nothing counted, beyond a bound. */
   take(holder: Holder, sizeBytes: number): boolean {
-    while (!this.#fits(holder, sizeBytes)) {
-      this.limitedCount += 1
+    while (!this.#tryToCount(holder, sizeBytes)) {
+      this.#total.limited()
       if (!this.#dropOldest(holder, sizeBytes)) return false
     }
-    this.#count(holder, sizeBytes)
     return true
   }
 
   give(holder: Holder, sizeBytes: number): void {
-    this.#count(holder, -sizeBytes)
+    this.#total.give(sizeBytes)
+    this.#countHolders(holder, -sizeBytes)
     if (this.#waiting.size > 0) this.#serve()
   }
 
@@ -115,8 +122,10 @@ export class Kind implements Counter {
     return new StatusError('RESOURCE_EXHAUSTED', `${reason}: try again later`)
   }
 
-  #fits(holder: Holder, sizeBytes: number): boolean {
-    return this.#heldBytes + sizeBytes <= this.maxBytes && this.#fitsHolder(holder, sizeBytes)
+  #tryToCount(holder: Holder, sizeBytes: number): boolean {
+    if (!this.#fitsHolder(holder, sizeBytes) || !this.#total.tryAdd(sizeBytes, this.maxBytes)) return false
+    this.#countHolders(holder, sizeBytes)
+    return true
   }
 
   #fitsHolder(holder: Holder, sizeBytes: number): boolean {
@@ -133,8 +142,7 @@ export class Kind implements Counter {
     return share * this.maxBytes
   }
 
-  #count(holder: Holder, byBytes: number): void {
-    this.#heldBytes += byBytes
+  #countHolders(holder: Holder, byBytes: number): void {
     for (let at: Holder | undefined = holder; at !== undefined; at = at.parent) at.count(this.#number, byBytes)
   }
 
@@ -163,13 +171,22 @@ export class Kind implements Counter {
 
   #tryToServe(waiting: Waiting): void {
     const { holder, sizeBytes, begin } = waiting
-    if (this.#heldBytes + sizeBytes > this.maxBytes) {
+    if (this.heldBytes + sizeBytes > this.maxBytes) {
       this.#isFull = true
       return
     }
-    if (!this.#fitsHolder(holder, sizeBytes)) return
+    if (!this.#tryToCount(holder, sizeBytes)) return
     this.#waiting.delete(waiting)
-    this.#count(holder, sizeBytes)
     begin(new Reservation(this, holder, sizeBytes))
+  }
+
+  /** No thread tells the others when it gives bytes back. */
+  #lookAgain(): void {
+    if (!this.#total.isShared || this.#waiting.size === 0 || this.#look !== undefined) return
+    this.#look = setTimeout(() => {
+      this.#look = undefined
+      this.#serve()
+      this.#lookAgain()
+    }, LOOK_MS).unref()
   }
 }

@@ -29,12 +29,14 @@ class MemoryStore extends BaseStore {
   readonly #blobs: (readonly Buffer[])[] = []
   /** The memory of all uploads in flight. */
   readonly #uploads: Kind
+  /** All uploads share one bound. */
+  readonly #everybody = new Holder(1)
 
   constructor(index: BlobIndex, maxBytes: number) {
     super()
     this.#index = index
     this.properties = { ...PLAIN, extendsLifetimes: true, retentionMs: index.retentionMs }
-    this.#uploads = new Kind('memory_uploads', { maxBytes: maxBytes || Number.POSITIVE_INFINITY, rule: 'refuse' })
+    this.#uploads = new Kind('memory_uploads', 0, { maxBytes: maxBytes || Number.POSITIVE_INFINITY, rule: 'refuse' })
   }
 
   usage(): StoreUsage {
@@ -100,7 +102,7 @@ class MemoryStore extends BaseStore {
   }
 
   async #putPieces(digest: Digest, form: BlobForm, { signal, giveWay }: Call): Promise<void> {
-    const reservation = this.#uploads.reserveOrThrow(EVERYBODY, 0)
+    const reservation = this.#uploads.reserveOrThrow(this.#everybody, 0)
     const pieces = new Pieces({ reservation, fits: (sizeBytes) => this.#index.fits(sizeBytes), giveWay })
     try {
       const lasts = form.kind === 'path' && form.isImmutable
@@ -127,8 +129,6 @@ const expectedBytes = ({ describesContent, sizeBytes }: Digest): number => (desc
 
 const NOTHING: readonly Buffer[] = []
 const EMPTY = Buffer.alloc(0)
-/** All uploads into a store share one bound. */
-const EVERYBODY = new Holder(1)
 
 const EXPIRY_PERIOD_MS = 10_000
 
