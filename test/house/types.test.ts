@@ -1,3 +1,4 @@
 import { holds } from './rule.js'
 
-holds('the types hold', 'node_modules/.bin/tsc', '--noEmit', '-p', '.')
+// tap and the generators use the library of version 5; version 7 checks in a third of the time.
+holds('the types hold', process.execPath, 'node_modules/typescript-native/bin/tsc', '--noEmit', '-p', '.')
