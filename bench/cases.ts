@@ -1,6 +1,7 @@
 import type { Case } from './case.js'
 import { actionResultCases } from './cases/action-result.js'
 import { batchCases } from './cases/batch.js'
+import { chunkCases } from './cases/chunks.js'
 import { dispatchCases } from './cases/dispatch.js'
 import { dispatchOnTheWireCases } from './cases/dispatch-on-the-wire.js'
 import { durabilityCases } from './cases/durability.js'
@@ -32,6 +33,7 @@ export const allCases = ({ clients }: { readonly clients: number }): readonly Ca
   ...writeCases(),
   ...readCases(),
   ...streamCases(),
+  ...chunkCases(),
   ...httpCacheCases(),
   ...securedCases(),
   ...sessionCases(clients),

@@ -66,7 +66,7 @@ class Counted {
     const cutter = this.#chunking.cutter()
     this.bytes += content.length
     for (let from = 0; from < content.length; ) {
-      const end = cutter.cut(content, from, content.length)
+      const end = cutter.cut(content, from, content.length, true)
       const key = createHash('sha256').update(content.subarray(from, end)).digest('hex')
       if (!this.#known.has(key)) this.newBytes += end - from
       this.#known.add(key)

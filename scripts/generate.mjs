@@ -5,7 +5,7 @@ import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 /** Each step is a module whose `generate()` resolves to a Map from path (relative to the repository) to text or bytes. */
-const steps = ['./generate-protos.mjs', './generate-descriptors.mjs', './generate-config.mjs']
+const steps = ['./generate-protos.mjs', './generate-descriptors.mjs', './generate-config.mjs', './generate-gear.mjs']
 
 const root = new URL('..', import.meta.url)
 const check = process.argv.includes('--check')

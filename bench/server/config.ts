@@ -215,3 +215,14 @@ const compressed = (algorithm: 'lz4' | 'zstd', dataPath: string): object => ({
 export const lz4Cache = (dataPath: string): object => cacheOnly(compressed('lz4', dataPath))
 
 export const zstdCache = (dataPath: string): object => cacheOnly(compressed('zstd', dataPath))
+
+/** The CAS of `filesystemCache` with larger blobs as chunks, in the sizes that clients know. */
+const chunked = (dataPath: string): object => ({
+  dedup: {
+    chunking_function: 'fast_cdc_2020',
+    index_store: { filesystem: { content_path: `${dataPath}/lists/content`, temp_path: `${dataPath}/lists/temp` } },
+    content_store: filesystem(dataPath),
+  },
+})
+
+export const chunkedCache = (dataPath: string): object => cacheOnly(chunked(dataPath))

@@ -1,5 +1,5 @@
+import type { LentBuffer } from '../base/lent-buffers.js'
 import { Digest } from '../reapi/digest.js'
-import type { DigestFunction } from '../reapi/digest-function.js'
 import type { Call } from '../rpc/call.js'
 import { missingOf, type Store } from '../store/contract/store.js'
 import { Blob } from '../stream/blob/blob.js'
@@ -11,16 +11,17 @@ const GROUP_COUNT = 256
 /** Writes the chunks of a blob to a store as they arrive. Only missing chunks are uploaded, one group at a time. */
 export class ChunkWriter {
   readonly #store: Store
-  readonly #digestFunction: DigestFunction
+  readonly #of: Digest
   readonly #call: Call
   readonly #digests: Digest[] = []
-  #group = new Map<string, { readonly digest: Digest; readonly bytes: Buffer }>()
+  #group: Group = new Map()
   #groupBytes = 0
   #writing: Promise<void> = Promise.resolve()
 
-  constructor(store: Store, digestFunction: DigestFunction, call: Call) {
+  /** Of the blob `of`: its chunks get keys of the same instance. */
+  constructor(store: Store, of: Digest, call: Call) {
     this.#store = store
-    this.#digestFunction = digestFunction
+    this.#of = of
     this.#call = call
   }
 
@@ -29,12 +30,12 @@ export class ChunkWriter {
     return this.#digests.length
   }
 
-  async add(bytes: Buffer): Promise<void> {
-    const digest = Digest.of(bytes, this.#digestFunction)
+  async add(chunk: LentBuffer): Promise<void> {
+    const digest = Digest.of(chunk.bytes, this.#of.function)
     this.#digests.push(digest)
-    if (this.#group.has(digest.key)) return
-    this.#group.set(digest.key, { digest, bytes })
-    this.#groupBytes += bytes.length
+    if (this.#group.has(digest.key)) return chunk.release()
+    this.#group.set(digest.key, { digest: this.#of.beside(digest), chunk })
+    this.#groupBytes += chunk.bytes.length
     if (this.#groupBytes >= GROUP_BYTES || this.#group.size >= GROUP_COUNT) await this.#flush()
   }
 
@@ -57,15 +58,19 @@ export class ChunkWriter {
     this.#writing.catch(() => {})
   }
 
-  async #write(group: ReadonlyMap<string, { readonly digest: Digest; readonly bytes: Buffer }>): Promise<void> {
+  async #write(group: Group): Promise<void> {
     const digests = [...group.values()].map(({ digest }) => digest)
     const missing = await missingOf(this.#store, digests, this.#call)
     const entries = missing.flatMap((digest) => {
-      const bytes = group.get(digest.key)?.bytes
+      const bytes = group.get(digest.content.key)?.chunk.bytes
       return bytes === undefined ? [] : [{ digest, blob: Blob.ofBytes(bytes).assumeVerified(digest) }]
     })
-    const outcomes = await this.#store.putAll(entries, this.#call)
+    const outcomes = entries.length === 0 ? [] : await this.#store.putAll(entries, this.#call)
+    // After a failure to answer, a store may still read them.
+    for (const { chunk } of group.values()) chunk.release()
     const failure = outcomes.find((outcome) => outcome !== undefined)
     if (failure !== undefined) throw failure
   }
 }
+
+type Group = Map<string, { readonly digest: Digest; readonly chunk: LentBuffer }>

@@ -18,11 +18,14 @@ export interface Chunking {
 /** Cuts one blob. */
 export interface Cutter {
   /**
-   * Returns the end of the chunk that starts at `from`: the position after its last byte. The next chunk has to start
-   * there. `to` must be the end of the blob or at least `from + windowBytes`; with fewer bytes the result would be wrong.
+   * Returns the end of the chunk that starts at `from`: the position after its last byte, where the next chunk has to
+   * start. `to` is the end of the blob if `isWhole`. Else MORE says that the end is not known yet: call again with the
+   * same chunk, wherever it lies by then, and with more of its bytes. From `windowBytes` on the end is known.
    */
-  cut(bytes: Uint8Array, from: number, to: number): number
+  cut(bytes: Buffer, from: number, to: number, isWhole: boolean): number
 }
+
+export const MORE = -1
 
 /** The chunks of a blob, in order. */
 export interface ChunkList {

@@ -141,6 +141,11 @@ export class Digest {
     return new Digest(digestFunction, hash, sizeBytes, { describesContent, isolation: { content: this, instanceName } })
   }
 
+  /** Other content as a key of the isolated instance that this key belongs to; `content` itself if there is none. */
+  beside(content: Digest): Digest {
+    return this.#isolation === undefined ? content : content.isolatedFor(this.#isolation.instanceName)
+  }
+
   toMessage(): DigestMessage {
     return { hash: this.hash, sizeBytes: this.sizeBytes }
   }

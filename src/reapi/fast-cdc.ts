@@ -1,7 +1,7 @@
 import { StatusError } from '../base/status-error.js'
 import { ChunkingFunction } from '../proto/generated/build.bazel.remote.execution.v2.js'
-import type { Chunking, Cutter } from './chunking.js'
-import { gearTable } from './gear.js'
+import { type Chunking, type Cutter, MORE } from './chunking.js'
+import { GearScan } from './gear-scan.js'
 
 /** Chunk sizes in bytes. Only the last chunk of a blob may be smaller than `min`. */
 export interface ChunkSizes {
@@ -22,25 +22,19 @@ export const chunkSizesOf = (averageBytes: number): ChunkSizes => ({
  * 2. Gear table and masks are those of REAPI's FAST_CDC_2020, which are those of the Rust crate `fastcdc`
  * (v2020, seed 0).
  */
-export class FastCdc implements Chunking, Cutter {
+export class FastCdc implements Chunking {
   readonly function: Chunking['function']
   readonly sizes: ChunkSizes
-  readonly #beforeNormal: Mask
-  readonly #behindNormal: Mask
-  #low = 0
-  #high = 0
+  readonly #masks: Masks
 
   /** Throws INVALID_ARGUMENT for invalid sizes. */
   constructor(sizes: ChunkSizes) {
     this.function = isOfReapi(sizes) ? ChunkingFunction.FAST_CDC_2020 : ChunkingFunction.UNKNOWN
     const fault = sizesFault(sizes)
     if (fault !== undefined) throw new StatusError('INVALID_ARGUMENT', fault)
-    // `| 0` makes small integers for V8. The result of a division stays a double, as do all positions derived
-    // from it, at half the speed.
-    this.sizes = { min: sizes.min | 0, normal: sizes.normal | 0, max: sizes.max | 0 }
+    this.sizes = sizes
     const bits = Math.round(Math.log2(sizes.normal))
-    this.#beforeNormal = maskOf(bits + NORMALISATION)
-    this.#behindNormal = maskOf(bits - NORMALISATION)
+    this.#masks = { beforeNormal: maskOf(bits + NORMALISATION), behindNormal: maskOf(bits - NORMALISATION) }
   }
 
   get announced(): Chunking['announced'] {
@@ -56,47 +50,52 @@ export class FastCdc implements Chunking, Cutter {
     return this.sizes.max
   }
 
-  /** Cuts without looking at what lies before a chunk, so one cutter is enough for all blobs. */
   cutter(): Cutter {
-    return this
+    return new FastCutter(this.sizes, this.#masks)
+  }
+}
+
+interface Masks {
+  /** For chunks that are still shorter than normal: one bit pattern of more bits, so that ends are rarer. */
+  readonly beforeNormal: bigint
+  readonly behindNormal: bigint
+}
+
+/** Hashes each byte once, as it arrives, except those before the smallest end. */
+class FastCutter implements Cutter {
+  readonly #sizes: ChunkSizes
+  readonly #masks: Masks
+  readonly #scan = new GearScan()
+  /** How many bytes of the chunk have been looked at. */
+  #scannedBytes = 0
+
+  constructor(sizes: ChunkSizes, masks: Masks) {
+    this.#sizes = sizes
+    this.#masks = masks
   }
 
-  cut(bytes: Uint8Array, from: number, to: number): number {
-    const { min, normal, max } = this.sizes
-    if (to - from <= min) return to
-    const end = Math.min(to, from + max)
+  cut(bytes: Buffer, from: number, to: number, isWhole: boolean): number {
+    const { min, normal, max } = this.#sizes
+    if (to - from <= min) return isWhole ? to : MORE
+    const knownBytes = Math.min(to - from, max)
     // The published algorithm reads bytes in pairs and so ignores the last byte of an odd length.
-    const middle = from + even(Math.min(normal, end - from))
-    const last = from + even(end - from)
-    this.#low = 0
-    this.#high = 0
-    const early = this.#scan(bytes, from + even(min), middle, this.#beforeNormal)
-    if (early < middle) return early
-    const late = this.#scan(bytes, middle, last, this.#behindNormal)
-    return late < last ? late : end
+    const middle = even(Math.min(normal, knownBytes))
+    const { beforeNormal, behindNormal } = this.#masks
+    this.#scannedBytes = Math.max(this.#scannedBytes, even(min))
+    const isFound =
+      this.#scanUpTo(middle, bytes, from, beforeNormal) || this.#scanUpTo(even(knownBytes), bytes, from, behindNormal)
+    if (!isFound && knownBytes < max && !isWhole) return MORE
+    const end = from + (isFound ? this.#scannedBytes : knownBytes)
+    this.#scannedBytes = 0
+    this.#scan.reset()
+    return end
   }
 
-  /**
-   * Returns the first position where the hash matches the mask, or `to`. Each step doubles the hash and adds
-   * the gear value of the byte. No mask uses bits above 47, so the hash is held as two halves of 24 bits,
-   * which V8 adds as small integers. Tables and masks must be local variables, else the loop runs at a third
-   * of the speed.
-   */
-  #scan(bytes: Uint8Array, from: number, to: number, { low: maskLow, high: maskHigh }: Mask): number {
-    const gearLow = GEAR_LOW
-    const gearHigh = GEAR_HIGH
-    let low = this.#low
-    let high = this.#high
-    for (let at = from; at < to; at++) {
-      const byte = bytes[at] as number
-      low = ((low << 1) + (gearLow[byte] as number)) | 0
-      high = ((high << 1) + (gearHigh[byte] as number) + (low >>> HALF_BITS)) | 0
-      low &= HALF
-      if ((high & maskHigh) === 0 && (low & maskLow) === 0) return at
-    }
-    this.#low = low
-    this.#high = high
-    return to
+  /** Whether the chunk ends before `end`, counted from its start: then at `#scannedBytes`. */
+  #scanUpTo(end: number, bytes: Buffer, from: number, mask: bigint): boolean {
+    if (this.#scannedBytes >= end) return false
+    this.#scannedBytes = this.#scan.find(bytes, from + this.#scannedBytes, from + end, mask) - from
+    return this.#scannedBytes < end
   }
 }
 
@@ -128,22 +127,7 @@ const isOfReapi = ({ min, normal, max }: ChunkSizes): boolean => {
 
 const even = (count: number): number => count - (count % 2)
 
-const HALF_BITS = 24
-const HALF = 0xff_ffff
-
-/** Only the lower 48 bits are used. */
-const GEAR_HIGH = Int32Array.from(gearTable(HALF_BITS, HALF_BITS))
-const GEAR_LOW = Int32Array.from(gearTable(0, HALF_BITS))
-
-interface Mask {
-  readonly low: number
-  readonly high: number
-}
-
-const maskOf = (bits: number): Mask => {
-  const mask = MASKS[bits - FIRST_MASK] as number
-  return { low: mask % (HALF + 1), high: Math.floor(mask / (HALF + 1)) }
-}
+const maskOf = (bits: number): bigint => BigInt(MASKS[bits - FIRST_MASK] as number)
 
 /** The published masks with 5 to 25 bits set. A chunk ends where all these bits of the hash are zero. */
 const FIRST_MASK = 5

@@ -1,6 +1,6 @@
 import { StatusError } from '../base/status-error.js'
 import { ChunkingFunction } from '../proto/generated/build.bazel.remote.execution.v2.js'
-import type { Chunking, Cutter } from './chunking.js'
+import { type Chunking, type Cutter, MORE } from './chunking.js'
 import { gearTable } from './gear.js'
 
 /** REAPI RepMaxCdcParams. Chunks have from `minBytes` to twice that, without the end; only a whole blob is smaller. */
@@ -59,8 +59,9 @@ const BLOCK = 4096
 /** The hash of a position is 64 bits in two words. Flipping their sign bits makes signed comparison that of unsigned ones. */
 const SIGN = 0x8000_0000 | 0
 
-const GEAR_LOW = Int32Array.from(gearTable(0, 32))
-const GEAR_HIGH = Int32Array.from(gearTable(32, 32))
+const GEAR = gearTable()
+const GEAR_LOW = Int32Array.from(GEAR, (value) => Number(BigInt.asIntN(32, value)))
+const GEAR_HIGH = Int32Array.from(GEAR, (value) => Number(BigInt.asIntN(32, value >> 32n)))
 
 /** Positions are ends of chunks, counted from the start of the blob: the hash of one is that of the bytes before it. */
 class RepMaxCutter implements Cutter {
@@ -91,7 +92,8 @@ class RepMaxCutter implements Cutter {
     this.#at = new Float64Array(this.#blockCount)
   }
 
-  cut(bytes: Uint8Array, from: number, to: number): number {
+  cut(bytes: Uint8Array, from: number, to: number, isWhole: boolean): number {
+    if (!isWhole && to - from < this.#windowBytes) return MORE
     const sizeBytes = this.#sizeOfNext(bytes, from, Math.min(to - from, this.#windowBytes))
     this.#start += sizeBytes
     return from + sizeBytes

@@ -1,14 +1,35 @@
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import t from 'tap'
+import { MORE } from '../../src/reapi/chunking.js'
 import { chunkSizesOf, FastCdc, sizesFault } from '../../src/reapi/fast-cdc.js'
 import { bytesOf } from '../store/blobs.js'
 import { rejects } from '../store/suite.js'
 
-const lengthsOf = (chunks: FastCdc, bytes: Uint8Array): number[] => {
+const lengthsOf = (chunks: FastCdc, bytes: Buffer): number[] => {
+  const cutter = chunks.cutter()
   const lengths: number[] = []
   for (let from = 0; from < bytes.length; from += lengths.at(-1) ?? 0)
-    lengths.push(chunks.cut(bytes, from, bytes.length) - from)
+    lengths.push(cutter.cut(bytes, from, bytes.length, true) - from)
+  return lengths
+}
+
+/** The same as bytes come in parts of these lengths, each time at another place in memory. */
+const lengthsInParts = (chunks: FastCdc, bytes: Buffer, parts: readonly number[]): number[] => {
+  const cutter = chunks.cutter()
+  const lengths: number[] = []
+  let from = 0
+  let to = 0
+  for (let at = 0; from < bytes.length; at++) {
+    to = Math.min(bytes.length, to + (parts[at % parts.length] ?? 1))
+    for (let end = 0; end !== MORE && from < to; ) {
+      const chunk = Buffer.concat([Buffer.alloc(at % 7), bytes.subarray(from, to)])
+      end = cutter.cut(chunk, at % 7, chunk.length, to === bytes.length)
+      if (end === MORE) continue
+      lengths.push(end - (at % 7))
+      from += lengths.at(-1) ?? 0
+    }
+  }
   return lengths
 }
 
@@ -34,9 +55,31 @@ t.test('a cut depends only on the next max bytes', (t) => {
   const chunks = new FastCdc(sizes)
   const holds = fc.property(fc.nat(bytes.length - sizes.max), fc.nat(5000), (from, more) => {
     const to = Math.min(bytes.length, from + sizes.max + more)
-    return chunks.cut(bytes, from, to) === chunks.cut(bytes, from, bytes.length)
+    const end = chunks.cutter().cut(bytes, from, to, false)
+    return end !== MORE && end === chunks.cutter().cut(bytes, from, bytes.length, true)
   })
   t.doesNotThrow(() => fc.assert(holds))
+  t.end()
+})
+
+t.test('bytes that come in parts are cut as those that come at once', (t) => {
+  const bytes = bytesOf(60_000, 'parts')
+  const sizes = fc.constantFrom(
+    chunkSizesOf(1024),
+    { min: 301, normal: 1001, max: 3003 },
+    { min: 64, normal: 999, max: 999 },
+  )
+  const holds = fc.property(
+    sizes,
+    fc.nat(60_000),
+    fc.array(fc.integer({ min: 1, max: 5000 }), { minLength: 1 }),
+    (of, count, parts) => {
+      const content = bytes.subarray(0, count)
+      const chunks = new FastCdc(of)
+      t.same(lengthsInParts(chunks, content, parts), lengthsOf(chunks, content))
+    },
+  )
+  fc.assert(holds, { numRuns: 50 })
   t.end()
 })
 

@@ -61,9 +61,10 @@ const start = async (
 
 /** Cuts a blob like a client. */
 const cut = ({ bytes, digest }: Blob): Blob[] => {
+  const cutter = cdc.cutter()
   const chunks: Blob[] = []
   for (let from = 0; from < bytes.length; ) {
-    const to = cdc.cut(bytes, from, bytes.length)
+    const to = cutter.cut(bytes, from, bytes.length, true)
     chunks.push(blobOf(bytes.subarray(from, to), digest.function))
     from = to
   }

@@ -234,6 +234,7 @@ const COMBINATIONS: readonly Partial<StoreProperties>[] = [
   { encodings: ['ZSTD'] },
   { checksCompleteness: true },
   { extendsLifetimes: true },
+  { detectsDamage: true },
   { retentionMs: 1000 },
   { ...ANNOUNCED, checksCompleteness: true },
 ]

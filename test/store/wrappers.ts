@@ -75,6 +75,7 @@ export const groups = {
       wrap: (backend) =>
         buildStore(verify, { backend: given, verify_size: true, verify_hash: true }, { children: { backend } }),
       checksUploads: true,
+      announces: (below) => ({ ...below, detectsDamage: true }),
     },
     CAS: { wrap: (backend) => asCas(backend), checksUploads: true },
     AC: { wrap: (backend) => asKeyed(backend), onlyPasses: true, changes: 'keys' },
@@ -119,7 +120,7 @@ export const groups = {
         ...PLAIN,
         ...{ keepsNothing, extendsLifetimes, retentionMs },
       }),
-      asks: { put: 'putAll', remove: 'nothing' },
+      asks: { put: 'findMissing', putAll: 'findMissing', remove: 'nothing' },
     },
   },
   tiers: {
@@ -137,9 +138,9 @@ export const groups = {
     },
     'nothing behind': {
       wrap: async (backend, around = {}) => tiers(backend, await buildStore(noop, {}), around),
-      announces: ({ keepsNothing, encodings, extendsLifetimes, retentionMs }) => ({
+      announces: ({ keepsNothing, encodings, detectsDamage, extendsLifetimes, retentionMs }) => ({
         ...PLAIN,
-        ...{ keepsNothing, encodings, extendsLifetimes, retentionMs },
+        ...{ keepsNothing, encodings, detectsDamage: detectsDamage || keepsNothing, extendsLifetimes, retentionMs },
       }),
     },
   },

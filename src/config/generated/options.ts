@@ -258,7 +258,7 @@ export interface Zstd {
 }
 
 /**
- * Cuts blobs into content-defined chunks (FastCDC), so that common parts of similar blobs are stored once. A blob exists while all its chunks do. For large blobs that change little by little. A blob that is no larger than the largest chunk is one entry of `content_store`. With `chunking_function` it is cut as REAPI clients do, and SplitBlob and SpliceBlob of its instances use its lists and chunks as they are, without `experimental_chunking`; instances with `isolate` excepted.
+ * Cuts blobs into content-defined chunks (FastCDC), so that common parts of similar blobs are stored once. A blob exists while all its chunks do. For large blobs that change little by little. A blob that is no larger than the largest chunk is one entry of `content_store`. With `chunking_function` it is cut as REAPI clients do, and SplitBlob and SpliceBlob of its instances use its lists and chunks as they are, without `experimental_chunking`. Instances with `isolate` have chunks of their own.
  */
 export interface DedupOptions {
   /**
@@ -298,7 +298,7 @@ export interface DedupOptions {
    */
   readonly max_size: number
   /**
-   * Chunks fetched ahead while a blob is read, with at most 4 MiB together.
+   * Chunks opened ahead while a blob is read, with at most 4 MiB together. More than 2 helps if `content_store` is on another machine.
    */
   readonly max_concurrent_fetch_per_get: number
 }

@@ -47,15 +47,11 @@ export const lintDedupSizes = (options: StoreOptions['dedup'], context: LintCont
 
 export const lintChunking = ({ services }: ServerConfig, context: LintContext): void => {
   const { config, findings, originOf } = context
-  for (const [instance, { cas_store, experimental_chunking: chunking }] of services.cas) {
+  for (const { cas_store, experimental_chunking: chunking } of services.cas.values()) {
     if (chunking === undefined) continue
     const path = originOf(chunking)
     const cas = storeBehind(config.stores, cas_store)
-    if (
-      cas?.kind === 'dedup' &&
-      cas.options.chunking_function !== undefined &&
-      !config.instances.get(instance)?.isolate
-    ) {
+    if (cas?.kind === 'dedup' && cas.options.chunking_function !== undefined) {
       lintOverDedup(chunking, context)
       continue
     }

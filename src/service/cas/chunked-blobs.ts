@@ -1,4 +1,5 @@
 import type { Clock } from '../../base/clock.js'
+import type { LentBuffer } from '../../base/lent-buffers.js'
 import { isStatus, StatusError } from '../../base/status-error.js'
 import { decodeChunkList, encodeChunkList, MAX_LIST_BYTES } from '../../content/chunk-list.js'
 import { ChunkWriter } from '../../content/chunk-writer.js'
@@ -97,8 +98,8 @@ export class ChunkedBlobs {
   async #split(digest: Digest, cas: Store, maxChunkCount: number, call: Call): Promise<readonly Digest[]> {
     const blob = await cas.get(digest, WHOLE, call)
     const checked = blob.verify(digest, { fault: 'backend', repair: () => cas.remove(digest, 'wrong', call) })
-    const writer = new ChunkWriter(cas, digest.function, call)
-    const add = async (chunk: Buffer): Promise<void> => {
+    const writer = new ChunkWriter(cas, digest, call)
+    const add = async (chunk: LentBuffer): Promise<void> => {
       if (writer.count === maxChunkCount) throw tooManyChunks(digest, maxChunkCount)
       await writer.add(chunk)
     }

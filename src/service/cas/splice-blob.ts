@@ -10,8 +10,7 @@ import type { Call } from '../../rpc/call.js'
 import { callWith } from '../../rpc/call.js'
 import type { RpcCall } from '../../rpc/rpc.js'
 import { missingOf, type Store } from '../../store/contract/store.js'
-import { Blob } from '../../stream/blob/blob.js'
-import { type BlobPart, Concatenation } from '../../stream/chunking/concatenate.js'
+import { type BlobPart, joinParts } from '../../stream/chunking/joined-file.js'
 import { WHOLE } from '../../stream/path.js'
 import { checkBlobSize } from '../instance.js'
 import { openRequest, requestDigest } from '../request.js'
@@ -43,8 +42,7 @@ export const spliceBlob =
       return { blobDigest: digest }
     }
     const parts = chunks.map((chunk) => partOf(chunk, cas, call))
-    const blob = Blob.ofPath([new Concatenation(parts, AHEAD_COUNT)], { sizeBytes: digest.sizeBytes })
-    await cas.put(digest, blob, call)
+    await cas.put(digest, await joinParts(parts, { aheadCount: AHEAD_COUNT, signal: call.signal }), call)
     await chunked.remember(digest, list, call)
     return { blobDigest: digest }
   }

@@ -56,7 +56,7 @@ export interface Store {
   /** Present when blobs survive kill -9 and can be held. */
   readonly lasting?: LastingBlobs | undefined
 
-  /** Present when large blobs are kept as lists of chunks that clients can read by themselves. */
+  /** Present when large blobs are kept as lists of chunks that clients can read by themselves. The chunks are blobs too. */
   readonly chunks?: BlobChunks | undefined
 }
 
@@ -104,6 +104,8 @@ export interface StoreProperties {
   readonly encodings: readonly CompressorName[]
   /** Returns an action result only while every blob it refers to is in a CAS. */
   readonly checksCompleteness: boolean
+  /** A read of a whole blob whose bytes changed in the backend fails before its last byte, and the blob is missing then. */
+  readonly detectsDamage: boolean
   /** `findMissing` delays the eviction of the blobs it finds (REAPI: it extends their lifetimes). */
   readonly extendsLifetimes: boolean
   /**
@@ -117,6 +119,7 @@ export const PLAIN: StoreProperties = {
   keepsNothing: false,
   encodings: [],
   checksCompleteness: false,
+  detectsDamage: false,
   extendsLifetimes: false,
   retentionMs: 0,
 }

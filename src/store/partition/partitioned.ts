@@ -36,6 +36,7 @@ export abstract class PartitionedStore extends BaseStore {
         properties.every(({ encodings }) => encodings.includes(name)),
       ),
       checksCompleteness: properties.every(({ checksCompleteness }) => checksCompleteness),
+      detectsDamage: properties.every(({ detectsDamage }) => detectsDamage),
       extendsLifetimes: properties.some(({ extendsLifetimes }) => extendsLifetimes),
       retentionMs: Math.min(...properties.map(({ retentionMs }) => retentionMs)),
     }

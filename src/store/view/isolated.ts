@@ -5,7 +5,15 @@ import type { Call } from '../../rpc/call.js'
 import type { Blob } from '../../stream/blob/blob.js'
 import type { Range } from '../../stream/path.js'
 import { ForwardingStore } from '../contract/forwarding.js'
-import type { BlobFiles, BlobLease, FinishedFile, LocatedBlob, ReservedFile, Store } from '../contract/store.js'
+import type {
+  BlobChunks,
+  BlobFiles,
+  BlobLease,
+  FinishedFile,
+  LocatedBlob,
+  ReservedFile,
+  Store,
+} from '../contract/store.js'
 
 /**
  * The view of one instance on a store that it shares with others. The instance finds only blobs that it wrote itself,
@@ -36,6 +44,11 @@ class IsolatedStore extends ForwardingStore {
     return this.#files
   }
 
+  get chunks(): BlobChunks | undefined {
+    const { chunks } = this.backend
+    return chunks && isolatedChunks(chunks, (digest) => this.keyOf(digest))
+  }
+
   override findMissing(digests: DigestBatch, call: Call): Promise<DigestBatch> {
     return askedAs(
       digests,
@@ -52,6 +65,19 @@ class IsolatedStore extends ForwardingStore {
 
   protected override keyOf(digest: Digest): Digest {
     return digest.isolatedFor(this.#instanceName)
+  }
+}
+
+/** The lists of one instance. The store below keeps their chunks under keys of the instance too. */
+const isolatedChunks = (chunks: BlobChunks, keyOf: (digest: Digest) => Digest): BlobChunks => {
+  const inWords = <T>(digest: Digest, work: Promise<T>): Promise<T> =>
+    work.catch((error: unknown) => {
+      throw inWordsOfClients(error, digest)
+    })
+  return {
+    chunking: chunks.chunking,
+    listOf: (digest, call) => inWords(keyOf(digest), chunks.listOf(keyOf(digest), call)),
+    splice: (digest, list, call) => inWords(keyOf(digest), chunks.splice(keyOf(digest), list, call)),
   }
 }
 

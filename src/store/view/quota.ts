@@ -6,7 +6,14 @@ import { type Call, internalCall } from '../../rpc/call.js'
 import type { Blob } from '../../stream/blob/blob.js'
 import type { Range } from '../../stream/path.js'
 import { ForwardingStore } from '../contract/forwarding.js'
-import { type BlobEntry, type Outcomes, outcomeOf, type Removal, type Store } from '../contract/store.js'
+import {
+  type BlobChunks,
+  type BlobEntry,
+  type Outcomes,
+  outcomeOf,
+  type Removal,
+  type Store,
+} from '../contract/store.js'
 import { ABSENT, BlobIndex } from '../index/blob-index.js'
 import { putInGroups } from '../partition/put-in-groups.js'
 
@@ -35,6 +42,23 @@ export class SharedStore extends ForwardingStore {
     this.#index = new BlobIndex({ policy, clock: options.clock })
   }
 
+  /** A spliced blob counts beside its chunks, which clients uploaded. */
+  get chunks(): BlobChunks | undefined {
+    const { chunks } = this.backend
+    return (
+      chunks && {
+        chunking: chunks.chunking,
+        listOf: async (digest, call) => {
+          const list = await chunks.listOf(digest, call)
+          this.#use(digest, digest.sizeBytes)
+          return list
+        },
+        splice: (digest, list, call) =>
+          this.#counted(digest, digest.sizeBytes, () => chunks.splice(digest, list, call)),
+      }
+    )
+  }
+
   override async findMissing(digests: DigestBatch, call: Call): Promise<DigestBatch> {
     const missing = await this.backend.findMissing(digests, call)
     const present = digests.except(missing)
@@ -50,9 +74,15 @@ export class SharedStore extends ForwardingStore {
   }
 
   override async put(digest: Digest, blob: Blob, call: Call): Promise<void> {
-    const end = this.#begin(digest, blob)
+    const sizeBytes = sizeOf(digest, blob)
+    const put = (): Promise<void> => this.backend.put(digest, blob, call)
+    await this.#counted(digest, sizeBytes, put).finally(() => blob.discard())
+  }
+
+  async #counted(digest: Digest, sizeBytes: number, write: () => Promise<void>): Promise<void> {
+    const end = this.#begin(digest, sizeBytes)
     try {
-      await this.backend.put(digest, blob, call)
+      await write()
       end(true)
     } catch (error) {
       end(false)
@@ -63,8 +93,9 @@ export class SharedStore extends ForwardingStore {
   override async putAll(entries: readonly BlobEntry[], call: Call): Promise<Outcomes> {
     const begun = entries.map(({ digest, blob }) => {
       try {
-        return this.#begin(digest, blob)
+        return this.#begin(digest, sizeOf(digest, blob))
       } catch (error) {
+        blob.discard()
         return StatusError.from(error)
       }
     })
@@ -88,12 +119,10 @@ export class SharedStore extends ForwardingStore {
     await this.#evicting
   }
 
-  /** Throws RESOURCE_EXHAUSTED, and discards the blob, if evicting everything would not make room. */
-  #begin(digest: Digest, blob: Blob): (isKept: boolean) => void {
+  /** Throws RESOURCE_EXHAUSTED if evicting everything would not make room. */
+  #begin(digest: Digest, sizeBytes: number): (isKept: boolean) => void {
     const { instanceName, maxBytes } = this.#options
-    const sizeBytes = (digest.describesContent ? digest.sizeBytes : blob.sizeBytes) ?? 0
     if (this.#comingBytes + sizeBytes > maxBytes) {
-      blob.discard()
       const under = this.#comingBytes === 0 ? '' : ` beside ${this.#comingBytes} that are coming`
       const who = `instance ${JSON.stringify(instanceName)} may keep ${maxBytes} bytes in this store`
       throw new StatusError('RESOURCE_EXHAUSTED', `no room for ${sizeBytes} bytes of blob ${digest}${under}: ${who}`)
@@ -136,3 +165,6 @@ export class SharedStore extends ForwardingStore {
     }
   }
 }
+
+const sizeOf = (digest: Digest, blob: Blob): number =>
+  (digest.describesContent ? digest.sizeBytes : blob.sizeBytes) ?? 0

@@ -4,7 +4,7 @@ import { type Call, callWith } from '../../rpc/call.js'
 import type { Blob } from '../../stream/blob/blob.js'
 import type { Range } from '../../stream/path.js'
 import { ForwardingStore } from '../contract/forwarding.js'
-import { type BlobEntry, keep, type Outcomes, type Store } from '../contract/store.js'
+import { type BlobChunks, type BlobEntry, keep, type Outcomes, type Store } from '../contract/store.js'
 
 /** A store as seen by an instance with a retention of its own: what it uses is kept for at least that long. */
 export class RetainedStore extends ForwardingStore {
@@ -13,6 +13,17 @@ export class RetainedStore extends ForwardingStore {
   constructor(store: Store, forMs: number) {
     super(store)
     this.#forMs = forMs
+  }
+
+  get chunks(): BlobChunks | undefined {
+    const { chunks } = this.backend
+    return (
+      chunks && {
+        chunking: chunks.chunking,
+        listOf: (digest, call) => chunks.listOf(digest, this.#keeping(call)),
+        splice: (digest, list, call) => chunks.splice(digest, list, this.#keeping(call)),
+      }
+    )
   }
 
   override findMissing(digests: DigestBatch, call: Call): Promise<DigestBatch> {

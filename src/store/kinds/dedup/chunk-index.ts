@@ -55,6 +55,21 @@ export class ChunkIndex {
     throw new StatusError('NOT_FOUND', `the list of the chunks of blob ${digest.key} was damaged`)
   }
 
+  /** `listOf`, undefined when there is none. */
+  async find(digest: Digest, call: Call): Promise<ChunkList | undefined> {
+    try {
+      return await this.listOf(digest, call)
+    } catch (error) {
+      if (isStatus(error, 'NOT_FOUND')) return undefined
+      throw error
+    }
+  }
+
+  /** Whether the list and all chunks are present. Counts as a use of all of them. */
+  async isWhole(digest: Digest, content: Store, call: Call): Promise<boolean> {
+    return (await this.findMissing(DigestBatch.of([digest]), content, call)).count === 0
+  }
+
   async put(digest: Digest, list: ChunkList, call: Call): Promise<void> {
     await putBytes(this.#store, digest, encodeChunkList(list), call)
     this.#keep(digest, list)
@@ -73,13 +88,9 @@ export class ChunkIndex {
     return lists.map((list) => list?.every(({ key }) => !missing.has(key)) ?? false)
   }
 
+  /** The chunks as the content store knows them. */
   async #listedOf(digest: Digest, call: Call): Promise<readonly Digest[] | undefined> {
-    try {
-      return (await this.listOf(digest, call)).chunks
-    } catch (error) {
-      if (isStatus(error, 'NOT_FOUND')) return undefined
-      throw error
-    }
+    return (await this.find(digest, call))?.chunks.map((chunk) => digest.beside(chunk))
   }
 
   #keep(digest: Digest, list: ChunkList): ChunkList {

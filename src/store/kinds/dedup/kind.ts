@@ -9,9 +9,9 @@ import type { Digest } from '../../../reapi/digest.js'
 import { DigestBatch } from '../../../reapi/digest-batch.js'
 import { FastCdc } from '../../../reapi/fast-cdc.js'
 import type { Call } from '../../../rpc/call.js'
-import { Blob } from '../../../stream/blob/blob.js'
-import { Concatenation, fetchPart } from '../../../stream/chunking/concatenate.js'
+import type { Blob } from '../../../stream/blob/blob.js'
 import { cutBlob } from '../../../stream/chunking/cut-blob.js'
+import { joinParts } from '../../../stream/chunking/joined-file.js'
 import { extentOf, type Range, WHOLE } from '../../../stream/path.js'
 import type { StoreKind } from '../../contract/kind.js'
 import { leastOf } from '../../contract/promised.js'
@@ -19,7 +19,6 @@ import {
   BaseStore,
   type BlobChunks,
   type BlobEntry,
-  missingOf,
   type Outcomes,
   PLAIN,
   type Removal,
@@ -30,7 +29,7 @@ import { putInGroups } from '../../partition/put-in-groups.js'
 import { asKeyed } from '../../view/keyed.js'
 import { ChunkIndex } from './chunk-index.js'
 import { OlderLists } from './older-lists.js'
-import { type ChunkPart, partsBetween, readChunk } from './parts.js'
+import { partsBetween, readChunk } from './parts.js'
 
 interface DedupParts {
   readonly index: Store
@@ -69,24 +68,36 @@ class DedupStore extends BaseStore {
     const { content } = this.#parts
     const indexes = Array.from({ length: digests.count }, (_, index) => index)
     const plain = digests.areKeys ? NONE : indexes.filter((index) => this.#isChunkSized(digests.sizeBytesAt(index)))
-    if (plain.length === 0) return this.#index.findMissing(digests, content, call)
+    if (plain.length === 0) return this.#missingOfLarger(digests, call)
     const chunks = digests.select(plain)
     const missing = await this.#older.restore(await content.findMissing(chunks, call), call)
     if (plain.length === digests.count) return missing
-    const larger = digests.except(chunks)
-    return DigestBatch.merge(missing, await this.#index.findMissing(larger, content, call))
+    return DigestBatch.merge(missing, await this.#missingOfLarger(digests.except(chunks), call))
+  }
+
+  /** A blob from when chunks were larger, or from before its store kept chunks, is present as one entry. */
+  async #missingOfLarger(digests: DigestBatch, call: Call): Promise<DigestBatch> {
+    const { content } = this.#parts
+    const unlisted = await this.#index.findMissing(digests, content, call)
+    return unlisted.count === 0 || unlisted.areKeys ? unlisted : content.findMissing(unlisted, call)
   }
 
   async get(digest: Digest, range: Range, call: Call): Promise<Blob> {
     if (this.#isPlain(digest)) return this.#getPlain(digest, range, call)
-    const { chunks } = await this.#index.listOf(digest, call)
-    const { offset, end } = extentOf(range, sizeOfChunks(chunks), digest.key)
-    const parts = partsBetween(chunks, offset, end, this.#parts.content, call)
-    const [only] = parts
-    if (only === undefined) return Blob.ofBytes(NO_BYTES, { offset })
-    if (parts.length === 1) return Blob.ofBytes(await fetchPart(only, call.signal), { offset })
-    await this.#checkPresent(digest, parts, call)
-    return Blob.ofPath([new Concatenation(parts, this.#parts.aheadCount)], { sizeBytes: end - offset, offset })
+    const list = await this.#index.find(digest, call)
+    if (list === undefined) return this.#getOlder(digest, range, call)
+    const { content, aheadCount } = this.#parts
+    const extent = extentOf(range, sizeOfChunks(list.chunks), digest.key)
+    // Reading any part of a blob is a use of the whole, which would be missing without the other chunks.
+    if (!(await this.#index.isWhole(digest, content, call))) return this.#getOlder(digest, range, call)
+    const parts = partsBetween(digest, list.chunks, extent, content, call)
+    return joinParts(parts, { aheadCount, signal: call.signal, offset: extent.offset })
+  }
+
+  /** A blob that has no list, or has lost chunks, may still be one entry. */
+  async #getOlder(digest: Digest, range: Range, call: Call): Promise<Blob> {
+    if (!digest.describesContent) throw notWhole(digest)
+    return readChunk(digest, range, this.#parts.content, call)
   }
 
   async #getPlain(digest: Digest, range: Range, call: Call): Promise<Blob> {
@@ -104,7 +115,7 @@ class DedupStore extends BaseStore {
   async put(digest: Digest, blob: Blob, call: Call): Promise<void> {
     const { chunking, content } = this.#parts
     if (this.#isPlain(digest)) return content.put(digest, blob, call)
-    const writer = new ChunkWriter(content, digest.function, call)
+    const writer = new ChunkWriter(content, digest, call)
     await cutBlob(blob, chunking, (chunk) => writer.add(chunk), call.signal)
     await this.#index.put(digest, { chunks: await writer.end(), chunkingFunction: chunking.function }, call)
   }
@@ -116,9 +127,9 @@ class DedupStore extends BaseStore {
     )
   }
 
-  /** Removes the list only: each chunk is verified against its digest when it is read. */
+  /** Removes the list, and what there is as one entry, but no chunk: other blobs may have the same. */
   async remove(digest: Digest, why: Removal, call: Call): Promise<void> {
-    if (this.#isPlain(digest)) await this.#parts.content.remove(digest, why, call)
+    if (digest.describesContent) await this.#parts.content.remove(digest, why, call)
     await this.#index.remove(digest, why, call)
   }
 
@@ -137,18 +148,10 @@ class DedupStore extends BaseStore {
   #isChunkSized(sizeBytes: number): boolean {
     return sizeBytes <= this.#parts.chunking.maxBytes
   }
-
-  /** Reports a missing chunk before the blob is returned. */
-  async #checkPresent(digest: Digest, parts: readonly ChunkPart[], call: Call): Promise<void> {
-    const [missing] = await missingOf(
-      this.#parts.content,
-      parts.map(({ chunk }) => chunk),
-      call,
-    )
-    if (missing === undefined) return
-    throw new StatusError('NOT_FOUND', `blob ${digest.key} is not whole: chunk ${missing.key} is gone`)
-  }
 }
+
+const notWhole = ({ key }: Digest): StatusError =>
+  new StatusError('NOT_FOUND', `blob ${key} has no list of chunks, or one of them is gone`)
 
 /** What a dedup store offers for SplitBlob and SpliceBlob: its lists as they are. */
 class DedupChunks implements BlobChunks {
@@ -165,23 +168,24 @@ class DedupChunks implements BlobChunks {
   }
 
   async listOf(digest: Digest, call: Call): Promise<ChunkList> {
-    const list = await this.#index.listOf(digest, call)
-    if (list.chunks.every(({ sizeBytes }) => sizeBytes <= this.chunking.maxBytes)) return list
-    // The sizes were larger when it was cut.
-    await this.#store.put(digest, await this.#store.get(digest, WHOLE, call), call)
+    const list = await this.#index.find(digest, call)
+    if (list?.chunks.every(({ sizeBytes }) => sizeBytes <= this.chunking.maxBytes)) return list
+    // The sizes were larger when it was cut, or it was never cut.
+    const blob = await this.#store.get(digest, WHOLE, call)
+    await this.#store.put(digest, blob.verify(digest, { fault: 'backend' }), call)
+    if (list === undefined) await this.#parts.content.remove(digest, 'unwanted', call)
     return this.#index.listOf(digest, call)
   }
 
   async splice(digest: Digest, list: ChunkList, call: Call): Promise<void> {
     const { content, aheadCount } = this.#parts
-    const parts = partsBetween(list.chunks, 0, digest.sizeBytes, content, call)
-    const joined = Blob.ofPath([new Concatenation(parts, aheadCount)], { sizeBytes: digest.sizeBytes })
+    const parts = partsBetween(digest, list.chunks, { offset: 0, end: digest.sizeBytes }, content, call)
+    const joined = await joinParts(parts, { aheadCount, signal: call.signal })
     await joined.verify(digest, { fault: 'client' }).drain(call.signal)
     await this.#index.put(digest, list, call)
   }
 }
 
-const NO_BYTES = Buffer.alloc(0)
 const NONE: readonly number[] = []
 
 const chunkingFrom = ({ chunking_function, min_size, normal_size, max_size, ...sizes }: DedupOptions): Chunking =>

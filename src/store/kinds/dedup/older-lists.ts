@@ -2,8 +2,7 @@ import { isStatus } from '../../../base/status-error.js'
 import type { Digest } from '../../../reapi/digest.js'
 import type { DigestBatch } from '../../../reapi/digest-batch.js'
 import type { Call } from '../../../rpc/call.js'
-import { Blob } from '../../../stream/blob/blob.js'
-import { Concatenation } from '../../../stream/chunking/concatenate.js'
+import { joinParts } from '../../../stream/chunking/joined-file.js'
 import type { Store } from '../../contract/store.js'
 import type { ChunkIndex } from './chunk-index.js'
 import { partsBetween } from './parts.js'
@@ -36,8 +35,8 @@ export class OlderLists {
   async #restoreOne(digest: Digest, call: Call): Promise<boolean> {
     try {
       const { chunks } = await this.#index.listOf(digest, call)
-      const parts = partsBetween(chunks, 0, digest.sizeBytes, this.#content, call)
-      const joined = Blob.ofPath([new Concatenation(parts, this.#aheadCount)], { sizeBytes: digest.sizeBytes })
+      const parts = partsBetween(digest, chunks, { offset: 0, end: digest.sizeBytes }, this.#content, call)
+      const joined = await joinParts(parts, { aheadCount: this.#aheadCount, signal: call.signal })
       await this.#content.put(digest, joined.verify(digest, { fault: 'backend' }), call)
     } catch (error) {
       if (isStatus(error, 'NOT_FOUND') || isStatus(error, 'DATA_LOSS')) return false

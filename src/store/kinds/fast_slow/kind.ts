@@ -107,7 +107,8 @@ class FastSlowStore extends BaseStore {
       areInEither ? fast.properties.retentionMs : Number.POSITIVE_INFINITY,
     )
     const keepsNothing = fast.properties.keepsNothing && slow.properties.keepsNothing
-    this.properties = { ...PLAIN, keepsNothing, encodings, extendsLifetimes, retentionMs }
+    const detectsDamage = [fast, slow].every(({ properties: each }) => each.detectsDamage || each.keepsNothing)
+    this.properties = { ...PLAIN, keepsNothing, encodings, detectsDamage, extendsLifetimes, retentionMs }
   }
 
   async findMissing(digests: DigestBatch, call: Call): Promise<DigestBatch> {

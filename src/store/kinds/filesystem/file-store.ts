@@ -78,7 +78,7 @@ export class FilesystemStore extends BaseStore {
     this.#parts = parts
     this.files = new LinkedFiles(catalog, parts.inspection)
     this.lasting = lastingBlobs(catalog)
-    this.properties = { ...PLAIN, extendsLifetimes: true, retentionMs: catalog.index.retentionMs }
+    this.properties = { ...PLAIN, detectsDamage: true, extendsLifetimes: true, retentionMs: catalog.index.retentionMs }
   }
 
   async findMissing(digests: DigestBatch, call: Call): Promise<DigestBatch> {
@@ -247,7 +247,8 @@ export class FilesystemStore extends BaseStore {
       fits: (storedBytes) => index.fits(storedBytes),
     })
     try {
-      await pour(form, (bytes) => writer.take(bytes), call.signal)
+      if (form.kind === 'bytes') writer.takeAll(form.bytes)
+      else await pour(form, (bytes) => writer.take(bytes), call.signal)
       return await writer.finish()
     } catch (error) {
       await writer.discard()

@@ -5,7 +5,7 @@ import type { Blob } from '../../../stream/blob/blob.js'
 import { isWhole, type Range } from '../../../stream/path.js'
 import { ForwardingStore } from '../../contract/forwarding.js'
 import type { StoreKind } from '../../contract/kind.js'
-import type { Store } from '../../contract/store.js'
+import type { Store, StoreProperties } from '../../contract/store.js'
 
 /**
  * Verifies blobs against their digest when they are written and when they are read. A damaged blob is removed from the
@@ -21,6 +21,11 @@ class VerifyStore extends ForwardingStore {
   constructor(backend: Store, { verify_size: checksSize, verify_hash: checksHash }: VerifyOptions) {
     super(backend)
     this.#checks = { checksSize, checksHash }
+  }
+
+  override get properties(): StoreProperties {
+    const { properties } = this.backend
+    return this.#checks.checksHash ? { ...properties, detectsDamage: true } : properties
   }
 
   protected override incoming(blob: Blob, digest: Digest): Blob {

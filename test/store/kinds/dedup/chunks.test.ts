@@ -190,10 +190,8 @@ t.test('chunks shrink: a list with larger chunks than announced is cut again whe
   t.ok((await get(store, digest)).equals(bytes))
 })
 
-t.test('other sizes than those of the protocol, and instances on their own, offer no lists', async (t) => {
+t.test('other sizes than those of the protocol offer no lists', async (t) => {
   const both = await tiers()
-  const store = await over(both, 16)
-  t.equal(isolatedView(store, 'team').chunks, undefined, 'chunks belong to all')
   const { chunking_function: _, ...odd } = { chunking_function: undefined, normal_size: 100_000 }
   const other = await buildStore(
     dedup,
@@ -209,6 +207,65 @@ t.test('other sizes than those of the protocol, and instances on their own, offe
     { children: { index_store: both.index, content_store: both.content } },
   )
   t.equal(other.chunks, undefined)
+})
+
+t.test('an isolated instance has lists and chunks of its own', async (t) => {
+  const both = await tiers()
+  const store = await over(both, 16)
+  const [ours, theirs] = [isolatedView(store, 'ours'), isolatedView(store, 'theirs')]
+  const { digest, bytes } = blob(300_000)
+  await put(ours, digest, bytes)
+  const chunks = await listOf(ours, digest)
+  t.ok(chunks.length > 5)
+  let at = 0
+  for (const chunk of chunks) {
+    t.ok((await get(ours, chunk)).equals(bytes.subarray(at, at + chunk.sizeBytes)), 'a chunk is a blob of the instance')
+    for (const other of [theirs, store]) t.notOk(await isPresent(other, chunk), 'and of no other')
+    at += chunk.sizeBytes
+  }
+  t.notOk(await isPresent(theirs, digest))
+  await rejects(t, listOf(theirs, digest), 'NOT_FOUND')
+  await rejects(t, theirs.chunks?.splice(digest, { chunks, chunkingFunction: 1 }, call) as never, 'NOT_FOUND')
+  for (const chunk of chunks) await put(theirs, chunk, await get(ours, chunk))
+  await theirs.chunks?.splice(digest, { chunks, chunkingFunction: 1 }, call)
+  t.ok((await get(theirs, digest)).equals(bytes))
+  const [first] = chunks
+  await theirs.remove(first as Digest, 'unwanted', call)
+  t.notOk(await isPresent(theirs, digest))
+  t.ok((await get(ours, digest)).equals(bytes))
+})
+
+t.test(
+  'chunks shrink: what is one entry and is now larger than a chunk stays readable, and is cut when asked',
+  async (t) => {
+    const both = await tiers()
+    const { digest, bytes } = blob(60_000)
+    await put(await over(both, 16), digest, bytes)
+    const store = await over(both, 4)
+    t.ok(await isPresent(store, digest))
+    t.ok((await get(store, digest)).equals(bytes))
+    t.ok((await get(store, digest, { offset: 100, limit: 7 })).equals(bytes.subarray(100, 107)))
+    const chunks = await listOf(store, digest)
+    t.ok(chunks.length > 3)
+    t.notOk(await isPresent(both.content, digest), 'there is no second copy')
+    t.ok((await get(store, digest)).equals(bytes))
+    await put(await over(both, 16), digest, bytes)
+    await store.remove(digest, 'unwanted', call)
+    t.notOk(await isPresent(store, digest))
+  },
+)
+
+t.test('a read of a part is a use of all chunks and of the list, asked for in one batch', async (t) => {
+  const both = await tiers()
+  const store = await over(both, 16)
+  const { digest, bytes } = blob(300_000)
+  await put(store, digest, bytes)
+  const chunks = await listOf(store, digest)
+  both.index.questions.length = 0
+  both.content.questions.length = 0
+  t.ok((await get(store, digest, { offset: 7, limit: 5 })).equals(bytes.subarray(7, 12)))
+  t.same(both.index.questions, [[digest.key]])
+  t.same(both.content.questions, [chunks.map(({ key }) => key)])
 })
 
 t.test('whatever the sizes were, every blob reported as present can be read', async (t) => {

@@ -61,6 +61,14 @@ export class FileWriter {
     return this.#full.length > 0 && !this.#isSmall ? this.#write() : undefined
   }
 
+  /** Like `take`, for all bytes of a blob, which nobody changes until `finish` settles: they are written as they lie. */
+  takeAll(bytes: Buffer): void {
+    this.#storedBytes = bytes.length
+    this.#checksum = crc32(bytes)
+    if (!this.#parts.fits(this.#storedBytes)) throw tooLargeToKeep(this.#parts.key, this.#storedBytes)
+    this.#full.push({ bytes, release: () => {} })
+  }
+
   /**
    * Ends the blob. Rejects with the first failure. After a rejection, or when the result is not needed, call `discard`.
    */
