@@ -124,8 +124,21 @@ const mayImport = {
     'log',
     'base',
   ],
-  pages: ['builds', 'misses', 'http', 'content', 'store/contract', 'stream', 'reapi', 'proto', ...common],
-  'status-page': ['scheduler/scheduler', 'metrics', 'health', 'config', 'log', 'base'],
+  pages: [
+    'builds',
+    'misses',
+    'scheduler/scheduler',
+    'metrics',
+    'health',
+    'http',
+    'content',
+    'store/contract',
+    'config',
+    'stream',
+    'reapi',
+    'proto',
+    ...common,
+  ],
 }
 
 const roomRules = Object.entries(mayImport).map(([room, allowed]) => ({
@@ -156,7 +169,7 @@ const importedBy = {
   undici: ['download/'],
   'ipaddr.js': ['download/'],
   pino: ['process/json-log'],
-  jose: ['security/identity/jwt'],
+  jose: ['security/identity/jwt', 'security/identity/oidc'],
   bcryptjs: ['security/identity/bcrypt-process'],
   preact: ['pages/'],
   'preact-render-to-string': ['pages/'],

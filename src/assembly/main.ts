@@ -42,7 +42,7 @@ import { Instances } from './instances.js'
 import { limitsOf } from './listener-limits.js'
 import { type LogOutput, Observation } from './observation.js'
 import { warnOfOtherFolders } from './other-folders.js'
-import { linkOfActions, ofPeople, openSite, pagesOf, STATUS_ADDRESS } from './pages.js'
+import { linkOfActions, ofPeople, openSite, pagesOf, WORKERS_ADDRESS } from './pages.js'
 import { needRestart } from './reload.js'
 import { type Parts, resultsOf, serviceNamesOf, servicesOf, type WorkerFacts } from './services.js'
 import { LentStoresByKey, leavesResultsTo, startWorker, type WorkerContext } from './workers.js'
@@ -132,7 +132,7 @@ const start = async (
   for (const server of config.servers) {
     const gate = gateOf(server, security, [])
     const shownShare = config.global.log_call_share
-    const site = openSite(server, clock)
+    const site = openSite(server, { clock, config, security })
     if (site !== undefined) sites.set(server.name, site)
     const listenerParts = { gate, admin, resources, drainTime, ledger, clock, shownShare, invocations, records, site }
     listeners.set(server.name, await openListener(server, listenerParts, observation))
@@ -287,7 +287,7 @@ const openListener = async (
   observation: Observation,
 ): Promise<Listener> => {
   const { log, meters } = observation
-  const home = site?.linkTo(STATUS_ADDRESS) ?? '/'
+  const home = site?.linkTo(WORKERS_ADDRESS) ?? '/'
   const forms = server.services.admin && admin.forms(server.services.admin.path, home)
   const tls = await tlsOf(server, resources, { clock, log })
   const { max_decoding_message_size, transport, compression } = server.listener
@@ -299,7 +299,7 @@ const openListener = async (
     services: [],
     awaited: serviceNamesOf(server),
     routes: [
-      ...observation.pagesOf(server, { overviews: () => admin.overviews(), forms, home, site }),
+      ...observation.pagesOf(server, { overviews: () => admin.overviews(), forms, site }),
       ...adminRoutes(server, admin),
       ...(forms?.routes() ?? []).map((route) => ofPeople(route, site)),
       ...(site?.routes() ?? []),

@@ -5,22 +5,23 @@ import type { Config, ServerConfig } from '../config/config.js'
 import { healthPages } from '../health/page.js'
 import { HealthRegistry } from '../health/registry.js'
 import { page } from '../http/answer.js'
-import { type HttpHandler, pageRoute, type Route } from '../http/request.js'
+import { type HttpAnswer, type HttpHandler, type HttpRequest, pageRoute, type Route } from '../http/request.js'
 import type { Ledger } from '../ledger/ledger.js'
 import type { Log } from '../log/log.js'
 import { Metrics } from '../metrics/metrics.js'
 import type { OtlpSettings } from '../otlp/settings.js'
+import { pageAnswer } from '../pages/layout.js'
+import { Visit } from '../pages/page.js'
+import { serverPages } from '../pages/server/pages.js'
+import { RecentLines } from '../pages/server/recent-lines.js'
+import { wholeServer } from '../pages/server/server.js'
+import type { Overviews, ServerSources, WorkerForms } from '../pages/server/sources.js'
+import { Trends } from '../pages/server/trends.js'
 import type { Site } from '../pages/site.js'
 import type { Tracer } from '../rpc/trace.js'
 import { structNameOf as schedulerStructName } from '../scheduler/kinds.js'
-import type { SchedulerOverview } from '../scheduler/scheduler.js'
-import type { WorkerForms } from '../status-page/parts.js'
-import { RecentLines } from '../status-page/recent-lines.js'
-import { statusPage } from '../status-page/status-page.js'
-import { Trends } from '../status-page/trends.js'
 import { structNameOf as storeStructName } from '../store/struct-name.js'
 import type { Resources } from '../work/resources.js'
-import { ofPeople } from './pages.js'
 
 /** The output of the log. Counts lines that it could not write. */
 export interface LogOutput {
@@ -42,13 +43,14 @@ export interface ObservationParts {
   readonly isStopping: () => boolean
 }
 
-interface StatusPageOf {
-  readonly overviews: () => ReadonlyMap<string, SchedulerOverview>
+interface ServerPagesOf {
+  readonly overviews: Overviews
   readonly forms: WorkerForms | undefined
-  /** Its path. */
-  readonly home: string
   readonly site: Site | undefined
 }
+
+/** Of the page about a server that has no others. */
+const HOME = '/'
 
 /** Of the checks in the background if no server has the health service. */
 const DEFAULT_HEALTH_TIMEOUT_S = 5
@@ -112,8 +114,11 @@ export class Observation {
     resources.add('health watch', this.health.watch(patienceMs, listener))
   }
 
-  /** The page of the metrics service, those of the health service, and the status page of servers that have pages for people. */
-  pagesOf(server: ServerConfig, { overviews, forms, home, site }: StatusPageOf): readonly Route[] {
+  /**
+   * The page of the metrics service and those of the health service. What people see of the server is on its site; with the
+   * health service alone on one page.
+   */
+  pagesOf(server: ServerConfig, { overviews, forms, site }: ServerPagesOf): readonly Route[] {
     const { services } = server
     const { health, metrics } = this
     const { config, clock, isStopping } = this.#parts
@@ -122,16 +127,18 @@ export class Observation {
     // They have data of all instances.
     const access = anonymous ? 'open' : 'operator'
     const own = metricsPath === undefined || ofMetrics === undefined ? [] : [pageRoute(metricsPath, ofMetrics, access)]
-    if (services.health === undefined && site === undefined) return own
-    const shown = { health, metrics, recent: this.#recent, trends: this.#trends, overviews }
-    const links = { healthPath: services.health?.path, buildsLink: site?.linkTo('') }
-    const people = statusPage({ config, server, ...shown, clock, forms, ...links })
-    const status = ofPeople(pageRoute(home, page(people), 'operator'), site)
-    if (services.health === undefined) return [...own, status]
+    const sources: ServerSources = {
+      ...{ config, server, health, metrics, recent: this.#recent, trends: this.#trends, overviews, forms },
+      ...{ version: version(), healthPath: services.health?.path },
+    }
+    site?.serveEarly(serverPages(sources))
+    if (services.health === undefined) return own
+    const people =
+      site === undefined ? [pageRoute(HOME, (request) => wholePage(sources, request, clock), 'operator')] : []
     const { path, timeout_seconds } = services.health
     const timeoutMs = timeout_seconds * 1000
     const probes = [...healthPages(path, { registry: health, timeoutMs, isStopping })]
-    return [...own, status, ...probes.map(([probe, work]) => pageRoute(probe, page(work), 'open'))]
+    return [...own, ...people, ...probes.map(([probe, work]) => pageRoute(probe, page(work), 'open'))]
   }
 
   /** The log becomes a component of the report with its first lost line. */
@@ -180,4 +187,13 @@ export class Observation {
     this.#tracer = tracer
     return stop
   }
+}
+
+const wholePage = async (sources: ServerSources, request: HttpRequest, clock: Clock): Promise<HttpAnswer> => {
+  const shown = await wholeServer(sources, new Visit(request, {}, { root: HOME, nowMs: clock.now() }))
+  const { visitor } = request
+  const reader = visitor && { identity: visitor.identity, login: undefined, logout: undefined }
+  const isOn = request.query.get('live') !== 'off'
+  const live = { isOn, link: isOn ? `${HOME}?live=off` : HOME }
+  return pageAnswer(200, { ...shown, live, reader, menu: [], current: undefined, version: sources.version })
 }

@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.js'
 import { version } from '../base/version.js'
-import type { ServerConfig } from '../config/config.js'
+import type { Config, ServerConfig } from '../config/config.js'
 import type { Route } from '../http/request.js'
 import { History } from '../misses/history.js'
 import { addressOf } from '../pages/actions/address.js'
@@ -11,37 +11,59 @@ import type { Page } from '../pages/page.js'
 import { Site } from '../pages/site.js'
 import type { Digest } from '../reapi/digest.js'
 import type { RequestRecord } from '../rpc/request-records.js'
+import type { Security } from '../security/security.js'
 import type { LinkOf } from '../service/execution/operation-message.js'
 import { pageStores } from './page-stores.js'
 import type { Parts } from './services.js'
 
-/** The address of the status page below that of the pages. */
-export const STATUS_ADDRESS = 'server'
+/** The address of the page with the forms for workers. */
+export const WORKERS_ADDRESS = 'workers'
 
 /** The pages of a server, which say until `serve` that it starts. Undefined if it has none. */
-export const openSite = ({ listener, services: { pages } }: ServerConfig, clock: Clock): Site | undefined =>
+export const openSite = (
+  { listener, services: { pages } }: ServerConfig,
+  { clock, config, security }: SiteParts,
+): Site | undefined =>
   pages &&
   new Site({
     path: pages.path,
     menu: [
-      { title: 'Builds', address: '' },
-      { title: 'Server', address: STATUS_ADDRESS },
+      { title: 'Builds', address: '', isForOperators: false },
+      ...(config.schedulers.size > 0 ? [{ title: 'Queue', address: 'queue', isForOperators: false }] : []),
+      ...(config.schedulers.size > 0 ? [{ title: 'Workers', address: WORKERS_ADDRESS, isForOperators: true }] : []),
+      { title: 'Stores', address: 'stores', isForOperators: true },
+      { title: 'Server', address: 'server', isForOperators: true },
     ],
     isSecure: listener.tls !== undefined || pages.address?.startsWith('https:') === true,
+    origin: pages.address,
+    provider: () => security?.loginProvider,
+    hasForm: takesSecrets(config),
     sessionMs: pages.session_s * 1000,
     version: version(),
     clock,
   })
 
+interface SiteParts {
+  readonly clock: Clock
+  readonly config: Config
+  readonly security: Security | undefined
+}
+
+/** Whether a reader can have a token or a password. */
+const takesSecrets = ({ security }: Config): boolean => {
+  const { tokens = [], tokens_file, jwt = [], htpasswd_file } = security?.identity ?? {}
+  return tokens.length > 0 || jwt.length > 0 || tokens_file !== undefined || htpasswd_file !== undefined
+}
+
 /** All pages, in the order in which their addresses are tried. */
 export const pagesOf = (servers: readonly ServerConfig[], parts: Parts): readonly Page[] => {
-  const { builds, records } = parts
+  const { builds, records, log } = parts
   const storesOf = pageStores(servers, parts)
   const requestsOf = async (instance: string, { key }: Digest): Promise<readonly RequestRecord[]> =>
     (await History.read(instance, records)).ofAction(key)
   const misses = missPages({ storesOf, records, builds })
   return [
-    ...buildPages({ builds, records, casOf: (instance) => storesOf(instance)?.cas }, [misses.tab]),
+    ...buildPages({ builds, records, log, casOf: (instance) => storesOf(instance)?.cas }, [misses.tab]),
     ...actionPages({ storesOf, requestsOf }),
     ...misses.pages,
   ]

@@ -63,6 +63,10 @@ class Entry {
     return this.users > 0
   }
 
+  get startedMs(): number {
+    return this.summary?.about.startedMs ?? 0
+  }
+
   get lastEventMs(): number {
     return this.summary?.lastEventMs ?? 0
   }
@@ -78,6 +82,8 @@ export class Builds {
   readonly #removing = new Map<string, Promise<void>>()
   readonly #stopCleaning: () => void
   #sizeBytes = 0
+  /** Those with a summary, the newest first; undefined if it has to be made anew. */
+  #inOrder: readonly Entry[] | undefined
   #isClosed = false
 
   private constructor(options: BuildsOptions, folder: Folder, unlock: () => Promise<void>) {
@@ -119,8 +125,10 @@ export class Builds {
 
   /** The kept invocations, the newest first. Those without a readable first record are left out. */
   list(): Kept[] {
-    const kept = [...this.#entries.values()].map(keptOf).filter((one) => one !== undefined)
-    return kept.sort((a, b) => b.summary.about.startedMs - a.summary.about.startedMs)
+    this.#inOrder ??= [...this.#entries.values()]
+      .filter(({ summary }) => summary !== undefined)
+      .sort((a, b) => b.startedMs - a.startedMs)
+    return this.#inOrder.map(keptOf).filter((one) => one !== undefined)
   }
 
   /** With the events that were synced until now. */
@@ -219,6 +227,7 @@ export class Builds {
     const summariser = new Summariser()
     summariser.take({ stream: 0, number: 0, receivedMs: about.startedMs, event: bytes })
     entry.summary = summariser.summary(0, false)
+    this.#inOrder = undefined
     entry.summariser = undefined
     invocation.describe(bytes)
     this.#clean()
@@ -271,6 +280,7 @@ export class Builds {
       isFinished ||= block.isFinished
     }
     entry.summariser = summariser
+    if (entry.summary === undefined) this.#inOrder = undefined
     entry.summary = summariser.summary(atBytes, isFinished) ?? entry.summary
   }
 
@@ -335,6 +345,7 @@ export class Builds {
     for (const entry of closed) {
       if (!isFull() && entry.lastEventMs >= bornAfterMs) return
       this.#entries.delete(entry.key)
+      this.#inOrder = undefined
       this.#sizeBytes -= entry.sizeBytes
       this.#remove(entry.key)
     }

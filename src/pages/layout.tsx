@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto'
 import type { ComponentChildren } from 'preact'
 import { renderToString } from 'preact-render-to-string'
+import { bytesAnswer } from '../http/answer.js'
+import type { HttpAnswer } from '../http/request.js'
 import { saidText } from './parts/said.js'
 import { SCRIPT } from './script.js'
 import { STYLE } from './style.js'
@@ -14,7 +16,10 @@ export interface MenuEntry {
 export interface LayoutParts {
   readonly title: string
   readonly body: ComponentChildren
-  readonly refreshS?: number | undefined
+  /** Undefined for a page that does not change by itself. */
+  readonly live?: LiveParts | undefined
+  /** Where the browser goes on at once. */
+  readonly next?: string | undefined
   readonly menu: readonly MenuEntry[]
   /** The link of the menu that this page belongs to. */
   readonly current: string | undefined
@@ -22,6 +27,15 @@ export interface LayoutParts {
   readonly reader: ReaderParts | undefined
   readonly version: string
 }
+
+export interface LiveParts {
+  readonly isOn: boolean
+  /** The page with that changed. */
+  readonly link: string
+}
+
+/** How often a live page is loaded again without script; the script does it as often. */
+const LIVE_S = 5
 
 export interface ReaderParts {
   readonly identity: string
@@ -36,6 +50,7 @@ const POLICY = [
   `style-src ${sourceOf(STYLE)}`,
   `script-src ${sourceOf(SCRIPT)}`,
   'img-src data:',
+  "connect-src 'self'",
   "form-action 'self'",
   "frame-ancestors 'none'",
   "base-uri 'none'",
@@ -45,7 +60,7 @@ function sourceOf(text: string): string {
   return `'sha256-${createHash('sha256').update(text).digest('base64')}'`
 }
 
-export const PAGE_HEADERS: Readonly<Record<string, string>> = {
+const PAGE_HEADERS: Readonly<Record<string, string>> = {
   'content-type': 'text/html; charset=utf-8',
   'content-security-policy': POLICY,
   'x-content-type-options': 'nosniff',
@@ -59,15 +74,23 @@ const ICON = `data:image/svg+xml,${encodeURIComponent(
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" rx="3" fill="#1f5fa8"/><path d="M4 12V4h4a2.5 2.5 0 0 1 0 5H4m4 0 4 3" fill="none" stroke="#fff" stroke-width="2"/></svg>',
 )}`
 
-/** A whole page as text. Every text in it is escaped. */
-export const pageText = (parts: LayoutParts): string => `<!doctype html>\n${renderToString(<Layout {...parts} />)}\n`
+/** A whole page. Every text in it is escaped. */
+export const pageAnswer = (status: number, parts: LayoutParts, headers: HttpAnswer['headers'] = {}): HttpAnswer =>
+  bytesAnswer(status, PAGE_HEADERS['content-type'] ?? '', Buffer.from(pageText(parts)), { ...PAGE_HEADERS, ...headers })
 
-const Layout = ({ title, body, refreshS, menu, current, reader, version }: LayoutParts) => (
+const pageText = (parts: LayoutParts): string => `<!doctype html>\n${renderToString(<Layout {...parts} />)}\n`
+
+const Layout = ({ title, body, live, next, menu, current, reader, version }: LayoutParts) => (
   <html lang="en">
     <head>
       <meta charset="utf-8" />
       <meta name="viewport" content="width=device-width, initial-scale=1" />
-      {refreshS !== undefined && <meta http-equiv="refresh" content={String(refreshS)} />}
+      {next !== undefined && <meta http-equiv="refresh" content={`0; url=${next}`} />}
+      {live?.isOn && (
+        <noscript>
+          <meta http-equiv="refresh" content={String(LIVE_S)} />
+        </noscript>
+      )}
       <title>{`${saidText(title)} - remexec`}</title>
       <link rel="icon" href={ICON} />
       <style dangerouslySetInnerHTML={{ __html: STYLE }} />
@@ -79,23 +102,44 @@ const Layout = ({ title, body, refreshS, menu, current, reader, version }: Layou
       <header class="bar">
         <div>
           <a class="name" href={menu[0]?.link ?? '/'}>
+            <Mark />
             remexec
           </a>
-          <nav aria-label="Pages">
-            {menu.map((entry) => (
-              <a href={entry.link} {...(entry.link === current && { 'aria-current': 'page' })}>
-                {entry.title}
-              </a>
-            ))}
-          </nav>
+          {menu.length > 0 && (
+            <nav aria-label="Pages">
+              {menu.map((entry) => (
+                <a href={entry.link} {...(entry.link === current && { 'aria-current': 'page' })}>
+                  {entry.title}
+                </a>
+              ))}
+            </nav>
+          )}
           {reader !== undefined && <Reader {...reader} />}
         </div>
       </header>
-      <main id="content">{body}</main>
+      <main id="content" {...(live?.isOn && { 'data-live': '' })}>
+        {live !== undefined && <Live {...live} />}
+        {body}
+      </main>
       <footer>remexec {version}</footer>
       <script type="module" dangerouslySetInnerHTML={{ __html: SCRIPT }} />
     </body>
   </html>
+)
+
+const Mark = () => (
+  <svg viewBox="0 0 16 16" aria-hidden="true">
+    <rect width="16" height="16" rx="3.5" fill="#3f83c8" />
+    <path d="M4.5 12V4H8a2.5 2.5 0 0 1 0 5H4.5M8 9l3.5 3" fill="none" stroke="#fff" stroke-width="1.8" />
+  </svg>
+)
+
+const Live = ({ isOn, link }: LiveParts) => (
+  <div class={`live ${isOn ? 'on' : 'off'}`}>
+    <span class="dot" aria-hidden="true" />
+    <span>{isOn ? 'Live' : 'Not live'}</span>
+    <a href={link}>{isOn ? 'Pause' : 'Go live'}</a>
+  </div>
 )
 
 const Reader = ({ identity, login, logout }: ReaderParts) => (

@@ -7,6 +7,8 @@ import type { Permission } from '../rpc/gate.js'
 export interface Page {
   /** Matched against the decoded address below the path of the pages, without its first slash. */
   readonly address: RegExp
+  /** Who is let in: identified callers if left out; `operator` is for pages about the process. */
+  readonly access?: 'caller' | 'operator'
   /**
    * Answers with a page, or with an answer of its own, for example a download. Throws a StatusError if it cannot; the
    * reader sees its words. It has to check the permissions of the reader itself.
@@ -20,8 +22,11 @@ export interface Shown {
   readonly body: ComponentChildren
   /** 200 if left out. */
   readonly status?: number
-  /** The browser loads the page again after so many seconds. */
-  readonly refreshS?: number | undefined
+  /** The content is brought up to date while the page is open, until the reader stops that. */
+  readonly isLive?: boolean | undefined
+  /** Where the browser goes on at once. */
+  readonly next?: string | undefined
+  readonly headers?: HttpAnswer['headers']
 }
 
 /** How the gate calls a caller without credentials. */
@@ -58,6 +63,11 @@ export class Visit {
   here(changes: Query): string {
     const { path, query } = this.request
     return `${path}${queryText({ ...Object.fromEntries(query), ...changes })}`
+  }
+
+  /** Whether the reader may see the pages about the process. */
+  get isOperator(): boolean {
+    return this.request.visitor?.isOperator ?? true
   }
 
   /** Whether the reader has a permission in an instance. For lists; it leaves no trace in the audit log. */

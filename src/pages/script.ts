@@ -1,12 +1,38 @@
 /**
- * The one script of the pages. Times are in UTC without it; it shows them in the zone and the form of the reader. Every
- * fact is there without it.
+ * The one script of the pages. It shows times in the zone and the form of the reader, and brings the content of a live page
+ * up to date in its place. Every fact is there without it: times are in UTC then, and the browser loads live pages again.
  */
 export const SCRIPT = `
-const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
-for (const time of document.querySelectorAll('time[datetime]')) {
-  const shown = day.format(new Date(time.dateTime))
-  if (time.dataset.kind === 'time') time.textContent = shown
-  else time.title = shown
+const form = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
+const inZone = () => {
+  for (const time of document.querySelectorAll('time[datetime]')) {
+    const shown = form.format(new Date(time.dateTime))
+    if (time.dataset.kind === 'time') time.textContent = shown
+    else time.title = shown
+  }
 }
+inZone()
+const main = document.querySelector('main')
+const places = () => [...main.querySelectorAll('details, .wide, .scrolled, .terminal')]
+const isBusy = () =>
+  document.hidden || !getSelection().isCollapsed || /^(INPUT|SELECT|BUTTON)$/.test(document.activeElement.tagName)
+const renew = async () => {
+  if (!isBusy()) {
+    const answer = await fetch(location.href).catch(() => undefined)
+    if (answer?.status === 401) return location.reload()
+    const text = answer?.ok ? await answer.text() : ''
+    const fresh = new DOMParser().parseFromString(text, 'text/html').querySelector('main')
+    if (fresh && !isBusy()) {
+      const link = main.contains(document.activeElement) ? document.activeElement.getAttribute('href') : null
+      const before = places().map(({ open, scrollLeft, scrollTop }) => ({ open, scrollLeft, scrollTop }))
+      main.replaceChildren(...fresh.childNodes)
+      places().forEach((place, at) => Object.assign(place, before[at]))
+      if (link !== null) [...main.querySelectorAll('a')].find((a) => a.getAttribute('href') === link)?.focus()
+      inZone()
+      if (!('live' in fresh.dataset)) return
+    }
+  }
+  setTimeout(renew, 5000)
+}
+if ('live' in main.dataset) setTimeout(renew, 5000)
 `

@@ -1,22 +1,36 @@
 import type { Clock } from '../base/clock.js'
-import { codeName, StatusError } from '../base/status-error.js'
-import { bytesAnswer, HttpError, statusOf } from '../http/answer.js'
+import { codeName, isStatus, StatusError } from '../base/status-error.js'
+import { HttpError, statusOf } from '../http/answer.js'
 import { type HttpAnswer, type HttpHandler, type HttpRequest, type Route, treeRoute } from '../http/request.js'
-import { type MenuEntry, PAGE_HEADERS, pageText, type ReaderParts } from './layout.js'
+import { pageAnswer, type ReaderParts } from './layout.js'
 import { Login } from './login.js'
+import type { LoginProvider } from './login-provider.js'
 import { ANONYMOUS, isShown, type Page, type Shown, Visit } from './page.js'
 import { Sessions } from './sessions.js'
 
 export interface SiteParts {
   /** Of all pages; begins with a slash. */
   readonly path: string
-  readonly menu: readonly { readonly title: string; readonly address: string }[]
+  readonly menu: readonly SiteEntry[]
   /** Whether browsers reach the pages over TLS only. */
   readonly isSecure: boolean
+  /** The scheme and host by which browsers reach the pages; undefined if nobody said it. */
+  readonly origin: string | undefined
+  /** Undefined if readers cannot log in with one. */
+  readonly provider: () => LoginProvider | undefined
+  /** Whether there are tokens or passwords to log in with. */
+  readonly hasForm: boolean
   /** How long a reader stays logged in. */
   readonly sessionMs: number
   readonly version: string
   readonly clock: Clock
+}
+
+export interface SiteEntry {
+  readonly title: string
+  readonly address: string
+  /** Whether only operators may see its page. */
+  readonly isForOperators: boolean
 }
 
 /** Longer words of an error are cut. */
@@ -26,16 +40,21 @@ const MAX_WORDS = 2000
 export class Site {
   readonly #parts: SiteParts
   readonly #root: string
-  readonly #menu: readonly MenuEntry[]
   readonly #login: Login
+  /** Those that answer while the server starts. */
+  #early: readonly Page[] = []
   #pages: readonly Page[] | undefined
 
   constructor(parts: SiteParts) {
     this.#parts = parts
     this.#root = parts.path.endsWith('/') ? parts.path : `${parts.path}/`
-    this.#menu = parts.menu.map(({ title, address }) => ({ title, link: this.linkTo(address) }))
     const sessions = new Sessions(parts.sessionMs, parts.clock)
-    this.#login = new Login({ sessions, root: this.#root, isSecure: parts.isSecure })
+    this.#login = new Login({ ...parts, sessions, root: this.#root })
+  }
+
+  /** Adds pages that answer from now on, while others are not ready. */
+  serveEarly(pages: readonly Page[]): void {
+    this.#early = pages
   }
 
   /** Begins to answer. Of the pages, the first whose address fits is taken. */
@@ -72,25 +91,47 @@ export class Site {
       const authorization = this.#login.authorizationOf(request)
       hasSession = authorization !== undefined
       await request.identify('caller', authorization)
-      return await this.#get(request, hasSession)
+      return await this.#get(request, authorization)
     } catch (thrown) {
       return this.#failed(thrown, request, hasSession)
     }
   }
 
-  async #get(request: HttpRequest, hasSession: boolean): Promise<HttpAnswer> {
+  async #get(request: HttpRequest, authorization: string | undefined): Promise<HttpAnswer> {
+    const hasSession = authorization !== undefined
     const address = addressOf(request.rest)
     if (address === 'login')
       return this.#shown({ ...this.#login.form(request.query.get('back') ?? ''), status: 200 }, request, hasSession)
-    if (this.#pages === undefined) throw new StatusError('UNAVAILABLE', 'the server is starting: load the page again')
-    for (const page of this.#pages) {
-      const match = page.address.exec(address)
-      if (match === null) continue
-      const visit = new Visit(request, match.groups ?? {}, { root: this.#root, nowMs: this.#parts.clock.now() })
-      const answer = await page.show(visit)
-      return isShown(answer) ? this.#shown(answer, request, hasSession) : answer
+    if (address === 'login/provider') return this.#login.toProvider(request)
+    if (address === 'login/callback') return this.#fromProvider(request)
+    const found = this.#pageAt(address, this.#early) ?? this.#pageAt(address, this.#pages ?? [])
+    if (found === undefined && this.#pages === undefined)
+      throw new StatusError('UNAVAILABLE', 'the server is starting: load the page again')
+    if (found === undefined) throw new StatusError('NOT_FOUND', 'there is no page at this address')
+    const { page, groups } = found
+    if (page.access === 'operator') await request.identify('operator', authorization)
+    const visit = new Visit(request, groups, { root: this.#root, nowMs: this.#parts.clock.now() })
+    const answer = await page.show(visit)
+    return isShown(answer) ? this.#shown(answer, request, hasSession) : answer
+  }
+
+  async #fromProvider(request: HttpRequest): Promise<HttpAnswer> {
+    try {
+      return this.#shown(await this.#login.fromProvider(request), request, true)
+    } catch (thrown) {
+      const error = StatusError.from(thrown)
+      if (!isStatus(error, 'UNAUTHENTICATED')) throw error
+      request.note({ reason: error.message })
+      return this.#shown(this.#login.form('', error.message), request, false)
     }
-    throw new StatusError('NOT_FOUND', 'there is no page at this address')
+  }
+
+  #pageAt(address: string, pages: readonly Page[]) {
+    for (const page of pages) {
+      const match = page.address.exec(address)
+      if (match !== null) return { page, groups: match.groups ?? {} }
+    }
+    return undefined
   }
 
   async #post(request: HttpRequest): Promise<HttpAnswer> {
@@ -123,20 +164,24 @@ export class Site {
 
   #unauthenticated(error: StatusError, request: HttpRequest): HttpAnswer {
     // A link on another site: the browser keeps the cookie back. The second request is from this site.
-    const isFollowed = request.headers.get('sec-fetch-site') === 'cross-site' && !request.headers.has('cookie')
+    const isFollowed = request.headers.get('sec-fetch-site') === 'cross-site' && !this.#login.hasCookie(request)
     const back = request.method === 'GET' ? request.target : this.#root
     const form = this.#login.form(back, error.message)
-    return this.#shown({ ...form, ...(isFollowed && { refreshS: 0 }) }, request, false)
+    return this.#shown({ ...form, ...(isFollowed && { next: back }) }, request, false)
   }
 
-  #shown({ title, body, status = 200, refreshS }: Shown, request: HttpRequest, hasSession: boolean): HttpAnswer {
+  #shown(shown: Shown, request: HttpRequest, hasSession: boolean): HttpAnswer {
+    const { status = 200, isLive, headers } = shown
     const { version } = this.#parts
-    const menu = this.#menu
+    const isOperator = request.visitor?.isOperator ?? true
+    const menu = this.#parts.menu
+      .filter(({ isForOperators }) => isOperator || !isForOperators)
+      .map(({ title, address }) => ({ title, link: this.linkTo(address) }))
     const reader = this.#readerOf(request, hasSession)
     const current = menu.find(({ link }) => link === request.path)?.link
-    const text = pageText({ title, body, refreshS, menu, current, reader, version })
-    const headers = { ...PAGE_HEADERS, ...(status === 401 && { 'www-authenticate': 'Bearer realm="remexec"' }) }
-    return bytesAnswer(status, PAGE_HEADERS['content-type'] ?? '', Buffer.from(text), headers)
+    const live = isLive === undefined ? undefined : { isOn: isLive, link: liveLink(request, !isLive) }
+    const challenge = status === 401 && { 'www-authenticate': 'Bearer realm="remexec"' }
+    return pageAnswer(status, { ...shown, live, menu, current, reader, version }, { ...headers, ...challenge })
   }
 
   #readerOf({ visitor, target, method }: HttpRequest, hasSession: boolean): ReaderParts | undefined {
@@ -148,6 +193,14 @@ export class Site {
       logout: hasSession ? this.#login.logoutLink : undefined,
     }
   }
+}
+
+/** A live page is live unless its address says `live=off`. */
+const liveLink = ({ path, query }: HttpRequest, isOn: boolean): string => {
+  const changed = new URLSearchParams(query)
+  changed.delete('live')
+  if (!isOn) changed.set('live', 'off')
+  return changed.size === 0 ? path : `${path}?${changed}`
 }
 
 const TITLES: ReadonlyMap<number, string> = new Map([

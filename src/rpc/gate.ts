@@ -28,6 +28,8 @@ export interface Visitor {
   readonly identity: string
   /** The name to record in results as the caller; undefined to record none. */
   readonly nameInResults: string | undefined
+  /** Whether this caller may see the pages about the process. */
+  readonly isOperator: boolean
   /** Whether this caller may see the recorded callers in the results of an instance. */
   maySeeOrigins(instanceName: string): boolean
   may(permission: Permission, instanceName: string): boolean

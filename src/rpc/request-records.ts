@@ -107,9 +107,24 @@ export class RequestRecords {
     }
   }
 
+  /** How many were added since the start: the number of the next record. */
+  get added(): number {
+    return this.#added
+  }
+
+  /** The number of the oldest record that is still there. */
+  get oldest(): number {
+    return this.#added - this.#count
+  }
+
   /** The newest first. Leaves out what is added after the first step, and what is dropped before its turn. */
-  *[Symbol.iterator](): Generator<RequestRecord> {
-    for (let next = this.#added - 1; next >= this.#added - this.#count; next--) yield this.#at(next % RECORDS_MAX)
+  [Symbol.iterator](): Generator<RequestRecord> {
+    return this.from(0)
+  }
+
+  /** The same, down to the record with this number. */
+  *from(number: number): Generator<RequestRecord> {
+    for (let next = this.#added - 1; next >= Math.max(number, this.oldest); next--) yield this.#at(next % RECORDS_MAX)
   }
 
   #at(at: number): RequestRecord {

@@ -175,6 +175,7 @@ const pathsOf = ({ name, instances: _, ...methodsByKind }: Service): string[] =>
 const UNASKED: Visitor = {
   identity: 'anonymous',
   nameInResults: undefined,
+  isOperator: false,
   may: () => false,
   maySeeOrigins: () => false,
   demand: () => {
@@ -217,6 +218,10 @@ class KnownVisitor implements Visitor {
       if (!this.may(permission, instanceName)) throw this.denied(`${permission} in instance ${shown(instanceName)}`)
     })
     this.#audit?.record(about)
+  }
+
+  get isOperator(): boolean {
+    return this.rights.administers
   }
 
   get nameInResults(): string | undefined {

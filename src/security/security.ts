@@ -1,9 +1,11 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Clock } from '../base/clock.js'
 import { startFailure } from '../base/errno.js'
 import type {
   AuditLog as AuditLogOptions,
   IdentitySources as IdentityOptions,
   JwtIssuer,
+  OidcProvider,
   SecurityOptions,
 } from '../config/config.js'
 import { warnOfModes } from '../files/file-modes.js'
@@ -20,6 +22,7 @@ import { hashOf } from './identity/credential.js'
 import { readHtpasswd } from './identity/htpasswd.js'
 import type { Identity } from './identity/identity.js'
 import type { JwtIssuers, Keys } from './identity/jwt.js'
+import type { OidcLogin } from './identity/oidc.js'
 import { Passwords } from './identity/passwords.js'
 import { ProxyHeader } from './identity/proxy-header.js'
 import { IdentitySources } from './identity/sources.js'
@@ -64,9 +67,14 @@ export class Security {
    */
   async renew(options: SecurityOptions): Promise<void> {
     const before = this.#rules
-    this.#rules = await rulesOf(options, this.internalWorkerToken, this.#parts)
+    this.#rules = await rulesOf(options, this.internalWorkerToken, this.#parts, before)
     for (const { gate, server } of this.#gates) gate.current = this.#gateOf(server)
     await before.resources.close()
+  }
+
+  /** The identity provider that readers of pages log in with. */
+  get loginProvider(): OidcLogin | undefined {
+    return this.#rules.oidc?.login
   }
 
   /** Lines of the audit log that could not be written; undefined without an audit log. */
@@ -94,8 +102,14 @@ interface Rules {
   readonly access: AccessRules
   readonly limits: RequestLimits
   readonly callersInResults: CallersInResults
+  readonly oidc: KnownOidc | undefined
   /** The files that are watched for it. */
   readonly resources: Resources
+}
+
+interface KnownOidc {
+  readonly options: OidcProvider
+  readonly login: OidcLogin
 }
 
 interface Opened {
@@ -109,11 +123,14 @@ const rulesOf = async (
   { identity, access, request_limits, callers_in_results: callersInResults }: SecurityOptions,
   internalWorkerToken: string,
   parts: SecurityParts,
+  before?: Rules,
 ): Promise<Rules> => {
   const resources = new Resources(parts.log)
   try {
+    const oidc = await oidcOf(identity.oidc, parts, before?.oidc)
     return {
-      sources: await sourcesOf(identity, internalWorkerToken, { ...parts, resources }),
+      oidc,
+      sources: await sourcesOf(identity, internalWorkerToken, oidc?.login, { ...parts, resources }),
       access: new AccessRules(access),
       limits: new RequestLimits(request_limits, parts.clock),
       ...{ callersInResults, resources },
@@ -122,6 +139,17 @@ const rulesOf = async (
     await resources.close()
     throw startFailure('security.identity', error)
   }
+}
+
+/** The same one while its options stay the same, so that its readers stay logged in. */
+const oidcOf = async (
+  options: OidcProvider | undefined,
+  { clock }: SecurityParts,
+  before: KnownOidc | undefined,
+): Promise<KnownOidc | undefined> => {
+  if (options === undefined || isDeepStrictEqual(options, before?.options)) return options && before
+  const { OidcLogin: Login } = await import('./identity/oidc.js')
+  return { options, login: new Login(options, clock) }
 }
 
 const openAuditLog = async (options: AuditLogOptions, { resources, clock, log }: SecurityParts): Promise<AuditLog> => {
@@ -135,6 +163,7 @@ const INTERNAL_WORKER: Identity = { kind: 'process', name: 'worker', groups: [] 
 const sourcesOf = async (
   options: IdentityOptions,
   internalWorkerToken: string,
+  oidc: OidcLogin | undefined,
   parts: SecurityParts,
 ): Promise<IdentitySources> => {
   const { identity_header: header, client_certificates: certificates, tokens_file, htpasswd_file, jwt } = options
@@ -145,6 +174,7 @@ const sourcesOf = async (
     header: header && new ProxyHeader(header),
     tokens: () => [internal, written, ...(listed ? [listed.current] : [])],
     jwt: jwt.length === 0 ? undefined : await issuersOf(jwt, parts),
+    oidc,
     passwords: htpasswd_file === undefined ? undefined : await passwordsOf(htpasswd_file, parts),
     certificates: certificates && new Certificates(certificates),
   })

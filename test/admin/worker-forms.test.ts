@@ -27,10 +27,10 @@ const start = async (t: Test, services: object = { admin: {} }) => {
     const answer = await fetch(`${address}/`, { headers: authorized(name) })
     const html = await answer.text()
     const [, target = '', token = '', button = ''] =
-      /<form method="post" action="([^"]*)"><input type="hidden" name="token" value="([^"]*)"><button>(.*?)<\/button>/.exec(
+      /<form method="post" action="([^"]*)"><input type="hidden" name="token" value="([^"]*)"\/><button[^>]*>(.*?)<\/button>/.exec(
         html,
       ) ?? []
-    const state = /<\/code><\/td><td><span class="mark \w+">(\w+)</.exec(html)?.[1]
+    const state = /<\/th><td><span class="mark \w+">(\w+)</.exec(html)?.[1]
     return { answer, html, target: target.replaceAll('&amp;', '&'), token, button, state }
   }
   const press = async (name: string, target: string, token: string | undefined, headers: object = {}) => {
@@ -150,15 +150,21 @@ t.test('without the admin service there are no buttons', async (t) => {
   t.match(await press('ann', `/admin/form/drain?scheduler=S&worker=${worker.id}`, 'x'), { status: 404 })
 })
 
-t.test('the page loads nothing, runs nothing, and sends forms to its server alone', async (t) => {
-  const { page } = await start(t)
-  const { answer, html } = await page('ann')
-  const style = /<style>(.*?)<\/style>/s.exec(html)?.[1] ?? ''
-  const hash = createHash('sha256').update(style).digest('base64')
-  t.equal(
-    answer.headers.get('content-security-policy'),
-    `default-src 'none'; style-src 'sha256-${hash}'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'`,
-  )
-  t.equal(answer.headers.get('cache-control'), 'no-store')
-  t.notMatch(html, / style="/, 'which its policy would ignore')
-})
+t.test(
+  'the page loads nothing from elsewhere, runs its own script alone, and sends forms to its server alone',
+  async (t) => {
+    const { page } = await start(t)
+    const { answer, html } = await page('ann')
+    const hashOf = (tag: RegExp): string =>
+      createHash('sha256')
+        .update(tag.exec(html)?.[1] ?? '')
+        .digest('base64')
+    const [style, script] = [hashOf(/<style>(.*?)<\/style>/s), hashOf(/<script[^>]*>(.*?)<\/script>/s)]
+    t.equal(
+      answer.headers.get('content-security-policy'),
+      `default-src 'none'; style-src 'sha256-${style}'; script-src 'sha256-${script}'; img-src data:; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'`,
+    )
+    t.equal(answer.headers.get('cache-control'), 'private, no-store')
+    t.notMatch(html, / style="/, 'which its policy would ignore')
+  },
+)

@@ -252,7 +252,7 @@ const issuer = async (): Promise<{ readonly sources: IdentitySources; readonly t
   const { publicKey, privateKey } = (await generateKeyPair('ES256')) as { publicKey: CryptoKey; privateKey: CryptoKey }
   const keys = createLocalJWKSet({ keys: [{ ...(await exportJWK(publicKey)), alg: 'ES256', kid: 'k' }] })
   const jwt = new JwtIssuers([{ issuer: ISSUER, keys: () => keys }], new ManualClock(NOW_MS))
-  const none = { header: undefined, passwords: undefined, certificates: undefined }
+  const none = { header: undefined, oidc: undefined, passwords: undefined, certificates: undefined }
   const token = await new SignJWT({ sub: 'ann' })
     .setProtectedHeader({ alg: 'ES256', kid: 'k' })
     .setIssuer(ISSUER.issuer)

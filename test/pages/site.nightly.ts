@@ -1,4 +1,4 @@
-// For changes in: src/pages, src/status-page
+// For changes in: src/pages
 /** The pages in a real browser, in both colour schemes and without script. */
 
 import { createHash } from 'node:crypto'

@@ -125,7 +125,7 @@ t.test(
   async (t) => {
     const { get } = await startPages(t, { security })
     const first = await get('/server', { 'sec-fetch-site': 'cross-site' })
-    t.match(first.text, '<meta http-equiv="refresh" content="0"')
+    t.match(first.text, '<meta http-equiv="refresh" content="0; url=/server"')
     const second = await get('/server', { 'sec-fetch-site': 'same-origin' })
     t.notMatch(second.text, 'http-equiv="refresh"')
   },

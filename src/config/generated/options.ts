@@ -1876,6 +1876,10 @@ export interface IdentitySources {
    */
   readonly jwt: readonly JwtIssuer[]
   /**
+   * An identity provider (OpenID Connect) that readers of the pages log in with, besides the other ways. A session then stands for who they are: it lasts for `session_s` of the pages, and the rules of access hold for it as for a JWT (`by: ["jwt"]`). Register the client there as a web application with the authorization code flow, and `ADDRESS/login/callback` as the address to come back to, where ADDRESS is `address` and `path` of `services.pages`.
+   */
+  readonly oidc?: OidcProvider
+  /**
    * Names and passwords for `authorization: Basic`, as `htpasswd -B` writes them (bcrypt only). A changed file is read again within 5 seconds.
    */
   readonly htpasswd_file?: string
@@ -1941,6 +1945,44 @@ export interface JwtIssuer {
   readonly name_claim: string
   /**
    * The claim with the caller's groups: a list, or words in one text.
+   */
+  readonly groups_claim: string
+  /**
+   * Seconds by which the clocks may differ.
+   */
+  readonly clock_skew_s: number
+}
+
+/**
+ * An identity provider (OpenID Connect) that readers of the pages log in with, besides the other ways. A session then stands for who they are: it lasts for `session_s` of the pages, and the rules of access hold for it as for a JWT (`by: ["jwt"]`). Register the client there as a web application with the authorization code flow, and `ADDRESS/login/callback` as the address to come back to, where ADDRESS is `address` and `path` of `services.pages`.
+ */
+export interface OidcProvider {
+  /**
+   * The address of the provider, as in its `/.well-known/openid-configuration`.
+   */
+  readonly issuer: string
+  /**
+   * What the provider calls these pages.
+   */
+  readonly client_id: string
+  /**
+   * The secret of the client. Left out for a public client, which is protected by PKCE alone.
+   */
+  readonly client_secret?: string
+  /**
+   * What the link to it says: `Log in with LABEL`.
+   */
+  readonly label: string
+  /**
+   * What to ask for besides `openid`. The scope for groups differs between providers.
+   */
+  readonly scopes: readonly string[]
+  /**
+   * The claim with the name of the reader.
+   */
+  readonly name_claim: string
+  /**
+   * The claim with the groups of the reader: a list, or words in one text. The provider is asked for its userinfo if the ID token lacks one of the two.
    */
   readonly groups_claim: string
   /**

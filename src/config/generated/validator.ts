@@ -15306,7 +15306,8 @@ return errors === 0;
 }
 validate282.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema124 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/security.json","title":"Security","description":"Which callers may call, and what each may do, on every server of the process. Left out: every caller may do everything. docs/security.md explains it.","type":"object","properties":{"identity":{"title":"IdentitySources","description":"How callers are identified. The server checks credentials in this order: `identity_header`, the `authorization` header (a token of this server, then a JWT, or a name and password), a client certificate. The first one present decides. Callers with invalid credentials are rejected; callers without credentials are anonymous.","type":"object","properties":{"identity_header":{"title":"IdentityHeader","description":"Trust a proxy that has authenticated the caller.","type":"object","properties":{"name":{"description":"The header with the name of the caller, in lower case.","type":"string"},"groups_name":{"description":"The header with the caller's groups, separated by commas.","type":"string"},"trusted":{"description":"Addresses of the proxies, each `address` or `address/prefix`, or `unix` for those that connect by a unix socket. From other addresses the headers are ignored.","type":"array","minItems":1,"items":{"type":"string"}}},"additionalProperties":false,"required":["name","trusted"]},"tokens":{"description":"Tokens that callers send as `authorization: Bearer TOKEN`; `remexec token NAME` creates one.","type":"array","items":{"title":"AccessToken","type":"object","properties":{"name":{"description":"The name of the caller.","type":"string"},"sha256":{"description":"SHA-256 of the token, 64 hex digits.","type":"string"},"groups":{"description":"The groups of the caller.","type":"array","items":{"type":"string"},"default":[]}},"additionalProperties":false,"required":["name","sha256"]},"default":[]},"tokens_file":{"description":"File with more tokens: one line `NAME SHA256 [GROUP,GROUP...]` each. A changed file is read again within 5 seconds.","type":"string","x-path":true},"jwt":{"description":"Issuers of JSON Web Tokens that callers send as `authorization: Bearer TOKEN`. Only asymmetric signatures are accepted.","type":"array","items":{"title":"JwtIssuer","type":"object","properties":{"issuer":{"description":"The required value of `iss`.","type":"string"},"audiences":{"description":"The accepted values of `aud`: one of them must occur.","type":"array","minItems":1,"items":{"type":"string"}},"jwks_uri":{"description":"Address of the issuer's keys. Left out with `jwks_file`: the address in its `/.well-known/openid-configuration`.","type":"string"},"jwks_file":{"description":"A file with the keys. A changed file is read again within 5 seconds.","type":"string","x-path":true},"name_claim":{"description":"The claim with the name of the caller.","type":"string","default":"sub"},"groups_claim":{"description":"The claim with the caller's groups: a list, or words in one text.","type":"string","default":"groups"},"clock_skew_s":{"description":"Seconds by which the clocks may differ.","type":["integer","string"],"x-value":"duration","default":60}},"additionalProperties":false,"required":["issuer","audiences"]},"default":[]},"htpasswd_file":{"description":"Names and passwords for `authorization: Basic`, as `htpasswd -B` writes them (bcrypt only). A changed file is read again within 5 seconds.","type":"string","x-path":true},"client_certificates":{"title":"CertificateIdentity","description":"Use the certificate that `listener.http.tls` requests as the caller's identity.","type":"object","properties":{"name":{"description":"The part of the certificate that is the name: the common name of its subject, or its first alternative name of this kind.","type":"string","enum":["common_name","dns","uri","email"],"default":"common_name"},"groups":{"description":"The part of its subject that holds the groups.","type":"string","enum":["none","organization","organizational_unit"],"default":"organizational_unit"}},"additionalProperties":false}},"additionalProperties":false,"default":{}},"access":{"description":"The rules of access. Each rule adds permissions; none removes any. Left out: every identified caller may use all caches and execution, and anonymous callers nothing.","type":"array","items":{"title":"AccessRule","type":"object","properties":{"may":{"description":"The permissions: read and write blobs and results, execute actions, be a worker, see and list the work of others.","type":"array","minItems":1,"items":{"type":"string","x-words":["read_cas","write_cas","read_ac","write_ac","execute","push","work","administer"]}},"instances":{"description":"The instances, as patterns: `*` stands for any text.","type":"array","items":{"type":"string"},"default":["*"]},"schedulers":{"description":"The schedulers for which it may `work`, as patterns.","type":"array","items":{"type":"string"},"default":["*"]},"anonymous":{"description":"Every caller, identified or anonymous. The four keys below select identified callers; each key that is given must match.","type":["boolean","string"],"x-value":"bool","default":false},"names":{"description":"Callers whose name matches one of these patterns.","type":"array","minItems":1,"items":{"type":"string"}},"groups":{"description":"Callers with a group that matches one of these patterns.","type":"array","minItems":1,"items":{"type":"string"}},"claims":{"description":"Callers whose JWT has these claims. Each is a pattern for its value, or for one of its values.","type":"object","additionalProperties":{"type":"string"}},"by":{"description":"Callers identified by one of these sources, because several can issue the same name.","type":"array","minItems":1,"items":{"type":"string","enum":["header","token","jwt","basic","certificate"]}}},"additionalProperties":false,"required":["may"]}},"request_limits":{"description":"Limits on the requests of callers. The first entry that matches a caller applies, and counts each name separately. Anonymous callers and callers with invalid credentials are counted by address. Requests above the limit are rejected with RESOURCE_EXHAUSTED, which says when to retry.","type":"array","items":{"title":"RequestLimit","type":"object","properties":{"requests_per_s":{"description":"Requests per second, on average. Each call is one, however much it transfers.","type":["number","string"],"x-value":"number","exclusiveMinimum":0},"burst":{"description":"Requests at once after a time without any.","type":["integer","string"],"x-value":"count","minimum":1,"default":100},"anonymous":{"description":"Every caller, identified or anonymous. The four keys below select identified callers; each key that is given must match.","type":["boolean","string"],"x-value":"bool","default":false},"names":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/names"},"groups":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/groups"},"claims":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/claims"},"by":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/by"}},"additionalProperties":false,"required":["requests_per_s"]},"default":[]},"callers_in_results":{"description":"Readers of a result's origin: the caller that requested it or stored it in the action cache, and the identity of the worker that ran it. They are the callers that may `administer` the instance, all callers that may read its results, or none; then the origin is not stored. It is `remexec.scheduler.v1.ResultOrigin` in the result's metadata.","type":"string","enum":["administrators","readers","nobody"],"default":"administrators"},"audit_log":{"title":"AuditLog","description":"Write an audit log: caller, request, time, and decision, one line of JSON per call. It leaves out health and reflection, which are open. It contains names of callers, never their credentials.","type":"object","properties":{"path":{"description":"The file. Its folder must exist. If the file is moved away, the server opens a new one within 5 seconds.","type":"string","x-path":true},"calls":{"description":"All calls, or only the rejected ones.","type":"string","enum":["all","refused"],"default":"all"},"max_bytes":{"description":"A file of this length becomes `path.1`, which becomes `path.2`, and so on.","type":["integer","string"],"x-value":"size","minimum":1,"default":104857600,"x-zero-is-default":true},"max_files":{"description":"Older files to keep.","type":["integer","string"],"x-value":"count","minimum":0,"default":5}},"additionalProperties":false,"required":["path"]}},"additionalProperties":false};
+const schema124 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/security.json","title":"Security","description":"Which callers may call, and what each may do, on every server of the process. Left out: every caller may do everything. docs/security.md explains it.","type":"object","properties":{"identity":{"title":"IdentitySources","description":"How callers are identified. The server checks credentials in this order: `identity_header`, the `authorization` header (a token of this server, then a JWT, or a name and password), a client certificate. The first one present decides. Callers with invalid credentials are rejected; callers without credentials are anonymous.","type":"object","properties":{"identity_header":{"title":"IdentityHeader","description":"Trust a proxy that has authenticated the caller.","type":"object","properties":{"name":{"description":"The header with the name of the caller, in lower case.","type":"string"},"groups_name":{"description":"The header with the caller's groups, separated by commas.","type":"string"},"trusted":{"description":"Addresses of the proxies, each `address` or `address/prefix`, or `unix` for those that connect by a unix socket. From other addresses the headers are ignored.","type":"array","minItems":1,"items":{"type":"string"}}},"additionalProperties":false,"required":["name","trusted"]},"tokens":{"description":"Tokens that callers send as `authorization: Bearer TOKEN`; `remexec token NAME` creates one.","type":"array","items":{"title":"AccessToken","type":"object","properties":{"name":{"description":"The name of the caller.","type":"string"},"sha256":{"description":"SHA-256 of the token, 64 hex digits.","type":"string"},"groups":{"description":"The groups of the caller.","type":"array","items":{"type":"string"},"default":[]}},"additionalProperties":false,"required":["name","sha256"]},"default":[]},"tokens_file":{"description":"File with more tokens: one line `NAME SHA256 [GROUP,GROUP...]` each. A changed file is read again within 5 seconds.","type":"string","x-path":true},"jwt":{"description":"Issuers of JSON Web Tokens that callers send as `authorization: Bearer TOKEN`. Only asymmetric signatures are accepted.","type":"array","items":{"title":"JwtIssuer","type":"object","properties":{"issuer":{"description":"The required value of `iss`.","type":"string"},"audiences":{"description":"The accepted values of `aud`: one of them must occur.","type":"array","minItems":1,"items":{"type":"string"}},"jwks_uri":{"description":"Address of the issuer's keys. Left out with `jwks_file`: the address in its `/.well-known/openid-configuration`.","type":"string"},"jwks_file":{"description":"A file with the keys. A changed file is read again within 5 seconds.","type":"string","x-path":true},"name_claim":{"description":"The claim with the name of the caller.","type":"string","default":"sub"},"groups_claim":{"description":"The claim with the caller's groups: a list, or words in one text.","type":"string","default":"groups"},"clock_skew_s":{"description":"Seconds by which the clocks may differ.","type":["integer","string"],"x-value":"duration","default":60}},"additionalProperties":false,"required":["issuer","audiences"]},"default":[]},"oidc":{"title":"OidcProvider","description":"An identity provider (OpenID Connect) that readers of the pages log in with, besides the other ways. A session then stands for who they are: it lasts for `session_s` of the pages, and the rules of access hold for it as for a JWT (`by: [\"jwt\"]`). Register the client there as a web application with the authorization code flow, and `ADDRESS/login/callback` as the address to come back to, where ADDRESS is `address` and `path` of `services.pages`.","type":"object","properties":{"issuer":{"description":"The address of the provider, as in its `/.well-known/openid-configuration`.","type":"string"},"client_id":{"description":"What the provider calls these pages.","type":"string","pattern":"^.+$","x-expected":"the id of the client at the provider"},"client_secret":{"description":"The secret of the client. Left out for a public client, which is protected by PKCE alone.","type":"string"},"label":{"description":"What the link to it says: `Log in with LABEL`.","type":"string","default":"your account"},"scopes":{"description":"What to ask for besides `openid`. The scope for groups differs between providers.","type":"array","items":{"type":"string"},"default":["profile","email"]},"name_claim":{"description":"The claim with the name of the reader.","type":"string","default":"sub"},"groups_claim":{"description":"The claim with the groups of the reader: a list, or words in one text. The provider is asked for its userinfo if the ID token lacks one of the two.","type":"string","default":"groups"},"clock_skew_s":{"description":"Seconds by which the clocks may differ.","type":["integer","string"],"x-value":"duration","default":60}},"additionalProperties":false,"required":["issuer","client_id"]},"htpasswd_file":{"description":"Names and passwords for `authorization: Basic`, as `htpasswd -B` writes them (bcrypt only). A changed file is read again within 5 seconds.","type":"string","x-path":true},"client_certificates":{"title":"CertificateIdentity","description":"Use the certificate that `listener.http.tls` requests as the caller's identity.","type":"object","properties":{"name":{"description":"The part of the certificate that is the name: the common name of its subject, or its first alternative name of this kind.","type":"string","enum":["common_name","dns","uri","email"],"default":"common_name"},"groups":{"description":"The part of its subject that holds the groups.","type":"string","enum":["none","organization","organizational_unit"],"default":"organizational_unit"}},"additionalProperties":false}},"additionalProperties":false,"default":{}},"access":{"description":"The rules of access. Each rule adds permissions; none removes any. Left out: every identified caller may use all caches and execution, and anonymous callers nothing.","type":"array","items":{"title":"AccessRule","type":"object","properties":{"may":{"description":"The permissions: read and write blobs and results, execute actions, be a worker, see and list the work of others.","type":"array","minItems":1,"items":{"type":"string","x-words":["read_cas","write_cas","read_ac","write_ac","execute","push","work","administer"]}},"instances":{"description":"The instances, as patterns: `*` stands for any text.","type":"array","items":{"type":"string"},"default":["*"]},"schedulers":{"description":"The schedulers for which it may `work`, as patterns.","type":"array","items":{"type":"string"},"default":["*"]},"anonymous":{"description":"Every caller, identified or anonymous. The four keys below select identified callers; each key that is given must match.","type":["boolean","string"],"x-value":"bool","default":false},"names":{"description":"Callers whose name matches one of these patterns.","type":"array","minItems":1,"items":{"type":"string"}},"groups":{"description":"Callers with a group that matches one of these patterns.","type":"array","minItems":1,"items":{"type":"string"}},"claims":{"description":"Callers whose JWT has these claims. Each is a pattern for its value, or for one of its values.","type":"object","additionalProperties":{"type":"string"}},"by":{"description":"Callers identified by one of these sources, because several can issue the same name.","type":"array","minItems":1,"items":{"type":"string","enum":["header","token","jwt","basic","certificate"]}}},"additionalProperties":false,"required":["may"]}},"request_limits":{"description":"Limits on the requests of callers. The first entry that matches a caller applies, and counts each name separately. Anonymous callers and callers with invalid credentials are counted by address. Requests above the limit are rejected with RESOURCE_EXHAUSTED, which says when to retry.","type":"array","items":{"title":"RequestLimit","type":"object","properties":{"requests_per_s":{"description":"Requests per second, on average. Each call is one, however much it transfers.","type":["number","string"],"x-value":"number","exclusiveMinimum":0},"burst":{"description":"Requests at once after a time without any.","type":["integer","string"],"x-value":"count","minimum":1,"default":100},"anonymous":{"description":"Every caller, identified or anonymous. The four keys below select identified callers; each key that is given must match.","type":["boolean","string"],"x-value":"bool","default":false},"names":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/names"},"groups":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/groups"},"claims":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/claims"},"by":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/by"}},"additionalProperties":false,"required":["requests_per_s"]},"default":[]},"callers_in_results":{"description":"Readers of a result's origin: the caller that requested it or stored it in the action cache, and the identity of the worker that ran it. They are the callers that may `administer` the instance, all callers that may read its results, or none; then the origin is not stored. It is `remexec.scheduler.v1.ResultOrigin` in the result's metadata.","type":"string","enum":["administrators","readers","nobody"],"default":"administrators"},"audit_log":{"title":"AuditLog","description":"Write an audit log: caller, request, time, and decision, one line of JSON per call. It leaves out health and reflection, which are open. It contains names of callers, never their credentials.","type":"object","properties":{"path":{"description":"The file. Its folder must exist. If the file is moved away, the server opens a new one within 5 seconds.","type":"string","x-path":true},"calls":{"description":"All calls, or only the rejected ones.","type":"string","enum":["all","refused"],"default":"all"},"max_bytes":{"description":"A file of this length becomes `path.1`, which becomes `path.2`, and so on.","type":["integer","string"],"x-value":"size","minimum":1,"default":104857600,"x-zero-is-default":true},"max_files":{"description":"Older files to keep.","type":["integer","string"],"x-value":"count","minimum":0,"default":5}},"additionalProperties":false,"required":["path"]}},"additionalProperties":false};
+const pattern10 = new RegExp("^.+$", "u");
 const schema125 = {"description":"Callers whose name matches one of these patterns.","type":"array","minItems":1,"items":{"type":"string"}};
 
 function validate285(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -15547,7 +15548,7 @@ if(data.identity !== undefined){
 let data0 = data.identity;
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
 for(const key1 in data0){
-if(!((((((key1 === "identity_header") || (key1 === "tokens")) || (key1 === "tokens_file")) || (key1 === "jwt")) || (key1 === "htpasswd_file")) || (key1 === "client_certificates"))){
+if(!(((((((key1 === "identity_header") || (key1 === "tokens")) || (key1 === "tokens_file")) || (key1 === "jwt")) || (key1 === "oidc")) || (key1 === "htpasswd_file")) || (key1 === "client_certificates"))){
 const err1 = {instancePath:instancePath+"/identity",schemaPath:"#/properties/identity/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema124.properties.identity,data:data0};
 if(vErrors === null){
 vErrors = [err1];
@@ -15992,10 +15993,11 @@ vErrors.push(err35);
 errors++;
 }
 }
-if(data0.htpasswd_file !== undefined){
-let data23 = data0.htpasswd_file;
-if(typeof data23 !== "string"){
-const err36 = {instancePath:instancePath+"/identity/htpasswd_file",schemaPath:"#/properties/identity/properties/htpasswd_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema124.properties.identity.properties.htpasswd_file.type,parentSchema:schema124.properties.identity.properties.htpasswd_file,data:data23};
+if(data0.oidc !== undefined){
+let data23 = data0.oidc;
+if(data23 && typeof data23 == "object" && !Array.isArray(data23)){
+if(data23.issuer === undefined){
+const err36 = {instancePath:instancePath+"/identity/oidc",schemaPath:"#/properties/identity/properties/oidc/required",keyword:"required",params:{missingProperty: "issuer"},message:"must have required property '"+"issuer"+"'",schema:schema124.properties.identity.properties.oidc.required,parentSchema:schema124.properties.identity.properties.oidc,data:data23};
 if(vErrors === null){
 vErrors = [err36];
 }
@@ -16004,13 +16006,8 @@ vErrors.push(err36);
 }
 errors++;
 }
-}
-if(data0.client_certificates !== undefined){
-let data24 = data0.client_certificates;
-if(data24 && typeof data24 == "object" && !Array.isArray(data24)){
-for(const key5 in data24){
-if(!((key5 === "name") || (key5 === "groups"))){
-const err37 = {instancePath:instancePath+"/identity/client_certificates",schemaPath:"#/properties/identity/properties/client_certificates/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key5},message:"must NOT have additional properties",schema:false,parentSchema:schema124.properties.identity.properties.client_certificates,data:data24};
+if(data23.client_id === undefined){
+const err37 = {instancePath:instancePath+"/identity/oidc",schemaPath:"#/properties/identity/properties/oidc/required",keyword:"required",params:{missingProperty: "client_id"},message:"must have required property '"+"client_id"+"'",schema:schema124.properties.identity.properties.oidc.required,parentSchema:schema124.properties.identity.properties.oidc,data:data23};
 if(vErrors === null){
 vErrors = [err37];
 }
@@ -16019,11 +16016,9 @@ vErrors.push(err37);
 }
 errors++;
 }
-}
-if(data24.name !== undefined){
-let data25 = data24.name;
-if(typeof data25 !== "string"){
-const err38 = {instancePath:instancePath+"/identity/client_certificates/name",schemaPath:"#/properties/identity/properties/client_certificates/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema124.properties.identity.properties.client_certificates.properties.name.type,parentSchema:schema124.properties.identity.properties.client_certificates.properties.name,data:data25};
+for(const key5 in data23){
+if(!((((((((key5 === "issuer") || (key5 === "client_id")) || (key5 === "client_secret")) || (key5 === "label")) || (key5 === "scopes")) || (key5 === "name_claim")) || (key5 === "groups_claim")) || (key5 === "clock_skew_s"))){
+const err38 = {instancePath:instancePath+"/identity/oidc",schemaPath:"#/properties/identity/properties/oidc/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key5},message:"must NOT have additional properties",schema:false,parentSchema:schema124.properties.identity.properties.oidc,data:data23};
 if(vErrors === null){
 vErrors = [err38];
 }
@@ -16032,8 +16027,11 @@ vErrors.push(err38);
 }
 errors++;
 }
-if(!((((data25 === "common_name") || (data25 === "dns")) || (data25 === "uri")) || (data25 === "email"))){
-const err39 = {instancePath:instancePath+"/identity/client_certificates/name",schemaPath:"#/properties/identity/properties/client_certificates/properties/name/enum",keyword:"enum",params:{allowedValues: schema124.properties.identity.properties.client_certificates.properties.name.enum},message:"must be equal to one of the allowed values",schema:schema124.properties.identity.properties.client_certificates.properties.name.enum,parentSchema:schema124.properties.identity.properties.client_certificates.properties.name,data:data25};
+}
+if(data23.issuer !== undefined){
+let data24 = data23.issuer;
+if(typeof data24 !== "string"){
+const err39 = {instancePath:instancePath+"/identity/oidc/issuer",schemaPath:"#/properties/identity/properties/oidc/properties/issuer/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema124.properties.identity.properties.oidc.properties.issuer.type,parentSchema:schema124.properties.identity.properties.oidc.properties.issuer,data:data24};
 if(vErrors === null){
 vErrors = [err39];
 }
@@ -16043,10 +16041,11 @@ vErrors.push(err39);
 errors++;
 }
 }
-if(data24.groups !== undefined){
-let data26 = data24.groups;
-if(typeof data26 !== "string"){
-const err40 = {instancePath:instancePath+"/identity/client_certificates/groups",schemaPath:"#/properties/identity/properties/client_certificates/properties/groups/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema124.properties.identity.properties.client_certificates.properties.groups.type,parentSchema:schema124.properties.identity.properties.client_certificates.properties.groups,data:data26};
+if(data23.client_id !== undefined){
+let data25 = data23.client_id;
+if(typeof data25 === "string"){
+if(!pattern10.test(data25)){
+const err40 = {instancePath:instancePath+"/identity/oidc/client_id",schemaPath:"#/properties/identity/properties/oidc/properties/client_id/pattern",keyword:"pattern",params:{pattern: "^.+$"},message:"must match pattern \""+"^.+$"+"\"",schema:"^.+$",parentSchema:schema124.properties.identity.properties.oidc.properties.client_id,data:data25};
 if(vErrors === null){
 vErrors = [err40];
 }
@@ -16055,8 +16054,9 @@ vErrors.push(err40);
 }
 errors++;
 }
-if(!(((data26 === "none") || (data26 === "organization")) || (data26 === "organizational_unit"))){
-const err41 = {instancePath:instancePath+"/identity/client_certificates/groups",schemaPath:"#/properties/identity/properties/client_certificates/properties/groups/enum",keyword:"enum",params:{allowedValues: schema124.properties.identity.properties.client_certificates.properties.groups.enum},message:"must be equal to one of the allowed values",schema:schema124.properties.identity.properties.client_certificates.properties.groups.enum,parentSchema:schema124.properties.identity.properties.client_certificates.properties.groups,data:data26};
+}
+else {
+const err41 = {instancePath:instancePath+"/identity/oidc/client_id",schemaPath:"#/properties/identity/properties/oidc/properties/client_id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema124.properties.identity.properties.oidc.properties.client_id.type,parentSchema:schema124.properties.identity.properties.oidc.properties.client_id,data:data25};
 if(vErrors === null){
 vErrors = [err41];
 }
@@ -16066,9 +16066,10 @@ vErrors.push(err41);
 errors++;
 }
 }
-}
-else {
-const err42 = {instancePath:instancePath+"/identity/client_certificates",schemaPath:"#/properties/identity/properties/client_certificates/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema124.properties.identity.properties.client_certificates.type,parentSchema:schema124.properties.identity.properties.client_certificates,data:data24};
+if(data23.client_secret !== undefined){
+let data26 = data23.client_secret;
+if(typeof data26 !== "string"){
+const err42 = {instancePath:instancePath+"/identity/oidc/client_secret",schemaPath:"#/properties/identity/properties/oidc/properties/client_secret/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema124.properties.identity.properties.oidc.properties.client_secret.type,parentSchema:schema124.properties.identity.properties.oidc.properties.client_secret,data:data26};
 if(vErrors === null){
 vErrors = [err42];
 }
@@ -16078,9 +16079,10 @@ vErrors.push(err42);
 errors++;
 }
 }
-}
-else {
-const err43 = {instancePath:instancePath+"/identity",schemaPath:"#/properties/identity/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema124.properties.identity.type,parentSchema:schema124.properties.identity,data:data0};
+if(data23.label !== undefined){
+let data27 = data23.label;
+if(typeof data27 !== "string"){
+const err43 = {instancePath:instancePath+"/identity/oidc/label",schemaPath:"#/properties/identity/properties/oidc/properties/label/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema124.properties.identity.properties.oidc.properties.label.type,parentSchema:schema124.properties.identity.properties.oidc.properties.label,data:data27};
 if(vErrors === null){
 vErrors = [err43];
 }
@@ -16090,15 +16092,14 @@ vErrors.push(err43);
 errors++;
 }
 }
-if(data.access !== undefined){
-let data27 = data.access;
-if(Array.isArray(data27)){
-const len5 = data27.length;
+if(data23.scopes !== undefined){
+let data28 = data23.scopes;
+if(Array.isArray(data28)){
+const len5 = data28.length;
 for(let i5=0; i5<len5; i5++){
-let data28 = data27[i5];
-if(data28 && typeof data28 == "object" && !Array.isArray(data28)){
-if(data28.may === undefined){
-const err44 = {instancePath:instancePath+"/access/" + i5,schemaPath:"#/properties/access/items/required",keyword:"required",params:{missingProperty: "may"},message:"must have required property '"+"may"+"'",schema:schema124.properties.access.items.required,parentSchema:schema124.properties.access.items,data:data28};
+let data29 = data28[i5];
+if(typeof data29 !== "string"){
+const err44 = {instancePath:instancePath+"/identity/oidc/scopes/" + i5,schemaPath:"#/properties/identity/properties/oidc/properties/scopes/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema124.properties.identity.properties.oidc.properties.scopes.items.type,parentSchema:schema124.properties.identity.properties.oidc.properties.scopes.items,data:data29};
 if(vErrors === null){
 vErrors = [err44];
 }
@@ -16107,9 +16108,10 @@ vErrors.push(err44);
 }
 errors++;
 }
-for(const key6 in data28){
-if(!((((((((key6 === "may") || (key6 === "instances")) || (key6 === "schedulers")) || (key6 === "anonymous")) || (key6 === "names")) || (key6 === "groups")) || (key6 === "claims")) || (key6 === "by"))){
-const err45 = {instancePath:instancePath+"/access/" + i5,schemaPath:"#/properties/access/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key6},message:"must NOT have additional properties",schema:false,parentSchema:schema124.properties.access.items,data:data28};
+}
+}
+else {
+const err45 = {instancePath:instancePath+"/identity/oidc/scopes",schemaPath:"#/properties/identity/properties/oidc/properties/scopes/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema124.properties.identity.properties.oidc.properties.scopes.type,parentSchema:schema124.properties.identity.properties.oidc.properties.scopes,data:data28};
 if(vErrors === null){
 vErrors = [err45];
 }
@@ -16119,11 +16121,10 @@ vErrors.push(err45);
 errors++;
 }
 }
-if(data28.may !== undefined){
-let data29 = data28.may;
-if(Array.isArray(data29)){
-if(data29.length < 1){
-const err46 = {instancePath:instancePath+"/access/" + i5+"/may",schemaPath:"#/properties/access/items/properties/may/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema124.properties.access.items.properties.may,data:data29};
+if(data23.name_claim !== undefined){
+let data30 = data23.name_claim;
+if(typeof data30 !== "string"){
+const err46 = {instancePath:instancePath+"/identity/oidc/name_claim",schemaPath:"#/properties/identity/properties/oidc/properties/name_claim/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema124.properties.identity.properties.oidc.properties.name_claim.type,parentSchema:schema124.properties.identity.properties.oidc.properties.name_claim,data:data30};
 if(vErrors === null){
 vErrors = [err46];
 }
@@ -16132,11 +16133,11 @@ vErrors.push(err46);
 }
 errors++;
 }
-const len6 = data29.length;
-for(let i6=0; i6<len6; i6++){
-let data30 = data29[i6];
-if(typeof data30 !== "string"){
-const err47 = {instancePath:instancePath+"/access/" + i5+"/may/" + i6,schemaPath:"#/properties/access/items/properties/may/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema124.properties.access.items.properties.may.items.type,parentSchema:schema124.properties.access.items.properties.may.items,data:data30};
+}
+if(data23.groups_claim !== undefined){
+let data31 = data23.groups_claim;
+if(typeof data31 !== "string"){
+const err47 = {instancePath:instancePath+"/identity/oidc/groups_claim",schemaPath:"#/properties/identity/properties/oidc/properties/groups_claim/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema124.properties.identity.properties.oidc.properties.groups_claim.type,parentSchema:schema124.properties.identity.properties.oidc.properties.groups_claim,data:data31};
 if(vErrors === null){
 vErrors = [err47];
 }
@@ -16145,9 +16146,11 @@ vErrors.push(err47);
 }
 errors++;
 }
-const reason1 = checkWord.call(this, schema124.properties.access.items.properties.may.items["x-words"], data30, schema124.properties.access.items.properties.may.items, instancePath+"/access/" + i5+"/may/" + i6);
-if(reason1 !== undefined){
-const err48 = {instancePath:instancePath+"/access/" + i5+"/may/" + i6,schemaPath:"#/properties/access/items/properties/may/items/x-words",keyword:"x-words",params:{},message:reason1,schema:schema124.properties.access.items.properties.may.items["x-words"],parentSchema:schema124.properties.access.items.properties.may.items,data:data30};
+}
+if(data23.clock_skew_s !== undefined){
+let data32 = data23.clock_skew_s;
+if((!(((typeof data32 == "number") && (!(data32 % 1) && !isNaN(data32))) && (isFinite(data32)))) && (typeof data32 !== "string")){
+const err48 = {instancePath:instancePath+"/identity/oidc/clock_skew_s",schemaPath:"#/properties/identity/properties/oidc/properties/clock_skew_s/type",keyword:"type",params:{type: schema124.properties.identity.properties.oidc.properties.clock_skew_s.type},message:"must be integer,string",schema:schema124.properties.identity.properties.oidc.properties.clock_skew_s.type,parentSchema:schema124.properties.identity.properties.oidc.properties.clock_skew_s,data:data32};
 if(vErrors === null){
 vErrors = [err48];
 }
@@ -16156,10 +16159,9 @@ vErrors.push(err48);
 }
 errors++;
 }
-}
-}
-else {
-const err49 = {instancePath:instancePath+"/access/" + i5+"/may",schemaPath:"#/properties/access/items/properties/may/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema124.properties.access.items.properties.may.type,parentSchema:schema124.properties.access.items.properties.may,data:data29};
+const reason1 = checkScalar.call(this, "duration", data32, schema124.properties.identity.properties.oidc.properties.clock_skew_s, instancePath+"/identity/oidc/clock_skew_s");
+if(reason1 !== undefined){
+const err49 = {instancePath:instancePath+"/identity/oidc/clock_skew_s",schemaPath:"#/properties/identity/properties/oidc/properties/clock_skew_s/x-value",keyword:"x-value",params:{},message:reason1,schema:"duration",parentSchema:schema124.properties.identity.properties.oidc.properties.clock_skew_s,data:data32};
 if(vErrors === null){
 vErrors = [err49];
 }
@@ -16169,14 +16171,9 @@ vErrors.push(err49);
 errors++;
 }
 }
-if(data28.instances !== undefined){
-let data31 = data28.instances;
-if(Array.isArray(data31)){
-const len7 = data31.length;
-for(let i7=0; i7<len7; i7++){
-let data32 = data31[i7];
-if(typeof data32 !== "string"){
-const err50 = {instancePath:instancePath+"/access/" + i5+"/instances/" + i7,schemaPath:"#/properties/access/items/properties/instances/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema124.properties.access.items.properties.instances.items.type,parentSchema:schema124.properties.access.items.properties.instances.items,data:data32};
+}
+else {
+const err50 = {instancePath:instancePath+"/identity/oidc",schemaPath:"#/properties/identity/properties/oidc/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema124.properties.identity.properties.oidc.type,parentSchema:schema124.properties.identity.properties.oidc,data:data23};
 if(vErrors === null){
 vErrors = [err50];
 }
@@ -16186,9 +16183,10 @@ vErrors.push(err50);
 errors++;
 }
 }
-}
-else {
-const err51 = {instancePath:instancePath+"/access/" + i5+"/instances",schemaPath:"#/properties/access/items/properties/instances/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema124.properties.access.items.properties.instances.type,parentSchema:schema124.properties.access.items.properties.instances,data:data31};
+if(data0.htpasswd_file !== undefined){
+let data33 = data0.htpasswd_file;
+if(typeof data33 !== "string"){
+const err51 = {instancePath:instancePath+"/identity/htpasswd_file",schemaPath:"#/properties/identity/properties/htpasswd_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema124.properties.identity.properties.htpasswd_file.type,parentSchema:schema124.properties.identity.properties.htpasswd_file,data:data33};
 if(vErrors === null){
 vErrors = [err51];
 }
@@ -16198,14 +16196,12 @@ vErrors.push(err51);
 errors++;
 }
 }
-if(data28.schedulers !== undefined){
-let data33 = data28.schedulers;
-if(Array.isArray(data33)){
-const len8 = data33.length;
-for(let i8=0; i8<len8; i8++){
-let data34 = data33[i8];
-if(typeof data34 !== "string"){
-const err52 = {instancePath:instancePath+"/access/" + i5+"/schedulers/" + i8,schemaPath:"#/properties/access/items/properties/schedulers/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema124.properties.access.items.properties.schedulers.items.type,parentSchema:schema124.properties.access.items.properties.schedulers.items,data:data34};
+if(data0.client_certificates !== undefined){
+let data34 = data0.client_certificates;
+if(data34 && typeof data34 == "object" && !Array.isArray(data34)){
+for(const key6 in data34){
+if(!((key6 === "name") || (key6 === "groups"))){
+const err52 = {instancePath:instancePath+"/identity/client_certificates",schemaPath:"#/properties/identity/properties/client_certificates/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key6},message:"must NOT have additional properties",schema:false,parentSchema:schema124.properties.identity.properties.client_certificates,data:data34};
 if(vErrors === null){
 vErrors = [err52];
 }
@@ -16215,9 +16211,10 @@ vErrors.push(err52);
 errors++;
 }
 }
-}
-else {
-const err53 = {instancePath:instancePath+"/access/" + i5+"/schedulers",schemaPath:"#/properties/access/items/properties/schedulers/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema124.properties.access.items.properties.schedulers.type,parentSchema:schema124.properties.access.items.properties.schedulers,data:data33};
+if(data34.name !== undefined){
+let data35 = data34.name;
+if(typeof data35 !== "string"){
+const err53 = {instancePath:instancePath+"/identity/client_certificates/name",schemaPath:"#/properties/identity/properties/client_certificates/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema124.properties.identity.properties.client_certificates.properties.name.type,parentSchema:schema124.properties.identity.properties.client_certificates.properties.name,data:data35};
 if(vErrors === null){
 vErrors = [err53];
 }
@@ -16226,11 +16223,8 @@ vErrors.push(err53);
 }
 errors++;
 }
-}
-if(data28.anonymous !== undefined){
-let data35 = data28.anonymous;
-if((typeof data35 !== "boolean") && (typeof data35 !== "string")){
-const err54 = {instancePath:instancePath+"/access/" + i5+"/anonymous",schemaPath:"#/properties/access/items/properties/anonymous/type",keyword:"type",params:{type: schema124.properties.access.items.properties.anonymous.type},message:"must be boolean,string",schema:schema124.properties.access.items.properties.anonymous.type,parentSchema:schema124.properties.access.items.properties.anonymous,data:data35};
+if(!((((data35 === "common_name") || (data35 === "dns")) || (data35 === "uri")) || (data35 === "email"))){
+const err54 = {instancePath:instancePath+"/identity/client_certificates/name",schemaPath:"#/properties/identity/properties/client_certificates/properties/name/enum",keyword:"enum",params:{allowedValues: schema124.properties.identity.properties.client_certificates.properties.name.enum},message:"must be equal to one of the allowed values",schema:schema124.properties.identity.properties.client_certificates.properties.name.enum,parentSchema:schema124.properties.identity.properties.client_certificates.properties.name,data:data35};
 if(vErrors === null){
 vErrors = [err54];
 }
@@ -16239,9 +16233,11 @@ vErrors.push(err54);
 }
 errors++;
 }
-const reason2 = checkScalar.call(this, "bool", data35, schema124.properties.access.items.properties.anonymous, instancePath+"/access/" + i5+"/anonymous");
-if(reason2 !== undefined){
-const err55 = {instancePath:instancePath+"/access/" + i5+"/anonymous",schemaPath:"#/properties/access/items/properties/anonymous/x-value",keyword:"x-value",params:{},message:reason2,schema:"bool",parentSchema:schema124.properties.access.items.properties.anonymous,data:data35};
+}
+if(data34.groups !== undefined){
+let data36 = data34.groups;
+if(typeof data36 !== "string"){
+const err55 = {instancePath:instancePath+"/identity/client_certificates/groups",schemaPath:"#/properties/identity/properties/client_certificates/properties/groups/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema124.properties.identity.properties.client_certificates.properties.groups.type,parentSchema:schema124.properties.identity.properties.client_certificates.properties.groups,data:data36};
 if(vErrors === null){
 vErrors = [err55];
 }
@@ -16250,12 +16246,8 @@ vErrors.push(err55);
 }
 errors++;
 }
-}
-if(data28.names !== undefined){
-let data36 = data28.names;
-if(Array.isArray(data36)){
-if(data36.length < 1){
-const err56 = {instancePath:instancePath+"/access/" + i5+"/names",schemaPath:"#/properties/access/items/properties/names/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema124.properties.access.items.properties.names,data:data36};
+if(!(((data36 === "none") || (data36 === "organization")) || (data36 === "organizational_unit"))){
+const err56 = {instancePath:instancePath+"/identity/client_certificates/groups",schemaPath:"#/properties/identity/properties/client_certificates/properties/groups/enum",keyword:"enum",params:{allowedValues: schema124.properties.identity.properties.client_certificates.properties.groups.enum},message:"must be equal to one of the allowed values",schema:schema124.properties.identity.properties.client_certificates.properties.groups.enum,parentSchema:schema124.properties.identity.properties.client_certificates.properties.groups,data:data36};
 if(vErrors === null){
 vErrors = [err56];
 }
@@ -16264,11 +16256,10 @@ vErrors.push(err56);
 }
 errors++;
 }
-const len9 = data36.length;
-for(let i9=0; i9<len9; i9++){
-let data37 = data36[i9];
-if(typeof data37 !== "string"){
-const err57 = {instancePath:instancePath+"/access/" + i5+"/names/" + i9,schemaPath:"#/properties/access/items/properties/names/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema124.properties.access.items.properties.names.items.type,parentSchema:schema124.properties.access.items.properties.names.items,data:data37};
+}
+}
+else {
+const err57 = {instancePath:instancePath+"/identity/client_certificates",schemaPath:"#/properties/identity/properties/client_certificates/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema124.properties.identity.properties.client_certificates.type,parentSchema:schema124.properties.identity.properties.client_certificates,data:data34};
 if(vErrors === null){
 vErrors = [err57];
 }
@@ -16280,7 +16271,7 @@ errors++;
 }
 }
 else {
-const err58 = {instancePath:instancePath+"/access/" + i5+"/names",schemaPath:"#/properties/access/items/properties/names/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema124.properties.access.items.properties.names.type,parentSchema:schema124.properties.access.items.properties.names,data:data36};
+const err58 = {instancePath:instancePath+"/identity",schemaPath:"#/properties/identity/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema124.properties.identity.type,parentSchema:schema124.properties.identity,data:data0};
 if(vErrors === null){
 vErrors = [err58];
 }
@@ -16290,11 +16281,15 @@ vErrors.push(err58);
 errors++;
 }
 }
-if(data28.groups !== undefined){
-let data38 = data28.groups;
-if(Array.isArray(data38)){
-if(data38.length < 1){
-const err59 = {instancePath:instancePath+"/access/" + i5+"/groups",schemaPath:"#/properties/access/items/properties/groups/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema124.properties.access.items.properties.groups,data:data38};
+if(data.access !== undefined){
+let data37 = data.access;
+if(Array.isArray(data37)){
+const len6 = data37.length;
+for(let i6=0; i6<len6; i6++){
+let data38 = data37[i6];
+if(data38 && typeof data38 == "object" && !Array.isArray(data38)){
+if(data38.may === undefined){
+const err59 = {instancePath:instancePath+"/access/" + i6,schemaPath:"#/properties/access/items/required",keyword:"required",params:{missingProperty: "may"},message:"must have required property '"+"may"+"'",schema:schema124.properties.access.items.required,parentSchema:schema124.properties.access.items,data:data38};
 if(vErrors === null){
 vErrors = [err59];
 }
@@ -16303,11 +16298,9 @@ vErrors.push(err59);
 }
 errors++;
 }
-const len10 = data38.length;
-for(let i10=0; i10<len10; i10++){
-let data39 = data38[i10];
-if(typeof data39 !== "string"){
-const err60 = {instancePath:instancePath+"/access/" + i5+"/groups/" + i10,schemaPath:"#/properties/access/items/properties/groups/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema124.properties.access.items.properties.groups.items.type,parentSchema:schema124.properties.access.items.properties.groups.items,data:data39};
+for(const key7 in data38){
+if(!((((((((key7 === "may") || (key7 === "instances")) || (key7 === "schedulers")) || (key7 === "anonymous")) || (key7 === "names")) || (key7 === "groups")) || (key7 === "claims")) || (key7 === "by"))){
+const err60 = {instancePath:instancePath+"/access/" + i6,schemaPath:"#/properties/access/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key7},message:"must NOT have additional properties",schema:false,parentSchema:schema124.properties.access.items,data:data38};
 if(vErrors === null){
 vErrors = [err60];
 }
@@ -16317,9 +16310,11 @@ vErrors.push(err60);
 errors++;
 }
 }
-}
-else {
-const err61 = {instancePath:instancePath+"/access/" + i5+"/groups",schemaPath:"#/properties/access/items/properties/groups/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema124.properties.access.items.properties.groups.type,parentSchema:schema124.properties.access.items.properties.groups,data:data38};
+if(data38.may !== undefined){
+let data39 = data38.may;
+if(Array.isArray(data39)){
+if(data39.length < 1){
+const err61 = {instancePath:instancePath+"/access/" + i6+"/may",schemaPath:"#/properties/access/items/properties/may/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema124.properties.access.items.properties.may,data:data39};
 if(vErrors === null){
 vErrors = [err61];
 }
@@ -16328,14 +16323,11 @@ vErrors.push(err61);
 }
 errors++;
 }
-}
-if(data28.claims !== undefined){
-let data40 = data28.claims;
-if(data40 && typeof data40 == "object" && !Array.isArray(data40)){
-for(const key7 in data40){
-let data41 = data40[key7];
-if(typeof data41 !== "string"){
-const err62 = {instancePath:instancePath+"/access/" + i5+"/claims/" + key7.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/access/items/properties/claims/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema124.properties.access.items.properties.claims.additionalProperties.type,parentSchema:schema124.properties.access.items.properties.claims.additionalProperties,data:data41};
+const len7 = data39.length;
+for(let i7=0; i7<len7; i7++){
+let data40 = data39[i7];
+if(typeof data40 !== "string"){
+const err62 = {instancePath:instancePath+"/access/" + i6+"/may/" + i7,schemaPath:"#/properties/access/items/properties/may/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema124.properties.access.items.properties.may.items.type,parentSchema:schema124.properties.access.items.properties.may.items,data:data40};
 if(vErrors === null){
 vErrors = [err62];
 }
@@ -16344,10 +16336,9 @@ vErrors.push(err62);
 }
 errors++;
 }
-}
-}
-else {
-const err63 = {instancePath:instancePath+"/access/" + i5+"/claims",schemaPath:"#/properties/access/items/properties/claims/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema124.properties.access.items.properties.claims.type,parentSchema:schema124.properties.access.items.properties.claims,data:data40};
+const reason2 = checkWord.call(this, schema124.properties.access.items.properties.may.items["x-words"], data40, schema124.properties.access.items.properties.may.items, instancePath+"/access/" + i6+"/may/" + i7);
+if(reason2 !== undefined){
+const err63 = {instancePath:instancePath+"/access/" + i6+"/may/" + i7,schemaPath:"#/properties/access/items/properties/may/items/x-words",keyword:"x-words",params:{},message:reason2,schema:schema124.properties.access.items.properties.may.items["x-words"],parentSchema:schema124.properties.access.items.properties.may.items,data:data40};
 if(vErrors === null){
 vErrors = [err63];
 }
@@ -16357,11 +16348,9 @@ vErrors.push(err63);
 errors++;
 }
 }
-if(data28.by !== undefined){
-let data42 = data28.by;
-if(Array.isArray(data42)){
-if(data42.length < 1){
-const err64 = {instancePath:instancePath+"/access/" + i5+"/by",schemaPath:"#/properties/access/items/properties/by/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema124.properties.access.items.properties.by,data:data42};
+}
+else {
+const err64 = {instancePath:instancePath+"/access/" + i6+"/may",schemaPath:"#/properties/access/items/properties/may/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema124.properties.access.items.properties.may.type,parentSchema:schema124.properties.access.items.properties.may,data:data39};
 if(vErrors === null){
 vErrors = [err64];
 }
@@ -16370,11 +16359,15 @@ vErrors.push(err64);
 }
 errors++;
 }
-const len11 = data42.length;
-for(let i11=0; i11<len11; i11++){
-let data43 = data42[i11];
-if(typeof data43 !== "string"){
-const err65 = {instancePath:instancePath+"/access/" + i5+"/by/" + i11,schemaPath:"#/properties/access/items/properties/by/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema124.properties.access.items.properties.by.items.type,parentSchema:schema124.properties.access.items.properties.by.items,data:data43};
+}
+if(data38.instances !== undefined){
+let data41 = data38.instances;
+if(Array.isArray(data41)){
+const len8 = data41.length;
+for(let i8=0; i8<len8; i8++){
+let data42 = data41[i8];
+if(typeof data42 !== "string"){
+const err65 = {instancePath:instancePath+"/access/" + i6+"/instances/" + i8,schemaPath:"#/properties/access/items/properties/instances/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema124.properties.access.items.properties.instances.items.type,parentSchema:schema124.properties.access.items.properties.instances.items,data:data42};
 if(vErrors === null){
 vErrors = [err65];
 }
@@ -16383,8 +16376,10 @@ vErrors.push(err65);
 }
 errors++;
 }
-if(!(((((data43 === "header") || (data43 === "token")) || (data43 === "jwt")) || (data43 === "basic")) || (data43 === "certificate"))){
-const err66 = {instancePath:instancePath+"/access/" + i5+"/by/" + i11,schemaPath:"#/properties/access/items/properties/by/items/enum",keyword:"enum",params:{allowedValues: schema124.properties.access.items.properties.by.items.enum},message:"must be equal to one of the allowed values",schema:schema124.properties.access.items.properties.by.items.enum,parentSchema:schema124.properties.access.items.properties.by.items,data:data43};
+}
+}
+else {
+const err66 = {instancePath:instancePath+"/access/" + i6+"/instances",schemaPath:"#/properties/access/items/properties/instances/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema124.properties.access.items.properties.instances.type,parentSchema:schema124.properties.access.items.properties.instances,data:data41};
 if(vErrors === null){
 vErrors = [err66];
 }
@@ -16394,9 +16389,14 @@ vErrors.push(err66);
 errors++;
 }
 }
-}
-else {
-const err67 = {instancePath:instancePath+"/access/" + i5+"/by",schemaPath:"#/properties/access/items/properties/by/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema124.properties.access.items.properties.by.type,parentSchema:schema124.properties.access.items.properties.by,data:data42};
+if(data38.schedulers !== undefined){
+let data43 = data38.schedulers;
+if(Array.isArray(data43)){
+const len9 = data43.length;
+for(let i9=0; i9<len9; i9++){
+let data44 = data43[i9];
+if(typeof data44 !== "string"){
+const err67 = {instancePath:instancePath+"/access/" + i6+"/schedulers/" + i9,schemaPath:"#/properties/access/items/properties/schedulers/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema124.properties.access.items.properties.schedulers.items.type,parentSchema:schema124.properties.access.items.properties.schedulers.items,data:data44};
 if(vErrors === null){
 vErrors = [err67];
 }
@@ -16408,7 +16408,7 @@ errors++;
 }
 }
 else {
-const err68 = {instancePath:instancePath+"/access/" + i5,schemaPath:"#/properties/access/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema124.properties.access.items.type,parentSchema:schema124.properties.access.items,data:data28};
+const err68 = {instancePath:instancePath+"/access/" + i6+"/schedulers",schemaPath:"#/properties/access/items/properties/schedulers/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema124.properties.access.items.properties.schedulers.type,parentSchema:schema124.properties.access.items.properties.schedulers,data:data43};
 if(vErrors === null){
 vErrors = [err68];
 }
@@ -16418,9 +16418,10 @@ vErrors.push(err68);
 errors++;
 }
 }
-}
-else {
-const err69 = {instancePath:instancePath+"/access",schemaPath:"#/properties/access/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema124.properties.access.type,parentSchema:schema124.properties.access,data:data27};
+if(data38.anonymous !== undefined){
+let data45 = data38.anonymous;
+if((typeof data45 !== "boolean") && (typeof data45 !== "string")){
+const err69 = {instancePath:instancePath+"/access/" + i6+"/anonymous",schemaPath:"#/properties/access/items/properties/anonymous/type",keyword:"type",params:{type: schema124.properties.access.items.properties.anonymous.type},message:"must be boolean,string",schema:schema124.properties.access.items.properties.anonymous.type,parentSchema:schema124.properties.access.items.properties.anonymous,data:data45};
 if(vErrors === null){
 vErrors = [err69];
 }
@@ -16429,16 +16430,9 @@ vErrors.push(err69);
 }
 errors++;
 }
-}
-if(data.request_limits !== undefined){
-let data44 = data.request_limits;
-if(Array.isArray(data44)){
-const len12 = data44.length;
-for(let i12=0; i12<len12; i12++){
-let data45 = data44[i12];
-if(data45 && typeof data45 == "object" && !Array.isArray(data45)){
-if(data45.requests_per_s === undefined){
-const err70 = {instancePath:instancePath+"/request_limits/" + i12,schemaPath:"#/properties/request_limits/items/required",keyword:"required",params:{missingProperty: "requests_per_s"},message:"must have required property '"+"requests_per_s"+"'",schema:schema124.properties.request_limits.items.required,parentSchema:schema124.properties.request_limits.items,data:data45};
+const reason3 = checkScalar.call(this, "bool", data45, schema124.properties.access.items.properties.anonymous, instancePath+"/access/" + i6+"/anonymous");
+if(reason3 !== undefined){
+const err70 = {instancePath:instancePath+"/access/" + i6+"/anonymous",schemaPath:"#/properties/access/items/properties/anonymous/x-value",keyword:"x-value",params:{},message:reason3,schema:"bool",parentSchema:schema124.properties.access.items.properties.anonymous,data:data45};
 if(vErrors === null){
 vErrors = [err70];
 }
@@ -16447,9 +16441,12 @@ vErrors.push(err70);
 }
 errors++;
 }
-for(const key8 in data45){
-if(!(((((((key8 === "requests_per_s") || (key8 === "burst")) || (key8 === "anonymous")) || (key8 === "names")) || (key8 === "groups")) || (key8 === "claims")) || (key8 === "by"))){
-const err71 = {instancePath:instancePath+"/request_limits/" + i12,schemaPath:"#/properties/request_limits/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key8},message:"must NOT have additional properties",schema:false,parentSchema:schema124.properties.request_limits.items,data:data45};
+}
+if(data38.names !== undefined){
+let data46 = data38.names;
+if(Array.isArray(data46)){
+if(data46.length < 1){
+const err71 = {instancePath:instancePath+"/access/" + i6+"/names",schemaPath:"#/properties/access/items/properties/names/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema124.properties.access.items.properties.names,data:data46};
 if(vErrors === null){
 vErrors = [err71];
 }
@@ -16458,11 +16455,11 @@ vErrors.push(err71);
 }
 errors++;
 }
-}
-if(data45.requests_per_s !== undefined){
-let data46 = data45.requests_per_s;
-if((!((typeof data46 == "number") && (isFinite(data46)))) && (typeof data46 !== "string")){
-const err72 = {instancePath:instancePath+"/request_limits/" + i12+"/requests_per_s",schemaPath:"#/properties/request_limits/items/properties/requests_per_s/type",keyword:"type",params:{type: schema124.properties.request_limits.items.properties.requests_per_s.type},message:"must be number,string",schema:schema124.properties.request_limits.items.properties.requests_per_s.type,parentSchema:schema124.properties.request_limits.items.properties.requests_per_s,data:data46};
+const len10 = data46.length;
+for(let i10=0; i10<len10; i10++){
+let data47 = data46[i10];
+if(typeof data47 !== "string"){
+const err72 = {instancePath:instancePath+"/access/" + i6+"/names/" + i10,schemaPath:"#/properties/access/items/properties/names/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema124.properties.access.items.properties.names.items.type,parentSchema:schema124.properties.access.items.properties.names.items,data:data47};
 if(vErrors === null){
 vErrors = [err72];
 }
@@ -16471,9 +16468,10 @@ vErrors.push(err72);
 }
 errors++;
 }
-const reason3 = checkScalar.call(this, "number", data46, schema124.properties.request_limits.items.properties.requests_per_s, instancePath+"/request_limits/" + i12+"/requests_per_s");
-if(reason3 !== undefined){
-const err73 = {instancePath:instancePath+"/request_limits/" + i12+"/requests_per_s",schemaPath:"#/properties/request_limits/items/properties/requests_per_s/x-value",keyword:"x-value",params:{},message:reason3,schema:"number",parentSchema:schema124.properties.request_limits.items.properties.requests_per_s,data:data46};
+}
+}
+else {
+const err73 = {instancePath:instancePath+"/access/" + i6+"/names",schemaPath:"#/properties/access/items/properties/names/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema124.properties.access.items.properties.names.type,parentSchema:schema124.properties.access.items.properties.names,data:data46};
 if(vErrors === null){
 vErrors = [err73];
 }
@@ -16482,9 +16480,12 @@ vErrors.push(err73);
 }
 errors++;
 }
-if((typeof data46 == "number") && (isFinite(data46))){
-if(data46 <= 0 || isNaN(data46)){
-const err74 = {instancePath:instancePath+"/request_limits/" + i12+"/requests_per_s",schemaPath:"#/properties/request_limits/items/properties/requests_per_s/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0",schema:0,parentSchema:schema124.properties.request_limits.items.properties.requests_per_s,data:data46};
+}
+if(data38.groups !== undefined){
+let data48 = data38.groups;
+if(Array.isArray(data48)){
+if(data48.length < 1){
+const err74 = {instancePath:instancePath+"/access/" + i6+"/groups",schemaPath:"#/properties/access/items/properties/groups/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema124.properties.access.items.properties.groups,data:data48};
 if(vErrors === null){
 vErrors = [err74];
 }
@@ -16493,12 +16494,11 @@ vErrors.push(err74);
 }
 errors++;
 }
-}
-}
-if(data45.burst !== undefined){
-let data47 = data45.burst;
-if((!(((typeof data47 == "number") && (!(data47 % 1) && !isNaN(data47))) && (isFinite(data47)))) && (typeof data47 !== "string")){
-const err75 = {instancePath:instancePath+"/request_limits/" + i12+"/burst",schemaPath:"#/properties/request_limits/items/properties/burst/type",keyword:"type",params:{type: schema124.properties.request_limits.items.properties.burst.type},message:"must be integer,string",schema:schema124.properties.request_limits.items.properties.burst.type,parentSchema:schema124.properties.request_limits.items.properties.burst,data:data47};
+const len11 = data48.length;
+for(let i11=0; i11<len11; i11++){
+let data49 = data48[i11];
+if(typeof data49 !== "string"){
+const err75 = {instancePath:instancePath+"/access/" + i6+"/groups/" + i11,schemaPath:"#/properties/access/items/properties/groups/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema124.properties.access.items.properties.groups.items.type,parentSchema:schema124.properties.access.items.properties.groups.items,data:data49};
 if(vErrors === null){
 vErrors = [err75];
 }
@@ -16507,9 +16507,10 @@ vErrors.push(err75);
 }
 errors++;
 }
-const reason4 = checkScalar.call(this, "count", data47, schema124.properties.request_limits.items.properties.burst, instancePath+"/request_limits/" + i12+"/burst");
-if(reason4 !== undefined){
-const err76 = {instancePath:instancePath+"/request_limits/" + i12+"/burst",schemaPath:"#/properties/request_limits/items/properties/burst/x-value",keyword:"x-value",params:{},message:reason4,schema:"count",parentSchema:schema124.properties.request_limits.items.properties.burst,data:data47};
+}
+}
+else {
+const err76 = {instancePath:instancePath+"/access/" + i6+"/groups",schemaPath:"#/properties/access/items/properties/groups/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema124.properties.access.items.properties.groups.type,parentSchema:schema124.properties.access.items.properties.groups,data:data48};
 if(vErrors === null){
 vErrors = [err76];
 }
@@ -16518,9 +16519,14 @@ vErrors.push(err76);
 }
 errors++;
 }
-if((typeof data47 == "number") && (isFinite(data47))){
-if(data47 < 1 || isNaN(data47)){
-const err77 = {instancePath:instancePath+"/request_limits/" + i12+"/burst",schemaPath:"#/properties/request_limits/items/properties/burst/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema124.properties.request_limits.items.properties.burst,data:data47};
+}
+if(data38.claims !== undefined){
+let data50 = data38.claims;
+if(data50 && typeof data50 == "object" && !Array.isArray(data50)){
+for(const key8 in data50){
+let data51 = data50[key8];
+if(typeof data51 !== "string"){
+const err77 = {instancePath:instancePath+"/access/" + i6+"/claims/" + key8.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/access/items/properties/claims/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema124.properties.access.items.properties.claims.additionalProperties.type,parentSchema:schema124.properties.access.items.properties.claims.additionalProperties,data:data51};
 if(vErrors === null){
 vErrors = [err77];
 }
@@ -16531,10 +16537,8 @@ errors++;
 }
 }
 }
-if(data45.anonymous !== undefined){
-let data48 = data45.anonymous;
-if((typeof data48 !== "boolean") && (typeof data48 !== "string")){
-const err78 = {instancePath:instancePath+"/request_limits/" + i12+"/anonymous",schemaPath:"#/properties/request_limits/items/properties/anonymous/type",keyword:"type",params:{type: schema124.properties.request_limits.items.properties.anonymous.type},message:"must be boolean,string",schema:schema124.properties.request_limits.items.properties.anonymous.type,parentSchema:schema124.properties.request_limits.items.properties.anonymous,data:data48};
+else {
+const err78 = {instancePath:instancePath+"/access/" + i6+"/claims",schemaPath:"#/properties/access/items/properties/claims/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema124.properties.access.items.properties.claims.type,parentSchema:schema124.properties.access.items.properties.claims,data:data50};
 if(vErrors === null){
 vErrors = [err78];
 }
@@ -16543,9 +16547,12 @@ vErrors.push(err78);
 }
 errors++;
 }
-const reason5 = checkScalar.call(this, "bool", data48, schema124.properties.request_limits.items.properties.anonymous, instancePath+"/request_limits/" + i12+"/anonymous");
-if(reason5 !== undefined){
-const err79 = {instancePath:instancePath+"/request_limits/" + i12+"/anonymous",schemaPath:"#/properties/request_limits/items/properties/anonymous/x-value",keyword:"x-value",params:{},message:reason5,schema:"bool",parentSchema:schema124.properties.request_limits.items.properties.anonymous,data:data48};
+}
+if(data38.by !== undefined){
+let data52 = data38.by;
+if(Array.isArray(data52)){
+if(data52.length < 1){
+const err79 = {instancePath:instancePath+"/access/" + i6+"/by",schemaPath:"#/properties/access/items/properties/by/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema124.properties.access.items.properties.by,data:data52};
 if(vErrors === null){
 vErrors = [err79];
 }
@@ -16554,34 +16561,11 @@ vErrors.push(err79);
 }
 errors++;
 }
-}
-if(data45.names !== undefined){
-if(!(validate285.call(this, data45.names, {instancePath:instancePath+"/request_limits/" + i12+"/names",parentData:data45,parentDataProperty:"names",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate285.errors : vErrors.concat(validate285.errors);
-errors = vErrors.length;
-}
-}
-if(data45.groups !== undefined){
-if(!(validate287.call(this, data45.groups, {instancePath:instancePath+"/request_limits/" + i12+"/groups",parentData:data45,parentDataProperty:"groups",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate287.errors : vErrors.concat(validate287.errors);
-errors = vErrors.length;
-}
-}
-if(data45.claims !== undefined){
-if(!(validate289.call(this, data45.claims, {instancePath:instancePath+"/request_limits/" + i12+"/claims",parentData:data45,parentDataProperty:"claims",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate289.errors : vErrors.concat(validate289.errors);
-errors = vErrors.length;
-}
-}
-if(data45.by !== undefined){
-if(!(validate291.call(this, data45.by, {instancePath:instancePath+"/request_limits/" + i12+"/by",parentData:data45,parentDataProperty:"by",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate291.errors : vErrors.concat(validate291.errors);
-errors = vErrors.length;
-}
-}
-}
-else {
-const err80 = {instancePath:instancePath+"/request_limits/" + i12,schemaPath:"#/properties/request_limits/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema124.properties.request_limits.items.type,parentSchema:schema124.properties.request_limits.items,data:data45};
+const len12 = data52.length;
+for(let i12=0; i12<len12; i12++){
+let data53 = data52[i12];
+if(typeof data53 !== "string"){
+const err80 = {instancePath:instancePath+"/access/" + i6+"/by/" + i12,schemaPath:"#/properties/access/items/properties/by/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema124.properties.access.items.properties.by.items.type,parentSchema:schema124.properties.access.items.properties.by.items,data:data53};
 if(vErrors === null){
 vErrors = [err80];
 }
@@ -16590,10 +16574,8 @@ vErrors.push(err80);
 }
 errors++;
 }
-}
-}
-else {
-const err81 = {instancePath:instancePath+"/request_limits",schemaPath:"#/properties/request_limits/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema124.properties.request_limits.type,parentSchema:schema124.properties.request_limits,data:data44};
+if(!(((((data53 === "header") || (data53 === "token")) || (data53 === "jwt")) || (data53 === "basic")) || (data53 === "certificate"))){
+const err81 = {instancePath:instancePath+"/access/" + i6+"/by/" + i12,schemaPath:"#/properties/access/items/properties/by/items/enum",keyword:"enum",params:{allowedValues: schema124.properties.access.items.properties.by.items.enum},message:"must be equal to one of the allowed values",schema:schema124.properties.access.items.properties.by.items.enum,parentSchema:schema124.properties.access.items.properties.by.items,data:data53};
 if(vErrors === null){
 vErrors = [err81];
 }
@@ -16603,10 +16585,9 @@ vErrors.push(err81);
 errors++;
 }
 }
-if(data.callers_in_results !== undefined){
-let data53 = data.callers_in_results;
-if(typeof data53 !== "string"){
-const err82 = {instancePath:instancePath+"/callers_in_results",schemaPath:"#/properties/callers_in_results/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema124.properties.callers_in_results.type,parentSchema:schema124.properties.callers_in_results,data:data53};
+}
+else {
+const err82 = {instancePath:instancePath+"/access/" + i6+"/by",schemaPath:"#/properties/access/items/properties/by/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema124.properties.access.items.properties.by.type,parentSchema:schema124.properties.access.items.properties.by,data:data52};
 if(vErrors === null){
 vErrors = [err82];
 }
@@ -16615,8 +16596,10 @@ vErrors.push(err82);
 }
 errors++;
 }
-if(!(((data53 === "administrators") || (data53 === "readers")) || (data53 === "nobody"))){
-const err83 = {instancePath:instancePath+"/callers_in_results",schemaPath:"#/properties/callers_in_results/enum",keyword:"enum",params:{allowedValues: schema124.properties.callers_in_results.enum},message:"must be equal to one of the allowed values",schema:schema124.properties.callers_in_results.enum,parentSchema:schema124.properties.callers_in_results,data:data53};
+}
+}
+else {
+const err83 = {instancePath:instancePath+"/access/" + i6,schemaPath:"#/properties/access/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema124.properties.access.items.type,parentSchema:schema124.properties.access.items,data:data38};
 if(vErrors === null){
 vErrors = [err83];
 }
@@ -16626,11 +16609,9 @@ vErrors.push(err83);
 errors++;
 }
 }
-if(data.audit_log !== undefined){
-let data54 = data.audit_log;
-if(data54 && typeof data54 == "object" && !Array.isArray(data54)){
-if(data54.path === undefined){
-const err84 = {instancePath:instancePath+"/audit_log",schemaPath:"#/properties/audit_log/required",keyword:"required",params:{missingProperty: "path"},message:"must have required property '"+"path"+"'",schema:schema124.properties.audit_log.required,parentSchema:schema124.properties.audit_log,data:data54};
+}
+else {
+const err84 = {instancePath:instancePath+"/access",schemaPath:"#/properties/access/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema124.properties.access.type,parentSchema:schema124.properties.access,data:data37};
 if(vErrors === null){
 vErrors = [err84];
 }
@@ -16639,9 +16620,16 @@ vErrors.push(err84);
 }
 errors++;
 }
-for(const key9 in data54){
-if(!((((key9 === "path") || (key9 === "calls")) || (key9 === "max_bytes")) || (key9 === "max_files"))){
-const err85 = {instancePath:instancePath+"/audit_log",schemaPath:"#/properties/audit_log/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key9},message:"must NOT have additional properties",schema:false,parentSchema:schema124.properties.audit_log,data:data54};
+}
+if(data.request_limits !== undefined){
+let data54 = data.request_limits;
+if(Array.isArray(data54)){
+const len13 = data54.length;
+for(let i13=0; i13<len13; i13++){
+let data55 = data54[i13];
+if(data55 && typeof data55 == "object" && !Array.isArray(data55)){
+if(data55.requests_per_s === undefined){
+const err85 = {instancePath:instancePath+"/request_limits/" + i13,schemaPath:"#/properties/request_limits/items/required",keyword:"required",params:{missingProperty: "requests_per_s"},message:"must have required property '"+"requests_per_s"+"'",schema:schema124.properties.request_limits.items.required,parentSchema:schema124.properties.request_limits.items,data:data55};
 if(vErrors === null){
 vErrors = [err85];
 }
@@ -16650,11 +16638,9 @@ vErrors.push(err85);
 }
 errors++;
 }
-}
-if(data54.path !== undefined){
-let data55 = data54.path;
-if(typeof data55 !== "string"){
-const err86 = {instancePath:instancePath+"/audit_log/path",schemaPath:"#/properties/audit_log/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema124.properties.audit_log.properties.path.type,parentSchema:schema124.properties.audit_log.properties.path,data:data55};
+for(const key9 in data55){
+if(!(((((((key9 === "requests_per_s") || (key9 === "burst")) || (key9 === "anonymous")) || (key9 === "names")) || (key9 === "groups")) || (key9 === "claims")) || (key9 === "by"))){
+const err86 = {instancePath:instancePath+"/request_limits/" + i13,schemaPath:"#/properties/request_limits/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key9},message:"must NOT have additional properties",schema:false,parentSchema:schema124.properties.request_limits.items,data:data55};
 if(vErrors === null){
 vErrors = [err86];
 }
@@ -16664,10 +16650,10 @@ vErrors.push(err86);
 errors++;
 }
 }
-if(data54.calls !== undefined){
-let data56 = data54.calls;
-if(typeof data56 !== "string"){
-const err87 = {instancePath:instancePath+"/audit_log/calls",schemaPath:"#/properties/audit_log/properties/calls/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema124.properties.audit_log.properties.calls.type,parentSchema:schema124.properties.audit_log.properties.calls,data:data56};
+if(data55.requests_per_s !== undefined){
+let data56 = data55.requests_per_s;
+if((!((typeof data56 == "number") && (isFinite(data56)))) && (typeof data56 !== "string")){
+const err87 = {instancePath:instancePath+"/request_limits/" + i13+"/requests_per_s",schemaPath:"#/properties/request_limits/items/properties/requests_per_s/type",keyword:"type",params:{type: schema124.properties.request_limits.items.properties.requests_per_s.type},message:"must be number,string",schema:schema124.properties.request_limits.items.properties.requests_per_s.type,parentSchema:schema124.properties.request_limits.items.properties.requests_per_s,data:data56};
 if(vErrors === null){
 vErrors = [err87];
 }
@@ -16676,8 +16662,9 @@ vErrors.push(err87);
 }
 errors++;
 }
-if(!((data56 === "all") || (data56 === "refused"))){
-const err88 = {instancePath:instancePath+"/audit_log/calls",schemaPath:"#/properties/audit_log/properties/calls/enum",keyword:"enum",params:{allowedValues: schema124.properties.audit_log.properties.calls.enum},message:"must be equal to one of the allowed values",schema:schema124.properties.audit_log.properties.calls.enum,parentSchema:schema124.properties.audit_log.properties.calls,data:data56};
+const reason4 = checkScalar.call(this, "number", data56, schema124.properties.request_limits.items.properties.requests_per_s, instancePath+"/request_limits/" + i13+"/requests_per_s");
+if(reason4 !== undefined){
+const err88 = {instancePath:instancePath+"/request_limits/" + i13+"/requests_per_s",schemaPath:"#/properties/request_limits/items/properties/requests_per_s/x-value",keyword:"x-value",params:{},message:reason4,schema:"number",parentSchema:schema124.properties.request_limits.items.properties.requests_per_s,data:data56};
 if(vErrors === null){
 vErrors = [err88];
 }
@@ -16686,11 +16673,9 @@ vErrors.push(err88);
 }
 errors++;
 }
-}
-if(data54.max_bytes !== undefined){
-let data57 = data54.max_bytes;
-if((!(((typeof data57 == "number") && (!(data57 % 1) && !isNaN(data57))) && (isFinite(data57)))) && (typeof data57 !== "string")){
-const err89 = {instancePath:instancePath+"/audit_log/max_bytes",schemaPath:"#/properties/audit_log/properties/max_bytes/type",keyword:"type",params:{type: schema124.properties.audit_log.properties.max_bytes.type},message:"must be integer,string",schema:schema124.properties.audit_log.properties.max_bytes.type,parentSchema:schema124.properties.audit_log.properties.max_bytes,data:data57};
+if((typeof data56 == "number") && (isFinite(data56))){
+if(data56 <= 0 || isNaN(data56)){
+const err89 = {instancePath:instancePath+"/request_limits/" + i13+"/requests_per_s",schemaPath:"#/properties/request_limits/items/properties/requests_per_s/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0",schema:0,parentSchema:schema124.properties.request_limits.items.properties.requests_per_s,data:data56};
 if(vErrors === null){
 vErrors = [err89];
 }
@@ -16699,9 +16684,12 @@ vErrors.push(err89);
 }
 errors++;
 }
-const reason6 = checkScalar.call(this, "size", data57, schema124.properties.audit_log.properties.max_bytes, instancePath+"/audit_log/max_bytes");
-if(reason6 !== undefined){
-const err90 = {instancePath:instancePath+"/audit_log/max_bytes",schemaPath:"#/properties/audit_log/properties/max_bytes/x-value",keyword:"x-value",params:{},message:reason6,schema:"size",parentSchema:schema124.properties.audit_log.properties.max_bytes,data:data57};
+}
+}
+if(data55.burst !== undefined){
+let data57 = data55.burst;
+if((!(((typeof data57 == "number") && (!(data57 % 1) && !isNaN(data57))) && (isFinite(data57)))) && (typeof data57 !== "string")){
+const err90 = {instancePath:instancePath+"/request_limits/" + i13+"/burst",schemaPath:"#/properties/request_limits/items/properties/burst/type",keyword:"type",params:{type: schema124.properties.request_limits.items.properties.burst.type},message:"must be integer,string",schema:schema124.properties.request_limits.items.properties.burst.type,parentSchema:schema124.properties.request_limits.items.properties.burst,data:data57};
 if(vErrors === null){
 vErrors = [err90];
 }
@@ -16710,9 +16698,9 @@ vErrors.push(err90);
 }
 errors++;
 }
-if((typeof data57 == "number") && (isFinite(data57))){
-if(data57 < 1 || isNaN(data57)){
-const err91 = {instancePath:instancePath+"/audit_log/max_bytes",schemaPath:"#/properties/audit_log/properties/max_bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema124.properties.audit_log.properties.max_bytes,data:data57};
+const reason5 = checkScalar.call(this, "count", data57, schema124.properties.request_limits.items.properties.burst, instancePath+"/request_limits/" + i13+"/burst");
+if(reason5 !== undefined){
+const err91 = {instancePath:instancePath+"/request_limits/" + i13+"/burst",schemaPath:"#/properties/request_limits/items/properties/burst/x-value",keyword:"x-value",params:{},message:reason5,schema:"count",parentSchema:schema124.properties.request_limits.items.properties.burst,data:data57};
 if(vErrors === null){
 vErrors = [err91];
 }
@@ -16721,12 +16709,9 @@ vErrors.push(err91);
 }
 errors++;
 }
-}
-}
-if(data54.max_files !== undefined){
-let data58 = data54.max_files;
-if((!(((typeof data58 == "number") && (!(data58 % 1) && !isNaN(data58))) && (isFinite(data58)))) && (typeof data58 !== "string")){
-const err92 = {instancePath:instancePath+"/audit_log/max_files",schemaPath:"#/properties/audit_log/properties/max_files/type",keyword:"type",params:{type: schema124.properties.audit_log.properties.max_files.type},message:"must be integer,string",schema:schema124.properties.audit_log.properties.max_files.type,parentSchema:schema124.properties.audit_log.properties.max_files,data:data58};
+if((typeof data57 == "number") && (isFinite(data57))){
+if(data57 < 1 || isNaN(data57)){
+const err92 = {instancePath:instancePath+"/request_limits/" + i13+"/burst",schemaPath:"#/properties/request_limits/items/properties/burst/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema124.properties.request_limits.items.properties.burst,data:data57};
 if(vErrors === null){
 vErrors = [err92];
 }
@@ -16735,9 +16720,12 @@ vErrors.push(err92);
 }
 errors++;
 }
-const reason7 = checkScalar.call(this, "count", data58, schema124.properties.audit_log.properties.max_files, instancePath+"/audit_log/max_files");
-if(reason7 !== undefined){
-const err93 = {instancePath:instancePath+"/audit_log/max_files",schemaPath:"#/properties/audit_log/properties/max_files/x-value",keyword:"x-value",params:{},message:reason7,schema:"count",parentSchema:schema124.properties.audit_log.properties.max_files,data:data58};
+}
+}
+if(data55.anonymous !== undefined){
+let data58 = data55.anonymous;
+if((typeof data58 !== "boolean") && (typeof data58 !== "string")){
+const err93 = {instancePath:instancePath+"/request_limits/" + i13+"/anonymous",schemaPath:"#/properties/request_limits/items/properties/anonymous/type",keyword:"type",params:{type: schema124.properties.request_limits.items.properties.anonymous.type},message:"must be boolean,string",schema:schema124.properties.request_limits.items.properties.anonymous.type,parentSchema:schema124.properties.request_limits.items.properties.anonymous,data:data58};
 if(vErrors === null){
 vErrors = [err93];
 }
@@ -16746,9 +16734,9 @@ vErrors.push(err93);
 }
 errors++;
 }
-if((typeof data58 == "number") && (isFinite(data58))){
-if(data58 < 0 || isNaN(data58)){
-const err94 = {instancePath:instancePath+"/audit_log/max_files",schemaPath:"#/properties/audit_log/properties/max_files/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema124.properties.audit_log.properties.max_files,data:data58};
+const reason6 = checkScalar.call(this, "bool", data58, schema124.properties.request_limits.items.properties.anonymous, instancePath+"/request_limits/" + i13+"/anonymous");
+if(reason6 !== undefined){
+const err94 = {instancePath:instancePath+"/request_limits/" + i13+"/anonymous",schemaPath:"#/properties/request_limits/items/properties/anonymous/x-value",keyword:"x-value",params:{},message:reason6,schema:"bool",parentSchema:schema124.properties.request_limits.items.properties.anonymous,data:data58};
 if(vErrors === null){
 vErrors = [err94];
 }
@@ -16758,10 +16746,33 @@ vErrors.push(err94);
 errors++;
 }
 }
+if(data55.names !== undefined){
+if(!(validate285.call(this, data55.names, {instancePath:instancePath+"/request_limits/" + i13+"/names",parentData:data55,parentDataProperty:"names",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate285.errors : vErrors.concat(validate285.errors);
+errors = vErrors.length;
+}
+}
+if(data55.groups !== undefined){
+if(!(validate287.call(this, data55.groups, {instancePath:instancePath+"/request_limits/" + i13+"/groups",parentData:data55,parentDataProperty:"groups",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate287.errors : vErrors.concat(validate287.errors);
+errors = vErrors.length;
+}
+}
+if(data55.claims !== undefined){
+if(!(validate289.call(this, data55.claims, {instancePath:instancePath+"/request_limits/" + i13+"/claims",parentData:data55,parentDataProperty:"claims",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate289.errors : vErrors.concat(validate289.errors);
+errors = vErrors.length;
+}
+}
+if(data55.by !== undefined){
+if(!(validate291.call(this, data55.by, {instancePath:instancePath+"/request_limits/" + i13+"/by",parentData:data55,parentDataProperty:"by",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate291.errors : vErrors.concat(validate291.errors);
+errors = vErrors.length;
+}
 }
 }
 else {
-const err95 = {instancePath:instancePath+"/audit_log",schemaPath:"#/properties/audit_log/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema124.properties.audit_log.type,parentSchema:schema124.properties.audit_log,data:data54};
+const err95 = {instancePath:instancePath+"/request_limits/" + i13,schemaPath:"#/properties/request_limits/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema124.properties.request_limits.items.type,parentSchema:schema124.properties.request_limits.items,data:data55};
 if(vErrors === null){
 vErrors = [err95];
 }
@@ -16773,12 +16784,192 @@ errors++;
 }
 }
 else {
-const err96 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema124.type,parentSchema:schema124,data};
+const err96 = {instancePath:instancePath+"/request_limits",schemaPath:"#/properties/request_limits/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema124.properties.request_limits.type,parentSchema:schema124.properties.request_limits,data:data54};
 if(vErrors === null){
 vErrors = [err96];
 }
 else {
 vErrors.push(err96);
+}
+errors++;
+}
+}
+if(data.callers_in_results !== undefined){
+let data63 = data.callers_in_results;
+if(typeof data63 !== "string"){
+const err97 = {instancePath:instancePath+"/callers_in_results",schemaPath:"#/properties/callers_in_results/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema124.properties.callers_in_results.type,parentSchema:schema124.properties.callers_in_results,data:data63};
+if(vErrors === null){
+vErrors = [err97];
+}
+else {
+vErrors.push(err97);
+}
+errors++;
+}
+if(!(((data63 === "administrators") || (data63 === "readers")) || (data63 === "nobody"))){
+const err98 = {instancePath:instancePath+"/callers_in_results",schemaPath:"#/properties/callers_in_results/enum",keyword:"enum",params:{allowedValues: schema124.properties.callers_in_results.enum},message:"must be equal to one of the allowed values",schema:schema124.properties.callers_in_results.enum,parentSchema:schema124.properties.callers_in_results,data:data63};
+if(vErrors === null){
+vErrors = [err98];
+}
+else {
+vErrors.push(err98);
+}
+errors++;
+}
+}
+if(data.audit_log !== undefined){
+let data64 = data.audit_log;
+if(data64 && typeof data64 == "object" && !Array.isArray(data64)){
+if(data64.path === undefined){
+const err99 = {instancePath:instancePath+"/audit_log",schemaPath:"#/properties/audit_log/required",keyword:"required",params:{missingProperty: "path"},message:"must have required property '"+"path"+"'",schema:schema124.properties.audit_log.required,parentSchema:schema124.properties.audit_log,data:data64};
+if(vErrors === null){
+vErrors = [err99];
+}
+else {
+vErrors.push(err99);
+}
+errors++;
+}
+for(const key10 in data64){
+if(!((((key10 === "path") || (key10 === "calls")) || (key10 === "max_bytes")) || (key10 === "max_files"))){
+const err100 = {instancePath:instancePath+"/audit_log",schemaPath:"#/properties/audit_log/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key10},message:"must NOT have additional properties",schema:false,parentSchema:schema124.properties.audit_log,data:data64};
+if(vErrors === null){
+vErrors = [err100];
+}
+else {
+vErrors.push(err100);
+}
+errors++;
+}
+}
+if(data64.path !== undefined){
+let data65 = data64.path;
+if(typeof data65 !== "string"){
+const err101 = {instancePath:instancePath+"/audit_log/path",schemaPath:"#/properties/audit_log/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema124.properties.audit_log.properties.path.type,parentSchema:schema124.properties.audit_log.properties.path,data:data65};
+if(vErrors === null){
+vErrors = [err101];
+}
+else {
+vErrors.push(err101);
+}
+errors++;
+}
+}
+if(data64.calls !== undefined){
+let data66 = data64.calls;
+if(typeof data66 !== "string"){
+const err102 = {instancePath:instancePath+"/audit_log/calls",schemaPath:"#/properties/audit_log/properties/calls/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema124.properties.audit_log.properties.calls.type,parentSchema:schema124.properties.audit_log.properties.calls,data:data66};
+if(vErrors === null){
+vErrors = [err102];
+}
+else {
+vErrors.push(err102);
+}
+errors++;
+}
+if(!((data66 === "all") || (data66 === "refused"))){
+const err103 = {instancePath:instancePath+"/audit_log/calls",schemaPath:"#/properties/audit_log/properties/calls/enum",keyword:"enum",params:{allowedValues: schema124.properties.audit_log.properties.calls.enum},message:"must be equal to one of the allowed values",schema:schema124.properties.audit_log.properties.calls.enum,parentSchema:schema124.properties.audit_log.properties.calls,data:data66};
+if(vErrors === null){
+vErrors = [err103];
+}
+else {
+vErrors.push(err103);
+}
+errors++;
+}
+}
+if(data64.max_bytes !== undefined){
+let data67 = data64.max_bytes;
+if((!(((typeof data67 == "number") && (!(data67 % 1) && !isNaN(data67))) && (isFinite(data67)))) && (typeof data67 !== "string")){
+const err104 = {instancePath:instancePath+"/audit_log/max_bytes",schemaPath:"#/properties/audit_log/properties/max_bytes/type",keyword:"type",params:{type: schema124.properties.audit_log.properties.max_bytes.type},message:"must be integer,string",schema:schema124.properties.audit_log.properties.max_bytes.type,parentSchema:schema124.properties.audit_log.properties.max_bytes,data:data67};
+if(vErrors === null){
+vErrors = [err104];
+}
+else {
+vErrors.push(err104);
+}
+errors++;
+}
+const reason7 = checkScalar.call(this, "size", data67, schema124.properties.audit_log.properties.max_bytes, instancePath+"/audit_log/max_bytes");
+if(reason7 !== undefined){
+const err105 = {instancePath:instancePath+"/audit_log/max_bytes",schemaPath:"#/properties/audit_log/properties/max_bytes/x-value",keyword:"x-value",params:{},message:reason7,schema:"size",parentSchema:schema124.properties.audit_log.properties.max_bytes,data:data67};
+if(vErrors === null){
+vErrors = [err105];
+}
+else {
+vErrors.push(err105);
+}
+errors++;
+}
+if((typeof data67 == "number") && (isFinite(data67))){
+if(data67 < 1 || isNaN(data67)){
+const err106 = {instancePath:instancePath+"/audit_log/max_bytes",schemaPath:"#/properties/audit_log/properties/max_bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema124.properties.audit_log.properties.max_bytes,data:data67};
+if(vErrors === null){
+vErrors = [err106];
+}
+else {
+vErrors.push(err106);
+}
+errors++;
+}
+}
+}
+if(data64.max_files !== undefined){
+let data68 = data64.max_files;
+if((!(((typeof data68 == "number") && (!(data68 % 1) && !isNaN(data68))) && (isFinite(data68)))) && (typeof data68 !== "string")){
+const err107 = {instancePath:instancePath+"/audit_log/max_files",schemaPath:"#/properties/audit_log/properties/max_files/type",keyword:"type",params:{type: schema124.properties.audit_log.properties.max_files.type},message:"must be integer,string",schema:schema124.properties.audit_log.properties.max_files.type,parentSchema:schema124.properties.audit_log.properties.max_files,data:data68};
+if(vErrors === null){
+vErrors = [err107];
+}
+else {
+vErrors.push(err107);
+}
+errors++;
+}
+const reason8 = checkScalar.call(this, "count", data68, schema124.properties.audit_log.properties.max_files, instancePath+"/audit_log/max_files");
+if(reason8 !== undefined){
+const err108 = {instancePath:instancePath+"/audit_log/max_files",schemaPath:"#/properties/audit_log/properties/max_files/x-value",keyword:"x-value",params:{},message:reason8,schema:"count",parentSchema:schema124.properties.audit_log.properties.max_files,data:data68};
+if(vErrors === null){
+vErrors = [err108];
+}
+else {
+vErrors.push(err108);
+}
+errors++;
+}
+if((typeof data68 == "number") && (isFinite(data68))){
+if(data68 < 0 || isNaN(data68)){
+const err109 = {instancePath:instancePath+"/audit_log/max_files",schemaPath:"#/properties/audit_log/properties/max_files/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema124.properties.audit_log.properties.max_files,data:data68};
+if(vErrors === null){
+vErrors = [err109];
+}
+else {
+vErrors.push(err109);
+}
+errors++;
+}
+}
+}
+}
+else {
+const err110 = {instancePath:instancePath+"/audit_log",schemaPath:"#/properties/audit_log/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema124.properties.audit_log.type,parentSchema:schema124.properties.audit_log,data:data64};
+if(vErrors === null){
+vErrors = [err110];
+}
+else {
+vErrors.push(err110);
+}
+errors++;
+}
+}
+}
+else {
+const err111 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema124.type,parentSchema:schema124,data};
+if(vErrors === null){
+vErrors = [err111];
+}
+else {
+vErrors.push(err111);
 }
 errors++;
 }

@@ -1,4 +1,4 @@
-import type { AccessRule, JwtIssuer, RequestLimit, SecurityOptions } from '../config.js'
+import type { AccessRule, JwtIssuer, OidcProvider, RequestLimit, SecurityOptions } from '../config.js'
 import { isLocalHost } from '../value/address.js'
 import type { LintContext } from './context.js'
 
@@ -7,6 +7,7 @@ export const lintSecurity = (context: LintContext): void => {
   const { security } = context.config
   if (security === undefined) return
   for (const issuer of security.identity.jwt) lintIssuer(issuer, context)
+  if (security.identity.oidc !== undefined) lintProvider(security.identity.oidc, context)
   for (const rule of [...(security.access ?? []), ...security.request_limits]) lintRule(rule, context)
   lintSources(security, context)
   lintWayOfSecrets(security, context)
@@ -30,6 +31,25 @@ const lintIssuer = (options: JwtIssuer, { findings, originOf }: LintContext): vo
   })
 }
 
+const lintProvider = (options: OidcProvider, { config, findings, originOf }: LintContext): void => {
+  const { issuer } = options
+  const path = originOf(options)
+  if (!isSafe(issuer)) {
+    findings.error([...path, 'issuer'], 'an attacker on the network could read and replace what it says', {
+      found: JSON.stringify(issuer),
+      expected: 'https://...',
+    })
+  }
+  for (const { name, services } of config.servers) {
+    const { pages } = services
+    if (pages === undefined || pages.address !== undefined) continue
+    const message = `readers of server "${name}" cannot log in with security.identity.oidc: it does not know where they come back to`
+    findings.warning(originOf(pages), message, { expected: 'address: https://...' })
+  }
+  if (config.servers.some(({ services }) => services.pages !== undefined)) return
+  findings.warning(path, 'no server has pages to log in to', { expected: 'services.pages' })
+}
+
 const isSafe = (uri: string): boolean => {
   if (!URL.canParse(uri)) return false
   const { protocol, hostname } = new URL(uri)
@@ -49,8 +69,10 @@ const lintRule = (rule: AccessRule | RequestLimit, { findings, originOf }: LintC
 }
 
 const lintSources = ({ identity, access = [] }: SecurityOptions, { config, findings }: LintContext): void => {
-  const { identity_header, tokens, tokens_file, jwt, htpasswd_file, client_certificates } = identity
-  const others = [identity_header, tokens_file, htpasswd_file, client_certificates].some((one) => one !== undefined)
+  const { identity_header, tokens, tokens_file, jwt, oidc, htpasswd_file, client_certificates } = identity
+  const others = [identity_header, tokens_file, oidc, htpasswd_file, client_certificates].some(
+    (one) => one !== undefined,
+  )
   if (!others && tokens.length === 0 && jwt.length === 0 && !access.some(({ anonymous }) => anonymous)) {
     findings.warning(
       ['security'],

@@ -2,7 +2,8 @@ import type { ComponentChildren } from 'preact'
 import type { Builds, Kept } from '../../builds/builds.js'
 import type { Details } from '../../builds/detail/details.js'
 import { outcomeOf } from '../../builds/summary.js'
-import type { RequestRecord } from '../../rpc/request-records.js'
+import type { Log } from '../../log/log.js'
+import type { RequestRecords } from '../../rpc/request-records.js'
 import type { Page, Shown, Visit } from '../page.js'
 import { Said } from '../parts/said.js'
 import { Ago, durationText, Note, Tabs, Time } from '../parts/small.js'
@@ -16,8 +17,9 @@ export interface BuildPagesParts {
   /** Undefined if no server takes build events. */
   readonly builds: Builds | undefined
   /** The last requests about actions, the newest first. */
-  readonly records: Iterable<RequestRecord>
+  readonly records: RequestRecords
   readonly casOf: CasOf
+  readonly log: Log
 }
 
 /** One invocation, as its tabs see it. Without build events it is known by its requests only. */
@@ -87,7 +89,7 @@ const shown = async (seen: Seen, tab: InvocationTab, tabs: readonly InvocationTa
   const { visit, kept, details } = seen
   const offered = tabs.filter(({ needsEvents }) => !needsEvents || details !== undefined)
   const isRunning = kept !== undefined && outcomeOf(kept.summary, kept.isOpen) === 'running'
-  const isLive = isRunning && visit.query.has('live')
+  const isLive = isRunning ? visit.query.get('live') !== 'off' : undefined
   const title = titleOf(seen)
   const body = (
     <>
@@ -99,12 +101,6 @@ const shown = async (seen: Seen, tab: InvocationTab, tabs: readonly InvocationTa
         <Said text={title} />
       </h1>
       <Lead seen={seen} />
-      {isRunning && (
-        <p>
-          {isLive ? 'This page loads itself every 5 seconds. ' : 'It still runs. '}
-          <a href={visit.here({ live: isLive ? undefined : 1 })}>{isLive ? 'Stop that' : 'Follow it'}</a>
-        </p>
-      )}
       {details !== undefined && <Gaps seen={seen} />}
       <Tabs
         label="Parts of the build"
@@ -117,7 +113,7 @@ const shown = async (seen: Seen, tab: InvocationTab, tabs: readonly InvocationTa
       {await (details === undefined && tab.needsEvents ? NO_EVENTS : tab.body(seen))}
     </>
   )
-  return { title: `${title.slice(0, 100)}`, body, refreshS: isLive ? 5 : undefined }
+  return { title: `${title.slice(0, 100)}`, body, isLive }
 }
 
 const NO_EVENTS = (

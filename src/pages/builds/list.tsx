@@ -82,10 +82,10 @@ const Counted = ({ of, failed }: { readonly of: number; readonly failed: number 
 )
 
 /** The builds that a reader may see, the newest first. */
-export const listPage = (rowsFor: (visit: Visit) => readonly BuildRow[]): Page => ({
+export const listPage = (rowsFor: (visit: Visit) => Promise<readonly BuildRow[]>): Page => ({
   address: /^$/,
   show: async (visit) => {
-    const all = rowsFor(visit)
+    const all = await rowsFor(visit)
     const columns = columnsOf(visit)
     const { rows, sorting } = sorted(found(all, visit), columns, visit, '-started')
     const page = paged(rows, visit)

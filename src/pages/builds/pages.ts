@@ -1,3 +1,4 @@
+import { inBackground } from '../../work/in-background.js'
 import type { Page } from '../page.js'
 import { type BuildPagesParts, type InvocationTab, invocationPages } from './invocation.js'
 import { listPage } from './list.js'
@@ -16,6 +17,7 @@ const TABS = [overviewTab, targetsTab, testsTab, logTab, timingTab, cacheTab]
 /** `moreTabs` of an invocation come from other rooms. */
 export const buildPages = (parts: BuildPagesParts, moreTabs: readonly InvocationTab[]): readonly Page[] => {
   const recent = new RecentRows(parts)
+  inBackground(recent.prepare(), parts.log, 'preparing the list of builds')
   return [
     listPage((visit) => recent.for(visit)),
     rawLogPage(parts),

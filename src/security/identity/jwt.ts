@@ -18,7 +18,19 @@ import type { Credential } from './credential.js'
 import type { Identity } from './identity.js'
 
 /** Asymmetric algorithms only: with a shared secret, this server could sign tokens itself. */
-const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519']
+export const ALGORITHMS = [
+  'RS256',
+  'RS384',
+  'RS512',
+  'PS256',
+  'PS384',
+  'PS512',
+  'ES256',
+  'ES384',
+  'ES512',
+  'EdDSA',
+  'Ed25519',
+]
 
 /** Bound on the cache of verified tokens. */
 const MAX_KNOWN = 10_000
@@ -101,7 +113,7 @@ const issuerOf = (token: string): string | undefined => {
   }
 }
 
-const groupsOf = (claim: unknown): readonly string[] => {
+export const groupsOf = (claim: unknown): readonly string[] => {
   if (typeof claim === 'string') return claim.split(' ').filter((group) => group !== '')
   return Array.isArray(claim) ? claim.filter((group) => typeof group === 'string') : []
 }

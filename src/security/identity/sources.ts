@@ -5,6 +5,7 @@ import type { Certificates } from './certificate.js'
 import { type Credential, readCredential, severalHeaders, unknownKind } from './credential.js'
 import { ANONYMOUS, type Identity } from './identity.js'
 import type { JwtIssuers } from './jwt.js'
+import type { OidcLogin } from './oidc.js'
 import type { Passwords } from './passwords.js'
 import type { ProxyHeader } from './proxy-header.js'
 import type { Tokens } from './tokens.js'
@@ -13,6 +14,8 @@ export interface SourcesParts {
   readonly header: ProxyHeader | undefined
   /** Read for each call, because the files are reloaded. */
   readonly tokens: () => readonly Tokens[]
+  /** Readers who logged in with an identity provider. */
+  readonly oidc: OidcLogin | undefined
   readonly jwt: JwtIssuers | undefined
   readonly passwords: Passwords | undefined
   readonly certificates: Certificates | undefined
@@ -72,7 +75,7 @@ export class IdentitySources {
       const identity = some.get(tokenHash)
       if (identity !== undefined) return identity
     }
-    return undefined
+    return this.#parts.oidc?.identityOf(tokenHash)
   }
 
   #byToken(credential: Credential): Identity | Promise<Identity> {

@@ -1,7 +1,7 @@
 import t from 'tap'
-import { ManualClock } from '../../src/base/clock.js'
-import { textLog } from '../../src/log/log.js'
-import { RecentLines } from '../../src/status-page/recent-lines.js'
+import { ManualClock } from '../../../src/base/clock.js'
+import { textLog } from '../../../src/log/log.js'
+import { RecentLines } from '../../../src/pages/server/recent-lines.js'
 
 t.test(
   'the last twenty warnings and errors are kept, the newest first, without fields that could name paths',

@@ -1,16 +1,17 @@
-import { escaped } from './html.js'
-import type { StatusPageParts } from './parts.js'
+import type { ServerSources } from './sources.js'
 
 /** Options for clients of this server, ready to copy. `host` is the address that the reader of the page used. */
-export const connect = ({ server, config }: StatusPageParts, host: string): string => {
+export const Connect = ({ of: { server, config }, host }: { readonly of: ServerSources; readonly host: string }) => {
   const { cas, execution } = server.services
   const [instance] = [...(execution.size > 0 ? execution : cas).keys()].filter((name) => name !== '*')
-  if (cas.size === 0) return '<p class="none">this server has no CAS for clients</p>'
+  if (cas.size === 0) return <p class="none">This server has no CAS for clients.</p>
   const runs = execution.size > 0
   const isSecure = server.listener.tls !== undefined
   const facts: Facts = {
     address: `${isSecure ? 'grpcs' : 'grpc'}://${host}`,
     ...{ host, isSecure, runs, instance: instance ?? '' },
+    sendsEvents: server.services.build_events !== undefined,
+    page: server.services.pages && `${isSecure ? 'https' : 'http'}://${host}${server.services.pages.path}`,
     needsToken: config.security !== undefined,
   }
   const clients = [
@@ -18,8 +19,19 @@ export const connect = ({ server, config }: StatusPageParts, host: string): stri
     ['Buck2 (.buckconfig)', buck2(facts)],
     ['Siso', siso(facts)],
   ] as const
-  const boxes = clients.map(([name, lines]) => `<div><h3>${name}</h3><pre>${escaped(lines.join('\n'))}</pre></div>`)
-  return `<div class="clients">${boxes.join('')}</div>`
+  return (
+    <div class="clients">
+      {clients.map(([name, lines]) => (
+        <div>
+          <h3>{name}</h3>
+          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: who uses a keyboard scrolls it sideways */}
+          <section class="scrolled" aria-label={`Options for ${name}`} tabIndex={0}>
+            <pre>{lines.join('\n')}</pre>
+          </section>
+        </div>
+      ))}
+    </div>
+  )
 }
 
 interface Facts {
@@ -29,13 +41,20 @@ interface Facts {
   readonly isSecure: boolean
   /** Whether it runs actions, or shares results only. */
   readonly runs: boolean
+  readonly sendsEvents: boolean
+  /** Of the pages; undefined without them. */
+  readonly page: string | undefined
   readonly needsToken: boolean
 }
 
-const bazel = ({ address, instance, runs, needsToken }: Facts): readonly string[] => [
+const bazel = ({ address, instance, runs, needsToken, sendsEvents, page }: Facts): readonly string[] => [
   `build --${runs ? 'remote_executor' : 'remote_cache'}=${address}`,
   ...(instance === '' ? [] : [`build --remote_instance_name=${instance}`]),
+  ...(sendsEvents ? [`build --bes_backend=${address}`] : []),
+  ...(sendsEvents && instance !== '' ? [`build --bes_instance_name=${instance}`] : []),
+  ...(sendsEvents && page !== undefined ? [`build --bes_results_url=${page.replace(/\/$/, '')}/invocation/`] : []),
   ...(needsToken ? ['build --remote_header=authorization="Bearer TOKEN"'] : []),
+  ...(needsToken && sendsEvents ? ['build --bes_header=authorization="Bearer TOKEN"'] : []),
 ]
 
 const buck2 = ({ address, instance, isSecure, needsToken }: Facts): readonly string[] => [

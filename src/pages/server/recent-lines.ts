@@ -1,5 +1,5 @@
-import type { Clock } from '../base/clock.js'
-import type { Log, LogFields, LogLevel } from '../log/log.js'
+import type { Clock } from '../../base/clock.js'
+import type { Log, LogFields, LogLevel } from '../../log/log.js'
 
 export interface RecentLine {
   readonly atMs: number

@@ -1,0 +1,304 @@
+import { countText, timeText } from '../../base/quantities.js'
+import { Digest } from '../../reapi/digest.js'
+import type { ActionFacts, FailedAction } from '../../scheduler/scheduler.js'
+import { addressOf } from '../actions/address.js'
+import type { Page, Visit } from '../page.js'
+import { Said } from '../parts/said.js'
+import { Ago, Duration, Mark, Numbers, Tabs } from '../parts/small.js'
+import { type Column, Pager, paged, sorted, Table } from '../parts/table.js'
+import { type ActiveAction, failedIn, runningIn, waitingIn } from './operations.js'
+import type { ServerSources } from './sources.js'
+import { QueueCharts, SpanTabs, spanOf } from './trend-charts.js'
+
+const SHOWN_DIGITS = 12
+
+/** Whether actions are queued in this process; without that there is nothing to show. */
+export const hasQueue = ({ metrics }: ServerSources): boolean => metrics.executions.activities().length > 0
+
+/** Who may see an action that waits, runs or failed: readers of its instance's results, and operators. */
+const isFor =
+  (visit: Visit) =>
+  ({ instance }: Partial<ActionFacts>): boolean =>
+    instance === undefined
+      ? visit.isOperator
+      : visit.isOperator || visit.may('read_ac', instance) || visit.may('administer', instance)
+
+/** The queue: what waits, what runs and what failed, of all schedulers of this process. */
+export const queuePage = (sources: ServerSources): Page => ({
+  address: /^queue$/,
+  access: 'caller',
+  show: async (visit) => {
+    const show = visit.query.get('show') ?? 'running'
+    const isLive = visit.query.get('live') !== 'off'
+    const { running, waiting, failed } = listsFor(visit, sources)
+    const counts = { running: running.length, waiting: waiting.length, failed: failed.length }
+    const body = (
+      <>
+        <h1>Queue</h1>
+        <QueueNumbers of={sources} />
+        {visit.isOperator && (
+          <>
+            <SpanTabs visit={visit} />
+            <QueueCharts trends={sources.trends} span={spanOf(visit)} />
+          </>
+        )}
+        <Filtered visit={visit} />
+        <Tabs
+          label="Actions"
+          of={(['running', 'waiting', 'failed'] as const).map((name) => ({
+            title: `${TITLES[name]} (${countText(counts[name])})`,
+            link: visit.here({ show: name === 'running' ? undefined : name, page: undefined, sort: undefined }),
+            isCurrent: name === show,
+          }))}
+        />
+        {show === 'failed' ? (
+          <Rows
+            of={failed}
+            columns={failedColumns(visit, true)}
+            usual="-ended"
+            none="Nothing failed lately."
+            visit={visit}
+          />
+        ) : show === 'waiting' ? (
+          <Rows of={waiting} columns={waitingColumns(visit, true)} usual="since" none="Nothing waits." visit={visit} />
+        ) : (
+          <Rows of={running} columns={runningColumns(visit, true)} usual="since" none="Nothing runs." visit={visit} />
+        )}
+      </>
+    )
+    return { title: 'Queue', body, isLive }
+  },
+})
+
+const TITLES = { running: 'Running', waiting: 'Waiting', failed: 'Failed lately' } as const
+
+const listsFor = (visit: Visit, { overviews }: ServerSources) => {
+  const all = overviews()
+  const [invocation, worker] = ['invocation', 'worker'].map((name) => visit.query.get(name) ?? '')
+  const mayRead = isFor(visit)
+  const fits = (one: Partial<ActionFacts> & { readonly worker?: string }): boolean =>
+    mayRead(one) && (!invocation || one.invocation === invocation) && (!worker || one.worker === worker)
+  return {
+    running: runningIn(all).filter(fits),
+    waiting: waitingIn(all).filter(fits),
+    failed: failedIn(all).filter(fits),
+  }
+}
+
+/** What waits and runs of a build, for its page. */
+export const activeOf = (visit: Visit, { overviews }: Pick<ServerSources, 'overviews'>, invocation: string) => {
+  const all = overviews()
+  const fits = (one: ActiveAction): boolean => one.invocation === invocation && isFor(visit)(one)
+  return { running: runningIn(all).filter(fits).length, waiting: waitingIn(all).filter(fits).length }
+}
+
+const Filtered = ({ visit }: { readonly visit: Visit }) => {
+  const given = (['invocation', 'worker'] as const).flatMap((name) => {
+    const value = visit.query.get(name)
+    return value ? [[name, value] as const] : []
+  })
+  if (given.length === 0) return null
+  return (
+    <p>
+      {given.map(([name, value]) => (
+        <>
+          {`Only of ${name === 'worker' ? 'worker' : 'build'} `}
+          <Said text={value} />{' '}
+        </>
+      ))}
+      <a href={visit.here({ invocation: undefined, worker: undefined, page: undefined })}>Show all</a>
+    </p>
+  )
+}
+
+/** The numbers of all instances: how busy the server is, not with what. */
+export const QueueNumbers = ({ of: { config, metrics } }: { readonly of: ServerSources }) => {
+  const { executions } = metrics
+  const activities = executions.activities()
+  const active = activities.flatMap((activity) => [...activity.executions])
+  const oldestMs = Math.max(0, ...activities.map(({ oldestQueuedMs }) => oldestQueuedMs))
+  const inStage = (stage: string): string => countText(active.filter((one) => one.stage === stage).length)
+  const results = config.global.disable_metrics ? [] : [...executions.results()]
+  return (
+    <Numbers
+      of={[
+        ['queued', inStage('queued')],
+        ['longest wait', timeText(oldestMs)],
+        ['executing', inStage('executing')],
+        ['workers', countText(activities.flatMap(({ workers }) => workers).length)],
+        ...results.map(([result, count]) => [result.replace('_', ' '), countText(count)] as const),
+      ]}
+    />
+  )
+}
+
+interface RowsParts<Row> {
+  readonly of: readonly Row[]
+  readonly columns: readonly Column<Row>[]
+  readonly usual: string
+  readonly none: string
+  readonly visit: Visit
+}
+
+const Rows = <Row,>({ of, columns, usual, none, visit }: RowsParts<Row>) => {
+  const { rows, sorting } = sorted(of, columns, visit, usual)
+  const page = paged(rows, visit)
+  return (
+    <>
+      <Table caption={`${countText(of.length)} actions`} {...{ columns, rows: page.rows, none, visit, sorting }} />
+      <Pager of={page} visit={visit} />
+    </>
+  )
+}
+
+/** `hasPages`: whether there are pages to link to. */
+const factColumns = (visit: Visit, hasPages: boolean): readonly Column<Partial<ActionFacts>>[] => [
+  {
+    head: 'Target',
+    kind: 'name',
+    cell: ({ target, mnemonic, action = '', instance = '' }) => {
+      const digest = hasPages ? Digest.ofKey(action) : undefined
+      const text = target || `action ${action.slice(0, SHOWN_DIGITS)}`
+      return (
+        <>
+          {digest === undefined ? (
+            <span title={action}>
+              <Said text={text} />
+            </span>
+          ) : (
+            <a href={visit.to(addressOf(instance, 'action', digest))} title={action}>
+              <Said text={text} />
+            </a>
+          )}
+          <span class="under">
+            <Said text={[mnemonic, target ? action.slice(0, SHOWN_DIGITS) : ''].filter(Boolean).join(' · ')} max={80} />
+          </span>
+        </>
+      )
+    },
+    sort: 'target',
+    by: ({ target }) => target,
+  },
+  {
+    head: 'Build',
+    kind: 'text',
+    cell: ({ invocation = '', instance = '', tool, identity }) => {
+      const text = tool || invocation.slice(0, SHOWN_DIGITS)
+      const seesWho = visit.request.visitor?.maySeeOrigins(instance) ?? true
+      return (
+        <>
+          {invocation === '' || !hasPages ? (
+            <Said text={text || '–'} max={80} />
+          ) : (
+            <a href={visit.to(`invocation/${invocation}`, { instance })} title={invocation}>
+              <Said text={text} max={80} />
+            </a>
+          )}
+          <span class="under">
+            <Said text={[seesWho ? identity : undefined, instance].filter(Boolean).join(' · ')} max={120} />
+          </span>
+        </>
+      )
+    },
+    sort: 'build',
+    by: ({ invocation }) => invocation,
+  },
+]
+
+const since = <Row extends { readonly sinceMs: number }>(visit: Visit, head: string): Column<Row> => ({
+  head,
+  cell: ({ sinceMs }) => <Ago ms={sinceMs} nowMs={visit.nowMs} />,
+  sort: 'since',
+  by: ({ sinceMs }) => sinceMs,
+})
+
+export const runningColumns = (visit: Visit, hasPages: boolean): readonly Column<ActiveAction>[] => [
+  ...factColumns(visit, hasPages),
+  { head: 'State', cell: ({ state }) => <Mark tone="run">{state}</Mark>, sort: 'state', by: ({ state }) => state },
+  since(visit, 'Since'),
+  {
+    head: 'Worker',
+    kind: 'text',
+    cell: ({ worker = '' }) =>
+      hasPages && visit.isOperator ? (
+        <a href={`${visit.to('workers')}#${encodeURIComponent(worker)}`}>
+          <code>{worker}</code>
+        </a>
+      ) : (
+        <code>{worker}</code>
+      ),
+    sort: 'worker',
+    by: ({ worker }) => worker,
+  },
+]
+
+export const waitingColumns = (visit: Visit, hasPages: boolean): readonly Column<ActiveAction>[] => [
+  ...factColumns(visit, hasPages),
+  { head: 'Waits for', kind: 'text', cell: ({ waitsFor = '' }) => <Said text={waitsFor} /> },
+  since(visit, 'Since'),
+  {
+    head: 'Attempts',
+    kind: 'number',
+    cell: ({ attempts = 0 }) => countText(attempts),
+    sort: 'attempts',
+    by: ({ attempts }) => attempts,
+  },
+  {
+    head: 'Priority',
+    kind: 'number',
+    cell: ({ priority = 0 }) => countText(priority),
+    sort: 'priority',
+    by: ({ priority }) => priority,
+  },
+]
+
+export const failedColumns = (visit: Visit, hasPages: boolean): readonly Column<FailedAction>[] => [
+  ...factColumns(visit, hasPages),
+  {
+    head: 'Result',
+    kind: 'text',
+    cell: ({ result, exitCode, code, reason }) => (
+      <>
+        <Mark tone={result === 'failure' ? 'warn' : 'bad'}>{result}</Mark>{' '}
+        <Said text={[exitCode === undefined ? code : `exit code ${exitCode}`, reason].filter(Boolean).join(': ')} />
+      </>
+    ),
+    sort: 'result',
+    by: ({ result }) => result,
+  },
+  {
+    head: 'Ended',
+    cell: ({ endedMs }) => <Ago ms={endedMs} nowMs={visit.nowMs} />,
+    sort: 'ended',
+    by: ({ endedMs }) => endedMs,
+  },
+  {
+    head: 'Took',
+    kind: 'number',
+    cell: ({ tookMs }) => <Duration ms={tookMs} />,
+    sort: 'took',
+    by: ({ tookMs }) => tookMs,
+  },
+  { head: 'Worker', kind: 'text', cell: ({ worker = '–' }) => <code>{worker}</code> },
+  {
+    head: 'Output',
+    cell: ({ instance, stdout, stderr }) => (
+      <>
+        {(
+          [
+            ['stdout', stdout],
+            ['stderr', stderr],
+          ] as const
+        ).map(([name, key]) => {
+          const digest = key === undefined || !hasPages ? undefined : Digest.ofKey(key)
+          if (digest === undefined) return key === undefined ? null : `${name} ${key.slice(0, SHOWN_DIGITS)} `
+          return (
+            <>
+              <a href={visit.to(addressOf(instance, 'file', digest, name), { show: 'text' })}>{name}</a>{' '}
+            </>
+          )
+        })}
+      </>
+    ),
+  },
+]

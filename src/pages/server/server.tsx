@@ -1,0 +1,211 @@
+import { timeText } from '../../base/quantities.js'
+import type { Config } from '../../config/config.js'
+import { addressText } from '../../config/value/address.js'
+import type { Answer } from '../../health/registry.js'
+import { isBroken, stateOf } from '../../health/report.js'
+import type { Page, Shown, Visit } from '../page.js'
+import { Said } from '../parts/said.js'
+import { Ago, Mark, Time } from '../parts/small.js'
+import { type Column, Table } from '../parts/table.js'
+import { Connect } from './connect.js'
+import { failedIn, runningIn, waitingIn } from './operations.js'
+import { failedColumns, hasQueue, QueueNumbers, runningColumns, waitingColumns } from './queue.js'
+import type { RecentLine } from './recent-lines.js'
+import type { ServerSources } from './sources.js'
+import { HttpCaches, StoreTables } from './stores.js'
+import { QueueCharts, SpanTabs, spanOf, TrendCharts } from './trend-charts.js'
+import { byUrgency, verdictOf } from './verdict.js'
+import { WorkersTable } from './workers.js'
+
+const MAX_REASONS = 8
+const MAX_ROWS = 100
+
+/** The state of the server, one of several pages about it. */
+export const serverPage = (sources: ServerSources): Page => ({
+  address: /^server$/,
+  access: 'operator',
+  show: async (visit) => ({
+    title: 'Server',
+    isLive: visit.query.get('live') !== 'off',
+    body: (
+      <>
+        <Head of={sources} visit={visit} />
+        <SpanTabs visit={visit} />
+        <TrendCharts trends={sources.trends} span={spanOf(visit)} />
+        <HttpCaches of={sources} />
+        <State of={sources} visit={visit} />
+      </>
+    ),
+  }),
+})
+
+/** All about the server on one page, for a server that has no others. */
+export const wholeServer = async (sources: ServerSources, visit: Visit): Promise<Shown> => ({
+  title: 'Server',
+  isLive: true,
+  body: (
+    <>
+      <Head of={sources} visit={visit} />
+      <TrendCharts trends={sources.trends} span="hour" />
+      {hasQueue(sources) && <QueueAndWorkers of={sources} visit={visit} />}
+      <StoreTables of={sources} />
+      <HttpCaches of={sources} />
+      <State of={sources} visit={visit} />
+    </>
+  ),
+})
+
+interface Parts {
+  readonly of: ServerSources
+  readonly visit: Visit
+}
+
+const Head = ({ of: { health, overviews, metrics, version, healthPath }, visit }: Parts) => {
+  const { word, sign, tone, reasons } = verdictOf(health.latest(), overviews)
+  const shown = reasons.slice(0, MAX_REASONS)
+  const more = reasons.length - shown.length
+  return (
+    <>
+      <h1>
+        {'Server '}
+        <span class={`badge ${tone}`}>
+          <span aria-hidden="true">{sign}</span> {word}
+        </span>
+      </h1>
+      <p class="dim">
+        {`Version ${version}, running for ${timeText(visit.nowMs - metrics.startedMs)}, `}
+        <Time ms={visit.nowMs} />
+        {healthPath !== undefined && (
+          <>
+            {'; for probes: '}
+            <a href={healthPath}>{healthPath}</a>
+          </>
+        )}
+      </p>
+      {shown.length > 0 && (
+        <ul class={`note reasons ${tone}`}>
+          {shown.map((reason) => (
+            <li>
+              <Said text={reason} max={500} />
+            </li>
+          ))}
+          {more > 0 && <li>{`and ${more} more below`}</li>}
+        </ul>
+      )}
+    </>
+  )
+}
+
+const State = ({ of: sources, visit }: Parts) => {
+  const { health, recent, config, server } = sources
+  return (
+    <>
+      <h2>Components</h2>
+      <Table
+        caption="What is checked in the background"
+        columns={COMPONENTS}
+        rows={byUrgency(health.latest())}
+        none="None."
+      />
+      <h2>Warnings and errors</h2>
+      <Table
+        caption="The latest of the log"
+        columns={linesOf(visit)}
+        rows={recent.lines}
+        none="None since the start."
+      />
+      <h2>Connect a client</h2>
+      <Connect of={sources} host={visit.request.host ?? addressText(server.listener)} />
+      <h2>Services</h2>
+      <Table
+        caption="What each server of the process offers"
+        columns={SERVICES}
+        rows={servedBy(config)}
+        none="Nothing."
+      />
+    </>
+  )
+}
+
+const QueueAndWorkers = ({ of: sources, visit }: Parts) => {
+  const all = sources.overviews()
+  const lists = [
+    ['Waiting', waitingIn(all), waitingColumns(visit, false)],
+    ['Running', runningIn(all), runningColumns(visit, false)],
+    ['Failed lately', failedIn(all), failedColumns(visit, false)],
+  ] as const
+  return (
+    <>
+      <h2>Queue and workers</h2>
+      <QueueNumbers of={sources} />
+      <QueueCharts trends={sources.trends} span="hour" />
+      <WorkersTable of={sources} visit={visit} hasPages={false} />
+      {lists.map(([title, rows, columns]) =>
+        rows.length === 0 ? null : (
+          <>
+            <h3>{title}</h3>
+            <Table
+              caption={rows.length > MAX_ROWS ? `The first ${MAX_ROWS} of ${rows.length}` : `${rows.length} actions`}
+              columns={columns as readonly Column<unknown>[]}
+              rows={rows.slice(0, MAX_ROWS)}
+              none=""
+            />
+          </>
+        ),
+      )}
+    </>
+  )
+}
+
+const COMPONENTS: readonly Column<Answer>[] = [
+  { head: 'Component', kind: 'name', cell: ({ report }) => <code>{report.component}</code> },
+  {
+    head: 'State',
+    cell: ({ report }) => {
+      const state = stateOf(report)
+      return <Mark tone={isBroken(state) ? 'bad' : state === 'Ok' ? 'good' : 'warn'}>{state}</Mark>
+    },
+  },
+  { head: 'Checked', cell: ({ ageMs }) => `${timeText(Math.floor(ageMs / 1000) * 1000)} ago` },
+  {
+    head: 'What it says',
+    kind: 'text',
+    cell: ({ report }) => {
+      const { message = '', error = '' } = Object.values(report.status)[0] ?? {}
+      return <Said text={[message, error].filter((part) => part !== '').join(': ')} max={500} />
+    },
+  },
+]
+
+const linesOf = ({ nowMs }: Visit): readonly Column<RecentLine>[] => [
+  { head: 'When', cell: ({ atMs }) => <Ago ms={atMs} nowMs={nowMs} /> },
+  { head: 'Level', cell: ({ level }) => <Mark tone={level === 'error' ? 'bad' : 'warn'}>{level}</Mark> },
+  { head: 'What happened', kind: 'name', cell: ({ message }) => <Said text={message} max={500} /> },
+  { head: 'About', kind: 'text', cell: ({ about }) => <Said text={about} max={500} /> },
+]
+
+interface Served {
+  readonly server: string
+  readonly service: string
+  readonly instances: string
+}
+
+const SERVICES: readonly Column<Served>[] = [
+  { head: 'Server', kind: 'name', cell: ({ server }) => server },
+  { head: 'Service', cell: ({ service }) => service },
+  { head: 'Instances', kind: 'text', cell: ({ instances }) => instances },
+]
+
+const servedBy = ({ servers }: Config): readonly Served[] =>
+  servers.flatMap(({ name: server, services }): Served[] => {
+    const { cas, ac, bytestream, execution, worker_api } = services
+    const offered = Object.entries({ cas, ac, bytestream, execution }).filter(([, instances]) => instances.size > 0)
+    return [
+      ...offered.map(([service, instances]) => {
+        return { server, service, instances: [...instances.keys()].map(instanceText).join(', ') }
+      }),
+      ...(worker_api === undefined ? [] : [{ server, service: 'worker_api', instances: worker_api.scheduler }]),
+    ]
+  })
+
+const instanceText = (name: string): string => (name === '' ? '(empty)' : name === '*' ? 'any' : name)

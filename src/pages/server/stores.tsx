@@ -1,0 +1,190 @@
+import { countText, shareText, sizeText, timeText } from '../../base/quantities.js'
+import type { CacheSeries } from '../../metrics/store-metrics.js'
+import type { Page, Visit } from '../page.js'
+import { Chart, Share } from '../parts/chart.js'
+import { Mark } from '../parts/small.js'
+import { type Column, Table } from '../parts/table.js'
+import type { ServerSources } from './sources.js'
+import { NoTrends, percentText, SpanTabs, spanOf } from './trend-charts.js'
+import { isOuter } from './trends.js'
+
+const MAX_DEPTH = 3
+
+/** The stores: how well they are used over time, what they keep and how long. */
+export const storesPage = (sources: ServerSources): Page => ({
+  address: /^stores$/,
+  access: 'operator',
+  show: async (visit) => ({
+    title: 'Stores',
+    isLive: visit.query.get('live') !== 'off',
+    body: (
+      <>
+        <h1>Stores</h1>
+        <SpanTabs visit={visit} />
+        <StoreCharts of={sources} visit={visit} />
+        <StoreTables of={sources} />
+      </>
+    ),
+  }),
+})
+
+const StoreCharts = ({ of: { trends, metrics }, visit }: { readonly of: ServerSources; readonly visit: Visit }) => {
+  const samples = trends.samples(spanOf(visit))
+  if (samples.length < 2) return <NoTrends />
+  return (
+    <>
+      {metrics.stores.all.filter(isOuter).map(({ cacheType }) => {
+        const of = samples.map(({ atMs, stores }) => ({ atMs, ...stores.get(cacheType) }))
+        const rates = of.map(({ atMs, hitPercent }) => ({ atMs, value: hitPercent }))
+        const sizes = of.map(({ atMs, sizeBytes }) => ({ atMs, value: sizeBytes }))
+        return (
+          <section class="chart-row" aria-label={cacheType}>
+            <h2>{cacheType}</h2>
+            <ul class="charts">
+              <Chart title="Hit rate" points={rates} text={percentText} top={100} />
+              {sizes.some(({ value }) => value !== undefined) && <Chart title="Kept" points={sizes} text={sizeText} />}
+            </ul>
+          </section>
+        )
+      })}
+    </>
+  )
+}
+
+export const StoreTables = ({ of: { config, metrics } }: { readonly of: ServerSources }) => {
+  const rows = [...metrics.stores.all].sort((a, b) => (a.cacheType < b.cacheType ? -1 : 1))
+  const none = config.global.disable_metrics ? 'Not counted (global.disable_metrics).' : 'None.'
+  return (
+    <>
+      <h2>What is kept</h2>
+      <Table caption="Stores, each below the one it is in" columns={KEPT} {...{ rows, none }} />
+      <h2>What was asked for</h2>
+      <Table caption="Since the start" columns={ASKED} {...{ rows, none }} />
+    </>
+  )
+}
+
+const known = (value: number | undefined, text: (value: number) => string): string =>
+  value === undefined ? '–' : text(value)
+
+const NAME: Column<CacheSeries> = {
+  head: 'Store',
+  kind: 'name',
+  /** `fast` below `CAS` for `CAS/fast`, with the whole path as its title. */
+  cell: ({ cacheType }) => {
+    const parts = cacheType.split('/')
+    const depth = Math.min(MAX_DEPTH, parts.length - 1)
+    return (
+      <span class={`depth${depth}`} title={cacheType}>
+        {parts.at(-1) ?? ''}
+      </span>
+    )
+  },
+}
+
+const number = (head: string, text: (series: CacheSeries) => string): Column<CacheSeries> => ({
+  head,
+  kind: 'number',
+  cell: text,
+})
+
+const KEPT: readonly Column<CacheSeries>[] = [
+  NAME,
+  {
+    head: 'Size',
+    cell: (series) => {
+      const size = series.sum(({ sizeBytes }) => sizeBytes)
+      const limit = series.sum(({ maxBytes }) => maxBytes)
+      if (size === undefined) return '–'
+      if (limit === undefined) return `${sizeText(size)}, no limit`
+      return <Share part={size} whole={limit} text={`${sizeText(size)} of ${sizeText(limit)}`} />
+    },
+  },
+  number('Blobs', (series) =>
+    known(
+      series.sum(({ entryCount }) => entryCount),
+      countText,
+    ),
+  ),
+  number('Evicted', (series) =>
+    known(
+      series.sum(({ evictedCount }) => evictedCount),
+      countText,
+    ),
+  ),
+  number('Kept unused for', (series) =>
+    known(
+      series.least(({ lastEvictedIdleMs }) => lastEvictedIdleMs),
+      timeText,
+    ),
+  ),
+  number('Promised', (series) =>
+    known(
+      series.least(({ promised }) => promised?.retentionMs),
+      timeText,
+    ),
+  ),
+  {
+    head: 'Broken',
+    kind: 'number',
+    cell: (series) => {
+      const broken = series.sum(({ promised }) => promised?.brokenCount)
+      return broken !== undefined && broken > 0 ? <Mark tone="bad">{countText(broken)}</Mark> : known(broken, countText)
+    },
+  },
+]
+
+const hitsOf = (series: CacheSeries): number => series.valueOf('read', 'hit')
+const missesOf = (series: CacheSeries): number => series.valueOf('read', 'miss')
+
+const ASKED: readonly Column<CacheSeries>[] = [
+  NAME,
+  {
+    head: 'Hit rate',
+    cell: (series) => {
+      const [hits, misses] = [hitsOf(series), missesOf(series)]
+      return <Share part={hits} whole={hits + misses} text={shareText(hits, hits + misses)} />
+    },
+  },
+  number('Hits', (series) => countText(hitsOf(series))),
+  number('Misses', (series) => countText(missesOf(series))),
+  number('Errors', (series) => countText(series.valueOf('read', 'error') + series.valueOf('write', 'error'))),
+  number('In', (series) => sizeText(series.bytesOf('in'))),
+  number('Out', (series) => sizeText(series.bytesOf('out'))),
+]
+
+type HttpCache = ServerSources['metrics']['httpCaches']['all'][number]
+
+/** The HTTP caches of build tools, each with its tool. */
+export const HttpCaches = ({ of: { metrics } }: { readonly of: ServerSources }) => {
+  const rows = [...metrics.httpCaches.all]
+  if (rows.length === 0) return null
+  const count = (head: string, of: (cache: HttpCache) => { readonly value: number }): Column<HttpCache> => ({
+    head,
+    kind: 'number',
+    cell: (cache) => countText(of(cache).value),
+  })
+  const columns: readonly Column<HttpCache>[] = [
+    { head: 'Path', kind: 'name', cell: ({ path }) => path },
+    { head: 'Tool', cell: ({ kind }) => kind },
+    {
+      head: 'Hit rate',
+      cell: ({ hits: { value: hits }, misses: { value: misses } }) => (
+        <Share part={hits} whole={hits + misses} text={shareText(hits, hits + misses)} />
+      ),
+    },
+    count('Hits', ({ hits }) => hits),
+    count('Misses', ({ misses }) => misses),
+    count('Uploads', ({ uploads }) => uploads),
+    count('Kept', ({ keptUploads }) => keptUploads),
+    count('Refused', ({ refusedUploads }) => refusedUploads),
+    { head: 'In', kind: 'number', cell: ({ inBytes }) => sizeText(inBytes.value) },
+    { head: 'Out', kind: 'number', cell: ({ outBytes }) => sizeText(outBytes.value) },
+  ]
+  return (
+    <>
+      <h2>Build tools over HTTP</h2>
+      <Table caption="Caches, since the start" columns={columns} rows={rows} none="" />
+    </>
+  )
+}

@@ -1,0 +1,56 @@
+import { countText } from '../../base/quantities.js'
+import type { Answer } from '../../health/registry.js'
+import { isBroken, reasonOf, stateOf } from '../../health/report.js'
+import type { Tone } from '../parts/small.js'
+import type { Overviews } from './sources.js'
+
+export interface Verdict {
+  readonly word: string
+  readonly sign: string
+  readonly tone: Tone
+  /** What to look at, worst first. */
+  readonly reasons: readonly string[]
+}
+
+/** One word for the whole process, and the reasons for it. */
+export const verdictOf = (answers: readonly Answer[], overviews: Overviews): Verdict => {
+  const stuck = stuckActions(overviews)
+  const reasons = byUrgency(answers).flatMap(({ report }) => {
+    const state = stateOf(report)
+    // The line about its actions says more.
+    if (state === 'Ok' || stuck.has(report.component)) return []
+    const { reason = '' } = reasonOf(report)
+    return [`${report.component}: ${reason === '' ? state : reason}`]
+  })
+  const states = answers.map(({ report }) => stateOf(report))
+  const all = [...reasons, ...stuck.values()]
+  if (states.some(isBroken)) return { word: 'not healthy', sign: '✗', tone: 'bad', reasons: all }
+  if (states.includes('Warning') || stuck.size > 0) return { word: 'degraded', sign: '◐', tone: 'warn', reasons: all }
+  if (states.includes('Initializing')) return { word: 'starting', sign: '○', tone: 'warn', reasons: all }
+  return { word: 'healthy', sign: '✓', tone: 'good', reasons: [] }
+}
+
+/** By the component of the scheduler, why actions wait that no connected worker can run. */
+const stuckActions = (overviews: Overviews): ReadonlyMap<string, string> => {
+  const found = new Map<string, string>()
+  for (const [scheduler, { queue }] of overviews()) {
+    const waiting = queue.filter(({ waitsFor }) => waitsFor.includes(NO_WORKER))
+    const [first] = waiting
+    const component = `scheduler/${scheduler}`
+    if (first !== undefined) found.set(component, `${component}: ${actions(waiting.length)}: ${first.waitsFor}`)
+  }
+  return found
+}
+
+/** Of the reason why an action waits (`whyItWaits`). */
+const NO_WORKER = 'no worker'
+
+const actions = (count: number): string => (count === 1 ? '1 action waits' : `${countText(count)} actions wait`)
+
+const URGENCY = ['Failed', 'Timeout', 'Warning', 'Initializing', 'Ok'] as const
+
+/** Failed components first. */
+export const byUrgency = (answers: readonly Answer[]): readonly Answer[] => {
+  const rank = ({ report }: Answer): number => URGENCY.indexOf(stateOf(report))
+  return [...answers].sort((a, b) => rank(a) - rank(b))
+}
