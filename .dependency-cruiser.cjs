@@ -161,7 +161,7 @@ const importedBy = {
   '@humanwhocodes/momoa': ['config/read/'],
   'fastest-levenshtein': ['config/'],
   ajv: ['config/'],
-  koffi: ['worker/command/', 'stream/compression/'],
+  koffi: ['worker/command/', 'stream/compression/', 'server/carry/descriptor'],
   'lz4-napi': ['store/kinds/compression/'],
   'hash-wasm': ['reapi/'],
   shlex: ['worker/', 'pages/actions/shell'],

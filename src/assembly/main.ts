@@ -24,6 +24,7 @@ import type { Service } from '../rpc/rpc.js'
 import { buildSchedulers } from '../scheduler/kinds.js'
 import type { Scheduler } from '../scheduler/scheduler.js'
 import { Security } from '../security/security.js'
+import type { ServiceThreads } from '../server/carry/service-threads.js'
 import { type Listener, listen } from '../server/listener.js'
 import { Uploads } from '../service/bytestream/uploads.js'
 import { buildStores } from '../store/builder.js'
@@ -44,6 +45,7 @@ import { type LogOutput, Observation } from './observation.js'
 import { warnOfOtherFolders } from './other-folders.js'
 import { linkOfActions, ofPeople, openSite, pagesOf, WORKERS_ADDRESS } from './pages.js'
 import { needRestart } from './reload.js'
+import { serviceThreadsOf, startServiceThreads } from './service-threads.js'
 import { type Parts, resultsOf, serviceNamesOf, servicesOf, type WorkerFacts } from './services.js'
 import { LentStoresByKey, leavesResultsTo, startWorker, type WorkerContext } from './workers.js'
 
@@ -114,7 +116,8 @@ const start = async (
 ): Promise<Started> => {
   const { clock, otlp, logOutput, secrets = unhiddenSecrets } = environment
   const isStopping = (): boolean => drainTime.hasBegun
-  const ledger = new Ledger()
+  const threadCount = serviceThreadsOf(config.global.threads)
+  const ledger = new Ledger({}, threadCount === 0 ? undefined : {})
   const observed = { config, resources, clock, ledger, log: environment.log, logOutput, otlp, isStopping }
   const observation = await Observation.start(observed)
   const { health, meters, log } = observation
@@ -122,6 +125,8 @@ const start = async (
   if (withoutZstd !== undefined) log.warn('zstd is not offered to clients', { reason: withoutZstd })
   const security = config.security && (await Security.open(config.security, { clock, log, resources }))
   if (security?.lostAuditLines !== undefined) observation.metrics.watchAudit(() => security.lostAuditLines ?? 0)
+  const threads = await startServiceThreads(threadCount, ledger, log)
+  resources.add('service threads', () => threads?.stop())
   const invocations = new Invocations(clock)
   resources.add('invocations', invocations.start())
   const records = new RequestRecords(clock, requestFacts)
@@ -134,7 +139,19 @@ const start = async (
     const shownShare = config.global.log_call_share
     const site = openSite(server, { clock, config, security })
     if (site !== undefined) sites.set(server.name, site)
-    const listenerParts = { gate, admin, resources, drainTime, ledger, clock, shownShare, invocations, records, site }
+    const listenerParts = {
+      gate,
+      threads,
+      admin,
+      resources,
+      drainTime,
+      ledger,
+      clock,
+      shownShare,
+      invocations,
+      records,
+      site,
+    }
     listeners.set(server.name, await openListener(server, listenerParts, observation))
   }
   await warnOfMachine(config, log)
@@ -251,6 +268,7 @@ const gateOf = (server: ServerConfig, security: Security | undefined, services: 
 
 interface ListenerParts {
   readonly gate: Gate | undefined
+  readonly threads: ServiceThreads | undefined
   readonly admin: Admin
   readonly resources: Resources
   readonly drainTime: DrainTime
@@ -283,7 +301,7 @@ const methodAndTarget = ({ method, target }: HttpRequest) => ({ method, target }
  */
 const openListener = async (
   server: ServerConfig,
-  { gate, admin, resources, drainTime, ledger, clock, shownShare, invocations, records, site }: ListenerParts,
+  { gate, threads, admin, resources, drainTime, ledger, clock, shownShare, invocations, records, site }: ListenerParts,
   observation: Observation,
 ): Promise<Listener> => {
   const { log, meters } = observation
@@ -306,6 +324,7 @@ const openListener = async (
       ...startingHttpCaches(server),
     ],
     transport,
+    threads,
     ...(tls && { tls: tls.current }),
     gate,
     maxMessageBytes: max_decoding_message_size,

@@ -6,6 +6,7 @@ import { secretsOf } from '../config/secrets.js'
 import { Ledger } from '../ledger/ledger.js'
 import { isWritten, type Log, type LogFields, type LogLevel } from '../log/log.js'
 import { KnownSecrets } from '../log/secrets.js'
+import { sendableFields } from '../log/sendable.js'
 import { otlpSettings } from '../otlp/settings.js'
 import { reportCrashes } from '../process/crash.js'
 import type { Tracer } from '../rpc/trace.js'
@@ -37,16 +38,10 @@ const log: Log = (() => {
     (message: string, fields: LogFields | (() => LogFields) = {}): void => {
       if (!isWritten(level, logLevel)) return
       const found = typeof fields === 'function' ? fields() : fields
-      send({ kind: 'log', level, message, fields: Object.fromEntries(Object.entries(found).map(sendable)) })
+      send({ kind: 'log', level, message, fields: sendableFields(found) })
     }
   return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') }
 })()
-
-/** Converts a field to a value that the channel can carry and that the server's log shows in the same way. */
-const sendable = ([name, value]: [string, unknown]): [string, unknown] => {
-  if (value instanceof Error) return [name, value.cause instanceof Error ? value.cause.stack : value.stack]
-  return [name, typeof value === 'object' && value !== null ? JSON.parse(JSON.stringify(value)) : value]
-}
 
 const clock = guardedClock(systemClock, log)
 

@@ -10,12 +10,16 @@ export class Held implements HeldFor {
   readonly requests: Account
   /** Answers queued for the client. */
   readonly answers: Account
+  /** The row of its address in the memory that threads share. */
+  readonly row: number
   readonly #close: () => void
 
-  constructor(ledger: Ledger, address: string) {
-    const { holder, close } = ledger.connection(address)
+  /** `row`: given by the thread that accepted the connection, if that is another. */
+  constructor(ledger: Ledger, address: string, row?: number) {
+    const { holder, row: ownRow, close } = ledger.connection(address, row)
     this.ledger = ledger
     this.holder = holder
+    this.row = ownRow
     this.requests = new Account(ledger.kinds.requests, holder)
     this.answers = new Account(ledger.kinds.answers, holder)
     this.#close = close

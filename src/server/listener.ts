@@ -16,6 +16,9 @@ import { InFlight } from '../work/in-flight.js'
 import { type ConnectionBounds, DEFAULT_CONNECTION_BOUNDS } from './admission.js'
 import { Calls } from './call/calls.js'
 import type { CallMeters } from './call/meter.js'
+import type { ServiceThreads } from './carry/service-threads.js'
+import type { ThreadListenerOptions } from './carry/thread-listener.js'
+import { clientOf, UNIX_PEER } from './client.js'
 import { GrpcHealth, HEALTH } from './health.js'
 import { DEFAULT_HTTP1_LIMITS, Http1, type Http1Limits } from './http/http1.js'
 import type { HttpMeters } from './http/meter.js'
@@ -23,7 +26,7 @@ import { HttpRequests } from './http/requests.js'
 import { DEFAULT_LIMITS } from './http2/limits.js'
 import { REFLECTION, reflectionServices } from './reflection.js'
 import { DEFAULT_TRANSPORT_LIMITS, RemexecTransport, type TransportLimits } from './remexec/transport.js'
-import { socketServer } from './sockets.js'
+import { type SocketOptions, type SocketServer, socketServer } from './sockets.js'
 import type { MessageCompression, Transport, TransportParts } from './transport.js'
 import { bindUnix, isUnixAddress, UNIX_SOCKET_MODE } from './unix-socket.js'
 
@@ -41,6 +44,8 @@ export interface ListenOptions {
   /** Answers requests other than gRPC, on the same port. */
   readonly routes?: readonly Route[]
   readonly transport?: TransportName
+  /** Have the connections; absent if this thread has them. Needs our own transport. */
+  readonly threads?: ServiceThreads | undefined
   /** TLS options of Node. The protocol is negotiated by ALPN, or detected by the first bytes. */
   readonly tls?: TlsOptions
   /** Maximum size of a request message. Must exceed the announced maximum batch by the size of its envelope. */
@@ -120,22 +125,26 @@ export const listen = async (options: ListenOptions): Promise<Listener> => {
   })
   const bodyMs = options.limits?.requestMs ?? DEFAULT_TRANSPORT_LIMITS.requestMs
   const http1Limits = { ...DEFAULT_HTTP1_LIMITS, headMs: firstBytesMs, bodyMs, ...options.http1 }
+  const wire = {
+    maxMessageBytes: options.maxMessageBytes ?? MAX_MESSAGE_BYTES,
+    firstBytesMs,
+    readOffMs: options.readOffMs ?? READ_OFF_MS,
+    compression: options.compression ?? { sendsGzip: false, accepted: ['gzip', 'deflate'] },
+  }
   const transport = await transportOf(options, {
     calls,
     http1: new Http1(requests, http1Limits, clock),
     requests,
-    maxMessageBytes: options.maxMessageBytes ?? MAX_MESSAGE_BYTES,
-    firstBytesMs,
-    readOffMs: options.readOffMs ?? READ_OFF_MS,
     ledger: options.ledger ?? new Ledger(),
-    compression: options.compression ?? { sendsGzip: false, accepted: ['gzip', 'deflate'] },
-    clock,
-    log,
+    ...{ ...wire, clock, log },
   })
   const bounds = options.connections ?? DEFAULT_CONNECTION_BOUNDS
   const isUnix = isUnixAddress(options.address)
   const sockets = { tls: options.tls, handshakeMs: firstBytesMs, bounds, isUnix, clock, log }
-  const { server, renewTls } = socketServer(sockets, (socket, closed) => transport.accept(socket, closed))
+  const { server, renewTls } =
+    options.threads === undefined
+      ? socketServer(sockets, (socket, closed) => void transport.accept(socket, closed))
+      : threadedServer(options.threads, sockets, transport, { ...wire, limits: options.limits ?? {} })
   const bound = isUnix
     ? bindUnix(server, options.address, options.unixSocketMode ?? UNIX_SOCKET_MODE)
     : bind(server, options.address)
@@ -178,6 +187,23 @@ const transportOf = async ({ transport, limits }: ListenOptions, parts: Transpor
   if (transport !== 'grpc-js') return new RemexecTransport(parts, limits)
   const { GrpcJsTransport } = await import('./grpc-js/transport.js')
   return new GrpcJsTransport(withoutCompression(parts), { ...DEFAULT_LIMITS, ...limits })
+}
+
+/** The sockets of a listener whose connections service threads have, TLS handshakes included. */
+const threadedServer = (
+  threads: ServiceThreads,
+  { tls, ...options }: SocketOptions,
+  transport: Transport,
+  wire: Omit<ThreadListenerOptions, 'tls'>,
+): SocketServer => {
+  if (!(transport instanceof RemexecTransport)) throw new Error('service threads need our own transport')
+  const threaded = threads.listener({ ...wire, tls })
+  const { isUnix } = options
+  const { server } = socketServer({ ...options, tls: undefined }, (socket, closed) => {
+    const about = { transport, peer: clientOf(socket).peer, address: isUnix ? UNIX_PEER : (socket.remoteAddress ?? '') }
+    threaded.handOver(socket, { ...about, isUnix }, closed)
+  })
+  return { server, renewTls: (renewed) => threaded.renewTls(renewed) }
 }
 
 const withoutCompression = (parts: TransportParts): TransportParts => {

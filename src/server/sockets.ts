@@ -18,6 +18,8 @@ export interface SocketOptions {
   readonly log: Log
 }
 
+type HandshakeOptions = Pick<SocketOptions, 'handshakeMs' | 'clock' | 'log'>
+
 /**
  * Receives a socket from which nothing has been read; over TLS, after the handshake. Call `closed` when it has closed.
  */
@@ -41,14 +43,32 @@ export const socketServer = (options: SocketOptions, accept: Accept): SocketServ
     const server = createServer({ ...SOCKETS, pauseOnConnect: true }, (socket) => admit(socket, accept))
     return { server, renewTls: () => {} }
   }
-  const handshakes = tlsServer(tls, options, (socket) => accept(socket, () => {}))
+  const handshakes = new Handshakes(tls, options, (socket) => accept(socket, () => {}))
   const server = createServer(SOCKETS, (socket) =>
     admit(socket, (_, closed) => {
       socket.once('close', closed)
-      handshakes.emit('connection', socket)
+      handshakes.begin(socket)
     }),
   )
-  return { server, renewTls: (renewed) => handshakes.setSecureContext(renewed) }
+  return { server, renewTls: (renewed) => handshakes.renew(renewed) }
+}
+
+/** Performs the TLS handshakes of sockets that are passed to it. */
+export class Handshakes {
+  readonly #server: TlsServer
+
+  constructor(tls: TlsOptions, options: HandshakeOptions, agreed: (socket: Socket) => void) {
+    this.#server = tlsServer(tls, options, agreed)
+  }
+
+  begin(socket: Socket): void {
+    this.#server.emit('connection', socket)
+  }
+
+  /** Uses other TLS files for new handshakes. */
+  renew(tls: TlsOptions): void {
+    this.#server.setSecureContext(tls)
+  }
 }
 
 /** Passes on a socket within the bounds, and closes any other. */
@@ -68,10 +88,10 @@ const admitting = ({ bounds, isUnix, clock, log }: SocketOptions): ((socket: Soc
   }
 }
 
-/** Performs the TLS handshake of sockets passed to it as events; it does not listen itself. */
+/** It does not listen itself. */
 const tlsServer = (
   tls: TlsOptions,
-  { handshakeMs, clock, log }: SocketOptions,
+  { handshakeMs, clock, log }: HandshakeOptions,
   agreed: (socket: Socket) => void,
 ): TlsServer => {
   const failures = new SparingLog(log, clock, REFUSAL_LINES)

@@ -295,6 +295,23 @@ t.test("for a service's usual name its key is suggested", async (t) => {
   }
 })
 
+t.test('service threads need our own transport', async (t) => {
+  const servers = (transport: string): string =>
+    `{ listener: { http: { socket_address: ':9', transport: '${transport}' } }, services: {} },`
+  t.same(check({ servers: servers('remexec'), top: 'global: { threads: 4 },' }).problems, [])
+  t.match(check({ servers: servers('grpc-js'), top: 'global: { threads: 4 },' }).problems, [
+    {
+      path: 'servers[1].listener.http.transport',
+      message: 'grpc-js serves all connections on the main thread',
+      expected: 'the transport remexec, or global without threads',
+    },
+  ])
+  t.match(check({ top: 'global: { threads: 65 },' }).problems, [
+    { path: 'global.threads', message: /65 must be <= 64/ },
+  ])
+  t.match(check({ top: 'global: { threads: 0 },' }).problems, [{ path: 'global.threads' }])
+})
+
 t.test('unsupported HTTP/2 settings are rejected, and all of them with grpc-js', async (t) => {
   const listening = (http: string): string => `{ listener: { http: { socket_address: ':9', ${http} } }, services: {} },`
   const { problems } = check({

@@ -1666,6 +1666,10 @@ export interface GlobalOptions {
    */
   readonly drain_s: number
   /**
+   * Service threads: how many threads besides the main one have connections of clients, each with TLS, HTTP/2 and gRPC of its own; `cores` means one for each core of this machine. 1 means that the main thread does everything. Needs koffi and `transport: "remexec"`. docs/threads.md says what runs where, and what it costs.
+   */
+  readonly threads: number
+  /**
    * Do not count calls, store operations or scheduler events, export no metrics, and leave these numbers out of the status page.
    */
   readonly disable_metrics: boolean

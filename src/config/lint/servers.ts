@@ -30,6 +30,7 @@ export const lintServers = (context: LintContext): void => {
   for (const server of config.servers) {
     lintCompression(server, context)
     lintHttp2(server, context)
+    lintThreads(server, context)
     lintTls(server, context)
     lintUnixSocket(server, context)
     lintInstanceNames(server, context)
@@ -47,6 +48,16 @@ export const lintServers = (context: LintContext): void => {
   findings.error(['global', 'default_digest_hash_function'], `${preferred} is not among digest_functions`, {
     found: preferred,
     expected: `one of ${offered.join(', ')}`,
+  })
+}
+
+/** Service threads have connections of our own transport. */
+const lintThreads = ({ listener }: ServerConfig, { config, findings, originOf }: LintContext): void => {
+  const { threads } = config.global
+  if (threads === 1 || listener.transport !== 'grpc-js') return
+  findings.error([...originOf(listener), 'transport'], 'grpc-js serves all connections on the main thread', {
+    found: `grpc-js, and ${threads} as threads of global`,
+    expected: 'the transport remexec, or global without threads',
   })
 }
 

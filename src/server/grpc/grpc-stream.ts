@@ -8,7 +8,7 @@ import type { PerTurn } from '../../work/per-turn.js'
 import type { Receiver, Wire } from '../call/wire.js'
 import type { Client } from '../client.js'
 import type { Held } from '../held.js'
-import type { Consumer, Http2Stream } from '../http2/stream.js'
+import type { Consumer, RequestStream } from '../http2/request-stream.js'
 import { type Backlog, UNANSWERED_BYTES } from './backlog.js'
 import { gzipped } from './encoding.js'
 import { type MessageLimits, type MessageSink, Messages, PREFIX_BYTES } from './messages.js'
@@ -43,7 +43,7 @@ export class GrpcStream implements Wire, Consumer, MessageSink {
   compresses = true
   /** Whether `requestMs` applies to messages that the handler waits for. */
   hasTimeout = true
-  readonly #stream: Http2Stream
+  readonly #stream: RequestStream
   readonly #messages: Messages
   readonly #connection: GrpcConnection
   readonly #isGzip: boolean
@@ -61,7 +61,7 @@ export class GrpcStream implements Wire, Consumer, MessageSink {
   /** The call has one answer and counts as unanswered in the backlog. */
   #isUnanswered = false
 
-  constructor(stream: Http2Stream, connection: GrpcConnection, { peer, clientCertificate }: Client) {
+  constructor(stream: RequestStream, connection: GrpcConnection, { peer, clientCertificate }: Client) {
     const { lines } = stream.head
     this.#stream = stream
     this.#connection = connection

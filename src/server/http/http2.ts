@@ -8,7 +8,7 @@ import type { Client } from '../client.js'
 import { repeatsField } from '../grpc/metadata.js'
 import type { FieldLines } from '../http2/hpack/decoder.js'
 import { encodeFields } from '../http2/hpack/encoder.js'
-import type { Consumer, Http2Stream } from '../http2/stream.js'
+import type { Consumer, RequestStream } from '../http2/request-stream.js'
 import type { Exchange } from './exchange.js'
 import type { HttpRequests } from './requests.js'
 import { sendBody } from './send-body.js'
@@ -20,7 +20,7 @@ const NO_GRPC = 'this port serves gRPC: expected POST with content-type applicat
  * Requests).
  */
 export const answerNoGrpc = (
-  stream: Http2Stream,
+  stream: RequestStream,
   requests: HttpRequests,
   { client, held, bodyMs }: { readonly client: Client; readonly held: HeldFor; readonly bodyMs: number },
 ): void => {
@@ -37,11 +37,11 @@ class Http2Exchange implements Exchange, Consumer {
   readonly caller: Caller
   readonly held: HeldFor
   readonly bodyBytes: number | undefined
-  readonly #stream: Http2Stream
+  readonly #stream: RequestStream
   readonly #gone = new AbortController()
   readonly #body: Http2Body
 
-  constructor(stream: Http2Stream, client: Client, held: HeldFor, bodyMs: number) {
+  constructor(stream: RequestStream, client: Client, held: HeldFor, bodyMs: number) {
     const { lines } = stream.head
     this.#stream = stream
     this.held = held
@@ -133,7 +133,7 @@ const headersOf = (lines: FieldLines): ReadonlyMap<string, string> => {
 
 /** Bytes that arrive before they are wanted fill the client's window, which bounds them. */
 class Http2Body implements BlobFeed {
-  readonly #stream: Http2Stream
+  readonly #stream: RequestStream
   readonly #bodyMs: number
   #early: Buffer[] = []
   #taker: FeedTaker | undefined
@@ -144,7 +144,7 @@ class Http2Body implements BlobFeed {
   #failure: unknown
   #waitsSinceMs: number | undefined
 
-  constructor(stream: Http2Stream, bodyMs: number) {
+  constructor(stream: RequestStream, bodyMs: number) {
     this.#stream = stream
     this.#bodyMs = bodyMs
   }

@@ -1,21 +1,7 @@
 import { type ErrorCodeName, StreamError } from './frame/frame.js'
 import type { RequestHead } from './request-head.js'
+import type { Consumer, RequestStream } from './request-stream.js'
 import { Outbox, type Sender } from './sender.js'
-
-/** Receives the events of a request. */
-export interface Consumer {
-  /**
-   * Bytes of the body, only valid during the call. They count against the client's windows until `consumed` is called
-   * for them.
-   */
-  data(bytes: Buffer): void
-  /** The client has sent everything. */
-  ended(): void
-  /** Called about once a second while the stream is open. */
-  sweep(nowMs: number): void
-  /** The stream was reset or its connection closed before both sides had ended. Nothing sent on it arrives any more. */
-  gone(): void
-}
 
 /** The parts of the connection that a stream needs. */
 export interface StreamHost {
@@ -31,7 +17,7 @@ export interface StreamHost {
 }
 
 /** One request and its response (RFC 9113, 5.1), as seen by the server. */
-export class Http2Stream {
+export class Http2Stream implements RequestStream {
   readonly id: number
   readonly head: RequestHead
   /** Size of the request's fields, as defined by RFC 9113, 6.5.2. */
@@ -70,24 +56,20 @@ export class Http2Stream {
     this.outbox = new Outbox(id, windows.sendBytes, () => this.#localEnd())
   }
 
-  /** Whether something can still be sent. */
   get isWritable(): boolean {
     return !this.isGone && !this.isLocalEnded && this.outbox.ending === undefined
   }
 
-  /** Whether the process has room to queue `sizeBytes` more for clients. */
   makeRoom(sizeBytes: number): boolean {
     return this.#host.sender.makeRoom(sizeBytes)
   }
 
-  /** Sends the response head. With `isEnd` that is the whole response. */
   respond(block: Buffer, isEnd: boolean): void {
     if (!this.isWritable) return
     this.#host.sender.headers(this.id, block, isEnd)
     if (isEnd) this.#localEnd()
   }
 
-  /** Sends bytes of the response. They must not change until `written` is called, which always happens. */
   write(bytes: Buffer, written?: () => void): void {
     if (!this.isWritable) {
       written?.()
@@ -96,32 +78,24 @@ export class Http2Stream {
     this.#host.sender.add(this.outbox, bytes, written)
   }
 
-  /**
-   * Calls back, possibly synchronously, with the number of bytes to write next: what the client accepts now, in
-   * portions worth a read from disk. Not called once nothing can be sent any more.
-   */
   whenRoom(callback: (sizeBytes: number) => void): void {
     if (this.isWritable) this.#host.sender.whenRoom(this.outbox, callback)
   }
 
-  /** Sends the queued bytes, as far as windows allow. */
   flush(): void {
     if (!this.isGone) this.#host.sender.pump(this.outbox)
   }
 
-  /** Ends the response after the queued bytes, with or without trailers. */
   end(trailers?: Buffer): void {
     if (!this.isWritable) return
     this.outbox.ending = trailers ?? 'data'
     this.#host.sender.pump(this.outbox)
   }
 
-  /** Ends the stream immediately in both directions. */
   reset(code: ErrorCodeName): void {
     if (!this.isGone) this.#host.resetStream(this, code)
   }
 
-  /** Bytes of `Consumer.data` are no longer held, so the client may send as many more. */
   consumed(sizeBytes: number): void {
     this.#host.consumed(sizeBytes)
     if (this.isRemoteEnded || this.isGone) return
@@ -132,7 +106,6 @@ export class Http2Stream {
     this.#owedBytes = 0
   }
 
-  /** The handler of the request has ended. */
   handled(): void {
     if (this.isHandled) return
     this.isHandled = true

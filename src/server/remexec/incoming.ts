@@ -2,21 +2,29 @@ import type { Socket } from 'node:net'
 import type { Log } from '../../log/log.js'
 import type { Client } from '../client.js'
 import type { Held } from '../held.js'
-import type { Http1 } from '../http/http1.js'
 import { Http2Connection } from '../http2/connection.js'
 import { PREFACE } from '../http2/frame/frame.js'
 import type { ConnectionLimits } from '../http2/limits.js'
+import type { Channel } from '../http2/output.js'
 import type { Http2Stream } from '../http2/stream.js'
 import { type ChannelReader, SocketChannel } from './channel.js'
-import { Http1Stream } from './http1-stream.js'
 
 const NOTHING = Buffer.alloc(0)
+
+/** Takes the bytes of a connection that speaks HTTP/1. */
+export interface Http1Receiver {
+  /** The caller may overwrite the bytes afterwards. */
+  received(bytes: Buffer): void
+  /** The connection has closed. */
+  ended(): void
+}
 
 export interface IncomingOptions {
   readonly limits: ConnectionLimits
   readonly now: () => number
   readonly held: Held
-  readonly http1: Http1
+  /** Takes over a connection that speaks HTTP/1. */
+  readonly onHttp1: (channel: Channel, client: Client) => Http1Receiver
   readonly onRequest: (stream: Http2Stream, client: Client) => void
   readonly onClose: () => void
   readonly log: Log
@@ -41,7 +49,7 @@ export class Incoming implements ChannelReader {
   readonly #client: Client
   #head: Buffer = NOTHING
   #http2: Http2Connection | undefined
-  #http1: Http1Stream | undefined
+  #http1: Http1Receiver | undefined
   #isDraining = false
 
   constructor(socket: Socket, options: IncomingOptions) {
@@ -108,9 +116,8 @@ export class Incoming implements ChannelReader {
   }
 
   #beginHttp1(head: Buffer): void {
-    this.#http1 = new Http1Stream(this.#channel, this.#client, this.#options.held)
+    this.#http1 = this.#options.onHttp1(this.#channel, this.#client)
     this.#head = NOTHING
-    this.#options.http1.accept(this.#http1)
     this.#http1.received(head)
   }
 }

@@ -3,6 +3,7 @@ import { StatusError } from '../../base/status-error.js'
 import { UPLOAD_BYTES } from '../../ledger/kinds.js'
 import { PerTurn } from '../../work/per-turn.js'
 import type { Handler } from '../call/handlers.js'
+import type { RemoteConnection, RemoteEnd } from '../carry/remote-connections.js'
 import type { Client } from '../client.js'
 import { Connections } from '../connections.js'
 import { Backlog } from '../grpc/backlog.js'
@@ -13,9 +14,11 @@ import { ResponseBlocks } from '../grpc/response-blocks.js'
 import { Held } from '../held.js'
 import { answerNoGrpc } from '../http/http2.js'
 import { type ConnectionLimits, DEFAULT_LIMITS } from '../http2/limits.js'
-import type { Http2Stream } from '../http2/stream.js'
+import type { Channel } from '../http2/output.js'
+import type { RequestStream } from '../http2/request-stream.js'
 import type { Transport, TransportParts } from '../transport.js'
-import { Incoming } from './incoming.js'
+import { Http1Stream } from './http1-stream.js'
+import { type Http1Receiver, Incoming } from './incoming.js'
 
 /** Bounds for the connections of a listener. */
 export interface TransportLimits extends ConnectionLimits {
@@ -33,6 +36,26 @@ export const DEFAULT_TRANSPORT_LIMITS: TransportLimits = {
 
 const SWEEP_MS = 1000
 
+/** Serves the requests of a connection that are not for this thread. */
+export interface Elsewhere {
+  carry(stream: RequestStream, client: Client): void
+  carryHttp1(channel: Channel, client: Client): Http1Receiver
+}
+
+/** A connection that another thread accepted. */
+export interface HandedOver {
+  readonly elsewhere: Elsewhere
+  /** The row of its address in the ledger. */
+  readonly row: number
+}
+
+/** A connection, wherever its socket is. */
+interface Connected {
+  sweep(nowMs: number): void
+  drain(): void
+  destroy(): void
+}
+
 /**
  * Streaming calls that begin in one turn of the event loop. Each opens files, streams or walks: 0.1 to 0.3 ms. Without
  * this bound, one read of a socket begins some 300 of them, and all other calls wait.
@@ -47,7 +70,7 @@ export class RemexecTransport implements Transport {
   readonly #parts: TransportParts
   readonly #limits: TransportLimits
   readonly #blocks: ResponseBlocks
-  readonly #incoming = new Connections<Incoming>()
+  readonly #incoming = new Connections<Connected>()
   readonly #stopSweep: () => void
   readonly #starts = new PerTurn(STARTS_PER_TURN)
   /** Time counted by sweeps. It stands still while the process is blocked, because that is not the clients' fault. */
@@ -66,25 +89,53 @@ export class RemexecTransport implements Transport {
     })
   }
 
-  accept(socket: Socket, closed: () => void): void {
-    const { http1, log } = this.#parts
-    const connection = this.#connectionOf(socket)
+  accept(socket: Socket, closed: () => void, handedOver?: HandedOver): Connected {
+    const connection = this.#connectionOf(socket.remoteAddress ?? '', handedOver?.row)
     const { held } = connection
+    const elsewhere = handedOver?.elsewhere
     const incoming: Incoming = new Incoming(socket, {
       limits: this.#limits,
       now: () => this.#nowMs,
       held,
-      http1,
-      onRequest: (stream, client) => this.#request(stream, connection, client),
+      onHttp1: (channel, client) => elsewhere?.carryHttp1(channel, client) ?? this.#http1(channel, client, held),
+      onRequest: (stream, client) => {
+        if (elsewhere === undefined || this.#parts.calls.handlers.has(stream.head.path))
+          this.#request(stream, connection, client)
+        else elsewhere.carry(stream, client)
+      },
       onClose: () => {
         this.#incoming.delete(incoming)
         held.close()
         closed()
       },
-      log,
+      log: this.#parts.log,
     })
     this.#incoming.add(incoming)
     if (this.#isDraining) incoming.drain()
+    return incoming
+  }
+
+  /** Serves the requests of a connection whose socket a service thread has. */
+  acceptRemote(remote: RemoteConnection, address: string): RemoteEnd {
+    const connection = this.#connectionOf(address)
+    const { held } = connection
+    this.#incoming.add(remote)
+    if (this.#isDraining) remote.drain()
+    return {
+      held,
+      request: (stream, client) => this.#request(stream, connection, client),
+      http1: (channel, client) => this.#http1(channel, client, held),
+      closed: () => {
+        this.#incoming.delete(remote)
+        held.close()
+      },
+    }
+  }
+
+  #http1(channel: Channel, client: Client, held: Held): Http1Receiver {
+    const stream = new Http1Stream(channel, client, held)
+    this.#parts.http1.accept(stream)
+    return stream
   }
 
   drain(): void {
@@ -103,12 +154,12 @@ export class RemexecTransport implements Transport {
     for (const incoming of this.#incoming) incoming.destroy()
   }
 
-  #connectionOf(socket: Socket): GrpcConnection {
+  #connectionOf(address: string, row?: number): GrpcConnection {
     const { maxMessageBytes, compression, ledger } = this.#parts
     return {
       maxMessageBytes,
       requestMs: this.#limits.requestMs,
-      held: new Held(ledger, socket.remoteAddress ?? ''),
+      held: new Held(ledger, address, row),
       backlog: new Backlog(this.#limits.maxBacklogBytes),
       unpackedKind: ledger.kinds.unpacked,
       answersKind: ledger.kinds.answers,
@@ -117,7 +168,7 @@ export class RemexecTransport implements Transport {
     }
   }
 
-  #request(stream: Http2Stream, connection: GrpcConnection, client: Client): void {
+  #request(stream: RequestStream, connection: GrpcConnection, client: Client): void {
     const { method, lines, path } = stream.head
     if (!/^application\/grpc(\+proto)?($|;)/.test(fieldOf(lines, 'content-type') ?? '') || method !== 'POST') {
       answerNoGrpc(stream, this.#parts.requests, { client, held: connection.held, bodyMs: this.#limits.requestMs })
@@ -136,7 +187,7 @@ export class RemexecTransport implements Transport {
   }
 
   /** The handler of a request. Throws if the request cannot be served. */
-  #handlerFor({ head: { path, lines } }: Http2Stream): Handler {
+  #handlerFor({ head: { path, lines } }: RequestStream): Handler {
     const handler = this.#parts.calls.handlers.get(path)
     if (handler === undefined) {
       throw new StatusError('UNIMPLEMENTED', `the server does not implement the method ${path.slice(0, 200)}`)

@@ -1,0 +1,101 @@
+import { Socket } from 'node:net'
+import type { TlsOptions } from 'node:tls'
+import type { Clock } from '../../base/clock.js'
+import type { Ledger } from '../../ledger/ledger.js'
+import type { Log } from '../../log/log.js'
+import { InFlight } from '../../work/in-flight.js'
+import { Calls } from '../call/calls.js'
+import { markUnix } from '../client.js'
+import { DEFAULT_HTTP1_LIMITS, Http1 } from '../http/http1.js'
+import { HttpRequests } from '../http/requests.js'
+import { RemexecTransport, type TransportLimits } from '../remexec/transport.js'
+import { Handshakes } from '../sockets.js'
+import type { MessageCompression } from '../transport.js'
+import type { Carrier } from './carrier.js'
+
+/** What a service thread knows of a listener of the process. It can be sent to a thread. */
+export interface ThreadListenerOptions {
+  readonly tls: TlsOptions | undefined
+  readonly maxMessageBytes: number
+  readonly firstBytesMs: number
+  readonly readOffMs: number
+  readonly compression: MessageCompression
+  readonly limits: Partial<TransportLimits>
+}
+
+export interface ThreadListenerParts {
+  readonly carrier: Carrier
+  readonly ledger: Ledger
+  readonly clock: Clock
+  readonly log: Log
+}
+
+/** A connection as the owner hands it over. */
+export interface HandedSocket {
+  readonly number: number
+  readonly fd: number
+  /** The row of its address in the ledger. */
+  readonly row: number
+  readonly isUnix: boolean
+}
+
+/** The connections of one listener that a service thread has. */
+export class ThreadListener {
+  readonly #transport: RemexecTransport
+  readonly #handshakes: Handshakes | undefined
+  readonly #carrier: Carrier
+  /** Connections whose handshake is not complete. */
+  readonly #begun = new WeakMap<Socket, HandedSocket>()
+
+  constructor(options: ThreadListenerOptions, { carrier, ledger, clock, log }: ThreadListenerParts) {
+    const { tls, firstBytesMs } = options
+    const inFlight = new InFlight()
+    const requests = new HttpRequests([], { log, inFlight, gate: undefined, shownShare: 0 })
+    const http1 = new Http1(requests, DEFAULT_HTTP1_LIMITS, clock)
+    const calls = new Calls([], { log, inFlight })
+    this.#transport = new RemexecTransport({ ...options, calls, http1, requests, ledger, clock, log }, options.limits)
+    this.#carrier = carrier
+    this.#handshakes =
+      tls && new Handshakes(tls, { handshakeMs: firstBytesMs, clock, log }, (socket) => this.#agreed(socket))
+  }
+
+  take(handed: HandedSocket): void {
+    const socket = new Socket({ fd: handed.fd })
+    if (handed.isUnix) markUnix(socket)
+    if (this.#handshakes === undefined) {
+      this.#accept(socket, handed, () => this.#carrier.closed(handed.number))
+      return
+    }
+    const end = (): void => {
+      socket.destroy()
+    }
+    this.#carrier.opened(handed.number, { drain: end, destroy: end })
+    socket.once('close', () => this.#carrier.closed(handed.number))
+    this.#begun.set(socket, handed)
+    this.#handshakes.begin(socket)
+  }
+
+  renewTls(tls: TlsOptions): void {
+    this.#handshakes?.renew(tls)
+  }
+
+  /** `socket` is that of TLS; below it is the one that was begun. */
+  #agreed(socket: Socket): void {
+    const below: unknown = Reflect.get(socket, '_parent')
+    const handed = below instanceof Socket ? this.#begun.get(below) : undefined
+    if (handed === undefined) throw new Error('a handshake ended that was not begun')
+    this.#accept(socket, handed, () => {})
+  }
+
+  #accept(socket: Socket, { number, row }: HandedSocket, closed: () => void): void {
+    const carrier = this.#carrier
+    const incoming = this.#transport.accept(socket, closed, {
+      row,
+      elsewhere: {
+        carry: (stream, client) => carrier.carry(stream, number, client),
+        carryHttp1: (channel, client) => carrier.carryHttp1(channel, number, client),
+      },
+    })
+    carrier.opened(number, incoming)
+  }
+}

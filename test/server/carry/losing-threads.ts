@@ -1,0 +1,20 @@
+import { writeSync } from 'node:fs'
+import { reportCrashes } from '../../../src/process/crash.js'
+import { ServiceThreads } from '../../../src/server/carry/service-threads.js'
+
+// A process with two service threads. Its argument is what each of them does once it runs.
+
+const [, , end] = process.argv
+const program = `
+  import { parentPort } from 'node:worker_threads'
+  parentPort.postMessage('ready')
+  setTimeout(() => { ${end} }, 50)
+`
+reportCrashes({ write: (text) => writeSync(2, text) })
+await ServiceThreads.start({
+  count: 2,
+  program: new URL(`data:text/javascript,${encodeURIComponent(program)}`),
+  data: undefined,
+  onMessage: () => {},
+})
+setInterval(() => {}, 1000)

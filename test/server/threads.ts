@@ -1,0 +1,18 @@
+import { startServiceThreads } from '../../src/assembly/service-threads.js'
+import { Ledger } from '../../src/ledger/ledger.js'
+import { type Log, silentLog } from '../../src/log/log.js'
+import type { ServiceThreads } from '../../src/server/carry/service-threads.js'
+
+export interface Threaded {
+  /** Options of `listen`. */
+  readonly options: { readonly threads: ServiceThreads; readonly ledger: Ledger }
+  stop(): Promise<void>
+}
+
+/** Service threads, and the ledger that they share with this thread. */
+export const startThreads = async (count: number, log: Log = silentLog): Promise<Threaded> => {
+  const ledger = new Ledger({}, {})
+  const threads = await startServiceThreads(count, ledger, log)
+  if (threads === undefined) throw new Error('no thread was asked for')
+  return { options: { threads, ledger }, stop: () => threads.stop() }
+}
