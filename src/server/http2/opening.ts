@@ -68,10 +68,8 @@ export class Opening {
   #open(streamId: number, isEndOfStream: boolean, decoded: DecodedBlock): void {
     const { listBytes, isTooLarge } = decoded
     if (streamId > this.lastWelcomeId) throw new StreamError(streamId, 'REFUSED_STREAM', 'the server is shutting down')
-    if (this.#streams.count >= this.#limits.maxConcurrentStreams) {
-      this.#host.countReset('streams beyond the limit')
+    if (this.#streams.count >= this.#limits.maxConcurrentStreams)
       throw new StreamError(streamId, 'REFUSED_STREAM', 'more concurrent streams than the limit')
-    }
     if (isTooLarge) {
       this.#host.sender.headers(streamId, FIELDS_TOO_LARGE, true)
       this.#host.countReset('fields that are too large')

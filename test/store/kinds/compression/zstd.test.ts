@@ -289,3 +289,18 @@ t.test('an unknown format is DATA_LOSS and then a miss', async (t) => {
     t.notOk(await isPresent(store, digest), `${field} ${value}`)
   }
 })
+
+t.test('a part that is wanted as zstd is that part, not the stored frames, also from the beginning', async (t) => {
+  const store = await zstdStore(await memoryStore())
+  const bytes = bytesOf(3 * BLOCK)
+  const digest = digestOf(bytes)
+  await put(store, digest, bytes)
+  for (const [offset, limit] of [
+    [0, 10],
+    [10, Number.POSITIVE_INFINITY],
+  ] as const) {
+    const blob = await store.get(digest, { offset, limit, wantedAs: 'ZSTD' }, call)
+    const sent = await blob.as('ZSTD').bytes(1e9, call)
+    t.ok((await unpack(sent)).equals(bytes.subarray(offset, offset + limit)), `${limit} bytes from ${offset}`)
+  }
+})
