@@ -78,7 +78,7 @@ t.test('service threads', async (t) => {
     const tls = { key, cert, ca: cert, requestCert: true, rejectUnauthorized: false }
     const subjects: (string | undefined)[] = []
     const visitor = { identity: 'x', nameInResults: undefined, may: () => true, maySeeOrigins: () => true }
-    const known = { ...visitor, demand: () => {}, check: () => {} }
+    const known = { ...visitor, isOperator: true, demand: () => {}, check: () => {} }
     const gate: Gate = {
       admit: (_, { clientCertificate }) => {
         subjects.push(clientCertificate?.subject)
