@@ -4,7 +4,7 @@ import t from 'tap'
 import { assemble } from '../src/assembly/main.js'
 import { systemClock } from '../src/base/clock.js'
 import { loadConfig } from '../src/config/load.js'
-import { silentLog } from '../src/log/log.js'
+import { silentLog, textLog } from '../src/log/log.js'
 import { collect, TestClient } from './server/client.js'
 import { failure } from './service/harness.js'
 
@@ -71,6 +71,27 @@ t.test('reflection and health of a listener list exactly the services that have 
     const asked = client.unary('grpc.health.v1.Health/Check', { service: `${REAPI}.Execution` }).response
     t.equal((await failure(asked)).code, 'NOT_FOUND', `${name}: health knows no Execution`)
   }
+})
+
+t.test('CAP-16: every priority of REAPI is accepted; the log names the instance of a call', async (t) => {
+  const lines: string[] = []
+  const folder = t.testdir({ 'config.json': JSON.stringify(configuration) })
+  const log = textLog('debug', (line) => lines.push(line))
+  const running = await assemble(await loadConfig(`${folder}/config.json`), { clock: systemClock, log })
+  t.teardown(() => running.close())
+  const client = new TestClient(running.addresses[0]?.address ?? '')
+  t.teardown(() => client.close())
+  const { executionCapabilities } = await client.unary(`${REAPI}.Capabilities/GetCapabilities`, { instanceName: 'a' })
+    .response
+  const [range] = executionCapabilities.executionPriorityCapabilities.priorities
+  t.match(range, { minPriority: -2_147_483_648, maxPriority: 2_147_483_647 })
+  const resourceName = `a/blobs/${'0'.repeat(64)}/5`
+  const { status } = await collect(client.serverStream('google.bytestream.ByteStream/Read', { resourceName }))
+  t.equal(status?.code, 5)
+  t.match(
+    lines.find((line) => line.includes('ByteStream/Read')),
+    / instance=a /,
+  )
 })
 
 const reflected = async (client: TestClient): Promise<string[]> => {

@@ -161,3 +161,17 @@ t.test('lines for a slow reader are bounded, and lost ones are counted and repor
   output.write('and on\n')
   t.equal(await readUntil(reader, /on\n/), 'and on\n')
 })
+
+t.test('a line that is longer than what may wait is lost, also if nothing else waits', async (t) => {
+  const path = `${t.testdir()}/log`
+  spawnSync('mkfifo', [path])
+  const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
+  const writer = openSync(path, constants.O_WRONLY | constants.O_NONBLOCK)
+  t.teardown(() => {
+    closeSync(reader)
+    closeSync(writer)
+  })
+  const output = new LogDescriptor({ fd: writer })
+  output.write(`${'x'.repeat(3 * 1024 * 1024)}\n`)
+  t.equal(output.lostLines, 1)
+})

@@ -11,7 +11,6 @@ export const queryWriteStatus =
   ({ instances, uploads }: ByteStreamOptions) =>
   async ({ resourceName }: QueryWriteStatusRequest, call: ServedCall): Promise<QueryWriteStatusResponseInput> => {
     const target = writeTarget(instances, resourceName)
-    call.note({ instance: target.instanceName })
     const missing = await missingOf(target.cas, [target.digest], inInstance(call, target.instanceName))
     if (missing.length === 0) return { committedSize: target.digest.sizeBytes, complete: true }
     const upload = uploads.find(target)

@@ -28,7 +28,6 @@ export const read =
     rpc.compressesResponses = compressor === undefined
     const digest = blobDigest(name, digestFunctions)
     const range = rangeOf(request, name, digest)
-    rpc.note({ instance: name.instanceName })
     const call = inInstance(rpc, name.instanceName)
     const blob = await cas.get(digest, { ...range, wantedAs: compressor?.name }, call)
     const sending = { responses, maxChunkBytes: maxReadChunkBytes, call }

@@ -28,7 +28,6 @@ export const write =
       throw new StatusError('INVALID_ARGUMENT', 'ByteStream.Write: the stream ended without a message')
     const { message } = first
     const target = writeTarget(instances, message.resourceName)
-    rpc.note({ instance: target.instanceName })
     const call = inInstance(rpc, target.instanceName)
     const missing = await missingOf(target.cas, [target.digest], call)
     if (missing.length === 0) return { committedSize: earlySize(target) }
