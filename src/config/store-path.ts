@@ -41,6 +41,7 @@ export const limitBytes = (store: StoreConfig, stores: ReadonlyMap<string, Store
     return named === undefined ? Number.POSITIVE_INFINITY : limitBytes(named, stores)
   }
   const limits = nestedStores(store).map(([, nested]) => limitBytes(nested, stores))
+  if (store.kind === 'dedup') return limitBytes(store.options.content_store, stores)
   if (store.kind === 'fast_slow') return Math.max(...limits)
   if (store.kind === 'shard' || store.kind === 'size_partitioning') return limits.reduce((sum, bytes) => sum + bytes, 0)
   return limits[0] ?? Number.POSITIVE_INFINITY

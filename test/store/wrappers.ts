@@ -110,7 +110,10 @@ export const groups = {
     'chunks in memory, listed in': {
       wrap: async (backend, { beside } = {}) => deduplicated(backend, beside ?? (await memoryStore())),
       changes: 'bytes',
-      announces: ({ keepsNothing, retentionMs }) => ({ ...PLAIN, keepsNothing, extendsLifetimes: true, retentionMs }),
+      announces: ({ keepsNothing, retentionMs }) => ({
+        ...PLAIN,
+        ...{ keepsNothing, detectsDamage: true, extendsLifetimes: true, retentionMs },
+      }),
       asks: { putAll: 'put' },
     },
     'lists in memory, chunks in': {
@@ -118,7 +121,7 @@ export const groups = {
       isBeside: true,
       announces: ({ keepsNothing, extendsLifetimes, retentionMs }) => ({
         ...PLAIN,
-        ...{ keepsNothing, extendsLifetimes, retentionMs },
+        ...{ keepsNothing, detectsDamage: true, extendsLifetimes, retentionMs },
       }),
       asks: { put: 'findMissing', putAll: 'findMissing', remove: 'nothing' },
     },

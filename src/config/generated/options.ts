@@ -270,6 +270,10 @@ export interface DedupOptions {
    */
   readonly content_store: StoreConfig
   /**
+   * Keeps copies of larger blobs as files while actions use them, within its `eviction_policy`: a `filesystem` on the file system of `content_store`. Needed if this is the store of a worker, which links its inputs. Blobs that are no larger than a chunk are linked from `content_store`, which has to be a `filesystem` then.
+   */
+  readonly whole_store?: StoreConfig
+  /**
    * Cut blobs by one of REAPI's functions, with its sizes instead of `min_size`, `normal_size` and `max_size`: `fast_cdc_2020`, which all clients have that chunk at all, or `rep_max_cdc`, whose chunks differ less in size and which Bazel has from 9.3 on. After a change of function or sizes existing blobs stay readable; new blobs share fewer chunks with them.
    */
   readonly chunking_function?: 'fast_cdc_2020' | 'rep_max_cdc'
@@ -1120,7 +1124,7 @@ export interface LocalWorkerOptions {
    */
   readonly experimental_precondition_script?: string
   /**
-   * The store of inputs and outputs: a `fast_slow` whose fast side is a `filesystem`, because inputs are linked from there.
+   * The store of inputs and outputs: a `fast_slow` whose fast side is a `filesystem`, or a `dedup` whose `content_store` and `whole_store` are, because inputs are linked from there.
    */
   readonly cas_fast_slow_store: string
   /**

@@ -1448,7 +1448,7 @@ return errors === 0;
 }
 validate65.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema29 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/store/dedup.json","title":"dedup","description":"Cuts blobs into content-defined chunks (FastCDC), so that common parts of similar blobs are stored once. A blob exists while all its chunks do. For large blobs that change little by little. A blob that is no larger than the largest chunk is one entry of `content_store`. With `chunking_function` it is cut as REAPI clients do, and SplitBlob and SpliceBlob of its instances use its lists and chunks as they are, without `experimental_chunking`. Instances with `isolate` have chunks of their own.","type":"object","properties":{"index_store":{"description":"Keeps the chunk list of each blob, under the digest of the blob. It must differ from `content_store`.","$ref":"https://remexec.invalid/schema/store.json"},"content_store":{"description":"Keeps the chunks, under their own digests.","$ref":"https://remexec.invalid/schema/store.json"},"chunking_function":{"description":"Cut blobs by one of REAPI's functions, with its sizes instead of `min_size`, `normal_size` and `max_size`: `fast_cdc_2020`, which all clients have that chunk at all, or `rep_max_cdc`, whose chunks differ less in size and which Bazel has from 9.3 on. After a change of function or sizes existing blobs stay readable; new blobs share fewer chunks with them.","type":"string","enum":["fast_cdc_2020","rep_max_cdc"]},"avg_chunk_size_bytes":{"description":"Target chunk size of `fast_cdc_2020`, from 1 KiB to 1 MiB. Chunks have a quarter of it to four times as much.","type":["integer","string"],"x-value":"size","default":524288,"x-zero-is-default":true},"min_chunk_size_bytes":{"description":"Smallest chunk of `rep_max_cdc`, from 1 KiB to 1 MiB. Chunks have less than twice that.","type":["integer","string"],"x-value":"size","default":262144,"x-zero-is-default":true},"horizon_size_bytes":{"description":"How far `rep_max_cdc` looks for the best end of a chunk, at most 16 MiB. Default: eight times `min_chunk_size_bytes`.","type":["integer","string"],"x-value":"size","minimum":0,"maximum":16777216},"min_size":{"description":"Smallest chunk, except the last of a blob; at least 64 bytes, and at most `normal_size`.","type":["integer","string"],"x-value":"size","default":65536,"x-zero-is-default":true},"normal_size":{"description":"Target chunk size, from 256 bytes to 8 MiB. After a change of sizes existing blobs stay readable; new blobs share fewer chunks with them.","type":["integer","string"],"x-value":"size","default":262144,"x-zero-is-default":true},"max_size":{"description":"Largest chunk; at least `normal_size`, and at most 32 MiB. Each is held in memory as a whole.","type":["integer","string"],"x-value":"size","default":524288,"x-zero-is-default":true},"max_concurrent_fetch_per_get":{"description":"Chunks opened ahead while a blob is read, with at most 4 MiB together. More than 2 helps if `content_store` is on another machine.","type":["integer","string"],"x-value":"count","minimum":0,"default":2,"x-zero-is-default":true}},"additionalProperties":false,"required":["index_store","content_store"]};
+const schema29 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/store/dedup.json","title":"dedup","description":"Cuts blobs into content-defined chunks (FastCDC), so that common parts of similar blobs are stored once. A blob exists while all its chunks do. For large blobs that change little by little. A blob that is no larger than the largest chunk is one entry of `content_store`. With `chunking_function` it is cut as REAPI clients do, and SplitBlob and SpliceBlob of its instances use its lists and chunks as they are, without `experimental_chunking`. Instances with `isolate` have chunks of their own.","type":"object","properties":{"index_store":{"description":"Keeps the chunk list of each blob, under the digest of the blob. It must differ from `content_store`.","$ref":"https://remexec.invalid/schema/store.json"},"content_store":{"description":"Keeps the chunks, under their own digests.","$ref":"https://remexec.invalid/schema/store.json"},"whole_store":{"description":"Keeps copies of larger blobs as files while actions use them, within its `eviction_policy`: a `filesystem` on the file system of `content_store`. Needed if this is the store of a worker, which links its inputs. Blobs that are no larger than a chunk are linked from `content_store`, which has to be a `filesystem` then.","$ref":"https://remexec.invalid/schema/store.json"},"chunking_function":{"description":"Cut blobs by one of REAPI's functions, with its sizes instead of `min_size`, `normal_size` and `max_size`: `fast_cdc_2020`, which all clients have that chunk at all, or `rep_max_cdc`, whose chunks differ less in size and which Bazel has from 9.3 on. After a change of function or sizes existing blobs stay readable; new blobs share fewer chunks with them.","type":"string","enum":["fast_cdc_2020","rep_max_cdc"]},"avg_chunk_size_bytes":{"description":"Target chunk size of `fast_cdc_2020`, from 1 KiB to 1 MiB. Chunks have a quarter of it to four times as much.","type":["integer","string"],"x-value":"size","default":524288,"x-zero-is-default":true},"min_chunk_size_bytes":{"description":"Smallest chunk of `rep_max_cdc`, from 1 KiB to 1 MiB. Chunks have less than twice that.","type":["integer","string"],"x-value":"size","default":262144,"x-zero-is-default":true},"horizon_size_bytes":{"description":"How far `rep_max_cdc` looks for the best end of a chunk, at most 16 MiB. Default: eight times `min_chunk_size_bytes`.","type":["integer","string"],"x-value":"size","minimum":0,"maximum":16777216},"min_size":{"description":"Smallest chunk, except the last of a blob; at least 64 bytes, and at most `normal_size`.","type":["integer","string"],"x-value":"size","default":65536,"x-zero-is-default":true},"normal_size":{"description":"Target chunk size, from 256 bytes to 8 MiB. After a change of sizes existing blobs stay readable; new blobs share fewer chunks with them.","type":["integer","string"],"x-value":"size","default":262144,"x-zero-is-default":true},"max_size":{"description":"Largest chunk; at least `normal_size`, and at most 32 MiB. Each is held in memory as a whole.","type":["integer","string"],"x-value":"size","default":524288,"x-zero-is-default":true},"max_concurrent_fetch_per_get":{"description":"Chunks opened ahead while a blob is read, with at most 4 MiB together. More than 2 helps if `content_store` is on another machine.","type":["integer","string"],"x-value":"count","minimum":0,"default":2,"x-zero-is-default":true}},"additionalProperties":false,"required":["index_store","content_store"]};
 
 function validate71(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/store/dedup.json" */;
@@ -1506,10 +1506,16 @@ vErrors = vErrors === null ? wrapper0.validate.errors : vErrors.concat(wrapper0.
 errors = vErrors.length;
 }
 }
+if(data.whole_store !== undefined){
+if(!(wrapper0.validate.call(this, data.whole_store, {instancePath:instancePath+"/whole_store",parentData:data,parentDataProperty:"whole_store",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? wrapper0.validate.errors : vErrors.concat(wrapper0.validate.errors);
+errors = vErrors.length;
+}
+}
 if(data.chunking_function !== undefined){
-let data2 = data.chunking_function;
-if(typeof data2 !== "string"){
-const err3 = {instancePath:instancePath+"/chunking_function",schemaPath:"#/properties/chunking_function/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema29.properties.chunking_function.type,parentSchema:schema29.properties.chunking_function,data:data2};
+let data3 = data.chunking_function;
+if(typeof data3 !== "string"){
+const err3 = {instancePath:instancePath+"/chunking_function",schemaPath:"#/properties/chunking_function/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema29.properties.chunking_function.type,parentSchema:schema29.properties.chunking_function,data:data3};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -1518,8 +1524,8 @@ vErrors.push(err3);
 }
 errors++;
 }
-if(!((data2 === "fast_cdc_2020") || (data2 === "rep_max_cdc"))){
-const err4 = {instancePath:instancePath+"/chunking_function",schemaPath:"#/properties/chunking_function/enum",keyword:"enum",params:{allowedValues: schema29.properties.chunking_function.enum},message:"must be equal to one of the allowed values",schema:schema29.properties.chunking_function.enum,parentSchema:schema29.properties.chunking_function,data:data2};
+if(!((data3 === "fast_cdc_2020") || (data3 === "rep_max_cdc"))){
+const err4 = {instancePath:instancePath+"/chunking_function",schemaPath:"#/properties/chunking_function/enum",keyword:"enum",params:{allowedValues: schema29.properties.chunking_function.enum},message:"must be equal to one of the allowed values",schema:schema29.properties.chunking_function.enum,parentSchema:schema29.properties.chunking_function,data:data3};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -1530,9 +1536,9 @@ errors++;
 }
 }
 if(data.avg_chunk_size_bytes !== undefined){
-let data3 = data.avg_chunk_size_bytes;
-if((!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))) && (typeof data3 !== "string")){
-const err5 = {instancePath:instancePath+"/avg_chunk_size_bytes",schemaPath:"#/properties/avg_chunk_size_bytes/type",keyword:"type",params:{type: schema29.properties.avg_chunk_size_bytes.type},message:"must be integer,string",schema:schema29.properties.avg_chunk_size_bytes.type,parentSchema:schema29.properties.avg_chunk_size_bytes,data:data3};
+let data4 = data.avg_chunk_size_bytes;
+if((!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))) && (typeof data4 !== "string")){
+const err5 = {instancePath:instancePath+"/avg_chunk_size_bytes",schemaPath:"#/properties/avg_chunk_size_bytes/type",keyword:"type",params:{type: schema29.properties.avg_chunk_size_bytes.type},message:"must be integer,string",schema:schema29.properties.avg_chunk_size_bytes.type,parentSchema:schema29.properties.avg_chunk_size_bytes,data:data4};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -1541,9 +1547,9 @@ vErrors.push(err5);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "size", data3, schema29.properties.avg_chunk_size_bytes, instancePath+"/avg_chunk_size_bytes");
+const reason0 = checkScalar.call(this, "size", data4, schema29.properties.avg_chunk_size_bytes, instancePath+"/avg_chunk_size_bytes");
 if(reason0 !== undefined){
-const err6 = {instancePath:instancePath+"/avg_chunk_size_bytes",schemaPath:"#/properties/avg_chunk_size_bytes/x-value",keyword:"x-value",params:{},message:reason0,schema:"size",parentSchema:schema29.properties.avg_chunk_size_bytes,data:data3};
+const err6 = {instancePath:instancePath+"/avg_chunk_size_bytes",schemaPath:"#/properties/avg_chunk_size_bytes/x-value",keyword:"x-value",params:{},message:reason0,schema:"size",parentSchema:schema29.properties.avg_chunk_size_bytes,data:data4};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -1554,9 +1560,9 @@ errors++;
 }
 }
 if(data.min_chunk_size_bytes !== undefined){
-let data4 = data.min_chunk_size_bytes;
-if((!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))) && (typeof data4 !== "string")){
-const err7 = {instancePath:instancePath+"/min_chunk_size_bytes",schemaPath:"#/properties/min_chunk_size_bytes/type",keyword:"type",params:{type: schema29.properties.min_chunk_size_bytes.type},message:"must be integer,string",schema:schema29.properties.min_chunk_size_bytes.type,parentSchema:schema29.properties.min_chunk_size_bytes,data:data4};
+let data5 = data.min_chunk_size_bytes;
+if((!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))) && (typeof data5 !== "string")){
+const err7 = {instancePath:instancePath+"/min_chunk_size_bytes",schemaPath:"#/properties/min_chunk_size_bytes/type",keyword:"type",params:{type: schema29.properties.min_chunk_size_bytes.type},message:"must be integer,string",schema:schema29.properties.min_chunk_size_bytes.type,parentSchema:schema29.properties.min_chunk_size_bytes,data:data5};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -1565,9 +1571,9 @@ vErrors.push(err7);
 }
 errors++;
 }
-const reason1 = checkScalar.call(this, "size", data4, schema29.properties.min_chunk_size_bytes, instancePath+"/min_chunk_size_bytes");
+const reason1 = checkScalar.call(this, "size", data5, schema29.properties.min_chunk_size_bytes, instancePath+"/min_chunk_size_bytes");
 if(reason1 !== undefined){
-const err8 = {instancePath:instancePath+"/min_chunk_size_bytes",schemaPath:"#/properties/min_chunk_size_bytes/x-value",keyword:"x-value",params:{},message:reason1,schema:"size",parentSchema:schema29.properties.min_chunk_size_bytes,data:data4};
+const err8 = {instancePath:instancePath+"/min_chunk_size_bytes",schemaPath:"#/properties/min_chunk_size_bytes/x-value",keyword:"x-value",params:{},message:reason1,schema:"size",parentSchema:schema29.properties.min_chunk_size_bytes,data:data5};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -1578,9 +1584,9 @@ errors++;
 }
 }
 if(data.horizon_size_bytes !== undefined){
-let data5 = data.horizon_size_bytes;
-if((!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))) && (typeof data5 !== "string")){
-const err9 = {instancePath:instancePath+"/horizon_size_bytes",schemaPath:"#/properties/horizon_size_bytes/type",keyword:"type",params:{type: schema29.properties.horizon_size_bytes.type},message:"must be integer,string",schema:schema29.properties.horizon_size_bytes.type,parentSchema:schema29.properties.horizon_size_bytes,data:data5};
+let data6 = data.horizon_size_bytes;
+if((!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))) && (typeof data6 !== "string")){
+const err9 = {instancePath:instancePath+"/horizon_size_bytes",schemaPath:"#/properties/horizon_size_bytes/type",keyword:"type",params:{type: schema29.properties.horizon_size_bytes.type},message:"must be integer,string",schema:schema29.properties.horizon_size_bytes.type,parentSchema:schema29.properties.horizon_size_bytes,data:data6};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -1589,9 +1595,9 @@ vErrors.push(err9);
 }
 errors++;
 }
-const reason2 = checkScalar.call(this, "size", data5, schema29.properties.horizon_size_bytes, instancePath+"/horizon_size_bytes");
+const reason2 = checkScalar.call(this, "size", data6, schema29.properties.horizon_size_bytes, instancePath+"/horizon_size_bytes");
 if(reason2 !== undefined){
-const err10 = {instancePath:instancePath+"/horizon_size_bytes",schemaPath:"#/properties/horizon_size_bytes/x-value",keyword:"x-value",params:{},message:reason2,schema:"size",parentSchema:schema29.properties.horizon_size_bytes,data:data5};
+const err10 = {instancePath:instancePath+"/horizon_size_bytes",schemaPath:"#/properties/horizon_size_bytes/x-value",keyword:"x-value",params:{},message:reason2,schema:"size",parentSchema:schema29.properties.horizon_size_bytes,data:data6};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -1600,9 +1606,9 @@ vErrors.push(err10);
 }
 errors++;
 }
-if((typeof data5 == "number") && (isFinite(data5))){
-if(data5 > 16777216 || isNaN(data5)){
-const err11 = {instancePath:instancePath+"/horizon_size_bytes",schemaPath:"#/properties/horizon_size_bytes/maximum",keyword:"maximum",params:{comparison: "<=", limit: 16777216},message:"must be <= 16777216",schema:16777216,parentSchema:schema29.properties.horizon_size_bytes,data:data5};
+if((typeof data6 == "number") && (isFinite(data6))){
+if(data6 > 16777216 || isNaN(data6)){
+const err11 = {instancePath:instancePath+"/horizon_size_bytes",schemaPath:"#/properties/horizon_size_bytes/maximum",keyword:"maximum",params:{comparison: "<=", limit: 16777216},message:"must be <= 16777216",schema:16777216,parentSchema:schema29.properties.horizon_size_bytes,data:data6};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -1611,8 +1617,8 @@ vErrors.push(err11);
 }
 errors++;
 }
-if(data5 < 0 || isNaN(data5)){
-const err12 = {instancePath:instancePath+"/horizon_size_bytes",schemaPath:"#/properties/horizon_size_bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema29.properties.horizon_size_bytes,data:data5};
+if(data6 < 0 || isNaN(data6)){
+const err12 = {instancePath:instancePath+"/horizon_size_bytes",schemaPath:"#/properties/horizon_size_bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema29.properties.horizon_size_bytes,data:data6};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -1624,9 +1630,9 @@ errors++;
 }
 }
 if(data.min_size !== undefined){
-let data6 = data.min_size;
-if((!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))) && (typeof data6 !== "string")){
-const err13 = {instancePath:instancePath+"/min_size",schemaPath:"#/properties/min_size/type",keyword:"type",params:{type: schema29.properties.min_size.type},message:"must be integer,string",schema:schema29.properties.min_size.type,parentSchema:schema29.properties.min_size,data:data6};
+let data7 = data.min_size;
+if((!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))) && (typeof data7 !== "string")){
+const err13 = {instancePath:instancePath+"/min_size",schemaPath:"#/properties/min_size/type",keyword:"type",params:{type: schema29.properties.min_size.type},message:"must be integer,string",schema:schema29.properties.min_size.type,parentSchema:schema29.properties.min_size,data:data7};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -1635,9 +1641,9 @@ vErrors.push(err13);
 }
 errors++;
 }
-const reason3 = checkScalar.call(this, "size", data6, schema29.properties.min_size, instancePath+"/min_size");
+const reason3 = checkScalar.call(this, "size", data7, schema29.properties.min_size, instancePath+"/min_size");
 if(reason3 !== undefined){
-const err14 = {instancePath:instancePath+"/min_size",schemaPath:"#/properties/min_size/x-value",keyword:"x-value",params:{},message:reason3,schema:"size",parentSchema:schema29.properties.min_size,data:data6};
+const err14 = {instancePath:instancePath+"/min_size",schemaPath:"#/properties/min_size/x-value",keyword:"x-value",params:{},message:reason3,schema:"size",parentSchema:schema29.properties.min_size,data:data7};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -1648,9 +1654,9 @@ errors++;
 }
 }
 if(data.normal_size !== undefined){
-let data7 = data.normal_size;
-if((!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))) && (typeof data7 !== "string")){
-const err15 = {instancePath:instancePath+"/normal_size",schemaPath:"#/properties/normal_size/type",keyword:"type",params:{type: schema29.properties.normal_size.type},message:"must be integer,string",schema:schema29.properties.normal_size.type,parentSchema:schema29.properties.normal_size,data:data7};
+let data8 = data.normal_size;
+if((!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))) && (typeof data8 !== "string")){
+const err15 = {instancePath:instancePath+"/normal_size",schemaPath:"#/properties/normal_size/type",keyword:"type",params:{type: schema29.properties.normal_size.type},message:"must be integer,string",schema:schema29.properties.normal_size.type,parentSchema:schema29.properties.normal_size,data:data8};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -1659,9 +1665,9 @@ vErrors.push(err15);
 }
 errors++;
 }
-const reason4 = checkScalar.call(this, "size", data7, schema29.properties.normal_size, instancePath+"/normal_size");
+const reason4 = checkScalar.call(this, "size", data8, schema29.properties.normal_size, instancePath+"/normal_size");
 if(reason4 !== undefined){
-const err16 = {instancePath:instancePath+"/normal_size",schemaPath:"#/properties/normal_size/x-value",keyword:"x-value",params:{},message:reason4,schema:"size",parentSchema:schema29.properties.normal_size,data:data7};
+const err16 = {instancePath:instancePath+"/normal_size",schemaPath:"#/properties/normal_size/x-value",keyword:"x-value",params:{},message:reason4,schema:"size",parentSchema:schema29.properties.normal_size,data:data8};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -1672,9 +1678,9 @@ errors++;
 }
 }
 if(data.max_size !== undefined){
-let data8 = data.max_size;
-if((!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))) && (typeof data8 !== "string")){
-const err17 = {instancePath:instancePath+"/max_size",schemaPath:"#/properties/max_size/type",keyword:"type",params:{type: schema29.properties.max_size.type},message:"must be integer,string",schema:schema29.properties.max_size.type,parentSchema:schema29.properties.max_size,data:data8};
+let data9 = data.max_size;
+if((!(((typeof data9 == "number") && (!(data9 % 1) && !isNaN(data9))) && (isFinite(data9)))) && (typeof data9 !== "string")){
+const err17 = {instancePath:instancePath+"/max_size",schemaPath:"#/properties/max_size/type",keyword:"type",params:{type: schema29.properties.max_size.type},message:"must be integer,string",schema:schema29.properties.max_size.type,parentSchema:schema29.properties.max_size,data:data9};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -1683,9 +1689,9 @@ vErrors.push(err17);
 }
 errors++;
 }
-const reason5 = checkScalar.call(this, "size", data8, schema29.properties.max_size, instancePath+"/max_size");
+const reason5 = checkScalar.call(this, "size", data9, schema29.properties.max_size, instancePath+"/max_size");
 if(reason5 !== undefined){
-const err18 = {instancePath:instancePath+"/max_size",schemaPath:"#/properties/max_size/x-value",keyword:"x-value",params:{},message:reason5,schema:"size",parentSchema:schema29.properties.max_size,data:data8};
+const err18 = {instancePath:instancePath+"/max_size",schemaPath:"#/properties/max_size/x-value",keyword:"x-value",params:{},message:reason5,schema:"size",parentSchema:schema29.properties.max_size,data:data9};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -1696,9 +1702,9 @@ errors++;
 }
 }
 if(data.max_concurrent_fetch_per_get !== undefined){
-let data9 = data.max_concurrent_fetch_per_get;
-if((!(((typeof data9 == "number") && (!(data9 % 1) && !isNaN(data9))) && (isFinite(data9)))) && (typeof data9 !== "string")){
-const err19 = {instancePath:instancePath+"/max_concurrent_fetch_per_get",schemaPath:"#/properties/max_concurrent_fetch_per_get/type",keyword:"type",params:{type: schema29.properties.max_concurrent_fetch_per_get.type},message:"must be integer,string",schema:schema29.properties.max_concurrent_fetch_per_get.type,parentSchema:schema29.properties.max_concurrent_fetch_per_get,data:data9};
+let data10 = data.max_concurrent_fetch_per_get;
+if((!(((typeof data10 == "number") && (!(data10 % 1) && !isNaN(data10))) && (isFinite(data10)))) && (typeof data10 !== "string")){
+const err19 = {instancePath:instancePath+"/max_concurrent_fetch_per_get",schemaPath:"#/properties/max_concurrent_fetch_per_get/type",keyword:"type",params:{type: schema29.properties.max_concurrent_fetch_per_get.type},message:"must be integer,string",schema:schema29.properties.max_concurrent_fetch_per_get.type,parentSchema:schema29.properties.max_concurrent_fetch_per_get,data:data10};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -1707,9 +1713,9 @@ vErrors.push(err19);
 }
 errors++;
 }
-const reason6 = checkScalar.call(this, "count", data9, schema29.properties.max_concurrent_fetch_per_get, instancePath+"/max_concurrent_fetch_per_get");
+const reason6 = checkScalar.call(this, "count", data10, schema29.properties.max_concurrent_fetch_per_get, instancePath+"/max_concurrent_fetch_per_get");
 if(reason6 !== undefined){
-const err20 = {instancePath:instancePath+"/max_concurrent_fetch_per_get",schemaPath:"#/properties/max_concurrent_fetch_per_get/x-value",keyword:"x-value",params:{},message:reason6,schema:"count",parentSchema:schema29.properties.max_concurrent_fetch_per_get,data:data9};
+const err20 = {instancePath:instancePath+"/max_concurrent_fetch_per_get",schemaPath:"#/properties/max_concurrent_fetch_per_get/x-value",keyword:"x-value",params:{},message:reason6,schema:"count",parentSchema:schema29.properties.max_concurrent_fetch_per_get,data:data10};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -1718,9 +1724,9 @@ vErrors.push(err20);
 }
 errors++;
 }
-if((typeof data9 == "number") && (isFinite(data9))){
-if(data9 < 0 || isNaN(data9)){
-const err21 = {instancePath:instancePath+"/max_concurrent_fetch_per_get",schemaPath:"#/properties/max_concurrent_fetch_per_get/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema29.properties.max_concurrent_fetch_per_get,data:data9};
+if((typeof data10 == "number") && (isFinite(data10))){
+if(data10 < 0 || isNaN(data10)){
+const err21 = {instancePath:instancePath+"/max_concurrent_fetch_per_get",schemaPath:"#/properties/max_concurrent_fetch_per_get/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema29.properties.max_concurrent_fetch_per_get,data:data10};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -6994,7 +7000,7 @@ return errors === 0;
 validate139.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const schema62 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/scheduler/cache_lookup.json","title":"cache_lookup","description":"Answers from an action cache before anything is queued.","type":"object","properties":{"ac_store":{"description":"The action cache.","type":"string","x-names":"stores"},"scheduler":{"description":"The scheduler that gets the other actions.","$ref":"https://remexec.invalid/schema/scheduler.json"}},"additionalProperties":false,"required":["ac_store","scheduler"]};
-const wrapper13 = {validate: validate136};
+const wrapper14 = {validate: validate136};
 
 function validate143(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/scheduler/cache_lookup.json" */;
@@ -7054,8 +7060,8 @@ errors++;
 }
 }
 if(data.scheduler !== undefined){
-if(!(wrapper13.validate.call(this, data.scheduler, {instancePath:instancePath+"/scheduler",parentData:data,parentDataProperty:"scheduler",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? wrapper13.validate.errors : vErrors.concat(wrapper13.validate.errors);
+if(!(wrapper14.validate.call(this, data.scheduler, {instancePath:instancePath+"/scheduler",parentData:data,parentDataProperty:"scheduler",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? wrapper14.validate.errors : vErrors.concat(wrapper14.validate.errors);
 errors = vErrors.length;
 }
 }
@@ -7370,8 +7376,8 @@ errors++;
 }
 }
 if(data.scheduler !== undefined){
-if(!(wrapper13.validate.call(this, data.scheduler, {instancePath:instancePath+"/scheduler",parentData:data,parentDataProperty:"scheduler",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? wrapper13.validate.errors : vErrors.concat(wrapper13.validate.errors);
+if(!(wrapper14.validate.call(this, data.scheduler, {instancePath:instancePath+"/scheduler",parentData:data,parentDataProperty:"scheduler",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? wrapper14.validate.errors : vErrors.concat(wrapper14.validate.errors);
 errors = vErrors.length;
 }
 }
@@ -7501,8 +7507,8 @@ errors++;
 }
 }
 if(data.scheduler !== undefined){
-if(!(wrapper13.validate.call(this, data.scheduler, {instancePath:instancePath+"/scheduler",parentData:data,parentDataProperty:"scheduler",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? wrapper13.validate.errors : vErrors.concat(wrapper13.validate.errors);
+if(!(wrapper14.validate.call(this, data.scheduler, {instancePath:instancePath+"/scheduler",parentData:data,parentDataProperty:"scheduler",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? wrapper14.validate.errors : vErrors.concat(wrapper14.validate.errors);
 errors = vErrors.length;
 }
 }
@@ -7618,7 +7624,7 @@ return errors === 0;
 validate136.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const schema65 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/worker.json","title":"Worker","description":"A worker: exactly one kind and its settings.","x-kinds":"worker","type":"object","additionalProperties":false,"properties":{"name":{"description":"Name of the worker, as `name` inside its kind.","type":"string"},"local":{"$ref":"https://remexec.invalid/schema/worker/local.json"},"worker":{"$ref":"https://remexec.invalid/schema/worker/worker.json"}}};
-const schema66 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/worker/local.json","title":"local","description":"A worker on this machine. If a server of this file serves its worker API, the worker runs in its own process: the server starts it, restarts it after a crash, and stops it when the server ends. It talks to the scheduler over the network like any other worker, but reads the files of its store directly, without the server.","type":"object","properties":{"name":{"description":"Prefix of the worker id in logs and metrics. Left out: `worker_` and its index in the list.","type":"string","x-filled":true},"worker_api_endpoint":{"title":"WorkerApiEndpoint","description":"The worker API of the scheduler.","type":"object","properties":{"uri":{"description":"`grpc://host:port`, or `grpcs://host:port` with `tls_config`. If no server of this configuration listens on a local address given here, the process opens that listener itself; in a file without schedulers it connects to another process there.","type":"string"},"timeout":{"description":"Seconds; the worker reports that it is alive twice in this time.","type":["number","string"],"x-value":"number","default":5,"exclusiveMinimum":0},"tls_config":{"description":"TLS towards the scheduler: needed with `grpcs`, rejected without. Its files are read again for each connection.","$ref":"https://remexec.invalid/schema/shared/client_tls.json"},"headers":{"description":"Metadata sent with the connection, such as an `authorization` that identifies this worker.","type":"object","additionalProperties":{"type":"string"},"default":{}}},"additionalProperties":false,"required":["uri"]},"max_action_timeout_s":{"description":"Longest timeout in seconds that an action may ask for, and the default for actions that ask for none. The default is a day, because clients ask for much: reclient for 1 hour by default, Siso for 2, Bazel for 1 with `timeout = \"eternal\"`.","type":["integer","string"],"x-value":"duration","default":86400,"x-zero-is-default":true,"x-nativelink-default":"1200"},"max_action_timeout":{"description":"Older spelling of `max_action_timeout_s`.","deprecated":true,"x-alias-of":"max_action_timeout_s","$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_action_timeout_s"},"max_upload_timeout_s":{"description":"Seconds the upload of the outputs may take; longer counts as a failed attempt.","type":["integer","string"],"x-value":"duration","default":600,"x-zero-is-default":true},"max_upload_timeout":{"description":"Older spelling of `max_upload_timeout_s`.","deprecated":true,"x-alias-of":"max_upload_timeout_s","$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_upload_timeout_s"},"max_cleanup_wait_s":{"description":"Seconds to wait until an older directory of the same operation is removed.","type":["integer","string"],"x-ignored":"every run has a directory of its own","x-value":"duration"},"max_cleanup_backoff_ms":{"description":"Longest pause, in milliseconds, between two checks during that wait. An integer is milliseconds; text may use any unit.","type":["integer","string"],"x-ignored":"every run has a directory of its own","x-value":"duration_ms"},"max_inflight_tasks":{"description":"Most actions the worker runs at one time; `cores` means one for each core of this machine, 0 no limit.","type":["integer","string"],"x-value":"parallelism","minimum":0,"default":"cores"},"timeout_handled_externally":{"description":"Leave the timeout of an action to its command or wrapper; the worker stops it at `max_action_timeout_s` only.","type":["boolean","string"],"x-value":"bool","default":false},"timeout_message":{"description":"Message of an action that timed out. Siso treats exactly the default as final; Buck2 looks for `Execution timed out`.","type":"string","default":"execution timeout exceeded"},"entrypoint":{"description":"Command put before the command line of every action; split into words, no shell.","type":"string","default":""},"experimental_precondition_script":{"description":"Command run before every action, split into words without a shell. If it fails, the action goes back to the queue and the worker pauses.","type":"string"},"cas_fast_slow_store":{"description":"The store of inputs and outputs: a `fast_slow` whose fast side is a `filesystem`, because inputs are linked from there.","type":"string","x-names":"stores"},"upload_action_result":{"description":"Which results the worker writes to the action cache.","$ref":"https://remexec.invalid/schema/shared/upload_action_result.json","default":{}},"work_directory":{"description":"Directory in which actions run, in one folder `remexec-...` per start of the worker. The worker removes the folders of earlier starts while it runs, and touches nothing else. Must be on the same file system as the fast store and belong to this worker alone.","type":"string","x-path":true},"platform_properties":{"description":"The platform properties of the worker, by name.","type":"object","additionalProperties":{"$ref":"https://remexec.invalid/schema/worker/local.json#/$defs/platform_property"},"default":{}},"additional_environment":{"description":"Variables every command gets in addition to its own, and where each value comes from: `from_environment`, `timeout_millis`, `side_channel_file`, `action_directory`, `{property: NAME}` or `{value: TEXT}`.","type":"object","additionalProperties":{"$ref":"https://remexec.invalid/schema/worker/local.json#/$defs/environment_value"},"default":{}},"default_path":{"description":"`PATH` of commands that set none and get none from `additional_environment`, also if they set other variables. Empty: none.","type":"string","default":"/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"},"action_limits":{"title":"ActionLimits","description":"Limits on an action. An action that exceeds one is killed with all its processes, and its operation ends with RESOURCE_EXHAUSTED and the limit. Checked several times a second, so a fast action can exceed a limit briefly.","type":"object","properties":{"printed_bytes":{"description":"Most bytes of stdout, and as many of stderr; 0 means no limit.","type":["integer","string"],"x-value":"size","default":"256MiB"},"disk_bytes":{"description":"Most disk bytes of files that the action creates in its input root, and with `use_mount_namespace` in each of `/tmp`, `/var/tmp` and `/dev/shm`, which are in memory; 0 means no limit. The lengths of its outputs are limited too, because the store writes a sparse output in full.","type":["integer","string"],"x-value":"size","default":0},"processes":{"description":"Most processes at a time; 0 means no limit.","type":["integer","string"],"x-value":"count","minimum":0,"default":4096},"memory_bytes":{"description":"Most resident bytes of its processes together; shared memory counts for each process; 0 means no limit.","type":["integer","string"],"x-value":"size","default":0}},"additionalProperties":false,"default":{}},"directory_cache":{"title":"DirectoryCache","description":"Keep whole input roots between actions: an action whose root is kept gets it at once, whatever its size. After each action the worker removes added files and compares every file by inode, size, times and modes. A root that changed is not kept, nor one whose command may have left a process behind. Excludes `experimental_precondition_script` and variables for a side channel or the action directory. Needs Linux, and koffi or `use_namespaces`.","type":"object","properties":{"max_entries":{"description":"Most input roots kept; the most recently used stay.","type":["integer","string"],"x-value":"count","minimum":0,"default":1000},"max_size_bytes":{"description":"Most bytes in the files of the kept roots, which are links to the store if possible; 0 means no limit.","type":["integer","string"],"x-value":"size","default":"10GiB"},"cache_root":{"description":"Where they are kept.","type":"string","x-path":true,"x-ignored":"they stay where they are, in the work directory"},"experimental_subtree_caching":{"description":"Keep subdirectories too.","type":["boolean","string"],"x-value":"bool","x-ignored":"only whole input roots are kept"},"max_concurrent_fetches":{"description":"Fetches at one time.","type":["integer","string"],"x-value":"count","minimum":1,"x-ignored":"inputs are fetched 16 at a time"},"experimental_get_tree_prefetch":{"description":"Fetch the tree in one call.","type":["boolean","string"],"x-value":"bool","x-ignored":"directories are read in batches, and those known are not read again"}},"additionalProperties":false},"experimental_active_input_leases":{"description":"Keep all inputs of a running action from being evicted, which is always done.","type":["boolean","string"],"x-value":"bool","default":false,"x-ignored":true,"x-always-so":true},"use_namespaces":{"description":"Run each action by bubblewrap (`bwrap`) in its own Linux user, process, IPC, host name and network namespaces, without root rights. It sees no process of the machine and has no network, and all its processes end with it. The worker does not start if this is impossible.","type":["boolean","string"],"x-value":"bool","default":false},"keep_network":{"description":"Give actions the network of the machine; without `use_namespaces` they have it anyway.","type":["boolean","string"],"x-value":"bool","default":false},"use_mount_namespace":{"description":"Give each action its own mount namespace; needs `use_namespaces`. The machine is read-only except the directory of the action; `/tmp` and `/var/tmp` are private and empty. The action sees no other action, no path that this configuration names (its own file, folders of stores, keys, lists of tokens), and no Unix socket of the machine: docs/security.md has the exact list.","type":["boolean","string"],"x-value":"bool","default":false},"read_only_inputs":{"description":"With `use_mount_namespace` an action cannot change, replace or remove its inputs, because they are mounted read-only. It can create files in the working directory, beside its outputs, and in the directories above those. It can write copies: an output that is also an input, and files beside outputs above 128 mounts. It can replace a symlink beside outputs, which no other action sees. `false`: all inputs are copies (clones if the file system has them) that no other action gets.","type":["boolean","string"],"x-value":"bool","default":true},"input_root_is_root":{"description":"For clients that send a whole system with each action, such as BuildStream: the input root is `/`, with `/dev`, `/proc` and a private `/tmp`, and without any path of the machine. Needs `use_mount_namespace`.","type":["boolean","string"],"x-value":"bool","default":false}},"additionalProperties":false,"required":["worker_api_endpoint","cas_fast_slow_store","work_directory"],"$defs":{"platform_property":{"title":"WorkerProperty","description":"The source of a property's values, as an object with exactly one key.","type":"object","properties":{"values":{"description":"The values themselves.","type":"array","items":{"type":"string"}},"query_cmd":{"description":"A command, split into words without a shell; each line it prints is a value. Runs whenever the worker connects.","type":"string"}},"additionalProperties":false,"minProperties":1,"maxProperties":1},"environment_value":{"description":"The source of a value: one of the words, or an object with exactly one key.","type":["string","object"],"x-words":["from_environment","timeout_millis","side_channel_file","action_directory"],"properties":{"property":{"description":"The platform property of the action with this name.","type":"string"},"value":{"description":"This text.","type":"string"}},"additionalProperties":false,"minProperties":1,"maxProperties":1}}};
+const schema66 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/worker/local.json","title":"local","description":"A worker on this machine. If a server of this file serves its worker API, the worker runs in its own process: the server starts it, restarts it after a crash, and stops it when the server ends. It talks to the scheduler over the network like any other worker, but reads the files of its store directly, without the server.","type":"object","properties":{"name":{"description":"Prefix of the worker id in logs and metrics. Left out: `worker_` and its index in the list.","type":"string","x-filled":true},"worker_api_endpoint":{"title":"WorkerApiEndpoint","description":"The worker API of the scheduler.","type":"object","properties":{"uri":{"description":"`grpc://host:port`, or `grpcs://host:port` with `tls_config`. If no server of this configuration listens on a local address given here, the process opens that listener itself; in a file without schedulers it connects to another process there.","type":"string"},"timeout":{"description":"Seconds; the worker reports that it is alive twice in this time.","type":["number","string"],"x-value":"number","default":5,"exclusiveMinimum":0},"tls_config":{"description":"TLS towards the scheduler: needed with `grpcs`, rejected without. Its files are read again for each connection.","$ref":"https://remexec.invalid/schema/shared/client_tls.json"},"headers":{"description":"Metadata sent with the connection, such as an `authorization` that identifies this worker.","type":"object","additionalProperties":{"type":"string"},"default":{}}},"additionalProperties":false,"required":["uri"]},"max_action_timeout_s":{"description":"Longest timeout in seconds that an action may ask for, and the default for actions that ask for none. The default is a day, because clients ask for much: reclient for 1 hour by default, Siso for 2, Bazel for 1 with `timeout = \"eternal\"`.","type":["integer","string"],"x-value":"duration","default":86400,"x-zero-is-default":true,"x-nativelink-default":"1200"},"max_action_timeout":{"description":"Older spelling of `max_action_timeout_s`.","deprecated":true,"x-alias-of":"max_action_timeout_s","$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_action_timeout_s"},"max_upload_timeout_s":{"description":"Seconds the upload of the outputs may take; longer counts as a failed attempt.","type":["integer","string"],"x-value":"duration","default":600,"x-zero-is-default":true},"max_upload_timeout":{"description":"Older spelling of `max_upload_timeout_s`.","deprecated":true,"x-alias-of":"max_upload_timeout_s","$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_upload_timeout_s"},"max_cleanup_wait_s":{"description":"Seconds to wait until an older directory of the same operation is removed.","type":["integer","string"],"x-ignored":"every run has a directory of its own","x-value":"duration"},"max_cleanup_backoff_ms":{"description":"Longest pause, in milliseconds, between two checks during that wait. An integer is milliseconds; text may use any unit.","type":["integer","string"],"x-ignored":"every run has a directory of its own","x-value":"duration_ms"},"max_inflight_tasks":{"description":"Most actions the worker runs at one time; `cores` means one for each core of this machine, 0 no limit.","type":["integer","string"],"x-value":"parallelism","minimum":0,"default":"cores"},"timeout_handled_externally":{"description":"Leave the timeout of an action to its command or wrapper; the worker stops it at `max_action_timeout_s` only.","type":["boolean","string"],"x-value":"bool","default":false},"timeout_message":{"description":"Message of an action that timed out. Siso treats exactly the default as final; Buck2 looks for `Execution timed out`.","type":"string","default":"execution timeout exceeded"},"entrypoint":{"description":"Command put before the command line of every action; split into words, no shell.","type":"string","default":""},"experimental_precondition_script":{"description":"Command run before every action, split into words without a shell. If it fails, the action goes back to the queue and the worker pauses.","type":"string"},"cas_fast_slow_store":{"description":"The store of inputs and outputs: a `fast_slow` whose fast side is a `filesystem`, or a `dedup` whose `content_store` and `whole_store` are, because inputs are linked from there.","type":"string","x-names":"stores"},"upload_action_result":{"description":"Which results the worker writes to the action cache.","$ref":"https://remexec.invalid/schema/shared/upload_action_result.json","default":{}},"work_directory":{"description":"Directory in which actions run, in one folder `remexec-...` per start of the worker. The worker removes the folders of earlier starts while it runs, and touches nothing else. Must be on the same file system as the fast store and belong to this worker alone.","type":"string","x-path":true},"platform_properties":{"description":"The platform properties of the worker, by name.","type":"object","additionalProperties":{"$ref":"https://remexec.invalid/schema/worker/local.json#/$defs/platform_property"},"default":{}},"additional_environment":{"description":"Variables every command gets in addition to its own, and where each value comes from: `from_environment`, `timeout_millis`, `side_channel_file`, `action_directory`, `{property: NAME}` or `{value: TEXT}`.","type":"object","additionalProperties":{"$ref":"https://remexec.invalid/schema/worker/local.json#/$defs/environment_value"},"default":{}},"default_path":{"description":"`PATH` of commands that set none and get none from `additional_environment`, also if they set other variables. Empty: none.","type":"string","default":"/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"},"action_limits":{"title":"ActionLimits","description":"Limits on an action. An action that exceeds one is killed with all its processes, and its operation ends with RESOURCE_EXHAUSTED and the limit. Checked several times a second, so a fast action can exceed a limit briefly.","type":"object","properties":{"printed_bytes":{"description":"Most bytes of stdout, and as many of stderr; 0 means no limit.","type":["integer","string"],"x-value":"size","default":"256MiB"},"disk_bytes":{"description":"Most disk bytes of files that the action creates in its input root, and with `use_mount_namespace` in each of `/tmp`, `/var/tmp` and `/dev/shm`, which are in memory; 0 means no limit. The lengths of its outputs are limited too, because the store writes a sparse output in full.","type":["integer","string"],"x-value":"size","default":0},"processes":{"description":"Most processes at a time; 0 means no limit.","type":["integer","string"],"x-value":"count","minimum":0,"default":4096},"memory_bytes":{"description":"Most resident bytes of its processes together; shared memory counts for each process; 0 means no limit.","type":["integer","string"],"x-value":"size","default":0}},"additionalProperties":false,"default":{}},"directory_cache":{"title":"DirectoryCache","description":"Keep whole input roots between actions: an action whose root is kept gets it at once, whatever its size. After each action the worker removes added files and compares every file by inode, size, times and modes. A root that changed is not kept, nor one whose command may have left a process behind. Excludes `experimental_precondition_script` and variables for a side channel or the action directory. Needs Linux, and koffi or `use_namespaces`.","type":"object","properties":{"max_entries":{"description":"Most input roots kept; the most recently used stay.","type":["integer","string"],"x-value":"count","minimum":0,"default":1000},"max_size_bytes":{"description":"Most bytes in the files of the kept roots, which are links to the store if possible; 0 means no limit.","type":["integer","string"],"x-value":"size","default":"10GiB"},"cache_root":{"description":"Where they are kept.","type":"string","x-path":true,"x-ignored":"they stay where they are, in the work directory"},"experimental_subtree_caching":{"description":"Keep subdirectories too.","type":["boolean","string"],"x-value":"bool","x-ignored":"only whole input roots are kept"},"max_concurrent_fetches":{"description":"Fetches at one time.","type":["integer","string"],"x-value":"count","minimum":1,"x-ignored":"inputs are fetched 16 at a time"},"experimental_get_tree_prefetch":{"description":"Fetch the tree in one call.","type":["boolean","string"],"x-value":"bool","x-ignored":"directories are read in batches, and those known are not read again"}},"additionalProperties":false},"experimental_active_input_leases":{"description":"Keep all inputs of a running action from being evicted, which is always done.","type":["boolean","string"],"x-value":"bool","default":false,"x-ignored":true,"x-always-so":true},"use_namespaces":{"description":"Run each action by bubblewrap (`bwrap`) in its own Linux user, process, IPC, host name and network namespaces, without root rights. It sees no process of the machine and has no network, and all its processes end with it. The worker does not start if this is impossible.","type":["boolean","string"],"x-value":"bool","default":false},"keep_network":{"description":"Give actions the network of the machine; without `use_namespaces` they have it anyway.","type":["boolean","string"],"x-value":"bool","default":false},"use_mount_namespace":{"description":"Give each action its own mount namespace; needs `use_namespaces`. The machine is read-only except the directory of the action; `/tmp` and `/var/tmp` are private and empty. The action sees no other action, no path that this configuration names (its own file, folders of stores, keys, lists of tokens), and no Unix socket of the machine: docs/security.md has the exact list.","type":["boolean","string"],"x-value":"bool","default":false},"read_only_inputs":{"description":"With `use_mount_namespace` an action cannot change, replace or remove its inputs, because they are mounted read-only. It can create files in the working directory, beside its outputs, and in the directories above those. It can write copies: an output that is also an input, and files beside outputs above 128 mounts. It can replace a symlink beside outputs, which no other action sees. `false`: all inputs are copies (clones if the file system has them) that no other action gets.","type":["boolean","string"],"x-value":"bool","default":true},"input_root_is_root":{"description":"For clients that send a whole system with each action, such as BuildStream: the input root is `/`, with `/dev`, `/proc` and a private `/tmp`, and without any path of the machine. Needs `use_mount_namespace`.","type":["boolean","string"],"x-value":"bool","default":false}},"additionalProperties":false,"required":["worker_api_endpoint","cas_fast_slow_store","work_directory"],"$defs":{"platform_property":{"title":"WorkerProperty","description":"The source of a property's values, as an object with exactly one key.","type":"object","properties":{"values":{"description":"The values themselves.","type":"array","items":{"type":"string"}},"query_cmd":{"description":"A command, split into words without a shell; each line it prints is a value. Runs whenever the worker connects.","type":"string"}},"additionalProperties":false,"minProperties":1,"maxProperties":1},"environment_value":{"description":"The source of a value: one of the words, or an object with exactly one key.","type":["string","object"],"x-words":["from_environment","timeout_millis","side_channel_file","action_directory"],"properties":{"property":{"description":"The platform property of the action with this name.","type":"string"},"value":{"description":"This text.","type":"string"}},"additionalProperties":false,"minProperties":1,"maxProperties":1}}};
 const schema67 = {"description":"Longest timeout in seconds that an action may ask for, and the default for actions that ask for none. The default is a day, because clients ask for much: reclient for 1 hour by default, Siso for 2, Bazel for 1 with `timeout = \"eternal\"`.","type":["integer","string"],"x-value":"duration","default":86400,"x-zero-is-default":true,"x-nativelink-default":"1200"};
 
 function validate154(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -9418,7 +9424,7 @@ return errors === 0;
 }
 validate188.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
-const schema85 = {"description":"The store of inputs and outputs: a `fast_slow` whose fast side is a `filesystem`, because inputs are linked from there.","type":"string","x-names":"stores"};
+const schema85 = {"description":"The store of inputs and outputs: a `fast_slow` whose fast side is a `filesystem`, or a `dedup` whose `content_store` and `whole_store` are, because inputs are linked from there.","type":"string","x-names":"stores"};
 
 function validate190(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;

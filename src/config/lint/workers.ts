@@ -33,22 +33,33 @@ export const lintWorkers = (context: LintContext): void => {
 const behind = (store: StoreConfig | undefined, { config }: LintContext): StoreConfig | undefined =>
   store?.kind === 'ref_store' ? storeBehind(config.stores, store.options.name) : store
 
-/** Inputs are hard links to files of the fast store, so the fast store must be a `filesystem` store. */
+/** Inputs are hard links to files, which only a `filesystem` store has. */
 const lintStoreOf = (options: LocalWorkerOptions, context: LintContext): void => {
   const name = options.cas_fast_slow_store
   const store = storeBehind(context.config.stores, name)
   if (store === undefined) return
-  const fast = store.kind === 'fast_slow' ? behind(store.options.fast, context) : undefined
-  if (store.kind === 'fast_slow' && (fast === undefined || fast.kind === 'filesystem')) return
-  const found = store.kind === 'fast_slow' ? `fast_slow over ${fast?.kind}` : store.kind
+  const isFiles = (one: StoreConfig): boolean => (behind(one, context) ?? { kind: 'filesystem' }).kind === 'filesystem'
+  if (store.kind === 'fast_slow' && isFiles(store.options.fast)) return
+  const { content_store: content, whole_store: whole } = store.kind === 'dedup' ? store.options : {}
+  if (content !== undefined && whole !== undefined && isFiles(content) && isFiles(whole)) return
+  const found = foundStore(store, context)
   context.findings.error(
     [...context.originOf(options), 'cas_fast_slow_store'],
     `the store ${JSON.stringify(name)} of the worker is ${found}`,
     {
       found,
-      expected: 'a fast_slow store whose fast store is a filesystem store',
+      expected:
+        'a fast_slow store whose fast store is a filesystem store, or a dedup store with two: content_store and whole_store',
     },
   )
+}
+
+const foundStore = (store: StoreConfig, context: LintContext): string => {
+  if (store.kind === 'fast_slow') return `fast_slow over ${behind(store.options.fast, context)?.kind}`
+  if (store.kind !== 'dedup') return store.kind
+  const { content_store: content, whole_store: whole } = store.options
+  if (whole === undefined) return 'dedup without whole_store'
+  return `dedup over ${behind(content, context)?.kind} and ${behind(whole, context)?.kind}`
 }
 
 const lintUploads = (options: LocalWorkerOptions, { config, findings, originOf, isWritten }: LintContext): void => {

@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises'
 import type { HealthStatus } from '../../base/health.js'
-import { Code, StatusError } from '../../base/status-error.js'
+import { Code, isStatus, StatusError } from '../../base/status-error.js'
 import { errorOf } from '../../proto/error-details.js'
 import { type BlobPart, BlobPlace, type StoreResponse } from '../../proto/generated/remexec.worker.v1.js'
 import type { Digest } from '../../reapi/digest.js'
@@ -8,7 +8,14 @@ import type { DigestBatch } from '../../reapi/digest-batch.js'
 import type { Call } from '../../rpc/call.js'
 import { Blob } from '../../stream/blob/blob.js'
 import { extentOf, type Range } from '../../stream/path.js'
-import { BaseStore, type BlobEntry, type Outcomes, outcomeOf, type Removal } from '../contract/store.js'
+import {
+  BaseStore,
+  type BlobEntry,
+  type LocatedBlob,
+  type Outcomes,
+  outcomeOf,
+  type Removal,
+} from '../contract/store.js'
 import { Batches } from './batches.js'
 import { LentStoreFiles } from './client-files.js'
 import { inPieces, LentStoreRequests, messageOf, messagesOf, type Scope, type WorkerMessage } from './requests.js'
@@ -90,19 +97,28 @@ class LentStore extends BaseStore {
     return digests.select(digests.digests().flatMap((digest, index) => (isMissing(digest) ? [index] : [])))
   }
 
-  async get(digest: Digest, range: Range, _call: Call): Promise<Blob> {
+  async get(digest: Digest, range: Range, call: Call): Promise<Blob> {
     const { offset, end } = extentOf(range, digest.sizeBytes, digest.key)
     if (end - offset <= MAX_MESSAGE_BYTES) {
       const { data, failure } = await this.#reads.ask({ digest, offset, maxBytes: end - offset })
       if (failure !== null) throw errorOf(failure)
       return Blob.ofBytes(data, { offset })
     }
-    const located = await this.#lentFiles.locate(digest, false)
+    const located = await this.#located(digest, call)
     if ('bytes' in located) return Blob.ofPart(located.bytes, range, digest.key)
     const file = await open(located.path).catch((cause: unknown) => {
       throw new StatusError('NOT_FOUND', `blob ${digest.key} is gone`, { cause })
     })
     return Blob.ofPath([file.createReadStream({ start: offset, end: end - 1 })], { sizeBytes: end - offset, offset })
+  }
+
+  /** The server's store may have no file of it yet. */
+  #located(digest: Digest, call: Call): Promise<LocatedBlob> {
+    return this.#lentFiles.locate(digest, false).catch(async (error: unknown) => {
+      if (!isStatus(error, 'NOT_FOUND')) throw error
+      await this.#lentFiles.populate(digest, call)
+      return this.#lentFiles.locate(digest, false)
+    })
   }
 
   async put(digest: Digest, blob: Blob, call: Call): Promise<void> {

@@ -1,0 +1,7 @@
+// For changes in: src/store/kinds/dedup, src/stream/chunking, src/content/chunk-writer.ts
+import t from 'tap'
+import { diskModel } from './disk-model.js'
+
+t.setTimeout(600_000)
+
+diskModel(t, 200)

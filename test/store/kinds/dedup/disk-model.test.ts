@@ -1,0 +1,4 @@
+import t from 'tap'
+import { diskModel } from './disk-model.js'
+
+diskModel(t, 6)
