@@ -1,10 +1,10 @@
-import { once } from 'node:events'
+import { EventEmitter, once } from 'node:events'
 import { request } from 'node:http'
 import { type ClientHttp2Session, connect as connectHttp2 } from 'node:http2'
 import { connect, type Socket } from 'node:net'
 import type { ServiceError } from '@grpc/grpc-js'
 import t, { type Test } from 'tap'
-import { bytesAnswer } from '../../src/http/answer.js'
+import { bytesAnswer, textAnswer } from '../../src/http/answer.js'
 import { type HttpHandler, pageRoute } from '../../src/http/request.js'
 import type { Service } from '../../src/rpc/rpc.js'
 import { DEFAULT_LIMITS } from '../../src/server/http2/limits.js'
@@ -254,3 +254,25 @@ t.test('close ends calls that outlast the drain with UNAVAILABLE', async (t) => 
   t.equal(signals[0]?.aborted, true)
   await failed
 })
+
+t.test(
+  'a server that drains closes connections that said nothing, and answers a request that came before',
+  async (t) => {
+    const events = new EventEmitter()
+    const slow: HttpHandler = async () => {
+      events.emit('begun')
+      await once(events, 'answer')
+      return textAnswer(200, 'late')
+    }
+    const { listener, port } = await listening(t, { routes: [pageRoute('/slow', slow, 'open')] })
+    const silent = await raw(port)
+    const begun = once(events, 'begun')
+    const asked = ask(port, 'GET', '/slow')
+    await begun
+    const closed = listener.close(60_000)
+    await once(silent, 'close')
+    events.emit('answer')
+    t.match(await asked, { status: 200, body: 'late' })
+    await closed
+  },
+)

@@ -282,3 +282,24 @@ t.test('a worker gets a private copy of a small blob, and a link to a large one'
   }
   await files.close()
 })
+
+t.test('files are checked once at the start, and then once in a minute', async (t) => {
+  const folder = t.testdir()
+  const clock = new ManualClock(Date.now())
+  const files = await openFilesystem(folder, { clock, small_blob_size: 0 })
+  await until(async () => (await files.store.health(call)).state === 'Ok', 'the first round')
+  await put(files.store, blob(0).digest, blob(0).bytes)
+  const path = await pathOf(folder, blob(0).digest)
+  // The name of another blob in the same folder.
+  const unknown = path.replace(/.(?=[^0-9a-f]*$)/, (last) => (last === '0' ? '1' : '0'))
+  await writeFile(unknown, 'left by an upload that was interrupted')
+  const isThere = async (): Promise<boolean> => (await stat(unknown).catch(() => undefined)) !== undefined
+  for (let second = 5; second < 60; second += 5) {
+    clock.advance(5000)
+    for (let look = 0; look < 10; look++) await readdir(folder)
+    t.ok(await isThere(), `after ${second} seconds`)
+  }
+  clock.advance(5000)
+  await until(async () => !(await isThere()), 'the next round')
+  await files.close()
+})
