@@ -186,6 +186,7 @@ export class Content {
   #sourceBytes(source: Exclude<BlobSource, { readonly message: string }>): Buffer {
     if ('text' in source) return Buffer.from(source.text)
     if ('base64' in source) return Buffer.from(source.base64, 'base64')
+    if ('joined' in source) return Buffer.concat(source.joined.map((part) => this.bytes(part)))
     if ('repeat' in source) return Buffer.alloc(source.sizeBytes, source.repeat)
     return readFileSync(join(this.#session.folder, 'blobs', source.file))
   }

@@ -23,7 +23,7 @@ const HEAD: readonly (readonly [field: string, expected: string, holds: (value: 
   ['blobs', 'an object of blobs', isFields],
 ]
 const LEVELS: ReadonlySet<string> = new Set(['must', 'should', 'de facto', 'may'])
-const SOURCES = ['text', 'base64', 'file', 'repeat', 'message'] as const
+const SOURCES = ['text', 'base64', 'file', 'repeat', 'joined', 'message'] as const
 
 /** The first fault of a parsed session; undefined if there is none. `folder` holds its blobs. */
 export const faultOf = (session: unknown, folder: string): string | undefined => {

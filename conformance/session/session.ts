@@ -21,6 +21,8 @@ export type BlobSource =
   | { readonly file: string }
   /** The text, repeated and cut at `sizeBytes`. */
   | { readonly repeat: string; readonly sizeBytes: number }
+  /** Other blobs of the session, one after the other. */
+  | { readonly joined: readonly DigestText[] }
   /** A REAPI message by its short name; its digests are the session's. */
   | { readonly message: string; readonly value: Json }
 

@@ -24,6 +24,14 @@ const chunked = async (exam: Exam) => {
   return { whole, digest: exam.digest(whole), chunks: await exam.upload(...parts) }
 }
 
+/** Of a blob whose chunks end at 70,000, 160,000 and 210,000. */
+const PARTS = [
+  [69_999, 70_001],
+  [70_000, 160_000],
+  [1, 209_999],
+  [209_000, 210_000],
+] as const
+
 export const splitSpliceChecks: readonly Check[] = [
   {
     id: 'SPL-01',
@@ -152,6 +160,57 @@ export const splitSpliceChecks: readonly Check[] = [
       if (answer?.chunkingFunction !== ChunkingFunction.FAST_CDC_2020) return exam.chose('cuts by another function')
       const lengths = answer.chunkDigests.map(({ sizeBytes }) => sizeBytes)
       exam.expectEqual(lengths, known ?? fastCdcLengths(data, average, seed), 'the sizes of the chunks')
+    },
+  },
+  {
+    id: 'SPL-14',
+    isBulky: true,
+    sends: 'SplitBlob of 6 MiB; no chunk is empty or larger than the parameters of the named function allow.',
+    needs: splits,
+    run: async (exam) => {
+      const [digest = EMPTY_DIGEST] = await exam.upload(exam.random(6 << 20))
+      const outcome = await split(exam, digest)
+      if (exam.expectCode(outcome, 'OK', 'NOT_FOUND') === 'NOT_FOUND') {
+        exam.notApplicable('the server splits only spliced blobs')
+      }
+      const { chunkDigests = [], chunkingFunction = 0 } = outcome.responses[0] ?? {}
+      const { fastCdc2020Params, repMaxCdcParams } = exam.capabilities.cacheCapabilities ?? {}
+      const largest: Record<number, number | null | undefined> = {
+        [ChunkingFunction.FAST_CDC_2020]: fastCdc2020Params && fastCdc2020Params.avgChunkSizeBytes * 4,
+        [ChunkingFunction.REP_MAX_CDC]: repMaxCdcParams && repMaxCdcParams.minChunkSizeBytes * 2 - 1,
+      }
+      const most = largest[chunkingFunction] ?? exam.notApplicable('the server cuts by a function without parameters')
+      const sizes = chunkDigests.map(({ sizeBytes }) => sizeBytes)
+      const wrong = sizes.filter((sizeBytes) => sizeBytes === 0 || sizeBytes > most)
+      exam.expectEqual(wrong, [], `the sizes of chunks that are 0 or above ${most}`)
+    },
+  },
+  {
+    id: 'SPL-15',
+    sends: 'SpliceBlob of three stored chunks as a blob that is a byte longer; INVALID_ARGUMENT.',
+    needs: splices,
+    run: async (exam) => {
+      const { digest, chunks } = await chunked(exam)
+      const longer = { hash: digest.hash, sizeBytes: digest.sizeBytes + 1 }
+      exam.expectCode(await splice(exam, longer, chunks), 'INVALID_ARGUMENT')
+    },
+  },
+  {
+    id: 'SPL-16',
+    sends:
+      'SpliceBlob of three stored chunks; then FindMissingBlobs, and Reads of parts that begin and end in any chunk.',
+    needs: splices,
+    run: async (exam) => {
+      const { whole, digest, chunks } = await chunked(exam)
+      exam.expectCode(await splice(exam, digest, chunks), 'OK')
+      exam.expectEqual(await exam.missing([digest]), [], 'the missing blobs')
+      for (const [from, to] of PARTS) {
+        const request = { resourceName: exam.readName(digest), readOffset: from, readLimit: to - from }
+        const outcome = await exam.call(methods.read, request)
+        exam.expectCode(outcome, 'OK')
+        const found = Buffer.concat(outcome.responses.map(({ data }) => data))
+        exam.expectBytes(found, whole.subarray(from, to), `the bytes from ${from} to ${to}`)
+      }
     },
   },
   {

@@ -1,5 +1,14 @@
-import { getCapabilities, spliceBlob, splitBlob } from '../../../wire/methods.js'
-import { answered, ended, instead, type Mutation, onResponse, recode, type Tampering } from '../../mutation.js'
+import { getCapabilities, read, spliceBlob, splitBlob } from '../../../wire/methods.js'
+import {
+  answered,
+  ended,
+  instead,
+  type Mutation,
+  onRequest,
+  onResponse,
+  recode,
+  type Tampering,
+} from '../../mutation.js'
 
 const [INVALID_ARGUMENT, NOT_FOUND, UNIMPLEMENTED] = [3, 5, 12]
 
@@ -18,7 +27,7 @@ export const splitSpliceMutations: readonly Mutation[] = [
   {
     name: 'split-announced-not-served',
     breaks: 'SplitBlob, SpliceBlob and FastCDC are announced, and not implemented.',
-    caughtBy: rows(1, 2, 3, 4, 5, 6, 9, 10, 12),
+    caughtBy: rows(1, 2, 3, 4, 5, 6, 9, 10, 12, 14, 15, 16),
     leavesOut: ['ContentAddressableStorage.SplitBlob', 'ContentAddressableStorage.SpliceBlob'],
     tamper: () => [
       announcing(true),
@@ -98,6 +107,44 @@ export const splitSpliceMutations: readonly Mutation[] = [
       onResponse(getCapabilities, ({ cacheCapabilities }) => {
         if (cacheCapabilities?.fastCdc2020Params) cacheCapabilities.fastCdc2020Params.seed = 666
       }),
+  },
+  {
+    name: 'split-into-the-blob-itself',
+    breaks: 'SplitBlob answers with the blob as its only chunk, and says that FAST_CDC_2020 cut it.',
+    caughtBy: rows(10, 14),
+    tamper: () => [
+      announcing(true),
+      onResponse(splitBlob, (response, { request }) => {
+        const { hash = '', sizeBytes = 0 } = request?.blobDigest ?? {}
+        response.chunkDigests = [{ hash, sizeBytes }]
+        response.chunkingFunction = 1
+      }),
+    ],
+  },
+  {
+    name: 'splice-of-other-sizes-is-absent',
+    breaks: 'SpliceBlob answers NOT_FOUND if the chunks together have another size than the blob.',
+    caughtBy: rows(15),
+    tamper: () =>
+      instead(spliceBlob, (request) => {
+        const sizeBytes = (request?.chunkDigests ?? []).reduce((sum, chunk) => sum + (chunk.sizeBytes ?? 0), 0)
+        return request?.blobDigest && sizeBytes !== request.blobDigest.sizeBytes ? ended(NOT_FOUND) : undefined
+      }),
+  },
+  {
+    name: 'spliced-blob-is-read-from-its-start',
+    breaks: 'Read of a spliced blob begins at its first byte, whatever the offset is.',
+    caughtBy: rows(16),
+    tamper: () => {
+      const spliced = new Set<string>()
+      return [
+        onResponse(spliceBlob, (_, { request }) => void spliced.add(request?.blobDigest?.hash ?? '')),
+        onRequest(read, (request) => {
+          const [, hash = ''] = /blobs\/([0-9a-f]+)\//.exec(request.resourceName ?? '') ?? []
+          if (spliced.has(hash)) request.readOffset = 0
+        }),
+      ]
+    },
   },
   {
     name: 'splice-discarded',
