@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { setImmediate } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { type Compressor, compressors } from '../../src/reapi/compressor.js'
 import { formatReadName } from '../../src/reapi/resource-name.js'
@@ -173,4 +174,23 @@ t.test('CMP-20: concurrent compressed and uncompressed uploads of one blob', asy
   t.equal((await uploadWhole(client, blob)).committedSize, blob.bytes.length)
   await Promise.all(compressed)
   t.ok((await get(cas, blob.digest)).equals(blob.bytes))
+})
+
+t.test('the window of a decoder is held while a compressed upload is under way, and for no other upload', async (t) => {
+  const { client, ledger } = await serve(t)
+  const blob = randomBlob(MIB)
+  const { uploads, windows } = ledger.kinds
+  for (const [compressor, isHeld] of [
+    [undefined, false],
+    [compressors[0], true],
+  ] as const) {
+    const bytes = compressor === undefined ? blob.bytes : compressionOf(compressor).compressBytes(blob.bytes)
+    const [first, ...rest] = messagesOf(uploadName(blob.digest, compressor && { compressor }), bytes, 100_000)
+    const upload = openWrite(client)
+    await upload.send(first ?? {})
+    while (uploads.heldBytes === 0 || windows.heldBytes > 0 !== isHeld) await setImmediate()
+    upload.cancel()
+    while (uploads.heldBytes > 0) await setImmediate()
+    t.equal(rest.length > 0 && windows.heldBytes, 0, 'given back')
+  }
 })
