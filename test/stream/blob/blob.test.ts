@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { PassThrough, Transform, Writable } from 'node:stream'
+import { PassThrough, Readable, Transform, Writable } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
 import type { Digest } from '../../../src/reapi/digest.js'
@@ -334,4 +334,16 @@ t.test('a file is closed after the read that its stream was destroyed in', async
   finish(10)
   await closed
   t.same(events, ['read', 'closed'])
+})
+
+t.test('the chunks of a stream may be kept without a copy only if somebody vouches for them', async (t) => {
+  const stream = () => Blob.ofPath([Readable.from([Buffer.from('chunk')])])
+  for (const [blob, isImmutable] of [
+    [stream(), false],
+    [stream().immutable(), true],
+  ] as const) {
+    const form = await blob.take()
+    t.match(form, { kind: 'path', isImmutable })
+    if (form.kind === 'path') for (const stage of form.path) stage.destroy()
+  }
 })

@@ -134,7 +134,8 @@ t.test('a partial read that breaks off in the fast tier continues to the end of 
 
 t.test('a file of the fast tier that fails in the middle continues from the slow tier', async (t) => {
   for (const after of [0, 1_000_000]) {
-    const { fast, store, bytes, digest } = await setUp((backend) => new BreakingFiles(backend, after))
+    const { fast, slow, store, bytes, digest } = await setUp((backend) => new BreakingFiles(backend, after))
+    const before = slow.reads
     const form = await (await store.get(digest, WHOLE, call)).take()
     if (form.kind !== 'file') throw new Error(`expected a file, not ${form.kind}`)
     const found = Buffer.alloc(SIZE)
@@ -143,6 +144,7 @@ t.test('a file of the fast tier that fails in the middle continues from the slow
     }
     await form.file.close()
     t.ok(found.equals(bytes), `after ${after} bytes`)
+    t.equal(slow.reads, before + 1, 'slow is read once, from there on')
     t.equal((fast as BreakingFiles).closed, 1)
   }
 })
