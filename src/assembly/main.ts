@@ -192,7 +192,7 @@ const start = async (
 
   admin.schedulers = schedulers
   const parts: Parts = { ...shared, scheduler: (name) => existing(schedulers, name) }
-  const pages = pagesOf(config.servers, parts)
+  const pages = pagesOf(config.servers, parts, () => admin.overviews())
   for (const server of config.servers) {
     const services = servicesOf(server, parts)
     const listener = existing(listeners, server.name)

@@ -5,9 +5,13 @@ import type { Route } from '../http/request.js'
 import { History } from '../misses/history.js'
 import { addressOf } from '../pages/actions/address.js'
 import { actionPages } from '../pages/actions/pages.js'
+import { SavedBytesOf } from '../pages/builds/cache-use.js'
 import { buildPages } from '../pages/builds/pages.js'
+import { RequestGroups } from '../pages/builds/request-groups.js'
 import { missPages } from '../pages/misses/pages.js'
 import type { Page } from '../pages/page.js'
+import { activeOf } from '../pages/server/queue.js'
+import type { Overviews } from '../pages/server/sources.js'
 import { Site } from '../pages/site.js'
 import type { Digest } from '../reapi/digest.js'
 import type { RequestRecord } from '../rpc/request-records.js'
@@ -56,14 +60,21 @@ const takesSecrets = ({ security }: Config): boolean => {
 }
 
 /** All pages, in the order in which their addresses are tried. */
-export const pagesOf = (servers: readonly ServerConfig[], parts: Parts): readonly Page[] => {
+export const pagesOf = (servers: readonly ServerConfig[], parts: Parts, overviews: Overviews): readonly Page[] => {
   const { builds, records, log } = parts
   const storesOf = pageStores(servers, parts)
   const requestsOf = async (instance: string, { key }: Digest): Promise<readonly RequestRecord[]> =>
     (await History.read(instance, records)).ofAction(key)
   const misses = missPages({ storesOf, records, builds })
   return [
-    ...buildPages({ builds, records, log, casOf: (instance) => storesOf(instance)?.cas }, [misses.tab]),
+    ...buildPages(
+      {
+        ...{ builds, log, requests: new RequestGroups(records), sourcesOf: storesOf, saved: new SavedBytesOf() },
+        casOf: (instance) => storesOf(instance)?.cas,
+        activeOf: (visit, invocation) => activeOf(visit, overviews, invocation),
+      },
+      [misses.tab],
+    ),
     ...actionPages({ storesOf, requestsOf }),
     ...misses.pages,
   ]

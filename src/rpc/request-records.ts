@@ -117,14 +117,14 @@ export class RequestRecords {
     return this.#added - this.#count
   }
 
-  /** The newest first. Leaves out what is added after the first step, and what is dropped before its turn. */
-  [Symbol.iterator](): Generator<RequestRecord> {
-    return this.from(0)
+  /** The record with a number; undefined if it is dropped, or not there yet. */
+  get(number: number): RequestRecord | undefined {
+    return number < this.oldest || number >= this.#added ? undefined : this.#at(number % RECORDS_MAX)
   }
 
-  /** The same, down to the record with this number. */
-  *from(number: number): Generator<RequestRecord> {
-    for (let next = this.#added - 1; next >= Math.max(number, this.oldest); next--) yield this.#at(next % RECORDS_MAX)
+  /** The newest first. Leaves out what is added after the first step, and what is dropped before its turn. */
+  *[Symbol.iterator](): Generator<RequestRecord> {
+    for (let next = this.#added - 1; next >= this.oldest; next--) yield this.#at(next % RECORDS_MAX)
   }
 
   #at(at: number): RequestRecord {

@@ -1,6 +1,7 @@
 import t from 'tap'
 import { readAction } from '../../src/content/action.js'
-import { groupByCause } from '../../src/misses/grouped.js'
+import type { ExplainedMiss } from '../../src/misses/cause.js'
+import { Folder, groupByCause } from '../../src/misses/grouped.js'
 import { causeText, differenceText } from '../../src/misses/words.js'
 import { Digest } from '../../src/reapi/digest.js'
 import { digestOf } from './trees.js'
@@ -22,6 +23,11 @@ const second = async (world: World, first: Described | undefined, now: Described
   if (explained === undefined) return ['not a miss']
   const { cause } = explained
   return cause.kind === 'different' ? cause.differences.map(differenceText) : [causeText(cause)]
+}
+
+const grouped = (misses: readonly ExplainedMiss[]) => {
+  const folder = new Folder()
+  return groupByCause(misses.map((one) => folder.fold(one)))
 }
 
 t.test('an action of a target that was never built', async (t) => {
@@ -269,7 +275,7 @@ t.test('misses of a build are grouped: causes of their own first, consequences l
   await build('two', '/usr/bin', '1')
   await build('three', '/usr/bin', '2')
   const groups = async (invocation: string) =>
-    groupByCause(await world.misses(invocation)).map(({ text, misses, earlierInvocation, isConsequence }) => ({
+    grouped(await world.misses(invocation)).map(({ text, misses, earlierInvocation, isConsequence }) => ({
       ...{ text, count: misses.length, earlierInvocation, isConsequence },
     }))
   t.strictSame(await groups('two'), [
@@ -320,7 +326,7 @@ t.test('a file inside of an output directory of another miss is a consequence', 
   }
   await build('one', '1')
   await build('two', '2')
-  t.match(groupByCause(await world.misses('two')), [
+  t.match(grouped(await world.misses('two')), [
     { text: 'argument 1 became 2', isConsequence: false },
     { misses: { length: 1 }, isConsequence: true },
   ])

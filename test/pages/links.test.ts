@@ -4,7 +4,7 @@ import t from 'tap'
 import { codec } from '../../src/proto/codec.js'
 import { REQUEST_METADATA } from '../../src/proto/request-metadata.js'
 import { buildAction, EXECUTION, FakeWorker, Reader, responseOf } from '../service/execution-harness.js'
-import { AC, CAS, wire } from '../service/harness.js'
+import { AC, blobOf, CAS, wire } from '../service/harness.js'
 import { rowsIn, startPages, textIn } from './harness.js'
 
 const metadataOf = (invocation: string, target: string): Metadata => {
@@ -82,4 +82,30 @@ t.test('a client without build events is in the list by its requests, and leads 
   )
   t.match(cache.text, `href="/main/blobs/sha256/action/${digest.hash}-${digest.sizeBytes}/"`)
   t.equal((await get('/invocation/another')).answer.status, 404)
+})
+
+t.test('what hits saved is the size of their outputs, those inside of directories too, each action once', async (t) => {
+  const { client, get } = await startPages(t)
+  const { digest } = buildAction()
+  const [file, inside] = [blobOf(Buffer.alloc(1000, 1)), blobOf(Buffer.alloc(500, 2))]
+  const tree = blobOf(
+    codec('build.bazel.remote.execution.v2.Tree').encode({
+      root: { files: [{ name: 'one', digest: wire(inside.digest) }] },
+      children: [{ files: [{ name: 'two', digest: wire(inside.digest) }] }],
+    }),
+  )
+  await client.unary(`${CAS}/BatchUpdateBlobs`, {
+    instanceName: 'main',
+    requests: [file, inside, tree].map((blob) => ({ digest: wire(blob.digest), data: blob.bytes })),
+  }).response
+  const asked = { instanceName: 'main', actionDigest: wire(digest) }
+  const actionResult = {
+    outputFiles: [{ path: 'a', digest: wire(file.digest) }],
+    outputDirectories: [{ path: 'd', treeDigest: wire(tree.digest) }],
+  }
+  await client.unary(`${AC}/UpdateActionResult`, { ...asked, actionResult }).response
+  const metadata = metadataOf('saving-build', '//a:b')
+  for (const _ of [1, 2]) await client.unary(`${AC}/GetActionResult`, asked, { metadata }).response
+  for (const tab of ['', '/cache'])
+    t.match(textIn((await get(`/invocation/saving-build${tab}`)).text), /2 kB saved by hits/, tab)
 })

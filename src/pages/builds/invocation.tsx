@@ -1,25 +1,37 @@
 import type { ComponentChildren } from 'preact'
+import { counted, countText } from '../../base/quantities.js'
 import type { Builds, Kept } from '../../builds/builds.js'
 import type { Details } from '../../builds/detail/details.js'
 import { outcomeOf } from '../../builds/summary.js'
 import type { Log } from '../../log/log.js'
-import type { RequestRecords } from '../../rpc/request-records.js'
+import type { RequestRecord } from '../../rpc/request-records.js'
 import type { Page, Shown, Visit } from '../page.js'
 import { Said } from '../parts/said.js'
 import { Ago, durationText, Note, Tabs, Time } from '../parts/small.js'
 import type { CasOf } from './blob-text.js'
+import type { ResultSources, SavedBytesOf } from './cache-use.js'
 import { DetailsOfBuilds } from './details.js'
-import { OutcomeMark } from './outcome.js'
+import { OutcomeMark, toneOfOutcome } from './outcome.js'
+import type { RequestGroups } from './request-groups.js'
 import { READ_BUILDS, tookMsOf } from './row.js'
 
 /** What the pages about builds read. */
 export interface BuildPagesParts {
   /** Undefined if no server takes build events. */
   readonly builds: Builds | undefined
-  /** The last requests about actions, the newest first. */
-  readonly records: RequestRecords
+  readonly requests: RequestGroups
   readonly casOf: CasOf
+  /** Undefined for an instance that no server serves. */
+  readonly sourcesOf: (instance: string) => ResultSources | undefined
+  readonly saved: SavedBytesOf
+  /** What waits and runs of a build now, of what the reader may see. */
+  readonly activeOf: (visit: Visit, invocation: string) => ActiveCounts
   readonly log: Log
+}
+
+export interface ActiveCounts {
+  readonly running: number
+  readonly waiting: number
 }
 
 /** One invocation, as its tabs see it. Without build events it is known by its requests only. */
@@ -29,7 +41,11 @@ export interface Seen {
   readonly instance: string
   readonly kept: Kept | undefined
   readonly details: Details | undefined
+  /** What it asked the caches for, the newest first, of the instances whose requests the reader may see. */
+  readonly requests: readonly RequestRecord[]
   readonly parts: BuildPagesParts
+  /** Says that the tab has more to show soon. */
+  readonly goesOn: () => void
 }
 
 /** A part of the page of an invocation, with an address of its own. */
@@ -50,7 +66,11 @@ export const invocationPages = (parts: BuildPagesParts, tabs: readonly Invocatio
     show: async (visit) => {
       const { kept, id, instance } = await foundFor(visit, parts)
       const details = kept && (await all?.of(kept))
-      return shown({ visit, id, instance, kept, details, parts }, tab, tabs)
+      const groups = (await parts.requests.of(id)).filter(
+        (group) => group.instance === instance || visit.may('read_ac', group.instance),
+      )
+      const requests = groups.flatMap((group) => parts.requests.recordsOf(group))
+      return shown({ visit, id, instance, kept, details, parts, requests }, tab, tabs)
     },
   }))
 }
@@ -62,7 +82,7 @@ interface Found {
 }
 
 /** The invocation of the address. `?instance=` picks one, if several instances have one with the same id. */
-export const foundFor = async (visit: Visit, { builds, records }: BuildPagesParts): Promise<Found> => {
+export const foundFor = async (visit: Visit, { builds, requests }: BuildPagesParts): Promise<Found> => {
   const id = visit.named['id'] ?? ''
   const asked = visit.query.get('instance')
   const isFor = (instance: string): boolean =>
@@ -73,8 +93,8 @@ export const foundFor = async (visit: Visit, { builds, records }: BuildPagesPart
     visit.demand(READ_BUILDS, instance)
     return { id, instance, kept: (await builds?.find(first.key)) ?? first }
   }
-  for (const { invocation, instance } of records) {
-    if (invocation !== id || !isFor(instance)) continue
+  for (const { instance } of await requests.of(id)) {
+    if (!isFor(instance)) continue
     visit.demand(READ_BUILDS, instance)
     return { id, instance, kept: undefined }
   }
@@ -85,22 +105,35 @@ export const foundFor = async (visit: Visit, { builds, records }: BuildPagesPart
 export const linkToTab = ({ visit, id, instance }: Pick<Seen, 'visit' | 'id' | 'instance'>, tab: string): string =>
   visit.to(`invocation/${id}${tab === '' ? '' : `/${tab}`}`, { instance })
 
-const shown = async (seen: Seen, tab: InvocationTab, tabs: readonly InvocationTab[]): Promise<Shown> => {
+const shown = async (
+  known: Omit<Seen, 'goesOn'>,
+  tab: InvocationTab,
+  tabs: readonly InvocationTab[],
+): Promise<Shown> => {
+  let isUnfinished = false
+  const goesOn = (): void => {
+    isUnfinished = true
+  }
+  const seen: Seen = { ...known, goesOn }
   const { visit, kept, details } = seen
   const offered = tabs.filter(({ needsEvents }) => !needsEvents || details !== undefined)
   const isRunning = kept !== undefined && outcomeOf(kept.summary, kept.isOpen) === 'running'
-  const isLive = isRunning ? visit.query.get('live') !== 'off' : undefined
   const title = titleOf(seen)
+  const content = await (details === undefined && tab.needsEvents ? NO_EVENTS : tab.body(seen))
+  const isLive = isRunning || isUnfinished ? visit.query.get('live') !== 'off' : undefined
+  const outcome = kept === undefined ? 'cache only' : outcomeOf(kept.summary, kept.isOpen)
   const body = (
     <>
-      <p class="small">
+      <p class="crumb">
         <a href={visit.to('')}>Builds</a>
       </p>
-      <h1>
-        <OutcomeMark of={kept === undefined ? 'cache only' : outcomeOf(kept.summary, kept.isOpen)} isBadge />{' '}
-        <Said text={title} />
-      </h1>
-      <Lead seen={seen} />
+      <div class={`lead ${toneOfOutcome(outcome)}`}>
+        <h1>
+          <OutcomeMark of={outcome} isBadge /> <Said text={title} />
+        </h1>
+        <Lead seen={seen} />
+        <Active seen={seen} />
+      </div>
       {details !== undefined && <Gaps seen={seen} />}
       <Tabs
         label="Parts of the build"
@@ -110,7 +143,7 @@ const shown = async (seen: Seen, tab: InvocationTab, tabs: readonly InvocationTa
           isCurrent: address === tab.address,
         }))}
       />
-      {await (details === undefined && tab.needsEvents ? NO_EVENTS : tab.body(seen))}
+      {content}
     </>
   )
   return { title: `${title.slice(0, 100)}`, body, isLive }
@@ -138,26 +171,56 @@ const Lead = ({ seen: { kept, visit, id, instance } }: { readonly seen: Seen }) 
   const { user, host, branch, commit, startedMs = summary.about.startedMs } = summary
   const tookMs = tookMsOf(summary)
   const who = [user, host].filter(Boolean).join(' @ ')
-  const where = [branch, commit?.slice(0, 12)].filter(Boolean).join(', ')
   return (
-    <p class="dim">
+    <ul class="said">
       {who !== '' && (
-        <>
-          <Said text={who} />
-          {', '}
-        </>
+        <li>
+          <b>
+            <Said text={who} />
+          </b>
+        </li>
       )}
-      {where !== '' && (
-        <>
-          <Said text={where} />
-          {', '}
-        </>
+      {branch !== undefined && (
+        <li>
+          {'branch '}
+          <b>
+            <Said text={branch} />
+          </b>
+        </li>
       )}
-      {'started '}
-      <Time ms={startedMs} />
-      {', '}
-      <Ago ms={startedMs} nowMs={visit.nowMs} />
-      {tookMs === undefined ? '' : `, took ${durationText(tookMs)}`}
+      {commit !== undefined && (
+        <li>
+          {'commit '}
+          <code>
+            <Said text={commit.slice(0, 12)} />
+          </code>
+        </li>
+      )}
+      <li>
+        {'started '}
+        <Time ms={startedMs} />
+        {', '}
+        <Ago ms={startedMs} nowMs={visit.nowMs} />
+      </li>
+      {tookMs !== undefined && (
+        <li>
+          {'took '}
+          <b>{durationText(tookMs)}</b>
+        </li>
+      )}
+    </ul>
+  )
+}
+
+/** What waits and runs of it on this server now. */
+const Active = ({ seen: { visit, id, parts } }: { readonly seen: Pick<Seen, 'visit' | 'id' | 'parts'> }) => {
+  const { running, waiting } = parts.activeOf(visit, id)
+  if (running + waiting === 0) return null
+  return (
+    <p>
+      <a href={visit.to('queue', { invocation: id, show: running === 0 ? 'waiting' : undefined })}>
+        {`${counted(running, 'action')} running, ${countText(waiting)} waiting`}
+      </a>
     </p>
   )
 }

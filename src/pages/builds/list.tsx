@@ -1,8 +1,10 @@
 import { counted, countText, shareText } from '../../base/quantities.js'
 import type { Page, Visit } from '../page.js'
+import { Share } from '../parts/chart.js'
 import { Said } from '../parts/said.js'
 import { Ago, Duration, Mark } from '../parts/small.js'
 import { type Column, Pager, paged, sorted, Table } from '../parts/table.js'
+import { History, Summary } from './history.js'
 import { OutcomeMark } from './outcome.js'
 import type { BuildRow } from './row.js'
 import { found, SearchForm } from './search.js'
@@ -12,7 +14,12 @@ const MAX_SHOWN = 160
 const whatOf = ({ command, patterns }: BuildRow): string => [command, ...patterns].filter(Boolean).join(' ')
 
 const columnsOf = (visit: Visit): readonly Column<BuildRow>[] => [
-  { head: 'Outcome', cell: ({ outcome }) => <OutcomeMark of={outcome} />, sort: 'outcome', by: (row) => row.outcome },
+  {
+    head: 'Outcome',
+    cell: ({ outcome }) => <OutcomeMark of={outcome} isBadge />,
+    sort: 'outcome',
+    by: (row) => row.outcome,
+  },
   {
     head: 'Build',
     kind: 'name',
@@ -40,14 +47,28 @@ const columnsOf = (visit: Visit): readonly Column<BuildRow>[] => [
   {
     head: 'User',
     kind: 'text',
-    cell: ({ user, host }) => <Said text={[user, host].filter(Boolean).join(' @ ')} max={MAX_SHOWN} />,
+    cell: ({ user = '', host = '' }) => (
+      <>
+        <Said text={user} max={MAX_SHOWN} />
+        <span class="under">
+          <Said text={host} max={MAX_SHOWN} />
+        </span>
+      </>
+    ),
     sort: 'user',
     by: ({ user }) => user,
   },
   {
     head: 'Branch',
     kind: 'text',
-    cell: ({ branch, commit }) => <Said text={branch ?? commit?.slice(0, 12) ?? ''} max={MAX_SHOWN} />,
+    cell: ({ branch = '', commit = '' }) => (
+      <>
+        <Said text={branch} max={MAX_SHOWN} />
+        <span class="under">
+          <Said text={commit.slice(0, 12)} />
+        </span>
+      </>
+    ),
     sort: 'branch',
     by: ({ branch }) => branch,
   },
@@ -67,8 +88,15 @@ const columnsOf = (visit: Visit): readonly Column<BuildRow>[] => [
   },
   {
     head: 'From cache',
-    kind: 'number',
-    cell: ({ hits = 0, misses = 0 }) => shareText(hits, hits + misses),
+    cell: ({ hits = 0, misses = 0 }) =>
+      hits + misses === 0 ? (
+        '–'
+      ) : (
+        <>
+          <Share part={hits} whole={hits + misses} text={shareText(hits, hits + misses)} />
+          <span class="under nowrap">{`${countText(hits)} of ${countText(hits + misses)}`}</span>
+        </>
+      ),
     sort: 'cache',
     by: ({ hits, misses = 0 }) => (hits === undefined || hits + misses === 0 ? undefined : hits / (hits + misses)),
   },
@@ -76,8 +104,12 @@ const columnsOf = (visit: Visit): readonly Column<BuildRow>[] => [
 
 const Counted = ({ of, failed }: { readonly of: number; readonly failed: number }) => (
   <>
-    {failed > 0 && <Mark tone="bad">{`${countText(failed)} failed of `}</Mark>}
     {of === 0 ? '–' : countText(of)}
+    {failed > 0 && (
+      <span class="under">
+        <Mark tone="bad">{`${countText(failed)} failed`}</Mark>
+      </span>
+    )}
   </>
 )
 
@@ -100,6 +132,8 @@ export const listPage = (rowsFor: (visit: Visit) => Promise<readonly BuildRow[]>
     const body = (
       <>
         <h1>Builds</h1>
+        <Summary of={rows} />
+        <History of={rows} visit={visit} />
         <SearchForm visit={visit} />
         <Table {...{ caption, columns, rows: page.rows, none, visit, sorting }} />
         <Pager of={page} visit={visit} />

@@ -14,6 +14,8 @@ const SHOWN: Readonly<Record<ShownOutcome, { readonly tone: Tone; readonly sign:
   'cache only': { tone: 'dim', sign: '○' },
 }
 
+export const toneOfOutcome = (outcome: ShownOutcome): Tone => SHOWN[outcome].tone
+
 export const OUTCOMES = Object.keys(SHOWN) as readonly ShownOutcome[]
 
 /** The outcome as a word with a shape and a colour. */

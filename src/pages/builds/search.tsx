@@ -23,6 +23,11 @@ export const found = (rows: readonly BuildRow[], { query }: Visit): readonly Bui
     if (asked === '') return []
     return [(row: BuildRow) => of(row).some((text) => text?.toLowerCase().includes(asked) === true)]
   })
+  const anywhere = (query.get('q') ?? '').trim().toLowerCase()
+  if (anywhere !== '')
+    tests.push((row) =>
+      FIELDS.some(({ of }) => of(row).some((text) => text?.toLowerCase().includes(anywhere) === true)),
+    )
   const outcome = query.get('outcome') ?? ''
   if (outcome !== '') tests.push((row) => row.outcome === outcome)
   const fromMs = Date.parse(query.get('from') ?? '')
@@ -35,15 +40,14 @@ export const found = (rows: readonly BuildRow[], { query }: Visit): readonly Bui
 /** A form that leads to an address: it works without script, and the result can be shared. */
 export const SearchForm = ({ visit }: { readonly visit: Visit }) => {
   const given = (name: string) => visit.query.get(name) ?? ''
+  const isSpecial = [...FIELDS.map(({ name }) => name), 'from', 'to'].some((name) => given(name) !== '')
   return (
     <search>
       <form class="search" method="get" action={visit.to('')}>
-        {FIELDS.map(({ name, label }) => (
-          <label>
-            {label}
-            <input name={name} value={given(name)} size={14} />
-          </label>
-        ))}
+        <label class="grow">
+          User, host, branch, commit, target, command or id
+          <input type="search" name="q" value={given('q')} />
+        </label>
         <label>
           Outcome
           <select name="outcome">
@@ -55,15 +59,26 @@ export const SearchForm = ({ visit }: { readonly visit: Visit }) => {
             ))}
           </select>
         </label>
-        <label>
-          From (UTC)
-          <input type="date" name="from" value={given('from')} />
-        </label>
-        <label>
-          To (UTC)
-          <input type="date" name="to" value={given('to')} />
-        </label>
         <button type="submit">Search</button>
+        <details open={isSpecial}>
+          <summary>By field and day</summary>
+          <div class="more">
+            {FIELDS.map(({ name, label }) => (
+              <label>
+                {label}
+                <input name={name} value={given(name)} size={14} />
+              </label>
+            ))}
+            <label>
+              From (UTC)
+              <input type="date" name="from" value={given('from')} />
+            </label>
+            <label>
+              To (UTC)
+              <input type="date" name="to" value={given('to')} />
+            </label>
+          </div>
+        </details>
       </form>
     </search>
   )

@@ -1,9 +1,5 @@
 import { countText, shareText } from '../../base/quantities.js'
-import type { ExplainedMiss } from '../../misses/cause.js'
-import { explain } from '../../misses/explain.js'
-import { type CauseGroup, groupByCause } from '../../misses/grouped.js'
-import { causeText } from '../../misses/words.js'
-import { boundedMap, LANES } from '../../work/bounded-map.js'
+import { type CauseGroup, type FoldedMiss, groupByCause } from '../../misses/grouped.js'
 import type { InvocationTab } from '../builds/invocation.js'
 import type { Visit } from '../page.js'
 import { Said } from '../parts/said.js'
@@ -11,11 +7,6 @@ import { Note, Numbers, Time } from '../parts/small.js'
 import { type Column, Pager, paged, sorted, Table } from '../parts/table.js'
 import { BuildLink } from './cause.js'
 import type { MissSources } from './parts.js'
-
-/** More misses of a build are not explained: the causes of the first ones are those of most. */
-const MAX_EXPLAINED = 1000
-/** Of the inputs of each: enough for the first cause. */
-const MAX_CHANGES = 50
 
 interface Context {
   readonly visit: Visit
@@ -28,16 +19,13 @@ export const missesTab = (sources: MissSources): InvocationTab => ({
   address: 'misses',
   title: 'Why misses',
   needsEvents: false,
-  body: async ({ visit, id: invocation, instance }) => {
+  body: async ({ visit, id: invocation, instance, goesOn }) => {
     const stores = sources.stores(visit, instance)
     const history = await sources.history(instance)
     const requests = history.ofInvocation(invocation)
-    const misses = history.missesOf(invocation)
-    const evidence = sources.evidence(visit, stores, history, MAX_CHANGES)
-    const explained = await sources.inTurn(visit, () =>
-      boundedMap(misses.slice(0, MAX_EXPLAINED), LANES, (miss) => explain(miss, evidence)),
-    )
-    const groups = groupByCause(explained)
+    const { misses, folded, isDone } = await sources.explanations(visit, stores, history, invocation)
+    const groups = groupByCause(folded)
+    if (!isDone) goesOn()
     const hits = new Set(requests.filter(({ outcome }) => outcome === 'hit').map(({ action }) => action)).size
     const context = { visit, instance, invocation }
     if (requests.length === 0) return <NothingKnown sinceMs={history.sinceMs} />
@@ -50,10 +38,10 @@ export const missesTab = (sources: MissSources): InvocationTab => ({
             ['hits', shareText(hits, hits + misses.length)],
           ]}
         />
-        {misses.length > explained.length && (
-          <Note>{`The first ${countText(explained.length)} of ${countText(misses.length)} misses are explained.`}</Note>
+        {!isDone && (
+          <Note>{`${countText(folded.length)} of ${countText(misses.length)} misses are explained by now. The page shows more as they come.`}</Note>
         )}
-        <Groups of={groups} total={explained.length} {...context} />
+        <Groups of={groups} total={folded.length} {...context} />
         <Misses of={groups} {...context} />
       </>
     )
@@ -116,36 +104,29 @@ const Groups = ({
   return <Table caption="Misses by cause" columns={columns} rows={of} none="This build had no misses." />
 }
 
-interface Row {
-  readonly text: string
-  readonly explained: ExplainedMiss
-}
-
 const Misses = ({ of: groups, visit, instance, invocation }: Context & { readonly of: readonly CauseGroup[] }) => {
   const asked = visit.query.get('cause')
   const shown = groups.filter(({ text }) => asked === null || text === asked)
-  const rows = shown.flatMap(({ misses }) =>
-    misses.map((explained): Row => ({ explained, text: causeText(explained.cause) })),
-  )
-  const columns: readonly Column<Row>[] = [
+  const rows = shown.flatMap(({ misses }) => misses)
+  const columns: readonly Column<FoldedMiss>[] = [
     {
       head: 'Target',
       kind: 'name',
-      cell: ({ explained: { miss, outputs } }) => (
+      cell: ({ miss, outputs }) => (
         <a href={visit.to('miss', { instance, invocation, action: miss.action })}>
           <Said text={miss.target || outputs[0] || miss.action.slice(0, 12)} />
         </a>
       ),
       sort: 'target',
-      by: ({ explained: { miss } }) => miss.target,
+      by: ({ miss }) => miss.target,
     },
     {
       head: 'Mnemonic',
-      cell: ({ explained: { miss } }) => <Said text={miss.mnemonic} max={60} />,
+      cell: ({ miss }) => <Said text={miss.mnemonic} max={60} />,
       sort: 'mnemonic',
-      by: ({ explained: { miss } }) => miss.mnemonic,
+      by: ({ miss }) => miss.mnemonic,
     },
-    { head: 'First output', kind: 'text', cell: ({ explained: { outputs } }) => <Said text={outputs[0] ?? '–'} /> },
+    { head: 'First output', kind: 'text', cell: ({ outputs }) => <Said text={outputs[0] ?? '–'} /> },
     {
       head: 'First cause',
       kind: 'text',
@@ -155,9 +136,9 @@ const Misses = ({ of: groups, visit, instance, invocation }: Context & { readonl
     },
     {
       head: 'Asked',
-      cell: ({ explained: { miss } }) => <Time ms={miss.timeMs} />,
+      cell: ({ miss }) => <Time ms={miss.timeMs} />,
       sort: 'asked',
-      by: ({ explained: { miss } }) => miss.timeMs,
+      by: ({ miss }) => miss.timeMs,
     },
   ]
   const { rows: inOrder, sorting } = sorted(rows, columns, visit, 'asked')

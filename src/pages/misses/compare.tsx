@@ -3,7 +3,7 @@ import { StatusError } from '../../base/status-error.js'
 import { compareActions } from '../../misses/action-difference.js'
 import { compareBuilds } from '../../misses/build-difference.js'
 import type { ExplainedMiss } from '../../misses/cause.js'
-import { groupByCause } from '../../misses/grouped.js'
+import { Folder, groupByCause } from '../../misses/grouped.js'
 import { compareTrees } from '../../misses/tree-difference.js'
 import { treeInBlob, treeInCas } from '../../misses/tree-sides.js'
 import { causeText } from '../../misses/words.js'
@@ -104,7 +104,8 @@ const ofBuilds = async ({ visit, instance, stores, before, now }: Pair, sources:
     (history) => sources.evidence(visit, stores, history, 50),
     MAX_ACTIONS,
   )
-  const groups = groupByCause(found.different)
+  const folder = new Folder()
+  const groups = groupByCause(found.different.map((one) => folder.fold(one)))
   const body = (
     <>
       <h1>Two builds</h1>
@@ -132,7 +133,7 @@ const ofBuilds = async ({ visit, instance, stores, before, now }: Pair, sources:
         rows={groups}
         none="No action differs."
       />
-      <Actions of={[...groups.flatMap(({ misses }) => misses), ...found.newOnes]} {...{ visit, instance }} />
+      <Actions of={[...found.different, ...found.newOnes]} {...{ visit, instance }} />
     </>
   )
   return { title: 'Two builds', body }

@@ -3,6 +3,7 @@ import { isStatus } from '../../base/status-error.js'
 import type { Builds, Kept } from '../../builds/builds.js'
 import { readBlob } from '../../content/read-blob.js'
 import { ExecutionLog } from '../../misses/execution-log.js'
+import type { Call } from '../../rpc/call.js'
 import type { StoresOf } from '../actions/stores.js'
 import { blobOf } from '../builds/blob-text.js'
 import { DetailsOfBuilds } from '../builds/details.js'
@@ -31,13 +32,13 @@ export class ExecutionLogs {
   }
 
   /** Undefined if the build has none that the reader may read, or if it is too large or damaged. */
-  async of(invocation: string, instance: string, visit: Visit): Promise<ExecutionLog | undefined> {
+  async of(invocation: string, instance: string, visit: Visit, call: Call): Promise<ExecutionLog | undefined> {
     const found = this.#parts.builds?.withId(invocation) ?? []
     const kept = found.find(({ summary }) => summary.about.instance === instance)
-    return kept && this.#read(kept, visit)
+    return kept && this.#read(kept, visit, call)
   }
 
-  async #read(kept: Kept, visit: Visit): Promise<ExecutionLog | undefined> {
+  async #read(kept: Kept, visit: Visit, call: Call): Promise<ExecutionLog | undefined> {
     const details = await this.#details?.of(kept)
     const file = details?.toolLogs.find(({ name }) => NAME.test(name))
     const blob = file && blobOf(file)
@@ -48,8 +49,8 @@ export class ExecutionLogs {
     const key = `${blob.instance} ${blob.digest.key}`
     const known = this.#kept.get(key)
     if (known !== undefined) return known
-    const read = readBlob(cas, blob.digest, visit.request)
-      .then((bytes) => ExecutionLog.read(bytes, visit.request))
+    const read = readBlob(cas, blob.digest, call)
+      .then((bytes) => ExecutionLog.read(bytes, call))
       .catch((error: unknown) => {
         this.#kept.delete(key)
         if (UNREADABLE.some((code) => isStatus(error, code))) return undefined

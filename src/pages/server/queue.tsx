@@ -86,7 +86,7 @@ const listsFor = (visit: Visit, { overviews }: ServerSources) => {
 }
 
 /** What waits and runs of a build, for its page. */
-export const activeOf = (visit: Visit, { overviews }: Pick<ServerSources, 'overviews'>, invocation: string) => {
+export const activeOf = (visit: Visit, overviews: ServerSources['overviews'], invocation: string) => {
   const all = overviews()
   const fits = (one: ActiveAction): boolean => one.invocation === invocation && isFor(visit)(one)
   return { running: runningIn(all).filter(fits).length, waiting: waitingIn(all).filter(fits).length }

@@ -118,7 +118,7 @@ t.test('of cache-only builds, the inputs are in the execution logs that their ev
       events: [bazel({ buildToolLogs: { log: [{ name: 'execution_log.binpb.zst', uri }] } })],
     }
   })
-  const { client, get } = await startPages(t, { invocations })
+  const { client, get, clock } = await startPages(t, { invocations })
   const main = new Uploader(client, 'main')
   for (const [at, text] of ['1', '2'].entries()) {
     const asked = { toolInvocationId: `build-${at + 1}`, targetId: '//:a', actionMnemonic: 'CppCompile' }
@@ -133,7 +133,34 @@ t.test('of cache-only builds, the inputs are in the execution logs that their ev
     'inputs differ; the server does not have the list of inputs',
   ])
   for (const log of logs) await main.blob(log)
+  // Explanations are shared by readers for a while.
+  clock.advance(16_000)
   t.strictSame(rowsIn((await get(page)).text)[1]?.slice(0, 2), ['1 of 1', 'input src/a.c changed'])
+})
+
+t.test('all misses of a build are explained, also thousands', async (t) => {
+  const { client, get } = await startPages(t)
+  const main = new Uploader(client, 'main')
+  const asked = { toolInvocationId: 'large', targetId: '//:a', actionMnemonic: 'CppCompile' }
+  const action = await main.action(COMMAND, {}, {})
+  await main.ask(action, { ...asked, toolInvocationId: 'before' })
+  await main.write(action, {}, { ...asked, toolInvocationId: 'before' })
+  const changed = { ...COMMAND, arguments: ['cc', '-O2'] }
+  // Without Action in the CAS, and one with another argument.
+  const absent = Array.from({ length: 2500 }, (_, at) => Digest.of(Buffer.from(`${at}`), digestFunctions.SHA256))
+  await Promise.all(absent.map((digest) => main.ask(digest, { ...asked, targetId: `//:${digest.hash}` })))
+  await main.ask(await main.action(changed, {}, {}), asked)
+  const page = '/invocation/large/misses?instance=main'
+  let text = ''
+  while (!text.includes('2,500 of 2,501')) {
+    text = (await get(page)).text
+    if (!text.includes('are explained by now')) break
+  }
+  t.match(rowsIn(text).slice(1, 3), [
+    ['2,500 of 2,501', 'never built here'],
+    ['1 of 2,501', 'argument -O2 is new'],
+  ])
+  t.notMatch(text, 'data-live', 'it has ended')
 })
 
 const COMMAND = { arguments: ['cc'], outputPaths: ['a.o'] }

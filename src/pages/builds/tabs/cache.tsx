@@ -1,10 +1,11 @@
-import { counted, countText, shareText } from '../../../base/quantities.js'
+import { counted, countText, shareText, sizeText } from '../../../base/quantities.js'
 import { Digest } from '../../../reapi/digest.js'
 import type { RequestRecord } from '../../../rpc/request-records.js'
 import { addressOf } from '../../actions/address.js'
 import { Said } from '../../parts/said.js'
 import { Ago, Mark, Numbers, Size, type Tone } from '../../parts/small.js'
 import { type Column, Pager, paged, sorted, Table } from '../../parts/table.js'
+import type { SavedBytes } from '../cache-use.js'
 import type { InvocationTab, Seen } from '../invocation.js'
 
 type Outcome = RequestRecord['outcome']
@@ -98,12 +99,8 @@ export const cacheTab: InvocationTab = {
   address: 'cache',
   title: 'Cache',
   needsEvents: false,
-  body: (seen) => {
-    const { visit, parts, id, instance, kept } = seen
-    // Of the caches that the build used, those whose requests the reader may see.
-    const all = [...parts.records].filter(
-      (record) => record.invocation === id && (record.instance === instance || visit.may('read_ac', record.instance)),
-    )
+  body: async (seen) => {
+    const { visit, kept, requests: all, parts } = seen
     const outcome = visit.query.get('outcome') ?? ''
     const wanted = outcome === '' ? all : all.filter((record) => record.outcome === outcome)
     const columns = columnsOf(seen)
@@ -112,6 +109,8 @@ export const cacheTab: InvocationTab = {
     const count = (of: Outcome) => all.filter((record) => record.outcome === of).length
     const [hits, misses] = [count('hit'), count('miss')]
     const runners = Object.entries(kept?.summary.runners ?? {})
+    const saved = await parts.saved.sum(all, parts.sourcesOf, visit.request)
+    if (saved.countedHits < saved.hits) seen.goesOn()
     const filters = ['hit', 'miss', 'written', 'failed'] as const
     return (
       <>
@@ -120,6 +119,7 @@ export const cacheTab: InvocationTab = {
             ['hits', countText(hits)],
             ['misses', countText(misses)],
             ['from cache', shareText(hits, hits + misses)],
+            [savedWords(saved), sizeText(saved.bytes)],
             ['results written', countText(count('written'))],
           ]}
         />
@@ -156,5 +156,9 @@ export const cacheTab: InvocationTab = {
     )
   },
 }
+
+/** What the number of saved bytes is about. */
+export const savedWords = ({ countedHits, hits }: SavedBytes): string =>
+  countedHits < hits ? `saved by ${countText(countedHits)} of ${countText(hits)} hits` : 'saved by hits'
 
 const GONE = 'No request is remembered: the server keeps the last ones of all builds, and forgets them when it stops.'

@@ -1,11 +1,13 @@
-import { countText, shareText } from '../../../base/quantities.js'
+import { countText, shareText, sizeText } from '../../../base/quantities.js'
 import type { Failure } from '../../../builds/detail/details.js'
 import { Said } from '../../parts/said.js'
 import { durationText, Facts, Note, Numbers, Time } from '../../parts/small.js'
 import { type ShownText, textOf } from '../blob-text.js'
+import type { SavedBytes } from '../cache-use.js'
 import { FileLink, FileText } from '../file-view.js'
 import { type InvocationTab, linkToTab, type Seen } from '../invocation.js'
 import { cacheUseOf, tookMsOf } from '../row.js'
+import { savedWords } from './cache.js'
 
 /** Further failures are in the list of targets and in the log. */
 const MAX_SHOWN_FAILURES = 10
@@ -24,10 +26,13 @@ export const overviewTab: InvocationTab = {
         return file && textOf(file, visit, parts.casOf, details?.hidden ?? String)
       }),
     )
+    const saved = await parts.saved.sum(seen.requests, parts.sourcesOf, visit.request)
+    if (saved.countedHits < saved.hits) seen.goesOn()
     return (
       <>
         <Why seen={seen} />
-        <Counts seen={seen} />
+        <Counts seen={seen} saved={saved} />
+        <Runners seen={seen} />
         {failures.length > 0 && <h2>{failures.length === 1 ? 'What failed' : 'What failed first'}</h2>}
         {failures.map((failure, at) => (
           <FailureView failure={failure} text={texts[at]} seen={seen} />
@@ -58,8 +63,23 @@ const Why = ({ seen: { kept, details } }: { readonly seen: Seen }) => {
   )
 }
 
-const Counts = ({ seen: { kept } }: { readonly seen: Seen }) => {
-  if (kept === undefined) return null
+const CountsOfRequests = ({ requests, saved }: { requests: Seen['requests']; saved: SavedBytes }) => {
+  const count = (outcome: string) => requests.filter((record) => record.outcome === outcome).length
+  const [hits, misses] = [count('hit'), count('miss')]
+  return (
+    <Numbers
+      of={[
+        ['cache hits', countText(hits)],
+        ['cache misses', countText(misses)],
+        ['from cache', shareText(hits, hits + misses)],
+        [savedWords(saved), sizeText(saved.bytes)],
+      ]}
+    />
+  )
+}
+
+const Counts = ({ seen: { kept, requests }, saved }: { readonly seen: Seen; readonly saved: SavedBytes }) => {
+  if (kept === undefined) return <CountsOfRequests requests={requests} saved={saved} />
   const { summary } = kept
   const { targetCount, failedTargetCount, testCount, failedTestCount, flakyTestCount, executedActions } = summary
   const { hits, misses } = cacheUseOf(summary)
@@ -72,9 +92,54 @@ const Counts = ({ seen: { kept } }: { readonly seen: Seen }) => {
     ...(failedTestCount > 0 ? [['tests failed', countText(failedTestCount)] as const] : []),
     ...(flakyTestCount > 0 ? [['tests flaky', countText(flakyTestCount)] as const] : []),
     ...(executedActions === undefined ? [] : [['actions executed', countText(executedActions)] as const]),
-    ...(hits === undefined ? [] : [['from cache', shareText(hits, hits + (misses ?? 0))] as const]),
+    ...(hits === undefined
+      ? []
+      : [
+          ['cache hits', countText(hits)] as const,
+          ['cache misses', countText(misses ?? 0)] as const,
+          ['from cache', shareText(hits, hits + (misses ?? 0))] as const,
+        ]),
+    ...(saved.hits > 0 ? [[savedWords(saved), sizeText(saved.bytes)] as const] : []),
   ]
   return <Numbers of={numbers} />
+}
+
+/** Colours of pictures in the order of their parts; the legend says the same. */
+const MAX_PARTS = 5
+
+/** Where the actions ran, by what the tool says. */
+const Runners = ({ seen: { kept } }: { readonly seen: Seen }) => {
+  const all = Object.entries(kept?.summary.runners ?? {}).filter(([name, count]) => name !== 'total' && count > 0)
+  const total = all.reduce((sum, [, count]) => sum + count, 0)
+  if (all.length < 2) return null
+  const shown = all.sort(([, a], [, b]) => b - a).slice(0, MAX_PARTS)
+  const ofRunner = (name: string): number => {
+    if (/cache hit$/.test(name)) return 2
+    return name === 'internal' ? 0 : /remote/.test(name) ? 1 : 3
+  }
+  let at = 0
+  return (
+    <section aria-label="Where actions ran">
+      <svg class="parts" viewBox="0 0 1000 10" preserveAspectRatio="none" aria-hidden="true">
+        {shown.map(([name, count]) => {
+          const [x, width] = [at, (1000 * count) / total]
+          at += width
+          return <rect class={`k${ofRunner(name)}`} x={x.toFixed(1)} width={width.toFixed(1)} height="10" />
+        })}
+      </svg>
+      <ul class="legend">
+        {shown.map(([name, count]) => (
+          <li>
+            <svg viewBox="0 0 10 10" aria-hidden="true">
+              <rect class={`k${ofRunner(name)}`} width="10" height="10" />
+            </svg>
+            {`${countText(count)} `}
+            <Said text={name} max={60} />
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
 }
 
 interface FailureParts {
@@ -87,7 +152,7 @@ const FailureView = ({ failure, text, seen }: FailureParts) => {
   const { label, mnemonic, exitCode, message, stdout, stderr, command } = failure
   const files = [stderr, stdout].filter((file) => file !== undefined)
   return (
-    <article>
+    <article class="bad">
       <h3>
         <Said text={label} /> <span class="dim">{mnemonic}</span>
       </h3>

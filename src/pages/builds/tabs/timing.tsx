@@ -44,7 +44,7 @@ export const timingTab: InvocationTab = {
         ) : (
           <>
             <p class="dim">No build with these actions is faster than these steps one after the other.</p>
-            <PathPicture steps={steps} />
+            {steps.some(({ tookMs }) => tookMs > 0) && <PathPicture steps={steps} />}
             <Table caption={counted(steps.length, 'step')} columns={STEP_COLUMNS} rows={steps} none="" />
           </>
         )}
@@ -54,6 +54,16 @@ export const timingTab: InvocationTab = {
         ) : (
           <>
             <ProfilePicture profile={profile} />
+            <ul class="legend">
+              {LEGEND.map((text, at) => (
+                <li>
+                  <svg viewBox="0 0 10 10" aria-hidden="true">
+                    <rect class={`k${at}`} width="10" height="10" />
+                  </svg>
+                  {text}
+                </li>
+              ))}
+            </ul>
             <p class="dim small">
               {`The ${countText(profile.works.length)} longest pieces of work on ${countText(profile.lanes.length)} threads; ${countText(profile.leftOut)} are left out. The whole file: `}
               {file && <FileLink file={file} visit={visit} />}
@@ -131,6 +141,14 @@ const ProfilePicture = ({ profile: { lanes, works, endMs } }: { readonly profile
       role="img"
       aria-label="Profile; the longest are in the table below"
     >
+      {ticksOf(endMs).map((ms) => (
+        <>
+          <line class="grid" x1={round(NAMES + wide(ms))} x2={round(NAMES + wide(ms))} y1="0" y2={height - 16} />
+          <text class="axis" x={round(NAMES + wide(ms))} y={height - 4} text-anchor={ms === 0 ? 'start' : 'middle'}>
+            {ms === 0 ? '0 s' : durationText(ms)}
+          </text>
+        </>
+      ))}
       {lanes.map(({ name }, at) => (
         <text x="0" y={at * ROW + 15} class="lane">
           {saidText(name.length > MAX_THREAD ? `${name.slice(0, MAX_THREAD)}…` : name)}
@@ -147,17 +165,22 @@ const ProfilePicture = ({ profile: { lanes, works, endMs } }: { readonly profile
           <title>{saidText(`${durationText(tookMs)} from ${durationText(fromMs)}: ${name} (${kind})`)}</title>
         </rect>
       ))}
-      <text x={NAMES} y={height - 4}>
-        0 s
-      </text>
-      <text x={WIDTH} y={height - 4} text-anchor="end">
-        {durationText(endMs)}
-      </text>
     </svg>
   )
 }
 
+/** Round times, some five to ten of them. */
+const ticksOf = (endMs: number): readonly number[] => {
+  const rough = endMs / 6
+  const power = 10 ** Math.floor(Math.log10(rough || 1))
+  const step = [1, 2, 5, 10].map((times) => times * power).find((one) => one >= rough) ?? 10 * power
+  return Array.from({ length: Math.floor((endMs * 0.97) / step) + 1 }, (_, at) => at * step)
+}
+
 const round = (pixels: number): number => Math.round(pixels * 10) / 10
+
+/** What the colours stand for. */
+const LEGEND = ['other work', 'actions and local processes', 'remote, uploads, downloads', 'critical path'] as const
 
 /** Colours by what a piece of work is about; the name says it too. */
 const kindOf = (kind: string): number => {

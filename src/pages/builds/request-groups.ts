@@ -1,0 +1,87 @@
+import type { RequestRecord, RequestRecords } from '../../rpc/request-records.js'
+import { TimeSlices } from '../../work/time-slices.js'
+
+const SLICE_MS = 5
+
+/** The requests of one build in one instance, as far as they are remembered. */
+export interface RequestGroup {
+  readonly id: string
+  readonly instance: string
+  firstMs: number
+  lastMs: number
+  hits: number
+  misses: number
+  /** Of its records, in order. */
+  numbers: number[]
+}
+
+/** The requests of each build. Decoding all records takes tens of milliseconds, so each is decoded once. */
+export class RequestGroups {
+  readonly #records: RequestRecords
+  readonly #groups = new Map<string, RequestGroup>()
+  /** The number of the next record to read. */
+  #next = 0
+  #reading: Promise<void> | undefined
+
+  constructor(records: RequestRecords) {
+    this.#records = records
+  }
+
+  /** All builds whose requests are remembered. */
+  async all(): Promise<Iterable<RequestGroup>> {
+    await this.#renewed()
+    return this.#groups.values()
+  }
+
+  /** The groups of a build: one for each instance that it asked. */
+  async of(id: string): Promise<readonly RequestGroup[]> {
+    await this.#renewed()
+    return [...this.#groups.values()].filter((group) => group.id === id)
+  }
+
+  /** The records of a group, the newest first. */
+  recordsOf({ numbers }: RequestGroup): readonly RequestRecord[] {
+    return numbers.flatMap((number) => this.#records.get(number) ?? []).reverse()
+  }
+
+  #renewed(): Promise<void> {
+    this.#reading ??= this.#read().finally(() => {
+      this.#reading = undefined
+    })
+    return this.#reading
+  }
+
+  async #read(): Promise<void> {
+    const slices = new TimeSlices(SLICE_MS)
+    const until = this.#records.added
+    for (let number = Math.max(this.#next, this.#records.oldest); number < until; number++) {
+      const record = this.#records.get(number)
+      if (record !== undefined && record.invocation !== '') this.#take(record, number)
+      const pause = slices.step()
+      if (pause !== undefined) await pause
+    }
+    this.#next = until
+    this.#forget(this.#records.oldest)
+  }
+
+  #take({ invocation: id, instance, timeMs, outcome }: RequestRecord, number: number): void {
+    const key = `${instance}\0${id}`
+    const known = this.#groups.get(key)
+    const group = known ?? { id, instance, firstMs: timeMs, lastMs: timeMs, hits: 0, misses: 0, numbers: [] }
+    if (known === undefined) this.#groups.set(key, group)
+    group.firstMs = Math.min(group.firstMs, timeMs)
+    group.lastMs = Math.max(group.lastMs, timeMs)
+    if (outcome === 'hit') group.hits += 1
+    if (outcome === 'miss') group.misses += 1
+    group.numbers.push(number)
+  }
+
+  /** Nothing is known of a build whose requests are all gone. */
+  #forget(oldest: number): void {
+    for (const [key, group] of this.#groups) {
+      if ((group.numbers[0] ?? 0) >= oldest) continue
+      group.numbers = group.numbers.filter((number) => number >= oldest)
+      if (group.numbers.length === 0) this.#groups.delete(key)
+    }
+  }
+}
