@@ -4,7 +4,7 @@ import { DirectoryTrees } from '../content/directory-trees.js'
 import type { Log } from '../log/log.js'
 import type { SecretLearner } from '../log/secrets.js'
 import type { DigestFunction } from '../reapi/digest-function.js'
-import { HashSizes, NotedResults } from '../service/http-cache/hash-sizes.js'
+import { foundByHash } from '../service/http-cache/hash-sizes.js'
 import { buildStores } from '../store/builder.js'
 import type { Store } from '../store/contract/store.js'
 import { asCas } from '../store/view/cas.js'
@@ -39,11 +39,11 @@ export const openInstance = async (config: Config, instance: string, parts: Open
     const instances = new Instances(config.instances, parts.clock)
     const view = (name: string, as: (store: Store) => Store): Store =>
       instances.viewOf(instance, as(stores.get(name) as Store))
+    const cas = view(casName, asCas)
     // Clients of HTTP find results that are written here, too.
-    const resultsOf = (store: Store): Store =>
-      hashClientsOf(config)(instance) ? new NotedResults(store, new HashSizes(store)) : store
+    const resultsOf = (ac: Store): Store => (hashClientsOf(config)(instance) ? foundByHash({ ac, cas }) : ac)
     return {
-      cas: view(casName, asCas),
+      cas,
       results: resultsName === undefined ? undefined : resultsOf(view(resultsName, asKeyed)),
       digestFunctions: servedFunctions(config.global),
       trees: new DirectoryTrees(),

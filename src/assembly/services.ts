@@ -32,7 +32,7 @@ import type { ExecutionInstance, ExecutionOptions } from '../service/execution/i
 import type { LinkOf } from '../service/execution/operation-message.js'
 import { type ResultStores, StoredResults } from '../service/execution/results.js'
 import { executionService } from '../service/execution/service.js'
-import { HashSizes, NotedResults } from '../service/http-cache/hash-sizes.js'
+import { foundByHash } from '../service/http-cache/hash-sizes.js'
 import type { CasInstance } from '../service/instance.js'
 import { operationsService } from '../service/operations/service.js'
 import { workerApiService } from '../service/worker-api/service.js'
@@ -227,7 +227,7 @@ type StoreParts = Pick<Parts, 'ac' | 'cas' | 'trees' | 'viewOf' | 'hasHashClient
 /** A named store as the action cache of an instance. Contains only results whose outputs are in its CAS. */
 const actionCache = (name: string, instance: string, cas: Store | undefined, parts: StoreParts): Store => {
   const ac = withCompleteness(parts.viewOf(instance, parts.ac(name)), cas, parts.trees.ofActions)
-  return parts.hasHashClients(instance) ? new NotedResults(ac, new HashSizes(ac)) : ac
+  return parts.hasHashClients(instance) ? foundByHash({ ac, cas }) : ac
 }
 
 const casOf = (name: string, instance: string, parts: StoreParts): Store => parts.viewOf(instance, parts.cas(name))

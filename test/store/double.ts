@@ -128,6 +128,12 @@ export class ContractDouble implements Store {
     return this.#served(encoded, { encoding: 'ZSTD' }, digest).as('IDENTITY', bytes.length)
   }
 
+  async sizeOf(named: Digest): Promise<number | undefined> {
+    if (!this.properties.findsByHash) return undefined
+    const found = [...this.#blobs.keys()].map((key) => Digest.ofKey(key))
+    return found.find((digest) => digest?.hash === named.hash && digest.function === named.function)?.sizeBytes
+  }
+
   async put(digest: Digest, blob: Blob, call: Call): Promise<void> {
     await this.#orDiscard([blob], this.#enter('put', call, digest))
     await this.#keep(digest, blob, call)

@@ -4,7 +4,7 @@ import type { Test } from 'tap'
 import { Code, StatusError } from '../../src/base/status-error.js'
 import { Ledger } from '../../src/ledger/ledger.js'
 import { silentLog } from '../../src/log/log.js'
-import type { Digest } from '../../src/reapi/digest.js'
+import { Digest } from '../../src/reapi/digest.js'
 import { type Call, callWith } from '../../src/rpc/call.js'
 import { missingOf, outcomeOf, type Removal, type Store, type StoreProperties } from '../../src/store/contract/store.js'
 import { Blob } from '../../src/stream/blob/blob.js'
@@ -189,6 +189,11 @@ export const forwards = (t: Test, name: string, wrapper: Wrapper): void => {
     if (extendsLifetimes) t.ok(double.found.length >= before + 3, 'each question extends the life of the blob')
   })
 
+  over('finds blobs by their hashes as that does', { properties: { findsByHash: true } }, async (t, setUp) => {
+    for (const { digest } of await setUp.reaching(2))
+      t.equal(await (await setUp.fresh()).sizeOf(named(digest), setUp.call), digest.sizeBytes)
+  })
+
   void t.test(`${name} a store: its properties`, async (t) => {
     for (const properties of COMBINATIONS) {
       const double = new ContractDouble({ properties })
@@ -236,8 +241,12 @@ const COMBINATIONS: readonly Partial<StoreProperties>[] = [
   { extendsLifetimes: true },
   { detectsDamage: true },
   { retentionMs: 1000 },
+  { findsByHash: true },
   { ...ANNOUNCED, checksCompleteness: true },
 ]
+
+/** With its hash only. */
+const named = ({ hash, function: of }: Digest): Digest => Digest.parse({ hash, sizeBytes: 0 }, of)
 
 const read = async (store: Store, digest: Digest, call: Call): Promise<Buffer> =>
   (await store.get(digest, WHOLE, call)).bytes(Number.POSITIVE_INFINITY, call)

@@ -151,6 +151,20 @@ const contents = (withStore: WithStore, options: SuiteOptions): void => {
     t.ok(await isPresent(store, present))
   })
 
+  withStore('finds blobs by their hash alone if it says so', async (t, { store }) => {
+    for (const sizeBytes of [1, 64 * KIB + 1, 600_017]) {
+      const digest = digestOf(bytesOf(sizeBytes, 'by hash'))
+      const named = Digest.parse({ hash: digest.hash, sizeBytes: 0 }, digest.function)
+      t.equal(await store.sizeOf(named, call), undefined)
+      await put(store, digest, bytesOf(sizeBytes, 'by hash'))
+      const found = await store.sizeOf(named, call)
+      t.ok(found === sizeBytes || (found === undefined && !store.properties.findsByHash), `${found} of ${sizeBytes}`)
+      if (options.removes === false) continue
+      await store.remove(digest, 'unwanted', call)
+      t.equal(await store.sizeOf(named, call), undefined, 'no more')
+    }
+  })
+
   withStore('finds missing blobs among present ones', async (t, { store }) => {
     const blobs = Array.from({ length: 20 }, (_, i) => Buffer.from(`blob ${i}`))
     for (const [i, bytes] of blobs.entries()) if (i % 3 === 0) await put(store, digestOf(bytes), bytes)
@@ -613,6 +627,8 @@ const restart = (withStore: WithStore): void => {
     const again = await reopen()
     t.same(await missingOf(again.store, blobs.map(digestOf), call), [])
     for (const bytes of blobs) t.ok((await get(again.store, digestOf(bytes))).equals(bytes), `${bytes.length} bytes`)
+    if (again.store.properties.findsByHash)
+      for (const bytes of blobs) t.equal(await again.store.sizeOf(digestOf(bytes), call), bytes.length, 'by its hash')
     await again.close()
   })
 }

@@ -56,16 +56,13 @@ const tiers = (
 
 const ofSlow = (slow: StoreProperties): StoreProperties =>
   slow.keepsNothing
-    ? { ...PLAIN, extendsLifetimes: true, retentionMs: Number.POSITIVE_INFINITY }
-    : {
-        ...PLAIN,
-        ...{ encodings: slow.encodings, extendsLifetimes: slow.extendsLifetimes, retentionMs: slow.retentionMs },
-      }
+    ? { ...PLAIN, extendsLifetimes: true, retentionMs: Number.POSITIVE_INFINITY, findsByHash: true }
+    : { ...slow, keepsNothing: false, checksCompleteness: false }
 
 /** Beside memory, which has no encodings and extends lifetimes. */
-const besideMemory = ({ retentionMs }: StoreProperties): StoreProperties => ({
+const besideMemory = ({ retentionMs, findsByHash }: StoreProperties): StoreProperties => ({
   ...PLAIN,
-  ...{ extendsLifetimes: true, retentionMs },
+  ...{ extendsLifetimes: true, retentionMs, findsByHash },
 })
 
 /** By name, in groups, which are the nightly test files of the whole product (test/store/pairs/). */
@@ -110,18 +107,18 @@ export const groups = {
     'chunks in memory, listed in': {
       wrap: async (backend, { beside } = {}) => deduplicated(backend, beside ?? (await memoryStore())),
       changes: 'bytes',
-      announces: ({ keepsNothing, retentionMs }) => ({
+      announces: ({ keepsNothing, retentionMs, findsByHash }) => ({
         ...PLAIN,
-        ...{ keepsNothing, detectsDamage: true, extendsLifetimes: true, retentionMs },
+        ...{ keepsNothing, detectsDamage: true, extendsLifetimes: true, retentionMs, findsByHash },
       }),
       asks: { putAll: 'put' },
     },
     'lists in memory, chunks in': {
       wrap: async (backend, { beside } = {}) => deduplicated(beside ?? (await memoryStore()), backend),
       isBeside: true,
-      announces: ({ keepsNothing, extendsLifetimes, retentionMs }) => ({
+      announces: ({ keepsNothing, extendsLifetimes, retentionMs, findsByHash }) => ({
         ...PLAIN,
-        ...{ keepsNothing, detectsDamage: true, extendsLifetimes, retentionMs },
+        ...{ keepsNothing, detectsDamage: true, extendsLifetimes, retentionMs, findsByHash },
       }),
       asks: { put: 'findMissing', putAll: 'findMissing', remove: 'nothing' },
     },
@@ -141,9 +138,10 @@ export const groups = {
     },
     'nothing behind': {
       wrap: async (backend, around = {}) => tiers(backend, await buildStore(noop, {}), around),
-      announces: ({ keepsNothing, encodings, detectsDamage, extendsLifetimes, retentionMs }) => ({
+      announces: ({ keepsNothing, encodings, detectsDamage, extendsLifetimes, retentionMs, findsByHash }) => ({
         ...PLAIN,
-        ...{ keepsNothing, encodings, detectsDamage: detectsDamage || keepsNothing, extendsLifetimes, retentionMs },
+        ...{ keepsNothing, encodings, detectsDamage: detectsDamage || keepsNothing },
+        ...{ extendsLifetimes, retentionMs, findsByHash },
       }),
     },
   },

@@ -16,21 +16,42 @@ const KNOWN = 100_000
 /** What a hash is of: an Action, whose result is wanted, or a blob. */
 export type HashOf = 'ac' | 'cas'
 
+export interface HashStores {
+  /** Contains only results whose outputs are in the CAS. */
+  readonly ac: Store
+  /** Undefined for an action cache without a CAS. */
+  readonly cas: Store | undefined
+}
+
 /**
- * The sizes that belong to hashes. Bazel's HTTP protocol names Actions and blobs by their hash only, and the stores know
- * them by hash and size. A note of a blob is a result with this blob, so it is a miss once the blob has gone.
+ * The sizes that belong to hashes. Bazel's HTTP protocol names Actions and blobs by their hash only. Stores with an index
+ * find them (`Store.sizeOf`). For the others each size is noted: a note of a blob is a result with this blob, so it is a miss
+ * once the blob has gone.
  */
 export class HashSizes {
   readonly #ac: Store
+  readonly #cas: Store | undefined
   readonly #known = new LruCache<Digest>(KNOWN)
 
-  /** `ac`: contains only results whose outputs are in the CAS. */
-  constructor(ac: Store) {
+  constructor({ ac, cas }: HashStores) {
     this.#ac = ac
+    this.#cas = cas
   }
 
-  /** The digest with this SHA-256; undefined if none was noted. */
+  /** Whether sizes must be noted. */
+  areNoted(of: HashOf): boolean {
+    return this.#storeOf(of)?.properties.findsByHash !== true
+  }
+
+  /** The digest with this SHA-256; undefined if there is no such blob or Action, or if it was not noted. */
   async digestOf(of: HashOf, hash: string, call: Call): Promise<Digest | undefined> {
+    const named = Digest.parse({ hash, sizeBytes: 0 }, digestFunctions.SHA256)
+    const sizeBytes = await this.#storeOf(of)?.sizeOf(of === 'ac' ? named.asKey() : named, call)
+    if (sizeBytes !== undefined) return Digest.parse({ hash, sizeBytes }, digestFunctions.SHA256)
+    return this.areNoted(of) ? this.#notedOf(of, hash, call) : undefined
+  }
+
+  async #notedOf(of: HashOf, hash: string, call: Call): Promise<Digest | undefined> {
     const known = this.#known.get(of + hash)
     if (known !== undefined) return known
     try {
@@ -46,16 +67,20 @@ export class HashSizes {
 
   /** For a client that will soon ask for it. */
   remember(of: HashOf, digest: Digest): void {
-    this.#known.set(of + digest.hash, digest, 1)
+    if (this.areNoted(of)) this.#known.set(of + digest.hash, digest, 1)
   }
 
   /** So that it is found after a restart, and by other servers with the same stores. */
   async note(of: HashOf, digest: Digest, call: Call): Promise<void> {
-    if (digest.function.name !== 'SHA256') return
+    if (digest.function.name !== 'SHA256' || !this.areNoted(of)) return
     const files = of === 'cas' ? [{ path: 'blob', digest: digest.toMessage() }] : []
     const bytes = resultCodec.encode({ stdoutRaw: Buffer.from(digest.key), outputFiles: files })
     await putBytes(this.#ac, this.#keyOf(of, digest.hash), bytes, call)
     this.remember(of, digest)
+  }
+
+  #storeOf(of: HashOf): Store | undefined {
+    return of === 'ac' ? this.#ac : this.#cas
   }
 
   #keyOf(of: HashOf, hash: string): Digest {
@@ -64,8 +89,14 @@ export class HashSizes {
   }
 }
 
-/** An action cache that notes the sizes of the Actions whose results it gets, so that clients of HTTP find them. */
-export class NotedResults extends ForwardingStore {
+/** An action cache whose Actions clients of HTTP find by their hashes. */
+export const foundByHash = (stores: HashStores): Store => {
+  const sizes = new HashSizes(stores)
+  return sizes.areNoted('ac') ? new NotedResults(stores.ac, sizes) : stores.ac
+}
+
+/** Notes the sizes of the Actions whose results it gets. */
+class NotedResults extends ForwardingStore {
   readonly #sizes: HashSizes
 
   constructor(ac: Store, sizes: HashSizes) {

@@ -33,6 +33,10 @@ export abstract class ForwardingStore implements Store {
     return this.outgoing(await this.backend.get(this.keyOf(digest), range, call), digest, range, call)
   }
 
+  sizeOf(named: Digest, call: Call): Promise<number | undefined> {
+    return this.backend.sizeOf(this.keyOf(named), call)
+  }
+
   put(digest: Digest, blob: Blob, call: Call): Promise<void> {
     return this.backend.put(this.keyOf(digest), this.incoming(blob, digest, call), call)
   }
@@ -53,7 +57,7 @@ export abstract class ForwardingStore implements Store {
     return this.backend.health(call)
   }
 
-  /** The digest under which the backend knows a blob. A subclass that overrides it must map `findMissing` too. */
+  /** The digest under which the backend knows a blob; it has the same size. A subclass that overrides it must map `findMissing` too. */
   protected keyOf(digest: Digest): Digest {
     return digest
   }

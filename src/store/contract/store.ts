@@ -34,6 +34,13 @@ export interface Store {
   /** An offset past the end is OUT_OF_RANGE. A limit past the end returns what there is. */
   get(digest: Digest, range: Range, call: Call): Promise<Blob>
 
+  /**
+   * The size in the digest of a stored blob with the hash of `named`, whatever the size of `named`. Undefined if there is
+   * none, or if the store cannot look (`properties.findsByHash`). The largest of several, which only keys can have. Does
+   * not count as a use.
+   */
+  sizeOf(named: Digest, call: Call): Promise<number | undefined>
+
   put(digest: Digest, blob: Blob, call: Call): Promise<void>
 
   /**
@@ -113,6 +120,8 @@ export interface StoreProperties {
    * room. 0 if the store cannot say.
    */
   readonly retentionMs: number
+  /** `sizeOf` finds every blob. */
+  readonly findsByHash: boolean
 }
 
 export const PLAIN: StoreProperties = {
@@ -122,6 +131,7 @@ export const PLAIN: StoreProperties = {
   detectsDamage: false,
   extendsLifetimes: false,
   retentionMs: 0,
+  findsByHash: false,
 }
 
 export interface BlobEntry {
@@ -142,6 +152,10 @@ export abstract class BaseStore implements Store {
   abstract put(digest: Digest, blob: Blob, call: Call): Promise<void>
   abstract remove(digest: Digest, why: Removal, call: Call): Promise<void>
   abstract health(call: Call): Promise<HealthStatus>
+
+  sizeOf(_named: Digest, _call: Call): Promise<number | undefined> {
+    return Promise.resolve(undefined)
+  }
 
   putAll(entries: readonly BlobEntry[], call: Call): Promise<Outcomes> {
     return boundedMap(entries, LANES, ({ digest, blob }) => outcomeOf(this.put(digest, blob, call)))

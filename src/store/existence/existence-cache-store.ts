@@ -73,6 +73,11 @@ export class ExistenceCacheStore extends ForwardingStore {
     }
   }
 
+  /** Known blobs are found also over a backend that cannot look. */
+  override async sizeOf(named: Digest, call: Call): Promise<number | undefined> {
+    return this.#index.sizeOf(named) ?? this.backend.sizeOf(named, call)
+  }
+
   override async put(digest: Digest, blob: Blob, call: Call): Promise<void> {
     const asOf = this.#forgotten
     await this.backend.put(digest, blob, this.#keeping(call))

@@ -136,6 +136,13 @@ export class BlobIndex {
     return slot === NONE ? ABSENT : slot
   }
 
+  /** `Store.sizeOf`. */
+  sizeOf(digest: Digest): number | undefined {
+    this.#probe.load(digest)
+    const sizes = this.#table.withHash(this.#probe).map((slot) => this.#entries.sizeOf(slot))
+    return sizes.length === 0 ? undefined : Math.max(...sizes)
+  }
+
   /** `find` that counts as a use. Ignores `max_seconds`: its owner asks for victims by the clock. */
   use(digest: Digest, claimant?: Claimant): number {
     const slot = this.find(digest)

@@ -76,8 +76,12 @@ export class Entries {
     for (let word = 0; word < wordCountOf(sizeHigh); word++) {
       hash += (this.#records.hashWord(slot, word) >>> 0).toString(16).padStart(8, '0')
     }
-    const sizeBytes = (sizeHigh & HIGH_MASK) * WORD + (this.#records.get(slot, SIZE_LOW) >>> 0)
-    return Digest.parse({ hash, sizeBytes }, functionOf(sizeHigh >>> FUNCTION_SHIFT))
+    return Digest.parse({ hash, sizeBytes: this.sizeOf(slot) }, functionOf(sizeHigh >>> FUNCTION_SHIFT))
+  }
+
+  /** The size in the digest. */
+  sizeOf(slot: number): number {
+    return (this.#records.get(slot, SIZE_HIGH) & HIGH_MASK) * WORD + (this.#records.get(slot, SIZE_LOW) >>> 0)
   }
 }
 

@@ -1,4 +1,4 @@
-import { HASH_WORDS_MAX, type Probe } from './probe.js'
+import { FUNCTION_SHIFT, HASH_WORDS_MAX, type Probe } from './probe.js'
 
 /** Words in a record, which is one cache line: eight words of hash, then the named ones below. */
 export const RECORD_WORDS = 16
@@ -102,6 +102,15 @@ export class Records {
     for (let word = HASH_WORDS; word < probe.wordCount; word++) {
       if (this.hashWord(slot, word) !== words[first + word]) return false
     }
+    return true
+  }
+
+  /** `matches` whatever the size. */
+  hasHash(slot: number, probe: Probe): boolean {
+    if (this.get(slot, SIZE_HIGH) >>> FUNCTION_SHIFT !== probe.sizeHighAndFunction >>> FUNCTION_SHIFT) return false
+    probe.complete()
+    for (let word = 0; word < probe.wordCount; word++)
+      if (this.hashWord(slot, word) !== probe.words[probe.first + word]) return false
     return true
   }
 

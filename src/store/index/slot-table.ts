@@ -41,6 +41,20 @@ export class SlotTable {
     }
   }
 
+  /** The slots with the hash of the probe: as many as there are sizes. */
+  withHash(probe: Probe): readonly number[] {
+    const { words, first } = probe
+    const code = this.codeOf(words[first] as number, words[first + 1] as number)
+    const entries = this.#partitions[code >>> PARTITION_SHIFT] as Int32Array
+    const mask = entries.length - 1
+    const found: number[] = []
+    for (let at = (code << 1) & mask; entries[at] !== 0; at = (at + 2) & mask) {
+      const slot = (entries[at] as number) - 1
+      if (entries[at + 1] === code && this.#records.hasHash(slot, probe)) found.push(slot)
+    }
+    return found
+  }
+
   /** The slot of a blob whose hash begins with these words, or NONE. */
   findByWords([first, second, third]: readonly [number, number, number]): number {
     const code = this.codeOf(first, second)

@@ -39,6 +39,7 @@ export abstract class PartitionedStore extends BaseStore {
       detectsDamage: properties.every(({ detectsDamage }) => detectsDamage),
       extendsLifetimes: properties.some(({ extendsLifetimes }) => extendsLifetimes),
       retentionMs: Math.min(...properties.map(({ retentionMs }) => retentionMs)),
+      findsByHash: properties.every(({ findsByHash }) => findsByHash),
     }
   }
 
@@ -56,6 +57,12 @@ export abstract class PartitionedStore extends BaseStore {
       return mine.length === 0 ? [] : [store.findMissing(digests.select(mine), call)]
     })
     return DigestBatch.merge(digests.select([]), ...(await Promise.all(asked)))
+  }
+
+  /** The part may depend on the size, so all are asked. */
+  override async sizeOf(named: Digest, call: Call): Promise<number | undefined> {
+    const sizes = await Promise.all(this.#parts.map(([, store]) => store.sizeOf(named, call)))
+    return sizes.reduce(larger, undefined)
   }
 
   get(digest: Digest, range: Range, call: Call): Promise<Blob> {
@@ -91,3 +98,6 @@ export abstract class PartitionedStore extends BaseStore {
     return (this.#parts[this.partOf(digest)] as Part)[1]
   }
 }
+
+const larger = (one: number | undefined, other: number | undefined): number | undefined =>
+  one === undefined || other === undefined ? (one ?? other) : Math.max(one, other)

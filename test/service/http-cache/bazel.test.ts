@@ -119,6 +119,47 @@ t.test('what a build wrote over gRPC is a hit over HTTP, with the files inside t
   })
 })
 
+const memory = { memory: { eviction_policy: { max_bytes: '50mb' } } }
+const small = { memory: { eviction_policy: { max_bytes: '1kb' } } }
+const STORES = {
+  memory,
+  wrapped: { verify: { backend: { compression: { compression_algorithm: { zstd: {} }, backend: memory } } } },
+  tiers: { fast_slow: { fast: small, slow: memory } },
+  dedup: { dedup: { index_store: memory, content_store: memory, min_size: 1000, normal_size: 2000, max_size: 4000 } },
+  shards: { shard: { stores: [{ store: memory }, { store: memory }] } },
+  'by size': { size_partitioning: { size: 1000, lower_store: memory, upper_store: memory } },
+}
+
+for (const [name, cas] of Object.entries(STORES)) {
+  t.test(`${name}: a blob that came over gRPC, and that no result names, is found by its hash`, async (t) => {
+    const served = await serveCaches(t, BAZEL, { cas })
+    const client = clientOf(t, served)
+    const blobs = [bodyOf(10), bodyOf(20_000)]
+    const requests = blobs.map((data) => ({ digest: digestOf(data), data }))
+    for (const blob of blobs) t.equal((await served.ask('HEAD', `/cas/${hashOf(blob)}`)).status, 404)
+    await client.unary(`${REAPI}.ContentAddressableStorage/BatchUpdateBlobs`, { instanceName: 'main', requests })
+      .response
+    for (const blob of blobs) {
+      const path = `/cas/${hashOf(blob)}`
+      t.ok((await served.ask('GET', path)).body.equals(blob))
+      t.equal((await served.ask('HEAD', path)).headers['content-length'], String(blob.length))
+    }
+  })
+}
+
+t.test('a result put without its Action replaces the one that was put with it', async (t) => {
+  const served = await serveCaches(t, BAZEL)
+  const client = clientOf(t, served)
+  const action = bodyOf(140)
+  const path = `/ac/${hashOf(action)}`
+  const lost = { outputFiles: [{ path: 'out/a', digest: digestOf(bodyOf(5)) }] }
+  const update = { instanceName: 'main', actionDigest: digestOf(action), actionResult: lost }
+  await client.unary(`${REAPI}.ActionCache/UpdateActionResult`, update).response
+  t.equal((await served.ask('GET', path)).status, 404, 'its output is not there')
+  await served.ask('PUT', path, { body: resultCodec.encode({ stdoutRaw: Buffer.from('again') }) })
+  t.equal(resultCodec.decode((await served.ask('GET', path)).body).stdoutRaw.toString(), 'again')
+})
+
 t.test('a result without its blobs is a miss, and what is no result is refused', async (t) => {
   const { ask } = await serveCaches(t, BAZEL)
   const { action, result, blobs } = built()

@@ -4,7 +4,6 @@ import { readBlob } from '../../../content/read-blob.js'
 import { bytesAnswer, emptyAnswer, HttpError, jsonAnswer } from '../../../http/answer.js'
 import type { HttpAnswer, HttpRequest } from '../../../http/request.js'
 import { codec } from '../../../proto/codec.js'
-import type { ActionResult } from '../../../proto/generated/build.bazel.remote.execution.v2.js'
 import { fromJson, toJson } from '../../../proto/json.js'
 import { directoryFiles, referencedBlobs } from '../../../reapi/action-result.js'
 import { Digest } from '../../../reapi/digest.js'
@@ -26,7 +25,7 @@ const treeCodec = codec('build.bazel.remote.execution.v2.Tree')
 const HASH = /^[0-9a-f]{64}$/
 const EMPTY = Digest.of(Buffer.alloc(0), digestFunctions.SHA256)
 const MAX_RESULT_BYTES = 4 * 1024 * 1024
-/** The files of larger trees are found only if they were uploaded over HTTP. */
+/** Where sizes are noted, the files of larger trees are found only if they were uploaded over HTTP. */
 const MAX_TREE_BYTES = 1024 * 1024
 const SHA256 = digestFunctions.SHA256
 
@@ -194,8 +193,7 @@ const getResult = async ({ request, mount, instanceName, hash }: Named): Promise
         request.note({ miss: entry.kind, ...(entry.kind === 'incomplete' && { output: entry.output.key }) })
         continue
       }
-      const result = resultCodec.decode(entry.found)
-      if (request.method === 'GET') await remember(result, stores, call)
+      if (request.method === 'GET') await remember(entry.found, stores, call)
       const seesOrigin = request.visitor?.maySeeOrigins(stores.instanceName) ?? true
       const bytes = seesOrigin ? entry.found : withoutEncodedOrigin(entry.found)
       return { answer: resultAnswer(request, bytes), sizeBytes: bytes.length }
@@ -210,8 +208,9 @@ const resultAnswer = ({ headers }: HttpRequest, bytes: Buffer): HttpAnswer =>
     : bytesAnswer(200, 'application/octet-stream', bytes, { vary: 'accept' })
 
 /** The client asks next for the blobs of the result, and names them by their hashes. */
-const remember = async (result: ActionResult, { sizes, cas }: CacheStores, call: Call): Promise<void> => {
-  const { blobs, trees, rootDirectories } = referencedBlobs(result, SHA256)
+const remember = async (entry: Buffer, { sizes, cas }: CacheStores, call: Call): Promise<void> => {
+  if (!sizes.areNoted('cas')) return
+  const { blobs, trees, rootDirectories } = referencedBlobs(resultCodec.decode(entry), SHA256)
   for (const digest of [...blobs.digests(), ...trees, ...rootDirectories]) sizes.remember('cas', digest)
   for (const tree of trees) {
     if (tree.sizeBytes > MAX_TREE_BYTES) continue
@@ -228,11 +227,12 @@ const putResult = async ({ request, mount, instanceName, hash }: Named): Promise
     const bytes = await bodyOf(request)
     const isJson = /^application\/json\b/.test(request.headers.get('content-type') ?? '')
     const result = resultCodec.decode(isJson ? fromJsonText(bytes) : bytes)
-    // Bazel uploads the Action before its result.
-    const action = (await stores.sizes.digestOf('cas', hash, call)) ?? Digest.parse({ hash, sizeBytes: 0 }, SHA256)
-    const { ac, cas } = stores
+    const { ac, cas, sizes } = stores
+    // Bazel uploads the Action before its result. Without it, an earlier result has the size.
+    const known = (await sizes.digestOf('cas', hash, call)) ?? (await sizes.digestOf('ac', hash, call))
+    const action = known ?? Digest.parse({ hash, sizeBytes: 0 }, SHA256)
     await storeResult(action, result, { ac, cas, visitor: request.visitor, maxBytes: MAX_RESULT_BYTES }, call)
-    await stores.sizes.note('ac', action, call)
+    await sizes.note('ac', action, call)
     return { answer: emptyAnswer(200), sizeBytes: bytes.length }
   })
 }

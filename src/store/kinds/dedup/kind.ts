@@ -65,7 +65,8 @@ class DedupStore extends BaseStore {
     const keepsNothing = parts.index.properties.keepsNothing || parts.content.properties.keepsNothing
     const { extendsLifetimes } = parts.content.properties
     const retentionMs = Math.min(parts.index.properties.retentionMs, parts.content.properties.retentionMs)
-    this.properties = { ...PLAIN, keepsNothing, detectsDamage: true, extendsLifetimes, retentionMs }
+    const findsByHash = parts.index.properties.findsByHash && parts.content.properties.findsByHash
+    this.properties = { ...PLAIN, keepsNothing, detectsDamage: true, extendsLifetimes, retentionMs, findsByHash }
     this.files = this.#filesOf(parts)
     if (parts.chunking.announced !== undefined) this.chunks = new DedupChunks(this, this.#index, parts)
   }
@@ -116,6 +117,13 @@ class DedupStore extends BaseStore {
   async #getOlder(digest: Digest, range: Range, call: Call): Promise<Blob> {
     if (!digest.describesContent) throw notWhole(digest)
     return readChunk(digest, range, this.#parts.content, call)
+  }
+
+  /** A larger blob has a list, and so has what is under a key. */
+  override async sizeOf(named: Digest, call: Call): Promise<number | undefined> {
+    const { index, content } = this.#parts
+    const listed = await index.sizeOf(named.asKey(), call)
+    return listed ?? (named.describesContent ? content.sizeOf(named, call) : undefined)
   }
 
   async #getPlain(digest: Digest, range: Range, call: Call): Promise<Blob> {

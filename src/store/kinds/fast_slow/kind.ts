@@ -108,7 +108,9 @@ class FastSlowStore extends BaseStore {
     )
     const keepsNothing = fast.properties.keepsNothing && slow.properties.keepsNothing
     const detectsDamage = [fast, slow].every(({ properties: each }) => each.detectsDamage || each.keepsNothing)
-    this.properties = { ...PLAIN, keepsNothing, encodings, detectsDamage, extendsLifetimes, retentionMs }
+    const findsByHash = decides.properties.findsByHash && (!areInEither || fast.properties.findsByHash)
+    const facts = { keepsNothing, encodings, detectsDamage, extendsLifetimes, retentionMs, findsByHash }
+    this.properties = { ...PLAIN, ...facts }
   }
 
   async findMissing(digests: DigestBatch, call: Call): Promise<DigestBatch> {
@@ -134,6 +136,11 @@ class FastSlowStore extends BaseStore {
     // A damaged blob can be missing in fast.
     const inFast = waiting.except(await this.#fast.findMissing(waiting, call))
     return digests.except(inFast)
+  }
+
+  /** Fast finds it sooner. What only slow knows may be there all the same. */
+  override async sizeOf(named: Digest, call: Call): Promise<number | undefined> {
+    return (await this.#fast.sizeOf(named, call)) ?? this.#slow.sizeOf(named, call)
   }
 
   get(digest: Digest, range: Range, call: Call): Promise<Blob> {

@@ -78,11 +78,16 @@ export class FilesystemStore extends BaseStore {
     this.#parts = parts
     this.files = new LinkedFiles(catalog, parts.inspection)
     this.lasting = lastingBlobs(catalog)
-    this.properties = { ...PLAIN, detectsDamage: true, extendsLifetimes: true, retentionMs: catalog.index.retentionMs }
+    const { retentionMs } = catalog.index
+    this.properties = { ...PLAIN, detectsDamage: true, extendsLifetimes: true, retentionMs, findsByHash: true }
   }
 
   async findMissing(digests: DigestBatch, call: Call): Promise<DigestBatch> {
     return this.#catalog.index.missing(digests, call)
+  }
+
+  override async sizeOf(named: Digest): Promise<number | undefined> {
+    return this.#catalog.index.sizeOf(named)
   }
 
   async get(digest: Digest, range: Range, call: Call): Promise<Blob> {

@@ -35,7 +35,7 @@ class MemoryStore extends BaseStore {
   constructor(index: BlobIndex, maxBytes: number) {
     super()
     this.#index = index
-    this.properties = { ...PLAIN, extendsLifetimes: true, retentionMs: index.retentionMs }
+    this.properties = { ...PLAIN, extendsLifetimes: true, retentionMs: index.retentionMs, findsByHash: true }
     this.#uploads = new Kind('memory_uploads', 0, { maxBytes: maxBytes || Number.POSITIVE_INFINITY, rule: 'refuse' })
   }
 
@@ -45,6 +45,10 @@ class MemoryStore extends BaseStore {
 
   async findMissing(digests: DigestBatch, call: Call): Promise<DigestBatch> {
     return this.#index.missing(digests, call)
+  }
+
+  override async sizeOf(named: Digest): Promise<number | undefined> {
+    return this.#index.sizeOf(named)
   }
 
   async get(digest: Digest, range: Range, call: Call): Promise<Blob> {
