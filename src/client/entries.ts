@@ -56,9 +56,8 @@ export class RemoteEntries {
     const { cas, target } = this.#server
     const { digestFunction } = target
     const options = { blob, digestFunction, inlineBytes: INLINE_BYTES, maxBytes: Number.POSITIVE_INFINITY }
-    const { digest, inline } = await putUnnamedBlob(cas, options, call)
-    if (inline === undefined) await this.#putResult(key, resultOf(NAME, digest), call)
-    else await this.#putResult(key, { stdoutRaw: inline }, call)
+    const kept = await putUnnamedBlob(cas, options, call)
+    await this.#putResult(key, 'inline' in kept ? { stdoutRaw: kept.inline } : resultOf(NAME, kept.digest), call)
   }
 
   /** Stores a file whose digest is known. `open` is called if the server lacks it. */

@@ -22,7 +22,7 @@ interface UnnamedOptions {
   /** Sees all bytes in order, and may throw. */
   readonly onBytes?: (bytes: Uint8Array) => void
   /** Called at the end, before anything is stored; an error that it throws refuses the content. */
-  readonly check?: (digest: Digest) => void
+  readonly check?: ((digest: Digest) => void) | undefined
 }
 
 /** Content whose digest is not known before its end. */
@@ -37,12 +37,8 @@ export interface UnnamedBlob extends UnnamedOptions {
   readonly inlineBytes: number
 }
 
-/** Content that was put, or is short enough for its caller to keep. */
-export interface Named {
-  readonly digest: Digest
-  /** Set if the bytes were not stored. */
-  readonly inline?: Buffer
-}
+/** Content that was put, or bytes that are few enough for the caller to keep. */
+export type Kept = { readonly digest: Digest } | { readonly inline: Buffer }
 
 /** Up to this length content stays in memory. */
 const SMALL_BYTES = LARGE_BYTES
@@ -53,22 +49,44 @@ export const putUnnamed = async (cas: Store, { source, ...options }: Unnamed, ca
   // An abort destroys it, in any of the stages of the blob; its failure then has no other listener.
   source.on('error', () => {})
   const blob = Blob.ofPath([source])
-  return (await putUnnamedBlob(cas, { ...options, blob, inlineBytes: -1 }, call)).digest
+  return putWhole(cas, { ...options, blob }, call)
+}
+
+/** `putUnnamedBlob` of content of every length. */
+export const putWhole = async (cas: Store, options: Omit<UnnamedBlob, 'inlineBytes'>, call: Call): Promise<Digest> => {
+  const kept = await putUnnamedBlob(cas, { ...options, inlineBytes: -1 }, call)
+  if ('digest' in kept) return kept.digest
+  throw new Error('content was not stored')
 }
 
 /**
  * Puts content into a CAS and returns its digest. Larger content waits in a file until its end: in the store if the store has local
  * files, which then adopts the file, else in the temporary folder of the machine. After a failure nothing remains.
  */
-export const putUnnamedBlob = async (cas: Store, unnamed: UnnamedBlob, call: Call): Promise<Named> => {
+export const putUnnamedBlob = async (cas: Store, unnamed: UnnamedBlob, call: Call): Promise<Kept> => {
+  const form = await unnamed.blob.take()
+  if (form.kind === 'bytes') return putUnnamedBytes(cas, form.bytes, unnamed, call)
   const content = new Content(cas, unnamed, call)
   try {
-    await pour(await unnamed.blob.take(), (bytes) => content.take(bytes), call.signal)
+    await pour(form, (bytes) => content.take(bytes), call.signal)
     return await content.end()
   } finally {
     unnamed.blob.discard()
     await content.close()
   }
+}
+
+const putUnnamedBytes = async (cas: Store, bytes: Buffer, unnamed: UnnamedBlob, call: Call): Promise<Kept> => {
+  const { digestFunction, maxBytes, inlineBytes, onBytes, check } = unnamed
+  if (bytes.length > maxBytes) throw tooLarge(maxBytes)
+  onBytes?.(bytes)
+  const isKept = bytes.length <= inlineBytes
+  if (isKept && check === undefined) return { inline: bytes }
+  const digest = Digest.of(bytes, digestFunction)
+  check?.(digest)
+  if (isKept) return { inline: bytes }
+  await cas.put(digest, Blob.ofBytes(bytes).assumeVerified(digest), call)
+  return { digest }
 }
 
 /** Content that comes: a buffer, and a file behind it once the buffer is full. */
@@ -104,13 +122,13 @@ class Content {
     return undefined
   }
 
-  async end(): Promise<Named> {
+  async end(): Promise<Kept> {
     const { digestFunction, inlineBytes, check } = this.#options
     const digest = Digest.ofHash(this.#hasher, this.#sizeBytes, digestFunction)
     check?.(digest)
     if (this.#spool === undefined) {
       const bytes = Buffer.from(this.#buffer.bytes.subarray(0, this.#filledBytes))
-      if (bytes.length <= inlineBytes) return { digest, inline: bytes }
+      if (bytes.length <= inlineBytes) return { inline: bytes }
       await putBytes(this.#cas, digest, bytes, this.#call)
       return { digest }
     }

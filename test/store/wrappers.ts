@@ -57,7 +57,7 @@ const tiers = (
 const ofSlow = (slow: StoreProperties): StoreProperties =>
   slow.keepsNothing
     ? { ...PLAIN, extendsLifetimes: true, retentionMs: Number.POSITIVE_INFINITY, findsByHash: true }
-    : { ...slow, keepsNothing: false, checksCompleteness: false }
+    : { ...slow, keepsNothing: false, checksCompleteness: false, detectsDamage: false }
 
 /** Beside memory, which has no encodings and extends lifetimes. */
 const besideMemory = ({ retentionMs, findsByHash }: StoreProperties): StoreProperties => ({

@@ -2,6 +2,7 @@ import type { Socket } from 'node:net'
 import { Server, ServerCredentials, ServerInterceptingCall, type ServerInterceptor } from '@grpc/grpc-js'
 import type { Calls } from '../call/calls.js'
 import type { Handler } from '../call/handlers.js'
+import { clientOf } from '../client.js'
 import { Connections } from '../connections.js'
 import type { ConnectionLimits } from '../http2/limits.js'
 import type { Transport, TransportParts } from '../transport.js'
@@ -48,7 +49,7 @@ export class GrpcJsTransport implements Transport {
     socket.on('error', (error) => this.#parts.log.debug('a connection broke', { error }))
     sniff(socket, this.#parts.firstBytesMs, (protocol) => {
       if (protocol === 'http2') this.#injector.injectConnection(socket)
-      else this.#parts.http1.accept(socket)
+      else this.#parts.http1.accept(socket, { client: clientOf(socket), held: undefined })
     })
   }
 

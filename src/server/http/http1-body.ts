@@ -26,6 +26,7 @@ export class Http1Body implements BlobFeed {
   into(taker: FeedTaker): Promise<void> {
     const request = this.#request
     this.#begin()
+    if (request.complete && request.readableLength === 0) return Promise.resolve()
     this.#isAwaited = true
     return new Promise<void>((resolve, reject) => {
       const settle = (error?: Error): void => {

@@ -1,50 +1,66 @@
 import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Socket } from 'node:net'
 import { StatusError } from '../../base/status-error.js'
 import type { HttpAnswer } from '../../http/request.js'
 import type { HeldFor } from '../../ledger/ledger.js'
 import type { Caller } from '../../rpc/gate.js'
-import { type Client, clientOf } from '../client.js'
+import type { Client } from '../client.js'
 import type { Exchange } from './exchange.js'
 import { Http1Body } from './http1-body.js'
 import { sendBody } from './send-body.js'
 
 /** Up to this length an answer is written in one piece. */
 const ONE_PIECE_BYTES = 256 * 1024
+/** Up to this length a body that has come is read in one piece. */
+const AT_HAND_BYTES = 64 * 1024
 
-/** A connection that may know its client and what is held for it, for streams that are not sockets. */
-export type Http1Socket = Socket & { readonly client?: Client; readonly held?: HeldFor }
+/** The remote end of a connection, and what is held for it. */
+export interface Http1Peer {
+  readonly client: Client
+  /** Undefined for a transport whose buffers cannot be accounted for. */
+  readonly held: HeldFor | undefined
+}
 
 /** A request over HTTP/1 and its answer. */
 export class Http1Exchange implements Exchange {
-  readonly caller: Caller
   readonly bodyBytes: number | undefined
+  readonly held: HeldFor | undefined
   readonly #request: IncomingMessage
   readonly #response: ServerResponse
-  readonly #socket: Http1Socket
+  readonly #client: Client
   readonly #expectsContinue: boolean
+  #caller: Caller | undefined
+  #headers: ReadonlyMap<string, string> | undefined
   /** Made when somebody asks: most requests end without. */
   #gone: AbortController | undefined
   #isGone = false
   #isBegun = false
   #body: Http1Body | undefined
+  /** Whether the whole body was taken at hand. */
+  #isRead = false
+  /** Told when the response has closed. */
+  #onClosed: (() => void) | undefined
   /** How long the last write has waited for the client. */
   #stalledMs = 0
   #isWriting = false
 
-  constructor(request: IncomingMessage, response: ServerResponse, expectsContinue: boolean) {
+  constructor(
+    request: IncomingMessage,
+    response: ServerResponse,
+    { client, held, expectsContinue }: Http1Peer & { readonly expectsContinue: boolean },
+  ) {
     this.#request = request
     this.#response = response
-    this.#socket = request.socket
+    this.#client = client
+    this.held = held
     this.#expectsContinue = expectsContinue
-    const { client = clientOf(request.socket) } = this.#socket
-    this.caller = { ...client, metadata: headersOf(request), repeats: (name) => isRepeated(request, name) }
     this.bodyBytes = bodyBytesOf(request)
-    response.once('close', () => {
-      if (response.writableFinished) return
-      this.#isGone = true
-      this.#gone?.abort(gone())
+    response.on('close', () => {
+      if (!response.writableFinished) {
+        this.#isGone = true
+        this.#gone?.abort(gone())
+      }
+      this.#onClosed?.()
     })
   }
 
@@ -56,8 +72,18 @@ export class Http1Exchange implements Exchange {
     return this.#request.url ?? '/'
   }
 
-  get held(): HeldFor | undefined {
-    return this.#socket.held
+  get headers(): ReadonlyMap<string, string> {
+    this.#headers ??= headersOf(this.#request)
+    return this.#headers
+  }
+
+  get caller(): Caller {
+    const { peer, clientCertificate } = this.#client
+    this.#caller ??= {
+      ...{ peer, clientCertificate, metadata: this.headers },
+      repeats: (name) => isRepeated(this.#request, name),
+    }
+    return this.#caller
   }
 
   get signal(): AbortSignal {
@@ -68,14 +94,27 @@ export class Http1Exchange implements Exchange {
     return this.#gone.signal
   }
 
+  whyCancelled(): StatusError | undefined {
+    return this.#isGone ? gone() : undefined
+  }
+
   body(): Http1Body {
     this.#body ??= new Http1Body(this.#request, () => this.#begin())
     return this.#body
   }
 
+  bodyAtHand(): Buffer | undefined {
+    const { bodyBytes } = this
+    if (bodyBytes === undefined || bodyBytes > AT_HAND_BYTES || this.#body !== undefined) return undefined
+    // The parser may not have said yet that the message is complete.
+    if (this.#request.readableLength !== bodyBytes) return undefined
+    this.#isRead = true
+    return this.#request.read() ?? undefined
+  }
+
   /** Whether what is left of the body has not been read. */
   get hasUnread(): boolean {
-    return !this.#request.readableEnded && !this.#request.complete
+    return !this.#isRead && !this.#request.readableEnded && !this.#request.complete
   }
 
   /** Whether the client has been told to wait and was never told to begin: it may or may not send its body now. */
@@ -106,24 +145,23 @@ export class Http1Exchange implements Exchange {
     const sizeBytes = body === undefined ? 0 : body.sizeBytes
     const hasBody = status !== 204 && status !== 304
     if (this.isUndecided) this.endConnection()
-    const length = sizeBytes === undefined || !hasBody ? {} : { 'content-length': sizeBytes }
+    const head = sizeBytes === undefined || !hasBody ? { ...headers } : { ...headers, 'content-length': sizeBytes }
     if (body === undefined || this.method === 'HEAD' || !hasBody) {
       body?.discard()
-      response.writeHead(status, { ...headers, ...length }).end()
+      response.writeHead(status, head).end()
       await this.#finished()
       return 0
     }
     // Bytes in memory are taken before the head is sent: they can no longer fail then.
     if (body.isAtHand && (sizeBytes ?? Number.POSITIVE_INFINITY) <= ONE_PIECE_BYTES) {
       const bytes = await body.bytes(ONE_PIECE_BYTES, this)
-      response.writeHead(status, { ...headers, ...length })
-      await this.#waiting(() => {
-        response.end(bytes)
-        return this.#finished()
-      })
+      this.#stalledMs = 0
+      this.#isWriting = true
+      response.writeHead(status, head).end(bytes)
+      await this.#finished()
       return bytes.length
     }
-    response.writeHead(status, { ...headers, ...length })
+    response.writeHead(status, head)
     try {
       const sentBytes = await sendBody(body, (bytes) => this.#waiting(() => this.#write(bytes)), this.signal)
       response.end()
@@ -151,10 +189,9 @@ export class Http1Exchange implements Exchange {
 
   #write(bytes: Buffer): Promise<void> {
     return new Promise((resolve, reject) => {
-      const lost = (): void => reject(gone())
-      this.#response.once('close', lost)
+      this.#onClosed = () => reject(gone())
       this.#response.write(bytes, (error) => {
-        this.#response.off('close', lost)
+        this.#onClosed = undefined
         if (error) reject(gone())
         else resolve()
       })
@@ -171,11 +208,14 @@ export class Http1Exchange implements Exchange {
     }
   }
 
-  async #finished(): Promise<void> {
+  /** Resolves when the answer has left. Rejects if the connection closed before. */
+  #finished(): Promise<void> {
     const response = this.#response
-    if (response.writableFinished) return
-    if (!response.destroyed) await once(response, 'close').catch(() => {})
-    if (!response.writableFinished) throw gone()
+    return new Promise((resolve, reject) => {
+      const settle = (): void => (response.writableFinished ? resolve() : reject(gone()))
+      if (response.writableFinished || response.closed) settle()
+      else this.#onClosed = settle
+    })
   }
 }
 

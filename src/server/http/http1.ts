@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { Clock } from '../../base/clock.js'
-import { Http1Exchange } from './http1-exchange.js'
+import { Http1Exchange, type Http1Peer } from './http1-exchange.js'
 import type { HttpRequests } from './requests.js'
 
 export interface Http1Limits {
@@ -20,6 +20,9 @@ export const DEFAULT_HTTP1_LIMITS: Http1Limits = { headMs: 10_000, idleMs: 120_0
 /** Of all headers of a request. A larger head is refused with 431. */
 const MAX_HEADER_BYTES = 16 * 1024
 const SWEEP_MS = 1000
+
+/** A socket, or the stream of one that another thread has. */
+type Http1Socket = Duplex & { readonly bytesRead: number }
 
 /** HTTP/1.1 by Node's own server, on connections that are passed to it. */
 export class Http1 {
@@ -47,8 +50,9 @@ export class Http1 {
       .on('connect', (_, socket) => socket.end('HTTP/1.1 405 Method Not Allowed\r\nconnection: close\r\n\r\n'))
   }
 
-  accept(socket: Duplex): void {
-    this.#connections.set(socket, new Connection(socket, this.#limits))
+  /** Takes over a socket. What was read from it has been put back (`unshift`). */
+  accept(socket: Http1Socket, peer: Http1Peer): void {
+    this.#connections.set(socket, new Connection(socket, peer, this.#limits))
     socket.once('close', () => this.#connections.delete(socket))
     this.#server.emit('connection', socket)
     if (this.#isDraining) this.drain()
@@ -65,14 +69,18 @@ export class Http1 {
   }
 
   #request(request: IncomingMessage, response: ServerResponse, expectsContinue: boolean): void {
-    const exchange = new Http1Exchange(request, response, expectsContinue)
-    this.#connections.get(request.socket)?.answer(exchange, () => this.#requests.answer(exchange))
+    const connection = this.#connections.get(request.socket)
+    if (connection === undefined) return
+    const { client, held } = connection.peer
+    const exchange = new Http1Exchange(request, response, { client, held, expectsContinue })
+    connection.answer(exchange, () => this.#requests.answer(exchange))
   }
 }
 
 /** One request at a time is answered; those that a client sends ahead wait in order. */
 class Connection {
-  readonly #socket: Duplex & { readonly bytesRead?: number }
+  readonly peer: Http1Peer
+  readonly #socket: Http1Socket
   readonly #limits: Http1Limits
   readonly #waiting: { readonly exchange: Http1Exchange; readonly work: () => Promise<void> }[] = []
   #current: Http1Exchange | undefined
@@ -84,7 +92,8 @@ class Connection {
   #bytesRead = 0
   #readOffMs: number | undefined
 
-  constructor(socket: Duplex, limits: Http1Limits) {
+  constructor(socket: Http1Socket, peer: Http1Peer, limits: Http1Limits) {
+    this.peer = peer
     this.#socket = socket
     this.#limits = limits
   }
@@ -112,7 +121,7 @@ class Connection {
       this.#current.sweep(passedMs, bodyMs)
       return
     }
-    const isHeadComing = !this.#hasAnswered || (this.#socket.bytesRead ?? 0) > this.#bytesRead
+    const isHeadComing = !this.#hasAnswered || this.#socket.bytesRead > this.#bytesRead
     this.#headMs = isHeadComing ? this.#headMs + passedMs : 0
     this.#idleMs += passedMs
     if (this.#headMs >= headMs || this.#idleMs >= idleMs) this.#socket.destroy()
@@ -126,7 +135,7 @@ class Connection {
     this.#hasAnswered = true
     this.#idleMs = 0
     this.#headMs = 0
-    this.#bytesRead = this.#socket.bytesRead ?? 0
+    this.#bytesRead = this.#socket.bytesRead
     const next = this.#waiting.shift()
     if (next !== undefined) void this.#begin(next.exchange, next.work)
     else if (this.#isDraining) this.#socket.end()

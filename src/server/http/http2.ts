@@ -2,6 +2,7 @@ import { StatusError } from '../../base/status-error.js'
 import { textAnswer } from '../../http/answer.js'
 import type { HttpAnswer } from '../../http/request.js'
 import type { HeldFor } from '../../ledger/ledger.js'
+import { cancelledBy } from '../../rpc/call.js'
 import type { Caller } from '../../rpc/gate.js'
 import type { BlobFeed, FeedTaker } from '../../stream/blob/feed.js'
 import type { Client } from '../client.js'
@@ -35,6 +36,7 @@ export const answerNoGrpc = (
 /** A request over HTTP/2 and its answer. */
 class Http2Exchange implements Exchange, Consumer {
   readonly caller: Caller
+  readonly headers: ReadonlyMap<string, string>
   readonly held: HeldFor
   readonly bodyBytes: number | undefined
   readonly #stream: RequestStream
@@ -46,7 +48,8 @@ class Http2Exchange implements Exchange, Consumer {
     this.#stream = stream
     this.held = held
     this.bodyBytes = stream.isRemoteEnded ? 0 : stream.head.contentLengthBytes
-    this.caller = { ...client, metadata: headersOf(lines), repeats: (name) => repeatsField(lines, name) }
+    this.headers = headersOf(lines)
+    this.caller = { ...client, metadata: this.headers, repeats: (name) => repeatsField(lines, name) }
     this.#body = new Http2Body(stream, bodyMs)
   }
 
@@ -56,6 +59,14 @@ class Http2Exchange implements Exchange, Consumer {
 
   get target(): string {
     return this.#stream.head.path
+  }
+
+  whyCancelled(): StatusError | undefined {
+    return cancelledBy({ signal: this.signal })
+  }
+
+  bodyAtHand(): undefined {
+    return undefined
   }
 
   get signal(): AbortSignal {

@@ -1,3 +1,4 @@
+import type { StatusError } from '../../base/status-error.js'
 import type { Access, HttpCheck, HttpRequest } from '../../http/request.js'
 import type { HeldFor } from '../../ledger/ledger.js'
 import type { Log, LogFields } from '../../log/log.js'
@@ -23,8 +24,7 @@ export class Request implements HttpRequest {
   readonly #gate: Gate | undefined
   #body: Blob | undefined
   #query: URLSearchParams | undefined
-  #headers: ReadonlyMap<string, string> | undefined
-  #notes: LogFields | undefined
+  #notes: Record<string, unknown> | undefined
 
   constructor(exchange: Exchange, path: string, log: Log, gate: Gate | undefined) {
     this.#exchange = exchange
@@ -38,12 +38,12 @@ export class Request implements HttpRequest {
     authorization?: string,
     check?: HttpCheck,
   ): Promise<Visitor | undefined> {
-    const { caller, method, target } = this.#exchange
-    const checked = check && ((identity: string | undefined) => check(this, identity))
     if (this.#gate === undefined) {
-      await checked?.(undefined)
+      await check?.(this, undefined)
       return undefined
     }
+    const { caller, method, target } = this.#exchange
+    const checked = check && ((identity: string | undefined) => check(this, identity))
     const asking = authorization === undefined ? caller : withAuthorization(caller, authorization)
     const asked = { method, target }
     const admitted =
@@ -64,6 +64,10 @@ export class Request implements HttpRequest {
     return this.#exchange.signal
   }
 
+  whyCancelled(): StatusError | undefined {
+    return this.#exchange.whyCancelled()
+  }
+
   get peer(): string {
     return this.#exchange.caller.peer
   }
@@ -82,26 +86,26 @@ export class Request implements HttpRequest {
   }
 
   get headers(): ReadonlyMap<string, string> {
-    this.#headers ??= new Map(
-      [...this.#exchange.caller.metadata].map(([name, value]) => [name, typeof value === 'string' ? value : '']),
-    )
-    return this.#headers
+    return this.#exchange.headers
   }
 
   get body(): Blob {
-    const { bodyBytes: sizeBytes } = this.#exchange
-    this.#body ??=
-      sizeBytes === 0
-        ? Blob.ofBytes(NOTHING)
-        : Blob.ofFeed(this.#exchange.body(), { sizeBytes: sizeBytes ?? undefined })
+    this.#body ??= this.#newBody()
     return this.#body
+  }
+
+  #newBody(): Blob {
+    const { bodyBytes: sizeBytes } = this.#exchange
+    if (sizeBytes === 0) return Blob.ofBytes(NOTHING)
+    const bytes = this.#exchange.bodyAtHand()
+    if (bytes !== undefined) return Blob.ofBytes(bytes).immutable()
+    return Blob.ofFeed(this.#exchange.body(), { sizeBytes })
   }
 
   /** Only what an address may consist of, because a client may send anything. */
   get host(): string | undefined {
-    const { metadata } = this.#exchange.caller
-    const host = metadata.get('host')
-    return typeof host === 'string' && /^[\w.:[\]-]{1,255}$/.test(host) ? host : undefined
+    const host = this.#exchange.headers.get('host')
+    return host !== undefined && /^[\w.:[\]-]{1,255}$/.test(host) ? host : undefined
   }
 
   isFor(instanceName: string): void {
@@ -109,7 +113,7 @@ export class Request implements HttpRequest {
   }
 
   note(fields: LogFields): void {
-    this.#notes = { ...this.#notes, ...fields }
+    this.#notes = Object.assign(this.#notes ?? {}, fields)
   }
 
   /** For the log. */

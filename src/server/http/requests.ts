@@ -3,6 +3,7 @@ import { freshMs, turnMs } from '../../base/turn-clock.js'
 import { answerOf, HttpError, textAnswer } from '../../http/answer.js'
 import type { HttpAnswer, Route } from '../../http/request.js'
 import { UPLOAD_BYTES } from '../../ledger/kinds.js'
+import type { HeldFor } from '../../ledger/ledger.js'
 import type { Log } from '../../log/log.js'
 import type { Gate } from '../../rpc/gate.js'
 import { type Span, type Tracer, traceContextOf } from '../../rpc/trace.js'
@@ -10,7 +11,7 @@ import type { InFlight } from '../../work/in-flight.js'
 import type { Exchange } from './exchange.js'
 import { type HttpMeters, UNCOUNTED_HTTP } from './meter.js'
 import { Request } from './request.js'
-import { type Found, methodsOf, Router, takes } from './router.js'
+import { methodsOf, Router, takes } from './router.js'
 
 /** A longer target is refused: no key of a build tool is longer. */
 const MAX_TARGET = 4096
@@ -88,41 +89,39 @@ export class HttpRequests {
     else log.debug('call', line)
   }
 
-  async #handle(request: Request, exchange: Exchange): Promise<HttpAnswer> {
+  #handle(request: Request, exchange: Exchange): HttpAnswer | Promise<HttpAnswer> {
     const { method, target } = exchange
     if (target.length > MAX_TARGET) return textAnswer(414, `the path is longer than ${MAX_TARGET} characters\n`)
     const found = this.#router.at(request.path)
-    if (found.length === 0) return textAnswer(404, 'not found\n')
-    const fitting = found.find(({ route }) => takes(route, method))
+    if (found === undefined) return textAnswer(404, 'not found\n')
+    const fitting = found.routes.find((route) => takes(route, method))
     if (fitting === undefined) {
       const allowed = methodsOf(found)
       return textAnswer(405, `only ${allowed.join(' and ')}\n`, { allow: allowed.join(', ') })
     }
-    const { path } = fitting.route
+    const { path } = fitting
     request.route = path
+    request.rest = found.rest
     request.span = this.#parts.tracer && spanOf(this.#parts.tracer, path, exchange)
-    return this.#withUpload(exchange, async () => {
-      await this.#admit(request, fitting)
-      return fitting.route.handler(request)
-    })
-  }
-
-  async #admit(request: Request, { route, rest }: Found): Promise<void> {
-    request.rest = rest
-    if (route.access !== 'open') await request.identify(route.access, undefined, route.check)
-  }
-
-  /** Counts the memory of a request with a body. */
-  async #withUpload(exchange: Exchange, work: () => Promise<HttpAnswer>): Promise<HttpAnswer> {
     const { held, bodyBytes } = exchange
-    if (held === undefined || bodyBytes === 0) return work()
-    const reservation = held.ledger.kinds.uploads.reserve(held.holder, UPLOAD_BYTES)
-    if (reservation === undefined) throw new HttpError(503, 'the server has too many open uploads: try again later')
-    try {
-      return await work()
-    } finally {
-      reservation.release()
-    }
+    if (held === undefined || bodyBytes === 0) return admitted(request, fitting)
+    return withUpload(held, () => admitted(request, fitting))
+  }
+}
+
+const admitted = async (request: Request, { access, check, handler }: Route): Promise<HttpAnswer> => {
+  if (access !== 'open') await request.identify(access, undefined, check)
+  return handler(request)
+}
+
+/** Counts the memory of a request with a body. */
+const withUpload = async ({ ledger, holder }: HeldFor, work: () => Promise<HttpAnswer>): Promise<HttpAnswer> => {
+  const reservation = ledger.kinds.uploads.reserve(holder, UPLOAD_BYTES)
+  if (reservation === undefined) throw new HttpError(503, 'the server has too many open uploads: try again later')
+  try {
+    return await work()
+  } finally {
+    reservation.release()
   }
 }
 

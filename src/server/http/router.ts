@@ -1,15 +1,15 @@
 import type { Route } from '../../http/request.js'
 
-/** A route and what follows its path in a request. */
+/** Routes that differ in their methods, and what follows their path in a request. */
 export interface Found {
-  readonly route: Route
+  readonly routes: readonly [Route, ...Route[]]
   readonly rest: string
 }
 
 /** Finds the route of a path: the longest one. */
 export class Router {
-  readonly #pages = new Map<string, Route[]>()
-  readonly #trees = new Map<string, Route[]>()
+  readonly #pages = new Map<string, [Route, ...Route[]]>()
+  readonly #trees = new Map<string, [Route, ...Route[]]>()
   #depths: number[] = []
 
   constructor(routes: readonly Route[]) {
@@ -24,25 +24,26 @@ export class Router {
   }
 
   has(path: string): boolean {
-    return this.at(path).length > 0
+    return this.at(path) !== undefined
   }
 
-  /** The routes of a path, which differ in their methods. */
-  at(path: string): readonly Found[] {
+  at(path: string): Found | undefined {
     const pages = this.#pages.get(path)
-    if (pages !== undefined) return pages.map((route) => ({ route, rest: '' }))
+    if (pages !== undefined) return { routes: pages, rest: '' }
     for (const depth of this.#depths) {
       const end = endOf(path, depth)
       if (end === undefined) continue
       const trees = this.#trees.get(end === path.length ? path : path.slice(0, end))
-      if (trees !== undefined) return trees.map((route) => ({ route, rest: path.slice(end + 1) }))
+      if (trees !== undefined) return { routes: trees, rest: path.slice(end + 1) }
     }
-    return []
+    return undefined
   }
 
   #add(route: Route): void {
     const [routes, path] = route.isTree ? [this.#trees, withoutSlash(route.path)] : [this.#pages, route.path]
-    routes.set(path, [...(routes.get(path) ?? []), route])
+    const known = routes.get(path)
+    if (known === undefined) routes.set(path, [route])
+    else known.push(route)
     const depths = new Set([...this.#trees.keys()].map((tree) => tree.split('/').length))
     this.#depths = [...depths].sort((one, other) => other - one)
   }
@@ -65,7 +66,7 @@ const withoutSlash = (path: string): string => path.replace(/\/$/, '')
 export const takes = ({ methods }: Route, method: string): boolean =>
   methods === undefined || methods.includes(method) || (method === 'HEAD' && methods.includes('GET'))
 
-export const methodsOf = (found: readonly Found[]): string[] => {
-  const methods = new Set(found.flatMap(({ route }) => route.methods ?? []))
+export const methodsOf = ({ routes }: Found): string[] => {
+  const methods = new Set(routes.flatMap((route) => route.methods ?? []))
   return [...methods].flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
 }

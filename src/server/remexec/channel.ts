@@ -1,5 +1,5 @@
 import { Socket } from 'node:net'
-import { type Client, clientOf, markLike } from '../client.js'
+import { markLike } from '../client.js'
 import type { Channel } from '../http2/output.js'
 
 /** Receives the bytes that a channel reads. */
@@ -24,7 +24,7 @@ export class SocketChannel implements Channel {
   readonly #socket: Socket
   readonly #reader: ChannelReader
 
-  /** Takes over a socket from which nothing has been read. */
+  /** Takes over a socket. What it had read was taken out of it. */
   constructor(accepted: Socket, reader: ChannelReader, onError: (error: Error) => void) {
     this.#reader = reader
     const adopted = adopt(accepted, (chunk) => this.#reader.read(chunk))
@@ -35,10 +35,6 @@ export class SocketChannel implements Channel {
     if (adopted !== undefined) return
     // The socket may have been paused when it was accepted.
     accepted.on('data', (chunk) => this.#reader.read(chunk)).resume()
-  }
-
-  get client(): Client {
-    return clientOf(this.#socket)
   }
 
   write(parts: readonly Buffer[], written: (error?: Error | null) => void): void {

@@ -1,6 +1,4 @@
 import { Duplex } from 'node:stream'
-import type { HeldFor } from '../../ledger/ledger.js'
-import type { Client } from '../client.js'
 import type { Channel } from '../http2/output.js'
 
 /**
@@ -11,16 +9,12 @@ let passing: Buffer | undefined
 
 type Done = (error?: Error | null) => void
 
-/** A channel as the connection stream of Node's HTTP/1 server (RFC 9112, 9). */
+/** The channel of a socket that another thread has, as the connection stream of Node's HTTP/1 server (RFC 9112, 9). */
 export class Http1Stream extends Duplex {
   readonly #channel: Channel
   bytesRead = 0
 
-  constructor(
-    channel: Channel,
-    readonly client: Client,
-    readonly held: HeldFor,
-  ) {
+  constructor(channel: Channel) {
     super()
     this.#channel = channel
     this.on('error', () => {})

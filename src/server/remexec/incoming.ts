@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import type { Log } from '../../log/log.js'
-import type { Client } from '../client.js'
+import { type Client, clientOf } from '../client.js'
 import type { Held } from '../held.js'
 import { Http2Connection } from '../http2/connection.js'
 import { PREFACE } from '../http2/frame/frame.js'
@@ -23,8 +23,10 @@ export interface IncomingOptions {
   readonly limits: ConnectionLimits
   readonly now: () => number
   readonly held: Held
-  /** Takes over a connection that speaks HTTP/1. */
-  readonly onHttp1: (channel: Channel, client: Client) => Http1Receiver
+  /** Takes over a socket that speaks HTTP/1. What was read from it has been put back. */
+  readonly onHttp1: (socket: Socket, client: Client) => void
+  /** In place of `onHttp1`, for a thread that serves no HTTP/1. */
+  readonly carryHttp1?: ((channel: Channel, client: Client) => Http1Receiver) | undefined
   readonly onRequest: (stream: Http2Stream, client: Client) => void
   readonly onClose: () => void
   readonly log: Log
@@ -39,31 +41,44 @@ const MAY_BE_REQUEST_LINE = /^[A-Z]* ?[a-z]*$/
 const MAX_REQUEST_LINE_BEGINNING = 32
 
 /**
- * A new connection. Its first bytes decide the protocol: HTTP/2 with prior knowledge, or HTTP/1, whose parser checks
- * the rest. Connections with any other first bytes, or with too few in time, are closed without an answer.
+ * A new connection. Its first bytes decide the protocol: HTTP/2 with prior knowledge, whose bytes are read without Node's
+ * streams, or HTTP/1, whose socket goes to Node's server as it is, so that its parser reads from the handle. Connections
+ * with any other first bytes, or with too few in time, are closed without an answer.
  */
 export class Incoming implements ChannelReader {
   readonly #options: IncomingOptions
-  readonly #channel: SocketChannel
+  readonly #socket: Socket
   readonly #begunMs: number
   readonly #client: Client
   #head: Buffer = NOTHING
+  #channel: SocketChannel | undefined
   #http2: Http2Connection | undefined
+  #isHttp1 = false
+  /** Set if HTTP/1 is served elsewhere. */
   #http1: Http1Receiver | undefined
   #isDraining = false
 
   constructor(socket: Socket, options: IncomingOptions) {
     this.#options = options
     this.#begunMs = options.now()
-    // Clients often reset connections; both protocols report the effect on calls.
-    this.#channel = new SocketChannel(socket, this, (error) => options.log.debug('a connection broke', { error }))
-    this.#client = this.#channel.client
+    this.#socket = socket
+    this.#client = clientOf(socket)
+    socket.on('error', this.#broke).on('readable', this.#look).on('end', this.#end).once('close', this.#close)
   }
+
+  readonly #broke = (error: Error): void => {
+    // Clients often reset connections; both protocols report the effect on calls.
+    this.#options.log.debug('a connection broke', { error })
+  }
+
+  readonly #close = (): void => this.closed()
+
+  /** Before the protocol is known. */
+  readonly #end = (): void => this.destroy()
 
   read(chunk: Buffer): void {
     if (this.#http2 !== undefined) this.#http2.read(chunk)
-    else if (this.#http1 !== undefined) this.#http1.received(chunk)
-    else this.#sniff(chunk)
+    else this.#http1?.received(chunk)
   }
 
   closed(): void {
@@ -74,22 +89,25 @@ export class Incoming implements ChannelReader {
 
   sweep(nowMs: number): void {
     if (this.#http2 !== undefined) this.#http2.sweep(nowMs)
-    else if (this.#http1 === undefined && nowMs - this.#begunMs >= this.#options.limits.greetingMs) this.destroy()
+    else if (!this.#isHttp1 && nowMs - this.#begunMs >= this.#options.limits.greetingMs) this.destroy()
   }
 
   drain(): void {
     this.#isDraining = true
     if (this.#http2 !== undefined) this.#http2.drain()
-    else if (this.#http1 === undefined) this.destroy()
+    else if (!this.#isHttp1) this.destroy()
   }
 
   destroy(): void {
-    this.#channel.destroy()
+    if (this.#channel === undefined) this.#socket.destroy()
+    else this.#channel.destroy()
   }
 
-  #sniff(chunk: Buffer): void {
-    const head = Buffer.concat([this.#head, chunk])
-    this.#head = head
+  readonly #look = (): void => {
+    const socket = this.#socket
+    for (let chunk = socket.read(); chunk !== null; chunk = socket.read())
+      this.#head = Buffer.concat([this.#head, chunk])
+    const head = this.#head
     const seen = Math.min(head.length, PREFACE.length)
     if (PREFACE.compare(head, 0, seen, 0, seen) === 0) {
       if (seen === PREFACE.length) this.#beginHttp2(head)
@@ -102,7 +120,7 @@ export class Incoming implements ChannelReader {
 
   #beginHttp2(head: Buffer): void {
     const { limits, held, now, onRequest, log } = this.#options
-    const connection = new Http2Connection(this.#channel, {
+    const connection = new Http2Connection(this.#takeOver(), {
       limits,
       held,
       now,
@@ -110,14 +128,29 @@ export class Incoming implements ChannelReader {
       onError: (error) => log.debug('a connection was ended', { peer: this.#client.peer, error }),
     })
     this.#http2 = connection
-    this.#head = NOTHING
     connection.read(head)
     if (this.#isDraining) connection.drain()
   }
 
   #beginHttp1(head: Buffer): void {
-    this.#http1 = this.#options.onHttp1(this.#channel, this.#client)
+    const { carryHttp1, onHttp1 } = this.#options
+    this.#isHttp1 = true
+    if (carryHttp1 !== undefined) {
+      this.#http1 = carryHttp1(this.#takeOver(), this.#client)
+      this.#http1.received(head)
+      return
+    }
     this.#head = NOTHING
-    this.#http1.received(head)
+    this.#socket.off('readable', this.#look).off('end', this.#end)
+    this.#socket.unshift(head)
+    onHttp1(this.#socket, this.#client)
+  }
+
+  /** From here on bytes come to `read`. */
+  #takeOver(): SocketChannel {
+    this.#head = NOTHING
+    this.#socket.off('readable', this.#look).off('end', this.#end).off('error', this.#broke).off('close', this.#close)
+    this.#channel = new SocketChannel(this.#socket, this, this.#broke)
+    return this.#channel
   }
 }

@@ -97,7 +97,8 @@ export class RemexecTransport implements Transport {
       limits: this.#limits,
       now: () => this.#nowMs,
       held,
-      onHttp1: (channel, client) => elsewhere?.carryHttp1(channel, client) ?? this.#http1(channel, client, held),
+      onHttp1: (accepted, client) => this.#parts.http1.accept(accepted, { client, held }),
+      carryHttp1: elsewhere && ((channel, client) => elsewhere.carryHttp1(channel, client)),
       onRequest: (stream, client) => {
         if (elsewhere === undefined || this.#parts.calls.handlers.has(stream.head.path))
           this.#request(stream, connection, client)
@@ -124,18 +125,16 @@ export class RemexecTransport implements Transport {
     return {
       held,
       request: (stream, client) => this.#request(stream, connection, client),
-      http1: (channel, client) => this.#http1(channel, client, held),
+      http1: (channel, client) => {
+        const stream = new Http1Stream(channel)
+        this.#parts.http1.accept(stream, { client, held })
+        return stream
+      },
       closed: () => {
         this.#incoming.delete(remote)
         held.close()
       },
     }
-  }
-
-  #http1(channel: Channel, client: Client, held: Held): Http1Receiver {
-    const stream = new Http1Stream(channel, client, held)
-    this.#parts.http1.accept(stream)
-    return stream
   }
 
   drain(): void {

@@ -1,28 +1,22 @@
 import { Code, isStatus, StatusError } from '../../base/status-error.js'
 import { putUnnamedBlob } from '../../content/put-unnamed.js'
 import { HttpError } from '../../http/answer.js'
-import { codec } from '../../proto/codec.js'
-import type { ActionResult } from '../../proto/generated/build.bazel.remote.execution.v2.js'
 import { Digest } from '../../reapi/digest.js'
 import { digestFunctions } from '../../reapi/digest-function.js'
-import { setOrigin } from '../../reapi/result-origin.js'
 import { type Call, callWith } from '../../rpc/call.js'
 import type { Visitor } from '../../rpc/gate.js'
 import { putBytes, type Store } from '../../store/contract/store.js'
 import { Blob } from '../../stream/blob/blob.js'
 import { WHOLE } from '../../stream/path.js'
 import { lookUpEntry, type Miss } from '../action-cache/lookup.js'
+import { decodeEntry, encodeEntry } from './entry-result.js'
 import type { HashSizes } from './hash-sizes.js'
-
-const resultCodec = codec('build.bazel.remote.execution.v2.ActionResult')
-const metadataCodec = codec('build.bazel.remote.execution.v2.ExecutedActionMetadata')
 
 /** Up to this length the body is part of the entry: one read for a hit. */
 const INLINE_BYTES = 4096
 const MAX_ENTRY_BYTES = 1024 * 1024
 /** Bodies up to this length are read before the answer begins, so that a damaged one is a miss. */
 const READ_FIRST_BYTES = 256 * 1024
-const HEADERS = 'type.googleapis.com/remexec.http.Headers'
 
 /** The stores of an instance that has HTTP caches. */
 export interface CacheStores {
@@ -42,7 +36,8 @@ export interface CacheStores {
 
 export interface Entry {
   readonly sizeBytes: number
-  readonly digest: Digest
+  /** Of the body. */
+  digest(): Digest
   /** Those that were kept with it. */
   readonly headers: Readonly<Record<string, string>>
   readonly body: Blob
@@ -50,9 +45,9 @@ export interface Entry {
 
 export interface NewEntry {
   readonly body: Blob
-  readonly headers?: Readonly<Record<string, string>>
+  readonly headers?: Readonly<Record<string, string>> | undefined
   /** The SHA-256 that the body must have. */
-  readonly hash?: string
+  readonly hash?: string | undefined
   readonly maxBytes: number
   readonly visitor: Visitor | undefined
 }
@@ -85,21 +80,18 @@ export class Entries {
     const found = await lookUpEntry(this.#digestOf(key), { ac, cas, call, maxBytes: MAX_ENTRY_BYTES })
     if (found.kind === 'forbidden') throw found.error
     if (found.kind !== 'hit') return found
-    const result = resultCodec.decode(found.found)
-    const headers = headersOf(result)
-    const [file] = result.outputFiles
-    if (file === undefined) {
-      const digest = Digest.of(result.stdoutRaw, digestFunctions.SHA256)
-      return { sizeBytes: result.stdoutRaw.length, digest, headers, body: Blob.ofBytes(result.stdoutRaw) }
+    const { inline, headers, digest } = decodeEntry(found.found)
+    if (digest === undefined) {
+      const digestOf = (): Digest => Digest.of(inline, digestFunctions.SHA256)
+      return { sizeBytes: inline.length, digest: digestOf, headers, body: Blob.ofBytes(inline) }
     }
-    const digest = Digest.parse(file.digest, digestFunctions.SHA256)
     try {
       const blob = await cas.get(digest, WHOLE, call)
       const { sizeBytes } = digest
-      if (sizeBytes > READ_FIRST_BYTES) return { sizeBytes, digest, headers, body: blob }
+      if (sizeBytes > READ_FIRST_BYTES) return { sizeBytes, digest: () => digest, headers, body: blob }
       const bytes = await blob.bytes(READ_FIRST_BYTES, call)
       if (bytes.length !== sizeBytes) return { kind: 'damaged' }
-      return { sizeBytes, digest, headers, body: Blob.ofBytes(bytes) }
+      return { sizeBytes, digest: () => digest, headers, body: Blob.ofBytes(bytes) }
     } catch (error) {
       if (isStatus(error, 'NOT_FOUND')) return { kind: 'incomplete' }
       if (!isStatus(error, 'DATA_LOSS')) throw error
@@ -115,8 +107,11 @@ export class Entries {
     return (await lookUpEntry(this.#digestOf(key), { ac, cas, call, maxBytes: MAX_ENTRY_BYTES })).kind === 'hit'
   }
 
-  /** Stores one body under all keys. The entry is visible when its whole body is stored. Rejects with 413 for a body above `maxBytes`. */
-  async put(keys: readonly (readonly string[])[], entry: NewEntry, wanting: Call): Promise<Digest> {
+  /**
+   * Stores one body under all keys, and returns its length. The entry is visible when its whole body is stored. Rejects
+   * with 413 for a body above `maxBytes`.
+   */
+  async put(keys: readonly (readonly string[])[], entry: NewEntry, wanting: Call): Promise<number> {
     const { body, headers = {}, hash, maxBytes, visitor } = entry
     const { ac, cas, maxBlobBytes = Number.POSITIVE_INFINITY } = this.#stores
     const call = this.#callOf(wanting)
@@ -125,28 +120,20 @@ export class Entries {
     if (sizeBytes > bound) throw tooLarge(bound)
     let receivedBytes = 0
     const options = {
-      ...{ blob: body, inlineBytes: INLINE_BYTES, digestFunction: digestFunctions.SHA256 },
+      blob: body,
+      inlineBytes: INLINE_BYTES,
+      digestFunction: digestFunctions.SHA256,
       maxBytes: Number.POSITIVE_INFINITY,
       onBytes: ({ length }: Uint8Array) => {
         receivedBytes += length
         if (receivedBytes > bound) throw tooLarge(bound)
       },
-      check: (found: Digest) => checkHash(found, hash),
+      check: hash === undefined ? undefined : (found: Digest) => checkHash(found, hash),
     }
-    const { digest, inline } = await putUnnamedBlob(cas, options, call)
-    const result: ActionResult = resultCodec.decode(NOTHING)
-    if (inline !== undefined) result.stdoutRaw = inline
-    else result.outputFiles.push({ ...EMPTY_FILE, path: 'body', digest: digest.toMessage() })
-    if (Object.keys(headers).length > 0) {
-      result.executionMetadata = metadataCodec.decode(NOTHING)
-      const value = Buffer.from(JSON.stringify(headers))
-      result.executionMetadata.auxiliaryMetadata = [{ typeUrl: HEADERS, value }]
-    }
-    const identity = visitor?.nameInResults
-    if (identity !== undefined) setOrigin(result, { identity })
-    const bytes = resultCodec.encode(result)
+    const stored = await putUnnamedBlob(cas, options, call)
+    const bytes = encodeEntry(stored, headers, visitor?.nameInResults)
     for (const key of keys) await putBytes(ac, this.#digestOf(key), bytes, call)
-    return digest
+    return receivedBytes
   }
 
   remove(key: readonly string[], wanting: Call): Promise<void> {
@@ -172,20 +159,12 @@ export class Entries {
 const tooLarge = (maxBytes: number): HttpError =>
   new HttpError(413, `the body is longer than ${maxBytes} bytes, the most that this cache takes (max_size)`)
 
-const checkHash = (found: Digest, hash: string | undefined): void => {
-  if (hash === undefined || hash === found.hash) return
+const checkHash = (found: Digest, hash: string): void => {
+  if (hash === found.hash) return
   throw new StatusError(
     'INVALID_ARGUMENT',
     `the body has the SHA-256 ${found.hash}, expected ${hash}, as its name says`,
   )
-}
-
-const NOTHING = Buffer.alloc(0)
-const EMPTY_FILE = { isExecutable: false, contents: NOTHING, nodeProperties: null }
-
-const headersOf = ({ executionMetadata }: ActionResult): Readonly<Record<string, string>> => {
-  const kept = executionMetadata?.auxiliaryMetadata.find(({ typeUrl }) => typeUrl === HEADERS)
-  return kept === undefined ? {} : JSON.parse(kept.value.toString())
 }
 
 /** Errors of the store, as opposed to refusals and mistakes of the client. */

@@ -85,10 +85,13 @@ const keptOf = ({ headers }: HttpRequest, names: readonly string[]): Readonly<Re
 const MAX_HEADER = 1024
 
 /** The decoded segments of a path. 400 for what a file system or a proxy would read in another way. */
-export const segmentsOf = (rest: string): readonly string[] =>
-  rest === '' ? [] : rest.split('/').map((segment) => decoded(segment))
+export const segmentsOf = (rest: string): readonly string[] => (rest === '' ? [] : rest.split('/').map(decoded))
+
+/** Has nothing to decode or to refuse. */
+const PLAIN = /^[\w-][\w.-]*$/
 
 const decoded = (segment: string): string => {
+  if (PLAIN.test(segment)) return segment
   let text: string
   try {
     text = decodeURIComponent(segment)

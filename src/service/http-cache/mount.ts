@@ -97,9 +97,10 @@ export class Mount {
       }
       const { visitor, body } = request
       const named = keys.map((key) => this.#keyOf(key))
-      const digest = await entries.put(named, { ...upload, body, maxBytes: this.#maxBytes, visitor }, request)
+      const { headers, hash } = upload
+      const sizeBytes = await entries.put(named, { body, headers, hash, maxBytes: this.#maxBytes, visitor }, request)
       request.note({ ...about, result: 'stored' })
-      this.#meter.stored(digest.sizeBytes)
+      this.#meter.stored(sizeBytes)
       return 'stored'
     } catch (thrown) {
       throw this.#refusal(thrown, request)

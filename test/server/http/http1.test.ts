@@ -188,7 +188,7 @@ t.test('a body that ends early fails its handler, and a handler that leaves abor
     }),
   )
   const socket = await raw(port, 'PUT /c HTTP/1.1\r\nhost: x\r\ncontent-length: 10\r\n\r\nabc')
-  await once(socket.end(), 'close')
+  await untilClosed(socket.end())
   t.match(await failure, { code: 1 })
 })
 

@@ -1,5 +1,5 @@
 import { isStatus, StatusError } from '../../../base/status-error.js'
-import { putUnnamedBlob } from '../../../content/put-unnamed.js'
+import { putWhole } from '../../../content/put-unnamed.js'
 import { readBlob } from '../../../content/read-blob.js'
 import { bytesAnswer, emptyAnswer, HttpError, jsonAnswer } from '../../../http/answer.js'
 import type { HttpAnswer, HttpRequest } from '../../../http/request.js'
@@ -160,10 +160,10 @@ interface UnknownSize {
   readonly maxBytes: number
 }
 
-const ofUnknownSize = async (blob: Blob, { stores, hash, maxBytes }: UnknownSize, call: Call): Promise<Digest> => {
+const ofUnknownSize = (blob: Blob, { stores, hash, maxBytes }: UnknownSize, call: Call): Promise<Digest> => {
   let receivedBytes = 0
   const options = {
-    ...{ blob, inlineBytes: -1, digestFunction: SHA256, maxBytes: Number.POSITIVE_INFINITY },
+    ...{ blob, digestFunction: SHA256, maxBytes: Number.POSITIVE_INFINITY },
     onBytes: ({ length }: Uint8Array) => {
       receivedBytes += length
       if (receivedBytes > maxBytes) throw tooLarge(maxBytes)
@@ -176,7 +176,7 @@ const ofUnknownSize = async (blob: Blob, { stores, hash, maxBytes }: UnknownSize
       )
     },
   }
-  return (await putUnnamedBlob(stores.cas, options, call)).digest
+  return putWhole(stores.cas, options, call)
 }
 
 const getResult = async ({ request, mount, instanceName, hash }: Named): Promise<HttpAnswer> => {

@@ -34,13 +34,14 @@ const answer = async (mount: Mount, request: HttpRequest): Promise<HttpAnswer> =
 const action = async (mount: Mount, request: HttpRequest, id: string): Promise<HttpAnswer> => {
   const entry = await mount.get(request, 'action', id)
   if (entry === undefined) return MISS()
-  const { digest, sizeBytes } = entry
+  const { sizeBytes } = entry
+  const { hash } = entry.digest()
   if (request.headers.get('want-object') === '1') {
     const answer = hitAnswer(entry)
-    return { ...answer, headers: { ...answer.headers, 'go-output-id': digest.hash } }
+    return { ...answer, headers: { ...answer.headers, 'go-output-id': hash } }
   }
   entry.body.discard()
-  return jsonAnswer(200, { outputID: digest.hash, size: sizeBytes })
+  return jsonAnswer(200, { outputID: hash, size: sizeBytes })
 }
 
 const output = async (mount: Mount, request: HttpRequest, id: string): Promise<HttpAnswer> => {
