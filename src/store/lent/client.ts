@@ -167,22 +167,30 @@ class LentStore extends BaseStore {
   }
 
   async #putBatch(entries: readonly BlobEntry[], call: Call): Promise<Outcomes> {
-    const [first] = entries
-    if (first === undefined) return []
-    const blobs = await Promise.all(
-      entries.map(async ({ digest, blob }) => ({
-        digest: messageOf(digest),
-        data: await blob.bytes(this.files === undefined ? MAX_RESULT_BYTES : MAX_MESSAGE_BYTES, call),
-      })),
+    const maxBytes = this.files === undefined ? MAX_RESULT_BYTES : MAX_MESSAGE_BYTES
+    const read = await Promise.all(
+      entries.map(async ({ digest, blob }) => {
+        try {
+          return { digest: messageOf(digest), data: await blob.bytes(maxBytes, call) }
+        } catch (error) {
+          return StatusError.from(error)
+        }
+      }),
     )
+    const blobs = read.flatMap((one) => (one instanceof StatusError ? [] : [one]))
+    const [first] = entries
+    if (first === undefined || blobs.length === 0) return read.map(failureOf)
     const put = { blobs, into: this.#target }
     const asked = this.#requests.ask(first.digest, { put }, call)
     const failure = await outcomeOf(asked.then(() => {}))
-    if (failure !== undefined) return entries.map(() => failure)
-    const { outcomes } = await asked
-    return entries.map((_, at) => {
-      const status = outcomes[at]
+    if (failure !== undefined) return read.map((one) => failureOf(one) ?? failure)
+    const outcomes = (await asked).outcomes.values()
+    return read.map((one) => {
+      if (one instanceof StatusError) return one
+      const status = outcomes.next().value
       return status === undefined || status.code === Code.OK ? undefined : errorOf(status)
     })
   }
 }
+
+const failureOf = (one: unknown): StatusError | undefined => (one instanceof StatusError ? one : undefined)
