@@ -4,7 +4,7 @@ import type { Call } from '../rpc/call.js'
 import { missingOf, type Store } from '../store/contract/store.js'
 import { Blob } from '../stream/blob/blob.js'
 
-/** Chunks are gathered up to this size before the store is asked which are missing. One more group may be in flight. */
+/** By default chunks are gathered up to this size before the store is asked which are missing. One more group may be in flight. */
 const GROUP_BYTES = 1024 * 1024
 const GROUP_COUNT = 256
 
@@ -13,13 +13,15 @@ export class ChunkWriter {
   readonly #store: Store
   readonly #of: Digest
   readonly #call: Call
+  readonly #groupLimitBytes: number
   readonly #digests: Digest[] = []
   #group: Group = new Map()
   #groupBytes = 0
   #writing: Promise<void> = Promise.resolve()
 
   /** Of the blob `of`: its chunks get keys of the same instance. */
-  constructor(store: Store, of: Digest, call: Call) {
+  constructor(store: Store, of: Digest, call: Call, groupBytes = GROUP_BYTES) {
+    this.#groupLimitBytes = groupBytes
     this.#store = store
     this.#of = of
     this.#call = call
@@ -36,7 +38,7 @@ export class ChunkWriter {
     if (this.#group.has(digest.key)) return chunk.release()
     this.#group.set(digest.key, { digest: this.#of.beside(digest), chunk })
     this.#groupBytes += chunk.bytes.length
-    if (this.#groupBytes >= GROUP_BYTES || this.#group.size >= GROUP_COUNT) await this.#flush()
+    if (this.#groupBytes >= this.#groupLimitBytes || this.#group.size >= GROUP_COUNT) await this.#flush()
   }
 
   /** Resolves with the chunks, in order, once the store has them all. */

@@ -469,6 +469,10 @@ export interface GrpcOptions {
    */
   readonly use_legacy_resource_names: boolean
   /**
+   * For a `cas` over a slow link, for example behind the `fast_slow` store of a worker elsewhere: blobs larger than a chunk are cut as the server announces, only chunks that it lacks are sent, and SpliceBlob puts them together there. A server that announces no chunking function gets whole blobs.
+   */
+  readonly experimental_chunked_uploads: boolean
+  /**
    * Metadata sent with every call.
    */
   readonly headers: ReadonlyMap<string, string>

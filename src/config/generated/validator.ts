@@ -2528,7 +2528,7 @@ return errors === 0;
 }
 validate87.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema38 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/store/grpc.json","title":"grpc","description":"Another Remote Execution API server as a store: its CAS or its action cache. Nothing can be removed there: a blob that `verify` finds damaged stays until that server finds the damage itself.","type":"object","properties":{"instance_name":{"description":"The instance name sent to it.","type":"string","default":""},"endpoints":{"description":"Its addresses. Calls use connections in turn, preferring those that are open.","type":"array","minItems":1,"items":{"$ref":"https://remexec.invalid/schema/shared/grpc_endpoint.json"}},"store_type":{"description":"Which of its services is used. A `cas` accepts only blobs that match their digest, so neither `compression` nor the `index_store` of a `dedup` may be on top of one.","type":"string","enum":["cas","ac"]},"retry":{"description":"How failed calls are retried.","$ref":"https://remexec.invalid/schema/shared/retry.json","default":{}},"max_concurrent_requests":{"description":"Most requests at one time, each counted until its last byte; 0 means no limit. Further ones wait.","type":["integer","string"],"x-value":"count","minimum":0,"default":0},"connections_per_endpoint":{"description":"Connections to each address.","type":["integer","string"],"x-value":"count","minimum":0,"default":1,"x-zero-is-default":true},"rpc_timeout_s":{"description":"Seconds that a call, or each part of a transfer, may take. 0 means no limit except the HTTP/2 pings.","type":["integer","string"],"x-value":"duration","default":0},"use_legacy_resource_names":{"description":"Leave the digest function out of byte stream names, for servers that do not know it. Names with SHA256 never have it.","type":["boolean","string"],"x-value":"bool","default":false},"headers":{"description":"Metadata sent with every call.","type":"object","additionalProperties":{"type":"string"},"default":{}},"forward_headers":{"description":"Names of client metadata that is passed on with its calls. Calls of several clients are then not joined into batches.","type":"array","items":{"type":"string"},"default":[]},"experimental_read_batching":{"title":"ReadBatching","description":"How small blobs that are read or written at the same time are joined into one call. Left out: these defaults, or no batches with `forward_headers`, which excludes this key.","type":"object","properties":{"max_blob_size_bytes":{"description":"Largest blob that is batched; 0 batches none.","type":["integer","string"],"x-value":"size","default":131072},"max_batch_bytes":{"description":"Largest batch; never more than the other server announces.","type":["integer","string"],"x-value":"size","default":3145728},"dispatch_slots":{"description":"Batches in flight, of reads and of writes each. Requests that arrive meanwhile form the next ones.","type":["integer","string"],"x-value":"count","minimum":1,"default":4},"max_queued_bytes":{"description":"Most bytes waiting to be batched; blobs beyond that are transferred one by one.","type":["integer","string"],"x-value":"size","default":33554432}},"additionalProperties":false},"experimental_remote_cache_compression":{"description":"Transfer larger blobs compressed with zstd if the other server announces it.","type":["boolean","string"],"x-value":"bool","default":true,"x-nativelink-default":"`false`, unless `remote_cache_compression` of any `capabilities` is true"}},"additionalProperties":false,"required":["endpoints","store_type"]};
+const schema38 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/store/grpc.json","title":"grpc","description":"Another Remote Execution API server as a store: its CAS or its action cache. Nothing can be removed there: a blob that `verify` finds damaged stays until that server finds the damage itself.","type":"object","properties":{"instance_name":{"description":"The instance name sent to it.","type":"string","default":""},"endpoints":{"description":"Its addresses. Calls use connections in turn, preferring those that are open.","type":"array","minItems":1,"items":{"$ref":"https://remexec.invalid/schema/shared/grpc_endpoint.json"}},"store_type":{"description":"Which of its services is used. A `cas` accepts only blobs that match their digest, so neither `compression` nor the `index_store` of a `dedup` may be on top of one.","type":"string","enum":["cas","ac"]},"retry":{"description":"How failed calls are retried.","$ref":"https://remexec.invalid/schema/shared/retry.json","default":{}},"max_concurrent_requests":{"description":"Most requests at one time, each counted until its last byte; 0 means no limit. Further ones wait.","type":["integer","string"],"x-value":"count","minimum":0,"default":0},"connections_per_endpoint":{"description":"Connections to each address.","type":["integer","string"],"x-value":"count","minimum":0,"default":1,"x-zero-is-default":true},"rpc_timeout_s":{"description":"Seconds that a call, or each part of a transfer, may take. 0 means no limit except the HTTP/2 pings.","type":["integer","string"],"x-value":"duration","default":0},"use_legacy_resource_names":{"description":"Leave the digest function out of byte stream names, for servers that do not know it. Names with SHA256 never have it.","type":["boolean","string"],"x-value":"bool","default":false},"experimental_chunked_uploads":{"description":"For a `cas` over a slow link, for example behind the `fast_slow` store of a worker elsewhere: blobs larger than a chunk are cut as the server announces, only chunks that it lacks are sent, and SpliceBlob puts them together there. A server that announces no chunking function gets whole blobs.","type":["boolean","string"],"x-value":"bool","default":false},"headers":{"description":"Metadata sent with every call.","type":"object","additionalProperties":{"type":"string"},"default":{}},"forward_headers":{"description":"Names of client metadata that is passed on with its calls. Calls of several clients are then not joined into batches.","type":"array","items":{"type":"string"},"default":[]},"experimental_read_batching":{"title":"ReadBatching","description":"How small blobs that are read or written at the same time are joined into one call. Left out: these defaults, or no batches with `forward_headers`, which excludes this key.","type":"object","properties":{"max_blob_size_bytes":{"description":"Largest blob that is batched; 0 batches none.","type":["integer","string"],"x-value":"size","default":131072},"max_batch_bytes":{"description":"Largest batch; never more than the other server announces.","type":["integer","string"],"x-value":"size","default":3145728},"dispatch_slots":{"description":"Batches in flight, of reads and of writes each. Requests that arrive meanwhile form the next ones.","type":["integer","string"],"x-value":"count","minimum":1,"default":4},"max_queued_bytes":{"description":"Most bytes waiting to be batched; blobs beyond that are transferred one by one.","type":["integer","string"],"x-value":"size","default":33554432}},"additionalProperties":false},"experimental_remote_cache_compression":{"description":"Transfer larger blobs compressed with zstd if the other server announces it.","type":["boolean","string"],"x-value":"bool","default":true,"x-nativelink-default":"`false`, unless `remote_cache_compression` of any `capabilities` is true"}},"additionalProperties":false,"required":["endpoints","store_type"]};
 const schema39 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/shared/grpc_endpoint.json","title":"GrpcEndpoint","description":"One address of a remote gRPC server and how to connect to it.","type":"object","properties":{"address":{"description":"`grpc://host:port` or `http://host:port` without TLS, `grpcs://` or `https://` with it.","type":"string"},"tls_config":{"description":"Needed with a TLS scheme, rejected with a plain one.","$ref":"https://remexec.invalid/schema/shared/client_tls.json"},"concurrency_limit":{"description":"Most requests at one time on the connection; 0 means no limit.","type":["integer","string"],"x-value":"count","minimum":0,"default":0},"connect_timeout_s":{"description":"Seconds a call waits for a connection that is being made.","type":["integer","string"],"x-value":"duration","default":30,"x-zero-is-default":true},"tcp_keepalive_s":{"description":"Seconds between TCP keepalives.","type":["integer","string"],"x-value":"duration","default":30,"x-ignored":"the HTTP/2 pings find out about a lost connection"},"http2_keepalive_interval_s":{"description":"Seconds between HTTP/2 pings while calls are in flight.","type":["integer","string"],"x-value":"duration","default":30,"x-zero-is-default":true},"http2_keepalive_timeout_s":{"description":"Seconds a ping may stay unanswered before the connection counts as lost.","type":["integer","string"],"x-value":"duration","default":20,"x-zero-is-default":true}},"additionalProperties":false,"required":["address"]};
 const schema40 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/shared/client_tls.json","title":"ClientTls","x-lenient":"always","description":"TLS of an outgoing connection.","type":"object","properties":{"ca_file":{"description":"PEM file with the authorities to trust; needed unless `use_native_roots` is set.","type":"string","x-path":true,"x-public":true},"cert_file":{"description":"PEM certificate that this process presents; goes with `key_file`.","type":"string","x-path":true},"key_file":{"description":"PEM key of `cert_file`.","type":"string","x-path":true},"server_name":{"description":"The name in the peer's certificate, if it differs from the host of the address.","type":"string"},"use_native_roots":{"description":"Trust the authorities of this machine.","type":["boolean","string"],"x-value":"bool","default":false}},"additionalProperties":false};
 
@@ -3302,13 +3302,10 @@ vErrors.push(err17);
 errors++;
 }
 }
-if(data.headers !== undefined){
-let data9 = data.headers;
-if(data9 && typeof data9 == "object" && !Array.isArray(data9)){
-for(const key1 in data9){
-let data10 = data9[key1];
-if(typeof data10 !== "string"){
-const err18 = {instancePath:instancePath+"/headers/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/headers/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema38.properties.headers.additionalProperties.type,parentSchema:schema38.properties.headers.additionalProperties,data:data10};
+if(data.experimental_chunked_uploads !== undefined){
+let data9 = data.experimental_chunked_uploads;
+if((typeof data9 !== "boolean") && (typeof data9 !== "string")){
+const err18 = {instancePath:instancePath+"/experimental_chunked_uploads",schemaPath:"#/properties/experimental_chunked_uploads/type",keyword:"type",params:{type: schema38.properties.experimental_chunked_uploads.type},message:"must be boolean,string",schema:schema38.properties.experimental_chunked_uploads.type,parentSchema:schema38.properties.experimental_chunked_uploads,data:data9};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -3317,10 +3314,9 @@ vErrors.push(err18);
 }
 errors++;
 }
-}
-}
-else {
-const err19 = {instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema38.properties.headers.type,parentSchema:schema38.properties.headers,data:data9};
+const reason4 = checkScalar.call(this, "bool", data9, schema38.properties.experimental_chunked_uploads, instancePath+"/experimental_chunked_uploads");
+if(reason4 !== undefined){
+const err19 = {instancePath:instancePath+"/experimental_chunked_uploads",schemaPath:"#/properties/experimental_chunked_uploads/x-value",keyword:"x-value",params:{},message:reason4,schema:"bool",parentSchema:schema38.properties.experimental_chunked_uploads,data:data9};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -3330,14 +3326,13 @@ vErrors.push(err19);
 errors++;
 }
 }
-if(data.forward_headers !== undefined){
-let data11 = data.forward_headers;
-if(Array.isArray(data11)){
-const len1 = data11.length;
-for(let i1=0; i1<len1; i1++){
-let data12 = data11[i1];
-if(typeof data12 !== "string"){
-const err20 = {instancePath:instancePath+"/forward_headers/" + i1,schemaPath:"#/properties/forward_headers/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema38.properties.forward_headers.items.type,parentSchema:schema38.properties.forward_headers.items,data:data12};
+if(data.headers !== undefined){
+let data10 = data.headers;
+if(data10 && typeof data10 == "object" && !Array.isArray(data10)){
+for(const key1 in data10){
+let data11 = data10[key1];
+if(typeof data11 !== "string"){
+const err20 = {instancePath:instancePath+"/headers/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/headers/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema38.properties.headers.additionalProperties.type,parentSchema:schema38.properties.headers.additionalProperties,data:data11};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -3349,7 +3344,7 @@ errors++;
 }
 }
 else {
-const err21 = {instancePath:instancePath+"/forward_headers",schemaPath:"#/properties/forward_headers/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema38.properties.forward_headers.type,parentSchema:schema38.properties.forward_headers,data:data11};
+const err21 = {instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema38.properties.headers.type,parentSchema:schema38.properties.headers,data:data10};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -3359,12 +3354,14 @@ vErrors.push(err21);
 errors++;
 }
 }
-if(data.experimental_read_batching !== undefined){
-let data13 = data.experimental_read_batching;
-if(data13 && typeof data13 == "object" && !Array.isArray(data13)){
-for(const key2 in data13){
-if(!((((key2 === "max_blob_size_bytes") || (key2 === "max_batch_bytes")) || (key2 === "dispatch_slots")) || (key2 === "max_queued_bytes"))){
-const err22 = {instancePath:instancePath+"/experimental_read_batching",schemaPath:"#/properties/experimental_read_batching/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties",schema:false,parentSchema:schema38.properties.experimental_read_batching,data:data13};
+if(data.forward_headers !== undefined){
+let data12 = data.forward_headers;
+if(Array.isArray(data12)){
+const len1 = data12.length;
+for(let i1=0; i1<len1; i1++){
+let data13 = data12[i1];
+if(typeof data13 !== "string"){
+const err22 = {instancePath:instancePath+"/forward_headers/" + i1,schemaPath:"#/properties/forward_headers/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema38.properties.forward_headers.items.type,parentSchema:schema38.properties.forward_headers.items,data:data13};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -3374,10 +3371,9 @@ vErrors.push(err22);
 errors++;
 }
 }
-if(data13.max_blob_size_bytes !== undefined){
-let data14 = data13.max_blob_size_bytes;
-if((!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14)))) && (typeof data14 !== "string")){
-const err23 = {instancePath:instancePath+"/experimental_read_batching/max_blob_size_bytes",schemaPath:"#/properties/experimental_read_batching/properties/max_blob_size_bytes/type",keyword:"type",params:{type: schema38.properties.experimental_read_batching.properties.max_blob_size_bytes.type},message:"must be integer,string",schema:schema38.properties.experimental_read_batching.properties.max_blob_size_bytes.type,parentSchema:schema38.properties.experimental_read_batching.properties.max_blob_size_bytes,data:data14};
+}
+else {
+const err23 = {instancePath:instancePath+"/forward_headers",schemaPath:"#/properties/forward_headers/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema38.properties.forward_headers.type,parentSchema:schema38.properties.forward_headers,data:data12};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -3386,9 +3382,13 @@ vErrors.push(err23);
 }
 errors++;
 }
-const reason4 = checkScalar.call(this, "size", data14, schema38.properties.experimental_read_batching.properties.max_blob_size_bytes, instancePath+"/experimental_read_batching/max_blob_size_bytes");
-if(reason4 !== undefined){
-const err24 = {instancePath:instancePath+"/experimental_read_batching/max_blob_size_bytes",schemaPath:"#/properties/experimental_read_batching/properties/max_blob_size_bytes/x-value",keyword:"x-value",params:{},message:reason4,schema:"size",parentSchema:schema38.properties.experimental_read_batching.properties.max_blob_size_bytes,data:data14};
+}
+if(data.experimental_read_batching !== undefined){
+let data14 = data.experimental_read_batching;
+if(data14 && typeof data14 == "object" && !Array.isArray(data14)){
+for(const key2 in data14){
+if(!((((key2 === "max_blob_size_bytes") || (key2 === "max_batch_bytes")) || (key2 === "dispatch_slots")) || (key2 === "max_queued_bytes"))){
+const err24 = {instancePath:instancePath+"/experimental_read_batching",schemaPath:"#/properties/experimental_read_batching/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties",schema:false,parentSchema:schema38.properties.experimental_read_batching,data:data14};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -3398,10 +3398,10 @@ vErrors.push(err24);
 errors++;
 }
 }
-if(data13.max_batch_bytes !== undefined){
-let data15 = data13.max_batch_bytes;
+if(data14.max_blob_size_bytes !== undefined){
+let data15 = data14.max_blob_size_bytes;
 if((!(((typeof data15 == "number") && (!(data15 % 1) && !isNaN(data15))) && (isFinite(data15)))) && (typeof data15 !== "string")){
-const err25 = {instancePath:instancePath+"/experimental_read_batching/max_batch_bytes",schemaPath:"#/properties/experimental_read_batching/properties/max_batch_bytes/type",keyword:"type",params:{type: schema38.properties.experimental_read_batching.properties.max_batch_bytes.type},message:"must be integer,string",schema:schema38.properties.experimental_read_batching.properties.max_batch_bytes.type,parentSchema:schema38.properties.experimental_read_batching.properties.max_batch_bytes,data:data15};
+const err25 = {instancePath:instancePath+"/experimental_read_batching/max_blob_size_bytes",schemaPath:"#/properties/experimental_read_batching/properties/max_blob_size_bytes/type",keyword:"type",params:{type: schema38.properties.experimental_read_batching.properties.max_blob_size_bytes.type},message:"must be integer,string",schema:schema38.properties.experimental_read_batching.properties.max_blob_size_bytes.type,parentSchema:schema38.properties.experimental_read_batching.properties.max_blob_size_bytes,data:data15};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -3410,9 +3410,9 @@ vErrors.push(err25);
 }
 errors++;
 }
-const reason5 = checkScalar.call(this, "size", data15, schema38.properties.experimental_read_batching.properties.max_batch_bytes, instancePath+"/experimental_read_batching/max_batch_bytes");
+const reason5 = checkScalar.call(this, "size", data15, schema38.properties.experimental_read_batching.properties.max_blob_size_bytes, instancePath+"/experimental_read_batching/max_blob_size_bytes");
 if(reason5 !== undefined){
-const err26 = {instancePath:instancePath+"/experimental_read_batching/max_batch_bytes",schemaPath:"#/properties/experimental_read_batching/properties/max_batch_bytes/x-value",keyword:"x-value",params:{},message:reason5,schema:"size",parentSchema:schema38.properties.experimental_read_batching.properties.max_batch_bytes,data:data15};
+const err26 = {instancePath:instancePath+"/experimental_read_batching/max_blob_size_bytes",schemaPath:"#/properties/experimental_read_batching/properties/max_blob_size_bytes/x-value",keyword:"x-value",params:{},message:reason5,schema:"size",parentSchema:schema38.properties.experimental_read_batching.properties.max_blob_size_bytes,data:data15};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -3422,10 +3422,10 @@ vErrors.push(err26);
 errors++;
 }
 }
-if(data13.dispatch_slots !== undefined){
-let data16 = data13.dispatch_slots;
+if(data14.max_batch_bytes !== undefined){
+let data16 = data14.max_batch_bytes;
 if((!(((typeof data16 == "number") && (!(data16 % 1) && !isNaN(data16))) && (isFinite(data16)))) && (typeof data16 !== "string")){
-const err27 = {instancePath:instancePath+"/experimental_read_batching/dispatch_slots",schemaPath:"#/properties/experimental_read_batching/properties/dispatch_slots/type",keyword:"type",params:{type: schema38.properties.experimental_read_batching.properties.dispatch_slots.type},message:"must be integer,string",schema:schema38.properties.experimental_read_batching.properties.dispatch_slots.type,parentSchema:schema38.properties.experimental_read_batching.properties.dispatch_slots,data:data16};
+const err27 = {instancePath:instancePath+"/experimental_read_batching/max_batch_bytes",schemaPath:"#/properties/experimental_read_batching/properties/max_batch_bytes/type",keyword:"type",params:{type: schema38.properties.experimental_read_batching.properties.max_batch_bytes.type},message:"must be integer,string",schema:schema38.properties.experimental_read_batching.properties.max_batch_bytes.type,parentSchema:schema38.properties.experimental_read_batching.properties.max_batch_bytes,data:data16};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -3434,9 +3434,9 @@ vErrors.push(err27);
 }
 errors++;
 }
-const reason6 = checkScalar.call(this, "count", data16, schema38.properties.experimental_read_batching.properties.dispatch_slots, instancePath+"/experimental_read_batching/dispatch_slots");
+const reason6 = checkScalar.call(this, "size", data16, schema38.properties.experimental_read_batching.properties.max_batch_bytes, instancePath+"/experimental_read_batching/max_batch_bytes");
 if(reason6 !== undefined){
-const err28 = {instancePath:instancePath+"/experimental_read_batching/dispatch_slots",schemaPath:"#/properties/experimental_read_batching/properties/dispatch_slots/x-value",keyword:"x-value",params:{},message:reason6,schema:"count",parentSchema:schema38.properties.experimental_read_batching.properties.dispatch_slots,data:data16};
+const err28 = {instancePath:instancePath+"/experimental_read_batching/max_batch_bytes",schemaPath:"#/properties/experimental_read_batching/properties/max_batch_bytes/x-value",keyword:"x-value",params:{},message:reason6,schema:"size",parentSchema:schema38.properties.experimental_read_batching.properties.max_batch_bytes,data:data16};
 if(vErrors === null){
 vErrors = [err28];
 }
@@ -3445,9 +3445,11 @@ vErrors.push(err28);
 }
 errors++;
 }
-if((typeof data16 == "number") && (isFinite(data16))){
-if(data16 < 1 || isNaN(data16)){
-const err29 = {instancePath:instancePath+"/experimental_read_batching/dispatch_slots",schemaPath:"#/properties/experimental_read_batching/properties/dispatch_slots/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema38.properties.experimental_read_batching.properties.dispatch_slots,data:data16};
+}
+if(data14.dispatch_slots !== undefined){
+let data17 = data14.dispatch_slots;
+if((!(((typeof data17 == "number") && (!(data17 % 1) && !isNaN(data17))) && (isFinite(data17)))) && (typeof data17 !== "string")){
+const err29 = {instancePath:instancePath+"/experimental_read_batching/dispatch_slots",schemaPath:"#/properties/experimental_read_batching/properties/dispatch_slots/type",keyword:"type",params:{type: schema38.properties.experimental_read_batching.properties.dispatch_slots.type},message:"must be integer,string",schema:schema38.properties.experimental_read_batching.properties.dispatch_slots.type,parentSchema:schema38.properties.experimental_read_batching.properties.dispatch_slots,data:data17};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -3456,12 +3458,9 @@ vErrors.push(err29);
 }
 errors++;
 }
-}
-}
-if(data13.max_queued_bytes !== undefined){
-let data17 = data13.max_queued_bytes;
-if((!(((typeof data17 == "number") && (!(data17 % 1) && !isNaN(data17))) && (isFinite(data17)))) && (typeof data17 !== "string")){
-const err30 = {instancePath:instancePath+"/experimental_read_batching/max_queued_bytes",schemaPath:"#/properties/experimental_read_batching/properties/max_queued_bytes/type",keyword:"type",params:{type: schema38.properties.experimental_read_batching.properties.max_queued_bytes.type},message:"must be integer,string",schema:schema38.properties.experimental_read_batching.properties.max_queued_bytes.type,parentSchema:schema38.properties.experimental_read_batching.properties.max_queued_bytes,data:data17};
+const reason7 = checkScalar.call(this, "count", data17, schema38.properties.experimental_read_batching.properties.dispatch_slots, instancePath+"/experimental_read_batching/dispatch_slots");
+if(reason7 !== undefined){
+const err30 = {instancePath:instancePath+"/experimental_read_batching/dispatch_slots",schemaPath:"#/properties/experimental_read_batching/properties/dispatch_slots/x-value",keyword:"x-value",params:{},message:reason7,schema:"count",parentSchema:schema38.properties.experimental_read_batching.properties.dispatch_slots,data:data17};
 if(vErrors === null){
 vErrors = [err30];
 }
@@ -3470,9 +3469,9 @@ vErrors.push(err30);
 }
 errors++;
 }
-const reason7 = checkScalar.call(this, "size", data17, schema38.properties.experimental_read_batching.properties.max_queued_bytes, instancePath+"/experimental_read_batching/max_queued_bytes");
-if(reason7 !== undefined){
-const err31 = {instancePath:instancePath+"/experimental_read_batching/max_queued_bytes",schemaPath:"#/properties/experimental_read_batching/properties/max_queued_bytes/x-value",keyword:"x-value",params:{},message:reason7,schema:"size",parentSchema:schema38.properties.experimental_read_batching.properties.max_queued_bytes,data:data17};
+if((typeof data17 == "number") && (isFinite(data17))){
+if(data17 < 1 || isNaN(data17)){
+const err31 = {instancePath:instancePath+"/experimental_read_batching/dispatch_slots",schemaPath:"#/properties/experimental_read_batching/properties/dispatch_slots/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema38.properties.experimental_read_batching.properties.dispatch_slots,data:data17};
 if(vErrors === null){
 vErrors = [err31];
 }
@@ -3483,8 +3482,10 @@ errors++;
 }
 }
 }
-else {
-const err32 = {instancePath:instancePath+"/experimental_read_batching",schemaPath:"#/properties/experimental_read_batching/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema38.properties.experimental_read_batching.type,parentSchema:schema38.properties.experimental_read_batching,data:data13};
+if(data14.max_queued_bytes !== undefined){
+let data18 = data14.max_queued_bytes;
+if((!(((typeof data18 == "number") && (!(data18 % 1) && !isNaN(data18))) && (isFinite(data18)))) && (typeof data18 !== "string")){
+const err32 = {instancePath:instancePath+"/experimental_read_batching/max_queued_bytes",schemaPath:"#/properties/experimental_read_batching/properties/max_queued_bytes/type",keyword:"type",params:{type: schema38.properties.experimental_read_batching.properties.max_queued_bytes.type},message:"must be integer,string",schema:schema38.properties.experimental_read_batching.properties.max_queued_bytes.type,parentSchema:schema38.properties.experimental_read_batching.properties.max_queued_bytes,data:data18};
 if(vErrors === null){
 vErrors = [err32];
 }
@@ -3493,11 +3494,9 @@ vErrors.push(err32);
 }
 errors++;
 }
-}
-if(data.experimental_remote_cache_compression !== undefined){
-let data18 = data.experimental_remote_cache_compression;
-if((typeof data18 !== "boolean") && (typeof data18 !== "string")){
-const err33 = {instancePath:instancePath+"/experimental_remote_cache_compression",schemaPath:"#/properties/experimental_remote_cache_compression/type",keyword:"type",params:{type: schema38.properties.experimental_remote_cache_compression.type},message:"must be boolean,string",schema:schema38.properties.experimental_remote_cache_compression.type,parentSchema:schema38.properties.experimental_remote_cache_compression,data:data18};
+const reason8 = checkScalar.call(this, "size", data18, schema38.properties.experimental_read_batching.properties.max_queued_bytes, instancePath+"/experimental_read_batching/max_queued_bytes");
+if(reason8 !== undefined){
+const err33 = {instancePath:instancePath+"/experimental_read_batching/max_queued_bytes",schemaPath:"#/properties/experimental_read_batching/properties/max_queued_bytes/x-value",keyword:"x-value",params:{},message:reason8,schema:"size",parentSchema:schema38.properties.experimental_read_batching.properties.max_queued_bytes,data:data18};
 if(vErrors === null){
 vErrors = [err33];
 }
@@ -3506,9 +3505,10 @@ vErrors.push(err33);
 }
 errors++;
 }
-const reason8 = checkScalar.call(this, "bool", data18, schema38.properties.experimental_remote_cache_compression, instancePath+"/experimental_remote_cache_compression");
-if(reason8 !== undefined){
-const err34 = {instancePath:instancePath+"/experimental_remote_cache_compression",schemaPath:"#/properties/experimental_remote_cache_compression/x-value",keyword:"x-value",params:{},message:reason8,schema:"bool",parentSchema:schema38.properties.experimental_remote_cache_compression,data:data18};
+}
+}
+else {
+const err34 = {instancePath:instancePath+"/experimental_read_batching",schemaPath:"#/properties/experimental_read_batching/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema38.properties.experimental_read_batching.type,parentSchema:schema38.properties.experimental_read_batching,data:data14};
 if(vErrors === null){
 vErrors = [err34];
 }
@@ -3518,14 +3518,38 @@ vErrors.push(err34);
 errors++;
 }
 }
-}
-else {
-const err35 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema38.type,parentSchema:schema38,data};
+if(data.experimental_remote_cache_compression !== undefined){
+let data19 = data.experimental_remote_cache_compression;
+if((typeof data19 !== "boolean") && (typeof data19 !== "string")){
+const err35 = {instancePath:instancePath+"/experimental_remote_cache_compression",schemaPath:"#/properties/experimental_remote_cache_compression/type",keyword:"type",params:{type: schema38.properties.experimental_remote_cache_compression.type},message:"must be boolean,string",schema:schema38.properties.experimental_remote_cache_compression.type,parentSchema:schema38.properties.experimental_remote_cache_compression,data:data19};
 if(vErrors === null){
 vErrors = [err35];
 }
 else {
 vErrors.push(err35);
+}
+errors++;
+}
+const reason9 = checkScalar.call(this, "bool", data19, schema38.properties.experimental_remote_cache_compression, instancePath+"/experimental_remote_cache_compression");
+if(reason9 !== undefined){
+const err36 = {instancePath:instancePath+"/experimental_remote_cache_compression",schemaPath:"#/properties/experimental_remote_cache_compression/x-value",keyword:"x-value",params:{},message:reason9,schema:"bool",parentSchema:schema38.properties.experimental_remote_cache_compression,data:data19};
+if(vErrors === null){
+vErrors = [err36];
+}
+else {
+vErrors.push(err36);
+}
+errors++;
+}
+}
+}
+else {
+const err37 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema38.type,parentSchema:schema38,data};
+if(vErrors === null){
+vErrors = [err37];
+}
+else {
+vErrors.push(err37);
 }
 errors++;
 }

@@ -1,10 +1,13 @@
 import type { HealthStatus } from '../../../base/health.js'
-import { Code, StatusError } from '../../../base/status-error.js'
+import { Code, isStatus, StatusError } from '../../../base/status-error.js'
+import { ChunkWriter } from '../../../content/chunk-writer.js'
 import type { Output } from '../../../proto/codec.js'
+import type { Chunking } from '../../../reapi/chunking.js'
 import type { Digest } from '../../../reapi/digest.js'
 import { DigestBatch } from '../../../reapi/digest-batch.js'
 import { type Call, callWith, internalCall } from '../../../rpc/call.js'
 import { Blob } from '../../../stream/blob/blob.js'
+import { cutBlob } from '../../../stream/chunking/cut-blob.js'
 import { extentOf, isWhole, type Range } from '../../../stream/path.js'
 import {
   BaseStore,
@@ -37,11 +40,18 @@ export interface CasStoreOptions {
   readonly batching: Batching | undefined
   /** Whether zstd is used when the server announces it. */
   readonly usesZstd: boolean
+  /** Whether larger blobs are sent as chunks when the server splices them. */
+  readonly sendsChunks: boolean
 }
 
 type FindMissing = Output<'build.bazel.remote.execution.v2.FindMissingBlobsResponse'>
 type BatchRead = Output<'build.bazel.remote.execution.v2.BatchReadBlobsResponse'>
 type BatchUpdate = Output<'build.bazel.remote.execution.v2.BatchUpdateBlobsResponse'>
+
+/** Announced chunks have at least a kibibyte on average, so smaller blobs are never cut: they need not wait for that answer. */
+const SMALLEST_CUT_BYTES = 1024
+/** Chunks are asked for together up to this size: over a slow link each request is a wait. Two such groups are in memory. */
+const CHUNK_GROUP_BYTES = 8 * 1024 * 1024
 
 /** Larger than any announced limit. The check reports a blob with more bytes than its digest says. */
 const MOST_BATCHED_BYTES = 64 * 1024 * 1024
@@ -121,6 +131,8 @@ export class GrpcCasStore extends BaseStore {
   override async put(digest: Digest, given: Blob, call: Call): Promise<void> {
     const blob = given.verify(digest, { fault: 'client' })
     try {
+      const chunking = await this.#chunkingFor(digest, call)
+      if (chunking !== undefined) return await this.#putChunks(digest, blob, chunking, call)
       const batcher = await this.#batcherFor(digest, this.#writes, call)
       const bytes =
         batcher && (await blob.as('IDENTITY', digest.sizeBytes).bytes(MOST_BATCHED_BYTES, { signal: call.signal }))
@@ -191,6 +203,29 @@ export class GrpcCasStore extends BaseStore {
     if (batching === undefined || sizeBytes > batching.maxBlobBytes) return undefined
     this.#announcedBatchBytes = (await server.announced(call)).maxBatchBytes
     return sizeBytes <= this.#announcedBatchBytes && batcher?.hasRoom(sizeBytes) === true ? batcher : undefined
+  }
+
+  async #chunkingFor({ sizeBytes, describesContent }: Digest, call: Call): Promise<Chunking | undefined> {
+    const { sendsChunks, server } = this.#options
+    if (!sendsChunks || !describesContent || sizeBytes <= SMALLEST_CUT_BYTES) return undefined
+    const { chunking } = await server.announced(call)
+    return chunking !== undefined && sizeBytes > chunking.maxBytes ? chunking : undefined
+  }
+
+  /** Sends the chunks that the server lacks, and their list. */
+  async #putChunks(digest: Digest, blob: Blob, chunking: Chunking, call: Call): Promise<void> {
+    const writer = new ChunkWriter(this, digest, call, CHUNK_GROUP_BYTES)
+    await cutBlob(blob.as('IDENTITY', digest.sizeBytes), chunking, (chunk) => writer.add(chunk), call.signal)
+    const chunkDigests = (await writer.end()).map((chunk) => chunk.toMessage())
+    const list = { blobDigest: digest.toMessage(), chunkDigests, chunkingFunction: chunking.function }
+    try {
+      await this.#options.server.unary(METHODS.spliceBlob, { ...this.#named(digest), ...list }, call)
+    } catch (error) {
+      if (isStatus(error, 'ALREADY_EXISTS')) return
+      // For a caller of `put` nothing can be absent: a chunk was evicted meanwhile.
+      if (!isStatus(error, 'NOT_FOUND')) throw error
+      throw new StatusError('UNAVAILABLE', `the server lost a chunk of blob ${digest}: send it again`, { cause: error })
+    }
   }
 
   async #takesZstd(digest: Digest, call: Call): Promise<boolean> {

@@ -73,6 +73,7 @@ export const grpc: StoreKind<GrpcOptions> = {
       health,
       isLegacy: options.use_legacy_resource_names,
       batching: batchingOf(options),
+      sendsChunks: options.experimental_chunked_uploads,
       usesZstd: options.experimental_remote_cache_compression && zstdFailure() === undefined,
     }
     return inInstances(server, (some) => new GrpcCasStore({ ...common, server: some }))

@@ -2,7 +2,10 @@ import type { ClientReadableStream } from '@grpc/grpc-js'
 import { isStatus, type StatusError } from '../../../base/status-error.js'
 import type { Output } from '../../../proto/codec.js'
 import { type MethodDefinition, serviceDefinition } from '../../../proto/service-definition.js'
+import type { Chunking } from '../../../reapi/chunking.js'
 import { compressors } from '../../../reapi/compressor.js'
+import { chunkSizesOf, FastCdc, sizesFault } from '../../../reapi/fast-cdc.js'
+import { RepMaxCdc, repMaxFault } from '../../../reapi/rep-max-cdc.js'
 import { type Call, callWith, internalCall } from '../../../rpc/call.js'
 import { unlessAborted } from '../../../work/deadline.js'
 import type { Connection } from '../../remote/connection-health.js'
@@ -27,6 +30,8 @@ export interface Announced {
   /** Maximum total size of the blobs in a batch. */
   readonly maxBatchBytes: number
   readonly takesZstd: boolean
+  /** How the server wants blobs cut that clients splice; undefined if it splices none. */
+  readonly chunking: Chunking | undefined
 }
 
 /** The default message limit of gRPC servers. */
@@ -126,10 +131,11 @@ export class RemoteServer {
       return {
         maxBatchBytes: cache?.maxBatchTotalSizeBytes || MESSAGE_BYTES - ROOM_BYTES,
         takesZstd: cache?.supportedCompressors.includes(ZSTD ?? -1) ?? false,
+        chunking: cache?.spliceBlobSupport ? chunkingOf(cache) : undefined,
       }
     } catch (error) {
       if (!isStatus(error, 'UNIMPLEMENTED')) throw error
-      return { maxBatchBytes: MESSAGE_BYTES - ROOM_BYTES, takesZstd: false }
+      return { maxBatchBytes: MESSAGE_BYTES - ROOM_BYTES, takesZstd: false, chunking: undefined }
     }
   }
 
@@ -153,6 +159,16 @@ export class RemoteServer {
   }
 }
 
+/** FastCDC if both are announced, as other clients choose. Parameters that cannot be are no reason to fail. */
+const chunkingOf = ({ fastCdc2020Params, repMaxCdcParams }: CacheCapabilities): Chunking | undefined => {
+  const sizes =
+    fastCdc2020Params && fastCdc2020Params.seed === 0 ? chunkSizesOf(fastCdc2020Params.avgChunkSizeBytes) : null
+  if (sizes !== null && sizesFault(sizes) === undefined) return new FastCdc(sizes)
+  const { minChunkSizeBytes: minBytes = 0, horizonSizeBytes: horizonBytes = 0 } = repMaxCdcParams ?? {}
+  return repMaxFault({ minBytes, horizonBytes }) === undefined ? new RepMaxCdc({ minBytes, horizonBytes }) : undefined
+}
+
+type CacheCapabilities = Output<'build.bazel.remote.execution.v2.CacheCapabilities'>
 type ServerCapabilities = 'build.bazel.remote.execution.v2.ServerCapabilities'
 
 /** Room in a message for what a batch has besides the blobs. */
@@ -170,6 +186,7 @@ export const METHODS = {
   getCapabilities: methodOf(`${REAPI}.Capabilities`, 'GetCapabilities'),
   findMissingBlobs: methodOf(`${REAPI}.ContentAddressableStorage`, 'FindMissingBlobs'),
   batchReadBlobs: methodOf(`${REAPI}.ContentAddressableStorage`, 'BatchReadBlobs'),
+  spliceBlob: methodOf(`${REAPI}.ContentAddressableStorage`, 'SpliceBlob'),
   batchUpdateBlobs: methodOf(`${REAPI}.ContentAddressableStorage`, 'BatchUpdateBlobs'),
   getActionResult: methodOf(`${REAPI}.ActionCache`, 'GetActionResult'),
   updateActionResult: methodOf(`${REAPI}.ActionCache`, 'UpdateActionResult'),

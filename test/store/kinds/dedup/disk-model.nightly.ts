@@ -2,6 +2,6 @@
 import t from 'tap'
 import { diskModel } from './disk-model.js'
 
-t.setTimeout(600_000)
+t.setTimeout(900_000)
 
-diskModel(t, 200)
+diskModel(t, 120)

@@ -26,7 +26,8 @@ export const openOnDisk = async (
   { averageBytes = 16_384, wholePolicy = {} }: OnDiskParts = {},
 ): Promise<OnDisk> => {
   const opened = { small_blob_size: 1024 }
-  const index = await openFilesystem(join(folder, 'index'), opened)
+  // Lists are records, as with the default: a folder can be copied while a record is replaced, but not while a file is.
+  const index = await openFilesystem(join(folder, 'index'))
   const content = await openFilesystem(join(folder, 'content'), opened)
   const whole = await openFilesystem(join(folder, 'whole'), { ...opened, policy: wholePolicy })
   const options = {

@@ -92,6 +92,7 @@ export const openGrpcStore = async (t: Scope, options: Partial<GrpcOptions> & Pi
     connections_per_endpoint: 1,
     rpc_timeout_s: 0,
     use_legacy_resource_names: false,
+    experimental_chunked_uploads: false,
     headers: new Map(),
     forward_headers: [],
     experimental_remote_cache_compression: true,
