@@ -204,7 +204,8 @@ const contents = (withStore: WithStore, options: SuiteOptions): void => {
       t.notOk(await isPresent(store, digest), 'a blob damaged in every tier is absent')
     })
 
-  withStore('reports that it works', async (t, { store }) => {
+  withStore('reports that it works, and that it keeps blobs', async (t, { store }) => {
+    t.equal(store.properties.keepsNothing, false)
     const { state, message } = await store.health(call)
     t.equal(state, 'Ok')
     t.match(message, /./)

@@ -94,6 +94,22 @@ t.test('uses are reported to slow in batches, each blob once in some minutes, an
   await close()
 })
 
+t.test('a slow store that keeps no blob for longer because somebody asked is not asked', async (t) => {
+  class Unmoved extends Asked {
+    override get properties(): Store['properties'] {
+      return { ...super.properties, extendsLifetimes: false }
+    }
+  }
+  const slow = new Unmoved(await memoryStore())
+  const { clock, store, close } = await setUp(await memoryStore(), slow)
+  await put(store, blob(0).digest, blob(0).bytes)
+  await get(store, blob(0).digest)
+  clock.advance(10_000)
+  await settle()
+  t.same(slow.batches, [])
+  await close()
+})
+
 t.test('slow is asked in the instance of the reads, and keys stay keys', async (t) => {
   const slow = new Asked(await memoryStore())
   const { clock, store, close } = await setUp(await memoryStore(), slow)
