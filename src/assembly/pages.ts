@@ -86,8 +86,13 @@ export const linkOfActions = (servers: readonly ServerConfig[]): LinkOf | undefi
     pages?.address === undefined ? [] : [`${pages.address}${pages.path.replace(/\/$/, '')}`],
   )
   if (home === undefined) return undefined
-  return (instance, action) =>
-    `${home}/${addressOf(instance, 'action', action).split('/').map(encodeURIComponent).join('/')}`
+  return (instance, action, kept) => {
+    const address =
+      kept === undefined
+        ? addressOf(instance, 'action', action)
+        : addressOf(instance, 'historical_execute_response', kept)
+    return `${home}/${address.split('/').map(encodeURIComponent).join('/')}`
+  }
 }
 
 /** A route for operators that browsers use: those who logged in by the form of the pages may use it too. */

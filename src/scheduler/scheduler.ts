@@ -119,6 +119,8 @@ export interface FailedAction extends ActionFacts {
   /** Digests in the CAS, `HASH-SIZE`. */
   readonly stdout?: string
   readonly stderr?: string
+  /** Of the response that is kept for pages. */
+  readonly response?: string
   readonly attempts: number
   readonly endedMs: number
   /** Since it was queued. */

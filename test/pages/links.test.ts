@@ -33,18 +33,23 @@ t.test('the message of a failed action ends with a link to its page, that of ano
       client.serverStream(`${EXECUTION}/Execute`, { instanceName: 'main', actionDigest: wire(digest) }),
     )
     worker.report(await worker.start(), {
-      executeResponse: { result: { exitCode }, status: { code }, message: 'said' },
+      executeResponse: { result: { exitCode, stderrRaw: Buffer.from('its words') }, status: { code }, message: 'said' },
     })
     const { message } = responseOf((await stream.rest()).at(-1))
     if (exitCode === 0 && code === 0) {
       t.equal(message, 'said')
       continue
     }
-    const link = `/see/main/blobs/sha256/action/${digest.hash}-${digest.sizeBytes}/`
-    t.equal(message, `said\nhttps://builds.example${link}`)
+    const [, link = ''] = /^said\nhttps:\/\/builds\.example(\/see\/.*)$/.exec(message) ?? []
+    t.match(link, /^\/see\/main\/blobs\/sha256\/historical_execute_response\/[0-9a-f]{64}-\d+\/$/)
     const { answer, text } = await get(link)
     t.equal(answer.status, 200)
-    t.match(textIn(text), `${exitCode} ${code}`)
+    t.match(textIn(text), `${exitCode} ${code}`, 'its command')
+    t.match(textIn(text), code === 0 ? 'exit code 3, said' : 'DEADLINE_EXCEEDED: , exit code 0, said')
+    t.match(textIn(text), /Standard error its words/)
+    t.match(text, `href="/see/main/blobs/sha256/action/${digest.hash}-${digest.sizeBytes}/"`)
+    const queue = await get('/see/queue?show=failed')
+    t.match(queue.text, link, 'the queue leads there too')
   }
 })
 

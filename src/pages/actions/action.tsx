@@ -1,18 +1,24 @@
 import { posix } from 'node:path'
 import type { ComponentChildren } from 'preact'
 import { countText } from '../../base/quantities.js'
-import { isStatus } from '../../base/status-error.js'
+import { codeName, isStatus } from '../../base/status-error.js'
 import { readAction, readCommand } from '../../content/action.js'
 import { resultIn } from '../../misses/evidence.js'
-import type { Action, ActionResult, Command } from '../../proto/generated/build.bazel.remote.execution.v2.js'
+import type {
+  Action,
+  ActionResult,
+  Command,
+  ExecuteResponse,
+} from '../../proto/generated/build.bazel.remote.execution.v2.js'
 import { toMs } from '../../proto/time.js'
 import { Digest } from '../../reapi/digest.js'
-import { missingOf } from '../../store/contract/store.js'
+import { historicalResponse } from '../../reapi/kept-response.js'
+import { getBytes, missingOf } from '../../store/contract/store.js'
 import type { Page, Visit } from '../page.js'
-import { Said } from '../parts/said.js'
+import { Said, saidText } from '../parts/said.js'
 import { durationText, Facts, Note } from '../parts/small.js'
 import { Table } from '../parts/table.js'
-import { addressesOf, blobIn } from './address.js'
+import { addressesOf, addressOf, blobIn } from './address.js'
 import { CommandParts } from './command.js'
 import { DigestLink } from './digest.js'
 import { Execution } from './execution.js'
@@ -66,6 +72,63 @@ export const actionPage = (parts: ActionPageParts): Page => ({
     return { title: `Action ${digest.hash.slice(0, 12)}`, body }
   },
 })
+
+/**
+ * A response of an Execute whose result is in no action cache, because it failed or must not be cached: a
+ * HistoricalExecuteResponse, as this server and Buildbarn's workers keep it.
+ */
+export const responsePage = ({ storesOf }: ActionPageParts): Page => ({
+  address: addressesOf('historical_execute_response'),
+  show: async (visit) => {
+    const { instance, digest: responseDigest } = blobIn(visit)
+    const stores = storesFor(visit, instance, storesOf)
+    if (!seesResults(visit, instance)) throw visit.absent('response of an action')
+    visit.demand('read_ac', instance)
+    const bytes = await getBytes(stores.cas, responseDigest, MAX_RESPONSE_BYTES, visit.request)
+    const { actionDigest, executeResponse } = historicalResponse.decode(bytes)
+    const digest = Digest.parse(actionDigest, responseDigest.function, 'action_digest of the response')
+    const context: Context = { visit, instance, digest, stores }
+    const action = await orAbsent(readAction(stores.cas, digest, visit.request))
+    const command = action && (await commandOf(action, context))
+    const result = executeResponse?.result ?? undefined
+    const outputs = result && (await shownOutputs(result, command, context))
+    const logs = result === undefined ? [] : await logsOf(result, { ...context, cas: stores.cas })
+    const body = (
+      <>
+        <h1>
+          <Said text={titleOf(command, digest)} />
+        </h1>
+        <Note tone={result?.exitCode === 0 ? 'warn' : 'bad'}>
+          <p>
+            <strong>{statusWords(executeResponse)}</strong>
+          </p>
+          <p>
+            {'What became of one run, which no action cache keeps. '}
+            <a href={visit.to(addressOf(instance, 'action', digest))}>The action</a> may have another result by now.
+          </p>
+        </Note>
+        <ActionFacts of={action} context={context} result={result} />
+        <Result of={result} outputs={outputs} logs={logs} context={context} />
+        {action !== undefined && (
+          <CommandParts command={command} visit={visit} instance={instance} digest={commandDigestOf(action, digest)} />
+        )}
+      </>
+    )
+    return { title: `Response ${responseDigest.hash.slice(0, 12)}`, body }
+  },
+})
+
+const MAX_RESPONSE_BYTES = 16 * 1024 * 1024
+
+const statusWords = (response: ExecuteResponse | null): string => {
+  const { status = null, result = null, message = '' } = response ?? {}
+  const words = [
+    ...(status !== null && status.code !== 0 ? [`${codeName(status.code)}: ${status.message}`] : []),
+    ...(result === null ? ['no result'] : [`exit code ${result.exitCode}`]),
+    ...(message === '' ? [] : [message]),
+  ]
+  return saidText(words.join(', ').slice(0, 1000))
+}
 
 interface Context {
   readonly visit: Visit

@@ -4,7 +4,7 @@ import { type DigestFunctionName, digestFunctions } from '../../reapi/digest-fun
 import type { Visit } from '../page.js'
 
 /** The kinds of blobs that have a page of their own. */
-export type BlobKind = 'action' | 'command' | 'directory' | 'tree' | 'file'
+export type BlobKind = 'action' | 'command' | 'directory' | 'tree' | 'file' | 'historical_execute_response'
 
 /**
  * The addresses of bb-browser, which links of other tools have: `{instance/}blobs/{function}/{kind}/{hash}-{size}`, with

@@ -1,5 +1,5 @@
 import type { Page } from '../page.js'
-import { type ActionPageParts, actionPage } from './action.js'
+import { type ActionPageParts, actionPage, responsePage } from './action.js'
 import { commandPage } from './command.js'
 import { directoryPage, treePage } from './directory.js'
 import { filePage } from './file.js'
@@ -7,6 +7,7 @@ import { filePage } from './file.js'
 /** The action browser. */
 export const actionPages = (parts: ActionPageParts): readonly Page[] => [
   actionPage(parts),
+  responsePage(parts),
   commandPage(parts),
   directoryPage(parts),
   treePage(parts),

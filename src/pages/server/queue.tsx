@@ -205,6 +205,23 @@ const factColumns = (visit: Visit, hasPages: boolean): readonly Column<Partial<A
   },
 ]
 
+interface ResponseParts {
+  readonly visit: Visit
+  readonly instance: string
+  readonly response: string
+  readonly hasPages: boolean
+}
+
+const ResponseLink = ({ visit, instance, response, hasPages }: ResponseParts) => {
+  const digest = hasPages ? Digest.ofKey(response) : undefined
+  if (digest === undefined) return null
+  return (
+    <>
+      <a href={visit.to(addressOf(instance, 'historical_execute_response', digest))}>what it did</a>{' '}
+    </>
+  )
+}
+
 const since = <Row extends { readonly sinceMs: number }>(visit: Visit, head: string): Column<Row> => ({
   head,
   cell: ({ sinceMs }) => <Ago ms={sinceMs} nowMs={visit.nowMs} />,
@@ -282,8 +299,9 @@ export const failedColumns = (visit: Visit, hasPages: boolean): readonly Column<
   { head: 'Worker', kind: 'text', cell: ({ worker = '–' }) => <code>{worker}</code> },
   {
     head: 'Output',
-    cell: ({ instance, stdout, stderr }) => (
+    cell: ({ instance, stdout, stderr, response = '' }) => (
       <>
+        <ResponseLink {...{ visit, instance, response, hasPages }} />
         {(
           [
             ['stdout', stdout],

@@ -220,6 +220,7 @@ export interface Messages {
   'remexec.execlog.v1.Symlink': [remexec_execlog_v1.SymlinkInput, remexec_execlog_v1.Symlink]
   'remexec.execlog.v1.InputSet': [remexec_execlog_v1.InputSetInput, remexec_execlog_v1.InputSet]
   'remexec.execlog.v1.Spawn': [remexec_execlog_v1.SpawnInput, remexec_execlog_v1.Spawn]
+  'remexec.scheduler.v1.KeptResponse': [remexec_scheduler_v1.KeptResponseInput, remexec_scheduler_v1.KeptResponse]
   'remexec.scheduler.v1.ResultOrigin': [remexec_scheduler_v1.ResultOriginInput, remexec_scheduler_v1.ResultOrigin]
   'remexec.scheduler.v1.OperationProgress': [remexec_scheduler_v1.OperationProgressInput, remexec_scheduler_v1.OperationProgress]
   'remexec.worker.v1.HistoricalExecuteResponse': [remexec_worker_v1.HistoricalExecuteResponseInput, remexec_worker_v1.HistoricalExecuteResponse]

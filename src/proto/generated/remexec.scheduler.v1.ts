@@ -1,5 +1,14 @@
 // Written by `npm run generate` from protos/. Do not edit.
+import type * as build_bazel_remote_execution_v2 from './build.bazel.remote.execution.v2.js'
 import type * as google_protobuf from './google.protobuf.js'
+
+export interface KeptResponse {
+  digest: build_bazel_remote_execution_v2.Digest | null
+}
+
+export interface KeptResponseInput {
+  digest?: build_bazel_remote_execution_v2.DigestInput | null | undefined
+}
 
 export interface ResultOrigin {
   identity: string

@@ -1,3 +1,4 @@
+import { keptResponseOf } from '../../reapi/kept-response.js'
 import type { FailedAction } from '../scheduler.js'
 import { actionFacts } from './action-facts.js'
 import { resultFields } from './action-line.js'
@@ -30,12 +31,13 @@ export class FailedActions {
       ...(reason && { reason: reason.slice(0, MAX_REASON_LENGTH) }),
       ...digestOf('stdout', outputs?.stdoutDigest),
       ...digestOf('stderr', outputs?.stderrDigest),
+      ...digestOf('response', keptResponseOf(outputs, request.actionDigest.function)),
     }
     this.#kept = [failed, ...this.#kept.slice(0, MAX_KEPT - 1)]
   }
 }
 
 const digestOf = (
-  name: 'stdout' | 'stderr',
+  name: 'stdout' | 'stderr' | 'response',
   digest: { readonly hash: string; readonly sizeBytes: number } | null | undefined,
 ): Partial<FailedAction> => (digest ? { [name]: `${digest.hash}-${digest.sizeBytes}` } : {})

@@ -10,6 +10,7 @@ import {
 } from '../../proto/generated/build.bazel.remote.execution.v2.js'
 import { timestampOf } from '../../proto/time.js'
 import type { Digest } from '../../reapi/digest.js'
+import { keptResponseOf } from '../../reapi/kept-response.js'
 import { withoutOrigin } from '../../reapi/result-origin.js'
 import type { RpcCall } from '../../rpc/rpc.js'
 import type { OperationState, Outcome, Progress } from '../../scheduler/scheduler.js'
@@ -36,7 +37,8 @@ export interface Reader {
   readonly linkOf?: LinkOf | undefined
 }
 
-export type LinkOf = (instanceName: string, action: Digest) => string
+/** `kept`: where the response is kept, if it is no result of the action cache. */
+export type LinkOf = (instanceName: string, action: Digest, kept?: Digest) => string
 
 export const readerOf = (
   { visitor }: Pick<RpcCall, 'visitor'>,
@@ -93,17 +95,25 @@ const partial = (progress: Progress): Input<'build.bazel.remote.execution.v2.Exe
 const executeResponse = (state: OperationState, outcome: Outcome, reader: Reader): ExecuteResponseInput => {
   if ('error' in outcome) {
     const { error } = outcome
-    return { status: statusOf(error), message: withLink(error.message, state, reader) }
+    return { status: statusOf(error), message: withLink(error.message, state, reader, null) }
   }
   const { result, cachedResult, status, serverLogs, message } = outcome.response
   const hasFailed = (status?.code ?? 0) !== 0 || (result?.exitCode ?? 0) !== 0
-  const shownMessage = hasFailed ? withLink(message, state, reader) : message
+  const shownMessage = hasFailed ? withLink(message, state, reader, result) : message
   return { result: result && shown(result, reader), cachedResult, status, serverLogs, message: shownMessage }
 }
 
 /** Bazel shows the message of an action that failed. */
-const withLink = (message: string, { instanceName, actionDigest }: OperationState, { linkOf }: Reader): string =>
-  linkOf === undefined ? message : `${message === '' ? '' : `${message}\n`}${linkOf(instanceName, actionDigest)}`
+const withLink = (
+  message: string,
+  { instanceName, actionDigest }: OperationState,
+  { linkOf }: Reader,
+  result: ActionResult | null,
+): string => {
+  if (linkOf === undefined) return message
+  const link = linkOf(instanceName, actionDigest, keptResponseOf(result, actionDigest.function))
+  return message === '' ? link : `${message}\n${link}`
+}
 
 /**
  * Adds empty execution_metadata if it is absent, as in results uploaded by clients. Buck2 fails on results without it.

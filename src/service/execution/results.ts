@@ -2,7 +2,9 @@ import { StatusError } from '../../base/status-error.js'
 import { type Log, withFields } from '../../log/log.js'
 import { codec } from '../../proto/codec.js'
 import type { ActionResult, ExecuteResponse } from '../../proto/generated/build.bazel.remote.execution.v2.js'
-import { originOf, setOrigin } from '../../reapi/result-origin.js'
+import { Digest } from '../../reapi/digest.js'
+import { historicalResponse, setKeptResponse } from '../../reapi/kept-response.js'
+import { originOf, setOrigin, withoutOrigin } from '../../reapi/result-origin.js'
 import { type Call, internalCall } from '../../rpc/call.js'
 import type { Tracer } from '../../rpc/trace.js'
 import type { ActionResults, ExecutionRequest } from '../../scheduler/scheduler.js'
@@ -60,7 +62,10 @@ export class StoredResults implements ActionResults {
     return undefined
   }
 
-  /** Stores successful results of actions that may be cached (REAPI, Action). */
+  /**
+   * Stores successful results of actions that may be cached (REAPI, Action). The response with another result goes to the CAS,
+   * so that its page can be shown.
+   */
   async keep(request: ExecutionRequest, response: ExecuteResponse): Promise<ExecuteResponse> {
     response.cachedResult = false
     const { result } = response
@@ -68,12 +73,35 @@ export class StoredResults implements ActionResults {
     if (result !== null && request.identity !== undefined)
       setOrigin(result, { ...originOf(result), identity: request.identity })
     const stores = this.#options.storesOf(request.instanceName)
-    if (stores?.isWrittenHere !== true || result === null || !isSuccess(response) || request.doNotCache) return response
+    if (stores === undefined || result === null) return response
+    if (!isSuccess(response) || request.doNotCache) return this.#keepForPages(request, response, result, stores)
+    if (!stores.isWrittenHere) return response
     try {
       const bytes = resultCodec.encode(result)
       await this.#inBackground(request, (call) => putBytes(stores.ac, request.actionDigest, bytes, call))
     } catch (error) {
       this.#logOf(request).warn('a result could not be kept in the action cache', { error: StatusError.from(error) })
+    }
+    return response
+  }
+
+  async #keepForPages(
+    request: ExecutionRequest,
+    response: ExecuteResponse,
+    result: ActionResult,
+    { cas }: ResultStores,
+  ): Promise<ExecuteResponse> {
+    const { actionDigest } = request
+    try {
+      // Who asked for it is not for everybody who reads the CAS.
+      const executeResponse = { ...response, result: withoutOrigin(result) }
+      const message = { actionDigest: actionDigest.toMessage(), executeResponse }
+      const bytes = historicalResponse.encode(message)
+      const digest = Digest.of(bytes, actionDigest.function)
+      await this.#inBackground(request, (call) => putBytes(cas, digest, bytes, call))
+      setKeptResponse(result, digest)
+    } catch (error) {
+      this.#logOf(request).warn('a response could not be kept for pages', { error: StatusError.from(error) })
     }
     return response
   }
