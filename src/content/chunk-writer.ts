@@ -17,6 +17,7 @@ export class ChunkWriter {
   readonly #digests: Digest[] = []
   #group: Group = new Map()
   #groupBytes = 0
+  #missingBytes = 0
   #writing: Promise<void> = Promise.resolve()
 
   /** Of the blob `of`: its chunks get keys of the same instance. */
@@ -41,6 +42,11 @@ export class ChunkWriter {
     if (this.#groupBytes >= this.#groupLimitBytes || this.#group.size >= GROUP_COUNT) await this.#flush()
   }
 
+  /** Bytes of the chunks that the store did not have. Complete once `end` has resolved. */
+  get missingBytes(): number {
+    return this.#missingBytes
+  }
+
   /** Resolves with the chunks, in order, once the store has them all. */
   async end(): Promise<readonly Digest[]> {
     await this.#flush()
@@ -63,6 +69,7 @@ export class ChunkWriter {
   async #write(group: Group): Promise<void> {
     const digests = [...group.values()].map(({ digest }) => digest)
     const missing = await missingOf(this.#store, digests, this.#call)
+    this.#missingBytes += missing.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
     const entries = missing.flatMap((digest) => {
       const bytes = group.get(digest.content.key)?.chunk.bytes
       return bytes === undefined ? [] : [{ digest, blob: Blob.ofBytes(bytes).assumeVerified(digest) }]

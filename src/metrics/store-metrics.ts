@@ -1,4 +1,11 @@
-import type { MeteredStore, OperationMeter, StoreMeter, StoreUsage, UploadQueueUsage } from '../store/contract/meter.js'
+import type {
+  ChunkUsage,
+  MeteredStore,
+  OperationMeter,
+  StoreMeter,
+  StoreUsage,
+  UploadQueueUsage,
+} from '../store/contract/meter.js'
 import type { BoundedValues } from './bounded-values.js'
 import {
   Count,
@@ -124,6 +131,19 @@ export class CacheSeries implements StoreMeter {
     })
   }
 
+  /** Of the stores of chunks; undefined if there is none. */
+  get chunks(): ChunkUsage | undefined {
+    const usages = this.stores.flatMap((store) => store.chunks?.() ?? [])
+    if (usages.length === 0) return undefined
+    const sum = (read: (usage: ChunkUsage) => number): number => sumOf(usages.map(read)) ?? 0
+    return {
+      newBytes: sum(({ newBytes }) => newBytes),
+      knownBytes: sum(({ knownBytes }) => knownBytes),
+      sentBytes: sum(({ sentBytes }) => sentBytes),
+      unsentBytes: sum(({ unsentBytes }) => unsentBytes),
+    }
+  }
+
   #countersOf(instance_name: string | undefined): Counters {
     const known = this.#byInstance.get(instance_name ?? '')
     if (known !== undefined) return known
@@ -154,6 +174,7 @@ export class StoreMetrics {
       observed('counter', IO, () => this.#counters.flatMap(({ bytes }) => [bytes.in, bytes.out])),
       ...USAGE.map(({ of, ...description }) => observed('gauge', description, () => this.#usage(of))),
       observed('counter', UPLOADS, () => this.all.flatMap(uploadsOf)),
+      observed('counter', CHUNKS, () => this.all.flatMap(chunksOf)),
       observed('counter', BROKEN, () => this.#usage((series) => series.sum(({ promised }) => promised?.brokenCount))),
     ]
   }
@@ -209,6 +230,20 @@ const uploadsOf = (series: CacheSeries): readonly Reading[] => {
   })
 }
 
+const chunksOf = ({ cacheType, chunks }: CacheSeries): readonly Reading[] => {
+  if (chunks === undefined) return []
+  const of = (chunk_source: string, chunk_state: string, value: number): Reading => ({
+    labels: { cache_type: cacheType, chunk_source, chunk_state },
+    value,
+  })
+  return [
+    of('cut', 'new', chunks.newBytes),
+    of('cut', 'known', chunks.knownBytes),
+    of('spliced', 'new', chunks.sentBytes),
+    of('spliced', 'known', chunks.unsentBytes),
+  ]
+}
+
 const sumOf = (values: readonly number[]): number | undefined =>
   values.length === 0 ? undefined : values.reduce((sum, value) => sum + value)
 
@@ -216,6 +251,12 @@ const BROKEN: Description = {
   name: 'svc_promises_broken_total',
   description: 'Blobs evicted before their retention had passed, because there was no room.',
   unit: '{blob}',
+}
+
+const CHUNKS: Description = {
+  name: 'svc_chunk_bytes_total',
+  description: 'Bytes of larger blobs by the state of their chunks when a store cut them or a client spliced them.',
+  unit: 'By',
 }
 
 const UPLOADS: Description = {

@@ -10,7 +10,7 @@ import { internalCall } from '../rpc/call.js'
 import { Invocations } from '../rpc/invocations.js'
 import type { Resources } from '../work/resources.js'
 import type { BuildContext, ChildOptions } from './contract/kind.js'
-import type { MeteredStore, StoreMeter, StoreUsage, UploadQueueUsage } from './contract/meter.js'
+import type { ChunkUsage, MeteredStore, StoreMeter, StoreUsage, UploadQueueUsage } from './contract/meter.js'
 import { StoreNode } from './contract/node.js'
 import type { Store } from './contract/store.js'
 import { UploadOrder } from './contract/upload-order.js'
@@ -109,6 +109,7 @@ class Builder {
     const { resources, clock, log, secrets, watch } = this.#parts
     let usage: (() => StoreUsage) | undefined
     let queue: (() => UploadQueueUsage) | undefined
+    let chunks: (() => ChunkUsage) | undefined
     let step: string | undefined
     const context: BuildContext = {
       path,
@@ -127,6 +128,9 @@ class Builder {
       queues: (reader) => {
         queue = reader
       },
+      cuts: (reader) => {
+        chunks = reader
+      },
       keepsPromises,
       invocations: this.#invocations,
       uploadOrder: this.uploadOrder,
@@ -137,7 +141,10 @@ class Builder {
     }
     const store = await this.#opening.watch(config, path, () => build(config, context, () => step))
     if (store instanceof StoreNode) return store
-    const metered = { cacheType: cacheTypeOf(config, path), usage: () => usage?.(), uploadQueue: () => queue?.() }
+    const metered = {
+      cacheType: cacheTypeOf(config, path),
+      ...{ usage: () => usage?.(), uploadQueue: () => queue?.(), chunks: () => chunks?.() },
+    }
     const meter = this.#parts.meter?.(metered)
     return new StoreNode(store, { path, ...(meter && { meter }) })
   }

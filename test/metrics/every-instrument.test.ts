@@ -282,6 +282,8 @@ const expectedOfStores = (results: readonly number[]) => {
     // No store has a queue.
     ...{ svc_upload_queue_entries: {}, svc_upload_queue_size: {}, svc_upload_queue_age: {} },
     svc_uploads_behind_total: {},
+    // And none has chunks.
+    svc_chunk_bytes_total: {},
   }
 }
 

@@ -92,6 +92,7 @@ export const verified = async (backend: Store): Promise<Store> => {
     secrets: unhiddenSecrets,
     step: () => {},
     queues: () => {},
+    cuts: () => {},
     uploadOrder: new UploadOrder(),
     keepsPromises: true,
     invocations: new Invocations(new ManualClock()),

@@ -56,6 +56,7 @@ export const memoryStore = async (clock = new ManualClock(), maxBytes = 0): Prom
     step: () => {},
     holds: () => {},
     queues: () => {},
+    cuts: () => {},
     uploadOrder: new UploadOrder(),
     keepsPromises: true,
     invocations: new Invocations(clock),

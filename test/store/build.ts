@@ -5,7 +5,7 @@ import { type Log, silentLog } from '../../src/log/log.js'
 import { unhiddenSecrets } from '../../src/log/secrets.js'
 import { Invocations } from '../../src/rpc/invocations.js'
 import type { StoreKind } from '../../src/store/contract/kind.js'
-import type { UploadQueueUsage } from '../../src/store/contract/meter.js'
+import type { ChunkUsage, UploadQueueUsage } from '../../src/store/contract/meter.js'
 import type { Store } from '../../src/store/contract/store.js'
 import { UploadOrder } from '../../src/store/contract/upload-order.js'
 import { memory } from '../../src/store/kinds/memory/kind.js'
@@ -42,6 +42,7 @@ export const buildStore = async <Options>(
     watch = () => {},
     log = silentLog,
     queues = () => {},
+    cuts = () => {},
     uploadOrder = begunOrder(),
     invocations = new Invocations(clock),
   }: {
@@ -52,6 +53,7 @@ export const buildStore = async <Options>(
     readonly watch?: (probe: HealthProbe) => void
     readonly log?: Log
     readonly queues?: (usage: () => UploadQueueUsage) => void
+    readonly cuts?: (usage: () => ChunkUsage) => void
     /** Shared by the stores of a process. */
     readonly uploadOrder?: UploadOrder
     readonly invocations?: Invocations
@@ -71,6 +73,7 @@ export const buildStore = async <Options>(
     step: () => {},
     holds: () => {},
     queues,
+    cuts,
     uploadOrder,
     keepsPromises: true,
     invocations,

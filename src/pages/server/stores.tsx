@@ -1,5 +1,6 @@
 import { countText, shareText, sizeText, timeText } from '../../base/quantities.js'
 import type { CacheSeries } from '../../metrics/store-metrics.js'
+import type { ChunkUsage } from '../../store/contract/meter.js'
 import type { Page, Visit } from '../page.js'
 import { Chart, Share } from '../parts/chart.js'
 import { Mark } from '../parts/small.js'
@@ -60,6 +61,7 @@ export const StoreTables = ({ of: { config, metrics } }: { readonly of: ServerSo
       <Table caption="Stores, each below the one it is in" columns={KEPT} {...{ rows, none }} />
       <h2>What was asked for</h2>
       <Table caption="Since the start" columns={ASKED} {...{ rows, none }} />
+      <Chunks rows={rows.filter(({ chunks }) => chunks !== undefined)} />
     </>
   )
 }
@@ -151,6 +153,29 @@ const ASKED: readonly Column<CacheSeries>[] = [
   number('Errors', (series) => countText(series.valueOf('read', 'error') + series.valueOf('write', 'error'))),
   number('In', (series) => sizeText(series.bytesOf('in'))),
   number('Out', (series) => sizeText(series.bytesOf('out'))),
+]
+
+/** What chunks save, for stores that keep larger blobs so. */
+const Chunks = ({ rows }: { readonly rows: readonly CacheSeries[] }) =>
+  rows.length === 0 ? null : (
+    <>
+      <h2>Larger blobs as chunks</h2>
+      <Table caption="Since the start: bytes that were there before" columns={CHUNKS} rows={rows} none="" />
+    </>
+  )
+
+const savedOf = (head: string, of: (chunks: ChunkUsage) => readonly [saved: number, whole: number]) => ({
+  head,
+  cell: ({ chunks }: CacheSeries) => {
+    const [saved, whole] = chunks === undefined ? [0, 0] : of(chunks)
+    return <Share part={saved} whole={whole} text={`${shareText(saved, whole)} of ${sizeText(whole)}`} />
+  },
+})
+
+const CHUNKS: readonly Column<CacheSeries>[] = [
+  NAME,
+  savedOf('Not kept again', ({ knownBytes, newBytes }) => [knownBytes, knownBytes + newBytes]),
+  savedOf('Not sent by clients that cut', ({ unsentBytes, sentBytes }) => [unsentBytes, unsentBytes + sentBytes]),
 ]
 
 type HttpCache = ServerSources['metrics']['httpCaches']['all'][number]

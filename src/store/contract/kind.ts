@@ -5,7 +5,7 @@ import type { Log } from '../../log/log.js'
 import type { SecretLearner } from '../../log/secrets.js'
 import type { Invocations } from '../../rpc/invocations.js'
 import type { Resources } from '../../work/resources.js'
-import type { StoreUsage, UploadQueueUsage } from './meter.js'
+import type { ChunkUsage, StoreUsage, UploadQueueUsage } from './meter.js'
 import type { Promised, PromisesBelow } from './promised.js'
 import type { Store } from './store.js'
 import type { UploadOrder } from './upload-order.js'
@@ -40,6 +40,8 @@ export interface BuildContext {
   holds(usage: () => StoreUsage): void
   /** For a kind that queues uploads: registers a function that returns how much waits. */
   queues(usage: () => UploadQueueUsage): void
+  /** For a kind that keeps larger blobs as chunks: registers a function that returns how many bytes were there before. */
+  cuts(usage: () => ChunkUsage): void
   /** False if another store keeps the blobs, so that this one promises nothing. */
   readonly keepsPromises: boolean
   /** The builds of clients that are alive. */

@@ -66,6 +66,16 @@ export interface UploadQueueUsage {
   readonly lostCount: number
 }
 
+/** The bytes of larger blobs in a store that keeps these as chunks, since the start. */
+export interface ChunkUsage {
+  /** Of blobs that the store cut: in chunks that it wrote, and in chunks that were there. */
+  readonly newBytes: number
+  readonly knownBytes: number
+  /** Of blobs that clients put together from chunks: in chunks that were uploaded for them, and in others. */
+  readonly sentBytes: number
+  readonly unsentBytes: number
+}
+
 /** A store of the configuration, as registered for metrics. */
 export interface MeteredStore {
   /** `CAS`, `CAS/fast`, or the configured name of a `cache_metrics` store. */
@@ -74,4 +84,6 @@ export interface MeteredStore {
   usage(): StoreUsage | undefined
   /** Undefined for a store without a queue. */
   uploadQueue?(): UploadQueueUsage | undefined
+  /** Undefined for a store that keeps no chunks. */
+  chunks?(): ChunkUsage | undefined
 }

@@ -29,6 +29,7 @@ import {
 import { putInGroups } from '../../partition/put-in-groups.js'
 import { asKeyed } from '../../view/keyed.js'
 import { ChunkIndex } from './chunk-index.js'
+import { CountedChunks } from './counted-chunks.js'
 import { DedupFiles } from './files.js'
 import { OlderLists } from './older-lists.js'
 import { partsBetween, readChunk } from './parts.js'
@@ -40,6 +41,7 @@ interface DedupParts {
   readonly whole: Store | undefined
   readonly chunking: Chunking
   readonly aheadCount: number
+  readonly counted: CountedChunks
 }
 
 /**
@@ -140,17 +142,30 @@ class DedupStore extends BaseStore {
 
   async put(digest: Digest, blob: Blob, call: Call): Promise<void> {
     const { chunking, content } = this.#parts
-    if (this.#isPlain(digest)) return content.put(digest, blob, call)
+    if (this.#isPlain(digest)) {
+      await content.put(digest, blob, call)
+      return this.#parts.counted.uploaded(digest)
+    }
     const writer = new ChunkWriter(content, digest, call)
     await cutBlob(blob, chunking, (chunk) => writer.add(chunk), call.signal)
-    await this.#index.put(digest, { chunks: await writer.end(), chunkingFunction: chunking.function }, call)
+    const chunks = await writer.end()
+    this.#parts.counted.cut(sizeOfChunks(chunks), writer.missingBytes)
+    await this.#index.put(digest, { chunks, chunkingFunction: chunking.function }, call)
   }
 
   override putAll(entries: readonly BlobEntry[], call: Call): Promise<Outcomes> {
     const isPlain = ({ digest }: BlobEntry): boolean => this.#isPlain(digest)
     return putInGroups(entries, isPlain, (arePlain, some) =>
-      arePlain ? this.#parts.content.putAll(some, call) : super.putAll(some, call),
+      arePlain ? this.#putPlain(some, call) : super.putAll(some, call),
     )
+  }
+
+  async #putPlain(entries: readonly BlobEntry[], call: Call): Promise<Outcomes> {
+    const outcomes = await this.#parts.content.putAll(entries, call)
+    for (const [at, { digest }] of entries.entries()) {
+      if (outcomes[at] === undefined) this.#parts.counted.uploaded(digest)
+    }
+    return outcomes
   }
 
   /** Removes the list, and what there is as one entry, but no chunk: other blobs may have the same. */
@@ -217,6 +232,7 @@ class DedupChunks implements BlobChunks {
     const parts = partsBetween(digest, list.chunks, { offset: 0, end: digest.sizeBytes }, content, call)
     const joined = await joinParts(parts, { aheadCount, signal: call.signal })
     await joined.verify(digest, { fault: 'client' }).drain(call.signal)
+    this.#parts.counted.spliced(list.chunks.map((chunk) => digest.beside(chunk)))
     await this.#index.put(digest, list, call)
   }
 }
@@ -236,6 +252,15 @@ export const dedup: StoreKind<DedupOptions> = {
     const content = await context.child(options.content_store, 'content_store')
     const copies = { isOptional: true, holdsCopies: true }
     const whole = options.whole_store && (await context.child(options.whole_store, 'whole_store', copies))
-    return new DedupStore({ index, content, whole, chunking, aheadCount: options.max_concurrent_fetch_per_get })
+    const counted = new CountedChunks()
+    context.cuts(() => counted.usage)
+    return new DedupStore({
+      index,
+      content,
+      whole,
+      counted,
+      chunking,
+      aheadCount: options.max_concurrent_fetch_per_get,
+    })
   },
 }

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import type { StoreOptions } from '../../../../src/config/config.js'
 import type { Digest } from '../../../../src/reapi/digest.js'
+import type { ChunkUsage } from '../../../../src/store/contract/meter.js'
 import type { Store } from '../../../../src/store/contract/store.js'
 import { dedup } from '../../../../src/store/kinds/dedup/kind.js'
 import { isolatedView } from '../../../../src/store/view/isolated.js'
@@ -28,6 +29,7 @@ const over = (
   { index, content }: Tiers,
   averageKib: number,
   more: Partial<StoreOptions['dedup']> = {},
+  cuts: (usage: () => ChunkUsage) => void = () => {},
 ): Promise<Store> =>
   buildStore(
     dedup,
@@ -47,7 +49,7 @@ const over = (
       },
       ...more,
     },
-    { children: { index_store: index, content_store: content } },
+    { children: { index_store: index, content_store: content }, cuts },
   )
 
 const blob = (sizeBytes: number, seed = 'chunks'): { digest: Digest; bytes: Buffer } => {
@@ -290,4 +292,28 @@ t.test('whatever the sizes were, every blob reported as present can be read', as
     }
   })
   await fc.assert(property, { numRuns: 40, endOnFailure: true })
+})
+
+t.test('counts what was there before: of blobs that are cut here, and of those that clients splice', async (t) => {
+  const both = await tiers()
+  const usages: (() => ChunkUsage)[] = []
+  const store = await over(both, 16, {}, (usage) => usages.push(usage))
+  const usage = () => usages[0]?.()
+  const { digest, bytes } = blob(300_000)
+  await put(store, digest, bytes)
+  t.same(usage(), { newBytes: 300_000, knownBytes: 0, sentBytes: 0, unsentBytes: 0 })
+  await put(store, digest, bytes)
+  t.same(usage(), { newBytes: 300_000, knownBytes: 300_000, sentBytes: 0, unsentBytes: 0 })
+  const parts = [blob(50_000, 'a'), blob(40_000, 'b'), blob(30_000, 'c')]
+  await put(store, parts[0]?.digest as Digest, parts[0]?.bytes as Buffer)
+  await putAll(store, parts.slice(1))
+  const spliceOf = async (some: readonly { digest: Digest; bytes: Buffer }[]): Promise<void> => {
+    const chunks = some.map((part) => part.digest)
+    const whole = digestOf(Buffer.concat(some.map((part) => part.bytes)))
+    await store.chunks?.splice(whole, { chunks, chunkingFunction: 1 }, call)
+  }
+  await spliceOf(parts.slice(0, 2))
+  t.same(usage(), { newBytes: 300_000, knownBytes: 300_000, sentBytes: 90_000, unsentBytes: 0 })
+  await spliceOf(parts)
+  t.same(usage(), { newBytes: 300_000, knownBytes: 300_000, sentBytes: 120_000, unsentBytes: 90_000 })
 })

@@ -56,7 +56,14 @@ export const openFilesystem = async (folder: string, parts: FilesystemParts = {}
   const usages: (() => StoreUsage)[] = []
   const holds = (told: () => StoreUsage): void => void usages.push(told)
   const promises = { keepsPromises: true, invocations: invocations ?? new Invocations(clock) }
-  const unused = { step: () => {}, watch: () => {}, queues: () => {}, uploadOrder: new UploadOrder(), ...promises }
+  const unused = {
+    step: () => {},
+    watch: () => {},
+    queues: () => {},
+    cuts: () => {},
+    uploadOrder: new UploadOrder(),
+    ...promises,
+  }
   const around = { resources, clock, log, secrets: unhiddenSecrets, holds, ...unused }
   const context = { path: 'TEST', child: unavailable, named: unavailable, ...around }
   const store = await openFileStore(all, context, segmentBytes ?? segmentBytesFor(all.eviction_policy.max_bytes))
