@@ -1,6 +1,7 @@
 import type { LogFields } from '../log/log.js'
 import type { Call } from '../rpc/call.js'
 import type { Visitor } from '../rpc/gate.js'
+import type { ActionOutcome } from '../rpc/request-records.js'
 import type { Blob } from '../stream/blob/blob.js'
 
 /** A request over any version of HTTP. It is also the Call of its work. */
@@ -34,6 +35,8 @@ export interface HttpRequest extends Call {
    * place of the header that the caller did not send. `check` runs for operators.
    */
   identify(access: Exclude<Access, 'open'>, authorization?: string, check?: HttpCheck): Promise<Visitor | undefined>
+  /** Records what became of a request about an action, in the instance that the request is for. */
+  record(outcome: ActionOutcome): void
   /** Adds fields to the log line of this request. */
   note(fields: LogFields): void
 }

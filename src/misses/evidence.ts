@@ -75,6 +75,7 @@ export const evidenceOf = (
     history,
     action: (digest) => actions.find(digest),
     result: async (digest) => results && resultIn(results, digest, call),
+    evictedMs: async (of, digest) => (of === 'result' ? results : cas)?.evictedMs(digest, call),
     compareInputs,
   }
 }

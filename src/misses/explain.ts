@@ -14,6 +14,8 @@ export interface Evidence {
   action(digest: Digest): Promise<DescribedAction | undefined>
   /** The result of an action as it is stored, complete or not; undefined if there is none. */
   result(digest: Digest): Promise<ActionResult | undefined>
+  /** When a store evicted a result or an output, in milliseconds since the epoch; undefined if it does not remember. */
+  evictedMs(of: 'result' | 'output', digest: Digest): Promise<number | undefined>
   readonly compareInputs: CompareInputs
 }
 
@@ -36,13 +38,15 @@ const causeOf = async (
 ): Promise<Cause> => {
   if (miss.reason === 'damaged' || miss.reason === 'forbidden') return { kind: miss.reason }
   if (miss.reason === 'incomplete') return outputGone(miss, digest, evidence)
-  return causeBefore(miss, action, evidence.history) ?? (await causeInOthers(miss, action, evidence))
+  return (await causeBefore(miss, digest, action, evidence)) ?? (await causeInOthers(miss, action, evidence))
 }
 
 const outputGone = async (miss: RequestRecord, digest: Digest | undefined, evidence: Evidence): Promise<Cause> => {
   const result = digest && (await evidence.result(digest))
   const path = result && miss.output !== undefined ? pathOf(miss.output, result, digest) : undefined
-  return { kind: 'output gone', output: Digest.ofKey(miss.output ?? ''), path }
+  const output = Digest.ofKey(miss.output ?? '')
+  const evictedMs = output && (await evidence.evictedMs('output', output))
+  return { kind: 'output gone', output, path, evictedMs }
 }
 
 /** Of the output with a digest. A file inside of an output directory has that of the directory if the tree is not read. */
@@ -61,10 +65,16 @@ const pathOf = (key: string, result: ActionResult, { function: digestFunction }:
 }
 
 /** The cause in earlier requests about the same action. */
-const causeBefore = (miss: RequestRecord, action: DescribedAction | undefined, history: History): Cause | undefined => {
+const causeBefore = async (
+  miss: RequestRecord,
+  digest: Digest | undefined,
+  action: DescribedAction | undefined,
+  { history, evictedMs: evictionOf }: Evidence,
+): Promise<Cause | undefined> => {
   const before = history.before(miss)
   const had = before.find(({ outcome }) => outcome === 'hit' || outcome === 'written')
-  if (had !== undefined) return { kind: 'evicted', last: had }
+  if (had !== undefined)
+    return { kind: 'evicted', last: had, evictedMs: digest && (await evictionOf('result', digest)) }
   const [last] = before
   return last && { kind: 'never written', last, isUncacheable: action?.action.doNotCache === true }
 }

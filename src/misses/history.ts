@@ -22,7 +22,7 @@ export class History {
   constructor(instance: string, records: Iterable<RequestRecord>, sinceMs?: number) {
     this.instance = instance
     this.sinceMs = sinceMs
-    for (const record of records) {
+    for (const record of sized([...records])) {
       this.#positions.set(record, this.#positions.size)
       listOf(this.#byAction, record.action).push(record)
       listOf(this.#bySubject, subjectOf(record)).push(record)
@@ -92,6 +92,23 @@ export class History {
   #isBefore(one: RequestRecord, other: RequestRecord): boolean {
     return (this.#positions.get(one) ?? 0) > (this.#positions.get(other) ?? -1)
   }
+}
+
+const UNSIZED = /-0$/
+
+/**
+ * A miss over HTTP names its Action by the hash only. Its key is then that of a request about the same Action, which the
+ * client makes when it has built it.
+ */
+const sized = (records: readonly RequestRecord[]): readonly RequestRecord[] => {
+  if (!records.some(({ action }) => UNSIZED.test(action))) return records
+  const hashOf = (key: string): string => key.replace(/-\d+$/, '')
+  const keys = new Map<string, string>()
+  for (const { action } of records) if (!UNSIZED.test(action)) keys.set(hashOf(action), action)
+  return records.map((record) => {
+    const key = UNSIZED.test(record.action) ? keys.get(hashOf(record.action)) : undefined
+    return key === undefined ? record : { ...record, action: key }
+  })
 }
 
 const subjectOf = ({ target, mnemonic }: Subject): string => `${target}\0${mnemonic}`

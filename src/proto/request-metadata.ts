@@ -7,9 +7,10 @@ const requestMetadataCodec = codec('build.bazel.remote.execution.v2.RequestMetad
 export const requestFacts = (header: string | Buffer | undefined) => {
   const bytes = typeof header === 'string' ? Buffer.from(header.split(',', 1)[0] ?? '', 'base64') : header
   const known = bytes && requestMetadata(new Map([[REQUEST_METADATA, bytes]]))
-  const { toolInvocationId, targetId, actionMnemonic, configurationId } =
+  const { toolDetails, toolInvocationId, targetId, actionMnemonic, configurationId } =
     known === undefined || known === 'undecodable' ? NOTHING : known
   return {
+    tool: toolDetails === null ? '' : `${toolDetails.toolName} ${toolDetails.toolVersion}`.trim(),
     invocation: toolInvocationId,
     target: targetId,
     mnemonic: actionMnemonic,
@@ -17,7 +18,7 @@ export const requestFacts = (header: string | Buffer | undefined) => {
   }
 }
 
-const NOTHING = { toolInvocationId: '', targetId: '', actionMnemonic: '', configurationId: '' }
+const NOTHING = { toolDetails: null, toolInvocationId: '', targetId: '', actionMnemonic: '', configurationId: '' }
 
 /** The header in which REAPI clients describe themselves and the action. */
 export const REQUEST_METADATA = 'build.bazel.remote.execution.v2.requestmetadata-bin'

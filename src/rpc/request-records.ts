@@ -4,7 +4,7 @@ const OUTCOMES = ['hit', 'miss', 'written', 'failed', 'ran'] as const
 
 /** What became of a request about an action. The texts are ASCII without line ends. */
 export interface ActionOutcome {
-  /** The key of its digest. */
+  /** The key of its digest. Over HTTP a client names it by the hash alone: the size is 0 if nobody knows it. */
   readonly action: string
   /** `ran`: an execution whose result was not kept. */
   readonly outcome: (typeof OUTCOMES)[number]
@@ -17,10 +17,14 @@ export interface ActionOutcome {
   readonly output?: string
   /** Of the result. */
   readonly sizeBytes?: number
+  /** The path of the HTTP cache that was asked; absent for gRPC. */
+  readonly via?: string
 }
 
 /** What RequestMetadata says of a request; each is empty if the client does not say. */
 export interface RequestFacts {
+  /** Name and version of the client: `bazel 7.7.1`. */
+  readonly tool: string
   readonly invocation: string
   readonly target: string
   readonly mnemonic: string
@@ -72,8 +76,8 @@ export class RequestRecords {
   }
 
   add(instance: string, header: string | Buffer | undefined, outcome: ActionOutcome): void {
-    const { action, reason = '', output = '', sizeBytes = Number.NaN } = outcome
-    const lines = `${shortened(action)}\n${shortened(reason)}\n${shortened(output)}\n${textOf(header)}`
+    const { action, reason = '', output = '', via = '', sizeBytes = Number.NaN } = outcome
+    const lines = `${shortened(action)}\n${shortened(reason)}\n${shortened(output)}\n${via}\n${textOf(header)}`
     const start = this.#startOf(lines.length + instance.length * UTF8_MAX_BYTES)
     const at = this.#added % RECORDS_MAX
     this.#times[at] = this.#clock.now()
@@ -130,7 +134,8 @@ export class RequestRecords {
   #at(at: number): RequestRecord {
     const start = this.#starts[at] as number
     const end = start + (this.#linesBytes[at] as number)
-    const [action = '', reason = '', output = '', header = ''] = this.#ring.toString('latin1', start, end).split('\n')
+    const lines = this.#ring.toString('latin1', start, end).split('\n')
+    const [action = '', reason = '', output = '', via = '', header = ''] = lines
     const sizeBytes = this.#sizes[at] as number
     return {
       timeMs: this.#times[at] as number,
@@ -139,6 +144,7 @@ export class RequestRecords {
       outcome: OUTCOMES[this.#outcomes[at] as number] as ActionOutcome['outcome'],
       ...(reason !== '' && { reason }),
       ...(output !== '' && { output }),
+      ...(via !== '' && { via }),
       ...(!Number.isNaN(sizeBytes) && { sizeBytes }),
       ...this.#factsOf(header === '' ? undefined : header),
     }

@@ -120,7 +120,7 @@ export const listen = async (options: ListenOptions): Promise<Listener> => {
     awaited,
   )
   const requests = new HttpRequests(options.routes ?? [], {
-    ...{ log, inFlight, gate, shownShare: shownShare ?? 0, tracer },
+    ...{ log, inFlight, gate, shownShare: shownShare ?? 0, tracer, records },
     meters: options.httpMeters,
   })
   const bodyMs = options.limits?.requestMs ?? DEFAULT_TRANSPORT_LIMITS.requestMs

@@ -4,6 +4,7 @@ import type { ExplainedMiss } from '../../src/misses/cause.js'
 import { Folder, groupByCause } from '../../src/misses/grouped.js'
 import { causeText, differenceText } from '../../src/misses/words.js'
 import { Digest } from '../../src/reapi/digest.js'
+import { memoryStore } from '../store/build.js'
 import { digestOf } from './trees.js'
 import { type Described, World } from './world.js'
 
@@ -197,6 +198,19 @@ t.test('the same action had a result, or never got one', async (t) => {
   world.record(uncached, ABSENT, { ...LIB, invocation: 'uncached' })
   const [explained] = await world.misses('uncached')
   t.equal(explained && causeText(explained.cause), 'the client wants no result of this action kept (do_not_cache)')
+})
+
+t.test('the moment of an eviction is known', async (t) => {
+  const world = await World.open(await memoryStore({ max_count: 1 }))
+  const [action, next] = [await world.upload(), await world.upload({ command: { arguments: ['next'] } })]
+  await world.putResult(action, {})
+  world.record(action, WRITTEN, { ...LIB, invocation: 'one' })
+  const beforeMs = Math.floor(Date.now() / 1000) * 1000
+  await world.putResult(next, {})
+  world.record(action, ABSENT, { ...LIB, invocation: 'two' })
+  const [explained] = await world.misses('two')
+  const evictedMs = explained?.cause.kind === 'evicted' ? explained.cause.evictedMs : undefined
+  t.ok(evictedMs !== undefined && evictedMs >= beforeMs && evictedMs <= Date.now(), `${evictedMs}`)
 })
 
 t.test('an output is gone: the page names its path', async (t) => {

@@ -46,8 +46,9 @@ export class World {
     this.results = results
   }
 
-  static async open(): Promise<World> {
-    return new World(asCas(await memoryStore()), asKeyed(await memoryStore()))
+  /** `results`: the store of the action cache. */
+  static async open(results?: Store): Promise<World> {
+    return new World(asCas(await memoryStore()), asKeyed(results ?? (await memoryStore())))
   }
 
   /** Stores an Action with its Command and input directories, as a client with remote execution does. */

@@ -7,11 +7,12 @@ import { type ActionOutcome, type RequestRecord, RequestRecords } from '../../sr
 
 const metadataCodec = codec('build.bazel.remote.execution.v2.RequestMetadata')
 const header = metadataCodec.encode({
+  toolDetails: { toolName: 'bazel', toolVersion: '7.7.1' },
   ...{ toolInvocationId: 'build', targetId: '//a:b', actionMnemonic: 'CppCompile', configurationId: 'k8' },
 })
-const said = { invocation: 'build', target: '//a:b', mnemonic: 'CppCompile', configuration: 'k8' }
+const said = { tool: 'bazel 7.7.1', invocation: 'build', target: '//a:b', mnemonic: 'CppCompile', configuration: 'k8' }
 
-const unsaid = { invocation: '', target: '', mnemonic: '', configuration: '' }
+const unsaid = { tool: '', invocation: '', target: '', mnemonic: '', configuration: '' }
 const shape = fc.record({
   instance: fc.constantFrom('', 'main', 'größe/\u{1F980}'),
   length: fc.integer({ min: 0, max: 1000 }),
@@ -26,11 +27,11 @@ t.test('records say what was asked, for which build, and what became of it, the 
   records.add('main', header.toString('base64'), { action: 'a-1', outcome: 'hit', sizeBytes: 10 })
   clock.advance(5)
   records.add('main', header, { action: 'b-1', outcome: 'miss', reason: 'incomplete', output: 'c-1' })
-  records.add('', undefined, { action: 'd-1', outcome: 'miss', reason: 'absent' })
+  records.add('', undefined, { action: 'd-1', outcome: 'miss', reason: 'absent', via: '/http' })
   t.same(
     [...records],
     [
-      { timeMs: 1005, instance: '', action: 'd-1', outcome: 'miss', reason: 'absent', ...unsaid },
+      { timeMs: 1005, instance: '', action: 'd-1', outcome: 'miss', reason: 'absent', via: '/http', ...unsaid },
       { timeMs: 1005, instance: 'main', action: 'b-1', outcome: 'miss', reason: 'incomplete', output: 'c-1', ...said },
       { timeMs: 1000, instance: 'main', action: 'a-1', outcome: 'hit', sizeBytes: 10, ...said },
     ],

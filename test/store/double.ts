@@ -74,6 +74,8 @@ export class ContractDouble implements Store {
   readonly removals: Removal[] = []
   /** Digests found by `findMissing`, so often as each was found. */
   readonly found: string[] = []
+  /** What it says of evicted blobs. */
+  readonly evicted = new Map<string, number>()
   /** An operation that gets no answer until its call is aborted. */
   hangs: Operation | undefined
   /** Errors of operations. That of `putAll` is the outcome of each refused blob. */
@@ -134,6 +136,10 @@ export class ContractDouble implements Store {
     return found.find((digest) => digest?.hash === named.hash && digest.function === named.function)?.sizeBytes
   }
 
+  async evictedMs(digest: Digest): Promise<number | undefined> {
+    return this.evicted.get(digest.key)
+  }
+
   async put(digest: Digest, blob: Blob, call: Call): Promise<void> {
     await this.#orDiscard([blob], this.#enter('put', call, digest))
     await this.#keep(digest, blob, call)
@@ -169,6 +175,11 @@ export class ContractDouble implements Store {
   }
 
   /** Loses all blobs. */
+  /** The keys of what it has. */
+  get keys(): Iterable<string> {
+    return this.#blobs.keys()
+  }
+
   forget(): void {
     this.#blobs.clear()
   }

@@ -205,6 +205,13 @@ export const forwards = (t: Test, name: string, wrapper: Wrapper): void => {
 
   const isRemovedThere = asked('remove') !== 'nothing'
   if (isRemovedThere)
+    over('says when a blob was evicted there', {}, async (t, { double, fresh, call, reaching }) => {
+      const [{ digest }] = (await reaching(1)) as [Kept]
+      for (const key of double.keys) double.evicted.set(key, 4000)
+      t.equal(await (await fresh()).evictedMs(digest, call), 4000)
+    })
+
+  if (isRemovedThere)
     over('passes on why a blob is removed', {}, async (t, { double, fresh, call, reaching }) => {
       const reasons: readonly Removal[] = ['unwanted', 'wrong']
       for (const [at, { digest }] of (await reaching(2)).entries())

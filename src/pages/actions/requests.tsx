@@ -34,6 +34,11 @@ const columnsOf = (visit: Visit, instance: string): readonly Column<RequestRecor
     cell: ({ target, mnemonic }) => <Said text={[target, mnemonic].filter(Boolean).join(', ') || '–'} />,
   },
   {
+    head: 'By',
+    kind: 'text',
+    cell: ({ tool, via }) => <Said text={via === undefined ? tool || '–' : `HTTP ${via}`} max={80} />,
+  },
+  {
     head: 'Build',
     kind: 'text',
     cell: ({ invocation }) =>

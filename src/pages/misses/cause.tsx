@@ -53,8 +53,15 @@ export const CauseDetail = ({ of: cause, miss, visit, instance }: Context & { of
       return (
         <p>
           It was {cause.last.outcome === 'hit' ? 'a hit' : 'written'} at <Time ms={cause.last.timeMs} /> for{' '}
-          <BuildLink of={cause.last.invocation} {...context} />, and gone at <Time ms={miss.timeMs} />. In between the
-          action cache evicted it, or somebody removed it. A larger cache or a longer retention keeps results longer.
+          <BuildLink of={cause.last.invocation} {...context} />, and gone at <Time ms={miss.timeMs} />.{' '}
+          {cause.evictedMs === undefined ? (
+            'In between the action cache evicted it, or somebody removed it.'
+          ) : (
+            <>
+              The action cache evicted it at <Time ms={cause.evictedMs} />.
+            </>
+          )}{' '}
+          A larger cache or a longer retention keeps results longer.
         </p>
       )
     case 'never written':
@@ -73,6 +80,11 @@ export const CauseDetail = ({ of: cause, miss, visit, instance }: Context & { of
             <>
               {' '}
               (<code>{cause.output.key}</code>)
+            </>
+          )}
+          {cause.evictedMs !== undefined && (
+            <>
+              , which was evicted at <Time ms={cause.evictedMs} />
             </>
           )}
           . A larger CAS, or the same retention for both stores, avoids that.

@@ -2,13 +2,28 @@ import type { StatusError } from '../../base/status-error.js'
 import type { Access, HttpCheck, HttpRequest } from '../../http/request.js'
 import type { HeldFor } from '../../ledger/ledger.js'
 import type { Log, LogFields } from '../../log/log.js'
+import { REQUEST_METADATA } from '../../proto/request-metadata.js'
 import type { Call } from '../../rpc/call.js'
 import type { Caller, Gate, Visitor } from '../../rpc/gate.js'
+import type { ActionOutcome, RequestRecords } from '../../rpc/request-records.js'
 import type { Span } from '../../rpc/trace.js'
 import { Blob } from '../../stream/blob/blob.js'
 import type { Exchange } from './exchange.js'
 
 const MAX_SHOWN_PATH = 200
+
+interface RequestParts {
+  readonly log: Log
+  readonly gate: Gate | undefined
+  /** Receives what became of requests about actions. */
+  readonly records: RequestRecords | undefined
+}
+
+/** Without the query. A request may name the whole address (RFC 9112, 3.2.2). */
+export const pathOf = (target: string): string => {
+  const path = target.replace(/[?#].*$/s, '')
+  return path.startsWith('/') ? path : path.replace(/^https?:\/\/[^/]*/i, '') || '/'
+}
 
 /** A request as handlers see it. */
 export class Request implements HttpRequest {
@@ -22,15 +37,17 @@ export class Request implements HttpRequest {
   visitor: Visitor | undefined
   readonly #exchange: Exchange
   readonly #gate: Gate | undefined
+  readonly #records: RequestRecords | undefined
   #body: Blob | undefined
   #query: URLSearchParams | undefined
   #notes: Record<string, unknown> | undefined
 
-  constructor(exchange: Exchange, path: string, log: Log, gate: Gate | undefined) {
+  constructor(exchange: Exchange, { log, gate, records }: RequestParts) {
     this.#exchange = exchange
-    this.path = path
+    this.path = pathOf(exchange.target)
     this.log = log
     this.#gate = gate
+    this.#records = records
   }
 
   async identify(
@@ -110,6 +127,13 @@ export class Request implements HttpRequest {
 
   isFor(instanceName: string): void {
     this.instanceName = instanceName
+  }
+
+  record(outcome: ActionOutcome): void {
+    this.#records?.add(this.instanceName, this.#exchange.headers.get(REQUEST_METADATA), {
+      ...outcome,
+      via: this.route ?? '',
+    })
   }
 
   note(fields: LogFields): void {

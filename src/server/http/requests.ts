@@ -6,11 +6,12 @@ import { UPLOAD_BYTES } from '../../ledger/kinds.js'
 import type { HeldFor } from '../../ledger/ledger.js'
 import type { Log } from '../../log/log.js'
 import type { Gate } from '../../rpc/gate.js'
+import type { RequestRecords } from '../../rpc/request-records.js'
 import { type Span, type Tracer, traceContextOf } from '../../rpc/trace.js'
 import type { InFlight } from '../../work/in-flight.js'
 import type { Exchange } from './exchange.js'
 import { type HttpMeters, UNCOUNTED_HTTP } from './meter.js'
-import { Request } from './request.js'
+import { pathOf, Request } from './request.js'
 import { methodsOf, Router, takes } from './router.js'
 
 /** A longer target is refused: no key of a build tool is longer. */
@@ -25,6 +26,8 @@ export interface RequestsParts {
   readonly gate: Gate | undefined
   readonly meters?: HttpMeters | undefined
   readonly tracer?: Tracer | undefined
+  /** Receives what became of requests about actions. */
+  readonly records?: RequestRecords | undefined
 }
 
 /** The requests of a listener other than gRPC, over all versions of HTTP. */
@@ -58,7 +61,8 @@ export class HttpRequests {
 
   async #answer(exchange: Exchange): Promise<void> {
     const startedMs = turnMs()
-    const request = new Request(exchange, pathOf(exchange.target), this.#parts.log, this.#gate)
+    const { log, records, shownShare } = this.#parts
+    const request = new Request(exchange, { log, gate: this.#gate, records })
     let answer: HttpAnswer
     let failure: StatusError | undefined
     try {
@@ -83,7 +87,6 @@ export class HttpRequests {
       ...{ status: answer.status, ms, sentBytes },
       ...(failure && { reason: failure.message }),
     })
-    const { log, shownShare } = this.#parts
     if (answer.status === 500) log.error('could not answer an HTTP request', { ...line(), error: failure })
     else if (shownShare > 0 && Math.random() < shownShare) log.info('call', { ...line(), share: shownShare })
     else log.debug('call', line)
@@ -129,10 +132,4 @@ const withUpload = async ({ ledger, holder }: HeldFor, work: () => Promise<HttpA
 const spanOf = (tracer: Tracer, route: string, { method, caller }: Exchange): Span | undefined => {
   const attributes = { 'http.request.method': method, 'http.route': route, 'client.address': caller.peer }
   return tracer.begin(`${method} ${route}`, { parent: traceContextOf(caller.metadata), isServer: true, attributes })
-}
-
-/** Without the query. A request may name the whole address (RFC 9112, 3.2.2). */
-export const pathOf = (target: string): string => {
-  const path = target.replace(/[?#].*$/s, '')
-  return path.startsWith('/') ? path : path.replace(/^https?:\/\/[^/]*/i, '') || '/'
 }

@@ -37,6 +37,10 @@ export abstract class ForwardingStore implements Store {
     return this.backend.sizeOf(this.keyOf(named), call)
   }
 
+  evictedMs(digest: Digest, call: Call): Promise<number | undefined> {
+    return this.backend.evictedMs(this.keyOf(digest), call)
+  }
+
   put(digest: Digest, blob: Blob, call: Call): Promise<void> {
     return this.backend.put(this.keyOf(digest), this.incoming(blob, digest, call), call)
   }

@@ -41,6 +41,12 @@ export interface Store {
    */
   sizeOf(named: Digest, call: Call): Promise<number | undefined>
 
+  /**
+   * When a blob was last evicted, in milliseconds since the epoch, to the second. Undefined if the store does not know: it
+   * evicts nothing by itself, or so many others since, or it started later. The blob may be there again.
+   */
+  evictedMs(digest: Digest, call: Call): Promise<number | undefined>
+
   put(digest: Digest, blob: Blob, call: Call): Promise<void>
 
   /**
@@ -154,6 +160,10 @@ export abstract class BaseStore implements Store {
   abstract health(call: Call): Promise<HealthStatus>
 
   sizeOf(_named: Digest, _call: Call): Promise<number | undefined> {
+    return Promise.resolve(undefined)
+  }
+
+  evictedMs(_digest: Digest, _call: Call): Promise<number | undefined> {
     return Promise.resolve(undefined)
   }
 

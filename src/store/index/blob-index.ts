@@ -7,6 +7,7 @@ import type { DigestBatch } from '../../reapi/digest-batch.js'
 import type { StoreUsage } from '../contract/meter.js'
 import { BatchLookup } from './batch-lookup.js'
 import { Entries, EXECUTABLE, INLINE, type InlineCharge, KEPT, PINNED } from './entries.js'
+import { Evictions } from './evictions.js'
 import { Probe } from './probe.js'
 import { type Claim, type Claimant, type PromiseOptions, Promises } from './promises.js'
 import { Recency } from './recency.js'
@@ -77,6 +78,7 @@ export class BlobIndex {
   #isDraining = false
   #changeCount = 0
   #evictedCount = 0
+  readonly #evictions = new Evictions()
   #lastEvictedIdleMs: number | undefined
 
   constructor(options: BlobIndexOptions) {
@@ -352,10 +354,18 @@ export class BlobIndex {
     )
   }
 
-  /** Counts an eviction for the metrics. The owner calls it before it frees the blob. */
+  /** `Store.evictedMs`. */
+  evictedMs(digest: Digest): number | undefined {
+    const timeS = this.#evictions.timeOf(digest)
+    return timeS === undefined ? undefined : timeS * 1000
+  }
+
+  /** Notes an eviction, for the metrics and `evictedMs`. The owner calls it before it frees the blob. */
   noteEviction(slot: number): void {
     this.#evictedCount++
     const nowMs = this.#clock.now()
+    const records = this.#records
+    this.#evictions.add([records.get(slot, 0), records.get(slot, 1), records.get(slot, 2)], Math.floor(nowMs / 1000))
     this.#lastEvictedIdleMs = Math.max(0, nowMs - this.accessedOf(slot) * 1000)
     const promises = this.#promises
     if (promises === undefined) return

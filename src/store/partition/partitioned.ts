@@ -65,6 +65,10 @@ export abstract class PartitionedStore extends BaseStore {
     return sizes.reduce(larger, undefined)
   }
 
+  override evictedMs(digest: Digest, call: Call): Promise<number | undefined> {
+    return this.#storeOf(digest).evictedMs(digest, call)
+  }
+
   get(digest: Digest, range: Range, call: Call): Promise<Blob> {
     return this.#storeOf(digest).get(digest, range, call)
   }

@@ -73,6 +73,12 @@ export class SharedStore extends ForwardingStore {
     return blob
   }
 
+  /** An instance loses blobs also by its own limit. */
+  override async evictedMs(digest: Digest, call: Call): Promise<number | undefined> {
+    const [own, below] = [this.#index.evictedMs(digest), await this.backend.evictedMs(digest, call)]
+    return own === undefined || below === undefined ? (own ?? below) : Math.max(own, below)
+  }
+
   override async put(digest: Digest, blob: Blob, call: Call): Promise<void> {
     const sizeBytes = sizeOf(digest, blob)
     const put = (): Promise<void> => this.backend.put(digest, blob, call)
@@ -158,6 +164,7 @@ export class SharedStore extends ForwardingStore {
   async #evictOldest(): Promise<void> {
     for (let victim = this.#index.victim(); victim !== ABSENT; victim = this.#index.victim()) {
       const digest = this.#index.digestOf(victim)
+      this.#index.noteEviction(victim)
       this.#forget(victim)
       await outcomeOf(
         this.backend.remove(digest, 'unwanted', internalCall({ instanceName: this.#options.instanceName })),

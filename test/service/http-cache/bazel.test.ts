@@ -119,6 +119,26 @@ t.test('what a build wrote over gRPC is a hit over HTTP, with the files inside t
   })
 })
 
+t.test(
+  'the page of an action has its requests over HTTP, also the miss from before its Action was there',
+  async (t) => {
+    const pages = { path: '/pages' }
+    const { ask } = await serveCaches(t, BAZEL, { services: { pages } })
+    const { action, blobs, result } = built()
+    const path = `/ac/${hashOf(action)}`
+    t.equal((await ask('GET', path)).status, 404)
+    for (const blob of blobs) await ask('PUT', `/cas/${hashOf(blob)}`, { body: blob })
+    await ask('PUT', path, { body: resultCodec.encode(result) })
+    t.equal((await ask('GET', path)).status, 200)
+    const page = await ask('GET', `/pages/main/blobs/sha256/action/${hashOf(action)}-${action.length}/`)
+    const rows = [...page.text.matchAll(/<tr>.*?<\/tr>/gs)].map(([row]) =>
+      row.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' '),
+    )
+    const requests = rows.filter((row) => / HTTP \/ /.test(row))
+    t.match(requests.join('|'), /hit .*\|.*written .*\|.*miss absent/)
+  },
+)
+
 const memory = { memory: { eviction_policy: { max_bytes: '50mb' } } }
 const small = { memory: { eviction_policy: { max_bytes: '1kb' } } }
 const STORES = {

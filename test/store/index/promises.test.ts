@@ -69,6 +69,27 @@ t.test('a blob is evicted without a broken promise once its retention has passed
   t.equal(index.usage.promised?.brokenCount, 1)
 })
 
+t.test('the last 65,536 evictions are remembered with their time', async (t) => {
+  const { index, clock } = setUp()
+  put(index, 'a', 60)
+  t.equal(index.evictedMs(digestOf('a')), undefined, 'it is there')
+  clock.advance(RETENTION_S * 1000)
+  put(index, 'b', 60)
+  const evictedMs = START_MS + RETENTION_S * 1000
+  t.equal(index.evictedMs(digestOf('a')), evictedMs)
+  t.equal(index.evictedMs(digestOf('b')), undefined)
+  index.remove(index.find(digestOf('b')))
+  t.equal(index.evictedMs(digestOf('b')), undefined, 'a removal is no eviction')
+  clock.advance(5000)
+  put(index, 'a', 60)
+  put(index, 'c', 60)
+  t.equal(index.evictedMs(digestOf('a')), evictedMs + 5000, 'the last time of several')
+  put(index, 'other 0', 60)
+  for (let at = 1; at <= 65_536; at++) put(index, `other ${at}`, 60)
+  t.equal(index.evictedMs(digestOf('c')), undefined, 'so many others were evicted since')
+  t.equal(index.evictedMs(digestOf('other 1')), evictedMs + 5000)
+})
+
 t.test('what is promised is counted by the minute', async (t) => {
   const { index, clock } = setUp()
   put(index, 'a', 10)

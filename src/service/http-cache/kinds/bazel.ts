@@ -10,6 +10,7 @@ import { Digest } from '../../../reapi/digest.js'
 import { digestFunctions } from '../../../reapi/digest-function.js'
 import { withoutEncodedOrigin } from '../../../reapi/result-origin.js'
 import { type Call, callWith } from '../../../rpc/call.js'
+import type { ActionOutcome } from '../../../rpc/request-records.js'
 import { missingOf } from '../../../store/contract/store.js'
 import { Blob } from '../../../stream/blob/blob.js'
 import { WHOLE } from '../../../stream/path.js'
@@ -182,6 +183,11 @@ const ofUnknownSize = (blob: Blob, { stores, hash, maxBytes }: UnknownSize, call
 const getResult = async ({ request, mount, instanceName, hash }: Named): Promise<HttpAnswer> => {
   const layers = mount.storesToRead(request, ['read_ac'], instanceName)
   return mount.found(request, async () => {
+    // Its client uploads the Action only after a miss.
+    let miss: Omit<ActionOutcome, 'outcome'> = {
+      action: Digest.parse({ hash, sizeBytes: 0 }, SHA256).key,
+      reason: 'absent',
+    }
     for (const stores of layers) {
       const call = callOf(request, stores)
       const action = await stores.sizes.digestOf('ac', hash, call)
@@ -190,14 +196,19 @@ const getResult = async ({ request, mount, instanceName, hash }: Named): Promise
       const entry = await lookUpEntry(action, { ac, cas, call, maxBytes: MAX_RESULT_BYTES })
       if (entry.kind === 'forbidden') throw entry.error
       if (entry.kind !== 'hit') {
-        request.note({ miss: entry.kind, ...(entry.kind === 'incomplete' && { output: entry.output.key }) })
+        const why = { reason: entry.kind, ...(entry.kind === 'incomplete' && { output: entry.output.key }) }
+        request.note({ miss: why.reason, ...('output' in why && { output: why.output }) })
+        miss = { action: action.key, ...why }
         continue
       }
+      if (request.method === 'GET')
+        request.record({ action: action.key, outcome: 'hit', sizeBytes: entry.found.length })
       if (request.method === 'GET') await remember(entry.found, stores, call)
       const seesOrigin = request.visitor?.maySeeOrigins(stores.instanceName) ?? true
       const bytes = seesOrigin ? entry.found : withoutEncodedOrigin(entry.found)
       return { answer: resultAnswer(request, bytes), sizeBytes: bytes.length }
     }
+    if (request.method === 'GET') request.record({ ...miss, outcome: 'miss' })
     return undefined
   })
 }
@@ -233,6 +244,7 @@ const putResult = async ({ request, mount, instanceName, hash }: Named): Promise
     const action = known ?? Digest.parse({ hash, sizeBytes: 0 }, SHA256)
     await storeResult(action, result, { ac, cas, visitor: request.visitor, maxBytes: MAX_RESULT_BYTES }, call)
     await sizes.note('ac', action, call)
+    request.record({ action: action.key, outcome: 'written' })
     return { answer: emptyAnswer(200), sizeBytes: bytes.length }
   })
 }

@@ -128,6 +128,12 @@ class DedupStore extends BaseStore {
     return listed ?? (named.describesContent ? content.sizeOf(named, call) : undefined)
   }
 
+  /** Of its list, or of a blob that is a chunk. */
+  override evictedMs(digest: Digest, call: Call): Promise<number | undefined> {
+    const { index, content } = this.#parts
+    return this.#isPlain(digest) ? content.evictedMs(digest, call) : index.evictedMs(digest.asKey(), call)
+  }
+
   async #getPlain(digest: Digest, range: Range, call: Call): Promise<Blob> {
     const { content } = this.#parts
     try {

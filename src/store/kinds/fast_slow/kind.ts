@@ -143,6 +143,12 @@ class FastSlowStore extends BaseStore {
     return (await this.#fast.sizeOf(named, call)) ?? this.#slow.sizeOf(named, call)
   }
 
+  /** By the store that decides. What fast evicts is only a copy. */
+  override async evictedMs(digest: Digest, call: Call): Promise<number | undefined> {
+    const inSlow = await this.#slow.evictedMs(digest, call)
+    return inSlow ?? (this.#slowTakesUploads ? undefined : this.#fast.evictedMs(digest, call))
+  }
+
   get(digest: Digest, range: Range, call: Call): Promise<Blob> {
     if (this.#slow.properties.keepsNothing) return this.#fast.get(digest, range, call)
     const read = this.#getOfEither(digest, range, call)

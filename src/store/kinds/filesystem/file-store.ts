@@ -90,6 +90,10 @@ export class FilesystemStore extends BaseStore {
     return this.#catalog.index.sizeOf(named)
   }
 
+  override async evictedMs(digest: Digest): Promise<number | undefined> {
+    return this.#catalog.index.evictedMs(digest)
+  }
+
   async get(digest: Digest, range: Range, call: Call): Promise<Blob> {
     for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
       const located = this.#catalog.locate(digest, call)

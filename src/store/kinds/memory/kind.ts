@@ -51,6 +51,10 @@ class MemoryStore extends BaseStore {
     return this.#index.sizeOf(named)
   }
 
+  override async evictedMs(digest: Digest): Promise<number | undefined> {
+    return this.#index.evictedMs(digest)
+  }
+
   async get(digest: Digest, range: Range, call: Call): Promise<Blob> {
     const slot = this.#index.use(digest, call)
     const pieces = slot === ABSENT ? undefined : this.#blobs[slot]
