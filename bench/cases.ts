@@ -1,7 +1,7 @@
 import type { Case } from './case.js'
 import { actionResultCases } from './cases/action-result.js'
 import { batchCases } from './cases/batch.js'
-import { chunkCases } from './cases/chunks.js'
+import { chunkCases, chunkInputCases } from './cases/chunks.js'
 import { dispatchCases } from './cases/dispatch.js'
 import { dispatchOnTheWireCases } from './cases/dispatch-on-the-wire.js'
 import { durabilityCases } from './cases/durability.js'
@@ -45,6 +45,7 @@ export const allCases = ({ clients }: { readonly clients: number }): readonly Ca
   ...meanwhileCases(),
   ...trueCases(),
   ...inputRootCases(),
+  ...chunkInputCases(),
   ...memoryCases(),
   ...startUpCases(),
   ...evictionCases(),

@@ -5,16 +5,24 @@
  * files. Each program is cut as a client cuts it; a chunk counts as moved and kept once. Prints the bytes of whole
  * programs beside those of new chunks, for both chunking functions, and for the same programs as tar archives packed by
  * gzip, which share nothing.
+ *
+ * Then the same programs go through two servers, one that keeps them whole for a client that sends them whole, and one that
+ * keeps chunks for a client that cuts: each is uploaded and then downloaded by another machine, which has what it downloaded
+ * before. Prints the bytes of messages in both directions, and those on disk. A third, of chunks too, gets whole programs.
  */
 import { execFileSync } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import type { Chunking } from '../src/reapi/chunking.js'
 import { chunkSizesOf, FastCdc } from '../src/reapi/fast-cdc.js'
 import { RepMaxCdc } from '../src/reapi/rep-max-cdc.js'
+import { ChunkClient } from './chunk-client.js'
+import { digestOf } from './content.js'
+import { chunkedCache, filesystemCache } from './server/config.js'
+import { type ServerProcess, startRemexec } from './server/process.js'
 
 const BUILDS = Number(process.argv[2] ?? 30)
 const FILES = 41
@@ -82,6 +90,53 @@ const sets = {
 }
 const packed = new Counted(fastCdc())
 
+/** A client and its server, whose folder is counted at the end. */
+class Side {
+  readonly #name: string
+  readonly #client: ChunkClient
+  readonly #reader: ChunkClient
+  readonly #server: ServerProcess
+  readonly #dataPath: string
+
+  private constructor(name: string, server: ServerProcess, dataPath: string, chunking: Chunking | undefined) {
+    this.#name = name
+    this.#server = server
+    this.#dataPath = dataPath
+    this.#client = new ChunkClient(server, chunking)
+    this.#reader = new ChunkClient(server, chunking)
+  }
+
+  static async start(name: string, configOf: (path: string) => object, chunking: Chunking | undefined): Promise<Side> {
+    let dataPath = ''
+    const configure = (path: string): object => {
+      dataPath = path
+      return configOf(path)
+    }
+    return new Side(name, await startRemexec(configure, {}), dataPath, chunking)
+  }
+
+  async build(program: Buffer): Promise<void> {
+    await this.#client.upload(program)
+    if (!(await this.#reader.download(digestOf(program))).equals(program)) throw new Error(`${this.#name}: other bytes`)
+  }
+
+  async end(): Promise<void> {
+    const keptBytes = readdirSync(this.#dataPath, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .reduce((sum, entry) => sum + statSync(join(entry.parentPath, entry.name)).blocks * 512, 0)
+    const figures = { uploaded: this.#client.uploadedBytes, downloaded: this.#reader.downloadedBytes, kept: keptBytes }
+    const words = Object.entries(figures).map(([what, bytes]) => `${what} ${(bytes / MIB).toFixed(1)} MiB`)
+    process.stdout.write(`${this.#name}: ${words.join(', ')}\n`)
+    await this.#server.stop()
+  }
+}
+
+const sides = [
+  await Side.start('whole, kept whole', filesystemCache, undefined),
+  await Side.start('in chunks, kept as chunks', chunkedCache, fastCdc()),
+  await Side.start('whole, kept as chunks', chunkedCache, undefined),
+]
+
 try {
   for (let file = 0; file < FILES; file++) {
     writeFileSync(at(`data${file}`), randomBytes(DATA_BYTES))
@@ -95,6 +150,7 @@ try {
     if (build > 0) compile((build * 7) % FILES, build)
     const program = link()
     for (const set of Object.values(sets)) set.add(program)
+    for (const side of sides) await side.build(program)
     if (build < 3) packed.add(gzipSync(program, { level: 1 }))
     if (build === 0) process.stdout.write(`a program of ${(program.length / MIB).toFixed(1)} MiB, ${BUILDS} builds\n`)
   }
@@ -104,6 +160,7 @@ try {
       `${name}: ${whole} whole, ${chunks} in new chunks, ${(100 - (100 * newBytes) / bytes).toFixed(1)} % less\n`,
     )
   }
+  for (const side of sides) await side.end()
 } finally {
   rmSync(folder, { recursive: true })
 }

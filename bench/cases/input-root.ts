@@ -46,7 +46,7 @@ const storeTree = async (server: ServerProcess) => {
 }
 
 /** The time from the start of an attempt on its worker to the start of its command. */
-const fetchMs = async (server: ServerProcess, inputRootDigest: ReturnType<typeof digestOf>): Promise<number> => {
+export const fetchMs = async (server: ServerProcess, inputRootDigest: ReturnType<typeof digestOf>): Promise<number> => {
   const one = action.encode({ commandDigest: digestOf(command), inputRootDigest, salt: randomBytes(16) })
   await store(server, [command, one])
   let ms = Number.NaN

@@ -3,9 +3,9 @@ import { pairOf } from './certificates.js'
 
 const CAS_BYTES = 40 * 10 ** 9
 
-const serving = (dataPath: string, cas: object, worker: object = {}): object => ({
+const serving = (dataPath: string, cas: object, worker: object = {}, isFast = true): object => ({
   stores: [
-    { name: 'CAS', fast_slow: { fast: cas, slow: { noop: {} } } },
+    { name: 'CAS', ...(isFast ? { fast_slow: { fast: cas, slow: { noop: {} } } } : cas) },
     { name: 'AC', filesystem: { content_path: `${dataPath}/ac/content`, temp_path: `${dataPath}/ac/temp` } },
   ],
   schedulers: [{ name: 'MAIN', simple: {} }],
@@ -217,12 +217,20 @@ export const lz4Cache = (dataPath: string): object => cacheOnly(compressed('lz4'
 export const zstdCache = (dataPath: string): object => cacheOnly(compressed('zstd', dataPath))
 
 /** The CAS of `filesystemCache` with larger blobs as chunks, in the sizes that clients know. */
-const chunked = (dataPath: string): object => ({
+const chunked = (dataPath: string, more: object = {}): object => ({
   dedup: {
+    ...more,
     chunking_function: 'fast_cdc_2020',
     index_store: { filesystem: { content_path: `${dataPath}/lists/content`, temp_path: `${dataPath}/lists/temp` } },
     content_store: filesystem(dataPath),
   },
 })
+
+/** `benchConfig` over chunks, with whole files for the worker. */
+export const chunkedExecution = (dataPath: string): object => {
+  const temp_path = `${dataPath}/whole/temp`
+  const whole_store = { filesystem: { content_path: `${dataPath}/whole/content`, temp_path } }
+  return serving(dataPath, chunked(dataPath, { whole_store }), {}, false)
+}
 
 export const chunkedCache = (dataPath: string): object => cacheOnly(chunked(dataPath))
