@@ -84,6 +84,9 @@ sh_test(name = "check", srcs = ["check.sh"])
   await writeFile(join(folder, 'leaf.txt'), leaf)
 }
 
+/** Debian's Bazel looks for its zstd, which it writes compact logs with, where Debian does not put it. */
+const LIBRARIES = ['--host_jvm_args=-Djava.library.path=/usr/lib/x86_64-linux-gnu']
+
 /** Serves Bazel with its remote executor, or as a cache only. */
 const world = async (t: Test) => {
   const folder = await scratchFolder(t)
@@ -98,7 +101,7 @@ const world = async (t: Test) => {
   await writeFile(config, JSON.stringify(configuration(folder)))
   const server = await startServer(t, folder, { config })
   const address = server.uri.replace('grpc://', '')
-  const bazel = new Bazel(program, folder, workspace)
+  const bazel = new Bazel(program, folder, workspace, LIBRARIES)
   t.teardown(() => bazel.shutdown())
   const client = new TestClient(address)
   t.teardown(() => client.close())
@@ -187,4 +190,21 @@ t.test('cache only: the page names what the Action says, and that it does not kn
   await write(workspace, { leaf: '2' })
   t.strictSame((await build(flags)).causes, ['4 of 4: inputs differ; the server does not have the list of inputs'])
   t.strictSame((await build([...flags, '--action_env=MARK=1'])).causes, ['4 of 4: environment: MARK is new'])
+})
+
+t.test('cache only with the compact execution log: the page names the files', async (t) => {
+  const { server, workspace, build, page } = await world(t)
+  const log = join(workspace, '..', 'execution.log')
+  const flags = [
+    ...[`--remote_cache=${server.uri}`, '--spawn_strategy=local', `--bes_backend=${server.uri}`],
+    `--execution_log_compact_file=${log}`,
+  ]
+  t.strictSame((await build(flags)).causes, ['4 of 4: never built here'])
+  await write(workspace, { leaf: '2' })
+  const second = await build(flags)
+  t.strictSame(second.causes, [
+    '3 of 4: input leaf.txt changed',
+    '1 of 4: inputs that other misses of this build made differ (a consequence of other misses)',
+  ])
+  t.match(textIn(await page(second.links[0] ?? '')), /First difference: inputs .*leaf\.txt/)
 })

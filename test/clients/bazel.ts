@@ -37,9 +37,11 @@ export class Bazel {
   readonly #program: string
   readonly #folder: string
   readonly #workspace: string
+  readonly #startup: readonly string[]
 
-  /** Keeps everything it writes, its server's state included, in `folder`. */
-  constructor(program: string, folder: string, workspace: string) {
+  /** Keeps everything it writes, its server's state included, in `folder`. `startup`: options before the command. */
+  constructor(program: string, folder: string, workspace: string, startup: readonly string[] = []) {
+    this.#startup = startup
     this.#program = program
     this.#folder = folder
     this.#workspace = workspace
@@ -82,7 +84,12 @@ export class Bazel {
 
   #command(command: string, ...args: readonly string[]): Promise<Outcome> {
     // An abandoned Bazel server ends itself soon.
-    const startup = ['--nohome_rc', `--output_user_root=${join(this.#folder, 'bazel')}`, '--max_idle_secs=60']
+    const startup = [
+      '--nohome_rc',
+      `--output_user_root=${join(this.#folder, 'bazel')}`,
+      '--max_idle_secs=60',
+      ...this.#startup,
+    ]
     return run(this.#program, [...startup, command, ...args], this.#workspace, cleanEnv(this.#folder))
   }
 }

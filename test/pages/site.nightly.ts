@@ -3,8 +3,13 @@
 
 import { createHash } from 'node:crypto'
 import t from 'tap'
+import { codec } from '../../src/proto/codec.js'
+import { REQUEST_METADATA } from '../../src/proto/request-metadata.js'
 import { bazel } from '../builds/harness.js'
+import { withHeaders } from '../security/server.js'
+import { EXECUTION, FakeWorker, Reader } from '../service/execution-harness.js'
 import { CAS, wire } from '../service/harness.js'
+import { Uploader } from './actions/fixture.js'
 import { openBrowser, withoutBrowser } from './browser.js'
 import { startPages } from './harness.js'
 import { events, profile, stderr } from './hostile.js'
@@ -71,6 +76,66 @@ t.test('the pages of an invocation that wants to harm its reader', { skip: witho
   t.match(await page.locator('main time').first().innerText(), '15 Nov 2023, 07:13:20')
 })
 
+t.test(
+  'the pages about the server, with a queue, are readable for everybody and come up to date by themselves',
+  {
+    skip: withoutBrowser,
+  },
+  async (t) => {
+    const { origin, client, clock } = await startPages(t, { services: { admin: {} } })
+    const uploader = new Uploader(client, 'main')
+    const execute = async (name: string): Promise<void> => {
+      const actionDigest = (await uploader.action({ arguments: [name], outputPaths: [name] })).toMessage()
+      const metadata = withHeaders({})
+      const facts = { toolInvocationId: 'one', targetId: `//:${name}`, actionMnemonic: 'Genrule' }
+      metadata.set(REQUEST_METADATA, codec('build.bazel.remote.execution.v2.RequestMetadata').encode(facts))
+      const request = { instanceName: 'main', actionDigest, skipCacheLookup: true }
+      await new Reader(client.serverStream(`${EXECUTION}/Execute`, request, { metadata })).next()
+    }
+    // Samples for the pictures.
+    for (let count = 0; count < 4; count++) clock.advance(30_000)
+    const worker = await new FakeWorker(client, clock).hello({ maxInflightAttempts: 1 })
+    await execute('failed')
+    worker.report(await worker.start(), { executeResponse: { result: { exitCode: 3, stderrRaw: Buffer.from('why') } } })
+    await execute('running')
+    await worker.start()
+    await execute('waiting')
+
+    const browser = await openBrowser(t)
+    for (const path of [
+      '/queue',
+      '/queue?show=waiting',
+      '/queue?show=failed',
+      '/workers',
+      '/stores?span=day',
+      '/stores',
+      '/server',
+    ])
+      await browser.check(origin, path)
+    const plain = await browser.tab(origin, { javaScript: false })
+    await plain.goto(`${origin}/queue?show=failed`)
+    await plain.getByRole('link', { name: 'what it did' }).click()
+    t.match(await plain.locator('main').innerText(), /exit code 3[\s\S]*Standard error[\s\S]*why/)
+    await browser.check(origin, new URL(plain.url()).pathname)
+    await plain.goto(`${origin}/workers`)
+    await plain.getByRole('button', { name: `drain ${worker.id}` }).click()
+    t.match(await plain.locator('tbody').innerText(), /draining[\s\S]*undrain/)
+
+    // Live: without loading the page again, where the reader is stays where it is.
+    const page = await browser.tab(origin)
+    await page.goto(`${origin}/queue?show=waiting`)
+    await page.evaluate('document.documentElement.dataset.before = "kept"')
+    await page.getByRole('link', { name: 'Failed lately' }).focus()
+    await execute('later')
+    await page.getByText('//:later').waitFor()
+    t.equal(await page.evaluate('document.documentElement.dataset.before'), 'kept')
+    t.match(await page.evaluate('document.activeElement.textContent'), 'Failed lately')
+    await page.getByRole('link', { name: 'Pause' }).click()
+    t.match(page.url(), 'live=off')
+    t.equal(await page.locator('main[data-live]').count(), 0)
+  },
+)
+
 t.test('a browser logs in by the form and out again', { skip: withoutBrowser }, async (t) => {
   const sha256 = createHash('sha256').update('a-secret-token').digest('hex')
   const { origin } = await startPages(t, {
@@ -99,7 +164,7 @@ t.test('a browser logs in by the form and out again', { skip: withoutBrowser }, 
   )
   await page.getByRole('link', { name: 'Server' }).click()
   await page.waitForURL(`${origin}/server`)
-  t.match(await page.locator('h1').innerText(), 'remexec')
+  t.match(await page.locator('h1').innerText(), 'Server')
   await page.goto(origin)
   await page.getByRole('button', { name: 'Log out' }).click()
   t.match(await page.locator('main').innerText(), 'No builds yet')

@@ -1,5 +1,6 @@
 import { countText, shareText } from '../../base/quantities.js'
 import { type CauseGroup, type FoldedMiss, groupByCause } from '../../misses/grouped.js'
+import type { RequestRecord } from '../../rpc/request-records.js'
 import type { InvocationTab } from '../builds/invocation.js'
 import type { Visit } from '../page.js'
 import { Said } from '../parts/said.js'
@@ -19,7 +20,8 @@ export const missesTab = (sources: MissSources): InvocationTab => ({
   address: 'misses',
   title: 'Why misses',
   needsEvents: false,
-  body: async ({ visit, id: invocation, instance, goesOn }) => {
+  body: async ({ visit, id: invocation, instance: ofEvents, requests: all, goesOn }) => {
+    const instance = mostUsed(all, ofEvents)
     const stores = sources.stores(visit, instance)
     const history = await sources.history(instance)
     const requests = history.ofInvocation(invocation)
@@ -47,6 +49,14 @@ export const missesTab = (sources: MissSources): InvocationTab => ({
     )
   },
 })
+
+/** A build may send its events without the name of the instance whose caches it uses. */
+const mostUsed = (requests: readonly RequestRecord[], ofEvents: string): string => {
+  const counts = new Map<string, number>()
+  for (const { instance } of requests) counts.set(instance, (counts.get(instance) ?? 0) + 1)
+  const [most] = [...counts].sort(([, a], [, b]) => b - a)
+  return counts.has(ofEvents) ? ofEvents : (most?.[0] ?? ofEvents)
+}
 
 const NothingKnown = ({ sinceMs }: { readonly sinceMs: number | undefined }) => (
   <Note>

@@ -100,6 +100,13 @@ t.test('why a miss needs the right to read results and content of the instance',
   t.equal(elsewhere.answer.status, 404)
 })
 
+t.test('a build whose events name no instance has the misses of the instance that it used', async (t) => {
+  const events = [bazel({ started: { command: 'build' } })]
+  const { client, get } = await startPages(t, { invocations: [{ id: 'one', instance: '', events }] })
+  await build(new Uploader(client, 'main'), 'one', '/bin', '1')
+  t.strictSame(rowsIn((await get('/invocation/one/misses')).text)[1], ['3 of 3', 'never built here', '–'])
+})
+
 t.test('of cache-only builds, the inputs are in the execution logs that their events link', async (t) => {
   const actionOf = (text: string) => ({ inputRootDigest: digestOf(`root of ${text}`).toMessage() })
   const logs = ['1', '2'].map((text) => {
