@@ -13,6 +13,7 @@ import type { Blob } from '../../../stream/blob/blob.js'
 import { cutBlob } from '../../../stream/chunking/cut-blob.js'
 import { joinParts } from '../../../stream/chunking/joined-file.js'
 import { extentOf, type Range, WHOLE } from '../../../stream/path.js'
+import { Semaphore } from '../../../work/semaphore.js'
 import type { StoreKind } from '../../contract/kind.js'
 import { leastOf } from '../../contract/promised.js'
 import {
@@ -58,6 +59,7 @@ class DedupStore extends BaseStore {
   readonly #parts: DedupParts
   readonly #index: ChunkIndex
   readonly #older: OlderLists
+  readonly #cutSlots = new Semaphore({ permits: CUTS_AT_A_TIME })
 
   constructor(parts: DedupParts) {
     super()
@@ -152,9 +154,14 @@ class DedupStore extends BaseStore {
       await content.put(digest, blob, call)
       return this.#parts.counted.uploaded(digest)
     }
+    const end = await this.#cutSlots.acquire('a turn to cut a blob', call.signal).catch((error: unknown) => {
+      blob.discard()
+      throw error
+    })
     const writer = new ChunkWriter(content, digest, call)
-    await cutBlob(blob, chunking, (chunk) => writer.add(chunk), call.signal)
-    const chunks = await writer.end()
+    const chunks = await cutBlob(blob, chunking, (chunk) => writer.add(chunk), call.signal)
+      .then(() => writer.end())
+      .finally(end)
     this.#parts.counted.cut(sizeOfChunks(chunks), writer.missingBytes)
     await this.#index.put(digest, { chunks, chunkingFunction: chunking.function }, call)
   }
@@ -205,6 +212,9 @@ class DedupStore extends BaseStore {
     return sizeBytes <= this.#parts.chunking.maxBytes
   }
 }
+
+/** Each holds the bytes of the begun chunk and of those that are written: 4 to 12 MiB with chunks of half a mebibyte. */
+export const CUTS_AT_A_TIME = 32
 
 const notWhole = ({ key }: Digest): StatusError =>
   new StatusError('NOT_FOUND', `blob ${key} has no list of chunks, or one of them is gone`)

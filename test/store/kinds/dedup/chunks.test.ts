@@ -1,12 +1,14 @@
+import { PassThrough } from 'node:stream'
 import fc from 'fast-check'
 import t from 'tap'
 import type { StoreOptions } from '../../../../src/config/config.js'
 import type { Digest } from '../../../../src/reapi/digest.js'
 import type { ChunkUsage } from '../../../../src/store/contract/meter.js'
 import type { Store } from '../../../../src/store/contract/store.js'
-import { dedup } from '../../../../src/store/kinds/dedup/kind.js'
+import { CUTS_AT_A_TIME, dedup } from '../../../../src/store/kinds/dedup/kind.js'
 import { isolatedView } from '../../../../src/store/view/isolated.js'
-import { bytesOf, call, digestOf, get, isPresent, put, putAll } from '../../blobs.js'
+import { Blob } from '../../../../src/stream/blob/blob.js'
+import { bytesOf, call, digestOf, get, isPresent, put, putAll, putStream } from '../../blobs.js'
 import { buildStore, given, memoryStore } from '../../build.js'
 import { SIZES } from '../../composed.js'
 import { rejects, storeSuite } from '../../suite.js'
@@ -316,4 +318,28 @@ t.test('counts what was there before: of blobs that are cut here, and of those t
   t.same(usage(), { newBytes: 300_000, knownBytes: 300_000, sentBytes: 90_000, unsentBytes: 0 })
   await spliceOf(parts)
   t.same(usage(), { newBytes: 300_000, knownBytes: 300_000, sentBytes: 120_000, unsentBytes: 90_000 })
+})
+
+t.test('a bounded number of blobs is cut at a time: further ones wait, and can be cancelled', async (t) => {
+  const store = await over(await tiers(), 16)
+  const { digest, bytes } = blob(300_000)
+  const stalled = Array.from({ length: CUTS_AT_A_TIME }, () => new PassThrough())
+  const uploads = stalled.map((stream) => putStream(store, digest, stream))
+  for (const stream of stalled) stream.write(bytes.subarray(0, 1000))
+  const gone = new AbortController()
+  const cancelled = store.put(digest, Blob.ofBytes(bytes), { ...call, signal: gone.signal })
+  gone.abort()
+  await rejects(t, cancelled, 'CANCELLED')
+  let isThere = false
+  const waiting = put(store, digest, bytes).then(() => {
+    isThere = true
+  })
+  await new Promise(setImmediate)
+  t.notOk(isThere)
+  stalled[0]?.end(bytes.subarray(1000))
+  await waiting
+  for (const stream of stalled.slice(1)) stream.destroy()
+  const outcomes = await Promise.allSettled(uploads)
+  t.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 1)
+  t.ok((await get(store, digest)).equals(bytes))
 })
