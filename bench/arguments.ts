@@ -17,6 +17,8 @@ export interface BenchOptions {
   readonly target:
     | { readonly address: string; readonly instanceName: string; readonly pid: number | undefined }
     | undefined
+  /** An HTTP cache with the paths of bazel-remote. */
+  readonly httpTarget: { readonly address: string; readonly pid: number | undefined } | undefined
 }
 
 export const USAGE = `npm run bench -- [options]
@@ -34,7 +36,8 @@ export const USAGE = `npm run bench -- [options]
   --config FILE       serve this configuration in place of the bench's own
   --target ADDRESS    measure another REAPI server (grpc://host:port) beside remexec
   --target-instance NAME   its instance name (default none)
-  --target-pid N      its process on this machine, for CPU and memory
+  --http-target ADDRESS    measure the HTTP cache of another server (http://host:port) in the cases HTTP ... /cas
+  --target-pid N      the process of either on this machine, for CPU and memory
 
 bench/README.md explains every case.
 `
@@ -64,10 +67,12 @@ export const parseArguments = (args: readonly string[]): BenchOptions & Errand =
       profile: { type: 'string' },
       config: { type: 'string' },
       target: { type: 'string' },
+      'http-target': { type: 'string' },
       'target-instance': { type: 'string', default: '' },
       'target-pid': { type: 'string' },
     },
   })
+  const pid = values['target-pid'] === undefined ? undefined : wholeNumber('--target-pid', values['target-pid'])
   return {
     isHelp: values.help,
     isList: values.list,
@@ -88,9 +93,16 @@ export const parseArguments = (args: readonly string[]): BenchOptions & Errand =
         : {
             address: addressOf(values.target),
             instanceName: values['target-instance'],
-            pid: values['target-pid'] === undefined ? undefined : wholeNumber('--target-pid', values['target-pid']),
+            pid,
           },
+    httpTarget: values['http-target'] === undefined ? undefined : { address: hostOf(values['http-target']), pid },
   }
+}
+
+const hostOf = (address: string): string => {
+  const [, host] = /^http:\/\/([^/]+)\/?$/.exec(address) ?? []
+  if (host === undefined) throw new Error(`--http-target ${address}: expected http://host:port`)
+  return host
 }
 
 const wholeNumber = (option: string, text: string): number => {

@@ -44,6 +44,8 @@ export interface RateCase {
    * work.
    */
   setUp?(server: Server): Promise<void>
+  /** `setUp` of another server that has only an HTTP cache (`--http-target`). Without it that server takes no part. */
+  setUpHttpTarget?(server: Server): Promise<void>
   /** `ready` is awaited by a case that had the server do something first: what it costs counts from there. */
   run(server: Server, requests: number, ready: () => Promise<void>): Promise<LoadResult>
   readonly limits: readonly Limit[]

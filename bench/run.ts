@@ -19,11 +19,13 @@ export class Run {
   readonly #options: BenchOptions
   readonly #servers = new Map<string, Promise<ServerProcess>>()
   readonly #target: Server | undefined
+  readonly #httpTarget: Server | undefined
 
   constructor(options: BenchOptions) {
     this.#options = options
-    const { target } = options
+    const { target, httpTarget } = options
     this.#target = target && remoteServer(target.address, target.instanceName, target.pid)
+    this.#httpTarget = httpTarget && remoteServer(httpTarget.address, '', httpTarget.pid)
   }
 
   async rate(subject: RateCase): Promise<Figures> {
@@ -57,6 +59,9 @@ export class Run {
     if (this.#target !== undefined && subject.configure === undefined) {
       contenders.push(serverContender('target', subject, this.#target, true))
     }
+    const { setUpHttpTarget: setUp } = subject
+    if (this.#httpTarget !== undefined && setUp !== undefined)
+      contenders.push(serverContender('HTTP target', { ...subject, setUp }, this.#httpTarget, true))
     if (against !== undefined) {
       const baseline = await this.#own(subject, { cli: against })
       return [...contenders, serverContender('baseline', subject, baseline, true)]

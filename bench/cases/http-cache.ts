@@ -12,11 +12,13 @@ import { identityWrite } from './write.js'
 interface Kind {
   readonly name: string
   readonly pathOf: (blob: Buffer) => string
+  /** Whether bazel-remote has it too. */
+  readonly isCommon: boolean
 }
 
 const kinds: readonly Kind[] = [
-  { name: '/cas', pathOf: (blob) => `/cas/${digestOf(blob).hash}` },
-  { name: 'opaque', pathOf: () => `/files/${randomUUID()}` },
+  { name: '/cas', pathOf: (blob) => `/cas/${digestOf(blob).hash}`, isCommon: true },
+  { name: 'opaque', pathOf: () => `/files/${randomUUID()}`, isCommon: false },
 ]
 
 const NAMES = ['1 KiB', '1 MiB', '64 MiB']
@@ -57,18 +59,29 @@ const putCase = (kind: Kind, size: Size): RateCase => {
     return { method: 'PUT', path: kind.pathOf(body), body, answerBytes: 0 }
   }
   const drive: Drive = (server, requests) => overHttp(server, Array.from({ length: requests }, putOf), size.concurrency)
+  const setUp = async (server: Server): Promise<void> => {
+    const { path, body = Buffer.alloc(0) } = putOf()
+    await stored(server, path, body)
+  }
   return {
     ...caseOf(`HTTP PUT ${kind.name} ${size.name}`, size, drive, identityWrite(size)),
-    setUp: async (server) => {
-      const { path, body = Buffer.alloc(0) } = putOf()
-      await stored(server, path, body)
-    },
+    setUp,
+    ...(kind.isCommon && { setUpHttpTarget: setUp }),
   }
 }
 
 const getCase = (kind: Kind, size: Size): RateCase => {
   const grpc = readCase(size, false)
+  // Made by the first server's set-up, because it can be large; all servers get the same.
+  let blob: Buffer | undefined
   let path = ''
+  const setUp = async (server: Server): Promise<void> => {
+    if (blob === undefined) {
+      blob = freshBlob(size.bytes, false)
+      path = kind.pathOf(blob)
+    }
+    await stored(server, path, blob)
+  }
   const drive: Drive = (server, requests) => {
     const get: HttpRequest = { method: 'GET', path, answerBytes: size.bytes }
     return overHttp(server, Array<HttpRequest>(requests).fill(get), size.concurrency)
@@ -76,12 +89,14 @@ const getCase = (kind: Kind, size: Size): RateCase => {
   return {
     ...caseOf(`HTTP GET ${kind.name} ${size.name}`, size, drive, grpc),
     setUp: async (server) => {
-      const blob = freshBlob(size.bytes, false)
-      path = kind.pathOf(blob)
-      await stored(server, path, blob)
+      await setUp(server)
       await grpc.setUp?.(server)
     },
-    tearDown: async () => grpc.tearDown?.(),
+    ...(kind.isCommon && { setUpHttpTarget: setUp }),
+    tearDown: async () => {
+      blob = undefined
+      await grpc.tearDown?.()
+    },
   }
 }
 
