@@ -2,11 +2,14 @@ import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
 import { ManualClock } from '../../../../src/base/clock.js'
 import { Code } from '../../../../src/base/status-error.js'
+import { DigestBatch } from '../../../../src/reapi/digest-batch.js'
 import { internalCall } from '../../../../src/rpc/call.js'
 import { Invocations } from '../../../../src/rpc/invocations.js'
-import { missingOf, outcomeOf, putBytes } from '../../../../src/store/contract/store.js'
+import { keep, missingOf, outcomeOf, putBytes, type Store } from '../../../../src/store/contract/store.js'
+import { fastSlow } from '../../../../src/store/kinds/fast_slow/kind.js'
 import { folderOf } from '../../../folder.js'
 import { bytesOf, call, digestOf, isPresent } from '../../blobs.js'
+import { buildStore, given, memoryStore, tierDefaults } from '../../build.js'
 import { openFilesystem } from './open.js'
 
 const MINUTE_MS = 60_000
@@ -34,6 +37,49 @@ t.test('the retention survives a restart, counted from the last use', async (t) 
   await putBytes(after.store, digestOf(two), two, call)
   t.ok(await isPresent(after.store, digestOf(two)))
   t.equal(after.usage().promised?.brokenCount, 0)
+})
+
+/** Uploads a blob for which there is no room beside `one`, and lets the store evict. */
+const flood = async (store: Store): Promise<void> => {
+  await putBytes(store, digestOf(two), two, call)
+  for (let turn = 0; turn < 100; turn++) await setImmediate()
+}
+
+t.test('a promise alone loses the input of an action when there is no room; a lease does not', async (t) => {
+  for (const isLeased of [false, true]) {
+    const opened = await openFilesystem(folderOf(t), options)
+    t.teardown(() => opened.close())
+    const { store } = opened
+    await putBytes(store, digestOf(one), one, call)
+    t.equal((await keep(store, DigestBatch.of([digestOf(one)]), 24 * 60 * MINUTE_MS, call)).count, 0)
+    if (isLeased) await store.files?.lease([digestOf(one)], call)
+    await flood(store)
+    const located = await store.files?.locate(digestOf(one), false).then(
+      () => 'there',
+      ({ code }) => code,
+    )
+    t.equal(located, isLeased ? 'there' : Code.NOT_FOUND)
+    if (!isLeased) t.equal(opened.usage().promised?.brokenCount, 1, 'broken, and counted')
+  }
+})
+
+t.test('tiers keep a promise in slow, and the file that an action links is in fast', async (t) => {
+  for (const isLeased of [false, true]) {
+    // As the builder opens a store of copies.
+    const opened = await openFilesystem(folderOf(t), { ...options, retention: 0 })
+    t.teardown(() => opened.close())
+    const tiers = await buildStore(
+      fastSlow,
+      { ...tierDefaults, fast: given, slow: given },
+      { children: { fast: opened.store, slow: await memoryStore() } },
+    )
+    await putBytes(tiers, digestOf(one), one, call)
+    t.equal((await keep(tiers, DigestBatch.of([digestOf(one)]), 24 * 60 * MINUTE_MS, call)).count, 0)
+    if (isLeased) await tiers.files?.lease([digestOf(one)], call)
+    await flood(tiers)
+    t.ok(await isPresent(tiers, digestOf(one)), 'the promise is kept')
+    t.equal(await isPresent(opened.store, digestOf(one)), isLeased, 'the file is there for a lease only')
+  }
 })
 
 t.test('a lease does not survive a restart', async (t) => {
