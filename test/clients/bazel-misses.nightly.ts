@@ -14,7 +14,7 @@ import { startServer } from './server.js'
 
 // For changes in: src/misses, src/pages/misses, src/rpc/request-records.ts
 
-t.setTimeout(420_000)
+t.setTimeout(900_000)
 
 const program = process.env['REMEXEC_TEST_BAZEL_7'] ?? 'bazel-7'
 const release = await bazelRelease(program)

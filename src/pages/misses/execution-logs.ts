@@ -34,7 +34,10 @@ export class ExecutionLogs {
   /** Undefined if the build has none that the reader may read, or if it is too large or damaged. */
   async of(invocation: string, instance: string, visit: Visit, call: Call): Promise<ExecutionLog | undefined> {
     const found = this.#parts.builds?.withId(invocation) ?? []
-    const kept = found.find(({ summary }) => summary.about.instance === instance)
+    // A build may send its events without the name of the instance whose caches it uses.
+    const kept =
+      found.find(({ summary }) => summary.about.instance === instance) ??
+      found.find(({ summary }) => visit.may('read_ac', summary.about.instance))
     return kept && this.#read(kept, visit, call)
   }
 

@@ -16,8 +16,7 @@ const FRESH_MS = 15_000
 
 /** The misses of a build and why they were, while this is found out. */
 export class Job {
-  /** Those explained so far. */
-  readonly folded: FoldedMiss[] = []
+  readonly #folded: (FoldedMiss | undefined)[]
   isDone = false
   readonly beganMs: number
   readonly #done: Promise<void>
@@ -28,9 +27,15 @@ export class Job {
     evidence: () => Promise<{ readonly evidence: Evidence; readonly end: () => void }>,
   ) {
     this.beganMs = nowMs
+    this.#folded = new Array<FoldedMiss | undefined>(misses.length)
     this.#done = this.#run(evidence)
     // Each reader that waits for it gets the failure.
     this.#done.catch(() => {})
+  }
+
+  /** Those explained so far, in the order of their requests. */
+  get folded(): readonly FoldedMiss[] {
+    return this.#folded.filter((one) => one !== undefined)
   }
 
   /** Resolves when it has ended, or after some time. Rejects if it failed. */
@@ -45,8 +50,8 @@ export class Job {
     const { evidence, end } = await begin()
     try {
       const [folder, slices] = [new Folder(), new TimeSlices(SLICE_MS)]
-      await boundedMap(this.misses, LANES, async (miss) => {
-        this.folded.push(folder.fold(await explain(miss, evidence)))
+      await boundedMap(this.misses, LANES, async (miss, at) => {
+        this.#folded[at] = folder.fold(await explain(miss, evidence))
         await slices.step()
       })
     } finally {
