@@ -365,7 +365,7 @@ export class BlobIndex {
     this.#evictedCount++
     const nowMs = this.#clock.now()
     const records = this.#records
-    this.#evictions.add([records.get(slot, 0), records.get(slot, 1), records.get(slot, 2)], Math.floor(nowMs / 1000))
+    this.#evictions.add(records.get(slot, 0), records.get(slot, 1), records.get(slot, 2), Math.floor(nowMs / 1000))
     this.#lastEvictedIdleMs = Math.max(0, nowMs - this.accessedOf(slot) * 1000)
     const promises = this.#promises
     if (promises === undefined) return
