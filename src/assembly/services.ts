@@ -292,6 +292,7 @@ export const resultsOf = (
       stores.map((instances) => entryFor(instances, name)).find((one) => one !== undefined),
     ac: (name, { instance, cas }) => actionCache(name, instance, cas, parts),
     maxBytes: MAX_RESPONSE_BYTES,
+    hasPages: servers.some(({ services }) => services.pages !== undefined),
     log: parts.log,
     tracer,
   })

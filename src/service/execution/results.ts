@@ -38,6 +38,8 @@ export interface StoredResultsOptions {
   readonly ac: (name: string, stores: ResultStores) => Store
   /** Maximum size of a result, inlined outputs included. */
   readonly maxBytes: number
+  /** Whether there are pages that show responses with results that no action cache keeps. */
+  readonly hasPages?: boolean
   readonly log: Log
   readonly tracer?: Tracer | undefined
 }
@@ -63,8 +65,8 @@ export class StoredResults implements ActionResults {
   }
 
   /**
-   * Stores successful results of actions that may be cached (REAPI, Action). The response with another result goes to the CAS,
-   * so that its page can be shown.
+   * Stores successful results of actions that may be cached (REAPI, Action). If there are pages, the response with another
+   * result goes to the CAS.
    */
   async keep(request: ExecutionRequest, response: ExecuteResponse): Promise<ExecuteResponse> {
     response.cachedResult = false
@@ -74,7 +76,8 @@ export class StoredResults implements ActionResults {
       setOrigin(result, { ...originOf(result), identity: request.identity })
     const stores = this.#options.storesOf(request.instanceName)
     if (stores === undefined || result === null) return response
-    if (!isSuccess(response) || request.doNotCache) return this.#keepForPages(request, response, result, stores)
+    if (!isSuccess(response) || request.doNotCache)
+      return this.#options.hasPages === true ? this.#keepForPages(request, response, result, stores) : response
     if (!stores.isWrittenHere) return response
     try {
       const bytes = resultCodec.encode(result)

@@ -5,11 +5,12 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
-import { cleanEnv, type Outcome, run } from './process.js'
-import { scratchFolder } from './scratch.js'
-import { startServer } from './server.js'
+import { cleanEnv, type Outcome, run } from '../process.js'
+import { scratchFolder } from '../scratch.js'
+import { startServer } from '../server.js'
+import { recipeOf } from './recipe.js'
 
-// For changes in: src/service/asset, src/assembly/assets.ts
+// For changes in: docs/clients.md, src/service/asset, src/assembly/assets.ts
 
 t.setTimeout(300_000)
 
@@ -57,10 +58,8 @@ await writeFile(
 )
 const server = await startServer(t, join(folder, 'data'), { config })
 
-const caches = { servers: [{ url: server.uri.replace('grpc:', 'http:'), 'instance-name': 'main', push: true }] }
 const settings = join(folder, 'buildstream.conf')
-// JSON is YAML.
-await writeFile(settings, JSON.stringify({ artifacts: caches, 'source-caches': caches }))
+await writeFile(settings, await recipeOf('BuildStream', 'yaml', server))
 
 const bst = async (home: string, ...args: readonly string[]): Promise<Outcome> => {
   await mkdir(join(folder, home), { recursive: true })
