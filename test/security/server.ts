@@ -52,7 +52,8 @@ export const startGuarded = async (
   const clock = new ManualClock(Date.now())
   const said = new Lines()
   const running = await assemble(config, { clock, log: said.log })
-  t.teardown(() => running.close())
+  // As if `drain_s` were over: nobody waits for what a test leaves unfinished.
+  t.teardown(() => running.close(config.global.drain_s * 1000))
   const port = Number(running.addresses[0]?.address.split(':').at(-1))
   const client = new TestClient(`127.0.0.1:${port}`)
   t.teardown(() => client.close())
