@@ -6,8 +6,9 @@ import type { Digest } from '../../reapi/digest.js'
 import type { DigestBatch } from '../../reapi/digest-batch.js'
 import type { StoreUsage } from '../contract/meter.js'
 import { BatchLookup } from './batch-lookup.js'
-import { Entries, EXECUTABLE, INLINE, type InlineCharge, KEPT, PINNED } from './entries.js'
+import { DOOMED, Entries, EXECUTABLE, INLINE, type InlineCharge, KEPT, PINNED } from './entries.js'
 import { Evictions } from './evictions.js'
+import { type IndexShare, ownMemory, type SharedIndexMemory } from './memory.js'
 import { Probe } from './probe.js'
 import { type Claim, type Claimant, type PromiseOptions, Promises } from './promises.js'
 import { Recency } from './recency.js'
@@ -25,6 +26,8 @@ export interface BlobIndexOptions {
   readonly inlineCharge?: InlineCharge
   /** For how long blobs are kept; absent for an index of blobs that others keep. */
   readonly promises?: PromiseOptions | undefined
+  /** Set if other threads read the index. */
+  readonly shared?: SharedIndexMemory | undefined
 }
 
 /** A promise that was broken, because there was no room. */
@@ -57,16 +60,17 @@ export const ABSENT = -1
 export class BlobIndex {
   readonly #policy: EvictionPolicy
   readonly #clock: Clock
-  readonly #records = new Records()
+  readonly #shared: SharedIndexMemory | undefined
+  readonly #records: Records
   readonly #entries: Entries
-  readonly #table = new SlotTable(this.#records, randomInt(2 ** 31))
-  readonly #recency = new Recency(this.#records)
+  readonly #table: SlotTable
+  readonly #recency: Recency
   /** Old blobs that a claim keeps from eviction, until it has ended. */
-  readonly #kept = new Recency(this.#records)
+  readonly #kept: Recency
   readonly #promises: Promises | undefined
   readonly #pinned = new Set<number>()
   readonly #probe = new Probe()
-  readonly #lookup = new BatchLookup(this.#table)
+  readonly #lookup: BatchLookup
   /**
    * Called when a blob is used, at most once in 16 seconds, for an owner that persists uses. Not called for uploads.
    */
@@ -84,9 +88,16 @@ export class BlobIndex {
   constructor(options: BlobIndexOptions) {
     this.#policy = options.policy
     this.#clock = options.clock
+    const memory = options.shared ?? ownMemory
+    this.#shared = options.shared
+    this.#records = new Records(memory)
+    this.#table = new SlotTable(this.#records, randomInt(2 ** 31), memory)
+    this.#recency = new Recency(this.#records)
+    this.#kept = new Recency(this.#records)
+    this.#lookup = new BatchLookup(this.#table)
     const { blockSizeBytes = 1, inlineCharge = (storedBytes) => storedBytes } = options
     this.#entries = new Entries(this.#records, blockSizeBytes, inlineCharge)
-    this.#promises = options.promises && new Promises(options.promises, options.policy)
+    this.#promises = options.promises && new Promises(options.promises, options.policy, memory)
   }
 
   get count(): number {
@@ -254,10 +265,20 @@ export class BlobIndex {
 
   /**
    * Adds a blob, or updates the length of a present one, and makes it the most recently used. Its executable copy is forgotten.
-   * `isInline` marks a blob without a file of its own.
+   * `isInline` marks a blob without a file of its own. `extra` is a signed 32-bit number for the owner.
    */
-  insert(digest: Digest, storedBytes: number, isInline = false): number {
+  insert(digest: Digest, storedBytes: number, isInline = false, extra = 0): number {
     this.#probe.load(digest)
+    const partition = this.#table.partitionOfProbe(this.#probe)
+    this.#shared?.begin(partition)
+    try {
+      return this.#insert(storedBytes, isInline, extra)
+    } finally {
+      this.#shared?.end(partition)
+    }
+  }
+
+  #insert(storedBytes: number, isInline: boolean, extra: number): number {
     const present = this.#table.find(this.#probe)
     const slot = present === NONE ? this.#records.allocate(this.#probe) : present
     if (present === NONE) {
@@ -269,7 +290,7 @@ export class BlobIndex {
       this.#unpromise(slot)
       this.#bytes -= this.#entries.occupied(slot)
     }
-    this.#entries.begin(slot, storedBytes, isInline)
+    this.#entries.begin(slot, storedBytes, isInline, extra)
     this.#bytes += this.#entries.occupied(slot)
     const accessedS = this.#accessedNow()
     // The owner persists each upload anyway, so this use is not reported.
@@ -296,8 +317,53 @@ export class BlobIndex {
     if (this.#entries.has(slot, KEPT)) this.#takeBack(slot)
     this.#unpromise(slot)
     if (!this.#pinned.delete(slot)) this.#recency.unlink(slot)
-    this.#table.remove(slot)
+    const partition = this.#table.partitionOf(slot)
+    this.#shared?.begin(partition)
+    if (!this.#entries.has(slot, DOOMED)) this.#table.remove(slot)
     this.#records.release(slot)
+    this.#shared?.end(partition)
+  }
+
+  /**
+   * Begins the eviction of a victim: from here on no thread finds it. False if another thread has used it since the owner last
+   * looked; then it stays, and is the most recently used. Call `remove` in the same turn.
+   */
+  evict(slot: number): boolean {
+    const shared = this.#shared
+    if (shared === undefined) return true
+    const partition = this.#table.partitionOf(slot)
+    shared.begin(partition)
+    const usedS = this.#records.usedElsewhere(slot)
+    const isUsed = usedS > this.accessedOf(slot)
+    if (!isUsed) {
+      this.#table.remove(slot)
+      this.#entries.set(slot, DOOMED, true)
+    }
+    shared.end(partition)
+    if (isUsed) this.touch(slot, usedS)
+    return !isUsed
+  }
+
+  /** Other threads have used these slots, which may be free or have other blobs by now. */
+  usedElsewhere(slots: Int32Array): void {
+    for (const slot of slots) {
+      const usedS = this.#records.usedElsewhere(slot)
+      if (!this.#records.isFree(slot) && usedS > this.accessedOf(slot)) this.touch(slot, usedS)
+    }
+  }
+
+  /** Keeps blobs that a call of another thread has used. */
+  holdSlots(slots: Int32Array, claimant: Claimant): void {
+    const nowS = this.#accessedNow()
+    const claim = this.#promises?.claimOf(claimant, nowS)
+    if (claim === undefined) return
+    for (const slot of slots) if (!this.#records.isFree(slot)) this.#hold(slot, claim, nowS)
+  }
+
+  /** What another thread needs to read the index. Throws if it is not shared. */
+  share(): IndexShare {
+    if (this.#shared === undefined) throw new Error('the index was not made for several threads')
+    return this.#shared.share(this.#table.seed)
   }
 
   /**
@@ -483,7 +549,10 @@ export class BlobIndex {
 
   setExtra(slot: number, extra: number): void {
     this.#changeCount++
+    const partition = this.#shared === undefined ? 0 : this.#table.partitionOf(slot)
+    this.#shared?.begin(partition)
     this.#records.set(slot, EXTRA, extra)
+    this.#shared?.end(partition)
   }
 
   hashBytesOf(slot: number): number {

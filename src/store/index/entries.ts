@@ -9,6 +9,8 @@ export const EXECUTABLE = 1 << 25
 export const INLINE = 1 << 26
 /** In the list of blobs that are kept beyond the minimum retention, and in no order of use. */
 export const KEPT = 1 << 27
+/** Evicted: no longer in the table, and about to be removed. */
+export const DOOMED = 1 << 28
 
 /** Space charged for an inline blob, from its length and the length of its hash. */
 export type InlineCharge = (storedBytes: number, hashBytes: number) => number
@@ -26,11 +28,11 @@ export class Entries {
   }
 
   /** Starts the record of a blob of this length. Only the pin is kept from before. */
-  begin(slot: number, storedBytes: number, isInline: boolean): void {
+  begin(slot: number, storedBytes: number, isInline: boolean, extra = 0): void {
     const pinned = this.#records.get(slot, STORED_HIGH) & PINNED
     this.#records.set(slot, STORED_HIGH, Math.floor(storedBytes / WORD) | pinned | (isInline ? INLINE : 0))
     this.#records.set(slot, STORED_LOW, storedBytes | 0)
-    this.#records.set(slot, EXTRA, 0)
+    this.#records.set(slot, EXTRA, extra)
   }
 
   storedBytesOf(slot: number): number {

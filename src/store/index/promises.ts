@@ -1,6 +1,7 @@
 import type { EvictionPolicy } from '../../config/config.js'
 import type { Call } from '../../rpc/call.js'
 import type { Invocations } from '../../rpc/invocations.js'
+import { type IndexMemory, ownMemory } from './memory.js'
 import { CHUNK_SLOTS } from './records.js'
 
 export interface PromiseOptions {
@@ -27,9 +28,9 @@ const ONE_SHARE = 0.25
 const ALL_SHARE = 0.8
 
 /** Two words for each slot, made for the slots in use when the first claim comes: 8 bytes a blob at most. */
-const WORDS_EACH = 2
-const OWNER = 0
-const UNTIL = 1
+export const WORDS_EACH = 2
+export const OWNER = 0
+export const UNTIL = 1
 const SLOT_MASK = CHUNK_SLOTS - 1
 const CHUNK_SHIFT = Math.log2(CHUNK_SLOTS)
 
@@ -49,9 +50,15 @@ export class Promises {
   #heldBytes = 0
   #sweptS = 0
   readonly #window: UseWindow
+  readonly #memory: IndexMemory
   brokenCount = 0
 
-  constructor({ retentionS, whenFull, invocations }: PromiseOptions, policy: EvictionPolicy) {
+  constructor(
+    { retentionS, whenFull, invocations }: PromiseOptions,
+    policy: EvictionPolicy,
+    memory: IndexMemory = ownMemory,
+  ) {
+    this.#memory = memory
     const { max_seconds: maxS, max_bytes: maxBytes } = policy
     // Who lets blobs expire sooner promises no more than that.
     this.retentionS = maxS > 0 ? Math.min(maxS, retentionS) : retentionS
@@ -126,7 +133,7 @@ export class Promises {
   /** Keeps a blob for a claim. Beyond the bounds of leases it only has the minimum retention. */
   hold(slot: number, bytes: number, { number, untilMinute }: Claim, nowS: number): void {
     const chunk = slot >>> CHUNK_SHIFT
-    const words = this.#words[chunk] ?? new Int32Array(CHUNK_SLOTS * WORDS_EACH)
+    const words = this.#words[chunk] ?? this.#memory.words('claims', chunk, CHUNK_SLOTS * WORDS_EACH)
     this.#words[chunk] = words
     const at = (slot & SLOT_MASK) * WORDS_EACH
     if (untilMinute > (words[at + UNTIL] as number)) words[at + UNTIL] = untilMinute

@@ -1,3 +1,4 @@
+import { type IndexMemory, ownMemory } from './memory.js'
 import { FUNCTION_SHIFT, HASH_WORDS_MAX, type Probe } from './probe.js'
 
 /** Words in a record, which is one cache line: eight words of hash, then the named ones below. */
@@ -17,7 +18,7 @@ export const EXTRA = 15
 /** No slot; ends lists. */
 export const NONE = -1
 
-const CHUNK_SHIFT = 14
+export const CHUNK_SHIFT = 14
 export const CHUNK_SLOTS = 1 << CHUNK_SHIFT
 const CHUNK_MASK = CHUNK_SLOTS - 1
 
@@ -43,6 +44,13 @@ export class Records {
   #tails: (Int32Array | undefined)[] = []
   #slotCount = 0
   #free = NONE
+  readonly #memory: IndexMemory
+  /** Last uses by other threads, by chunk. */
+  readonly #uses: Int32Array[] = []
+
+  constructor(memory: IndexMemory = ownMemory) {
+    this.#memory = memory
+  }
 
   get(slot: number, word: number): number {
     return this.#chunk(slot)[((slot & CHUNK_MASK) << RECORD_SHIFT) | word] as number
@@ -68,6 +76,8 @@ export class Records {
     const chunk = this.#chunk(slot)
     const base = (slot & CHUNK_MASK) << RECORD_SHIFT
     chunk.fill(0, base, base + RECORD_WORDS)
+    const uses = this.#uses[slot >>> CHUNK_SHIFT]
+    if (uses !== undefined) Atomics.store(uses, slot & CHUNK_MASK, 0)
     const { words, first, wordCount } = probe
     for (let word = 0; word < HASH_WORDS && word < wordCount; word++) {
       chunk[base + word] = words[first + word] as number
@@ -138,9 +148,25 @@ export class Records {
 
   /** Restores the records of an earlier run. The caller must find out which slots are free and `release` them. */
   restore({ slotCount, chunks, tails }: RecordsImage): void {
-    this.#chunks = [...chunks]
-    this.#tails = [...tails]
+    if (this.#memory === ownMemory) {
+      this.#chunks = [...chunks]
+      this.#tails = [...tails]
+    } else {
+      this.#chunks = chunks.map((chunk, at) => copied(chunk, this.#newChunk(at)))
+      this.#tails = tails.map((tail, at) => tail && copied(tail, this.#memory.words('tails', at, tail.length)))
+    }
     this.#slotCount = slotCount
+  }
+
+  /** The second of the last use by another thread; 0 if there was none, or no other thread. */
+  usedElsewhere(slot: number): number {
+    const uses = this.#uses[slot >>> CHUNK_SHIFT]
+    return uses === undefined ? 0 : Atomics.load(uses, slot & CHUNK_MASK) >>> 0
+  }
+
+  #newChunk(at: number): Int32Array {
+    if (this.#memory !== ownMemory) this.#uses[at] = this.#memory.words('uses', at, CHUNK_SLOTS)
+    return this.#memory.words('records', at, CHUNK_SLOTS * RECORD_WORDS)
   }
 
   #chunk(slot: number): Int32Array {
@@ -155,13 +181,13 @@ export class Records {
     }
     const slot = this.#slotCount++
     if (slot >= SLOTS_MAX) throw new RangeError(`an index holds at most ${SLOTS_MAX} blobs`)
-    if ((slot & CHUNK_MASK) === 0) this.#chunks.push(new Int32Array(CHUNK_SLOTS * RECORD_WORDS))
+    if ((slot & CHUNK_MASK) === 0) this.#chunks.push(this.#newChunk(this.#chunks.length))
     return slot
   }
 
   #setTail(slot: number, word: number, value: number): void {
     const at = slot >>> CHUNK_SHIFT
-    const tail = this.#tails[at] ?? new Int32Array(CHUNK_SLOTS * TAIL_WORDS)
+    const tail = this.#tails[at] ?? this.#memory.words('tails', at, CHUNK_SLOTS * TAIL_WORDS)
     this.#tails[at] = tail
     tail[tailIndex(slot, word)] = value
   }
@@ -169,4 +195,9 @@ export class Records {
 
 export const TAIL_WORDS = HASH_WORDS_MAX - HASH_WORDS
 
-const tailIndex = (slot: number, word: number): number => (slot & CHUNK_MASK) * TAIL_WORDS + word - HASH_WORDS
+export const tailIndex = (slot: number, word: number): number => (slot & CHUNK_MASK) * TAIL_WORDS + word - HASH_WORDS
+
+const copied = (from: Int32Array, to: Int32Array): Int32Array => {
+  to.set(from)
+  return to
+}

@@ -1,8 +1,8 @@
+import { type IndexMemory, ownMemory, PARTITIONS } from './memory.js'
 import type { Probe } from './probe.js'
 import { NONE, type Records } from './records.js'
 
-const PARTITION_SHIFT = 24
-const PARTITIONS = 256
+export const PARTITION_SHIFT = 24
 const ENTRIES_MIN = 16
 
 /**
@@ -14,15 +14,31 @@ const ENTRIES_MIN = 16
  */
 export class SlotTable {
   readonly #records: Records
-  readonly #seed: number
+  readonly seed: number
+  readonly #memory: IndexMemory
   #partitions: Int32Array[]
   readonly #counts = new Int32Array(PARTITIONS)
 
   /** `seed` prevents clients that choose their keys (action cache) from making them collide. */
-  constructor(records: Records, seed: number) {
+  constructor(records: Records, seed: number, memory: IndexMemory = ownMemory) {
     this.#records = records
-    this.#seed = seed
-    this.#partitions = Array.from({ length: PARTITIONS }, () => new Int32Array(ENTRIES_MIN * 2))
+    this.seed = seed
+    this.#memory = memory
+    this.#partitions = this.#empty(ENTRIES_MIN)
+  }
+
+  #empty(entries: number): Int32Array[] {
+    return Array.from({ length: PARTITIONS }, (_, partition) => this.#memory.words('table', partition, entries * 2))
+  }
+
+  /** The partition of a slot whose record is filled. */
+  partitionOf(slot: number): number {
+    return this.#codeOf(slot) >>> PARTITION_SHIFT
+  }
+
+  /** The partition of a digest. */
+  partitionOfProbe({ words, first }: Probe): number {
+    return this.codeOf(words[first] as number, words[first + 1] as number) >>> PARTITION_SHIFT
   }
 
   find(probe: Probe): number {
@@ -77,7 +93,7 @@ export class SlotTable {
     this.#counts[partition] = count
     let entries = this.#partitions[partition] as Int32Array
     if (count * 8 > entries.length * 3) {
-      entries = doubled(entries)
+      entries = doubled(entries, this.#memory.words('table', partition, entries.length * 2))
       this.#partitions[partition] = entries
     }
     put(entries, slot + 1, code)
@@ -106,7 +122,7 @@ export class SlotTable {
   reserve(count: number): void {
     let entries = ENTRIES_MIN
     while (entries * 3 < (count / PARTITIONS) * 4) entries *= 2
-    this.#partitions = Array.from({ length: PARTITIONS }, () => new Int32Array(entries * 2))
+    this.#partitions = this.#empty(entries)
   }
 
   /** The slot at the first place where `findCode` looks, or NONE. The entry may belong to another digest. */
@@ -121,10 +137,14 @@ export class SlotTable {
 
   /** The hash code of a digest, from the first two words of its hash. */
   codeOf(first: number, second: number): number {
-    let code = Math.imul(first ^ this.#seed, 0x9e37_79b1)
-    code = Math.imul(code ^ (code >>> 15) ^ second, 0x85eb_ca77)
-    return code ^ (code >>> 13)
+    return codeOf(first, second, this.seed)
   }
+}
+
+export const codeOf = (first: number, second: number, seed: number): number => {
+  let code = Math.imul(first ^ seed, 0x9e37_79b1)
+  code = Math.imul(code ^ (code >>> 15) ^ second, 0x85eb_ca77)
+  return code ^ (code >>> 13)
 }
 
 const put = (entries: Int32Array, slotPlusOne: number, code: number): void => {
@@ -135,8 +155,7 @@ const put = (entries: Int32Array, slotPlusOne: number, code: number): void => {
   entries[at + 1] = code
 }
 
-const doubled = (entries: Int32Array): Int32Array => {
-  const larger = new Int32Array(entries.length * 2)
+const doubled = (entries: Int32Array, larger: Int32Array): Int32Array => {
   for (let at = 0; at < entries.length; at += 2) {
     if (entries[at] !== 0) put(larger, entries[at] as number, entries[at + 1] as number)
   }

@@ -205,8 +205,7 @@ export class Catalog {
   #arrive(digest: Digest, kind: 'bytes' | 'file', storedBytes: number, location: number): void {
     const replaced = this.find(digest)
     if (replaced !== undefined) this.#forget(replaced, kind === 'file' && storedBytes === replaced.storedBytes)
-    const slot = this.index.insert(digest, storedBytes, kind === 'bytes')
-    this.index.setExtra(slot, location)
+    const slot = this.index.insert(digest, storedBytes, kind === 'bytes', location)
     this.records.need(location, sizeOf({ kind, digest, storedBytes }))
     this.leases.arrived(digest, slot)
   }

@@ -71,6 +71,7 @@ export class Eviction {
       index.touch(slot, Math.ceil(this.#clock.now() / 1000))
       return false
     }
+    if (!index.evict(slot)) return true
     index.noteEviction(slot)
     if (located.isInline) this.#catalog.leave(located)
     else {

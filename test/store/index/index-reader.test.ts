@@ -1,0 +1,245 @@
+import { once } from 'node:events'
+import { Worker } from 'node:worker_threads'
+import t from 'tap'
+import { ManualClock } from '../../../src/base/clock.js'
+import { DigestBatch } from '../../../src/reapi/digest-batch.js'
+import { Invocations } from '../../../src/rpc/invocations.js'
+import { ABSENT, BlobIndex } from '../../../src/store/index/blob-index.js'
+import { type FoundBlob, IndexReader } from '../../../src/store/index/index-reader.js'
+import { SharedIndexMemory } from '../../../src/store/index/memory.js'
+import { extraOf, numbered } from './numbered.js'
+
+const NOW_S = 1_000_000
+const MAX_BYTES = 1000
+
+const shared = (maxBytes = 0) => {
+  const clock = new ManualClock(NOW_S * 1000)
+  const policy = { max_bytes: maxBytes, evict_bytes: 0, max_seconds: 0, max_count: 0 }
+  const promises = { retentionS: 3600, whenFull: 'break', invocations: new Invocations(clock) } as const
+  const index = new BlobIndex({ policy, clock, promises, shared: new SharedIndexMemory() })
+  const put = (number: number, storedBytes = 1): number =>
+    index.insert(numbered(number), storedBytes, false, extraOf(number, storedBytes))
+  const drop = (number: number): void => index.remove(index.find(numbered(number)))
+  return { clock, index, put, drop, reader: new IndexReader(index.share()) }
+}
+
+t.test('a reader finds what the owner has, while arrays grow and slots are used again', async (t) => {
+  const { index, put, drop, reader } = shared()
+  // The table grows before the records do.
+  for (let number = 0; number < 10_000; number++) {
+    put(number)
+    if (reader.find(numbered(number)) === undefined) t.fail(`blob ${number} is not found`)
+  }
+  const late = 40_000
+  for (let number = 0; number < late; number++) put(number)
+  for (let number = 0; number < late; number += 3) drop(number)
+  for (let number = late; number < late + 5000; number++) put(number, 7)
+  for (let number = 0; number < late + 5000; number++) {
+    const slot = index.find(numbered(number))
+    const found = reader.find(numbered(number))
+    if (slot === ABSENT ? found !== undefined : found?.slot !== slot || found.extra !== index.extraOf(slot))
+      t.fail(`blob ${number} is ${slot}, found ${JSON.stringify(found)}`)
+  }
+  const other = new IndexReader(index.share())
+  t.match(other.find(numbered(late)), { storedBytes: 7, extra: extraOf(late, 7) }, 'a reader that begins later')
+})
+
+t.test('missing: the absent ones in their order, and the others are used', async (t) => {
+  const { index, put, reader } = shared()
+  const digests = [1, 2, 3, 4].map(numbered)
+  for (const number of [1, 3]) put(number)
+  const batch = DigestBatch.of(digests)
+  t.same([...reader.missing(batch, NOW_S + 100).digests()], [digests[1], digests[3]])
+  const slots = [1, 3].map((number) => index.find(numbered(number)))
+  t.same([...reader.takeUsed()].sort(), slots.toSorted())
+  reader.missing(batch, NOW_S + 101)
+  t.same([...reader.takeUsed()], [], 'the owner hears of a blob once in 16 seconds')
+})
+
+t.test('the owner learns of uses by others, but not of those of a blob that is gone', async (t) => {
+  const { index, put, drop, reader } = shared()
+  const [first, second] = [put(1), put(2)]
+  reader.find(numbered(1), NOW_S + 500)
+  reader.find(numbered(2), NOW_S + 500)
+  drop(2)
+  t.equal(put(3), second, 'its slot has another blob now')
+  index.usedElsewhere(reader.takeUsed())
+  t.equal(index.accessedOf(first), NOW_S + 500)
+  t.equal(index.accessedOf(second), NOW_S)
+})
+
+t.test('a blob that another thread uses is not evicted, though the owner was not told', async (t) => {
+  const { index, put, reader } = shared(MAX_BYTES)
+  for (const number of [1, 2, 3]) put(number, 400)
+  const victim = index.victim()
+  t.equal(victim, index.find(numbered(1)))
+  reader.find(numbered(1), NOW_S + 10)
+  t.notOk(index.evict(victim))
+  t.equal(index.victim(), index.find(numbered(2)), 'the next one goes')
+  t.ok(index.evict(index.victim()))
+  t.equal(reader.find(numbered(2), NOW_S + 10), undefined, 'from then on no thread finds it')
+  index.remove(index.victim())
+  t.equal(index.count, 2)
+})
+
+/** Runs `act` before the nth of the loads that `read` makes. Returns whether there were so many. */
+const interrupted = <T>(
+  nth: number,
+  act: () => void,
+  read: () => T,
+): { readonly answer: T; readonly isReached: boolean } => {
+  const { load } = Atomics
+  let count = 0
+  Atomics.load = ((words: Int32Array, at: number) => {
+    if (count++ === nth) {
+      Atomics.load = load
+      act()
+      Atomics.load = counting
+    }
+    return load(words, at)
+  }) as typeof load
+  const counting = Atomics.load
+  try {
+    return { answer: read(), isReached: count > nth }
+  } finally {
+    Atomics.load = load
+  }
+}
+
+type Setting = ReturnType<typeof shared>
+
+/** What the owner may do between any two loads of a reader that looks for blob 1, and what may be found then. */
+const changes: readonly {
+  readonly name: string
+  readonly before: readonly number[]
+  readonly act: (owner: Setting) => void
+  /** Lengths; 0 is absent. */
+  readonly may: readonly number[]
+}[] = [
+  { name: 'adds it', before: [2], act: ({ put }) => void put(1), may: [0, 1] },
+  { name: 'replaces it', before: [1, 2], act: ({ put }) => void put(1, 9), may: [1, 9] },
+  { name: 'removes it', before: [1, 2], act: ({ drop }) => drop(1), may: [1, 0] },
+  {
+    name: 'moves its record',
+    before: [1],
+    act: ({ index }) => index.setExtra(index.find(numbered(1)), extraOf(1, 1)),
+    may: [1],
+  },
+  {
+    name: 'uses its slot for another',
+    before: [1],
+    act: ({ drop, put }) => {
+      drop(1)
+      put(2, 9)
+    },
+    may: [1, 0],
+  },
+  {
+    name: 'puts it into another slot',
+    before: [1],
+    act: ({ drop, put }) => {
+      drop(1)
+      put(2, 9)
+      put(1, 5)
+    },
+    may: [1, 5],
+  },
+  {
+    name: 'grows the table and the records',
+    before: [1],
+    act: ({ put }) => {
+      for (let number = 100; number < 20_000; number += 1) put(number)
+    },
+    may: [1],
+  },
+]
+
+for (const { name, before, act, may } of changes)
+  t.test(`between any two loads of a reader the owner ${name}: it finds what was there before or after`, async (t) => {
+    for (let nth = 0, isReached = true; isReached; nth++) {
+      const owner = shared()
+      for (const number of before) owner.put(number)
+      const result = interrupted<FoundBlob | undefined>(
+        nth,
+        () => act(owner),
+        () => owner.reader.find(numbered(1)),
+      )
+      isReached = result.isReached
+      const { answer } = result
+      if (!may.includes(answer?.storedBytes ?? 0) || (answer && answer.extra !== extraOf(1, answer.storedBytes)))
+        t.fail(`at load ${nth} it found ${JSON.stringify(answer)}`)
+    }
+  })
+
+t.test('between any two loads of a reader the owner evicts the blob: it is spared, or not found', async (t) => {
+  const outcomes = new Set<string>()
+  for (let nth = 0, isReached = true; isReached; nth++) {
+    const { index, put, reader } = shared(MAX_BYTES)
+    for (const number of [1, 2, 3]) put(number, 400)
+    const slot = index.victim()
+    let isEvicted = false
+    const evict = (): void => {
+      isEvicted = index.evict(slot)
+      if (isEvicted) index.remove(slot)
+    }
+    const result = interrupted(nth, evict, () => reader.find(numbered(1), NOW_S + 10))
+    isReached = result.isReached
+    if (!isReached) evict()
+    const outcome = `${isEvicted ? 'evicted' : 'spared'}, ${result.answer === undefined ? 'absent' : 'found'}`
+    outcomes.add(outcome)
+  }
+  t.same([...outcomes].sort(), ['evicted, absent', 'spared, found'])
+})
+
+t.test('a reader does not look at a partition that the owner is changing', async (t) => {
+  const { put, reader } = shared()
+  put(1)
+  const { add, wait } = Atomics
+  let waited = 0
+  Atomics.wait = (() => {
+    waited++
+    throw new Error('it waits')
+  }) as typeof wait
+  let isOpen = false
+  Atomics.add = ((words: Int32Array, at: number, by: number) => {
+    const found = add(words, at, by)
+    isOpen = !isOpen
+    if (isOpen) t.throws(() => reader.find(numbered(1)), { message: 'it waits' })
+    return found
+  }) as typeof add
+  try {
+    put(1, 2)
+  } finally {
+    Atomics.add = add
+    Atomics.wait = wait
+  }
+  t.equal(waited, 1)
+  t.match(reader.find(numbered(1)), { storedBytes: 2 })
+})
+
+t.test('a thread reads while the owner adds, replaces and removes', async (t) => {
+  const { index, put, drop } = shared()
+  const count = 3000
+  const share = index.share()
+  const worker = new Worker(new URL('reading-thread.ts', import.meta.url), {
+    workerData: { share, count, rounds: 600_000 },
+    transferList: [share.port],
+  })
+  await once(worker, 'message')
+  const answer = once(worker, 'message')
+  let isOver = false
+  void answer.then(() => {
+    isOver = true
+  })
+  for (let turn = 0; !isOver; turn++) {
+    for (let step = 0; step < 500; step++) {
+      const number = (turn * 500 + step * 31) % count
+      if (index.find(numbered(number)) === ABSENT || step % 3 === 0) put(number, 1 + (step % 7))
+      else drop(number)
+    }
+    await new Promise(setImmediate)
+  }
+  const [{ wrong, found }] = await answer
+  t.same(wrong, [])
+  t.ok(found > 1000, `${found} were found`)
+})
