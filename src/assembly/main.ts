@@ -45,7 +45,7 @@ import { type LogOutput, Observation } from './observation.js'
 import { warnOfOtherFolders } from './other-folders.js'
 import { linkOfActions, ofPeople, openSite, pagesOf, WORKERS_ADDRESS } from './pages.js'
 import { needRestart } from './reload.js'
-import { serviceThreadsOf, startServiceThreads } from './service-threads.js'
+import { serviceThreadsOf, Threaded } from './service-threads.js'
 import { type Parts, resultsOf, serviceNamesOf, servicesOf, type WorkerFacts } from './services.js'
 import { LentStoresByKey, leavesResultsTo, startWorker, type WorkerContext } from './workers.js'
 
@@ -125,23 +125,24 @@ const start = async (
   if (withoutZstd !== undefined) log.warn('zstd is not offered to clients', { reason: withoutZstd })
   const security = config.security && (await Security.open(config.security, { clock, log, resources }))
   if (security?.lostAuditLines !== undefined) observation.metrics.watchAudit(() => security.lostAuditLines ?? 0)
-  const threads = await startServiceThreads(threadCount, ledger, log)
-  resources.add('service threads', () => threads?.stop())
   const invocations = new Invocations(clock)
   resources.add('invocations', invocations.start())
   const records = new RequestRecords(clock, requestFacts)
   observation.metrics.watchInvocations(invocations)
+  const shownShare = config.global.log_call_share
+  const threadedParts = { ledger, clock, log, shownShare, metrics: meters, invocations, records }
+  const threaded = await Threaded.start(threadCount, threadedParts)
+  resources.add('service threads', () => threaded?.stop())
   const listeners = new Map<string, Listener>()
   const admin = new Admin(log)
   const sites = new Map<string, Site>()
   for (const server of config.servers) {
     const gate = gateOf(server, security, [])
-    const shownShare = config.global.log_call_share
     const site = openSite(server, { clock, config, security })
     if (site !== undefined) sites.set(server.name, site)
     const listenerParts = {
       gate,
-      threads,
+      threads: threaded?.threads,
       admin,
       resources,
       drainTime,
@@ -158,6 +159,7 @@ const start = async (
   const stores = await buildStores(config.stores, {
     ...{ resources, clock, log, secrets, invocations, resultStores: resultStoresOf(config.servers) },
     watch: (probe) => health.register(probe),
+    readByThreads: threaded?.reads,
     ...(meters && { meter: (store) => meters.stores.of(store) }),
   })
   void warnOfOtherFolders(config, { log, resources })
@@ -200,6 +202,7 @@ const start = async (
     listener.serve(services, gateOf(server, security, services), caches)
     sites.get(server.name)?.serve(pages)
   }
+  threaded?.serve(config, observation.tracer !== undefined, listeners)
   resources.add('servers', async () => {
     await Promise.all([...listeners.values()].map((listener) => listener.close(drainTime.leftMs)))
   })

@@ -1,18 +1,22 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { systemClock } from '../base/clock.js'
 import { Ledger } from '../ledger/ledger.js'
-import type { Log, LogFields, LogLevel } from '../log/log.js'
+import { isWritten, type Log, type LogFields, type LogLevel } from '../log/log.js'
 import { type LoggedLine, sendableFields } from '../log/sendable.js'
 import { BatchedPort, type Carried } from '../server/carry/batched-port.js'
 import { Carrier } from '../server/carry/carrier.js'
 import { ToThread } from '../server/carry/events.js'
-import { READY, type ThreadMessage } from '../server/carry/service-threads.js'
+import { type ClosedMessage, type ListenerMessage, READY, type ThreadMessage } from '../server/carry/service-threads.js'
 import { ThreadListener } from '../server/carry/thread-listener.js'
-import type { ServiceThreadData } from './service-threads.js'
+import { inBackground } from '../work/in-background.js'
+import { ReadingThread } from './reading-thread.js'
+import { levelIn, type ServiceThreadData } from './service-threads.js'
+import type { ToReadingThread } from './thread-reads.js'
 
 // The program of a service thread. An error that nobody catches ends the thread, and the owner ends the process.
 
-const { ledgerBuffer } = workerData as ServiceThreadData
+const { ledgerBuffer, logLevel, shownShare } = workerData as ServiceThreadData
+const levels = new Int32Array(logLevel)
 const owner = parentPort
 if (owner === null) throw new Error('this is the program of a service thread')
 
@@ -21,6 +25,7 @@ const log: Log = (() => {
   const at =
     (level: LogLevel) =>
     (message: string, fields: LogFields | (() => LogFields) = {}): void => {
+      if (!isWritten(level, levelIn(levels))) return
       const found = typeof fields === 'function' ? fields() : fields
       const line: LoggedLine = { kind: 'log', level, message, fields: sendableFields(found) }
       owner.postMessage(line)
@@ -29,6 +34,7 @@ const log: Log = (() => {
 })()
 
 const ledger = new Ledger({}, { buffer: ledgerBuffer })
+const reading = new ReadingThread((message) => owner.postMessage(message))
 const carrier = new Carrier(new BatchedPort(owner))
 const listeners = new Map<number, ThreadListener>()
 
@@ -40,12 +46,26 @@ const receive = (event: Carried): void => {
   listeners.get(listener as number)?.take(handed)
 }
 
-owner.on('message', (message: readonly Carried[] | ThreadMessage) => {
+const listenerOf = ({ options }: ListenerMessage): ThreadListener => {
+  const { metrics, invocations, records } = reading
+  const calls = { meters: (path: string) => metrics.calls.of(path), shownShare, invocations, records }
+  return new ThreadListener(options, { carrier, calls, ledger, clock: systemClock, log })
+}
+
+const told = async (message: ThreadMessage | ToReadingThread): Promise<void> => {
+  if (message.kind === 'listener') listeners.set(message.number, listenerOf(message))
+  else if (message.kind === 'tls') listeners.get(message.number)?.renewTls(message.tls)
+  else if (message.kind === 'close') {
+    await listeners.get(message.number)?.close(message.drainMs)
+    reading.tellMetrics()
+    const closed: ClosedMessage = { kind: 'closed', number: message.number }
+    owner.postMessage(closed)
+  } else
+    for (const [number, services] of reading.receive(message, { ledger, log })) listeners.get(number)?.serve(services)
+}
+
+owner.on('message', (message: readonly Carried[] | ThreadMessage | ToReadingThread) => {
   if (Array.isArray(message)) for (const event of message) receive(event)
-  else {
-    const told = message as ThreadMessage
-    if (told.kind === 'tls') listeners.get(told.number)?.renewTls(told.tls)
-    else listeners.set(told.number, new ThreadListener(told.options, { carrier, ledger, clock: systemClock, log }))
-  }
+  else inBackground(told(message as ThreadMessage | ToReadingThread), log, 'a message of the owner')
 })
 owner.postMessage(READY)

@@ -49,6 +49,15 @@ class MethodSeries {
   }
 
   ended(code: number, sinceMs: number, instanceName = ''): void {
+    this.#of(code, instanceName).record((freshMs() - sinceMs) / 1000)
+  }
+
+  /** Calls of no instance, or of all instances together, that another thread has counted. */
+  endedElsewhere(code: number, recorded: Pick<Distribution, 'counts' | 'count' | 'sum'>): void {
+    this.#of(code, '').add(recorded)
+  }
+
+  #of(code: number, instanceName: string): Distribution {
     const instance_name = this.#instanceNames?.of(instanceName)
     const byCode = instance_name === undefined ? this.#byCode : this.#ofInstance(instance_name)
     let series = byCode[code]
@@ -61,7 +70,7 @@ class MethodSeries {
       series = new Distribution(labels, LATENCY_SECONDS)
       byCode[code] = series
     }
-    series.record((freshMs() - sinceMs) / 1000)
+    return series
   }
 
   all(): readonly Distribution[] {

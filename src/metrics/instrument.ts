@@ -38,6 +38,13 @@ export class Distribution {
     this.counts = new Array<number>(boundaries.length + 1).fill(0)
   }
 
+  /** Adds what another series has recorded. */
+  add({ counts, count, sum }: Pick<Distribution, 'counts' | 'count' | 'sum'>): void {
+    for (const [bucket, more] of counts.entries()) this.counts[bucket] = (this.counts[bucket] ?? 0) + more
+    this.count += count
+    this.sum += sum
+  }
+
   record(value: number): void {
     const { boundaries, counts } = this
     let bucket = 0

@@ -3,6 +3,8 @@ import type {
   MeteredStore,
   OperationMeter,
   StoreMeter,
+  StoreOperation,
+  StoreResult,
   StoreUsage,
   UploadQueueUsage,
 } from '../store/contract/meter.js'
@@ -105,6 +107,11 @@ export class CacheSeries implements StoreMeter {
   valueOf(operation: Counted, result: Result): number {
     const values = this.counters.map(({ operations }) => operations.get(operation)?.get(result)?.value ?? 0)
     return values.reduce((sum, value) => sum + value, 0)
+  }
+
+  /** Like `valueOf`, and 0 for a result that the operation cannot have. */
+  countOf(operation: StoreOperation, result: StoreResult): number {
+    return this.valueOf(operation, result as Result)
   }
 
   /** Bytes of all instances. */

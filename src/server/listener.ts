@@ -16,8 +16,7 @@ import { InFlight } from '../work/in-flight.js'
 import { type ConnectionBounds, DEFAULT_CONNECTION_BOUNDS } from './admission.js'
 import { Calls } from './call/calls.js'
 import type { CallMeters } from './call/meter.js'
-import type { ServiceThreads } from './carry/service-threads.js'
-import type { ThreadListenerOptions } from './carry/thread-listener.js'
+import type { ServiceThreads, ThreadedListener } from './carry/service-threads.js'
 import { clientOf, UNIX_PEER } from './client.js'
 import { GrpcHealth, HEALTH } from './health.js'
 import { DEFAULT_HTTP1_LIMITS, Http1, type Http1Limits } from './http/http1.js'
@@ -82,6 +81,8 @@ export interface ListenOptions {
 export interface Listener {
   /** The bound `host:port`, with the actual port; `unix:/path` as given. */
   readonly address: string
+  /** Its number in the service threads that have its connections. */
+  readonly threadsNumber: number | undefined
   /**
    * Provides all awaited services, the gate for their calls, and routes in place of those with the same paths. Throws if
    * a service is missing or unknown.
@@ -141,10 +142,11 @@ export const listen = async (options: ListenOptions): Promise<Listener> => {
   const bounds = options.connections ?? DEFAULT_CONNECTION_BOUNDS
   const isUnix = isUnixAddress(options.address)
   const sockets = { tls: options.tls, handshakeMs: firstBytesMs, bounds, isUnix, clock, log }
+  const threaded = options.threads?.listener({ ...wire, limits: options.limits ?? {}, tls: options.tls })
   const { server, renewTls } =
-    options.threads === undefined
+    threaded === undefined
       ? socketServer(sockets, (socket, closed) => void transport.accept(socket, closed))
-      : threadedServer(options.threads, sockets, transport, { ...wire, limits: options.limits ?? {} })
+      : threadedServer(threaded, sockets, transport)
   const bound = isUnix
     ? bindUnix(server, options.address, options.unixSocketMode ?? UNIX_SOCKET_MODE)
     : bind(server, options.address)
@@ -159,7 +161,7 @@ export const listen = async (options: ListenOptions): Promise<Listener> => {
     health.endWatches()
     server.close()
     transport.drain(drainMs + 2 * FLUSH_MS)
-    await within(drainMs, inFlight.idle())
+    await Promise.all([within(drainMs, inFlight.idle()), threaded?.close(drainMs)])
     calls.stop(new StatusError('UNAVAILABLE', 'the server is shutting down'))
     await within(FLUSH_MS, transport.idle())
     transport.destroy()
@@ -167,6 +169,7 @@ export const listen = async (options: ListenOptions): Promise<Listener> => {
   }
   return {
     address,
+    threadsNumber: threaded?.number,
     serve: (services, judge, routes = []) => {
       const missing = awaited.filter((name) => !services.some((service) => service.name === name))
       if (missing.length > 0) throw new Error(`${missing.join(', ')} were not provided`)
@@ -190,14 +193,8 @@ const transportOf = async ({ transport, limits }: ListenOptions, parts: Transpor
 }
 
 /** The sockets of a listener whose connections service threads have, TLS handshakes included. */
-const threadedServer = (
-  threads: ServiceThreads,
-  { tls, ...options }: SocketOptions,
-  transport: Transport,
-  wire: Omit<ThreadListenerOptions, 'tls'>,
-): SocketServer => {
+const threadedServer = (threaded: ThreadedListener, options: SocketOptions, transport: Transport): SocketServer => {
   if (!(transport instanceof RemexecTransport)) throw new Error('service threads need our own transport')
-  const threaded = threads.listener({ ...wire, tls })
   const { isUnix } = options
   const { server } = socketServer({ ...options, tls: undefined }, (socket, closed) => {
     const about = { transport, peer: clientOf(socket).peer, address: isUnix ? UNIX_PEER : (socket.remoteAddress ?? '') }

@@ -1,4 +1,5 @@
-import { startServiceThreads } from '../../src/assembly/service-threads.js'
+import { Threaded as Started } from '../../src/assembly/service-threads.js'
+import { systemClock } from '../../src/base/clock.js'
 import { Ledger } from '../../src/ledger/ledger.js'
 import { type Log, silentLog } from '../../src/log/log.js'
 import type { ServiceThreads } from '../../src/server/carry/service-threads.js'
@@ -12,7 +13,8 @@ export interface Threaded {
 /** Service threads, and the ledger that they share with this thread. */
 export const startThreads = async (count: number, log: Log = silentLog): Promise<Threaded> => {
   const ledger = new Ledger({}, {})
-  const threads = await startServiceThreads(count, ledger, log)
-  if (threads === undefined) throw new Error('no thread was asked for')
+  const started = await Started.start(count, { ledger, clock: systemClock, log })
+  if (started === undefined) throw new Error('no thread was asked for')
+  const { threads } = started
   return { options: { threads, ledger }, stop: () => threads.stop() }
 }

@@ -43,7 +43,7 @@ export class ServerCall implements ServedCall, Receiver, Positioned {
   /** Set if blobs are kept for builds. */
   invocations: Invocations | undefined
   /** Set if requests about actions are recorded. */
-  records: RequestRecords | undefined
+  records: Pick<RequestRecords, 'add'> | undefined
   /** Null until it is looked up. */
   #invocation: Invocation | undefined | null = null
   #endInvocation: (() => void) | undefined

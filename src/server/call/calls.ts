@@ -27,7 +27,7 @@ export interface CallsParts {
   /** Learns which builds are alive from the metadata of calls. */
   readonly invocations?: Invocations | undefined
   /** Receives what became of requests about actions. */
-  readonly records?: RequestRecords | undefined
+  readonly records?: Pick<RequestRecords, 'add'> | undefined
 }
 
 interface WaitingCall extends Positioned {
@@ -52,7 +52,7 @@ export class Calls {
   readonly #shownShare: number
   readonly #meterOf: CallMeters
   readonly #invocations: Invocations | undefined
-  readonly #records: RequestRecords | undefined
+  readonly #records: Pick<RequestRecords, 'add'> | undefined
   #gate: Gate | undefined
   readonly #inFlightCalls = new CallsInFlight<ServerCall>()
   readonly #waiting = new CallsInFlight<WaitingCall>()
@@ -87,7 +87,12 @@ export class Calls {
       if (!this.#handlers.has(path)) throw new Error(`${path} was not announced`)
     }
     this.#gate = gate
-    for (const [path, handler] of brought) {
+    this.add(services)
+  }
+
+  /** Serves more services. */
+  add(services: readonly Service[]): void {
+    for (const [path, handler] of handlersByPath(services)) {
       this.#handlers.set(path, handler)
       this.#meters.set(handler, this.#meterOf(path))
     }

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import type { TlsOptions } from 'node:tls'
-import { Worker } from 'node:worker_threads'
+import { type MessagePort, Worker } from 'node:worker_threads'
 import type { RemexecTransport } from '../remexec/transport.js'
 import { BatchedPort, type Carried } from './batched-port.js'
 import { descriptorTaker, type TakeDescriptor } from './descriptor.js'
@@ -22,7 +22,20 @@ export interface TlsMessage {
   readonly tls: TlsOptions
 }
 
-export type ThreadMessage = ListenerMessage | TlsMessage
+/** A listener closes. Answered by `ClosedMessage`. */
+export interface CloseMessage {
+  readonly kind: 'close'
+  readonly number: number
+  readonly drainMs: number
+}
+
+/** The calls that a thread served for a listener have ended. */
+export interface ClosedMessage {
+  readonly kind: 'closed'
+  readonly number: number
+}
+
+export type ThreadMessage = ListenerMessage | TlsMessage | CloseMessage
 
 export interface ServiceThreadsOptions {
   readonly count: number
@@ -31,7 +44,8 @@ export interface ServiceThreadsOptions {
   /** What the program gets. */
   readonly data: unknown
   /** Messages of the program other than about connections. */
-  readonly onMessage: (message: unknown) => void
+  readonly onMessage: (message: unknown, thread: PostsTo) => void
+  readonly onStop?: () => void
 }
 
 /**
@@ -41,12 +55,14 @@ export interface ServiceThreadsOptions {
 export class ServiceThreads {
   readonly #threads: readonly ServiceThread[]
   readonly #takeDescriptor: TakeDescriptor
+  readonly #onStop: (() => void) | undefined
   #lastListener = 0
   #lastConnection = 0
   #isStopping = false
 
   private constructor(options: ServiceThreadsOptions) {
     this.#takeDescriptor = descriptorTaker()
+    this.#onStop = options.onStop
     const lost = (cause: unknown): void => {
       if (!this.#isStopping) throw new Error('a service thread ended, and the process with it', { cause })
     }
@@ -65,10 +81,22 @@ export class ServiceThreads {
     return this.#threads.map(({ connections }) => connections.count)
   }
 
+  /** Sends a message of its own to each thread. */
+  tell(messageFor: (thread: number) => { readonly message: unknown; readonly ports: readonly MessagePort[] }): void {
+    for (const [number, thread] of this.#threads.entries()) {
+      const { message, ports } = messageFor(number)
+      thread.post(message, ports)
+    }
+  }
+
   listener(options: ThreadListenerOptions): ThreadedListener {
     const number = ++this.#lastListener
     for (const thread of this.#threads) thread.post({ kind: 'listener', number, options })
     return {
+      number,
+      close: async (drainMs) => {
+        await Promise.all(this.#threads.map((thread) => thread.closed(number, drainMs)))
+      },
       handOver: (socket, about, closed) => this.#handOver(number, socket, about, closed),
       renewTls: (tls) => {
         for (const thread of this.#threads) thread.post({ kind: 'tls', number, tls })
@@ -78,6 +106,7 @@ export class ServiceThreads {
 
   async stop(): Promise<void> {
     this.#isStopping = true
+    this.#onStop?.()
     await Promise.all(this.#threads.map((thread) => thread.stop()))
   }
 
@@ -131,16 +160,28 @@ interface HandOver {
 
 /** A listener whose connections service threads have. */
 export interface ThreadedListener {
+  readonly number: number
+  /** Resolves once the calls that the threads serve themselves have ended; after `drainMs` they end with UNAVAILABLE. */
+  close(drainMs: number): Promise<void>
   /** Gives a socket to a service thread. Calls `closed` when its connection has closed. */
   handOver(socket: Socket, about: HandOver, closed: () => void): void
   renewTls(tls: TlsOptions): void
 }
 
-class ServiceThread {
+/** A thread that can be answered. */
+export interface PostsTo {
+  post(message: unknown): void
+}
+
+const isClosed = (message: unknown): message is ClosedMessage =>
+  typeof message === 'object' && message !== null && 'kind' in message && message.kind === 'closed'
+
+class ServiceThread implements PostsTo {
   readonly port: BatchedPort
   readonly connections: RemoteConnections
   readonly ready: Promise<void>
   readonly #worker: Worker
+  readonly #closing = new Map<number, () => void>()
   #lookedAt: ReturnType<Worker['performance']['eventLoopUtilization']>
 
   constructor({ program, data, onMessage }: ServiceThreadsOptions, lost: (cause: unknown) => void) {
@@ -153,7 +194,8 @@ class ServiceThread {
       worker.on('message', (message: unknown) => {
         if (Array.isArray(message)) for (const event of message) this.connections.receive(event as Carried)
         else if (message === READY) resolve()
-        else onMessage(message)
+        else if (isClosed(message)) this.#closing.get(message.number)?.()
+        else onMessage(message, this)
       })
       worker.once('error', (error) => {
         reject(error)
@@ -172,8 +214,16 @@ class ServiceThread {
     return utilization
   }
 
-  post(message: ThreadMessage): void {
-    this.#worker.postMessage(message)
+  post(message: unknown, ports: readonly MessagePort[] = []): void {
+    this.#worker.postMessage(message, ports)
+  }
+
+  closed(number: number, drainMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      this.#closing.set(number, resolve)
+      const message: ThreadMessage = { kind: 'close', number, drainMs }
+      this.post(message)
+    })
   }
 
   async stop(): Promise<void> {

@@ -1,10 +1,13 @@
 import { Socket } from 'node:net'
 import type { TlsOptions } from 'node:tls'
 import type { Clock } from '../../base/clock.js'
+import { StatusError } from '../../base/status-error.js'
 import type { Ledger } from '../../ledger/ledger.js'
 import type { Log } from '../../log/log.js'
+import type { Service } from '../../rpc/rpc.js'
+import { within } from '../../work/deadline.js'
 import { InFlight } from '../../work/in-flight.js'
-import { Calls } from '../call/calls.js'
+import { Calls, type CallsParts } from '../call/calls.js'
 import { markUnix } from '../client.js'
 import { DEFAULT_HTTP1_LIMITS, Http1 } from '../http/http1.js'
 import { HttpRequests } from '../http/requests.js'
@@ -25,6 +28,7 @@ export interface ThreadListenerOptions {
 
 export interface ThreadListenerParts {
   readonly carrier: Carrier
+  readonly calls: Pick<CallsParts, 'meters' | 'shownShare' | 'invocations' | 'records'>
   readonly ledger: Ledger
   readonly clock: Clock
   readonly log: Log
@@ -42,17 +46,21 @@ export interface HandedSocket {
 /** The connections of one listener that a service thread has. */
 export class ThreadListener {
   readonly #transport: RemexecTransport
+  readonly #calls: Calls
+  readonly #inFlight: InFlight
   readonly #handshakes: Handshakes | undefined
   readonly #carrier: Carrier
   /** Connections whose handshake is not complete. */
   readonly #begun = new WeakMap<Socket, HandedSocket>()
 
-  constructor(options: ThreadListenerOptions, { carrier, ledger, clock, log }: ThreadListenerParts) {
+  constructor(options: ThreadListenerOptions, { carrier, calls: callsParts, ledger, clock, log }: ThreadListenerParts) {
     const { tls, firstBytesMs } = options
     const inFlight = new InFlight()
     const requests = new HttpRequests([], { log, inFlight, gate: undefined, shownShare: 0 })
     const http1 = new Http1(requests, DEFAULT_HTTP1_LIMITS, clock)
-    const calls = new Calls([], { log, inFlight })
+    const calls = new Calls([], { ...callsParts, log, inFlight })
+    this.#calls = calls
+    this.#inFlight = inFlight
     this.#transport = new RemexecTransport({ ...options, calls, http1, requests, ledger, clock, log }, options.limits)
     this.#carrier = carrier
     this.#handshakes =
@@ -73,6 +81,17 @@ export class ThreadListener {
     socket.once('close', () => this.#carrier.closed(handed.number))
     this.#begun.set(socket, handed)
     this.#handshakes.begin(socket)
+  }
+
+  /** This thread serves these methods itself from now on. */
+  serve(services: readonly Service[]): void {
+    this.#calls.add(services)
+  }
+
+  /** Resolves once the calls that this thread serves have ended; after `drainMs` they end with UNAVAILABLE. */
+  async close(drainMs: number): Promise<void> {
+    await within(drainMs, this.#inFlight.idle())
+    this.#calls.stop(new StatusError('UNAVAILABLE', 'the server is shutting down'))
   }
 
   renewTls(tls: TlsOptions): void {

@@ -1,8 +1,11 @@
+import type { MessagePort } from 'node:worker_threads'
 import type { Clock } from '../../base/clock.js'
 import type { HealthProbe } from '../../base/health.js'
 import type { StoreConfig } from '../../config/config.js'
 import type { Log } from '../../log/log.js'
 import type { SecretLearner } from '../../log/secrets.js'
+import type { Digest } from '../../reapi/digest.js'
+import type { Call } from '../../rpc/call.js'
 import type { Invocations } from '../../rpc/invocations.js'
 import type { Resources } from '../../work/resources.js'
 import type { ChunkUsage, StoreUsage, UploadQueueUsage } from './meter.js'
@@ -22,6 +25,28 @@ export interface ChildOptions {
   readonly isOptional?: boolean
   /** The store only holds copies of blobs that another one keeps: it promises nothing, and may evict at any time. */
   readonly holdsCopies?: boolean
+}
+
+/** For a store whose blobs the service threads of the process read themselves. */
+export interface ReadByThreads {
+  readonly threadCount: number
+  register(store: ThreadReadStore): void
+}
+
+/** The owner's side of a store that service threads read. */
+export interface ThreadReadStore {
+  /** Path of the store in the configuration. */
+  readonly path: string
+  /** What one thread needs. Can be sent to it; `ports` are transferred. */
+  share(): { readonly data: unknown; readonly ports: readonly MessagePort[] }
+  /** A thread has used these slots. */
+  used(slots: Int32Array): void
+  /** A call of a thread has used these slots, and may claim them for longer. */
+  hold(slots: Int32Array, claimant: Pick<Call, 'invocation' | 'keepForMs'>): void
+  /** A thread has found a blob damaged that it located so. Resolves once it is dropped, if it is still so. */
+  damaged(digest: Digest, slot: number, location: number): Promise<void>
+  /** Set by whoever tells the threads: called with the number of a file of records that is deleted. */
+  onRetired: ((number: number) => void) | undefined
 }
 
 /** What a kind receives to build one store. It gets nested stores from here and knows no other kind. */
@@ -44,6 +69,8 @@ export interface BuildContext {
   cuts(usage: () => ChunkUsage): void
   /** False if another store keeps the blobs, so that this one promises nothing. */
   readonly keepsPromises: boolean
+  /** Set if the process has service threads. */
+  readonly readByThreads?: ReadByThreads | undefined
   /** The builds of clients that are alive. */
   readonly invocations: Invocations
   /** The order of the queued uploads of all stores. */

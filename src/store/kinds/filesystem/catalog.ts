@@ -18,16 +18,11 @@ import { VerifiedTimes } from './files/verified-times.js'
 import type { Layout } from './layout.js'
 import { Leases } from './leases.js'
 import { type Located, notFound } from './located.js'
+import type { ReadCatalog, RecentRecord } from './read-catalog.js'
 import { offsetIn } from './records/location.js'
 import { type RecordKind, recordBytes, sizeOf } from './records/record.js'
 import type { RecordLog } from './records/record-log.js'
 import type { Segment } from './records/segment.js'
-
-/** A small blob in memory. Records are immutable, so it is valid as long as the index has the same location. */
-interface RecentRecord {
-  readonly location: number
-  readonly bytes: Buffer
-}
 
 export interface CatalogParts {
   readonly layout: Layout
@@ -46,7 +41,7 @@ export interface CatalogParts {
  * blob contains it, the record of a large one refers to its file. Replaying the log from its beginning gives the
  * content of the index, except that evicted small blobs have no removal in the log.
  */
-export class Catalog {
+export class Catalog implements ReadCatalog {
   readonly layout: Layout
   readonly index: BlobIndex
   readonly records: RecordLog

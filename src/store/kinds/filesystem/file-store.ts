@@ -5,11 +5,10 @@ import type { HealthStatus } from '../../../base/health.js'
 import type { Digest } from '../../../reapi/digest.js'
 import type { DigestBatch } from '../../../reapi/digest-batch.js'
 import { type Call, cancelledBy } from '../../../rpc/call.js'
-import { Blob } from '../../../stream/blob/blob.js'
-import { FileSource, readFile } from '../../../stream/blob/file.js'
+import type { Blob } from '../../../stream/blob/blob.js'
 import type { BlobForm } from '../../../stream/blob/form.js'
 import { pour } from '../../../stream/blob/pour.js'
-import { extentOf, isWhole, type Range } from '../../../stream/path.js'
+import type { Range } from '../../../stream/path.js'
 import type { Semaphore } from '../../../work/semaphore.js'
 import type { StoreUsage } from '../../contract/meter.js'
 import {
@@ -24,17 +23,12 @@ import {
 } from '../../contract/store.js'
 import { putInGroups } from '../../partition/put-in-groups.js'
 import type { Catalog } from './catalog.js'
-import { FilePart } from './files/file-part.js'
 import { FileWriter, type Written } from './files/file-writer.js'
 import { LinkedFiles } from './files/linked-files.js'
-import type { OpenFile } from './files/open-file.js'
 import type { Inspection } from './inspection.js'
-import { ATTEMPTS_MAX, type Located, notFound } from './located.js'
+import { Reads } from './reads.js'
 import type { Patrol } from './upkeep/patrol.js'
 import type { Shortages } from './upkeep/shortages.js'
-
-/** Ranges up to this length are read during `get`: open, read, close, without a stream that holds a descriptor. */
-const READ_AT_ONCE_BYTES = 64 * 1024
 
 const WRITE_FRESH_MS = 1000
 
@@ -65,6 +59,7 @@ export class FilesystemStore extends BaseStore {
   readonly lasting: LastingBlobs
   override readonly properties: StoreProperties
   readonly #catalog: Catalog
+  readonly #reads: Reads
   readonly #parts: FilesystemStoreParts
   #checking: Promise<HealthStatus> | undefined
   /** When a test file was last written and deleted. Reset by a later failure. */
@@ -76,6 +71,7 @@ export class FilesystemStore extends BaseStore {
     super()
     this.#catalog = catalog
     this.#parts = parts
+    this.#reads = new Reads(catalog, parts.inspection, parts.bufferBytes)
     this.files = new LinkedFiles(catalog, parts.inspection)
     this.lasting = lastingBlobs(catalog)
     const { retentionMs } = catalog.index
@@ -94,22 +90,8 @@ export class FilesystemStore extends BaseStore {
     return this.#catalog.index.evictedMs(digest)
   }
 
-  async get(digest: Digest, range: Range, call: Call): Promise<Blob> {
-    for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
-      const located = this.#catalog.locate(digest, call)
-      extentOf(range, located.storedBytes, digest.key)
-      if (located.isInline) {
-        const bytes = await this.#parts.inspection.readInline(located).catch((error: unknown) => {
-          throw fileFailure(error, `could not read blob ${digest.key}`)
-        })
-        if (bytes !== undefined) return Blob.ofPart(bytes, range, digest.key)
-      } else {
-        const file = await this.#parts.inspection.openFile(located)
-        const blob = file && (await this.#blobOf(file, located, range))
-        if (blob !== undefined) return blob
-      }
-    }
-    throw notFound(digest)
+  get(digest: Digest, range: Range, call: Call): Promise<Blob> {
+    return this.#reads.get(digest, range, call)
   }
 
   async put(digest: Digest, blob: Blob, call: Call): Promise<void> {
@@ -207,39 +189,6 @@ export class FilesystemStore extends BaseStore {
   usage(): StoreUsage {
     const { index, unlinker } = this.#catalog
     return { ...index.usage, evictFailureCount: unlinker.failureCount, diskFreeBytes: this.#diskFreeBytes }
-  }
-
-  /** Undefined when the blob changed, or proved damaged, while it was opened. */
-  async #blobOf(file: OpenFile, located: Located, range: Range): Promise<Blob | undefined> {
-    const { inspection } = this.#parts
-    const { digest, storedBytes } = located
-    const { offset, end } = extentOf(range, storedBytes, digest.key)
-    const sizeBytes = end - offset
-    const stats = file.stat()
-    const part = new FilePart({
-      ...{ file, key: digest.key, offset, end, bufferBytes: this.#parts.bufferBytes },
-      onTorn: () => void this.#catalog.dropDamaged(located),
-    })
-    const isAtOnce = sizeBytes <= READ_AT_ONCE_BYTES
-    const isUnchecked = isWhole(range, storedBytes) && !inspection.trusts(located, stats)
-    if (inspection.suspects(located, stats) || (isUnchecked && isAtOnce)) {
-      await part.close()
-      await inspection.check(located)
-      return undefined
-    }
-    if (!isUnchecked) {
-      return isAtOnce ? Blob.ofBytes(await readFile(part), { offset }) : Blob.ofFile(part, { offset })
-    }
-    const checksum = await inspection.checksumOf(located)
-    if (checksum === undefined) {
-      await part.close()
-      return undefined
-    }
-    const done = async (isRight: boolean): Promise<void> => {
-      if (isRight) inspection.vouch(located, stats)
-      else await inspection.damaged(located)
-    }
-    return Blob.ofPath([new FileSource(part.checked(checksum, done))], { sizeBytes, offset })
   }
 
   /** Returns small bytes as they are. Everything else goes through a FileWriter. */

@@ -9,6 +9,7 @@ import type { Catalog } from './catalog.js'
 import { OpenFile } from './files/open-file.js'
 import { isGone } from './files/unlinker.js'
 import type { Located } from './located.js'
+import type { ReadCatalog } from './read-catalog.js'
 
 const STATS_AT_A_TIME = 16
 
@@ -27,11 +28,11 @@ export type CheckOutcome = 'right' | 'damaged' | 'changed'
  * catalog, so that it becomes a miss.
  */
 export class Inspection {
-  readonly #catalog: Catalog
+  readonly #catalog: ReadCatalog
   readonly #log: Log
   #damagedCount = 0
 
-  constructor(catalog: Catalog, log: Log) {
+  constructor(catalog: ReadCatalog, log: Log) {
     this.#catalog = catalog
     this.#log = log
   }
@@ -42,10 +43,9 @@ export class Inspection {
   }
 
   /** Checks the length of every file, because a power loss may have truncated those written last. */
-  async lookAtAll(): Promise<void> {
-    const { index } = this.#catalog
+  async lookAtAll({ index, at }: Pick<Catalog, 'index' | 'at'>): Promise<void> {
     const files = [...index.slots()].filter((slot) => !index.isInline(slot))
-    await boundedMap(files, STATS_AT_A_TIME, (slot) => this.look(this.#catalog.at(slot)))
+    await boundedMap(files, STATS_AT_A_TIME, (slot) => this.look(at(slot)))
   }
 
   /** Drops a blob whose file is gone or has another length. A file whose `stat` fails stays. */

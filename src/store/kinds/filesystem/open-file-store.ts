@@ -8,6 +8,7 @@ import { Semaphore } from '../../../work/semaphore.js'
 import type { BuildContext } from '../../contract/kind.js'
 import { BlobIndex } from '../../index/blob-index.js'
 import { promisesOf, tellBroken } from '../../index/kept-promises.js'
+import { SharedIndexMemory } from '../../index/memory.js'
 import { Catalog } from './catalog.js'
 import { FilesystemStore } from './file-store.js'
 import { FolderSyncs } from './files/folder-syncs.js'
@@ -17,6 +18,7 @@ import { RecordLog } from './records/record-log.js'
 import { inlineCharge } from './records/room.js'
 import { Checkpoints } from './recover/checkpoints.js'
 import { recover } from './recover/recover.js'
+import { FileShare } from './thread-share.js'
 import { Touches } from './touches.js'
 import { Cleaner } from './upkeep/cleaner.js'
 import { Patrol } from './upkeep/patrol.js'
@@ -69,7 +71,8 @@ const start = async (
   const isSynced = options.durability === 'power_loss'
   const concurrent = options.max_concurrent_writes
   const promises = promisesOf(options, context)
-  const index = new BlobIndex({ policy, clock, blockSizeBytes: options.block_size, inlineCharge, promises })
+  const shared = context.readByThreads && new SharedIndexMemory()
+  const index = new BlobIndex({ policy, clock, blockSizeBytes: options.block_size, inlineCharge, promises, shared })
   tellBroken(index, context)
   step('opens its records')
   const records = await RecordLog.open({ folder: layout.recordsPath, segmentBytes, isSynced, log })
@@ -79,12 +82,13 @@ const start = async (
   const { checkpointPath } = layout
   const { mayBeTorn, firstReplayed } = await recover({ index, records, checkpointPath, log, path })
   const syncs = isSynced ? new FolderSyncs() : undefined
-  const recentBytes = options.small_blob_cache_size
+  // Each thread has as much of it as the owner.
+  const recentBytes = options.small_blob_cache_size / (1 + (context.readByThreads?.threadCount ?? 0))
   const catalog = new Catalog({ layout, index, records, recentBytes, syncs, clock, log })
   const touches = new Touches({ index, records, clock, log })
   const inspection = new Inspection(catalog, log)
   step('checks its files after a power loss')
-  if (mayBeTorn) await inspection.lookAtAll()
+  if (mayBeTorn) await inspection.lookAtAll({ index, at: (slot) => catalog.at(slot) })
   index.holdRecent(QUIET_MS / 1000)
   const checkpoints = new Checkpoints({ index, records, firstReplayed, path: checkpointPath, clock, log })
   const parts = { catalog, inspection, clock, log }
@@ -100,6 +104,7 @@ const start = async (
     shortages: new Shortages(path, { clock, log }),
   })
   holds(() => store.usage())
+  context.readByThreads?.register(new FileShare(path, catalog, { recentBytes, bufferBytes: options.read_buffer_size }))
   catalog.eviction.start()
   patrol.look()
   scrub?.look()

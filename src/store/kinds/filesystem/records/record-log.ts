@@ -84,6 +84,8 @@ export class RecordLog {
   #appendedBytes = 0
   /** Called for a segment that lost the records after `endBytes`. */
   onCut: ((segment: Segment) => void) | undefined
+  /** Called for a segment that is deleted, with its number. */
+  onRetire: ((number: number) => void) | undefined
 
   private constructor(options: RecordLogOptions) {
     this.#options = { ...options, segmentBytes: Math.min(options.segmentBytes, SEGMENT_BYTES_MAX) }
@@ -159,9 +161,7 @@ export class RecordLog {
 
   /** Reads the bytes of a record; undefined when it is missing or damaged. */
   async read(location: number, digest: Digest, storedBytes: number): Promise<Buffer | undefined> {
-    const content = await this.#read(location, digest, storedBytes)
-    const isWhole = content?.head.kind === 'bytes' && content.head.storedBytes === storedBytes && content.isWhole
-    return isWhole ? content.bytes : undefined
+    return bytesOfRecord(await this.#read(location, digest, storedBytes), storedBytes)
   }
 
   /** Reads the head of a record; undefined when it is missing or damaged. */
@@ -188,6 +188,7 @@ export class RecordLog {
 
   /** Deletes a segment that has no needed records. */
   async retire(segment: Segment): Promise<void> {
+    this.onRetire?.(segment.number)
     this.#segments[extentOf(segment.number)] = undefined
     await segment.retire()
   }
@@ -203,16 +204,8 @@ export class RecordLog {
     for (const segment of this.segments) await segment.close()
   }
 
-  async #read(location: number, digest: Digest, contentBytes: number): Promise<Content | undefined> {
-    const segment = this.segmentAt(location)
-    if (segment === undefined) return undefined
-    const length = headBytesOf(digest, segment.format) + contentBytes
-    const buffer = Buffer.allocUnsafeSlow(length)
-    if ((await segment.read(buffer, offsetIn(location))) < length) return undefined
-    const content = contentOf(buffer, 0, segment)
-    return content?.head.digest.key === digest.key && content.head.digest.function === digest.function
-      ? content
-      : undefined
+  #read(location: number, digest: Digest, contentBytes: number): Promise<Content | undefined> {
+    return readRecord(this.segmentAt(location), location, digest, contentBytes)
   }
 
   async #write(): Promise<void> {
@@ -319,3 +312,26 @@ export class RecordLog {
 
 const sequenceOf = ({ sequence }: LogEntry, { number }: Segment, offset: number): number =>
   sequence ?? sequenceAt(number, offset)
+
+/** A record with its first `contentBytes`; undefined when it is missing or damaged. */
+export const readRecord = async (
+  segment: Segment | undefined,
+  location: number,
+  digest: Digest,
+  contentBytes: number,
+): Promise<Content | undefined> => {
+  if (segment === undefined) return undefined
+  const length = headBytesOf(digest, segment.format) + contentBytes
+  const buffer = Buffer.allocUnsafeSlow(length)
+  if ((await segment.read(buffer, offsetIn(location))) < length) return undefined
+  const content = contentOf(buffer, 0, segment)
+  return content?.head.digest.key === digest.key && content.head.digest.function === digest.function
+    ? content
+    : undefined
+}
+
+/** The bytes of a small blob; undefined if the record is another one or not whole. */
+export const bytesOfRecord = (content: Content | undefined, storedBytes: number): Buffer | undefined => {
+  const isWhole = content?.head.kind === 'bytes' && content.head.storedBytes === storedBytes && content.isWhole
+  return isWhole ? content.bytes : undefined
+}

@@ -1,0 +1,29 @@
+import type { LruCache } from '../../../base/lru-cache.js'
+import type { Digest } from '../../../reapi/digest.js'
+import type { Claimant } from '../../index/promises.js'
+import type { VerifiedTimes } from './files/verified-times.js'
+import type { Located } from './located.js'
+import type { RecordLog } from './records/record-log.js'
+
+/** A small blob in memory. Records are immutable, so it is valid as long as the index has the same location. */
+export interface RecentRecord {
+  readonly location: number
+  readonly bytes: Buffer
+}
+
+/** What reads need of the blobs on disk: those of this thread, or of the thread that owns them. */
+export interface ReadCatalog {
+  readonly records: Pick<RecordLog, 'read' | 'readHead'>
+  readonly verifiedTimes: VerifiedTimes
+  /** Small blobs read recently, by digest key. */
+  readonly recent: LruCache<RecentRecord>
+  /** Locates a blob, which counts as a use by a call. Throws NOT_FOUND. */
+  locate(digest: Digest, claimant?: Claimant): Located
+  /** Whether a located blob was neither replaced nor removed since. */
+  isThere(located: Located): boolean
+  /** Whether a located blob was neither replaced nor removed since, and no commit of it is known to be in flight. */
+  isAsLocated(located: Located): boolean
+  isCommitting(digest: Digest): boolean
+  /** Drops a blob whose file or record turned out to be wrong, if it is still as it was located. */
+  dropDamaged(located: Located): Promise<void>
+}

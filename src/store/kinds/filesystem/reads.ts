@@ -1,0 +1,79 @@
+import { fileFailure } from '../../../base/errno.js'
+import type { Digest } from '../../../reapi/digest.js'
+import type { Call } from '../../../rpc/call.js'
+import { Blob } from '../../../stream/blob/blob.js'
+import { FileSource, readFile } from '../../../stream/blob/file.js'
+import { extentOf, isWhole, type Range } from '../../../stream/path.js'
+import { FilePart } from './files/file-part.js'
+import type { OpenFile } from './files/open-file.js'
+import type { Inspection } from './inspection.js'
+import { ATTEMPTS_MAX, type Located, notFound } from './located.js'
+import type { ReadCatalog } from './read-catalog.js'
+
+/** Ranges up to this length are read during `get`: open, read, close, without a stream that holds a descriptor. */
+const READ_AT_ONCE_BYTES = 64 * 1024
+
+/** Reads of blobs on disk. */
+export class Reads {
+  readonly #catalog: ReadCatalog
+  readonly #inspection: Inspection
+  readonly #bufferBytes: number
+
+  /** `bufferBytes`: per read from a file. */
+  constructor(catalog: ReadCatalog, inspection: Inspection, bufferBytes: number) {
+    this.#catalog = catalog
+    this.#inspection = inspection
+    this.#bufferBytes = bufferBytes
+  }
+
+  async get(digest: Digest, range: Range, call: Call): Promise<Blob> {
+    for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
+      const located = this.#catalog.locate(digest, call)
+      extentOf(range, located.storedBytes, digest.key)
+      if (located.isInline) {
+        const bytes = await this.#inspection.readInline(located).catch((error: unknown) => {
+          throw fileFailure(error, `could not read blob ${digest.key}`)
+        })
+        if (bytes !== undefined) return Blob.ofPart(bytes, range, digest.key)
+      } else {
+        const file = await this.#inspection.openFile(located)
+        const blob = file && (await this.#blobOf(file, located, range))
+        if (blob !== undefined) return blob
+      }
+    }
+    throw notFound(digest)
+  }
+
+  /** Undefined when the blob changed, or proved damaged, while it was opened. */
+  async #blobOf(file: OpenFile, located: Located, range: Range): Promise<Blob | undefined> {
+    const inspection = this.#inspection
+    const { digest, storedBytes } = located
+    const { offset, end } = extentOf(range, storedBytes, digest.key)
+    const sizeBytes = end - offset
+    const stats = file.stat()
+    const part = new FilePart({
+      ...{ file, key: digest.key, offset, end, bufferBytes: this.#bufferBytes },
+      onTorn: () => void this.#catalog.dropDamaged(located),
+    })
+    const isAtOnce = sizeBytes <= READ_AT_ONCE_BYTES
+    const isUnchecked = isWhole(range, storedBytes) && !inspection.trusts(located, stats)
+    if (inspection.suspects(located, stats) || (isUnchecked && isAtOnce)) {
+      await part.close()
+      await inspection.check(located)
+      return undefined
+    }
+    if (!isUnchecked) {
+      return isAtOnce ? Blob.ofBytes(await readFile(part), { offset }) : Blob.ofFile(part, { offset })
+    }
+    const checksum = await inspection.checksumOf(located)
+    if (checksum === undefined) {
+      await part.close()
+      return undefined
+    }
+    const done = async (isRight: boolean): Promise<void> => {
+      if (isRight) inspection.vouch(located, stats)
+      else await inspection.damaged(located)
+    }
+    return Blob.ofPath([new FileSource(part.checked(checksum, done))], { sizeBytes, offset })
+  }
+}

@@ -1,0 +1,219 @@
+import { readdir } from 'node:fs/promises'
+import type { Clock } from '../../../base/clock.js'
+import type { HealthStatus } from '../../../base/health.js'
+import { LruCache } from '../../../base/lru-cache.js'
+import { StatusError } from '../../../base/status-error.js'
+import type { Log } from '../../../log/log.js'
+import type { Digest } from '../../../reapi/digest.js'
+import type { DigestBatch } from '../../../reapi/digest-batch.js'
+import type { Call } from '../../../rpc/call.js'
+import type { Blob } from '../../../stream/blob/blob.js'
+import type { Range } from '../../../stream/path.js'
+import { BaseStore, PLAIN, type StoreProperties } from '../../contract/store.js'
+import { IndexReader } from '../../index/index-reader.js'
+import { type Claimant, OWNER, WORDS_EACH } from '../../index/promises.js'
+import { VerifiedTimes } from './files/verified-times.js'
+import { Inspection } from './inspection.js'
+import { Layout } from './layout.js'
+import { type Located, notFound } from './located.js'
+import type { ReadCatalog, RecentRecord } from './read-catalog.js'
+import { Reads } from './reads.js'
+import { placeIn, SEGMENTS_MAX } from './records/location.js'
+import type { RecordHead } from './records/record.js'
+import { bytesOfRecord, readRecord } from './records/record-log.js'
+import { Segment, segmentNumber } from './records/segment.js'
+import type { FileShareData } from './thread-share.js'
+
+/** How a service thread tells the owner what became of blobs. */
+export interface ToOwnerOfStore {
+  /** Uses wait to be told; `IndexReader.takeUsed` has them. */
+  usesWait(): void
+  /** The number by which the owner knows a build; undefined if it is not known here yet. */
+  numberOf(invocation: string): number | undefined
+  claim(slot: number, claimant: Claimant): void
+  damaged(digest: Digest, slot: number, location: number): Promise<void>
+}
+
+export interface ThreadStoreParts {
+  readonly owner: ToOwnerOfStore
+  readonly clock: Clock
+  readonly log: Log
+}
+
+/** A file store of the owner, read by a service thread: it looks up the shared index and reads the files itself. */
+export class ThreadFileStore extends BaseStore {
+  override readonly properties: StoreProperties
+  readonly reader: IndexReader
+  readonly #catalog: ThreadCatalog
+  readonly #reads: Reads
+
+  constructor(data: FileShareData, parts: ThreadStoreParts) {
+    super()
+    this.properties = { ...PLAIN, detectsDamage: true, extendsLifetimes: true, retentionMs: data.retentionMs }
+    this.reader = new IndexReader(data.index)
+    this.reader.onUsed = () => parts.owner.usesWait()
+    this.#catalog = new ThreadCatalog(data, this.reader, parts)
+    this.#reads = new Reads(this.#catalog, new Inspection(this.#catalog, parts.log), data.bufferBytes)
+  }
+
+  async findMissing(digests: DigestBatch, call: Call): Promise<DigestBatch> {
+    return this.#catalog.missing(digests, call)
+  }
+
+  get(digest: Digest, range: Range, call: Call): Promise<Blob> {
+    return this.#reads.get(digest, range, call)
+  }
+
+  async put(_digest: Digest, blob: Blob): Promise<void> {
+    blob.discard()
+    throw onlyRead()
+  }
+
+  /** A wrapper found what it read damaged. */
+  async remove(digest: Digest): Promise<void> {
+    await this.#catalog.drop(digest)
+  }
+
+  async health(): Promise<HealthStatus> {
+    return { state: 'Ok', message: 'the owner of the store knows' }
+  }
+
+  /** The owner has deleted this file of records. */
+  retired(number: number): void {
+    this.#catalog.retired(number)
+  }
+
+  async close(): Promise<void> {
+    await this.#catalog.close()
+  }
+}
+
+const onlyRead = (): StatusError => new StatusError('INTERNAL', 'service threads only read this store')
+
+class ThreadCatalog implements ReadCatalog {
+  readonly records = {
+    read: async (location: number, digest: Digest, storedBytes: number): Promise<Buffer | undefined> =>
+      bytesOfRecord(await this.#record(location, digest, storedBytes), storedBytes),
+    readHead: async (location: number, digest: Digest): Promise<RecordHead | undefined> =>
+      (await this.#record(location, digest, 0))?.head,
+  }
+  readonly verifiedTimes = new VerifiedTimes()
+  readonly recent: LruCache<RecentRecord>
+  readonly #reader: IndexReader
+  readonly #layout: Layout
+  readonly #owner: ToOwnerOfStore
+  readonly #clock: Clock
+  /** Open files of records, by the place of their number. */
+  readonly #segments = new Map<number, Promise<Segment | undefined>>()
+  /** Where the record of each verified file was. */
+  readonly #verified = new Map<number, number>()
+  readonly #keepsLonger: number
+
+  constructor(data: FileShareData, reader: IndexReader, { owner, clock }: ThreadStoreParts) {
+    this.recent = new LruCache(data.recentBytes)
+    this.#reader = reader
+    this.#layout = new Layout(data.contentPath, '')
+    this.#owner = owner
+    this.#clock = clock
+    this.#keepsLonger = data.retentionMs
+  }
+
+  missing(digests: DigestBatch, call: Call): DigestBatch {
+    const claimant = this.#claimantOf(call)
+    return this.#reader.missing(digests, this.#nowS(), claimant && ((slot) => this.#claim(slot, claimant)))
+  }
+
+  locate(digest: Digest, claimant?: Claimant): Located {
+    const found = this.#reader.find(digest, this.#nowS())
+    if (found === undefined) throw notFound(digest)
+    const { slot, storedBytes, isInline, extra: location } = found
+    const claiming = claimant && this.#claimantOf(claimant)
+    if (claiming !== undefined) this.#claim(slot, claiming)
+    // What was verified was another blob.
+    if (!isInline && this.#verified.get(slot) !== location) {
+      this.verifiedTimes.clear(slot)
+      this.#verified.set(slot, location)
+    }
+    const path = isInline ? '' : this.#layout.blobPath(digest, storedBytes)
+    return { digest, slot, storedBytes, location, isInline, path }
+  }
+
+  isThere({ digest, slot, location }: Located): boolean {
+    const found = this.#reader.find(digest)
+    return found?.slot === slot && found.extra === location
+  }
+
+  isAsLocated(located: Located): boolean {
+    return this.isThere(located)
+  }
+
+  /** Only the owner knows. It looks before it drops anything. */
+  isCommitting(): boolean {
+    return false
+  }
+
+  async drop(digest: Digest): Promise<void> {
+    const found = this.#reader.find(digest)
+    if (found !== undefined) await this.#owner.damaged(digest, found.slot, found.extra)
+  }
+
+  async dropDamaged({ digest, slot, location }: Located): Promise<void> {
+    await this.#owner.damaged(digest, slot, location)
+  }
+
+  retired(number: number): void {
+    const place = number % SEGMENTS_MAX
+    const segment = this.#segments.get(place)
+    this.#segments.delete(place)
+    void segment?.then((open) => open?.close())
+  }
+
+  async close(): Promise<void> {
+    const segments = await Promise.all(this.#segments.values())
+    await Promise.all(segments.map((segment) => segment?.close()))
+  }
+
+  #nowS(): number {
+    return Math.ceil(this.#clock.now() / 1000)
+  }
+
+  /** Undefined if the call claims no more than the retention of the store. */
+  #claimantOf({ invocation, keepForMs = 0 }: Claimant): Claimant | undefined {
+    if (invocation === undefined && keepForMs <= this.#keepsLonger) return undefined
+    return { invocation, keepForMs }
+  }
+
+  #claim(slot: number, claimant: Claimant): void {
+    const { invocation, keepForMs = 0 } = claimant
+    if (keepForMs <= this.#keepsLonger && invocation !== undefined) {
+      const number = this.#owner.numberOf(invocation.id)
+      if (number !== undefined && this.#reader.claimWord(slot, WORDS_EACH, OWNER) === number) return
+    }
+    this.#owner.claim(slot, claimant)
+  }
+
+  async #record(location: number, digest: Digest, contentBytes: number) {
+    const place = placeIn(location)
+    const known = this.#segments.get(place)
+    const content = await readRecord(await (known ?? this.#open(place)), location, digest, contentBytes)
+    if (content !== undefined || known === undefined) return content
+    // Its number may belong to a later file by now.
+    this.#segments.delete(place)
+    void known.then((segment) => segment?.close())
+    return readRecord(await this.#open(place), location, digest, contentBytes)
+  }
+
+  #open(place: number): Promise<Segment | undefined> {
+    const opening = openAt(this.#layout.recordsPath, place)
+    this.#segments.set(place, opening)
+    opening.catch(() => this.#segments.delete(place))
+    return opening
+  }
+}
+
+/** Files of records that exist at the same time have different places. */
+const openAt = async (folder: string, place: number): Promise<Segment | undefined> => {
+  const numbers = (await readdir(folder)).map(segmentNumber)
+  const number = numbers.find((each) => each !== undefined && each % SEGMENTS_MAX === place)
+  return number === undefined ? undefined : Segment.open(folder, number, true)
+}

@@ -1,0 +1,198 @@
+import { createHash } from 'node:crypto'
+import { setTimeout } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import { assemble } from '../../src/assembly/main.js'
+import { threadReadsOf } from '../../src/assembly/thread-reads.js'
+import { systemClock } from '../../src/base/clock.js'
+import { parseConfig } from '../../src/config/load.js'
+import { silentLog } from '../../src/log/log.js'
+import { collect, TestClient } from '../server/client.js'
+
+const REAPI = 'build.bazel.remote.execution.v2'
+const CAS = `${REAPI}.ContentAddressableStorage`
+const THREADS = 3
+
+const text = (folder: string, more = '', threads = THREADS): string => `{
+  global: { threads: ${threads} },
+  stores: {
+    CAS: { fast_slow: { fast: { filesystem: { content_path: '${folder}/cas', temp_path: '${folder}/temp', eviction_policy: { max_bytes: '100mb' } } }, slow: { noop: {} } } },
+    AC: { filesystem: { content_path: '${folder}/ac', temp_path: '${folder}/temp', eviction_policy: { max_bytes: '10mb' } } },
+    MEMORY: { memory: { eviction_policy: { max_bytes: '10mb' } } },
+  },
+  servers: [
+    { name: 'read', listener: { http: { socket_address: '127.0.0.1:0' } }, services: { cas: [{ cas_store: 'CAS' }], ac: [{ ac_store: 'AC' }], metrics: {} } },
+    { name: 'carried', listener: { http: { socket_address: '127.0.0.1:0' } }, services: { cas: [{ cas_store: 'MEMORY' }] } },
+  ],
+  ${more}
+}`
+
+const configOf = (json: string) => {
+  const parsed = parseConfig(json, 'threads.json5', { env: {} })
+  if ('problems' in parsed && parsed.problems.length > 0) throw new Error(JSON.stringify(parsed.problems))
+  return parsed.config
+}
+
+const serving = async (t: Test) => {
+  const config = configOf(text(t.testdir()))
+  if (config === undefined) throw new Error('the configuration has errors')
+  const running = await assemble(config, { clock: systemClock, log: silentLog })
+  t.teardown(() => running.close())
+  const addressOf = (name: string): string => running.addresses.find((each) => each.name === name)?.address ?? ''
+  /** One for each thread. */
+  const clientsOf = (name: string): TestClient[] =>
+    Array.from({ length: THREADS }, () => {
+      const client = new TestClient(addressOf(name), { 'grpc.use_local_subchannel_pool': 1 })
+      t.teardown(() => client.close())
+      return client
+    })
+  return { running, clientsOf, addressOf }
+}
+
+const blobOf = (content: Buffer) => ({
+  content,
+  digest: { hash: createHash('sha256').update(content).digest('hex'), sizeBytes: content.length },
+})
+
+const upload = async (client: TestClient, { content, digest }: ReturnType<typeof blobOf>): Promise<void> => {
+  const { responses } = await client.unary(`${CAS}/BatchUpdateBlobs`, { requests: [{ digest, data: content }] })
+    .response
+  if (responses[0].status.code !== 0) throw new Error(JSON.stringify(responses))
+}
+
+const missing = async (client: TestClient, digests: readonly object[]): Promise<string[]> => {
+  const { missingBlobDigests } = await client.unary(`${CAS}/FindMissingBlobs`, { blobDigests: digests }).response
+  return missingBlobDigests.map(({ hash }: { hash: string }) => hash)
+}
+
+t.test('a server with service threads', async (t) => {
+  const { running, clientsOf, addressOf } = await serving(t)
+
+  for (const name of ['read', 'carried'])
+    t.test(`${name}: what one connection has uploaded, every other finds and reads at once`, async (t) => {
+      const clients = clientsOf(name)
+      for (let round = 0; round < 60; round++) {
+        const writer = clients[round % THREADS] as TestClient
+        const size = [30, 1000, 70_000, 300_000][round % 4] as number
+        const blob = blobOf(Buffer.alloc(size, `${name} ${round}`))
+        for (const client of clients) t.same(await missing(client, [blob.digest]), [blob.digest.hash])
+        await upload(writer, blob)
+        await Promise.all(
+          clients.map(async (client) => {
+            if ((await missing(client, [blob.digest])).length > 0) t.fail(`round ${round}: it is missing`)
+            const resourceName = `blobs/${blob.digest.hash}/${blob.digest.sizeBytes}`
+            const { messages } = await collect(
+              client.serverStream('google.bytestream.ByteStream/Read', { resourceName }),
+            )
+            const read = Buffer.concat(messages.map(({ data }) => data))
+            if (!read.equals(blob.content)) t.fail(`round ${round}: other bytes are read`)
+          }),
+        )
+      }
+    })
+
+  t.test('a result is a hit on every connection at once, and a miss when an output is gone', async (t) => {
+    const clients = clientsOf('read')
+    const [first] = clients as [TestClient]
+    const output = blobOf(Buffer.from('an output'))
+    const actionDigest = blobOf(Buffer.from('an action')).digest
+    await upload(first, output)
+    const actionResult = { outputFiles: [{ path: 'out', digest: output.digest }] }
+    await first.unary(`${REAPI}.ActionCache/UpdateActionResult`, { actionDigest, actionResult }).response
+    const lacking = { outputFiles: [{ path: 'out', digest: blobOf(Buffer.from('never')).digest }] }
+    const otherDigest = blobOf(Buffer.from('another action')).digest
+    await first
+      .unary(`${REAPI}.ActionCache/UpdateActionResult`, { actionDigest: otherDigest, actionResult: lacking })
+      .response.catch(() => {})
+    for (const client of clients) {
+      t.match(await client.unary(`${REAPI}.ActionCache/GetActionResult`, { actionDigest }).response, actionResult)
+      const lacked = client.unary(`${REAPI}.ActionCache/GetActionResult`, { actionDigest: otherDigest }).response
+      await t.rejects(lacked, { code: 5 })
+    }
+  })
+
+  t.test('an upload that was interrupted on one connection is resumed on another', async (t) => {
+    const [first, second] = clientsOf('read') as [TestClient, TestClient]
+    const { content, digest } = blobOf(Buffer.alloc(500_000, 'resumed'))
+    const resourceName = `uploads/0c1e2f3a-0000-4000-8000-000000000000/blobs/${digest.hash}/${digest.sizeBytes}`
+    const { call, response } = first.clientStream('google.bytestream.ByteStream/Write')
+    response.catch(() => {})
+    call.write({ resourceName, writeOffset: 0, data: content.subarray(0, 200_000) })
+    const status = () => second.unary('google.bytestream.ByteStream/QueryWriteStatus', { resourceName }).response
+    const until = Date.now() + 20_000
+    let committed = 0
+    while (committed === 0 && Date.now() < until) {
+      await setTimeout(20)
+      call.cancel()
+      committed = await status().then(
+        ({ committedSize }) => Number(committedSize),
+        () => 0,
+      )
+    }
+    t.ok(committed > 0, `${committed} bytes are kept`)
+    const resumed = second.clientStream('google.bytestream.ByteStream/Write')
+    resumed.call.write({ resourceName, writeOffset: committed, data: content.subarray(committed), finishWrite: true })
+    resumed.call.end()
+    t.match(await resumed.response, { committedSize: content.length })
+  })
+
+  t.test('the metrics are those of all threads', async (t) => {
+    const counted = async (): Promise<{ calls: number; hits: number }> => {
+      const page = await (await fetch(`http://${addressOf('read')}/metrics`)).text()
+      const sum = (pattern: RegExp): number =>
+        page.split('\n').reduce((all, line) => all + (pattern.test(line) ? Number(line.split(' ').at(-1)) : 0), 0)
+      return {
+        calls: sum(/^svc_rpc_duration\w*_count.*rpc_method="FindMissingBlobs"/),
+        hits: sum(/^svc_cache_operations_total(?=.*_name="find_missing")(?=.*_result="hit").*cache_type="CAS"/),
+      }
+    }
+    const clients = clientsOf('read')
+    const blob = blobOf(Buffer.from('counted'))
+    await upload(clients[0] as TestClient, blob)
+    // Those of the tests before are told within a second.
+    let before = await counted()
+    for (let same = 0; same < 15; same++) {
+      await setTimeout(100)
+      const now = await counted()
+      if (now.calls !== before.calls) same = 0
+      before = now
+    }
+    for (const client of clients) for (let time = 0; time < 10; time++) await missing(client, [blob.digest])
+    const until = Date.now() + 20_000
+    let after = before
+    while (after.calls < before.calls + 30 && Date.now() < until) {
+      await setTimeout(50)
+      after = await counted()
+    }
+    t.equal(after.calls - before.calls, 30)
+    t.equal(after.hits - before.hits, 30)
+  })
+
+  t.test('a stop lets the calls end that a thread serves', async (t) => {
+    const [client] = clientsOf('read') as [TestClient]
+    const blob = blobOf(Buffer.alloc(3_000_000, 'slow reader'))
+    await upload(client, blob)
+    const resourceName = `blobs/${blob.digest.hash}/${blob.digest.sizeBytes}`
+    const stream = client.serverStream('google.bytestream.ByteStream/Read', { resourceName })
+    await new Promise((resolve) => stream.once('readable', resolve))
+    const closed = running.close()
+    const { messages } = await collect(stream)
+    t.equal(Buffer.concat(messages.map(({ data }) => data)).length, blob.content.length)
+    await closed
+  })
+})
+
+t.test('which servers let threads read, and that others are carried to the owner', async (t) => {
+  const servers = (more: string): string[] | undefined => {
+    const config = configOf(text('/data', more))
+    return config && threadReadsOf(config, false).servers.map(({ name }) => name)
+  }
+  t.same(servers(''), ['read'])
+  t.same(servers(`instances: { a: { isolate: true } },`), [], 'isolation')
+  t.same(
+    servers(`security: { identity: { tokens: [{ sha256: '${'a'.repeat(64)}', name: 'x' }] } },`),
+    [],
+    'access control',
+  )
+  const config = configOf(text('/data'))
+  t.same(config && threadReadsOf(config, true).servers, [], 'traces')
+})

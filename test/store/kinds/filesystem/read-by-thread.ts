@@ -1,0 +1,67 @@
+import { systemClock } from '../../../../src/base/clock.js'
+import { silentLog } from '../../../../src/log/log.js'
+import type { Digest } from '../../../../src/reapi/digest.js'
+import type { DigestBatch } from '../../../../src/reapi/digest-batch.js'
+import type { Call } from '../../../../src/rpc/call.js'
+import { ForwardingStore } from '../../../../src/store/contract/forwarding.js'
+import type { ThreadReadStore } from '../../../../src/store/contract/kind.js'
+import type { Store } from '../../../../src/store/contract/store.js'
+import type { FileShareData } from '../../../../src/store/kinds/filesystem/thread-share.js'
+import { ThreadFileStore } from '../../../../src/store/kinds/filesystem/thread-store.js'
+import type { Blob } from '../../../../src/stream/blob/blob.js'
+import type { Range } from '../../../../src/stream/path.js'
+import { type FilesystemParts, type OpenFilesystem, openFilesystem } from './open.js'
+
+export interface ReadByThread extends OpenFilesystem {
+  /** What the thread has. */
+  readonly reading: ThreadFileStore
+  /** Set to keep from the owner what the thread has used. */
+  tellsUses: boolean
+}
+
+/** A store that its owner writes, and another party reads as a service thread does, without a second thread. */
+export const openReadByThread = async (folder: string, parts: FilesystemParts = {}): Promise<ReadByThread> => {
+  const shares: ThreadReadStore[] = []
+  const readByThreads = { threadCount: 1, register: (store: ThreadReadStore) => void shares.push(store) }
+  const owner = await openFilesystem(folder, { ...parts, readByThreads })
+  const [share] = shares
+  if (share === undefined) throw new Error('a file store registers what threads read')
+  const clock = parts.clock ?? systemClock
+  const reading: ThreadFileStore = new ThreadFileStore(share.share().data as FileShareData, {
+    owner: {
+      usesWait: () => {
+        if (opened.tellsUses) setImmediate(() => share.used(reading.reader.takeUsed()))
+      },
+      numberOf: (id) => parts.invocations?.touch(id)?.number,
+      claim: (slot, claimant) => share.hold(Int32Array.of(slot), claimant),
+      damaged: (digest, slot, location) => share.damaged(digest, slot, location),
+    },
+    clock,
+    log: silentLog,
+  })
+  share.onRetired = (number) => reading.retired(number)
+  const close = async (): Promise<void> => {
+    await reading.close()
+    await owner.close()
+  }
+  const opened = { ...owner, store: new ReadElsewhere(owner.store, reading), reading, tellsUses: true, close }
+  return opened
+}
+
+/** Writes go to one store, reads to another. */
+class ReadElsewhere extends ForwardingStore {
+  readonly #reading: Store
+
+  constructor(owner: Store, reading: Store) {
+    super(owner)
+    this.#reading = reading
+  }
+
+  override findMissing(digests: DigestBatch, call: Call): Promise<DigestBatch> {
+    return this.#reading.findMissing(digests, call)
+  }
+
+  override get(digest: Digest, range: Range, call: Call): Promise<Blob> {
+    return this.#reading.get(digest, range, call)
+  }
+}

@@ -1,0 +1,111 @@
+import { readdir, truncate, utimes, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import t from 'tap'
+import { ManualClock } from '../../../../src/base/clock.js'
+import { Digest } from '../../../../src/reapi/digest.js'
+import { digestFunctions } from '../../../../src/reapi/digest-function.js'
+import { internalCall } from '../../../../src/rpc/call.js'
+import { Invocations } from '../../../../src/rpc/invocations.js'
+import { getBytes, missingOf, putBytes } from '../../../../src/store/contract/store.js'
+import { openReadByThread } from './read-by-thread.js'
+
+const call = internalCall()
+const START_MS = 1_000_000_000
+
+const blobOf = (text: string, bytes = 100) => {
+  const content = Buffer.alloc(bytes, text)
+  return { content, digest: Digest.of(content, digestFunctions.SHA256) }
+}
+
+t.test('what the owner replaces is read in its new form, whether it is a record or a file', async (t) => {
+  const { store, reading, close } = await openReadByThread(t.testdir(), { small_blob_size: 1000 })
+  t.teardown(close)
+  const { digest } = blobOf('key')
+  for (const length of [10, 5000, 20, 7000, 7000]) {
+    const content = Buffer.alloc(length, `${length}`)
+    await putBytes(store, digest, content, call)
+    t.same(await getBytes(reading, digest, 10_000, call), content)
+    t.same(await getBytes(reading, digest, 10_000, call), content)
+  }
+  await store.remove(digest, 'unwanted', call)
+  await t.rejects(getBytes(reading, digest, 10_000, call), { code: 5 })
+  t.same(await missingOf(reading, [digest], call), [digest])
+})
+
+t.test('a damaged file is not served, and the owner drops it', async (t) => {
+  const folder = t.testdir()
+  const { store, reading, files, close } = await openReadByThread(folder, { small_blob_size: 0 })
+  t.teardown(close)
+  const { content, digest } = blobOf('good', 200_000)
+  await putBytes(store, digest, content, call)
+  const located = await files.locate(digest, false)
+  if (!('path' in located)) throw new Error('it is a file')
+  t.same(await getBytes(reading, digest, 1_000_000, call), content, 'now it is verified')
+  const { chmod } = await import('node:fs/promises')
+  await chmod(located.path, 0o644)
+  await writeFile(located.path, Buffer.alloc(200_000, 'evil'))
+  await utimes(located.path, 1, 1)
+  await t.rejects(getBytes(reading, digest, 1_000_000, call))
+  t.same(await missingOf(store, [digest], call), [digest])
+  await putBytes(store, digest, content, call)
+  t.same(await getBytes(reading, digest, 1_000_000, call), content)
+})
+
+t.test('a damaged record is not served, and the owner drops it', async (t) => {
+  const folder = t.testdir()
+  const { store, reading, close } = await openReadByThread(folder, { small_blob_cache_size: 0 })
+  t.teardown(close)
+  const { content, digest } = blobOf('good')
+  await putBytes(store, digest, content, call)
+  t.same(await getBytes(reading, digest, 1000, call), content)
+  const records = join(folder, 'content', 'records')
+  for (const name of await readdir(records)) await truncate(join(records, name), 64)
+  await t.rejects(getBytes(reading, digest, 1000, call), { code: 5 })
+  t.same(await missingOf(reading, [digest], call), [digest])
+})
+
+t.test('what a thread used last is evicted last, also if the owner has not been told', async (t) => {
+  for (const tellsUses of [true, false]) {
+    const clock = new ManualClock(START_MS)
+    const parts = { clock, policy: { max_bytes: 1000 }, retention: 100, block_size: 1, small_blob_size: 0 }
+    const opened = await openReadByThread(t.testdir(), parts)
+    t.teardown(opened.close)
+    opened.tellsUses = tellsUses
+    const { store, reading } = opened
+    const blobs = ['a', 'b', 'c'].map((text) => blobOf(text, 300))
+    for (const { content, digest } of blobs) await putBytes(store, digest, content, call)
+    clock.advance(50_000)
+    const [first, second] = blobs
+    if (first === undefined || second === undefined) throw new Error('there are three')
+    t.same(await missingOf(reading, [first.digest], call), [])
+    const more = blobOf('d', 300)
+    await putBytes(store, more.digest, more.content, call)
+    while (opened.usage().sizeBytes > 1000) await new Promise(setImmediate)
+    const present = [...blobs, more].map(({ digest }) => digest)
+    t.same(await missingOf(reading, present, call), [second.digest], 'the oldest that nobody used')
+  }
+})
+
+t.test('a build that reads by a thread holds its blobs beyond their retention', async (t) => {
+  const clock = new ManualClock(START_MS)
+  const invocations = new Invocations(clock)
+  const parts = { clock, invocations, policy: { max_bytes: 2000 }, retention: 10, block_size: 1, small_blob_size: 0 }
+  const opened = await openReadByThread(t.testdir(), parts)
+  t.teardown(opened.close)
+  const { store, reading } = opened
+  const [held, other] = [blobOf('held', 400), blobOf('other', 400)]
+  for (const { content, digest } of [held, other]) await putBytes(store, digest, content, call)
+  const invocation = invocations.touch('build')
+  const ofBuild = { ...internalCall(), ...(invocation && { invocation }) }
+  t.same(await missingOf(reading, [held.digest], ofBuild), [])
+  clock.advance(60_000)
+  // Newer than what the build holds.
+  t.same(await missingOf(reading, [other.digest], call), [])
+  clock.advance(60_000)
+  for (const text of ['c', 'd', 'e', 'f']) {
+    const { content, digest } = blobOf(text, 400)
+    await putBytes(store, digest, content, call)
+  }
+  while (opened.usage().sizeBytes > 2000) await new Promise(setImmediate)
+  t.same(await missingOf(reading, [held.digest, other.digest], call), [other.digest])
+})
