@@ -13,10 +13,9 @@ import { StoreNode } from '../store/contract/node.js'
 import type { Store } from '../store/contract/store.js'
 import type { Claimant } from '../store/index/promises.js'
 import type { FileShareData } from '../store/kinds/filesystem/thread-share.js'
-import { ThreadFileStore } from '../store/kinds/filesystem/thread-store.js'
+import type { ThreadFileStore } from '../store/kinds/filesystem/thread-store.js'
 import { asCas } from '../store/view/cas.js'
 import { asKeyed } from '../store/view/keyed.js'
-import { servicesOf } from './services.js'
 import type { DamagedMessage, FromReadingThread, ReadsMessage, ReportMessage, ToReadingThread } from './thread-reads.js'
 
 const METRICS_MS = 1000
@@ -66,7 +65,7 @@ export class ReadingThread {
     if (changes !== undefined || extensionCount > 0) this.#post({ kind: 'metrics', changes, extensionCount })
   }
 
-  receive(message: ToReadingThread, parts: { readonly ledger: Ledger; readonly log: Log }): ServedHere {
+  async receive(message: ToReadingThread, parts: { readonly ledger: Ledger; readonly log: Log }): Promise<ServedHere> {
     if (message.kind === 'reads') return this.#serve(message, parts)
     if (message.kind === 'retired') this.#stores.get(message.path)?.retired(message.number)
     else if (message.kind === 'dropped') {
@@ -82,11 +81,14 @@ export class ReadingThread {
   }
 
   /** The services of each listener, by its number. */
-  #serve(
+  async #serve(
     { global, stores, servers, shares }: ReadsMessage,
     { ledger, log }: { readonly ledger: Ledger; readonly log: Log },
-  ): ServedHere {
+  ): Promise<ServedHere> {
     const clock = systemClock
+    // A thread that carries everything does not load them.
+    const { servicesOf } = await import('./services.js')
+    const { ThreadFileStore } = await import('../store/kinds/filesystem/thread-store.js')
     for (const [path, data] of shares) {
       const owner = {
         usesWait: () => {

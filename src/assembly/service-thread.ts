@@ -61,7 +61,8 @@ const told = async (message: ThreadMessage | ToReadingThread): Promise<void> => 
     const closed: ClosedMessage = { kind: 'closed', number: message.number }
     owner.postMessage(closed)
   } else
-    for (const [number, services] of reading.receive(message, { ledger, log })) listeners.get(number)?.serve(services)
+    for (const [number, services] of await reading.receive(message, { ledger, log }))
+      listeners.get(number)?.serve(services)
 }
 
 owner.on('message', (message: readonly Carried[] | ThreadMessage | ToReadingThread) => {

@@ -8,9 +8,11 @@ import { parseConfig } from '../../src/config/load.js'
 import { silentLog } from '../../src/log/log.js'
 import { collect, TestClient } from '../server/client.js'
 
+// For changes in: src/assembly, src/server, src/store/index, src/store/kinds/filesystem
+
 const REAPI = 'build.bazel.remote.execution.v2'
 const CAS = `${REAPI}.ContentAddressableStorage`
-const THREADS = 3
+const THREADS = 2
 
 const text = (folder: string, more = '', threads = THREADS): string => `{
   global: { threads: ${threads} },
@@ -63,6 +65,8 @@ const missing = async (client: TestClient, digests: readonly object[]): Promise<
   const { missingBlobDigests } = await client.unary(`${CAS}/FindMissingBlobs`, { blobDigests: digests }).response
   return missingBlobDigests.map(({ hash }: { hash: string }) => hash)
 }
+
+t.setTimeout(600_000)
 
 t.test('a server with service threads', async (t) => {
   const { running, clientsOf, addressOf } = await serving(t)
