@@ -258,7 +258,7 @@ t.test('metrics can be turned off, and the status page shows that', async (t) =>
   await upload(client, '', blobOf('x'))
   const [, address = ''] = await program.hears(/grpc:\/\/([^ "]+)"?[ ,].*public/)
   const page = await (await fetch(`http://${address}/`)).text()
-  t.match(page, /not counted \(global\.disable_metrics\)/)
+  t.match(page, /Not counted \(global\.disable_metrics\)/)
   t.notMatch(page, /cache hit/)
   program.child.kill('SIGTERM')
   await program.ended

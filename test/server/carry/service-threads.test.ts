@@ -15,6 +15,7 @@ import type { RpcCall } from '../../../src/rpc/rpc.js'
 import { descriptorTaker } from '../../../src/server/carry/descriptor.js'
 import { type ListenOptions, listen } from '../../../src/server/listener.js'
 import { pour } from '../../../src/stream/blob/pour.js'
+import { loader, programAt } from '../../built.js'
 import { certificate } from '../certificate.js'
 import { TestClient } from '../client.js'
 import { startThreads } from '../threads.js'
@@ -203,8 +204,8 @@ for (const [how, end, text] of [
   ['process.exit', 'process.exit(3)', /it ended with code 3/],
 ] as const)
   t.test(`a thread that ends by ${how} ends the process`, async (t) => {
-    const program = new URL('losing-threads.ts', import.meta.url).pathname
-    const { status, stderr } = spawnSync(process.execPath, [...process.execArgv, program, end], {
+    const program = programAt(new URL('losing-threads.ts', import.meta.url))
+    const { status, stderr } = spawnSync(process.execPath, [...loader, program, end], {
       encoding: 'utf8',
       timeout: 30_000,
     })

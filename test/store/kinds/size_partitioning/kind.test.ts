@@ -83,7 +83,9 @@ t.test('it announces what both stores do, and that lifetimes are extended if eit
     keepsNothing: false,
     encodings: [],
     checksCompleteness: false,
+    detectsDamage: false,
     extendsLifetimes: false,
+    findsByHash: false,
     retentionMs: 0,
   }
   t.same(await announced({}, {}), none)
