@@ -159,13 +159,15 @@ const start = async (
   const stores = await buildStores(config.stores, {
     ...{ resources, clock, log, secrets, invocations, resultStores: resultStoresOf(config.servers) },
     watch: (probe) => health.register(probe),
-    readByThreads: threaded?.reads,
+    threads: threaded?.sharing,
     ...(meters && { meter: (store) => meters.stores.of(store) }),
   })
   void warnOfOtherFolders(config, { log, resources })
   const lentStores = new LentStoresByKey(secrets)
   const uploads = new Uploads(clock, ledger)
-  resources.add('uploads', () => uploads.close())
+  resources.add('uploads', async () => {
+    await Promise.all([uploads.close(), threaded?.endUploads()])
+  })
   const instances = new Instances(config.instances, clock)
   const shared = {
     global: config.global,

@@ -9,9 +9,9 @@ import { ToThread } from '../server/carry/events.js'
 import { type ClosedMessage, type ListenerMessage, READY, type ThreadMessage } from '../server/carry/service-threads.js'
 import { ThreadListener } from '../server/carry/thread-listener.js'
 import { inBackground } from '../work/in-background.js'
-import { ReadingThread } from './reading-thread.js'
 import { levelIn, type ServiceThreadData } from './service-threads.js'
-import type { ToReadingThread } from './thread-reads.js'
+import { ServingThread } from './serving-thread.js'
+import type { ToServingThread } from './thread-calls.js'
 
 // The program of a service thread. An error that nobody catches ends the thread, and the owner ends the process.
 
@@ -34,9 +34,11 @@ const log: Log = (() => {
 })()
 
 const ledger = new Ledger({}, { buffer: ledgerBuffer })
-const reading = new ReadingThread((message) => owner.postMessage(message))
+const serving = new ServingThread((message, transferred = []) => owner.postMessage(message, transferred))
 const carrier = new Carrier(new BatchedPort(owner))
 const listeners = new Map<number, ThreadListener>()
+/** Numbers of those that are not closed. */
+const open = new Set<number>()
 
 const receive = (event: Carried): void => {
   if (carrier.receive(event)) return
@@ -47,26 +49,30 @@ const receive = (event: Carried): void => {
 }
 
 const listenerOf = ({ options }: ListenerMessage): ThreadListener => {
-  const { metrics, invocations, records } = reading
+  const { metrics, invocations, records } = serving
   const calls = { meters: (path: string) => metrics.calls.of(path), shownShare, invocations, records }
   return new ThreadListener(options, { carrier, calls, ledger, clock: systemClock, log })
 }
 
-const told = async (message: ThreadMessage | ToReadingThread): Promise<void> => {
-  if (message.kind === 'listener') listeners.set(message.number, listenerOf(message))
-  else if (message.kind === 'tls') listeners.get(message.number)?.renewTls(message.tls)
+const told = async (message: ThreadMessage | ToServingThread): Promise<void> => {
+  if (message.kind === 'listener') {
+    open.add(message.number)
+    listeners.set(message.number, listenerOf(message))
+  } else if (message.kind === 'tls') listeners.get(message.number)?.renewTls(message.tls)
   else if (message.kind === 'close') {
     await listeners.get(message.number)?.close(message.drainMs)
-    reading.tellMetrics()
+    open.delete(message.number)
+    if (open.size === 0) await serving.endUploads()
+    serving.tellMetrics()
     const closed: ClosedMessage = { kind: 'closed', number: message.number }
     owner.postMessage(closed)
   } else
-    for (const [number, services] of await reading.receive(message, { ledger, log }))
+    for (const [number, services] of await serving.receive(message, { ledger, log }))
       listeners.get(number)?.serve(services)
 }
 
-owner.on('message', (message: readonly Carried[] | ThreadMessage | ToReadingThread) => {
+owner.on('message', (message: readonly Carried[] | ThreadMessage | ToServingThread) => {
   if (Array.isArray(message)) for (const event of message) receive(event)
-  else inBackground(told(message as ThreadMessage | ToReadingThread), log, 'a message of the owner')
+  else inBackground(told(message as ThreadMessage | ToServingThread), log, 'a message of the owner')
 })
 owner.postMessage(READY)

@@ -1,27 +1,13 @@
 import { extname } from 'node:path'
 import type { MessagePort } from 'node:worker_threads'
-import type { Clock } from '../base/clock.js'
 import type { Config } from '../config/config.js'
-import type { Ledger } from '../ledger/ledger.js'
-import type { Log, LogLevel } from '../log/log.js'
+import type { LogLevel } from '../log/log.js'
 import type { LoggedLine } from '../log/sendable.js'
-import type { Metrics } from '../metrics/metrics.js'
-import { addChanges } from '../metrics/relayed.js'
-import { Digest } from '../reapi/digest.js'
-import { functionsByValue } from '../reapi/digest-function.js'
-import type { Invocations } from '../rpc/invocations.js'
-import type { RequestRecords } from '../rpc/request-records.js'
-import { type PostsTo, ServiceThreads } from '../server/carry/service-threads.js'
+import { ServiceThreads } from '../server/carry/service-threads.js'
 import type { Listener } from '../server/listener.js'
-import type { ReadByThreads, ThreadReadStore } from '../store/contract/kind.js'
-import {
-  type DamagedMessage,
-  type FromReadingThread,
-  type ReportMessage,
-  type ThreadReads,
-  type ToReadingThread,
-  threadReadsOf,
-} from './thread-reads.js'
+import type { SharedStore, ThreadSharing } from '../store/contract/kind.js'
+import { Hearing, type HearingParts } from './hearing.js'
+import { type FromServingThread, type ThreadCalls, type ToServingThread, threadCallsOf } from './thread-calls.js'
 
 /** What the program of a service thread starts with. */
 export interface ServiceThreadData {
@@ -40,27 +26,23 @@ export const levelIn = (levels: Int32Array): LogLevel => LEVELS[Atomics.load(lev
 /** How many service threads a process has beside its main one, from `global.threads`. */
 export const serviceThreadsOf = (threads: number): number => (threads === 1 ? 0 : threads)
 
-export interface ThreadedParts {
-  readonly ledger: Ledger
-  readonly clock: Clock
-  readonly log: Log
+export interface ThreadedParts extends HearingParts {
   readonly shownShare?: number
-  readonly metrics?: Metrics | undefined
-  readonly invocations?: Invocations
-  readonly records?: RequestRecords
 }
 
-/** The service threads of a process, and what they read from its stores. */
+/** The service threads of a process, and the stores that they share. */
 export class Threaded {
   readonly threads: ServiceThreads
   /** For the builder of the stores. */
-  readonly reads: ReadByThreads
-  readonly #stores: Map<string, ThreadReadStore>
+  readonly sharing: ThreadSharing
+  readonly #stores: Map<string, SharedStore>
+  readonly #hearing: Hearing
 
-  private constructor(threads: ServiceThreads, count: number, stores: Map<string, ThreadReadStore>) {
+  private constructor(threads: ServiceThreads, count: number, stores: Map<string, SharedStore>, hearing: Hearing) {
     this.threads = threads
     this.#stores = stores
-    this.reads = { threadCount: count, register: (store) => void stores.set(store.path, store) }
+    this.#hearing = hearing
+    this.sharing = { threadCount: count, register: (store) => void stores.set(store.path, store) }
   }
 
   /** Undefined if the process has one thread for everything. */
@@ -74,36 +56,41 @@ export class Threaded {
     tellLevel()
     const stopLevels = clock.every(LEVEL_MS, tellLevel)
     const data: ServiceThreadData = { ledgerBuffer, logLevel, shownShare }
-    const stores = new Map<string, ThreadReadStore>()
-    const heard = new Heard(stores, parts)
+    const stores = new Map<string, SharedStore>()
+    const hearing = new Hearing(stores, parts)
     const threads = await ServiceThreads.start({
       count,
       program: new URL(`./service-thread${extname(import.meta.url)}`, import.meta.url),
       data,
-      onMessage: (message, thread) => heard.receive(message as FromReadingThread | LoggedLine, thread),
+      onMessage: (message, thread) => hearing.receive(message as FromServingThread | LoggedLine, thread),
       onStop: stopLevels,
     })
-    return new Threaded(threads, count, stores)
+    return new Threaded(threads, count, stores, hearing)
   }
 
-  /** From now on the threads serve reads of the servers that allow it. */
+  /** From now on the threads serve the servers that allow it. */
   serve(config: Config, isTraced: boolean, listeners: ReadonlyMap<string, Listener>): void {
-    const reads = threadReadsOf(config, isTraced)
-    if (reads.servers.length === 0) return
+    const calls = threadCallsOf(config, isTraced)
+    if (calls.servers.length === 0) return
     for (const store of this.#stores.values())
       store.onRetired = (number) => this.#tellAll({ kind: 'retired', path: store.path, number })
-    this.threads.tell(() => this.#readsFor(reads, config, listeners))
+    this.threads.tell(() => this.#servedFor(calls, config, listeners))
+  }
+
+  /** Deletes what is kept of interrupted uploads. Call it before the stores close. */
+  endUploads(): Promise<void> {
+    return this.#hearing.close()
   }
 
   stop(): Promise<void> {
     return this.threads.stop()
   }
 
-  #readsFor(
-    { stores, servers }: ThreadReads,
+  #servedFor(
+    { stores, servers }: ThreadCalls,
     { global }: Config,
     listeners: ReadonlyMap<string, Listener>,
-  ): { readonly message: ToReadingThread; readonly ports: readonly MessagePort[] } {
+  ): { readonly message: ToServingThread; readonly ports: readonly MessagePort[] } {
     const wanted = new Set([...stores.values()].map((paths) => paths.at(-1)))
     const shared = [...this.#stores.values()]
       .filter(({ path }) => wanted.has(path))
@@ -114,63 +101,12 @@ export class Threaded {
     })
     const shares = new Map(shared.map(([path, { data }]) => [path, data]))
     return {
-      message: { kind: 'reads', global, stores, servers: numbered, shares },
+      message: { kind: 'serve', global, stores, servers: numbered, shares },
       ports: shared.flatMap(([, { ports }]) => ports),
     }
   }
 
-  #tellAll(message: ToReadingThread): void {
+  #tellAll(message: ToServingThread): void {
     this.threads.tell(() => ({ message, ports: [] }))
   }
 }
-
-/** Takes what service threads tell. */
-class Heard {
-  readonly #stores: ReadonlyMap<string, ThreadReadStore>
-  readonly #parts: ThreadedParts
-
-  constructor(stores: ReadonlyMap<string, ThreadReadStore>, parts: ThreadedParts) {
-    this.#stores = stores
-    this.#parts = parts
-  }
-
-  receive(message: FromReadingThread | LoggedLine, thread: PostsTo): void {
-    const { log, metrics, invocations } = this.#parts
-    if (message.kind === 'log') log[message.level](message.message, message.fields)
-    else if (message.kind === 'report') this.#report(message, thread)
-    else if (message.kind === 'damaged') void this.#damaged(message, thread)
-    else {
-      if (message.changes !== undefined && metrics !== undefined) addChanges(metrics, message.changes)
-      if (invocations !== undefined) invocations.extensionCount += message.extensionCount
-    }
-  }
-
-  #report({ uses, claims, touched, records }: ReportMessage, thread: PostsTo): void {
-    const { invocations, records: kept } = this.#parts
-    for (const [path, slots] of uses) this.#stores.get(path)?.used(slots)
-    const numbers = touched.flatMap((id) => {
-      const number = invocations?.touch(id)?.number
-      return number === undefined ? [] : [[id, number] as const]
-    })
-    if (numbers.length > 0) post(thread, { kind: 'numbers', numbers })
-    for (const [path, id, keepForMs, slots] of claims) {
-      const invocation = id === '' ? undefined : invocations?.touch(id)
-      this.#stores.get(path)?.hold(slots, { invocation, keepForMs })
-    }
-    for (const [instance, header, outcome] of records)
-      kept?.add(instance, header instanceof Uint8Array ? Buffer.from(header) : header, outcome)
-  }
-
-  async #damaged({ id, path, slot, location, ...about }: DamagedMessage, thread: PostsTo): Promise<void> {
-    const digestFunction = functionsByValue.get(about.digestFunction)
-    try {
-      if (digestFunction === undefined) throw new Error('a digest of an unknown function')
-      await this.#stores.get(path)?.damaged(Digest.parse(about, digestFunction), slot, location)
-      post(thread, { kind: 'dropped', id, failure: undefined })
-    } catch (error) {
-      post(thread, { kind: 'dropped', id, failure: error instanceof Error ? error.message : String(error) })
-    }
-  }
-}
-
-const post = (thread: PostsTo, message: ToReadingThread): void => thread.post(message)

@@ -25,10 +25,21 @@ export interface Call {
   readonly held?: HeldFor | undefined
   /** Discards an idle upload to free memory for this one. False when there is none. */
   readonly giveWay?: (() => Promise<boolean>) | undefined
+  /** Takes what has arrived of an upload that another thread may continue, instead of its store deleting it. */
+  readonly partTaker?: PartTaker | undefined
   /** The build that the call belongs to: what it uses is kept while the build lives. */
   readonly invocation?: Invocation | undefined
   /** Blobs that the call writes, reads or finds are kept for at least this long, if their store promises less. */
   readonly keepForMs?: number | undefined
+}
+
+/** What has arrived of an interrupted upload: bytes, or a file that belongs to whoever takes it. */
+export type UploadPart = Uint8Array | { readonly path: string; readonly sizeBytes: number }
+
+export interface PartTaker {
+  /** False if the upload is over for good, and the store deletes what it has. */
+  readonly isWaiting: boolean
+  take(part: UploadPart): void
 }
 
 /** A call without a client: start-up, health probes, tests. */
@@ -37,6 +48,7 @@ export const internalCall = (parts: Partial<Call> = {}): Call => ({
   instanceName: parts.instanceName ?? '',
   log: parts.log ?? silentLog,
   span: parts.span,
+  invocation: parts.invocation,
   keepForMs: parts.keepForMs,
 })
 
@@ -88,6 +100,10 @@ class ChangedCall implements Call {
 
   get giveWay(): Call['giveWay'] {
     return this.#call.giveWay
+  }
+
+  get partTaker(): Call['partTaker'] {
+    return this.#call.partTaker
   }
 
   get invocation(): Call['invocation'] {

@@ -9,7 +9,7 @@ import type { SecretLearner } from '../log/secrets.js'
 import { internalCall } from '../rpc/call.js'
 import { Invocations } from '../rpc/invocations.js'
 import type { Resources } from '../work/resources.js'
-import type { BuildContext, ChildOptions, ReadByThreads } from './contract/kind.js'
+import type { BuildContext, ChildOptions, ThreadSharing } from './contract/kind.js'
 import type { ChunkUsage, MeteredStore, StoreMeter, StoreUsage, UploadQueueUsage } from './contract/meter.js'
 import { StoreNode } from './contract/node.js'
 import type { Store } from './contract/store.js'
@@ -28,7 +28,7 @@ export interface BuilderParts {
   /** Named stores that only hold results of actions. They promise nothing: a result that is gone is built again. */
   readonly resultStores?: ReadonlySet<string>
   /** Set if the process has service threads. */
-  readonly readByThreads?: ReadByThreads | undefined
+  readonly threads?: ThreadSharing | undefined
   /** Receives the health probe of every store, nested ones included (`/stores/CAS`, `/stores/CAS/fast`). */
   watch(probe: HealthProbe): void
   /** Receives every store with metrics of its own, nested ones included, and returns its meter. */
@@ -108,7 +108,7 @@ class Builder {
   }
 
   async #build(config: StoreConfig, path: string, users: readonly string[], keepsPromises = true): Promise<StoreNode> {
-    const { resources, clock, log, secrets, watch, readByThreads } = this.#parts
+    const { resources, clock, log, secrets, watch, threads } = this.#parts
     let usage: (() => StoreUsage) | undefined
     let queue: (() => UploadQueueUsage) | undefined
     let chunks: (() => ChunkUsage) | undefined
@@ -134,7 +134,7 @@ class Builder {
         chunks = reader
       },
       keepsPromises,
-      readByThreads,
+      threads,
       invocations: this.#invocations,
       uploadOrder: this.uploadOrder,
       resources,

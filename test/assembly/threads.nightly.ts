@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
+import { readdir } from 'node:fs/promises'
 import { setTimeout } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { assemble } from '../../src/assembly/main.js'
-import { threadReadsOf } from '../../src/assembly/thread-reads.js'
+import { threadCallsOf } from '../../src/assembly/thread-calls.js'
 import { systemClock } from '../../src/base/clock.js'
 import { parseConfig } from '../../src/config/load.js'
 import { silentLog } from '../../src/log/log.js'
@@ -22,7 +23,7 @@ const text = (folder: string, more = '', threads = THREADS): string => `{
     MEMORY: { memory: { eviction_policy: { max_bytes: '10mb' } } },
   },
   servers: [
-    { name: 'read', listener: { http: { socket_address: '127.0.0.1:0' } }, services: { cas: [{ cas_store: 'CAS' }], ac: [{ ac_store: 'AC' }], metrics: {} } },
+    { name: 'read', listener: { http: { socket_address: '127.0.0.1:0' } }, services: { cas: [{ cas_store: 'CAS' }], ac: [{ ac_store: 'AC' }], bytestream: [{ cas_store: 'CAS', persist_stream_on_disconnect_timeout_s: 2 }], metrics: {} } },
     { name: 'carried', listener: { http: { socket_address: '127.0.0.1:0' } }, services: { cas: [{ cas_store: 'MEMORY' }] } },
   ],
   ${more}
@@ -35,7 +36,8 @@ const configOf = (json: string) => {
 }
 
 const serving = async (t: Test) => {
-  const config = configOf(text(t.testdir()))
+  const folder = t.testdir()
+  const config = configOf(text(folder))
   if (config === undefined) throw new Error('the configuration has errors')
   const running = await assemble(config, { clock: systemClock, log: silentLog })
   t.teardown(() => running.close())
@@ -47,7 +49,8 @@ const serving = async (t: Test) => {
       t.teardown(() => client.close())
       return client
     })
-  return { running, clientsOf, addressOf }
+  const tempFiles = (): Promise<string[]> => readdir(`${folder}/temp`)
+  return { running, clientsOf, addressOf, tempFiles }
 }
 
 const blobOf = (content: Buffer) => ({
@@ -69,7 +72,7 @@ const missing = async (client: TestClient, digests: readonly object[]): Promise<
 t.setTimeout(600_000)
 
 t.test('a server with service threads', async (t) => {
-  const { running, clientsOf, addressOf } = await serving(t)
+  const { running, clientsOf, addressOf, tempFiles } = await serving(t)
 
   for (const name of ['read', 'carried'])
     t.test(`${name}: what one connection has uploaded, every other finds and reads at once`, async (t) => {
@@ -139,6 +142,44 @@ t.test('a server with service threads', async (t) => {
     t.match(await resumed.response, { committedSize: content.length })
   })
 
+  const writing = (client: TestClient, { content, digest }: ReturnType<typeof blobOf>, uuid: string) => {
+    const resourceName = `uploads/${uuid}/blobs/${digest.hash}/${digest.sizeBytes}`
+    const { call, response } = client.clientStream('google.bytestream.ByteStream/Write')
+    response.catch(() => {})
+    const piece = (from: number, to = content.length): void =>
+      void call.write({
+        resourceName,
+        writeOffset: from,
+        data: content.subarray(from, to),
+        finishWrite: to === content.length,
+      })
+    return { call, response, piece }
+  }
+
+  t.test('an upload ends early when a call of another thread has committed its blob', async (t) => {
+    const [first, second] = clientsOf('read') as [TestClient, TestClient]
+    const blob = blobOf(Buffer.alloc(400_000, 'elsewhere'))
+    const waiting = writing(first, blob, '00000000-0000-4000-8000-000000000001')
+    waiting.piece(0, 100_000)
+    await upload(second, blob)
+    t.match(await waiting.response, { committedSize: blob.content.length })
+  })
+
+  t.test('uploads that are cancelled or dropped leave no file', async (t) => {
+    const clients = clientsOf('read')
+    const uploads = clients.map((client, at) =>
+      writing(client, blobOf(Buffer.alloc(900_000, `left ${at}`)), `00000000-0000-4000-8000-00000000010${at}`),
+    )
+    for (const { piece } of uploads) piece(0, 300_000)
+    const until = Date.now() + 20_000
+    while ((await tempFiles()).length < uploads.length && Date.now() < until) await setTimeout(20)
+    t.equal((await tempFiles()).length, uploads.length)
+    for (const { call } of uploads) call.cancel()
+    // What was not finished is kept to be resumed, and dropped at the end of its time.
+    while ((await tempFiles()).length > 0 && Date.now() < until) await setTimeout(50)
+    t.same(await tempFiles(), [])
+  })
+
   t.test('the metrics are those of all threads', async (t) => {
     const counted = async (): Promise<{ calls: number; hits: number }> => {
       const page = await (await fetch(`http://${addressOf('read')}/metrics`)).text()
@@ -188,7 +229,7 @@ t.test('a server with service threads', async (t) => {
 t.test('which servers let threads read, and that others are carried to the owner', async (t) => {
   const servers = (more: string): string[] | undefined => {
     const config = configOf(text('/data', more))
-    return config && threadReadsOf(config, false).servers.map(({ name }) => name)
+    return config && threadCallsOf(config, false).servers.map(({ name }) => name)
   }
   t.same(servers(''), ['read'])
   t.same(servers(`instances: { a: { isolate: true } },`), [], 'isolation')
@@ -198,5 +239,5 @@ t.test('which servers let threads read, and that others are carried to the owner
     'access control',
   )
   const config = configOf(text('/data'))
-  t.same(config && threadReadsOf(config, true).servers, [], 'traces')
+  t.same(config && threadCallsOf(config, true).servers, [], 'traces')
 })

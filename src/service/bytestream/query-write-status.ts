@@ -13,7 +13,7 @@ export const queryWriteStatus =
     const target = writeTarget(instances, resourceName)
     const missing = await missingOf(target.cas, [target.digest], inInstance(call, target.instanceName))
     if (missing.length === 0) return { committedSize: target.digest.sizeBytes, complete: true }
-    const upload = uploads.find(target)
+    const upload = await uploads.find(target)
     if (upload !== undefined) return { committedSize: upload.receivedBytes, complete: false }
     throw new StatusError(
       'NOT_FOUND',

@@ -1,7 +1,7 @@
 import { StatusError } from '../../base/status-error.js'
 import type { Compressor } from '../../reapi/compressor.js'
 import type { Digest } from '../../reapi/digest.js'
-import type { Call } from '../../rpc/call.js'
+import type { Call, PartTaker, UploadPart } from '../../rpc/call.js'
 import type { Store } from '../../store/contract/store.js'
 import { PushedFeed } from '../../stream/blob/pushed-feed.js'
 import { STAGE_BYTES } from '../../stream/path.js'
@@ -41,6 +41,8 @@ export class Upload {
   #isLive = true
   #isBusy = false
   #isElsewhere = false
+  #isSurrendered = false
+  #part: UploadPart | undefined
   #revoke: ((reason: StatusError) => void) | undefined
 
   /** `giveWay`: see `Call.giveWay`. */
@@ -48,7 +50,15 @@ export class Upload {
     this.target = target
     // The upload may be parked for long, so it must not keep anything of its connection in memory.
     const { instanceName, log, metadata, span } = call
-    this.over = this.#run({ signal: this.#abort.signal, instanceName, log, metadata, span, giveWay })
+    this.over = this.#run({
+      signal: this.#abort.signal,
+      instanceName,
+      log,
+      metadata,
+      span,
+      giveWay,
+      partTaker: this.#partTaker,
+    })
     // No caller waits for a parked upload, so its rejection must not count as unhandled.
     this.over.catch(() => {})
   }
@@ -101,6 +111,27 @@ export class Upload {
 
   discard(): void {
     this.#abort.abort()
+  }
+
+  /** Ends this upload. Resolves with what its store has of it; undefined if that is nothing, or all. */
+  async surrender(): Promise<UploadPart | undefined> {
+    this.#isSurrendered = true
+    this.#isLive = false
+    this.discard()
+    await this.over.catch(() => {})
+    return this.#part
+  }
+
+  get #partTaker(): PartTaker {
+    const isWaiting = (): boolean => this.#isSurrendered
+    return {
+      get isWaiting() {
+        return isWaiting()
+      },
+      take: (part) => {
+        this.#part = part
+      },
+    }
   }
 
   async #run(call: Call): Promise<Outcome> {

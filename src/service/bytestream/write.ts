@@ -114,13 +114,10 @@ const writeFed = async (transfer: Transfer, first: Message): Promise<WriteRespon
 
 /** The upload to feed: a new one for offset 0, else the interrupted one at this offset. */
 const openUpload = async ({ target, call, uploads }: Transfer, offset: number): Promise<Upload> => {
-  const broken = uploads.find(target)
   if (offset !== 0) {
+    const broken = await uploads.find(target)
     const expected = broken?.receivedBytes ?? 0
-    if (broken !== undefined && offset === expected) {
-      uploads.resume(broken)
-      return broken
-    }
+    if (broken !== undefined && offset === expected) return broken.resume(call)
     const problem = `write_offset of the first message is ${offset}, expected ${expected}, the committed_size so far`
     throw new StatusError('INVALID_ARGUMENT', `ByteStream.Write: ${problem}`)
   }

@@ -10,7 +10,7 @@ import type { Invocations } from '../../rpc/invocations.js'
 import type { Resources } from '../../work/resources.js'
 import type { ChunkUsage, StoreUsage, UploadQueueUsage } from './meter.js'
 import type { Promised, PromisesBelow } from './promised.js'
-import type { Store } from './store.js'
+import type { FinishedFile, Store } from './store.js'
 import type { UploadOrder } from './upload-order.js'
 
 /** One kind of store: the implementation behind one key of the configuration. */
@@ -27,14 +27,14 @@ export interface ChildOptions {
   readonly holdsCopies?: boolean
 }
 
-/** For a store whose blobs the service threads of the process read themselves. */
-export interface ReadByThreads {
+/** For a store that the service threads of the process use themselves. */
+export interface ThreadSharing {
   readonly threadCount: number
-  register(store: ThreadReadStore): void
+  register(store: SharedStore): void
 }
 
-/** The owner's side of a store that service threads read. */
-export interface ThreadReadStore {
+/** The owner's side of a store that service threads use. */
+export interface SharedStore {
   /** Path of the store in the configuration. */
   readonly path: string
   /** What one thread needs. Can be sent to it; `ports` are transferred. */
@@ -43,6 +43,11 @@ export interface ThreadReadStore {
   used(slots: Int32Array): void
   /** A call of a thread has used these slots, and may claim them for longer. */
   hold(slots: Int32Array, claimant: Pick<Call, 'invocation' | 'keepForMs'>): void
+  /**
+   * Keeps what a thread has written: the bytes of a small blob, or a finished file in the temporary folder of the store, which
+   * is the store's from then on. Resolves once every thread finds the blob.
+   */
+  commit(digest: Digest, written: Buffer | FinishedFile, call: Call): Promise<void>
   /** A thread has found a blob damaged that it located so. Resolves once it is dropped, if it is still so. */
   damaged(digest: Digest, slot: number, location: number): Promise<void>
   /** Set by whoever tells the threads: called with the number of a file of records that is deleted. */
@@ -70,7 +75,7 @@ export interface BuildContext {
   /** False if another store keeps the blobs, so that this one promises nothing. */
   readonly keepsPromises: boolean
   /** Set if the process has service threads. */
-  readonly readByThreads?: ReadByThreads | undefined
+  readonly threads?: ThreadSharing | undefined
   /** The builds of clients that are alive. */
   readonly invocations: Invocations
   /** The order of the queued uploads of all stores. */

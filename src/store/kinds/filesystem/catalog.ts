@@ -11,6 +11,7 @@ import { ABSENT, type BlobIndex } from '../../index/blob-index.js'
 import type { Claimant } from '../../index/promises.js'
 import { Commits } from './commits.js'
 import { Eviction } from './eviction.js'
+import type { Written } from './files/file-writer.js'
 import type { FolderSyncs } from './files/folder-syncs.js'
 import { placeFile } from './files/place-file.js'
 import { Unlinker } from './files/unlinker.js'
@@ -98,6 +99,13 @@ export class Catalog implements ReadCatalog {
   /** Whether a located blob was neither replaced nor removed since. */
   isThere({ digest, slot, location }: Located): boolean {
     return this.index.find(digest) === slot && this.index.extraOf(slot) === location
+  }
+
+  /** Stores what was written, and keeps it as the call claims. Resolves once it is committed and visible. */
+  async commit(digest: Digest, written: Written, call: Call): Promise<void> {
+    if (Buffer.isBuffer(written)) await this.commitBytes(digest, written, call)
+    else await this.commitFile(digest, written)
+    this.index.holdFor(digest, call)
   }
 
   /** Stores a small blob. Resolves once it is committed and visible. */

@@ -7,7 +7,6 @@ import type { DigestBatch } from '../../../reapi/digest-batch.js'
 import { type Call, cancelledBy } from '../../../rpc/call.js'
 import type { Blob } from '../../../stream/blob/blob.js'
 import type { BlobForm } from '../../../stream/blob/form.js'
-import { pour } from '../../../stream/blob/pour.js'
 import type { Range } from '../../../stream/path.js'
 import type { Semaphore } from '../../../work/semaphore.js'
 import type { StoreUsage } from '../../contract/meter.js'
@@ -23,8 +22,9 @@ import {
 } from '../../contract/store.js'
 import { putInGroups } from '../../partition/put-in-groups.js'
 import type { Catalog } from './catalog.js'
-import { FileWriter, type Written } from './files/file-writer.js'
+import type { Written } from './files/file-writer.js'
 import { LinkedFiles } from './files/linked-files.js'
+import { writeBlob } from './files/write-blob.js'
 import type { Inspection } from './inspection.js'
 import { Reads } from './reads.js'
 import type { Patrol } from './upkeep/patrol.js'
@@ -108,17 +108,21 @@ export class FilesystemStore extends BaseStore {
       throw error
     }
     const form = await blob.take()
-    try {
-      const written = await this.#write(digest, form, call)
-      if (Buffer.isBuffer(written)) await this.#catalog.commitBytes(digest, written, call)
-      else await this.#catalog.commitFile(digest, written)
-      this.#catalog.index.holdFor(digest, call)
-    } catch (thrown) {
-      const error = fileFailure(thrown, `could not write blob ${digest.key}`)
-      this.#parts.shortages.met(digest, error)
-      this.#couldWriteMs = Number.NEGATIVE_INFINITY
-      throw error
-    }
+    await this.#telling(digest, async () => this.#catalog.commit(digest, await this.#write(digest, form, call), call))
+  }
+
+  /** Keeps what a service thread has written. If it rejects, the file is gone. */
+  async commit(digest: Digest, written: Written, call: Call): Promise<void> {
+    await this.#telling(digest, async () => {
+      try {
+        const sizeBytes = Buffer.isBuffer(written) ? written.length : written.sizeBytes
+        this.#catalog.index.checkRoomFor(digest, sizeBytes)
+      } catch (error) {
+        if (!Buffer.isBuffer(written)) await unlink(written.path).catch(() => {})
+        throw error
+      }
+      await this.#catalog.commit(digest, written, call)
+    })
   }
 
   /** Appends small blobs together, so that one write covers all of them. */
@@ -191,25 +195,26 @@ export class FilesystemStore extends BaseStore {
     return { ...index.usage, evictFailureCount: unlinker.failureCount, diskFreeBytes: this.#diskFreeBytes }
   }
 
-  /** Returns small bytes as they are. Everything else goes through a FileWriter. */
-  async #write(digest: Digest, form: BlobForm, call: Call): Promise<Written> {
+  #write(digest: Digest, form: BlobForm, call: Call): Promise<Written> {
     const { layout, index, syncs } = this.#catalog
     const { writeSlots, smallBytes } = this.#parts
-    if (form.kind === 'bytes' && form.bytes.length <= smallBytes && index.fits(form.bytes.length)) return form.bytes
-    const writer = new FileWriter({
-      key: digest.key,
-      writeSlots: writeSlots,
+    return writeBlob(digest, form, call, {
+      writeSlots,
       smallBytes,
       nextTempPath: () => layout.nextTempPath(),
       isSynced: syncs !== undefined,
       fits: (storedBytes) => index.fits(storedBytes),
     })
+  }
+
+  /** A failed write is noted before its caller gets it. */
+  async #telling(digest: Digest, write: () => Promise<void>): Promise<void> {
     try {
-      if (form.kind === 'bytes') writer.takeAll(form.bytes)
-      else await pour(form, (bytes) => writer.take(bytes), call.signal)
-      return await writer.finish()
-    } catch (error) {
-      await writer.discard()
+      await write()
+    } catch (thrown) {
+      const error = fileFailure(thrown, `could not write blob ${digest.key}`)
+      this.#parts.shortages.met(digest, error)
+      this.#couldWriteMs = Number.NEGATIVE_INFINITY
       throw error
     }
   }

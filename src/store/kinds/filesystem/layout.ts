@@ -23,11 +23,14 @@ export class Layout {
   readonly contentPath: string
   readonly tempPath: string
   readonly #tempPrefix: string
+  readonly #writer: string
   #tempCount = 0
 
-  constructor(contentPath: string, tempPath: string) {
+  /** `writer` tells the temporary files of one thread from those of the others. */
+  constructor(contentPath: string, tempPath: string, writer = '') {
     this.contentPath = contentPath
     this.tempPath = tempPath
+    this.#writer = writer
     // Stores may share a temp_path, so the prefix marks the files of this store.
     this.#tempPrefix = `${createHash('sha256').update(contentPath).digest('hex').slice(0, 12)}-`
   }
@@ -98,7 +101,7 @@ export class Layout {
   }
 
   nextTempPath(): string {
-    return `${this.tempPath}/${this.#tempPrefix}${this.#tempCount++}`
+    return `${this.tempPath}/${this.#tempPrefix}${this.#writer}${this.#tempCount++}`
   }
 
   isTemp(name: string): boolean {

@@ -4,14 +4,14 @@ import { StatusError } from '../../../base/status-error.js'
 import type { FilesystemOptions } from '../../../config/config.js'
 import { lockFolder } from '../../../files/folder-lock.js'
 import { QUIET_MS } from '../../../rpc/invocations.js'
-import { Semaphore } from '../../../work/semaphore.js'
-import type { BuildContext } from '../../contract/kind.js'
+import type { BuildContext, ThreadSharing } from '../../contract/kind.js'
 import { BlobIndex } from '../../index/blob-index.js'
 import { promisesOf, tellBroken } from '../../index/kept-promises.js'
 import { SharedIndexMemory } from '../../index/memory.js'
 import { Catalog } from './catalog.js'
 import { FilesystemStore } from './file-store.js'
 import { FolderSyncs } from './files/folder-syncs.js'
+import { writeSlotsOf } from './files/write-blob.js'
 import { Inspection } from './inspection.js'
 import { Layout } from './layout.js'
 import { RecordLog } from './records/record-log.js'
@@ -26,9 +26,6 @@ import { Scrub } from './upkeep/scrub.js'
 import { Shortages } from './upkeep/shortages.js'
 
 const EXPIRY_PERIOD_MS = 1000
-
-/** Waiting writers allowed per active writer. Beyond that, clients should retry later. */
-const WAITING_EACH = 256
 
 /** Opens the store in its folders and locks them until the store is closed. */
 export const openFileStore = async (
@@ -71,7 +68,7 @@ const start = async (
   const isSynced = options.durability === 'power_loss'
   const concurrent = options.max_concurrent_writes
   const promises = promisesOf(options, context)
-  const shared = context.readByThreads && new SharedIndexMemory()
+  const shared = context.threads && new SharedIndexMemory()
   const index = new BlobIndex({ policy, clock, blockSizeBytes: options.block_size, inlineCharge, promises, shared })
   tellBroken(index, context)
   step('opens its records')
@@ -83,7 +80,7 @@ const start = async (
   const { mayBeTorn, firstReplayed } = await recover({ index, records, checkpointPath, log, path })
   const syncs = isSynced ? new FolderSyncs() : undefined
   // Each thread has as much of it as the owner.
-  const recentBytes = options.small_blob_cache_size / (1 + (context.readByThreads?.threadCount ?? 0))
+  const recentBytes = options.small_blob_cache_size / (1 + (context.threads?.threadCount ?? 0))
   const catalog = new Catalog({ layout, index, records, recentBytes, syncs, clock, log })
   const touches = new Touches({ index, records, clock, log })
   const inspection = new Inspection(catalog, log)
@@ -97,14 +94,22 @@ const start = async (
   const scrub = options.scrub_bytes_per_s > 0 ? new Scrub(parts, options.scrub_bytes_per_s) : undefined
   const store = new FilesystemStore(catalog, {
     inspection,
-    writeSlots: new Semaphore({ permits: concurrent, maxWaiting: WAITING_EACH * concurrent }),
+    writeSlots: writeSlotsOf(eachOf(concurrent, context.threads)),
     bufferBytes: options.read_buffer_size,
     smallBytes: options.small_blob_size,
     patrol,
     shortages: new Shortages(path, { clock, log }),
   })
   holds(() => store.usage())
-  context.readByThreads?.register(new FileShare(path, catalog, { recentBytes, bufferBytes: options.read_buffer_size }))
+  context.threads?.register(
+    new FileShare(path, catalog, store, {
+      recentBytes,
+      bufferBytes: options.read_buffer_size,
+      smallBytes: options.small_blob_size,
+      blockBytes: options.block_size,
+      maxWrites: eachOf(concurrent, context.threads),
+    }),
+  )
   catalog.eviction.start()
   patrol.look()
   scrub?.look()
@@ -122,6 +127,10 @@ const start = async (
   })
   return store
 }
+
+/** The share of a bound that the owner has, and each thread; 0 means no bound, and no share is smaller than 1. */
+const eachOf = (bound: number, threads: ThreadSharing | undefined): number =>
+  bound === 0 ? 0 : Math.max(1, Math.floor(bound / (1 + (threads?.threadCount ?? 0))))
 
 /** Deletes incomplete uploads of an earlier run. */
 const sweep = async (layout: Layout): Promise<void> => {

@@ -1,18 +1,20 @@
 import { readdir } from 'node:fs/promises'
 import type { Clock } from '../../../base/clock.js'
+import { fileFailure } from '../../../base/errno.js'
 import type { HealthStatus } from '../../../base/health.js'
 import { LruCache } from '../../../base/lru-cache.js'
-import { StatusError } from '../../../base/status-error.js'
 import type { Log } from '../../../log/log.js'
 import type { Digest } from '../../../reapi/digest.js'
 import type { DigestBatch } from '../../../reapi/digest-batch.js'
-import type { Call } from '../../../rpc/call.js'
+import { type Call, cancelledBy } from '../../../rpc/call.js'
 import type { Blob } from '../../../stream/blob/blob.js'
 import type { Range } from '../../../stream/path.js'
 import { BaseStore, PLAIN, type StoreProperties } from '../../contract/store.js'
 import { IndexReader } from '../../index/index-reader.js'
 import { type Claimant, OWNER, WORDS_EACH } from '../../index/promises.js'
+import type { Written } from './files/file-writer.js'
 import { VerifiedTimes } from './files/verified-times.js'
+import { writeBlob, writeSlotsOf } from './files/write-blob.js'
 import { Inspection } from './inspection.js'
 import { Layout } from './layout.js'
 import { type Located, notFound } from './located.js'
@@ -23,6 +25,7 @@ import type { RecordHead } from './records/record.js'
 import { bytesOfRecord, readRecord } from './records/record-log.js'
 import { Segment, segmentNumber } from './records/segment.js'
 import type { FileShareData } from './thread-share.js'
+import { Shortages } from './upkeep/shortages.js'
 
 /** How a service thread tells the owner what became of blobs. */
 export interface ToOwnerOfStore {
@@ -31,6 +34,8 @@ export interface ToOwnerOfStore {
   /** The number by which the owner knows a build; undefined if it is not known here yet. */
   numberOf(invocation: string): number | undefined
   claim(slot: number, claimant: Claimant): void
+  /** Bytes are copied in the same turn. */
+  commit(digest: Digest, written: Written, call: Call): Promise<void>
   damaged(digest: Digest, slot: number, location: number): Promise<void>
 }
 
@@ -40,12 +45,18 @@ export interface ThreadStoreParts {
   readonly log: Log
 }
 
-/** A file store of the owner, read by a service thread: it looks up the shared index and reads the files itself. */
+/**
+ * A file store of the owner, used by a service thread: it looks up the shared index, and reads and writes files itself. Only
+ * the owner commits: it moves a file to its place, writes the record, and changes the index.
+ */
 export class ThreadFileStore extends BaseStore {
   override readonly properties: StoreProperties
   readonly reader: IndexReader
   readonly #catalog: ThreadCatalog
   readonly #reads: Reads
+  readonly #writerParts: Parameters<typeof writeBlob>[3]
+  readonly #owner: ToOwnerOfStore
+  readonly #shortages: Shortages
 
   constructor(data: FileShareData, parts: ThreadStoreParts) {
     super()
@@ -53,7 +64,18 @@ export class ThreadFileStore extends BaseStore {
     this.reader = new IndexReader(data.index)
     this.reader.onUsed = () => parts.owner.usesWait()
     this.#catalog = new ThreadCatalog(data, this.reader, parts)
-    this.#reads = new Reads(this.#catalog, new Inspection(this.#catalog, parts.log), data.bufferBytes)
+    this.#reads = new Reads(this.#catalog, new Inspection(this.#catalog, parts.log), data.settings.bufferBytes)
+    this.#owner = parts.owner
+    this.#shortages = new Shortages(data.path, parts)
+    const { maxBlobBytes, isSynced } = data
+    const { maxWrites, smallBytes, blockBytes } = data.settings
+    this.#writerParts = {
+      writeSlots: writeSlotsOf(maxWrites),
+      smallBytes,
+      isSynced,
+      nextTempPath: () => this.#catalog.layout.nextTempPath(),
+      fits: (storedBytes) => Math.ceil(storedBytes / blockBytes) * blockBytes <= maxBlobBytes,
+    }
   }
 
   async findMissing(digests: DigestBatch, call: Call): Promise<DigestBatch> {
@@ -64,9 +86,22 @@ export class ThreadFileStore extends BaseStore {
     return this.#reads.get(digest, range, call)
   }
 
-  async put(_digest: Digest, blob: Blob): Promise<void> {
-    blob.discard()
-    throw onlyRead()
+  async put(digest: Digest, blob: Blob, call: Call): Promise<void> {
+    const cancelled = cancelledBy(call)
+    if (cancelled !== undefined) {
+      blob.discard()
+      throw cancelled
+    }
+    const form = await blob.take()
+    let written: Written
+    try {
+      written = await writeBlob(digest, form, call, this.#writerParts)
+    } catch (thrown) {
+      const error = fileFailure(thrown, `could not write blob ${digest.key}`)
+      this.#shortages.met(digest, error)
+      throw error
+    }
+    await this.#owner.commit(digest, written, call)
   }
 
   /** A wrapper found what it read damaged. */
@@ -88,8 +123,6 @@ export class ThreadFileStore extends BaseStore {
   }
 }
 
-const onlyRead = (): StatusError => new StatusError('INTERNAL', 'service threads only read this store')
-
 class ThreadCatalog implements ReadCatalog {
   readonly records = {
     read: async (location: number, digest: Digest, storedBytes: number): Promise<Buffer | undefined> =>
@@ -100,7 +133,7 @@ class ThreadCatalog implements ReadCatalog {
   readonly verifiedTimes = new VerifiedTimes()
   readonly recent: LruCache<RecentRecord>
   readonly #reader: IndexReader
-  readonly #layout: Layout
+  readonly layout: Layout
   readonly #owner: ToOwnerOfStore
   readonly #clock: Clock
   /** Open files of records, by the place of their number. */
@@ -110,9 +143,9 @@ class ThreadCatalog implements ReadCatalog {
   readonly #keepsLonger: number
 
   constructor(data: FileShareData, reader: IndexReader, { owner, clock }: ThreadStoreParts) {
-    this.recent = new LruCache(data.recentBytes)
+    this.recent = new LruCache(data.settings.recentBytes)
     this.#reader = reader
-    this.#layout = new Layout(data.contentPath, '')
+    this.layout = new Layout(data.contentPath, data.tempPath, data.writer)
     this.#owner = owner
     this.#clock = clock
     this.#keepsLonger = data.retentionMs
@@ -134,7 +167,7 @@ class ThreadCatalog implements ReadCatalog {
       this.verifiedTimes.clear(slot)
       this.#verified.set(slot, location)
     }
-    const path = isInline ? '' : this.#layout.blobPath(digest, storedBytes)
+    const path = isInline ? '' : this.layout.blobPath(digest, storedBytes)
     return { digest, slot, storedBytes, location, isInline, path }
   }
 
@@ -204,7 +237,7 @@ class ThreadCatalog implements ReadCatalog {
   }
 
   #open(place: number): Promise<Segment | undefined> {
-    const opening = openAt(this.#layout.recordsPath, place)
+    const opening = openAt(this.layout.recordsPath, place)
     this.#segments.set(place, opening)
     opening.catch(() => this.#segments.delete(place))
     return opening

@@ -5,7 +5,7 @@ import type { EvictionPolicy, FilesystemOptions } from '../../../../src/config/c
 import { type Log, silentLog } from '../../../../src/log/log.js'
 import { unhiddenSecrets } from '../../../../src/log/secrets.js'
 import { Invocations } from '../../../../src/rpc/invocations.js'
-import type { ReadByThreads } from '../../../../src/store/contract/kind.js'
+import type { ThreadSharing } from '../../../../src/store/contract/kind.js'
 import type { StoreUsage } from '../../../../src/store/contract/meter.js'
 import type { BlobFiles, Store } from '../../../../src/store/contract/store.js'
 import { UploadOrder } from '../../../../src/store/contract/upload-order.js'
@@ -31,12 +31,12 @@ export interface FilesystemParts extends Partial<Omit<FilesystemOptions, 'evicti
   /** The size of a file of records; what `max_bytes` asks for unless given. */
   readonly segmentBytes?: number
   /** Set if service threads read the store. */
-  readonly readByThreads?: ReadByThreads
+  readonly threads?: ThreadSharing
 }
 
 /** A filesystem store in `{folder}/content` and `{folder}/temp`. */
 export const openFilesystem = async (folder: string, parts: FilesystemParts = {}): Promise<OpenFilesystem> => {
-  const { policy, clock = systemClock, log = silentLog, segmentBytes, invocations, readByThreads, ...options } = parts
+  const { policy, clock = systemClock, log = silentLog, segmentBytes, invocations, threads, ...options } = parts
   const resources = new Resources(silentLog)
   const all: FilesystemOptions = {
     content_path: join(folder, 'content'),
@@ -68,7 +68,7 @@ export const openFilesystem = async (folder: string, parts: FilesystemParts = {}
     ...promises,
   }
   const around = { resources, clock, log, secrets: unhiddenSecrets, holds, ...unused }
-  const context = { path: 'TEST', readByThreads, child: unavailable, named: unavailable, ...around }
+  const context = { path: 'TEST', threads, child: unavailable, named: unavailable, ...around }
   const store = await openFileStore(all, context, segmentBytes ?? segmentBytesFor(all.eviction_policy.max_bytes))
   if (store.files === undefined) throw new Error('a filesystem store has files')
   const [usage] = usages

@@ -2,15 +2,15 @@ import type { Test } from 'tap'
 import { storeSuite } from '../../suite.js'
 import { openChurned } from './churned.js'
 import { type OpenFilesystem, openFilesystem } from './open.js'
-import { openReadByThread } from './read-by-thread.js'
+import { openUsedByThread } from './used-by-thread.js'
 
 export const kinds: Record<string, (folder: string, isBrief: boolean) => Promise<OpenFilesystem>> = {
   'filesystem, small blobs as records': (folder) => openFilesystem(folder),
   'filesystem, every blob a file': (folder) => openFilesystem(folder, { small_blob_size: 0 }),
   'filesystem, synced': (folder) => openFilesystem(folder, { durability: 'power_loss' }),
-  'filesystem, read by a service thread': (folder) => openReadByThread(folder),
-  'filesystem, every blob a file, read by a service thread': (folder) =>
-    openReadByThread(folder, { small_blob_size: 0 }),
+  'filesystem, used by a service thread': (folder) => openUsedByThread(folder),
+  'filesystem, every blob a file, used by a service thread': (folder) =>
+    openUsedByThread(folder, { small_blob_size: 0 }),
   // More blobs than one test of the suite uploads, with the blobs that evict others.
   'filesystem, full and being cleaned': (folder, isBrief) => openChurned(folder, isBrief ? 700 : 2000),
 }

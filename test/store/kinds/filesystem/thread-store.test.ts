@@ -7,7 +7,7 @@ import { digestFunctions } from '../../../../src/reapi/digest-function.js'
 import { internalCall } from '../../../../src/rpc/call.js'
 import { Invocations } from '../../../../src/rpc/invocations.js'
 import { getBytes, missingOf, putBytes } from '../../../../src/store/contract/store.js'
-import { openReadByThread } from './read-by-thread.js'
+import { openUsedByThread } from './used-by-thread.js'
 
 const call = internalCall()
 const START_MS = 1_000_000_000
@@ -18,7 +18,7 @@ const blobOf = (text: string, bytes = 100) => {
 }
 
 t.test('what the owner replaces is read in its new form, whether it is a record or a file', async (t) => {
-  const { store, reading, close } = await openReadByThread(t.testdir(), { small_blob_size: 1000 })
+  const { store, reading, close } = await openUsedByThread(t.testdir(), { small_blob_size: 1000 })
   t.teardown(close)
   const { digest } = blobOf('key')
   for (const length of [10, 5000, 20, 7000, 7000]) {
@@ -34,7 +34,7 @@ t.test('what the owner replaces is read in its new form, whether it is a record 
 
 t.test('a damaged file is not served, and the owner drops it', async (t) => {
   const folder = t.testdir()
-  const { store, reading, files, close } = await openReadByThread(folder, { small_blob_size: 0 })
+  const { store, reading, files, close } = await openUsedByThread(folder, { small_blob_size: 0 })
   t.teardown(close)
   const { content, digest } = blobOf('good', 200_000)
   await putBytes(store, digest, content, call)
@@ -53,7 +53,7 @@ t.test('a damaged file is not served, and the owner drops it', async (t) => {
 
 t.test('a damaged record is not served, and the owner drops it', async (t) => {
   const folder = t.testdir()
-  const { store, reading, close } = await openReadByThread(folder, { small_blob_cache_size: 0 })
+  const { store, reading, close } = await openUsedByThread(folder, { small_blob_cache_size: 0 })
   t.teardown(close)
   const { content, digest } = blobOf('good')
   await putBytes(store, digest, content, call)
@@ -68,7 +68,7 @@ t.test('what a thread used last is evicted last, also if the owner has not been 
   for (const tellsUses of [true, false]) {
     const clock = new ManualClock(START_MS)
     const parts = { clock, policy: { max_bytes: 1000 }, retention: 100, block_size: 1, small_blob_size: 0 }
-    const opened = await openReadByThread(t.testdir(), parts)
+    const opened = await openUsedByThread(t.testdir(), parts)
     t.teardown(opened.close)
     opened.tellsUses = tellsUses
     const { store, reading } = opened
@@ -90,7 +90,7 @@ t.test('a build that reads by a thread holds its blobs beyond their retention', 
   const clock = new ManualClock(START_MS)
   const invocations = new Invocations(clock)
   const parts = { clock, invocations, policy: { max_bytes: 2000 }, retention: 10, block_size: 1, small_blob_size: 0 }
-  const opened = await openReadByThread(t.testdir(), parts)
+  const opened = await openUsedByThread(t.testdir(), parts)
   t.teardown(opened.close)
   const { store, reading } = opened
   const [held, other] = [blobOf('held', 400), blobOf('other', 400)]

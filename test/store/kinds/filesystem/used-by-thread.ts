@@ -4,26 +4,26 @@ import type { Digest } from '../../../../src/reapi/digest.js'
 import type { DigestBatch } from '../../../../src/reapi/digest-batch.js'
 import type { Call } from '../../../../src/rpc/call.js'
 import { ForwardingStore } from '../../../../src/store/contract/forwarding.js'
-import type { ThreadReadStore } from '../../../../src/store/contract/kind.js'
-import type { Store } from '../../../../src/store/contract/store.js'
+import type { SharedStore } from '../../../../src/store/contract/kind.js'
+import type { BlobEntry, Outcomes, Store } from '../../../../src/store/contract/store.js'
 import type { FileShareData } from '../../../../src/store/kinds/filesystem/thread-share.js'
 import { ThreadFileStore } from '../../../../src/store/kinds/filesystem/thread-store.js'
 import type { Blob } from '../../../../src/stream/blob/blob.js'
 import type { Range } from '../../../../src/stream/path.js'
 import { type FilesystemParts, type OpenFilesystem, openFilesystem } from './open.js'
 
-export interface ReadByThread extends OpenFilesystem {
+export interface UsedByThread extends OpenFilesystem {
   /** What the thread has. */
   readonly reading: ThreadFileStore
   /** Set to keep from the owner what the thread has used. */
   tellsUses: boolean
 }
 
-/** A store that its owner writes, and another party reads as a service thread does, without a second thread. */
-export const openReadByThread = async (folder: string, parts: FilesystemParts = {}): Promise<ReadByThread> => {
-  const shares: ThreadReadStore[] = []
-  const readByThreads = { threadCount: 1, register: (store: ThreadReadStore) => void shares.push(store) }
-  const owner = await openFilesystem(folder, { ...parts, readByThreads })
+/** A store whose owner commits, and that another party reads and writes as a service thread does, without a second thread. */
+export const openUsedByThread = async (folder: string, parts: FilesystemParts = {}): Promise<UsedByThread> => {
+  const shares: SharedStore[] = []
+  const threads = { threadCount: 1, register: (store: SharedStore) => void shares.push(store) }
+  const owner = await openFilesystem(folder, { ...parts, threads })
   const [share] = shares
   if (share === undefined) throw new Error('a file store registers what threads read')
   const clock = parts.clock ?? systemClock
@@ -34,6 +34,7 @@ export const openReadByThread = async (folder: string, parts: FilesystemParts = 
       },
       numberOf: (id) => parts.invocations?.touch(id)?.number,
       claim: (slot, claimant) => share.hold(Int32Array.of(slot), claimant),
+      commit: (digest, written, call) => share.commit(digest, written, call),
       damaged: (digest, slot, location) => share.damaged(digest, slot, location),
     },
     clock,
@@ -44,12 +45,12 @@ export const openReadByThread = async (folder: string, parts: FilesystemParts = 
     await reading.close()
     await owner.close()
   }
-  const opened = { ...owner, store: new ReadElsewhere(owner.store, reading), reading, tellsUses: true, close }
+  const opened = { ...owner, store: new UsedElsewhere(owner.store, reading), reading, tellsUses: true, close }
   return opened
 }
 
-/** Writes go to one store, reads to another. */
-class ReadElsewhere extends ForwardingStore {
+/** Blobs are written and read by a thread; the owner does everything else. */
+class UsedElsewhere extends ForwardingStore {
   readonly #reading: Store
 
   constructor(owner: Store, reading: Store) {
@@ -59,6 +60,14 @@ class ReadElsewhere extends ForwardingStore {
 
   override findMissing(digests: DigestBatch, call: Call): Promise<DigestBatch> {
     return this.#reading.findMissing(digests, call)
+  }
+
+  override put(digest: Digest, blob: Blob, call: Call): Promise<void> {
+    return this.#reading.put(digest, blob, call)
+  }
+
+  override putAll(entries: readonly BlobEntry[], call: Call): Promise<Outcomes> {
+    return this.#reading.putAll(entries, call)
   }
 
   override get(digest: Digest, range: Range, call: Call): Promise<Blob> {

@@ -1,60 +1,50 @@
 import { systemClock } from '../base/clock.js'
-import { StatusError } from '../base/status-error.js'
 import { DirectoryTrees } from '../content/directory-trees.js'
 import type { Ledger } from '../ledger/ledger.js'
 import type { Log } from '../log/log.js'
 import { RelayedMetrics } from '../metrics/relayed.js'
-import type { Digest } from '../reapi/digest.js'
 import { type Invocation, Invocations } from '../rpc/invocations.js'
-import type { ActionOutcome } from '../rpc/request-records.js'
 import type { Service } from '../rpc/rpc.js'
-import { Uploads } from '../service/bytestream/uploads.js'
+import { ThreadUploads } from '../service/bytestream/thread-uploads.js'
+import type { Uploads } from '../service/bytestream/uploads.js'
 import { StoreNode } from '../store/contract/node.js'
 import type { Store } from '../store/contract/store.js'
-import type { Claimant } from '../store/index/promises.js'
 import type { FileShareData } from '../store/kinds/filesystem/thread-share.js'
 import type { ThreadFileStore } from '../store/kinds/filesystem/thread-store.js'
 import { asCas } from '../store/view/cas.js'
 import { asKeyed } from '../store/view/keyed.js'
-import type { DamagedMessage, FromReadingThread, ReadsMessage, ReportMessage, ToReadingThread } from './thread-reads.js'
+import type { FromServingThread, ServeMessage, ToServingThread } from './thread-calls.js'
+import { type Post, type RecordOf, ToOwner } from './to-owner.js'
 
 const METRICS_MS = 1000
 /** How often the owner hears of a build that goes on. */
 const TOUCH_MS = 1000
-const NUMBERS_MAX = 10_000
+const TOUCHED_MAX = 10_000
 
 /** The methods that a service thread serves itself, if its stores allow it. */
-const READS: ReadonlyMap<string, readonly string[]> = new Map([
-  ['build.bazel.remote.execution.v2.ContentAddressableStorage', ['FindMissingBlobs', 'BatchReadBlobs']],
-  ['build.bazel.remote.execution.v2.ActionCache', ['GetActionResult']],
-  ['google.bytestream.ByteStream', ['Read']],
+const SERVED: ReadonlyMap<string, readonly string[]> = new Map([
+  [
+    'build.bazel.remote.execution.v2.ContentAddressableStorage',
+    ['FindMissingBlobs', 'BatchReadBlobs', 'BatchUpdateBlobs'],
+  ],
+  ['build.bazel.remote.execution.v2.ActionCache', ['GetActionResult', 'UpdateActionResult']],
+  ['google.bytestream.ByteStream', ['Read', 'Write', 'QueryWriteStatus']],
 ])
 
-/** What a service thread serves itself: reads of stores of the owner. */
-export class ReadingThread {
+/** What a service thread serves itself: blobs and results in stores of the owner. */
+export class ServingThread {
   readonly metrics = new RelayedMetrics()
   readonly invocations: Invocations
-  readonly records = { add: (...record: RecordOf) => this.#record(record) }
-  readonly #post: (message: FromReadingThread) => void
+  readonly records = { add: (...record: RecordOf) => this.#owner.record(record) }
+  readonly #post: Post<FromServingThread>
+  readonly #owner: ToOwner
   readonly #stores = new Map<string, ThreadFileStore>()
-  readonly #numbers = new Map<string, number>()
-  readonly #dropping = new Map<number, { resolve(): void; reject(error: StatusError): void }>()
-  readonly #uses = new Set<string>()
-  readonly #claims = new Map<
-    string,
-    { readonly about: readonly [string, string, number]; readonly slots: Set<number> }
-  >()
-  readonly #touched = new Set<string>()
-  #records: RecordOf[] = []
-  #isScheduled = false
-  #lastId = 0
+  #uploads: Uploads | undefined
 
-  constructor(post: (message: FromReadingThread) => void) {
+  constructor(post: Post<FromServingThread>) {
     this.#post = post
-    this.invocations = new ThreadInvocations((id) => {
-      this.#touched.add(id)
-      this.#schedule()
-    })
+    this.#owner = new ToOwner(post, (path) => this.#stores.get(path)?.reader.takeUsed())
+    this.invocations = new ThreadInvocations((id) => this.#owner.touched(id))
     systemClock.every(METRICS_MS, () => this.tellMetrics())
   }
 
@@ -65,24 +55,22 @@ export class ReadingThread {
     if (changes !== undefined || extensionCount > 0) this.#post({ kind: 'metrics', changes, extensionCount })
   }
 
-  async receive(message: ToReadingThread, parts: { readonly ledger: Ledger; readonly log: Log }): Promise<ServedHere> {
-    if (message.kind === 'reads') return this.#serve(message, parts)
+  async receive(message: ToServingThread, parts: { readonly ledger: Ledger; readonly log: Log }): Promise<ServedHere> {
+    if (message.kind === 'serve') return this.#serve(message, parts)
     if (message.kind === 'retired') this.#stores.get(message.path)?.retired(message.number)
-    else if (message.kind === 'dropped') {
-      const waiting = this.#dropping.get(message.id)
-      this.#dropping.delete(message.id)
-      if (message.failure === undefined) waiting?.resolve()
-      else waiting?.reject(new StatusError('INTERNAL', message.failure))
-    } else {
-      if (this.#numbers.size > NUMBERS_MAX) this.#numbers.clear()
-      for (const [id, number] of message.numbers) this.#numbers.set(id, number)
-    }
+    else if (message.kind === 'answers') this.#owner.answered(message.answers)
+    else this.#owner.numbered(message.numbers)
     return []
+  }
+
+  /** Ends the uploads whose calls have ended. Resolves when nothing is left of them. */
+  async endUploads(): Promise<void> {
+    await this.#uploads?.close()
   }
 
   /** The services of each listener, by its number. */
   async #serve(
-    { global, stores, servers, shares }: ReadsMessage,
+    { global, stores, servers, shares }: ServeMessage,
     { ledger, log }: { readonly ledger: Ledger; readonly log: Log },
   ): Promise<ServedHere> {
     const clock = systemClock
@@ -90,17 +78,10 @@ export class ReadingThread {
     const { servicesOf } = await import('./services.js')
     const { ThreadFileStore } = await import('../store/kinds/filesystem/thread-store.js')
     for (const [path, data] of shares) {
-      const owner = {
-        usesWait: () => {
-          this.#uses.add(path)
-          this.#schedule()
-        },
-        numberOf: (invocation: string) => this.#numbers.get(invocation),
-        claim: (slot: number, claimant: Claimant) => this.#claim(path, slot, claimant),
-        damaged: (digest: Digest, slot: number, location: number) => this.#damaged(path, digest, slot, location),
-      }
+      const owner = this.#owner.ofStore(path)
       this.#stores.set(path, new ThreadFileStore(data as FileShareData, { owner, clock, log }))
     }
+    this.#uploads = new ThreadUploads(clock, ledger, this.#owner.parts)
     const isMetered = !global.disable_metrics
     const nodes = new Map<string, Store>()
     const nodeOf = (paths: readonly string[]): Store => {
@@ -129,7 +110,7 @@ export class ReadingThread {
       workersOf: notHere,
       lentStores: () => undefined,
       trees: { ofGetTree: new DirectoryTrees(), ofActions: new DirectoryTrees() },
-      uploads: new Uploads(clock, ledger),
+      uploads: this.#uploads,
       invocations: this.invocations,
       records: undefined as never,
       linkOf: undefined,
@@ -140,71 +121,20 @@ export class ReadingThread {
     return servers.map(({ number, server }) => {
       const { execution, fetch, push, worker_api, build_events, ...services } = server.services
       const none = { execution: new Map(), fetch: new Map(), push: new Map() }
-      return [number, servicesOf({ ...server, services: { ...services, ...none } }, shared).flatMap(readsOf)] as const
+      return [number, servicesOf({ ...server, services: { ...services, ...none } }, shared).flatMap(servedOf)] as const
     })
-  }
-
-  #record(record: RecordOf): void {
-    this.#records.push(record)
-    this.#schedule()
-  }
-
-  #claim(path: string, slot: number, { invocation, keepForMs = 0 }: Claimant): void {
-    const id = invocation?.id ?? ''
-    const key = `${path} ${keepForMs} ${id}`
-    const known = this.#claims.get(key) ?? { about: [path, id, keepForMs] as const, slots: new Set<number>() }
-    known.slots.add(slot)
-    this.#claims.set(key, known)
-    this.#schedule()
-  }
-
-  #damaged(path: string, digest: Digest, slot: number, location: number): Promise<void> {
-    const id = ++this.#lastId
-    const { hash, sizeBytes, instanceName } = digest
-    const about = { hash, sizeBytes, digestFunction: digest.function.value, instanceName, slot, location }
-    const message: DamagedMessage = { kind: 'damaged', id, path, ...about }
-    return new Promise((resolve, reject) => {
-      this.#dropping.set(id, { resolve, reject })
-      this.#post(message)
-    })
-  }
-
-  #schedule(): void {
-    if (this.#isScheduled) return
-    this.#isScheduled = true
-    setImmediate(() => this.#report())
-  }
-
-  #report(): void {
-    this.#isScheduled = false
-    const report: ReportMessage = {
-      kind: 'report',
-      uses: [...this.#uses].flatMap((path) => {
-        const slots = this.#stores.get(path)?.reader.takeUsed()
-        return slots === undefined ? [] : [[path, slots] as const]
-      }),
-      claims: [...this.#claims.values()].map(({ about, slots }) => [...about, Int32Array.from(slots)] as const),
-      touched: [...this.#touched],
-      records: this.#records,
-    }
-    this.#uses.clear()
-    this.#claims.clear()
-    this.#touched.clear()
-    this.#records = []
-    this.#post(report)
   }
 }
 
-type RecordOf = [instance: string, header: string | Buffer | undefined, outcome: ActionOutcome]
 export type ServedHere = readonly (readonly [listener: number, services: readonly Service[]])[]
 
 const notHere = (): never => {
   throw new Error('service threads have no schedulers')
 }
 
-/** The methods of a service that only read. */
-const readsOf = (service: Service): Service[] => {
-  const wanted = READS.get(service.name)
+/** The methods of a service that are served here. */
+const servedOf = (service: Service): Service[] => {
+  const wanted = SERVED.get(service.name)
   if (wanted === undefined) return []
   const only = <Method>(methods: Readonly<Record<string, Method>> = {}): Record<string, Method> =>
     Object.fromEntries(Object.entries(methods).filter(([name]) => wanted.includes(name)))
@@ -215,6 +145,7 @@ const readsOf = (service: Service): Service[] => {
       unary: only(service.unary),
       unaryBytes: only(service.unaryBytes),
       serverStreaming: only(service.serverStreaming),
+      clientStreaming: only(service.clientStreaming),
     },
   ]
 }
@@ -232,7 +163,7 @@ class ThreadInvocations extends Invocations {
   override touch(id: string): Invocation | undefined {
     const nowMs = systemClock.now()
     if (nowMs - (this.#toldMs.get(id) ?? 0) >= TOUCH_MS) {
-      if (this.#toldMs.size > NUMBERS_MAX) this.#toldMs.clear()
+      if (this.#toldMs.size > TOUCHED_MAX) this.#toldMs.clear()
       this.#toldMs.set(id, nowMs)
       this.#tell(id)
     }

@@ -1,0 +1,147 @@
+import type { Code, ErrorDetail } from '../base/status-error.js'
+import type { Config, GlobalOptions, ServerConfig, StoreConfig } from '../config/config.js'
+import type { MetricChanges } from '../metrics/relayed.js'
+import { Digest, type DigestMessage } from '../reapi/digest.js'
+import { functionsByValue } from '../reapi/digest-function.js'
+import type { ActionOutcome } from '../rpc/request-records.js'
+import type { GivenPart } from '../service/bytestream/kept-parts.js'
+import type { FinishedFile } from '../store/contract/store.js'
+
+/** What service threads serve themselves: blobs and results of these servers, in these stores. */
+export interface ThreadCalls {
+  /** The paths of the nodes of each named store, from the outermost to the file store that is used. */
+  readonly stores: ReadonlyMap<string, readonly string[]>
+  readonly servers: readonly ServerConfig[]
+}
+
+/**
+ * Everything else is carried to the owner: access control, quotas and isolation of instances, chunk lists, HTTP caches, series
+ * for each instance, and all stores but `filesystem`, alone or in front of `noop`, have state that is in one place.
+ */
+export const threadCallsOf = (config: Config, isTraced: boolean): ThreadCalls => {
+  const { global, instances, security, servers } = config
+  const named = [...config.stores.keys()].map((name) => [name, pathsOf(name, config.stores)] as const)
+  const stores = new Map(named.flatMap(([name, paths]) => (paths === undefined ? [] : [[name, paths] as const])))
+  const isPlain = security === undefined && instances.size === 0 && !global.metrics_instance_names && !isTraced
+  const hasHttpCaches = servers.some(({ services }) => services.http_cache.size > 0)
+  if (!isPlain || hasHttpCaches) return { stores, servers: [] }
+  const isRead = ({ services: { cas, ac, bytestream } }: ServerConfig): boolean =>
+    [...cas.values(), ...bytestream.values()].every(({ cas_store }) => stores.has(cas_store)) &&
+    [...ac.values()].every(({ ac_store }) => stores.has(ac_store)) &&
+    [...cas.values()].every(({ experimental_chunking }) => experimental_chunking === undefined)
+  return { stores, servers: servers.filter(isRead) }
+}
+
+const pathsOf = (name: string, stores: ReadonlyMap<string, StoreConfig>): readonly string[] | undefined => {
+  const config = stores.get(name)
+  if (config?.kind === 'filesystem') return [name]
+  if (config?.kind === 'ref_store') return pathsOf(config.options.name, stores)
+  if (config?.kind !== 'fast_slow') return undefined
+  const { fast, slow, fast_direction: direction } = config.options
+  const takesUploads = direction === 'both' || direction === 'update'
+  return fast.kind === 'filesystem' && slow.kind === 'noop' && takesUploads ? [name, `${name}/fast`] : undefined
+}
+
+/** Tells a thread what it serves itself. */
+export interface ServeMessage {
+  readonly kind: 'serve'
+  readonly global: GlobalOptions
+  readonly stores: ThreadCalls['stores']
+  readonly servers: readonly { readonly number: number; readonly server: ServerConfig }[]
+  /** What the file stores share, by path. */
+  readonly shares: ReadonlyMap<string, unknown>
+}
+
+/** The numbers by which the owner knows builds. */
+export interface NumbersMessage {
+  readonly kind: 'numbers'
+  readonly numbers: readonly (readonly [invocation: string, number: number])[]
+}
+
+/** A file of records of a store is deleted. */
+export interface RetiredMessage {
+  readonly kind: 'retired'
+  readonly path: string
+  readonly number: number
+}
+
+/** Answers to questions, all of one turn. */
+export interface AnswersMessage {
+  readonly kind: 'answers'
+  readonly answers: readonly Answer[]
+}
+
+export interface Answer {
+  readonly id: number
+  readonly value?: unknown
+  readonly failure?: { readonly code: Code; readonly message: string; readonly details: readonly ErrorDetail[] }
+}
+
+export type ToServingThread = ServeMessage | NumbersMessage | AnswersMessage | RetiredMessage
+
+/** What happened in a thread, all of one turn. */
+export interface ReportMessage {
+  readonly kind: 'report'
+  readonly uses: readonly (readonly [path: string, slots: Int32Array])[]
+  readonly claims: readonly (readonly [path: string, invocation: string, keepForMs: number, slots: Int32Array])[]
+  /** Builds with calls. */
+  readonly touched: readonly string[]
+  readonly records: readonly (readonly [instance: string, header: string | Uint8Array | undefined, ActionOutcome])[]
+  readonly questions: readonly (readonly [id: number, question: Question])[]
+  /** Those of all small blobs in `questions`. */
+  readonly bytes: Uint8Array
+}
+
+/** What only the owner can do, and answers. */
+export type Question =
+  | CommitQuestion
+  | DamagedQuestion
+  | { readonly about: 'keep_part'; readonly part: GivenPart }
+  | { readonly about: 'size_of_part'; readonly name: string }
+  | { readonly about: 'take_part'; readonly name: string }
+
+export interface CommitQuestion {
+  readonly about: 'commit'
+  readonly path: string
+  readonly digest: SentDigest
+  /** A file, or a place in the bytes of the report. */
+  readonly written: FinishedFile | { readonly offset: number; readonly length: number }
+  readonly invocation: string | undefined
+  readonly keepForMs: number | undefined
+}
+
+export interface DamagedQuestion {
+  readonly about: 'damaged'
+  readonly path: string
+  readonly digest: SentDigest
+  readonly slot: number
+  readonly location: number
+}
+
+/** A digest that belongs to no isolated instance: the stores of such are not served by threads. */
+export interface SentDigest extends DigestMessage {
+  readonly digestFunction: number
+  readonly describesContent: boolean
+}
+
+export const sentDigest = ({ hash, sizeBytes, function: { value }, describesContent }: Digest): SentDigest => ({
+  hash,
+  sizeBytes,
+  digestFunction: value,
+  describesContent,
+})
+
+export const digestOf = (sent: SentDigest): Digest => {
+  const digestFunction = functionsByValue.get(sent.digestFunction)
+  if (digestFunction === undefined) throw new Error('a thread sent a digest of an unknown function')
+  const digest = Digest.parse(sent, digestFunction)
+  return sent.describesContent ? digest : digest.asKey()
+}
+
+export interface MetricsMessage {
+  readonly kind: 'metrics'
+  readonly changes: MetricChanges | undefined
+  readonly extensionCount: number
+}
+
+export type FromServingThread = ReportMessage | MetricsMessage

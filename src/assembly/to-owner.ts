@@ -1,0 +1,167 @@
+import { StatusError } from '../base/status-error.js'
+import type { Digest } from '../reapi/digest.js'
+import type { Call } from '../rpc/call.js'
+import type { ActionOutcome } from '../rpc/request-records.js'
+import type { AskedParts } from '../service/bytestream/thread-uploads.js'
+import type { FinishedFile } from '../store/contract/store.js'
+import type { Claimant } from '../store/index/promises.js'
+import type { Written } from '../store/kinds/filesystem/files/file-writer.js'
+import type { ToOwnerOfStore } from '../store/kinds/filesystem/thread-store.js'
+import { type Answer, type CommitQuestion, type Question, type ReportMessage, sentDigest } from './thread-calls.js'
+
+const NUMBERS_MAX = 10_000
+
+export type RecordOf = [instance: string, header: string | Buffer | undefined, outcome: ActionOutcome]
+
+/** Sends a message to the owner, and gives it these buffers. */
+export type Post<Message> = (message: Message, transferred?: readonly ArrayBuffer[]) => void
+
+type Unpacked = Exclude<Question, CommitQuestion> | Commit
+type Commit = Omit<CommitQuestion, 'written'> & { readonly written: Written }
+
+interface Asked {
+  resolve(value: unknown): void
+  reject(error: StatusError): void
+}
+
+/** Tells and asks the owner from a service thread: all of one turn of the event loop in one message. */
+export class ToOwner {
+  /** The `KeptParts` of the process. */
+  readonly parts: AskedParts = {
+    keep: async (part) => void (await this.#ask({ about: 'keep_part', part })),
+    sizeOf: async (name) => (await this.#ask({ about: 'size_of_part', name })) as number | undefined,
+    take: async (name) => (await this.#ask({ about: 'take_part', name })) as Awaited<ReturnType<AskedParts['take']>>,
+  }
+  readonly #post: Post<ReportMessage>
+  /** The slots that were used since the last call, of a store. */
+  readonly #takeUsed: (path: string) => Int32Array | undefined
+  readonly #numbers = new Map<string, number>()
+  readonly #uses = new Set<string>()
+  readonly #claims = new Map<
+    string,
+    { readonly about: readonly [string, string, number]; readonly slots: Set<number> }
+  >()
+  readonly #touched = new Set<string>()
+  #records: RecordOf[] = []
+  #questions: (readonly [id: number, question: Unpacked])[] = []
+  readonly #asked = new Map<number, Asked>()
+  #isScheduled = false
+  #lastId = 0
+
+  constructor(post: Post<ReportMessage>, takeUsed: (path: string) => Int32Array | undefined) {
+    this.#post = post
+    this.#takeUsed = takeUsed
+  }
+
+  /** What the store at `path` needs. */
+  ofStore(path: string): ToOwnerOfStore {
+    return {
+      usesWait: () => {
+        this.#uses.add(path)
+        this.#schedule()
+      },
+      numberOf: (invocation) => this.#numbers.get(invocation),
+      claim: (slot, claimant) => this.#claim(path, slot, claimant),
+      commit: (digest, written, call) => this.#commit(path, digest, written, call),
+      damaged: async (digest, slot, location) => {
+        await this.#ask({ about: 'damaged', path, digest: sentDigest(digest), slot, location })
+      },
+    }
+  }
+
+  /** A build has calls here. */
+  touched(id: string): void {
+    this.#touched.add(id)
+    this.#schedule()
+  }
+
+  record(record: RecordOf): void {
+    this.#records.push(record)
+    this.#schedule()
+  }
+
+  answered(answers: readonly Answer[]): void {
+    for (const { id, value, failure } of answers) {
+      const asked = this.#asked.get(id)
+      this.#asked.delete(id)
+      if (failure === undefined) asked?.resolve(value)
+      else asked?.reject(new StatusError(failure.code, failure.message, { details: failure.details }))
+    }
+  }
+
+  /** The numbers by which the owner knows builds. */
+  numbered(numbers: readonly (readonly [invocation: string, number: number])[]): void {
+    if (this.#numbers.size > NUMBERS_MAX) this.#numbers.clear()
+    for (const [id, number] of numbers) this.#numbers.set(id, number)
+  }
+
+  #claim(path: string, slot: number, { invocation, keepForMs = 0 }: Claimant): void {
+    const id = invocation?.id ?? ''
+    const key = `${path} ${keepForMs} ${id}`
+    const known = this.#claims.get(key) ?? { about: [path, id, keepForMs] as const, slots: new Set<number>() }
+    known.slots.add(slot)
+    this.#claims.set(key, known)
+    this.#schedule()
+  }
+
+  async #commit(path: string, digest: Digest, written: Written, { invocation, keepForMs }: Call): Promise<void> {
+    const about = { path, digest: sentDigest(digest), invocation: invocation?.id, keepForMs }
+    await this.#ask({ about: 'commit', written, ...about })
+  }
+
+  #ask(question: Unpacked): Promise<unknown> {
+    const id = ++this.#lastId
+    this.#questions.push([id, question])
+    this.#schedule()
+    return new Promise((resolve, reject) => this.#asked.set(id, { resolve, reject }))
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled) return
+    this.#isScheduled = true
+    setImmediate(() => this.#report())
+  }
+
+  #report(): void {
+    this.#isScheduled = false
+    const { bytes, questions } = packed(this.#questions)
+    const report: ReportMessage = {
+      kind: 'report',
+      uses: [...this.#uses].flatMap((path) => {
+        const slots = this.#takeUsed(path)
+        return slots === undefined ? [] : [[path, slots] as const]
+      }),
+      claims: [...this.#claims.values()].map(({ about, slots }) => [...about, Int32Array.from(slots)] as const),
+      touched: [...this.#touched],
+      records: this.#records,
+      questions,
+      bytes,
+    }
+    this.#uses.clear()
+    this.#claims.clear()
+    this.#touched.clear()
+    this.#records = []
+    this.#questions = []
+    this.#post(report, [bytes.buffer])
+  }
+}
+
+/** One piece of memory for all small blobs: to send many costs more, and those of a Buffer may be shared with others. */
+const packed = (asked: readonly (readonly [number, Unpacked])[]) => {
+  const lengthOf = ([, question]: readonly [number, Unpacked]): number =>
+    question.about === 'commit' && Buffer.isBuffer(question.written) ? question.written.length : 0
+  const bytes = new Uint8Array(asked.reduce((sum, one) => sum + lengthOf(one), 0))
+  let offset = 0
+  const placed = (written: Written): FinishedFile | { readonly offset: number; readonly length: number } => {
+    if (!Buffer.isBuffer(written)) return written
+    const place = { offset, length: written.length }
+    bytes.set(written, offset)
+    offset += written.length
+    return place
+  }
+  const questions = asked.map(
+    ([id, question]) =>
+      [id, question.about === 'commit' ? { ...question, written: placed(question.written) } : question] as const,
+  )
+  return { bytes, questions }
+}

@@ -1,0 +1,43 @@
+import type { Digest } from '../../../../reapi/digest.js'
+import type { Call } from '../../../../rpc/call.js'
+import type { BlobForm } from '../../../../stream/blob/form.js'
+import { pour } from '../../../../stream/blob/pour.js'
+import { Semaphore } from '../../../../work/semaphore.js'
+import { FileWriter, type FileWriterParts, type Written } from './file-writer.js'
+
+/** Waiting writers allowed per active writer. Beyond that, clients should retry later. */
+const WAITING_EACH = 256
+
+/** Bounds the writes in flight; 0 means no bound. */
+export const writeSlotsOf = (concurrent: number): Semaphore =>
+  new Semaphore({ permits: concurrent, maxWaiting: WAITING_EACH * concurrent })
+
+/** Returns small bytes as they are. Everything else goes through a FileWriter. Nothing remains if it rejects. */
+export const writeBlob = async (
+  digest: Digest,
+  form: BlobForm,
+  call: Call,
+  parts: Omit<FileWriterParts, 'key'>,
+): Promise<Written> => {
+  const { smallBytes, fits } = parts
+  if (form.kind === 'bytes' && form.bytes.length <= smallBytes && fits(form.bytes.length)) return form.bytes
+  const writer = new FileWriter({ ...parts, key: digest.key })
+  try {
+    if (form.kind === 'bytes') writer.takeAll(form.bytes)
+    else await pour(form, (bytes) => writer.take(bytes), call.signal)
+    return await writer.finish()
+  } catch (error) {
+    await giveUp(writer, call)
+    throw error
+  }
+}
+
+/** What has arrived of an interrupted upload may be wanted. */
+const giveUp = async (writer: FileWriter, { partTaker }: Call): Promise<void> => {
+  try {
+    if (partTaker?.isWaiting !== true) return await writer.discard()
+    partTaker.take(await writer.finish())
+  } catch {
+    await writer.discard()
+  }
+}
