@@ -18,6 +18,8 @@ export interface TarballOptions {
 }
 
 const MAX_ENTRIES = 1_000_000
+/** A larger directory ends the tarball with an error. */
+const MAX_DIRECTORY_BYTES = 16 * 1024 * 1024
 /** Linux accepts no longer path. */
 const MAX_PATH_LENGTH = 4096
 const EXECUTABLE = 0o755
@@ -53,9 +55,13 @@ class Tarball {
     const waiting = [{ path: '', digest: root }]
     for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
       const { path, digest } = next
+      if (digest.sizeBytes > MAX_DIRECTORY_BYTES)
+        throw new StatusError('RESOURCE_EXHAUSTED', `directory ${digest.key} is too large for a tarball`)
       const directory = parseDirectory(await this.#options.read(digest), digest.function, path)
       if (path !== '') await this.#add({ name: `${path}/`, type: 'directory', size: 0, mode: EXECUTABLE })
       await this.#writeEntries(directory, path)
+      // A directory can name itself, or another one, very often.
+      if (waiting.length + directory.directories.length > this.#left) throw tooMany()
       for (const child of directory.directories) waiting.push({ path: joined(path, child.name), digest: child.digest })
     }
   }
@@ -87,12 +93,14 @@ class Tarball {
   #begin(header: TarHeader): WritableStream<Uint8Array> {
     const { signal } = this.#options.call
     if (signal.aborted) throw cancellation(signal)
-    if (this.#left-- === 0) throw new StatusError('RESOURCE_EXHAUSTED', 'the tree has too many entries for a tarball')
+    if (this.#left-- === 0) throw tooMany()
     if (header.name.length > MAX_PATH_LENGTH)
       throw new StatusError('INVALID_ARGUMENT', `a path of the tree has more than ${MAX_PATH_LENGTH} characters`)
     return this.#controller.add({ mtime: EPOCH, ...header })
   }
 }
+
+const tooMany = (): StatusError => new StatusError('RESOURCE_EXHAUSTED', 'the tree has too many entries for a tarball')
 
 const EPOCH = new Date(0)
 

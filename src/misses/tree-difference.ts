@@ -41,15 +41,24 @@ export interface TreeBounds {
   readonly maxChanges: number
   /** Pairs of directories that are compared. */
   readonly maxPairs: number
+  /** Entries that are decoded, a few microseconds each. */
+  readonly maxEntries: number
   /** A larger directory is not read. */
   readonly maxDirectoryBytes: number
 }
 
-/** Eight pairs in memory at a time: at most 256 MiB for two trees of huge directories, some KiB for usual ones. */
-const BOUNDS: TreeBounds = { maxChanges: 1000, maxPairs: 20_000, maxDirectoryBytes: 16 * 1024 * 1024 }
+const BOUNDS: TreeBounds = {
+  maxChanges: 1000,
+  maxPairs: 20_000,
+  maxEntries: 1_000_000,
+  maxDirectoryBytes: 16 * 1024 * 1024,
+}
+/** Pairs are read together: so many, and as long as their directories have no more bytes than two of the largest. */
 const PAIRS_AT_A_TIME = 8
 const MAX_UNREAD = 100
-const SLICE_MS = 10
+/** Linux accepts no longer path. A tree that contains itself, in a store that does not check digests, has no end. */
+const MAX_PATH_LENGTH = 4096
+const SLICE_MS = 5
 
 interface Pair {
   readonly path: string
@@ -59,7 +68,8 @@ interface Pair {
 
 /**
  * The entries that differ between two trees. Descends only where digests differ, so the work is proportional to the
- * difference and not to the trees. Trees that differ without end reach a bound.
+ * difference and not to the trees. Trees that differ without end, and those that repeat a directory very often, reach a
+ * bound.
  */
 export const compareTrees = async (
   before: TreeSide,
@@ -67,7 +77,7 @@ export const compareTrees = async (
   call: Call,
   bounds: Partial<TreeBounds> = {},
 ): Promise<TreeDifference> => {
-  const { maxChanges, maxPairs, maxDirectoryBytes } = { ...BOUNDS, ...bounds }
+  const { maxChanges, maxPairs, maxEntries, maxDirectoryBytes } = { ...BOUNDS, ...bounds }
   const slices = new TimeSlices(SLICE_MS)
   const changes: TreeChange[] = []
   const unread: UnreadDirectory[] = []
@@ -78,56 +88,85 @@ export const compareTrees = async (
   }
   const waiting: Pair[] = before.root.key === now.root.key ? [] : [{ path: '', before: before.root, now: now.root }]
   let head = 0
-  while (head < waiting.length && head < maxPairs && unread.length < MAX_UNREAD) {
-    const batch = waiting.slice(head, Math.min(head + PAIRS_AT_A_TIME, maxPairs))
+  let decodedCount = 0
+  while (head < waiting.length && head < maxPairs && decodedCount < maxEntries && unread.length < MAX_UNREAD) {
+    const batch = batchOf(waiting, head, maxPairs, 2 * maxDirectoryBytes)
     head += batch.length
     const compared = await boundedMap(batch, PAIRS_AT_A_TIME, async (pair) => {
       await slices.step()
-      return comparePair(pair, before, now, maxDirectoryBytes)
+      return comparePair(pair, { before, now, maxDirectoryBytes, slices })
     })
     if (call.signal.aborted) throw cancellation(call.signal)
     for (const [index, { path }] of batch.entries()) {
       const result = compared[index] as PairDifference
       unread.push(...result.unread)
+      decodedCount += result.decodedCount
       for (const { name, before: was, now: is } of result.changes) {
         const change = { path: path === '' ? name : `${path}/${name}`, before: was, now: is }
-        if (was?.kind === 'directory' && is?.kind === 'directory')
+        const isPair = was?.kind === 'directory' && is?.kind === 'directory'
+        if (isPair && waiting.length <= maxPairs)
           waiting.push({ path: change.path, before: was.digest as Digest, now: is.digest as Digest })
-        else if (changes.length < maxChanges) changes.push(change)
-        else return { changes, unread, isComplete: false }
+        else if (!isPair && changes.length < maxChanges) changes.push(change)
+        else if (!isPair) return { changes, unread, isComplete: false }
       }
     }
   }
   return { changes, unread, isComplete: head >= waiting.length }
 }
 
+const batchOf = (waiting: readonly Pair[], head: number, maxPairs: number, maxBytes: number): readonly Pair[] => {
+  const batch: Pair[] = []
+  let sizeBytes = 0
+  for (const pair of waiting.slice(head, Math.min(head + PAIRS_AT_A_TIME, maxPairs))) {
+    sizeBytes += pair.before.sizeBytes + pair.now.sizeBytes
+    if (batch.length > 0 && sizeBytes > maxBytes) break
+    batch.push(pair)
+  }
+  return batch
+}
+
+interface Comparing {
+  readonly before: TreeSide
+  readonly now: TreeSide
+  readonly maxDirectoryBytes: number
+  readonly slices: TimeSlices
+}
+
 interface PairDifference {
   readonly changes: readonly EntryChange[]
   readonly unread: readonly UnreadDirectory[]
+  readonly decodedCount: number
 }
 
-const comparePair = async (pair: Pair, before: TreeSide, now: TreeSide, maxBytes: number): Promise<PairDifference> => {
+const comparePair = async (
+  pair: Pair,
+  { before, now, maxDirectoryBytes: maxBytes, slices }: Comparing,
+): Promise<PairDifference> => {
   const { path } = pair
   const unread: UnreadDirectory[] = []
+  const leave = (side: 'before' | 'now', reason: string): undefined => {
+    unread.push({ path: path.slice(0, MAX_PATH_LENGTH), side, digest: pair[side], reason })
+  }
   const readSide = async (side: 'before' | 'now', tree: TreeSide): Promise<Buffer | undefined> => {
     const digest = pair[side]
-    const reason = (text: string): undefined => {
-      unread.push({ path, side, digest, reason: text })
-    }
-    if (digest.sizeBytes > maxBytes) return reason(`it is larger than ${maxBytes} bytes`)
+    if (digest.sizeBytes > maxBytes) return leave(side, `it is larger than ${maxBytes} bytes`)
     try {
       return await tree.read(digest)
     } catch (error) {
-      if (isStatus(error, 'NOT_FOUND')) return reason('it is not in the CAS')
+      if (isStatus(error, 'NOT_FOUND')) return leave(side, 'it is not in the CAS')
       throw error
     }
   }
+  if (path.length > MAX_PATH_LENGTH) {
+    leave('now', `its path has more than ${MAX_PATH_LENGTH} characters`)
+    return { changes: [], unread, decodedCount: 0 }
+  }
   const [left, right] = await Promise.all([readSide('before', before), readSide('now', now)])
-  if (left === undefined || right === undefined) return { changes: [], unread }
+  if (left === undefined || right === undefined) return { changes: [], unread, decodedCount: 0 }
   try {
-    return { changes: entriesThatDiffer(left, right, pair.now.function), unread }
+    return { ...(await entriesThatDiffer(left, right, pair.now.function, slices)), unread }
   } catch (error) {
-    if (!isStatus(error, 'INVALID_ARGUMENT')) throw error
-    return { changes: [], unread: [{ path, side: 'now', digest: pair.now, reason: error.message }] }
+    if (!isStatus(error, 'INVALID_ARGUMENT') && !isStatus(error, 'RESOURCE_EXHAUSTED')) throw error
+    return { changes: [], unread: [{ path, side: 'now', digest: pair.now, reason: error.message }], decodedCount: 0 }
   }
 }

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
+import { Ledger } from '../../src/ledger/ledger.js'
 import { compareTrees, type TreeSide } from '../../src/misses/tree-difference.js'
 import { treeInBlob, treeInCas } from '../../src/misses/tree-sides.js'
 import { Digest } from '../../src/reapi/digest.js'
@@ -157,6 +158,60 @@ t.test('a directory that is absent, too large or damaged is named; the rest is c
   const other = Digest.of(Buffer.from('x'), digestFunctions.BLAKE3)
   const functions = await compareTrees(treeInCas(cas, before, call), treeInCas(cas, other, call), call)
   t.match(functions, { isComplete: false, unread: [{ reason: /BLAKE3 .* SHA256/ }] })
+})
+
+/** As a store has it that does not check digests: a directory whose subdirectories are itself. */
+const cyclic = (names: readonly string[], mark: string): TreeSide => {
+  const root = digestOf(mark)
+  const bytes = encodeDirectory({ directories: names.map((name) => ({ name, digest: root.toMessage() })) })
+  return { root, read: async () => bytes }
+}
+
+t.test('trees that contain themselves end at a path that no system accepts, or at another bound', async (t) => {
+  const found = await compareTrees(cyclic(['n'.repeat(100)], 'one'), cyclic(['n'.repeat(100)], 'other'), call)
+  t.match(found, { changes: [], unread: [{ reason: /path has more than 4096/ }] })
+  t.equal(found.unread[0]?.path.length, 4096)
+  const names = Array.from({ length: 1000 }, (_, at) => `name ${at}`)
+  let reads = 0
+  const counted = ({ root, read }: TreeSide): TreeSide => ({
+    root,
+    read: (directory) => {
+      reads += 1
+      return read(directory)
+    },
+  })
+  const wide = await compareTrees(counted(cyclic(names, 'one')), counted(cyclic(names, 'other')), call, {
+    maxEntries: 20_000,
+  })
+  t.match(wide, { changes: [], unread: [], isComplete: false })
+  t.ok(reads <= 40, `${reads} reads`)
+})
+
+t.test('directories that differ in too many entries are named, not compared', async (t) => {
+  const symlinks = (target: string) => Array.from({ length: 140_000 }, (_, at) => ({ name: String(at), target }))
+  const side = (target: string): TreeSide => {
+    const bytes = encodeDirectory({ symlinks: symlinks(target) })
+    return { root: Digest.of(bytes, digestFunctions.SHA256), read: async () => bytes }
+  }
+  const found = await compareTrees(side('a'), side('b'), call)
+  t.match(found, { changes: [], unread: [{ path: '', reason: /280000 entries lie between/ }] })
+})
+
+t.test('a Tree of too many directories is refused', async (t) => {
+  const cas = asCas(await memoryStore())
+  const builder = new TreeBuilder(digestFunctions.SHA256)
+  for (let at = 0; at < 20; at++) builder.add({ symlinks: [{ name: String(at), target: 'x' }] })
+  const tree = builder.tree()
+  await put(cas, tree)
+  const ledger = new Ledger()
+  const held = { ledger, holder: ledger.instance('') }
+  const counted = { ...call, held } as typeof call
+  await t.rejects(treeInBlob(cas, tree.digest, counted, 10), { message: /has more than 10 directories/ })
+  t.equal(ledger.kinds.trees.heldBytes, 0)
+  const side = await treeInBlob(cas, tree.digest, counted)
+  t.ok(ledger.kinds.trees.heldBytes > tree.digest.sizeBytes)
+  side.release()
+  t.equal(ledger.kinds.trees.heldBytes, 0)
 })
 
 t.test('output directories are compared as the Tree that they are', async (t) => {

@@ -44,14 +44,16 @@ export interface PagesOptions {
   readonly invocations?: readonly GivenInvocation[]
   readonly pages?: object
   readonly services?: object
+  /** In place of those of `startGuarded`: `CAS` and `AC` in memory. */
+  readonly stores?: object
 }
 
 /** A whole server with pages, for the instances `main` and `other`. */
 export const startPages = async (t: Test, options: PagesOptions = {}): Promise<PagesServer> => {
-  const { security, invocations = [], pages = {}, services = {} } = options
+  const { security, invocations = [], pages = {}, services = {}, stores = {} } = options
   const path = await folderFor(t)
   await keepInvocations(path, invocations)
-  const started = await startGuarded(t, security, {}, undefined, { build_events: { path }, pages, ...services })
+  const started = await startGuarded(t, security, {}, undefined, { build_events: { path }, pages, ...services }, stores)
   const origin = `http://127.0.0.1:${started.port}`
   const get: PagesServer['get'] = async (at, headers = {}) => {
     const answer = await fetch(`${origin}${at}`, { headers, redirect: 'manual' })

@@ -25,10 +25,11 @@ export const startGuarded = async (
   http: object = {},
   ac: object = memory,
   services: object = {},
+  stores: object = {},
 ): Promise<Guarded> => {
   const instances = (options: object) => ({ main: options, other: options })
   const text = JSON.stringify({
-    stores: { CAS: memory, AC: ac, CHUNKS: memory },
+    stores: { CAS: memory, AC: ac, CHUNKS: memory, ...stores },
     schedulers: { S: { simple: {} } },
     servers: {
       main: {

@@ -2,20 +2,25 @@ import { countText, sizeText } from '../../base/quantities.js'
 import { StatusError } from '../../base/status-error.js'
 import { tarball } from '../../content/tarball.js'
 import type { HttpAnswer } from '../../http/request.js'
-import { entriesOf, type TreeEntry } from '../../misses/directory-entries.js'
+import { EncodedEntries, type TreeEntry } from '../../misses/directory-entries.js'
 import type { TreeSide } from '../../misses/tree-difference.js'
-import { treeInBlob, treeInCas } from '../../misses/tree-sides.js'
+import { type HeldTree, roomForTree, treeInBlob, treeInCas } from '../../misses/tree-sides.js'
+import type { Store } from '../../store/contract/store.js'
 import { Blob } from '../../stream/blob/blob.js'
+import { TimeSlices } from '../../work/time-slices.js'
 import type { Page, Shown, Visit } from '../page.js'
 import { Said } from '../parts/said.js'
-import { Facts } from '../parts/small.js'
-import { type Column, Pager, paged, sorted, Table } from '../parts/table.js'
+import { Facts, Note } from '../parts/small.js'
+import { type Column, Pager, paged, pageOf, sorted, Table } from '../parts/table.js'
 import { addressesOf, addressOf, blobIn } from './address.js'
 import { downloadHeaders } from './file.js'
 import { type StoresOf, storesFor } from './stores.js'
 
 /** A larger directory is not shown. */
 const MAX_DIRECTORY_BYTES = 16 * 1024 * 1024
+/** A larger directory is shown in its own order: only the entries of the page are decoded. */
+const MAX_SORTED = 20_000
+const slices = new TimeSlices(5)
 
 type Row = TreeEntry & { readonly name: string }
 
@@ -35,9 +40,15 @@ export const directoryPage = ({ storesOf }: { readonly storesOf: StoresOf }): Pa
     const { instance, digest } = blobIn(visit)
     const stores = storesFor(visit, instance, storesOf)
     const side = treeInCas(stores.cas, digest, visit.request)
+    if (wantsTarball(visit)) return tarballOf(side, stores.cas, visit)
     const linkTo = (_: string, entry: TreeEntry): string =>
       entry.digest === undefined ? '' : visit.to(addressOf(instance, 'directory', entry.digest))
-    return list({ visit, instance, side, linkTo, title: 'Directory' }, () => stores)
+    const room = roomForTree(visit.request, digest.sizeBytes)
+    try {
+      return await list({ visit, instance, side, linkTo, title: 'Directory' })
+    } finally {
+      room.release()
+    }
   },
 })
 
@@ -49,42 +60,60 @@ export const treePage = ({ storesOf }: { readonly storesOf: StoresOf }): Page =>
     const stores = storesFor(visit, instance, storesOf)
     const tree = await treeInBlob(stores.cas, digest, visit.request)
     const path = (visit.named['rest'] ?? '').split('/').filter((segment) => segment !== '')
-    const side = await below(tree, path)
-    const linkTo = (name: string): string => visit.to(addressOf(instance, 'tree', digest, [...path, name].join('/')))
-    const title = path.length === 0 ? 'Output directory' : `Output directory, ${path.join('/')}`
-    return list({ visit, instance, side, linkTo, title }, () => stores)
+    let isStreamed = false
+    try {
+      const side = await below(tree, path)
+      if (wantsTarball(visit)) {
+        isStreamed = true
+        return tarballOf(side, stores.cas, visit, tree)
+      }
+      const linkTo = (name: string): string => visit.to(addressOf(instance, 'tree', digest, [...path, name].join('/')))
+      const title = path.length === 0 ? 'Output directory' : `Output directory, ${path.join('/')}`
+      return await list({ visit, instance, side, linkTo, title })
+    } finally {
+      if (!isStreamed) tree.release()
+    }
   },
 })
 
-/** The same tree from a subdirectory on. */
-const below = async (tree: TreeSide, path: readonly string[]): Promise<TreeSide> => {
-  let { root } = tree
-  for (const name of path) {
-    const entry = entriesOf(await tree.read(root), root.function).get(name)
-    if (entry?.kind !== 'directory' || entry.digest === undefined)
-      throw new StatusError('NOT_FOUND', `the tree has no directory ${JSON.stringify(name)} there`)
-    root = entry.digest
-  }
-  return { root, read: (directory) => tree.read(directory) }
+const wantsTarball = ({ query }: Visit): boolean => query.get('format') === 'tar'
+
+/** `held` is released when the last of it is sent, or the reader has left. */
+const tarballOf = (side: TreeSide, cas: Store, visit: Visit, held?: HeldTree): HttpAnswer => {
+  const { root } = side
+  const stream = tarball(root, { cas, read: (directory) => side.read(directory), call: visit.request })
+  if (held !== undefined) stream.once('close', () => held.release())
+  const headers = downloadHeaders(`${root.hash.slice(0, 12)}.tar`, 'application/x-tar')
+  return { status: 200, headers, body: Blob.ofPath([stream]) }
 }
 
-const list = async (
-  { visit, instance, side, linkTo, title }: Listing,
-  stores: () => ReturnType<typeof storesFor>,
-): Promise<Shown | HttpAnswer> => {
-  const { root } = side
-  if (visit.query.get('format') === 'tar') {
-    const stream = tarball(root, { cas: stores().cas, read: (directory) => side.read(directory), call: visit.request })
-    const headers = downloadHeaders(`${root.hash.slice(0, 12)}.tar`, 'application/x-tar')
-    return { status: 200, headers, body: Blob.ofPath([stream]) }
+const entriesOf = async (side: TreeSide): Promise<EncodedEntries> =>
+  EncodedEntries.of(await side.read(side.root), side.root.function, slices)
+
+/** The same tree from a subdirectory on. */
+const below = async (tree: TreeSide, path: readonly string[]): Promise<TreeSide> => {
+  let side = tree
+  for (const name of path) {
+    const root = await (await entriesOf(side)).subdirectory(name)
+    if (root === undefined)
+      throw new StatusError('NOT_FOUND', `the tree has no directory ${JSON.stringify(name)} there`)
+    side = { root, read: (directory) => tree.read(directory) }
   }
+  return side
+}
+
+const list = async ({ visit, instance, side, linkTo, title }: Listing): Promise<Shown> => {
+  const { root } = side
   if (root.sizeBytes > MAX_DIRECTORY_BYTES)
-    throw new StatusError('RESOURCE_EXHAUSTED', `directory ${root.key} is too large for a page; take its tarball`)
-  const entries = entriesOf(await side.read(root), root.function)
+    throw new StatusError(
+      'RESOURCE_EXHAUSTED',
+      `directory ${root.key} is too large for a page, which takes at most ${sizeText(MAX_DIRECTORY_BYTES)}`,
+    )
+  const entries = await entriesOf(side)
+  const { count, fileCount } = entries
   const columns = columnsOf(visit, instance, linkTo)
-  const all = [...entries].map(([name, entry]): Row => ({ name, ...entry }))
-  const { rows, sorting } = sorted(all, columns, visit, 'name')
-  const page = paged(rows, visit)
+  const { page, sorting } =
+    count > MAX_SORTED ? await inItsOrder(entries, visit) : await inOrder(entries, columns, visit)
   const body = (
     <>
       <h1>
@@ -93,12 +122,15 @@ const list = async (
       <Facts
         of={[
           ['Digest', <code>{root.key}</code>],
-          ['Files here', countText(all.filter(({ kind }) => kind === 'file').length)],
+          ['Files here', countText(fileCount)],
           ['All below', <a href={visit.here({ format: 'tar', page: undefined, sort: undefined })}>as a tarball</a>],
         ]}
       />
+      {sorting === undefined && (
+        <Note>{`Directories of more than ${countText(MAX_SORTED)} entries are in their own order: files, directories and symlinks by name.`}</Note>
+      )}
       <Table
-        caption={`${countText(all.length)} entries`}
+        caption={`${countText(count)} entries`}
         none="It is empty."
         {...{ columns, rows: page.rows, visit, sorting }}
       />
@@ -106,6 +138,21 @@ const list = async (
     </>
   )
   return { title, body }
+}
+
+const rowsOf = (entries: ReadonlyMap<string, TreeEntry>): readonly Row[] =>
+  [...entries].map(([name, entry]) => ({ name, ...entry }))
+
+/** As the reader wants it. */
+const inOrder = async (entries: EncodedEntries, columns: readonly Column<Row>[], visit: Visit) => {
+  const { rows, sorting } = sorted(rowsOf(await entries.decode()), columns, visit, 'name')
+  return { page: paged(rows, visit), sorting }
+}
+
+/** As the directory has it. */
+const inItsOrder = async (entries: EncodedEntries, visit: Visit) => {
+  const page = pageOf(entries.count, visit)
+  return { page: { ...page, rows: rowsOf(await entries.decode(page.from, page.to)) }, sorting: undefined }
 }
 
 const columnsOf = (visit: Visit, instance: string, linkTo: Listing['linkTo']): readonly Column<Row>[] => [

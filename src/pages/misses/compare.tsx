@@ -4,10 +4,12 @@ import { compareActions } from '../../misses/action-difference.js'
 import { compareBuilds } from '../../misses/build-difference.js'
 import type { ExplainedMiss } from '../../misses/cause.js'
 import { Folder, groupByCause } from '../../misses/grouped.js'
-import { compareTrees } from '../../misses/tree-difference.js'
+import { compareTrees, type TreeDifference } from '../../misses/tree-difference.js'
 import { treeInBlob, treeInCas } from '../../misses/tree-sides.js'
 import { causeText } from '../../misses/words.js'
 import { Digest } from '../../reapi/digest.js'
+import type { Call } from '../../rpc/call.js'
+import type { Store } from '../../store/contract/store.js'
 import type { PageStores } from '../actions/stores.js'
 import type { Page, Shown, Visit } from '../page.js'
 import { Said } from '../parts/said.js'
@@ -80,10 +82,7 @@ const ofTrees = async (
   { visit, instance, stores: { cas }, before, now }: Pair,
   kind: 'directory' | 'tree',
 ): Promise<Shown> => {
-  const sideOf = (key: string) =>
-    kind === 'tree' ? treeInBlob(cas, digestOf(key), visit.request) : treeInCas(cas, digestOf(key), visit.request)
-  const [left, right] = await Promise.all([sideOf(before), sideOf(now)])
-  const tree = await compareTrees(left, right, visit.request, { maxChanges: MAX_CHANGES })
+  const tree = await comparedTrees(cas, [digestOf(before), digestOf(now)], kind, visit.request)
   const body = (
     <>
       <h1>Two trees</h1>
@@ -91,6 +90,23 @@ const ofTrees = async (
     </>
   )
   return { title: 'Two trees', body }
+}
+
+const comparedTrees = async (
+  cas: Store,
+  [before, now]: readonly [Digest, Digest],
+  kind: 'directory' | 'tree',
+  call: Call,
+): Promise<TreeDifference> => {
+  const bounds = { maxChanges: MAX_CHANGES }
+  if (kind === 'directory') return compareTrees(treeInCas(cas, before, call), treeInCas(cas, now, call), call, bounds)
+  const left = await treeInBlob(cas, before, call)
+  try {
+    const right = await treeInBlob(cas, now, call)
+    return await compareTrees(left, right, call, bounds).finally(right.release)
+  } finally {
+    left.release()
+  }
 }
 
 const ofBuilds = async ({ visit, instance, stores, before, now }: Pair, sources: MissSources): Promise<Shown> => {

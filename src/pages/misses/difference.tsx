@@ -155,6 +155,8 @@ const ListChanges = ({ of: { edits }, label }: { readonly of: ListDifference; re
   )
 }
 
+const ENDED = 'The comparison ended at its bound before it came to a file that differs.'
+
 export const TreeChanges = ({ of, visit, instance }: Context & { readonly of: TreeDifference }) => {
   const { changes, unread, isComplete } = of
   const page = paged(changes, visit)
@@ -178,7 +180,12 @@ export const TreeChanges = ({ of, visit, instance }: Context & { readonly of: Tr
   const caption = `${changes.length === 1 ? 'One path differs' : `${countText(changes.length)} paths differ`}${isComplete ? '' : ', and more: the comparison ended here'}`
   return (
     <>
-      <Table caption={caption} columns={columns} rows={page.rows} none="No path that could be compared differs." />
+      <Table
+        caption={caption}
+        columns={columns}
+        rows={page.rows}
+        none={isComplete ? 'No path that could be compared differs.' : ENDED}
+      />
       <Pager of={page} visit={visit} />
       {unread.length > 0 && (
         <Note tone="warn">

@@ -122,12 +122,18 @@ export interface Paged<Row> {
   readonly count: number
 }
 
-/** The rows of the page that the address asks for: `?page=2`. */
-export const paged = <Row,>(rows: readonly Row[], { query }: Visit): Paged<Row> => {
-  const pages = Math.max(1, Math.ceil(rows.length / PAGE_ROWS))
+/** Which of `count` rows are on the page that the address asks for: `?page=2`. */
+export const pageOf = (count: number, { query }: Visit) => {
+  const pages = Math.max(1, Math.ceil(count / PAGE_ROWS))
   const asked = Number(query.get('page') ?? 1)
   const page = Number.isInteger(asked) ? Math.min(pages, Math.max(1, asked)) : 1
-  return { rows: rows.slice((page - 1) * PAGE_ROWS, page * PAGE_ROWS), page, pages, count: rows.length }
+  return { from: (page - 1) * PAGE_ROWS, to: page * PAGE_ROWS, page, pages, count }
+}
+
+/** The rows of the page that the address asks for. */
+export const paged = <Row,>(all: readonly Row[], visit: Visit): Paged<Row> => {
+  const { from, to, page, pages, count } = pageOf(all.length, visit)
+  return { rows: all.slice(from, to), page, pages, count }
 }
 
 /** Links to the other pages of a list. Nothing if there is one page. */
@@ -135,7 +141,7 @@ export const Pager = ({
   of: { page, pages, count },
   visit,
 }: {
-  readonly of: Paged<unknown>
+  readonly of: Omit<Paged<unknown>, 'rows'>
   readonly visit: Visit
 }) => {
   if (pages === 1) return null
