@@ -4,6 +4,7 @@ import { digestOf, MIB } from '../content.js'
 import { type HttpRequest, overHttp } from '../load/http1.js'
 import { httpCaches } from '../server/config.js'
 import type { Server } from '../server/process.js'
+import { getActionResult } from './action-result.js'
 import { readCase } from './read.js'
 import { freshBlob, type Size, sizes } from './sizes.js'
 import { identityWrite } from './write.js'
@@ -23,17 +24,19 @@ const kinds: readonly Kind[] = [
 
 const NAMES = ['1 KiB', '1 MiB', '64 MiB']
 
+const LOOKUP = { name: 'GetActionResult hit', isHit: true, isInlined: false, hasCas: true }
+
 type Drive = (server: Server, requests: number) => ReturnType<typeof overHttp>
 
 /** The name says how the server is compared: it answers as much as the cache. */
 export const BARE_HTTP = 'bare node:http'
 
-const limitsOf = (drive: Drive, grpc: RateCase): readonly Limit[] => [
+const limitsOf = (drive: Drive, grpc: readonly RateCase[]): readonly Limit[] => [
   { name: BARE_HTTP, usesBare: true, isBareHttp: true, run: drive },
-  { name: grpc.name, usesBare: true, configure: httpCaches, run: grpc.run },
+  ...grpc.map(({ name, run }) => ({ name, usesBare: true, configure: httpCaches, run })),
 ]
 
-const caseOf = (name: string, size: Size, drive: Drive, grpc: RateCase): RateCase => ({
+const caseOf = (name: string, size: Size, drive: Drive, grpc: RateCase, ...others: readonly RateCase[]): RateCase => ({
   kind: 'rate',
   name,
   unit: size.bytes < MIB ? 'op' : 'MiB',
@@ -41,7 +44,7 @@ const caseOf = (name: string, size: Size, drive: Drive, grpc: RateCase): RateCas
   requests: grpc.requests,
   configure: httpCaches,
   run: drive,
-  limits: limitsOf(drive, grpc),
+  limits: limitsOf(drive, [grpc, ...others]),
 })
 
 /** Uploads a file and compares what a download gives. */
@@ -72,6 +75,8 @@ const putCase = (kind: Kind, size: Size): RateCase => {
 
 const getCase = (kind: Kind, size: Size): RateCase => {
   const grpc = readCase(size, false)
+  // A client of gRPC that has a key and no digest asks for a result first.
+  const lookups = kind.name === 'opaque' && size.bytes < MIB ? [getActionResult(LOOKUP)] : []
   // Made by the first server's set-up, because it can be large; all servers get the same.
   let blob: Buffer | undefined
   let path = ''
@@ -87,10 +92,10 @@ const getCase = (kind: Kind, size: Size): RateCase => {
     return overHttp(server, Array<HttpRequest>(requests).fill(get), size.concurrency)
   }
   return {
-    ...caseOf(`HTTP GET ${kind.name} ${size.name}`, size, drive, grpc),
+    ...caseOf(`HTTP GET ${kind.name} ${size.name}`, size, drive, grpc, ...lookups),
     setUp: async (server) => {
       await setUp(server)
-      await grpc.setUp?.(server)
+      for (const each of [grpc, ...lookups]) await each.setUp?.(server)
     },
     ...(kind.isCommon && { setUpHttpTarget: setUp }),
     tearDown: async () => {

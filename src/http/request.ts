@@ -34,7 +34,11 @@ export interface HttpRequest extends Call {
    * Identifies the caller on an open route, which sets `visitor`, as a route with this access does. `authorization` goes in
    * place of the header that the caller did not send. `check` runs for operators.
    */
-  identify(access: Exclude<Access, 'open'>, authorization?: string, check?: HttpCheck): Promise<Visitor | undefined>
+  identify(
+    access: Exclude<Access, 'open'>,
+    authorization?: string,
+    check?: HttpCheck,
+  ): Visitor | undefined | Promise<Visitor | undefined>
   /** Records what became of a request about an action, in the instance that the request is for. */
   record(outcome: ActionOutcome): void
   /** Adds fields to the log line of this request. */

@@ -21,7 +21,7 @@ interface RequestParts {
 
 /** Without the query. A request may name the whole address (RFC 9112, 3.2.2). */
 export const pathOf = (target: string): string => {
-  const path = target.replace(/[?#].*$/s, '')
+  const path = target.includes('?') || target.includes('#') ? target.replace(/[?#].*$/s, '') : target
   return path.startsWith('/') ? path : path.replace(/^https?:\/\/[^/]*/i, '') || '/'
 }
 
@@ -40,7 +40,7 @@ export class Request implements HttpRequest {
   readonly #records: RequestRecords | undefined
   #body: Blob | undefined
   #query: URLSearchParams | undefined
-  #notes: Record<string, unknown> | undefined
+  #notes: LogFields | undefined
 
   constructor(exchange: Exchange, { log, gate, records }: RequestParts) {
     this.#exchange = exchange
@@ -50,23 +50,25 @@ export class Request implements HttpRequest {
     this.#records = records
   }
 
-  async identify(
+  identify(
     access: Exclude<Access, 'open'>,
     authorization?: string,
     check?: HttpCheck,
-  ): Promise<Visitor | undefined> {
-    if (this.#gate === undefined) {
-      await check?.(this, undefined)
-      return undefined
-    }
+  ): Visitor | undefined | Promise<Visitor | undefined> {
+    if (this.#gate === undefined) return check?.(this, undefined).then(() => undefined)
     const { caller, method, target } = this.#exchange
     const checked = check && ((identity: string | undefined) => check(this, identity))
     const asking = authorization === undefined ? caller : withAuthorization(caller, authorization)
     const asked = { method, target }
     const admitted =
       access === 'operator' ? this.#gate.admitOperator(asking, asked, checked) : this.#gate.admitCaller(asking, asked)
-    this.visitor = admitted instanceof Promise ? await admitted : admitted
-    return this.visitor
+    if (admitted instanceof Promise) return admitted.then((visitor) => this.#admit(visitor))
+    return this.#admit(admitted)
+  }
+
+  #admit(visitor: Visitor): Visitor {
+    this.visitor = visitor
+    return visitor
   }
 
   get method(): string {
@@ -137,7 +139,7 @@ export class Request implements HttpRequest {
   }
 
   note(fields: LogFields): void {
-    this.#notes = Object.assign(this.#notes ?? {}, fields)
+    this.#notes = this.#notes === undefined ? fields : { ...this.#notes, ...fields }
   }
 
   /** For the log. */

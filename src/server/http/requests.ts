@@ -16,6 +16,7 @@ import { methodsOf, Router, takes } from './router.js'
 
 /** A longer target is refused: no key of a build tool is longer. */
 const MAX_TARGET = 4096
+const ARRIVED = Promise.resolve()
 
 export interface RequestsParts {
   readonly log: Log
@@ -66,6 +67,8 @@ export class HttpRequests {
     let answer: HttpAnswer
     let failure: StatusError | undefined
     try {
+      // The parser passes on a short body before anything that waits goes on. Then it is read in one piece.
+      if (exchange.bodyBytes !== 0) await ARRIVED
       answer = await this.#handle(request, exchange)
     } catch (thrown) {
       failure = StatusError.from(thrown)
@@ -112,9 +115,10 @@ export class HttpRequests {
   }
 }
 
-const admitted = async (request: Request, { access, check, handler }: Route): Promise<HttpAnswer> => {
-  if (access !== 'open') await request.identify(access, undefined, check)
-  return handler(request)
+/** Most callers are identified at once: a promise for them would cost each request two turns. */
+const admitted = (request: Request, { access, check, handler }: Route): Promise<HttpAnswer> => {
+  const identified = access === 'open' ? undefined : request.identify(access, undefined, check)
+  return identified instanceof Promise ? identified.then(() => handler(request)) : handler(request)
 }
 
 /** Counts the memory of a request with a body. */

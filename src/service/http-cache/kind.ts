@@ -85,7 +85,10 @@ const keptOf = ({ headers }: HttpRequest, names: readonly string[]): Readonly<Re
 const MAX_HEADER = 1024
 
 /** The decoded segments of a path. 400 for what a file system or a proxy would read in another way. */
-export const segmentsOf = (rest: string): readonly string[] => (rest === '' ? [] : rest.split('/').map(decoded))
+export const segmentsOf = (rest: string): readonly string[] => {
+  if (rest === '') return []
+  return PLAIN.test(rest) ? [rest] : rest.split('/').map(decoded)
+}
 
 /** Has nothing to decode or to refuse. */
 const PLAIN = /^[\w-][\w.-]*$/

@@ -24,7 +24,7 @@ const echo: HttpHandler = async (asked) => {
         bytes += chunk.length
         return undefined
       })
-    }
+    } else if (form.kind === 'bytes') bytes = form.bytes.length
     return textAnswer(200, `${bytes}`)
   }
   return { status: 200, body: Blob.ofBytes(Buffer.alloc(Number(asked.rest), 'x')) }
@@ -93,6 +93,21 @@ t.test('a connection is kept for many requests, with bodies of known and of unkn
   t.match(await answerTo(ask('HEAD', '/c/7').end()), { status: 200, body: '', headers: { 'content-length': '7' } })
   t.match(await answerTo(ask('GET', `/c/${3 * MIB}`).end()), { headers: { 'content-length': String(3 * MIB) } })
   t.equal(ports.size, 1)
+})
+
+t.test('a short body that came with its head is read at once, and short answers have every byte', async (t) => {
+  const bytes = Buffer.from(Array.from({ length: 512 }, (_, at) => at & 255))
+  const { port } = await listening(t, async ({ body, method }) => {
+    const form = await body.take()
+    if (method === 'PUT' && form.kind !== 'bytes') throw new Error(form.kind)
+    return { status: 200, headers: { 'x-more': 'yes' }, body: Blob.ofBytes(form.kind === 'bytes' ? form.bytes : bytes) }
+  })
+  const head = `PUT /c HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: ${bytes.length}\r\n\r\n`
+  const socket = connect(port, '127.0.0.1')
+  socket.write(Buffer.concat([Buffer.from(head), bytes]))
+  const said = Buffer.from(await untilClosed(socket), 'latin1')
+  t.match(said.toString('latin1'), /^HTTP\/1.1 200 OK\r\nx-more: yes\r\ncontent-length: 512\r\n/)
+  t.ok(said.subarray(-bytes.length).equals(bytes))
 })
 
 t.test('bodies arrive as they were sent on many connections at once, whenever their handlers look', async (t) => {

@@ -64,7 +64,8 @@ export class CompletenessCheckingStore extends ForwardingStore {
     const bytes = await blob.bytes(MAX_RESULT_BYTES, call)
     const referenced = this.#referencedBy(bytes, action)
     if (referenced instanceof StatusError) return this.#drop(action, referenced, call)
-    const missing = await this.#firstMissing(referenced, action, call)
+    const asked = this.#firstMissing(referenced, action, call)
+    const missing = asked && (await asked)
     if (missing !== undefined) {
       throw new ResultMiss({ kind: 'incomplete', output: missing }, `output ${missing.key} is no longer in the CAS`)
     }
@@ -76,7 +77,7 @@ export class CompletenessCheckingStore extends ForwardingStore {
     { instanceName }: Digest,
     call: Call,
   ): Promise<Digest | undefined> | undefined {
-    if (this.#cas === undefined) return undefined
+    if (this.#cas === undefined || isEmpty(referenced)) return undefined
     // An instance with its own view has its outputs where its results are.
     const cas = instanceName === undefined ? this.#cas : isolatedView(this.#cas, instanceName)
     return firstMissing(referenced, { cas, trees: this.#trees, call })
@@ -112,6 +113,9 @@ export class CompletenessCheckingStore extends ForwardingStore {
     throw new ResultMiss({ kind: 'damaged' }, 'the entry was damaged')
   }
 }
+
+const isEmpty = ({ blobs, trees, rootDirectories }: ReferencedBlobs): boolean =>
+  blobs.count === 0 && trees.length === 0 && rootDirectories.length === 0
 
 /** Which digests were noted recently, approximately: a digest replaces another one that begins with the same bits. */
 class LatelyAsked {
