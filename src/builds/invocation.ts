@@ -1,3 +1,4 @@
+import { countText } from '../base/quantities.js'
 import { StatusError } from '../base/status-error.js'
 import type { Reservation } from '../ledger/reservation.js'
 import { type LogState, NO_STATE } from './log/block.js'
@@ -9,6 +10,8 @@ import { isLastOfTool } from './stored-event.js'
 export const GROUP_MS = 50
 export const GROUP_EVENTS = 256
 const GROUP_BYTES = 1024 * 1024
+/** Events of a stream. Beyond `maxEventBytes` their numbers alone take some bytes each, so a stream without end is refused. */
+const MAX_EVENTS = 20_000_000
 
 export type EventStream = Exclude<Stream, typeof Stream.about>
 
@@ -110,7 +113,7 @@ export class Invocation {
     if (stream === Stream.tool && this.#state.isFinished)
       throw new StatusError('FAILED_PRECONDITION', `event ${number} came after the end of the stream, event ${last}`)
     const isLast = stream === Stream.tool && isLastOfTool(event)
-    const refusal = isLast ? undefined : this.#parts.refusal()
+    const refusal = isLast ? undefined : this.#refusal(number)
     if (refusal !== undefined) throw refusal
     const isKept = isLast || this.#state.eventBytes + event.length <= this.#parts.maxEventBytes
     this.#state = {
@@ -125,6 +128,14 @@ export class Invocation {
     const group = this.#add(record, reservation)
     if (isLast || stream !== Stream.tool) this.#write()
     return group.durable
+  }
+
+  #refusal(number: number): StatusError | undefined {
+    if (number <= MAX_EVENTS) return this.#parts.refusal()
+    return new StatusError(
+      'RESOURCE_EXHAUSTED',
+      `the invocation has ${countText(MAX_EVENTS)} events already: no more are taken but the last one`,
+    )
   }
 
   /** Resolves when nothing is left to write, and the file is closed. */

@@ -191,6 +191,25 @@ t.test('beyond max_invocation_bytes only numbers and the end are kept', async (t
   t.match((await builds.find(keyOf('', 'one')))?.summary, { leftOutCount: 2, isFinished: true })
 })
 
+t.test('a stream that never ends is refused after very many events, but for its end', async (t) => {
+  const path = await folderFor(t)
+  const { builds } = await openBuilds(t, path)
+  await publish(builds, about('one'), [progress('a')])
+  await builds.close()
+  const log = await LogFile.open(logOf(path, 'one'))
+  await log.append([], { ...log.state, lastTool: 20_000_000 - 1 })
+  await log.close()
+  const { builds: again } = await openBuilds(t, path)
+  const { invocation, leave } = await again.join(about('one'))
+  await invocation.append({ stream: Stream.tool, number: 20_000_000, event: progress('b') })
+  t.throws(() => invocation.append({ stream: Stream.tool, number: 20_000_001, event: progress('c') }), {
+    message: /has 20,000,000 events already/,
+  })
+  await invocation.append({ stream: Stream.tool, number: 20_000_001, event: LAST })
+  await leave()
+  t.match((await again.find(keyOf('', 'one')))?.summary, { isFinished: true })
+})
+
 const filesIn = async (path: string): Promise<number> =>
   (await readdir(path, { recursive: true })).filter((name) => /\.(log|json)$/.test(name)).length
 

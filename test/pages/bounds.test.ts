@@ -1,5 +1,6 @@
 /** Builds that are too large for a page: what is read and kept is bounded, and the page says what is missing. */
 import t from 'tap'
+import { Stream } from '../../src/builds/log/record.js'
 import { silentLog } from '../../src/log/log.js'
 import { stepsIn } from '../../src/pages/builds/critical-path.js'
 import { DetailsOfBuilds } from '../../src/pages/builds/details.js'
@@ -80,4 +81,52 @@ t.test('what is no profile and no critical path is none', async (t) => {
     { what: 'a [rest]', tookMs: 100 },
     { what: 'b', tookMs: 2500 },
   ])
+})
+
+t.test('names, words and messages of five megabytes are cut on every page', async (t) => {
+  const long = '<b>'.repeat(1_700_000)
+  const events = [
+    bazel({ id: { pattern: { pattern: [long] } }, started: { command: long, buildToolVersion: long } }),
+    bazel({
+      structuredCommandLine: {
+        commandLineLabel: 'original',
+        sections: [{ sectionLabel: long, optionList: { option: [{ combinedForm: `--action_env=TOKEN=${long}` }] } }],
+      },
+    }),
+    bazel({ id: { targetCompleted: { label: long } }, completed: { success: false } }),
+    bazel({
+      id: { actionCompleted: { label: long } },
+      action: { type: long, commandLine: [long], failureDetail: { message: long } },
+    }),
+    bazel({ id: { testResult: { label: long, run: 1 } }, testResult: { status: 4, statusDetails: long } }),
+    bazel({ buildMetadata: { metadata: { BRANCH_NAME: long } } }),
+    progress(long),
+    bazel({ finished: { exitCode: { code: 1, name: long } } }),
+  ]
+  const { get } = await startPages(t, { invocations: [{ id: 'one', events }] })
+  for (const path of [
+    '/',
+    ...['', '/targets', '/tests', '/log', '/timing', '/command'].map((at) => `/invocation/one${at}`),
+  ]) {
+    const { answer, text } = await get(path)
+    t.equal(answer.status, 200, path)
+    t.ok(text.length < 200_000, `${path}: ${text.length} characters`)
+  }
+})
+
+t.test('of a log of numbers alone, without their events, the first part is read', async (t) => {
+  const path = await folderFor(t)
+  const { builds } = await openBuilds(t, path, { maxInvocationBytes: 1 }, silentLog)
+  const { invocation, leave } = await builds.join({
+    ...{ instance: '', invocationId: 'one', buildId: 'b', keywords: [], startedMs: 1 },
+  })
+  const event = progress('a line')
+  await Promise.all(
+    Array.from({ length: 20_000 }, (_, at) => invocation.append({ stream: Stream.tool, number: at + 1, event })),
+  )
+  await leave()
+  const [kept] = builds.withId('one')
+  if (kept === undefined) throw new Error('not kept')
+  t.equal(kept.summary.leftOutCount, 20_000)
+  t.equal((await new DetailsOfBuilds(builds, 500_000).of(kept)).isWhole, false)
 })

@@ -19,6 +19,10 @@ const SECRET_NAME = /pass|secret|token|credential|auth|api_?key|private|signatur
 /** Shorter values occur as ordinary words. */
 const LEAST_LENGTH = 6
 const MAX_VALUES = 500
+/** Of a longer value this much is looked for: a regular expression of megabytes is refused. */
+const MAX_LENGTH = 16_384
+/** Of all values. */
+const MAX_CHARACTERS = 262_144
 
 /**
  * Hides secrets of one invocation: the values of options that may hold some, and where else these values occur, for example
@@ -27,6 +31,7 @@ const MAX_VALUES = 500
 export class BuildSecrets {
   readonly #values = new Set<string>()
   #pattern: RegExp | undefined
+  #characters = 0
 
   /** An option as it is shown: names stay, values that may be secret do not. */
   option(combined: string): string {
@@ -70,8 +75,11 @@ export class BuildSecrets {
   }
 
   #learn(value: string): void {
-    if (value.length < LEAST_LENGTH || this.#values.size >= MAX_VALUES) return
-    this.#values.add(value)
+    const known = value.slice(0, MAX_LENGTH)
+    if (known.length < LEAST_LENGTH || this.#values.size >= MAX_VALUES || this.#values.has(known)) return
+    if (this.#characters + known.length > MAX_CHARACTERS) return
+    this.#characters += known.length
+    this.#values.add(known)
     this.#pattern = undefined
   }
 

@@ -6,6 +6,8 @@ import { SingleFlight } from '../../work/single-flight.js'
 
 /** Of the events of an invocation, before compression. Reading this much takes about a second. */
 const MAX_READ_BYTES = 256 * 1024 * 1024
+/** What an event counts besides its bytes, also one of which only the number was kept. */
+const EVENT_BYTES = 64
 /** Rows and lines that are kept for pages that are loaded again or have tabs. */
 const MAX_KEPT_ROWS = 200_000
 /** Longer logs are read by one reader after the other. */
@@ -47,7 +49,7 @@ export class DetailsOfBuilds {
     for await (const records of this.#builds.records(key)) {
       for (const record of records) {
         reader.take(record)
-        readBytes += record.event.length
+        readBytes += record.event.length + EVENT_BYTES
         if (readBytes >= this.#maxReadBytes) return reader.details(false)
       }
     }

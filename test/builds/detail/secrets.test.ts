@@ -37,3 +37,14 @@ t.test('a value that an option hides is hidden everywhere, the longer of two fir
   t.equal(secrets.fact('DEPLOY_KEY', 'another-one'), '(hidden)')
   t.equal(secrets.hidden('says another-one'), 'says (hidden)')
 })
+
+t.test('very long and very many values break nothing, and hide what they can', (t) => {
+  const secrets = new BuildSecrets()
+  const long = 'x1'.repeat(2_500_000)
+  t.equal(secrets.option(`--action_env=TOKEN=${long}`), '--action_env=TOKEN=(hidden)')
+  t.notMatch(secrets.hidden(`a ${long.slice(0, 16_384)}`), 'x1')
+  for (let at = 0; at < 1000; at++) secrets.option(`--action_env=TOKEN=${String(at).padStart(6, '0').repeat(2500)}`)
+  t.equal(secrets.hidden('nothing'), 'nothing')
+  t.equal(secrets.hidden('000001'.repeat(2500)), '(hidden)')
+  t.end()
+})
