@@ -105,7 +105,7 @@ export class Hearing {
     const store = this.#stores.get(question.path)
     if (store === undefined) throw new Error(`a thread uses the store ${question.path}, which it does not have`)
     const digest = digestOf(question.digest)
-    if (question.about === 'damaged') return store.damaged(digest, question.slot, question.location)
+    if (question.about === 'damaged') return store.damaged(digest, question.slot, question.location, question.why)
     const { written, invocation: build, keepForMs } = question
     const { log, invocations } = this.#parts
     const invocation = build === undefined ? undefined : invocations?.touch(build)

@@ -116,6 +116,7 @@ export interface DamagedQuestion {
   readonly digest: SentDigest
   readonly slot: number
   readonly location: number
+  readonly why: 'gone' | 'damaged'
 }
 
 /** A digest that belongs to no isolated instance: the stores of such are not served by threads. */

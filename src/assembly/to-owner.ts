@@ -63,8 +63,8 @@ export class ToOwner {
       numberOf: (invocation) => this.#numbers.get(invocation),
       claim: (slot, claimant) => this.#claim(path, slot, claimant),
       commit: (digest, written, call) => this.#commit(path, digest, written, call),
-      damaged: async (digest, slot, location) => {
-        await this.#ask({ about: 'damaged', path, digest: sentDigest(digest), slot, location })
+      damaged: async (digest, slot, location, why) => {
+        await this.#ask({ about: 'damaged', path, digest: sentDigest(digest), slot, location, why })
       },
     }
   }

@@ -103,9 +103,10 @@ class CarriedRequest implements Consumer {
   receive(kind: number, first: unknown, second: unknown): void {
     const stream = this.#stream
     if (kind === ToThread.RESPOND) stream.respond(bufferOf(first), second === true)
-    else if (kind === ToThread.WRITE)
-      stream.write(bufferOf(first), () => this.#port.send([ToOwner.WRITTEN, this.#id, 1]))
-    else if (kind === ToThread.FLUSH) stream.flush()
+    else if (kind === ToThread.WRITE) {
+      stream.write(bufferOf(first), () => this.#port.send([ToOwner.WRITTEN, this.#id]))
+      this.#port.send([ToOwner.TAKEN, this.#id])
+    } else if (kind === ToThread.FLUSH) stream.flush()
     else if (kind === ToThread.END) stream.end(first === undefined ? undefined : bufferOf(first))
     else if (kind === ToThread.RESET) stream.reset(first as Parameters<RequestStream['reset']>[0])
     else if (kind === ToThread.CONSUMED) stream.consumed(first as number)

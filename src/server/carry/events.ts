@@ -11,14 +11,16 @@ export const ToOwner = {
   DATA: 2,
   ENDED: 3,
   GONE: 4,
-  /** Number of writes that have left, or never will. */
+  /** A write has left, or never will. */
   WRITTEN: 5,
+  /** The oldest write of those that were not taken is in the memory of the thread, and counted there. */
+  TAKEN: 6,
   /** Number of bytes to write. */
-  ROOM: 6,
+  ROOM: 7,
   /** The connection speaks HTTP/1. Certificate. */
-  HTTP1: 7,
-  HTTP1_DATA: 8,
-  HTTP1_WRITTEN: 9,
+  HTTP1: 8,
+  HTTP1_DATA: 9,
+  HTTP1_WRITTEN: 10,
 } as const
 
 /** What the owner tells a service thread. */

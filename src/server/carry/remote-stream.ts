@@ -11,11 +11,6 @@ export interface Waiting {
   give(sizeBytes: number): void
 }
 
-interface Write {
-  readonly sizeBytes: number
-  readonly written: (() => void) | undefined
-}
-
 /** A request whose connection a service thread has. */
 export class RemoteStream implements RequestStream {
   readonly head: RequestHead
@@ -25,8 +20,10 @@ export class RemoteStream implements RequestStream {
   readonly #port: BatchedPort
   readonly #waiting: Waiting
   readonly #forget: () => void
-  /** Not written yet, in order. */
-  readonly #writes: Write[] = []
+  /** Called when a write has left, in their order. */
+  readonly #writes: ((() => void) | undefined)[] = []
+  /** Bytes of the writes that the thread does not have yet. It counts what it has. */
+  readonly #untakenBytes: number[] = []
   /** Bytes that `makeRoom` has counted for the next writes. */
   #roomBytes = 0
   #onRoom: ((sizeBytes: number) => void) | undefined
@@ -70,7 +67,8 @@ export class RemoteStream implements RequestStream {
     }
     const heldBytes = Math.min(bytes.length, this.#roomBytes)
     this.#roomBytes -= heldBytes
-    this.#writes.push({ sizeBytes: heldBytes, written })
+    this.#writes.push(written)
+    this.#untakenBytes.push(heldBytes)
     this.#port.send([ToThread.WRITE, this.#id, this.#port.copyOf(bytes)])
   }
 
@@ -116,6 +114,7 @@ export class RemoteStream implements RequestStream {
       this.consumer?.ended()
     } else if (kind === ToOwner.GONE) this.gone()
     else if (kind === ToOwner.WRITTEN) this.#written()
+    else if (kind === ToOwner.TAKEN) this.#waiting.give(this.#untakenBytes.shift() ?? 0)
     else {
       const callback = this.#onRoom
       this.#onRoom = undefined
@@ -134,14 +133,13 @@ export class RemoteStream implements RequestStream {
     this.#onRoom = undefined
     this.consumer?.gone()
     while (this.#writes.length > 0) this.#written()
+    for (const sizeBytes of this.#untakenBytes.splice(0)) this.#waiting.give(sizeBytes)
     this.#forgetIfOver()
   }
 
   #written(): void {
-    const write = this.#writes.shift()
-    if (write === undefined) return
-    this.#waiting.give(write.sizeBytes)
-    write.written?.()
+    if (this.#writes.length === 0) return
+    this.#writes.shift()?.()
     this.#forgetIfOver()
   }
 

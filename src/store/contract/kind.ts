@@ -48,8 +48,8 @@ export interface SharedStore {
    * is the store's from then on. Resolves once every thread finds the blob.
    */
   commit(digest: Digest, written: Buffer | FinishedFile, call: Call): Promise<void>
-  /** A thread has found a blob damaged that it located so. Resolves once it is dropped, if it is still so. */
-  damaged(digest: Digest, slot: number, location: number): Promise<void>
+  /** A thread has found a blob gone or damaged that it located so. Resolves once it is dropped, if it is still so. */
+  damaged(digest: Digest, slot: number, location: number, why: 'gone' | 'damaged'): Promise<void>
   /** Set by whoever tells the threads: called with the number of a file of records that is deleted. */
   onRetired: ((number: number) => void) | undefined
 }

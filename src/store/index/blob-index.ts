@@ -282,7 +282,7 @@ export class BlobIndex {
     const present = this.#table.find(this.#probe)
     const slot = present === NONE ? this.#records.allocate(this.#probe) : present
     if (present === NONE) {
-      this.#table.insert(slot)
+      this.#addToTable(slot)
       this.#recency.append(slot)
       this.#count++
     } else {
@@ -298,6 +298,16 @@ export class BlobIndex {
     this.#promises?.grew(accessedS, this.#entries.occupied(slot))
     this.touch(slot, accessedS)
     return slot
+  }
+
+  /** There may be no memory for a larger table. */
+  #addToTable(slot: number): void {
+    try {
+      this.#table.insert(slot)
+    } catch (error) {
+      this.#records.release(slot)
+      throw error
+    }
   }
 
   /** The slots of all blobs. Blobs added or removed during the iteration may or may not be included. */

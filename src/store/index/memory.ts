@@ -1,4 +1,5 @@
 import { MessageChannel, type MessagePort } from 'node:worker_threads'
+import { StatusError } from '../../base/status-error.js'
 
 /** The arrays of an index: records, their tails and last uses by chunk; the table by partition; claims by chunk. */
 export type Piece = 'records' | 'tails' | 'uses' | 'table' | 'claims'
@@ -46,14 +47,27 @@ export class SharedIndexMemory implements IndexMemory {
   readonly #generations = new Int32Array(this.#header, 4 * PARTITIONS, PARTITIONS)
   readonly #pieces = new Map<string, Grown>()
   readonly #ports: MessagePort[] = []
+  #sizeBytes = 0
 
   words(piece: Piece, at: number, count: number): Int32Array {
-    const buffer = new SharedArrayBuffer(4 * count)
+    const buffer = this.#allocated(4 * count)
     const grown: Grown = { piece, at, buffer }
     this.#pieces.set(`${piece} ${at}`, grown)
     for (const port of this.#ports) port.postMessage(grown)
     if (piece === 'table') Atomics.add(this.#generations, at, 1)
     return new Int32Array(buffer)
+  }
+
+  #allocated(sizeBytes: number): SharedArrayBuffer {
+    try {
+      const buffer = new SharedArrayBuffer(sizeBytes)
+      this.#sizeBytes += sizeBytes
+      return buffer
+    } catch (cause) {
+      const wanted = `the index of the store wants ${sizeBytes} bytes of memory beside the ${this.#sizeBytes} that it has`
+      const advice = 'free memory, lower max_bytes, or set global.threads to 1'
+      throw new StatusError('RESOURCE_EXHAUSTED', `${wanted}, and the system does not give it: ${advice}`, { cause })
+    }
   }
 
   /** Begins a change. Readers of this partition wait until `end`. */

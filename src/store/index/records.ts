@@ -84,7 +84,13 @@ export class Records {
     }
     chunk[base + SIZE_LOW] = probe.sizeLow
     chunk[base + SIZE_HIGH] = probe.sizeHighAndFunction
-    for (let word = HASH_WORDS; word < wordCount; word++) this.#setTail(slot, word, words[first + word] as number)
+    try {
+      for (let word = HASH_WORDS; word < wordCount; word++) this.#setTail(slot, word, words[first + word] as number)
+    } catch (error) {
+      // There is no memory for it.
+      this.release(slot)
+      throw error
+    }
     return slot
   }
 
@@ -179,9 +185,11 @@ export class Records {
       this.#free = this.get(reused, NEWER)
       return reused
     }
-    const slot = this.#slotCount++
+    const slot = this.#slotCount
     if (slot >= SLOTS_MAX) throw new RangeError(`an index holds at most ${SLOTS_MAX} blobs`)
-    if ((slot & CHUNK_MASK) === 0) this.#chunks.push(this.#newChunk(this.#chunks.length))
+    // There may be no memory for it.
+    if ((slot & CHUNK_MASK) === 0) this.#chunks[slot >>> CHUNK_SHIFT] = this.#newChunk(slot >>> CHUNK_SHIFT)
+    this.#slotCount = slot + 1
     return slot
   }
 

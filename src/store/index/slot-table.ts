@@ -90,12 +90,12 @@ export class SlotTable {
     const code = this.#codeOf(slot)
     const partition = code >>> PARTITION_SHIFT
     const count = (this.#counts[partition] as number) + 1
-    this.#counts[partition] = count
     let entries = this.#partitions[partition] as Int32Array
     if (count * 8 > entries.length * 3) {
       entries = doubled(entries, this.#memory.words('table', partition, entries.length * 2))
       this.#partitions[partition] = entries
     }
+    this.#counts[partition] = count
     put(entries, slot + 1, code)
   }
 

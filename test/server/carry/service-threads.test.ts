@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { request } from 'node:http'
+import { connect } from 'node:http2'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -71,6 +72,23 @@ t.test('service threads', async (t) => {
       Object.values(kinds).map(({ heldBytes }) => heldBytes),
       Object.values(kinds).map(() => 0),
     )
+  })
+
+  t.test('an answer of the owner that waits for the client is counted once', async (t) => {
+    const sizeBytes = 2 * 1024 * 1024
+    const large = async () => ({ highApiVersion: { prerelease: 'x'.repeat(sizeBytes) } })
+    const { listener } = await serving(t, { services: [{ name: CAPABILITIES, unary: { GetCapabilities: large } }] })
+    const session = connect(`http://${listener.address}`, { settings: { initialWindowSize: 0 } })
+    t.teardown(() => session.destroy())
+    const headers = { 'content-type': 'application/grpc', te: 'trailers' }
+    const asked = session.request({ ':method': 'POST', ':path': `/${GET}`, ...headers })
+    asked.end(Buffer.alloc(5))
+    // The thread has the whole answer now.
+    await once(asked, 'response')
+    const { answers } = threaded.options.ledger.kinds
+    const until = Date.now() + 10_000
+    while (answers.heldBytes > 1.2 * sizeBytes && Date.now() < until) await turn()
+    t.ok(answers.heldBytes >= sizeBytes && answers.heldBytes <= 1.2 * sizeBytes, `${answers.heldBytes} bytes`)
   })
 
   t.test('the owner sees the address and the certificate of a client', async (t) => {

@@ -24,6 +24,37 @@ const shared = (maxBytes = 0) => {
   return { clock, index, put, drop, reader: new IndexReader(index.share()) }
 }
 
+t.test('memory that cannot be had is an error that says how much was wanted, and the index goes on', async (t) => {
+  const { index, put } = shared()
+  const { SharedArrayBuffer: real } = globalThis
+  t.teardown(() => {
+    globalThis.SharedArrayBuffer = real
+  })
+  const none = class {
+    constructor() {
+      throw new RangeError('Array buffer allocation failed')
+    }
+  } as unknown as typeof SharedArrayBuffer
+  // Numbers have hashes of all lengths, whose tails have memory of their own: first a tail is missing, then a table.
+  let added = 0
+  for (const lacks of ['records', 'tails', 'table']) {
+    globalThis.SharedArrayBuffer = none
+    t.throws(
+      () => {
+        for (; ; added++) put(added)
+      },
+      { code: 8, message: /wants \d+ bytes of memory beside the \d+ that it has/ },
+      lacks,
+    )
+    globalThis.SharedArrayBuffer = real
+    t.equal(index.find(numbered(added)), ABSENT)
+    put(added++)
+    t.equal([...index.slots()].length, index.count)
+  }
+  const reader = new IndexReader(index.share())
+  for (let number = 0; number < added; number++) if (reader.find(numbered(number)) === undefined) t.fail(`${number}`)
+})
+
 t.test('a reader finds what the owner has, while arrays grow and slots are used again', async (t) => {
   const { index, put, drop, reader } = shared()
   // The table grows before the records do.

@@ -19,7 +19,7 @@ import { VerifiedTimes } from './files/verified-times.js'
 import type { Layout } from './layout.js'
 import { Leases } from './leases.js'
 import { type Located, notFound } from './located.js'
-import type { ReadCatalog, RecentRecord } from './read-catalog.js'
+import type { ReadCatalog, RecentRecord, Wrong } from './read-catalog.js'
 import { offsetIn } from './records/location.js'
 import { type RecordKind, recordBytes, sizeOf } from './records/record.js'
 import type { RecordLog } from './records/record-log.js'
@@ -56,6 +56,8 @@ export class Catalog implements ReadCatalog {
   readonly syncs: FolderSyncs | undefined
   readonly #clock: Clock
   readonly #log: Log
+  /** Blobs found damaged since the start, by whichever thread. */
+  damagedCount = 0
   #isClosed = false
   /** Set when blobs were evicted without a removal: the log may still hold a blob that the index lacks. */
   #hasLeft = false
@@ -86,7 +88,8 @@ export class Catalog implements ReadCatalog {
    * Drops a blob whose file or record turned out to be wrong. A commit or a removal may have happened since it was
    * located. A commit in flight is waited for, and the blob is dropped only if the index still has that location.
    */
-  async dropDamaged(located: Located): Promise<void> {
+  async dropDamaged(located: Located, why: Wrong): Promise<void> {
+    if (why === 'damaged') this.damagedCount++
     if (this.isCommitting(located.digest)) await this.commits.settled(located.digest)
     else if (this.isAsLocated(located)) await this.remove(located)
   }

@@ -149,8 +149,7 @@ export class FilesystemStore extends BaseStore {
   }
 
   async #check(): Promise<HealthStatus> {
-    const { layout, index } = this.#catalog
-    const { damagedCount } = this.#parts.inspection
+    const { layout, index, damagedCount } = this.#catalog
     try {
       const folders = [layout.contentPath, layout.tempPath]
       await Promise.all([...folders.map((folder) => access(folder, constants.W_OK)), this.#tryToWrite()])

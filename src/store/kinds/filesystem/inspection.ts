@@ -30,16 +30,10 @@ export type CheckOutcome = 'right' | 'damaged' | 'changed'
 export class Inspection {
   readonly #catalog: ReadCatalog
   readonly #log: Log
-  #damagedCount = 0
 
   constructor(catalog: ReadCatalog, log: Log) {
     this.#catalog = catalog
     this.#log = log
-  }
-
-  /** Blobs found damaged since the start. */
-  get damagedCount(): number {
-    return this.#damagedCount
   }
 
   /** Checks the length of every file, because a power loss may have truncated those written last. */
@@ -52,9 +46,9 @@ export class Inspection {
   async look(located: Located): Promise<void> {
     try {
       const { size } = await stat(located.path)
-      if (size !== located.storedBytes) await this.#catalog.dropDamaged(located)
+      if (size !== located.storedBytes) await this.#catalog.dropDamaged(located, 'gone')
     } catch (error) {
-      if (isGone(error)) await this.#catalog.dropDamaged(located)
+      if (isGone(error)) await this.#catalog.dropDamaged(located, 'gone')
     }
   }
 
@@ -89,7 +83,7 @@ export class Inspection {
       if (file.stat().size === located.storedBytes) return file
       await file.close().catch(() => {})
     }
-    await this.#catalog.dropDamaged(located)
+    await this.#catalog.dropDamaged(located, 'gone')
     return undefined
   }
 
@@ -123,11 +117,10 @@ export class Inspection {
   /** Drops a damaged blob: no reader gets it again, and the next upload restores it. */
   async damaged(located: Located): Promise<void> {
     if (!this.#catalog.isAsLocated(located)) return
-    this.#damagedCount++
     this.#log.warn('a blob of the store is damaged: dropped until a client uploads it again', {
       blob: located.digest.key,
     })
-    await this.#catalog.dropDamaged(located)
+    await this.#catalog.dropDamaged(located, 'damaged')
   }
 
   /**

@@ -11,6 +11,9 @@ export interface RecentRecord {
   readonly bytes: Buffer
 }
 
+/** What is wrong with a blob: its file is gone or has another length, or its bytes have changed. */
+export type Wrong = 'gone' | 'damaged'
+
 /** What reads need of the blobs on disk: those of this thread, or of the thread that owns them. */
 export interface ReadCatalog {
   readonly records: Pick<RecordLog, 'read' | 'readHead'>
@@ -25,5 +28,5 @@ export interface ReadCatalog {
   isAsLocated(located: Located): boolean
   isCommitting(digest: Digest): boolean
   /** Drops a blob whose file or record turned out to be wrong, if it is still as it was located. */
-  dropDamaged(located: Located): Promise<void>
+  dropDamaged(located: Located, why: Wrong): Promise<void>
 }

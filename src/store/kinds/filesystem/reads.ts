@@ -67,7 +67,7 @@ export class Reads {
     const stats = file.stat()
     const part = new FilePart({
       ...{ file, key: digest.key, offset, end, bufferBytes: this.#bufferBytes },
-      onTorn: () => void this.#catalog.dropDamaged(located),
+      onTorn: () => void this.#catalog.dropDamaged(located, 'gone'),
     })
     const isAtOnce = sizeBytes <= READ_AT_ONCE_BYTES
     const isUnchecked = !isTrusted && isWhole(range, storedBytes) && !inspection.trusts(located, stats)

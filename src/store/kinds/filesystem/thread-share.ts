@@ -7,6 +7,7 @@ import type { Claimant } from '../../index/promises.js'
 import type { Catalog } from './catalog.js'
 import type { FilesystemStore } from './file-store.js'
 import type { Written } from './files/file-writer.js'
+import type { Wrong } from './read-catalog.js'
 
 /** What a service thread needs to read and write the blobs of a store. */
 export interface FileShareData {
@@ -75,8 +76,8 @@ export class FileShare implements SharedStore {
     return this.#store.commit(digest, written, call)
   }
 
-  async damaged(digest: Digest, slot: number, location: number): Promise<void> {
+  async damaged(digest: Digest, slot: number, location: number, why: Wrong): Promise<void> {
     const located = this.#catalog.find(digest)
-    if (located?.slot === slot && located.location === location) await this.#catalog.dropDamaged(located)
+    if (located?.slot === slot && located.location === location) await this.#catalog.dropDamaged(located, why)
   }
 }

@@ -18,7 +18,7 @@ import { writeBlob, writeSlotsOf } from './files/write-blob.js'
 import { Inspection } from './inspection.js'
 import { Layout } from './layout.js'
 import { type Located, notFound } from './located.js'
-import type { ReadCatalog, RecentRecord } from './read-catalog.js'
+import type { ReadCatalog, RecentRecord, Wrong } from './read-catalog.js'
 import { Reads } from './reads.js'
 import { placeIn, SEGMENTS_MAX } from './records/location.js'
 import type { RecordHead } from './records/record.js'
@@ -36,7 +36,7 @@ export interface ToOwnerOfStore {
   claim(slot: number, claimant: Claimant): void
   /** Bytes are copied in the same turn. */
   commit(digest: Digest, written: Written, call: Call): Promise<void>
-  damaged(digest: Digest, slot: number, location: number): Promise<void>
+  damaged(digest: Digest, slot: number, location: number, why: Wrong): Promise<void>
 }
 
 export interface ThreadStoreParts {
@@ -187,11 +187,11 @@ class ThreadCatalog implements ReadCatalog {
 
   async drop(digest: Digest): Promise<void> {
     const found = this.#reader.find(digest)
-    if (found !== undefined) await this.#owner.damaged(digest, found.slot, found.extra)
+    if (found !== undefined) await this.#owner.damaged(digest, found.slot, found.extra, 'gone')
   }
 
-  async dropDamaged({ digest, slot, location }: Located): Promise<void> {
-    await this.#owner.damaged(digest, slot, location)
+  async dropDamaged({ digest, slot, location }: Located, why: Wrong): Promise<void> {
+    await this.#owner.damaged(digest, slot, location, why)
   }
 
   retired(number: number): void {

@@ -4,9 +4,14 @@ import t from 'tap'
 import { ManualClock } from '../../../../src/base/clock.js'
 import { Digest } from '../../../../src/reapi/digest.js'
 import { digestFunctions } from '../../../../src/reapi/digest-function.js'
-import { internalCall } from '../../../../src/rpc/call.js'
+import { internalCall, type UploadPart } from '../../../../src/rpc/call.js'
 import { Invocations } from '../../../../src/rpc/invocations.js'
+import type { SharedStore } from '../../../../src/store/contract/kind.js'
 import { getBytes, missingOf, putBytes } from '../../../../src/store/contract/store.js'
+import type { FileShareData } from '../../../../src/store/kinds/filesystem/thread-share.js'
+import { Blob } from '../../../../src/stream/blob/blob.js'
+import { PushedFeed } from '../../../../src/stream/blob/pushed-feed.js'
+import { openFilesystem } from './open.js'
 import { openUsedByThread } from './used-by-thread.js'
 
 const call = internalCall()
@@ -62,6 +67,37 @@ t.test('a damaged record is not served, and the owner drops it', async (t) => {
   for (const name of await readdir(records)) await truncate(join(records, name), 64)
   await t.rejects(getBytes(reading, digest, 1000, call), { code: 5 })
   t.same(await missingOf(reading, [digest], call), [digest])
+  t.match((await store.health(call)).message, /found 1 damaged/, 'the health of the store tells it')
+})
+
+t.test('an upload that a thread breaks off leaves no file, and one that it gives away leaves its part', async (t) => {
+  const { reading, tempFiles, close } = await openUsedByThread(t.testdir(), { small_blob_size: 1000 })
+  t.teardown(close)
+  const { content, digest } = blobOf('half', 900_000)
+  for (const isWaiting of [false, true]) {
+    const parts: UploadPart[] = []
+    const abort = new AbortController()
+    const feed = new PushedFeed()
+    const put = reading.put(digest, Blob.ofFeed(feed, { encoding: 'IDENTITY', sizeBytes: content.length }), {
+      ...internalCall({ signal: abort.signal }),
+      partTaker: { isWaiting, take: (part) => void parts.push(part) },
+    })
+    for (let at = 0; at < 600_000; at += 60_000) await feed.push(content.subarray(at, at + 60_000))
+    abort.abort()
+    await t.rejects(put, { code: 1 })
+    t.equal((await tempFiles()).length, parts.length)
+    if (isWaiting) t.match(parts, [{ path: String, sizeBytes: 600_000 }])
+    else t.same(parts, [])
+  }
+})
+
+t.test('threads never give their temporary files the same name', async (t) => {
+  const shares: SharedStore[] = []
+  const threads = { threadCount: 2, register: (store: SharedStore) => void shares.push(store) }
+  const { close } = await openFilesystem(t.testdir(), { threads })
+  t.teardown(close)
+  const writers = shares.flatMap((store) => [1, 2].map(() => (store.share().data as FileShareData).writer))
+  t.equal(new Set(['', ...writers]).size, 3)
 })
 
 t.test('what a thread used last is evicted last, also if the owner has not been told', async (t) => {

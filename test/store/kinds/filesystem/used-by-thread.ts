@@ -35,7 +35,7 @@ export const openUsedByThread = async (folder: string, parts: FilesystemParts = 
       numberOf: (id) => parts.invocations?.touch(id)?.number,
       claim: (slot, claimant) => share.hold(Int32Array.of(slot), claimant),
       commit: (digest, written, call) => share.commit(digest, written, call),
-      damaged: (digest, slot, location) => share.damaged(digest, slot, location),
+      damaged: (digest, slot, location, why) => share.damaged(digest, slot, location, why),
     },
     clock,
     log: silentLog,

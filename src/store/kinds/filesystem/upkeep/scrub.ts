@@ -31,8 +31,8 @@ export class Scrub extends Rounds {
   }
 
   protected override async round(): Promise<void> {
-    const { catalog, inspection, log } = this.#parts
-    const before = { damaged: inspection.damagedCount, bytes: this.#checkedBytes }
+    const { catalog, log } = this.#parts
+    const before = { damaged: catalog.damagedCount, bytes: this.#checkedBytes }
     let blobs = 0
     for (const slot of catalog.index.slots()) {
       if (this.isStopped) return
@@ -40,7 +40,7 @@ export class Scrub extends Rounds {
       blobs++
     }
     if (blobs === 0) return
-    const damaged = inspection.damagedCount - before.damaged
+    const damaged = catalog.damagedCount - before.damaged
     log.info('verified all blobs of a store', { blobs, bytes: this.#checkedBytes - before.bytes, damaged })
   }
 
