@@ -10,7 +10,7 @@ import { buildPages } from '../pages/builds/pages.js'
 import { RequestGroups } from '../pages/builds/request-groups.js'
 import { missPages } from '../pages/misses/pages.js'
 import type { Page } from '../pages/page.js'
-import { activeOf } from '../pages/server/queue.js'
+import { inQueueOf } from '../pages/server/queue.js'
 import type { Overviews } from '../pages/server/sources.js'
 import { Site } from '../pages/site.js'
 import type { Digest } from '../reapi/digest.js'
@@ -71,11 +71,14 @@ export const pagesOf = (servers: readonly ServerConfig[], parts: Parts, overview
       {
         ...{ builds, log, requests: new RequestGroups(records), sourcesOf: storesOf, saved: new SavedBytesOf() },
         casOf: (instance) => storesOf(instance)?.cas,
-        activeOf: (visit, invocation) => activeOf(visit, overviews, invocation),
+        inQueueOf: (visit, invocation) => inQueueOf(visit, overviews, { invocation }),
       },
       [misses.tab],
     ),
-    ...actionPages({ storesOf, requestsOf }),
+    ...actionPages({
+      ...{ storesOf, requestsOf },
+      inQueueOf: (visit, instance, { key: action }) => inQueueOf(visit, overviews, { instance, action }),
+    }),
     ...misses.pages,
   ]
 }

@@ -53,6 +53,53 @@ t.test('the message of a failed action ends with a link to its page, that of ano
   }
 })
 
+t.test('links lead both ways between a build, its actions and their operations', async (t) => {
+  const { client, clock, get } = await startPages(t)
+  const worker = await new FakeWorker(client, clock).hello({ maxInflightAttempts: 1 })
+  const execute = async (name: string) => {
+    const { action, command, root, digest } = buildAction({ command: { arguments: [name] } })
+    await client.unary(`${CAS}/BatchUpdateBlobs`, {
+      instanceName: 'main',
+      requests: [action, command, root].map((blob) => ({ digest: wire(blob.digest), data: blob.bytes })),
+    }).response
+    const request = { instanceName: 'main', actionDigest: wire(digest) }
+    const metadata = metadataOf('a-build', `//:${name}`)
+    const stream = new Reader(client.serverStream(`${EXECUTION}/Execute`, request, { metadata }))
+    await stream.next()
+    const { hash, sizeBytes } = digest
+    return { key: `${hash}-${sizeBytes}`, address: `/main/blobs/sha256/action/${hash}-${sizeBytes}/`, stream }
+  }
+  const failed = await execute('failed')
+  worker.report(await worker.start(), { executeResponse: { result: { exitCode: 3 } } })
+  await failed.stream.rest()
+  const running = await execute('running')
+  await worker.start()
+  const waiting = await execute('waiting')
+  for (const [{ key, address }, words, show] of [
+    [failed, '1 failed lately', '&amp;show=failed'],
+    [running, '1 running', ''],
+    [waiting, '1 waiting', '&amp;show=waiting'],
+  ] as const) {
+    const link = `/queue?action=${key}${show}`
+    const action = await get(address)
+    t.match(textIn(action.text), `In the queue: ${words}`)
+    t.ok(action.text.includes(`href="${link}"`), `the action leads to its operation: ${link}`)
+    const queue = await get(link.replace('&amp;', '&'))
+    t.match(textIn(queue.text), `Only of action ${key}`)
+    t.equal(rowsIn(queue.text).length, 2, 'the head, and this one alone')
+    t.ok(queue.text.includes(`href="${address}"`), 'and back')
+    t.ok(queue.text.includes('href="/invocation/a-build?instance=main"'), 'and to the build')
+  }
+  t.match(textIn((await get('/queue?action=another')).text), 'Nothing runs.')
+  const build = await get('/invocation/a-build')
+  t.match(textIn(build.text), 'In the queue: 1 running , 1 waiting , 1 failed lately')
+  for (const show of ['', '&amp;show=waiting', '&amp;show=failed'])
+    t.ok(build.text.includes(`href="/queue?invocation=a-build${show}"`), show)
+  const cache = await get('/invocation/a-build/cache')
+  t.ok(cache.text.includes(`href="${failed.address}"`), 'the build leads to its actions')
+  t.match((await get(failed.address)).text, 'href="/invocation/a-build?instance=main"', 'and back')
+})
+
 t.test('a client without build events is in the list by its requests, and leads to its actions', async (t) => {
   const { client, get } = await startPages(t)
   const { digest } = buildAction()

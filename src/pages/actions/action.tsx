@@ -15,6 +15,7 @@ import { Digest } from '../../reapi/digest.js'
 import { historicalResponse } from '../../reapi/kept-response.js'
 import { getBytes, missingOf } from '../../store/contract/store.js'
 import type { Page, Visit } from '../page.js'
+import { type InQueue, InQueueLinks } from '../parts/in-queue.js'
 import { Said, saidText } from '../parts/said.js'
 import { durationText, Facts, Note } from '../parts/small.js'
 import { Table } from '../parts/table.js'
@@ -29,6 +30,7 @@ import { type PageStores, type StoresOf, seesResults, storesFor } from './stores
 
 export interface ActionPageParts extends RequestsParts {
   readonly storesOf: StoresOf
+  readonly inQueueOf: (visit: Visit, instance: string, action: Digest) => InQueue
 }
 
 /** One action: what it is, and what became of it. */
@@ -53,6 +55,7 @@ export const actionPage = (parts: ActionPageParts): Page => ({
         <h1>
           <Said text={titleOf(command, digest)} />
         </h1>
+        <InQueueLinks of={parts.inQueueOf(visit, instance, digest)} visit={visit} only={{ action: digest.key }} />
         <ActionFacts of={action} context={context} result={result} />
         {seesResults(visit, instance) ? (
           <Result of={result} outputs={outputs} logs={logs} context={context} />
@@ -77,7 +80,7 @@ export const actionPage = (parts: ActionPageParts): Page => ({
  * A response of an Execute whose result is in no action cache, because it failed or must not be cached: a
  * HistoricalExecuteResponse, as this server and Buildbarn's workers keep it.
  */
-export const responsePage = ({ storesOf }: ActionPageParts): Page => ({
+export const responsePage = ({ storesOf, inQueueOf }: ActionPageParts): Page => ({
   address: addressesOf('historical_execute_response'),
   show: async (visit) => {
     const { instance, digest: responseDigest } = blobIn(visit)
@@ -107,6 +110,7 @@ export const responsePage = ({ storesOf }: ActionPageParts): Page => ({
             <a href={visit.to(addressOf(instance, 'action', digest))}>The action</a> may have another result by now.
           </p>
         </Note>
+        <InQueueLinks of={inQueueOf(visit, instance, digest)} visit={visit} only={{ action: digest.key }} />
         <ActionFacts of={action} context={context} result={result} />
         <Result of={result} outputs={outputs} logs={logs} context={context} />
         {action !== undefined && (

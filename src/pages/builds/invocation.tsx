@@ -1,11 +1,11 @@
 import type { ComponentChildren } from 'preact'
-import { counted, countText } from '../../base/quantities.js'
 import type { Builds, Kept } from '../../builds/builds.js'
 import type { Details } from '../../builds/detail/details.js'
 import { outcomeOf } from '../../builds/summary.js'
 import type { Log } from '../../log/log.js'
 import type { RequestRecord } from '../../rpc/request-records.js'
 import type { Page, Shown, Visit } from '../page.js'
+import { type InQueue, InQueueLinks } from '../parts/in-queue.js'
 import { Said } from '../parts/said.js'
 import { Ago, durationText, Note, Tabs, Time } from '../parts/small.js'
 import type { CasOf } from './blob-text.js'
@@ -24,14 +24,8 @@ export interface BuildPagesParts {
   /** Undefined for an instance that no server serves. */
   readonly sourcesOf: (instance: string) => ResultSources | undefined
   readonly saved: SavedBytesOf
-  /** What waits and runs of a build now, of what the reader may see. */
-  readonly activeOf: (visit: Visit, invocation: string) => ActiveCounts
+  readonly inQueueOf: (visit: Visit, invocation: string) => InQueue
   readonly log: Log
-}
-
-export interface ActiveCounts {
-  readonly running: number
-  readonly waiting: number
 }
 
 /** One invocation, as its tabs see it. Without build events it is known by its requests only. */
@@ -132,7 +126,7 @@ const shown = async (
           <OutcomeMark of={outcome} isBadge /> <Said text={title} />
         </h1>
         <Lead seen={seen} />
-        <Active seen={seen} />
+        <InQueueLinks of={seen.parts.inQueueOf(visit, seen.id)} visit={visit} only={{ invocation: seen.id }} />
       </div>
       {details !== undefined && <Gaps seen={seen} />}
       <Tabs
@@ -209,19 +203,6 @@ const Lead = ({ seen: { kept, visit, id, instance } }: { readonly seen: Seen }) 
         </li>
       )}
     </ul>
-  )
-}
-
-/** What waits and runs of it on this server now. */
-const Active = ({ seen: { visit, id, parts } }: { readonly seen: Pick<Seen, 'visit' | 'id' | 'parts'> }) => {
-  const { running, waiting } = parts.activeOf(visit, id)
-  if (running + waiting === 0) return null
-  return (
-    <p>
-      <a href={visit.to('queue', { invocation: id, show: running === 0 ? 'waiting' : undefined })}>
-        {`${counted(running, 'action')} running, ${countText(waiting)} waiting`}
-      </a>
-    </p>
   )
 }
 

@@ -3,6 +3,7 @@ import { Digest } from '../../reapi/digest.js'
 import type { ActionFacts, FailedAction } from '../../scheduler/scheduler.js'
 import { addressOf } from '../actions/address.js'
 import type { Page, Visit } from '../page.js'
+import type { InQueue } from '../parts/in-queue.js'
 import { Said } from '../parts/said.js'
 import { Ago, Duration, Mark, Numbers, Tabs } from '../parts/small.js'
 import { type Column, Pager, paged, sorted, Table } from '../parts/table.js'
@@ -72,12 +73,16 @@ export const queuePage = (sources: ServerSources): Page => ({
 
 const TITLES = { running: 'Running', waiting: 'Waiting', failed: 'Failed lately' } as const
 
+/** What the address can ask for: `?worker=ID`. */
+const FILTERS = ['invocation', 'worker', 'action'] as const
+const FILTER_WORDS = { invocation: 'of build', worker: 'on worker', action: 'of action' } as const
+
 const listsFor = (visit: Visit, { overviews }: ServerSources) => {
   const all = overviews()
-  const [invocation, worker] = ['invocation', 'worker'].map((name) => visit.query.get(name) ?? '')
+  const asked = FILTERS.map((name) => [name, visit.query.get(name) ?? ''] as const)
   const mayRead = isFor(visit)
   const fits = (one: Partial<ActionFacts> & { readonly worker?: string }): boolean =>
-    mayRead(one) && (!invocation || one.invocation === invocation) && (!worker || one.worker === worker)
+    mayRead(one) && asked.every(([name, value]) => value === '' || one[name] === value)
   return {
     running: runningIn(all).filter(fits),
     waiting: waitingIn(all).filter(fits),
@@ -85,15 +90,26 @@ const listsFor = (visit: Visit, { overviews }: ServerSources) => {
   }
 }
 
-/** What waits and runs of a build, for its page. */
-export const activeOf = (visit: Visit, overviews: ServerSources['overviews'], invocation: string) => {
+/** How many actions of a build, or about one action, wait, run and failed lately: for its page. */
+export const inQueueOf = (
+  visit: Visit,
+  overviews: ServerSources['overviews'],
+  asked: Partial<Pick<ActionFacts, 'invocation' | 'instance' | 'action'>>,
+): InQueue => {
   const all = overviews()
-  const fits = (one: ActiveAction): boolean => one.invocation === invocation && isFor(visit)(one)
-  return { running: runningIn(all).filter(fits).length, waiting: waitingIn(all).filter(fits).length }
+  const mayRead = isFor(visit)
+  const wanted = Object.entries(asked) as [keyof typeof asked, string][]
+  const fits = (one: Partial<ActionFacts>): boolean =>
+    mayRead(one) && wanted.every(([name, value]) => one[name] === value)
+  return {
+    running: runningIn(all).filter(fits).length,
+    waiting: waitingIn(all).filter(fits).length,
+    failed: failedIn(all).filter(fits).length,
+  }
 }
 
 const Filtered = ({ visit }: { readonly visit: Visit }) => {
-  const given = (['invocation', 'worker'] as const).flatMap((name) => {
+  const given = FILTERS.flatMap((name) => {
     const value = visit.query.get(name)
     return value ? [[name, value] as const] : []
   })
@@ -102,11 +118,13 @@ const Filtered = ({ visit }: { readonly visit: Visit }) => {
     <p>
       {given.map(([name, value]) => (
         <>
-          {`Only of ${name === 'worker' ? 'worker' : 'build'} `}
-          <Said text={value} />{' '}
+          {`Only ${FILTER_WORDS[name]} `}
+          <Said text={value} max={100} />{' '}
         </>
       ))}
-      <a href={visit.here({ invocation: undefined, worker: undefined, page: undefined })}>Show all</a>
+      <a href={visit.here({ invocation: undefined, worker: undefined, action: undefined, page: undefined })}>
+        Show all
+      </a>
     </p>
   )
 }
