@@ -1,7 +1,7 @@
 import { StatusError } from '../base/status-error.js'
 import { ChunkingFunction } from '../proto/generated/build.bazel.remote.execution.v2.js'
 import { type Chunking, type Cutter, MORE } from './chunking.js'
-import { gearTable } from './gear.js'
+import { GearGreatest } from './gear-greatest.js'
 
 /** REAPI RepMaxCdcParams. Chunks have from `minBytes` to twice that, without the end; only a whole blob is smaller. */
 export interface RepMaxSizes {
@@ -56,50 +56,41 @@ const HORIZON_MOST = 16 * 1024 * 1024
 /** The greatest hash is kept for each block of so many positions. The ends of a search within blocks are hashed again. */
 const BLOCK = 4096
 
-/** The hash of a position is 64 bits in two words. Flipping their sign bits makes signed comparison that of unsigned ones. */
-const SIGN = 0x8000_0000 | 0
-
-const GEAR = gearTable()
-const GEAR_LOW = Int32Array.from(GEAR, (value) => Number(BigInt.asIntN(32, value)))
-const GEAR_HIGH = Int32Array.from(GEAR, (value) => Number(BigInt.asIntN(32, value >> 32n)))
-
 /** Positions are ends of chunks, counted from the start of the blob: the hash of one is that of the bytes before it. */
 class RepMaxCutter implements Cutter {
   readonly #minBytes: number
   readonly #windowBytes: number
   readonly #blockCount: number
   /** Of each block, by its number modulo their count: the greatest hash, and the first position that has it. */
-  readonly #high: Int32Array
-  readonly #low: Int32Array
+  readonly #high: Uint32Array
+  readonly #low: Uint32Array
   readonly #at: Float64Array
   /** Where the next chunk starts. */
   #start = 0
-  /** The next position without a hash, and the hash of the one before it. */
+  /** The next position without a hash. */
   #next = 0
-  #hashLow = 0
-  #hashHigh = 0
-  /** The greatest hash of the last search, flipped, and its position. */
-  #bestHigh = 0
-  #bestLow = 0
+  /** The hash of the position before `#next`, and the greatest of the last search. */
+  readonly #gear = new GearGreatest()
+  /** The position of the greatest hash of the last search. */
   #best = 0
 
   constructor(minBytes: number, windowBytes: number) {
     this.#minBytes = minBytes
     this.#windowBytes = windowBytes
     this.#blockCount = Math.ceil(windowBytes / BLOCK) + 2
-    this.#high = new Int32Array(this.#blockCount)
-    this.#low = new Int32Array(this.#blockCount)
+    this.#high = new Uint32Array(this.#blockCount)
+    this.#low = new Uint32Array(this.#blockCount)
     this.#at = new Float64Array(this.#blockCount)
   }
 
-  cut(bytes: Uint8Array, from: number, to: number, isWhole: boolean): number {
+  cut(bytes: Buffer, from: number, to: number, isWhole: boolean): number {
     if (!isWhole && to - from < this.#windowBytes) return MORE
     const sizeBytes = this.#sizeOfNext(bytes, from, Math.min(to - from, this.#windowBytes))
     this.#start += sizeBytes
     return from + sizeBytes
   }
 
-  #sizeOfNext(bytes: Uint8Array, from: number, knownBytes: number): number {
+  #sizeOfNext(bytes: Buffer, from: number, knownBytes: number): number {
     const [start, min] = [this.#start, this.#minBytes]
     if (knownBytes < 2 * min) return knownBytes
     const index = from - start
@@ -111,101 +102,76 @@ class RepMaxCutter implements Cutter {
   }
 
   /** Hashes the positions up to `last`, which is one of this window. `index` is where `bytes` has position 0. */
-  #hashUpTo(bytes: Uint8Array, index: number, last: number): void {
+  #hashUpTo(bytes: Buffer, index: number, last: number): void {
     while (this.#next <= last) {
       const block = Math.floor(this.#next / BLOCK)
       const isNew = this.#next % BLOCK === 0
       const slot = block % this.#blockCount
-      this.#bestHigh = isNew ? SIGN : (this.#high[slot] as number)
-      this.#bestLow = isNew ? SIGN : (this.#low[slot] as number)
-      this.#best = isNew ? this.#next : (this.#at[slot] as number)
+      if (isNew) this.#begin(this.#next)
+      else this.#resume(slot)
       const end = Math.min(last, block * BLOCK + BLOCK - 1)
       this.#scan(bytes, index, this.#next, end)
       this.#next = end + 1
-      this.#high[slot] = this.#bestHigh
-      this.#low[slot] = this.#bestLow
+      this.#high[slot] = this.#gear.bestHigh
+      this.#low[slot] = this.#gear.bestLow
       this.#at[slot] = this.#best
     }
   }
 
   /** The first position from `first` to `last` with the greatest hash. Both have been hashed. */
-  #greatest(bytes: Uint8Array, index: number, first: number, last: number): number {
+  #greatest(bytes: Buffer, index: number, first: number, last: number): number {
     const firstBlock = Math.ceil(first / BLOCK)
     const endBlock = Math.floor((last + 1) / BLOCK)
-    const [low, high] = [this.#hashLow, this.#hashHigh]
-    this.#bestHigh = SIGN
-    this.#bestLow = SIGN
-    this.#best = first
+    const gear = this.#gear
+    const { hashLow, hashHigh } = gear
+    this.#begin(first)
     if (firstBlock >= endBlock) this.#again(bytes, index, first, last)
     else {
       this.#again(bytes, index, first, firstBlock * BLOCK - 1)
       for (let block = firstBlock; block < endBlock; block++) {
         const slot = block % this.#blockCount
-        const blockHigh = this.#high[slot] as number
-        if (
-          blockHigh < this.#bestHigh ||
-          (blockHigh === this.#bestHigh && (this.#low[slot] as number) <= this.#bestLow)
-        )
-          continue
-        this.#bestHigh = blockHigh
-        this.#bestLow = this.#low[slot] as number
-        this.#best = this.#at[slot] as number
+        const high = this.#high[slot] as number
+        const isGreater = high > gear.bestHigh || (high === gear.bestHigh && (this.#low[slot] as number) > gear.bestLow)
+        if (isGreater) this.#resume(slot)
       }
       this.#again(bytes, index, endBlock * BLOCK, last)
     }
-    this.#hashLow = low
-    this.#hashHigh = high
+    gear.hashLow = hashLow
+    gear.hashHigh = hashHigh
     return this.#best
   }
 
+  /** Nothing is greater yet. */
+  #begin(position: number): void {
+    this.#gear.bestHigh = 0
+    this.#gear.bestLow = 0
+    this.#best = position
+  }
+
+  #resume(slot: number): void {
+    this.#gear.bestHigh = this.#high[slot] as number
+    this.#gear.bestLow = this.#low[slot] as number
+    this.#best = this.#at[slot] as number
+  }
+
   /** Hashes positions again, at least 64 behind the start of the window. */
-  #again(bytes: Uint8Array, index: number, first: number, last: number): void {
+  #again(bytes: Buffer, index: number, first: number, last: number): void {
     if (first > last) return
-    const [bestHigh, bestLow, best] = [this.#bestHigh, this.#bestLow, this.#best]
-    this.#hashLow = 0
-    this.#hashHigh = 0
+    const gear = this.#gear
+    const { bestHigh, bestLow } = gear
+    const best = this.#best
+    gear.hashLow = 0
+    gear.hashHigh = 0
     this.#scan(bytes, index, first - HASHED_BYTES + 1, first - 1)
-    this.#bestHigh = bestHigh
-    this.#bestLow = bestLow
+    gear.bestHigh = bestHigh
+    gear.bestLow = bestLow
     this.#best = best
     this.#scan(bytes, index, first, last)
   }
 
-  /**
-   * Hashes positions one after the other, and keeps the first greatest. A step doubles the hash and adds the gear value
-   * of the byte before the position. The carry of the low words is computed from their bits: a comparison of unsigned
-   * words makes V8 use doubles, at a third of the speed.
-   */
-  #scan(bytes: Uint8Array, index: number, first: number, last: number): void {
-    const gearLow = GEAR_LOW
-    const gearHigh = GEAR_HIGH
-    let low = this.#hashLow
-    let high = this.#hashHigh
-    let bestHigh = this.#bestHigh
-    let bestLow = this.#bestLow
-    let best = this.#best
-    // Nothing lies before position 0.
-    const from = index + Math.max(1, first)
-    const end = index + last
-    for (let at = from; at <= end; at++) {
-      const byte = bytes[at - 1] as number
-      const gear = gearLow[byte] as number
-      const doubled = low << 1
-      const sum = (doubled + gear) | 0
-      const carry = (low >>> 31) + (((doubled & gear) | ((doubled | gear) & ~sum)) >>> 31)
-      low = sum
-      high = ((high << 1) + (gearHigh[byte] as number) + carry) | 0
-      const flipped = high ^ SIGN
-      if (flipped >= bestHigh && (flipped > bestHigh || (low ^ SIGN) > bestLow)) {
-        bestHigh = flipped
-        bestLow = low ^ SIGN
-        best = at - index
-      }
-    }
-    this.#hashLow = low
-    this.#hashHigh = high
-    this.#bestHigh = bestHigh
-    this.#bestLow = bestLow
-    this.#best = best
+  /** Hashes fewer than two blocks of positions one after the other, and keeps the first greatest. Nothing lies before position 0. */
+  #scan(bytes: Buffer, index: number, first: number, last: number): void {
+    const found = this.#gear.find(bytes, index + Math.max(1, first) - 1, index + last)
+    if (found >= 0) this.#best = found + 1 - index
   }
 }
