@@ -21,6 +21,7 @@ import { sessionCases } from './cases/session.js'
 import { startUpCases } from './cases/start-up.js'
 import { storeKindCases } from './cases/store-kinds.js'
 import { streamCases } from './cases/streams.js'
+import { threadCases } from './cases/threads.js'
 import { trueCases } from './cases/true.js'
 import { writeCases } from './cases/write.js'
 import { zstdAtRestCases } from './cases/zstd-at-rest.js'
@@ -36,6 +37,7 @@ export const allCases = ({ clients }: { readonly clients: number }): readonly Ca
   ...chunkCases(),
   ...httpCacheCases(),
   ...securedCases(),
+  ...threadCases(),
   ...sessionCases(clients),
   ...observedCases(),
   ...probeCases(),

@@ -53,7 +53,10 @@ const checkDead = (bytes: Buffer): void => {
 }
 
 /** Calls GetCapabilities repeatedly on its own connection until `work` has ended. */
-const latenciesDuring = async (server: ServerProcess, work: () => Promise<unknown>): Promise<readonly number[]> => {
+export const latenciesDuring = async (
+  server: ServerProcess,
+  work: () => Promise<unknown>,
+): Promise<readonly number[]> => {
   const connection = await Connection.open(server)
   const message = codec(`${REAPI}.GetCapabilitiesRequest`).encode({ instanceName: '' })
   const question = prepare({ path: `/${REAPI}.Capabilities/GetCapabilities`, messages: [message] })

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Builds, EventCase, Observation } from '../case.js'
 import { type Digest, MIB } from '../content.js'
 import { checkAnswers, fill } from '../fill.js'
-import { filesystemCache } from '../server/config.js'
+import { filesystemCache, threaded } from '../server/config.js'
 import { type ServerProcess, startOn, temporaryFolder } from '../server/process.js'
 
 /** With fewer blobs their memory is lost in the noise of the process. */
@@ -15,9 +15,11 @@ interface Start {
   readonly answeredMs: number
 }
 
-const startAgain = async (dataPath: string, { cli }: Builds, known: Digest | undefined): Promise<Start> => {
+type Subject = Builds & { readonly configure: (dataPath: string) => object }
+
+const startAgain = async (dataPath: string, { cli, configure }: Subject, known: Digest | undefined): Promise<Start> => {
   const startMs = performance.now()
-  const server = await startOn(dataPath, filesystemCache, { cli })
+  const server = await startOn(dataPath, configure, { cli })
   if (known !== undefined) await checkAnswers(server, known)
   const answeredMs = performance.now() - startMs
   // Loading code also delays the event loop, when no caller waits: delays count from here.
@@ -34,7 +36,7 @@ interface Rounds {
 }
 
 /** Clean stop and start, kill -9 and start, an empty server beside them. */
-const round = async (folder: string, builds: Builds, known: Digest, into: Rounds): Promise<void> => {
+const round = async (folder: string, builds: Subject, known: Digest, into: Rounds): Promise<void> => {
   const dataPath = join(folder, 'full')
   const clean = await startAgain(dataPath, builds, known)
   into.clean.push(clean.answeredMs)
@@ -49,7 +51,7 @@ const round = async (folder: string, builds: Builds, known: Digest, into: Rounds
   await empty.server.stop()
 }
 
-async function* observe(count: number, builds: Builds): AsyncGenerator<Observation> {
+async function* observe(count: number, builds: Subject): AsyncGenerator<Observation> {
   const folder = temporaryFolder()
   try {
     const { server } = await startAgain(join(folder, 'full'), builds, undefined)
@@ -78,11 +80,11 @@ async function* observe(count: number, builds: Builds): AsyncGenerator<Observati
   }
 }
 
-const startUp = (count: number, isSlow: boolean): EventCase => ({
+const startUp = (count: number, isSlow: boolean, threads = 1): EventCase => ({
   kind: 'event',
-  name: `start-up with ${count.toLocaleString('en')} blobs`,
+  name: `start-up with ${count.toLocaleString('en')} blobs${threads === 1 ? '' : `, ${threads} service threads`}`,
   isSlow,
-  observe: (builds) => observe(count, builds),
+  observe: (builds) => observe(count, { ...builds, configure: threaded(threads, filesystemCache) }),
 })
 
 /** The downtime of a restart, after a clean stop and after kill -9. */
@@ -90,4 +92,5 @@ export const startUpCases = (): readonly EventCase[] => [
   startUp(1_000, false),
   startUp(100_000, false),
   startUp(1_000_000, true),
+  startUp(1_000_000, true, 4),
 ]

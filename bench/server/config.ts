@@ -116,6 +116,12 @@ export const mutualTlsTokenCache = (dataPath: string): object => {
   return guarded(dataPath, { tls }, { security: callers })
 }
 
+/** One of these caches with as many service threads; 1 is a server without. A server of a run is known by the name of this. */
+export const threaded = (threads: number, cache: (dataPath: string) => object): ((dataPath: string) => object) => {
+  const configure = (dataPath: string): object => ({ ...cache(dataPath), global: { threads } })
+  return Object.defineProperty(configure, 'name', { value: `${cache.name} with ${threads} threads` })
+}
+
 /** The cache with two caches over HTTP on the same port: that of Bazel, and one of any files. */
 export const httpCaches = (dataPath: string): object => {
   const config = openCache(dataPath) as { readonly servers: readonly { readonly services: object }[] }

@@ -30,6 +30,7 @@ export interface Server extends Meter, Target {
 export interface ServerProcess extends Server {
   /** From the start of the process to the first logged address. */
   readonly startMs: number
+  readonly pid: number
   residentBytes(): number
   stop(): Promise<void>
   /** kill -9. What the server stored stays where it is. */
@@ -103,7 +104,7 @@ class OwnProcess implements ServerProcess {
   readonly address: string
   readonly tls: ClientTls | undefined
   readonly #child: ChildProcess
-  readonly #pid: number
+  readonly pid: number
   readonly #waiting = new Map<number, (report: ProbeReport) => void>()
   #asked = 0
   #before = 0
@@ -117,7 +118,7 @@ class OwnProcess implements ServerProcess {
     this.address = address
     this.tls = tls
     this.#child = child
-    this.#pid = child.pid ?? 0
+    this.pid = child.pid ?? 0
     child.on('message', (report: ProbeReport) => {
       this.#waiting.get(report.id)?.(report)
       this.#waiting.delete(report.id)
@@ -125,21 +126,21 @@ class OwnProcess implements ServerProcess {
   }
 
   async begin(): Promise<void> {
-    forgetPeakOf(this.#pid)
+    forgetPeakOf(this.pid)
     this.#before = await this.#cpuMicros()
   }
 
   async end(): Promise<Usage> {
     const { cpuMicros, loopDelay } = await this.#ask()
     return {
-      cpuMicros: cpuMicros + childrenCpuMicrosOf(this.#pid) - this.#before,
-      peakResidentBytes: peakResidentBytesOf(this.#pid),
+      cpuMicros: cpuMicros + childrenCpuMicrosOf(this.pid) - this.#before,
+      peakResidentBytes: peakResidentBytesOf(this.pid),
       loopDelay,
     }
   }
 
   residentBytes(): number {
-    return residentBytesOf(this.#pid)
+    return residentBytesOf(this.pid)
   }
 
   stop(): Promise<void> {
@@ -152,7 +153,7 @@ class OwnProcess implements ServerProcess {
 
   async #cpuMicros(): Promise<number> {
     const { cpuMicros } = await this.#ask()
-    return cpuMicros + childrenCpuMicrosOf(this.#pid)
+    return cpuMicros + childrenCpuMicrosOf(this.pid)
   }
 
   #ask(): Promise<ProbeReport> {

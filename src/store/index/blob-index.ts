@@ -559,10 +559,8 @@ export class BlobIndex {
 
   setExtra(slot: number, extra: number): void {
     this.#changeCount++
-    const partition = this.#shared === undefined ? 0 : this.#table.partitionOf(slot)
-    this.#shared?.begin(partition)
+    // One word, so a reader has it from before or after, which are both right.
     this.#records.set(slot, EXTRA, extra)
-    this.#shared?.end(partition)
   }
 
   hashBytesOf(slot: number): number {

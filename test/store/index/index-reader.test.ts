@@ -210,15 +210,52 @@ t.test('between any two loads of a reader the owner evicts the blob: it is spare
     for (const number of [1, 2, 3]) put(number, 400)
     const slot = index.victim()
     let isEvicted = false
+    // The owner frees the blob later in its turn, while readers go on.
     const evict = (): void => {
       isEvicted = index.evict(slot)
-      if (isEvicted) index.remove(slot)
     }
     const result = interrupted(nth, evict, () => reader.find(numbered(1), NOW_S + 10))
     isReached = result.isReached
     if (!isReached) evict()
+    if (isEvicted) index.remove(slot)
     const outcome = `${isEvicted ? 'evicted' : 'spared'}, ${result.answer === undefined ? 'absent' : 'found'}`
     outcomes.add(outcome)
+  }
+  t.same([...outcomes].sort(), ['evicted, absent', 'spared, found'])
+})
+
+t.test('between any two steps of an eviction a reader uses the blob: it is spared, or not found', async (t) => {
+  const { add, load, wait } = Atomics
+  const outcomes = new Set<string>()
+  for (let nth = 0, isReached = true; isReached; nth++) {
+    const { index, put, reader } = shared(MAX_BYTES)
+    for (const number of [1, 2, 3]) put(number, 400)
+    const slot = index.victim()
+    let isFound = false
+    let step = 0
+    const real = (): void => void Object.assign(Atomics, { add, load, wait })
+    const stepping =
+      <Step extends (...words: never[]) => number>(take: Step) =>
+      (...words: Parameters<Step>): number => {
+        if (step++ === nth) {
+          real()
+          // A reader that waits for the owner finds nothing before the end of the eviction.
+          Atomics.wait = () => {
+            throw new Error('it waits')
+          }
+          try {
+            isFound = reader.find(numbered(1), NOW_S + 10) !== undefined
+          } catch {}
+          real()
+          Object.assign(Atomics, { add: stepping(add), load: stepping(load) })
+        }
+        return take(...words)
+      }
+    Object.assign(Atomics, { add: stepping(add), load: stepping(load) })
+    const isEvicted = index.evict(slot)
+    real()
+    isReached = step > nth
+    outcomes.add(`${isEvicted ? 'evicted' : 'spared'}, ${isFound ? 'found' : 'absent'}`)
   }
   t.same([...outcomes].sort(), ['evicted, absent', 'spared, found'])
 })

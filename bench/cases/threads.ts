@@ -1,0 +1,146 @@
+import type { Builds, EventCase, RateCase } from '../case.js'
+import { KIB, MIB } from '../content.js'
+import { clientTls } from '../server/certificates.js'
+import { openCache, threaded, tlsCache } from '../server/config.js'
+import { type ServerProcess, startRemexec } from '../server/process.js'
+import { boundThreads, cgroups } from '../server/thread-bound.js'
+import { percentile } from '../statistics.js'
+import { actionResult, findMissing, reading, type Work, writing } from './cache-work.js'
+import { latenciesDuring } from './meanwhile.js'
+
+/** Clients: at least one for each thread. */
+const CONNECTIONS = { connections: 16 }
+const MOST_THREADS = 8
+
+const works = (): readonly Work[] => [
+  findMissing(CONNECTIONS),
+  actionResult(CONNECTIONS),
+  ...[
+    { name: '1 KiB', bytes: KIB },
+    { name: '1 MiB', bytes: MIB },
+  ].flatMap((size) => [reading(size, CONNECTIONS), writing(size, CONNECTIONS)]),
+]
+
+/** The CPU of a call where the machine has fewer processors than threads: what more threads cost. */
+const costs = (): readonly RateCase[] =>
+  works().map(
+    ({ name, unit, requests, setUp, run }): RateCase => ({
+      kind: 'rate',
+      name: `${name}, ${MOST_THREADS} service threads`,
+      unit,
+      unitsPerRequest: 1,
+      // Each thread compiles the code for itself.
+      requests: { ...requests, warm: MOST_THREADS * (unit === 'op' ? 5000 : 250) },
+      configure: threaded(MOST_THREADS, openCache),
+      setUp,
+      run,
+      limits: [1, 2, 4].map((threads) => ({
+        name: threads === 1 ? 'one thread' : `${threads} service threads`,
+        usesBare: true,
+        configure: threaded(threads, openCache),
+        run,
+      })),
+    }),
+  )
+
+/** Of a processor. */
+const SHARE = 0.1
+const BOUND_RUN_S = 2
+
+/** Calls a second if each thread has a small share of a processor: what more threads bring where there are processors for them. */
+const boundRates = async (work: Work, threads: number, isTls: boolean, { cli, rounds }: Builds): Promise<number[]> => {
+  const server = await startRemexec(threaded(threads, isTls ? tlsCache : openCache), { cli, tls: clientTls })
+  let release = (): void => {}
+  try {
+    await work.setUp(server)
+    // Compiled before the threads are slow.
+    await work.run(server, work.requests.most / 4)
+    release = boundThreads(server.pid, SHARE)
+    const { least } = work.requests
+    const first = await work.run(server, least)
+    const requests = Math.max(least, Math.round((least / first.seconds) * BOUND_RUN_S))
+    const rates: number[] = []
+    for (let round = 0; round < rounds; round++) {
+      const { seconds } = await work.run(server, requests)
+      rates.push(requests / seconds)
+    }
+    return rates
+  } finally {
+    await server.stop()
+    release()
+  }
+}
+
+const bound = (isTls: boolean): EventCase => ({
+  kind: 'event',
+  name: `threads held to ${SHARE} of a processor (${cgroups?.name})${isTls ? ', TLS' : ''}`,
+  isSlow: true,
+  async *observe(builds) {
+    for (const work of works()) {
+      const values = await boundRates(work, MOST_THREADS, isTls, builds)
+      const beside = { name: 'one thread', values: await boundRates(work, 1, isTls, builds) }
+      yield { name: `${work.name}, ${MOST_THREADS} service threads`, unit: 'op/s', values, beside }
+    }
+  },
+})
+
+/** Resident memory after calls of every kind on every thread. */
+const memory: EventCase = {
+  kind: 'event',
+  name: 'memory of a further service thread',
+  async *observe({ cli, rounds }) {
+    const residentOf = async (threads: number): Promise<number> => {
+      const server = await startRemexec(threaded(threads, openCache), { cli })
+      try {
+        for (const work of works()) {
+          await work.setUp(server)
+          await work.run(server, work.requests.least)
+        }
+        return server.residentBytes() / MIB
+      } finally {
+        await server.stop()
+      }
+    }
+    const values: number[] = []
+    for (let round = 0; round < rounds; round++)
+      values.push(((await residentOf(MOST_THREADS)) - (await residentOf(2))) / (MOST_THREADS - 2))
+    yield { name: 'resident', unit: 'MiB', values }
+  },
+}
+
+const TRANSFERS = 200
+
+/** Whether a client waits while others send, receive and hash as much as they can. */
+const beside: EventCase = {
+  kind: 'event',
+  name: 'GetCapabilities while other connections upload and download',
+  async *observe({ cli, rounds }) {
+    const size = { name: '1 MiB', bytes: MIB }
+    const transfers = [reading(size, { connections: 2 }), writing(size, { connections: 2 })]
+    const p99 = async (threads: number): Promise<number[]> => {
+      const server: ServerProcess = await startRemexec(threaded(threads, openCache), { cli })
+      const all = async (): Promise<void> => {
+        await Promise.all(transfers.map(({ run }) => run(server, TRANSFERS)))
+      }
+      try {
+        for (const { setUp } of transfers) await setUp(server)
+        await all()
+        const values: number[] = []
+        for (let round = 0; round < rounds; round++) values.push(percentile(await latenciesDuring(server, all), 99))
+        return values
+      } finally {
+        await server.stop()
+      }
+    }
+    const values = await p99(4)
+    yield { name: 'p99, 4 service threads', unit: 'ms', values, beside: { name: 'one thread', values: await p99(1) } }
+  },
+}
+
+/** What service threads cost and bring. The rates of bound threads need a cgroup that this user may write. */
+export const threadCases = (): readonly (RateCase | EventCase)[] => [
+  ...costs(),
+  memory,
+  beside,
+  ...(cgroups === undefined ? [] : [bound(false), bound(true)]),
+]
