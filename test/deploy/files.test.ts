@@ -9,13 +9,13 @@ import { root, scratchFolder } from '../clients/scratch.js'
 const read = (path: string): string => readFileSync(join(root, path), 'utf8')
 const systemd = await findClient('REMEXEC_TEST_SYSTEMD_ANALYZE', 'systemd-analyze')
 
-/** Each with the configuration that it is for. */
+/** Each with the configurations that it is for. */
 const UNITS = {
-  'remexec.service': 'deploy/recipes/machine/remexec.json5',
-  'remexec-worker.service': 'deploy/chart/config/worker.json5',
+  'remexec.service': ['deploy/recipes/machine/remexec.json5'],
+  'remexec-worker.service': ['deploy/recipes/workers/worker.json5', 'deploy/chart/config/worker.json5'],
 }
 
-for (const [name, config] of Object.entries(UNITS)) {
+for (const [name, configs] of Object.entries(UNITS)) {
   t.test(`systemd takes ${name}`, { skip: systemd === undefined && 'needs systemd-analyze' }, async (t) => {
     const folder = await scratchFolder(t)
     const unit = join(root, 'deploy', name)
@@ -33,9 +33,10 @@ for (const [name, config] of Object.entries(UNITS)) {
     },
   )
 
-  t.test(`the variables of ${name} are those that its configuration reads`, async (t) =>
-    readsThem(t, `deploy/${name}`, config),
-  )
+  for (const config of configs)
+    t.test(`the variables of ${name} are those that ${config} reads`, async (t) =>
+      readsThem(t, `deploy/${name}`, config),
+    )
 }
 
 t.test(
