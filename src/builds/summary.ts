@@ -177,11 +177,13 @@ const takeStart = (summary: Changing, started: BuildStarted): void => {
   summary.tool = clipped(started.buildToolVersion)
   summary.command = clipped(started.command)
   summary.workspace = clipped(started.workspaceDirectory)
-  summary.startedMs = millisOf(started.startTime) ?? started.startTimeMillis
+  const startedMs = millisOf(started.startTime) ?? started.startTimeMillis
+  if (startedMs > 0) summary.startedMs = startedMs
 }
 
 const takeEnd = (summary: Changing, finished: BuildFinished): void => {
-  summary.endedMs = millisOf(finished.finishTime) ?? finished.finishTimeMillis
+  const endedMs = millisOf(finished.finishTime) ?? finished.finishTimeMillis
+  if (endedMs > 0) summary.endedMs = endedMs
   summary.exitCode = finished.exitCode?.code ?? (finished.overallSuccess ? 0 : 1)
   summary.exitName = clipped(finished.exitCode?.name ?? '')
   if (finished.failureDetail !== null) summary.failure = clipped(finished.failureDetail.message)

@@ -130,7 +130,7 @@ const list = async ({ visit, instance, side, linkTo, title }: Listing): Promise<
         <Note>{`Directories of more than ${countText(MAX_SORTED)} entries are in their own order: files, directories and symlinks by name.`}</Note>
       )}
       <Table
-        caption={`${countText(count)} entries`}
+        caption={count === 1 ? 'One entry' : `${countText(count)} entries`}
         none="It is empty."
         {...{ columns, rows: page.rows, visit, sorting }}
       />

@@ -163,7 +163,11 @@ const Misses = ({ of: groups, visit, instance, invocation }: Context & { readonl
           <a href={visit.here({ cause: undefined, page: undefined })}>All misses</a>
         </p>
       )}
-      <Table caption={`${countText(rows.length)} misses`} none="" {...{ columns, rows: page.rows, visit, sorting }} />
+      <Table
+        caption={rows.length === 1 ? 'One miss' : `${countText(rows.length)} misses`}
+        none=""
+        {...{ columns, rows: page.rows, visit, sorting }}
+      />
       <Pager of={page} visit={visit} />
     </>
   )

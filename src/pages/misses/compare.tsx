@@ -1,4 +1,4 @@
-import { countText } from '../../base/quantities.js'
+import { counted, countText } from '../../base/quantities.js'
 import { StatusError } from '../../base/status-error.js'
 import { compareActions } from '../../misses/action-difference.js'
 import { compareBuilds } from '../../misses/build-difference.js'
@@ -173,7 +173,7 @@ const Actions = ({
     <>
       <h2>Actions</h2>
       <Table
-        caption={`${countText(of.length)} actions`}
+        caption={counted(of.length, 'action')}
         columns={[
           {
             head: 'Action',

@@ -136,7 +136,9 @@ const ListChanges = ({ of: { edits }, label }: { readonly of: ListDifference; re
     const tail = at === edits.length - 1 ? [] : items.slice(Math.max(head.length, items.length - CONTEXT))
     const leftOut = items.length - head.length - tail.length
     const same = (text: string): Line => ({ kind, text })
-    const between: Line[] = leftOut === 0 ? [] : [{ kind: 'left out', text: `${countText(leftOut)} the same` }]
+    // One that is left out takes as much room as one that is shown.
+    if (leftOut <= 1) return items.map(same)
+    const between: Line[] = [{ kind: 'left out', text: `${countText(leftOut)} the same` }]
     return [...head.map(same), ...between, ...tail.map(same)]
   })
   const more = lines.length - MAX_LINES

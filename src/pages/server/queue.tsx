@@ -1,4 +1,4 @@
-import { countText, timeText } from '../../base/quantities.js'
+import { counted, countText, timeText } from '../../base/quantities.js'
 import { Digest } from '../../reapi/digest.js'
 import type { ActionFacts, FailedAction } from '../../scheduler/scheduler.js'
 import { addressOf } from '../actions/address.js'
@@ -163,7 +163,7 @@ const Rows = <Row,>({ of, columns, usual, none, visit }: RowsParts<Row>) => {
   const page = paged(rows, visit)
   return (
     <>
-      <Table caption={`${countText(of.length)} actions`} {...{ columns, rows: page.rows, none, visit, sorting }} />
+      <Table caption={counted(of.length, 'action')} {...{ columns, rows: page.rows, none, visit, sorting }} />
       <Pager of={page} visit={visit} />
     </>
   )

@@ -168,6 +168,7 @@ const savedOf = (head: string, of: (chunks: ChunkUsage) => readonly [saved: numb
   head,
   cell: ({ chunks }: CacheSeries) => {
     const [saved, whole] = chunks === undefined ? [0, 0] : of(chunks)
+    if (whole === 0) return <span class="dim">nothing yet</span>
     return <Share part={saved} whole={whole} text={`${shareText(saved, whole)} of ${sizeText(whole)}`} />
   },
 })

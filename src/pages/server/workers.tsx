@@ -1,4 +1,4 @@
-import { countText } from '../../base/quantities.js'
+import { counted, countText } from '../../base/quantities.js'
 import type { SchedulerOverview, WorkerOverview } from '../../scheduler/scheduler.js'
 import type { Page, Visit } from '../page.js'
 import { Share } from '../parts/chart.js'
@@ -57,7 +57,7 @@ export const WorkersTable = ({ of: sources, visit, hasPages }: WorkersParts) => 
   return (
     <>
       <Table
-        caption={`${countText(rows.length)} workers`}
+        caption={counted(rows.length, 'worker')}
         {...{ columns, rows: page.rows, none: 'No worker is connected.', visit, sorting }}
       />
       <Pager of={page} visit={visit} />

@@ -143,7 +143,7 @@ export const cacheTab: InvocationTab = {
               href={visit.here({ outcome: name, page: undefined })}
               {...(name === outcome && { 'aria-current': 'true' as const })}
             >
-              {name === '' ? 'All' : name}
+              {name === '' ? 'All' : `${name[0]?.toUpperCase()}${name.slice(1)}`}
             </a>
           ))}
         </nav>

@@ -65,7 +65,7 @@ export const timingTab: InvocationTab = {
               ))}
             </ul>
             <p class="dim small">
-              {`The ${countText(profile.works.length)} longest pieces of work on ${countText(profile.lanes.length)} threads; ${countText(profile.leftOut)} are left out. The whole file: `}
+              {`${counted(profile.works.length, 'piece')} of work on ${counted(profile.lanes.length, 'thread')}${profile.leftOut === 0 ? '' : `, the longest; ${countText(profile.leftOut)} shorter ones are left out`}. The whole file: `}
               {file && <FileLink file={file} visit={visit} />}
             </p>
             <Table
