@@ -54,7 +54,7 @@ const boundRates = async (work: Work, threads: number, isTls: boolean, { cli, ro
   try {
     await work.setUp(server)
     // Compiled before the threads are slow.
-    await work.run(server, work.requests.most / 4)
+    await work.run(server, work.requests.most)
     release = boundThreads(server.pid, SHARE)
     const { least } = work.requests
     const first = await work.run(server, least)
