@@ -55,9 +55,23 @@ const storeInputs = async (server: ServerProcess) => {
   return digestOf(root)
 }
 
+/** Of each action: how long it waits for its inputs, and the CPU of server and worker for all of it. */
+interface Times {
+  readonly ms: number[]
+  readonly cpuMs: number[]
+}
+
+const timed = async (server: ServerProcess, root: Awaited<ReturnType<typeof storeInputs>>) => {
+  await server.begin()
+  const ms = await fetchMs(server, root)
+  const { cpuMicros } = await server.end()
+  return { ms, cpuMs: cpuMicros / 1000 }
+}
+
 async function* observe({ cli, profileFolder, rounds, isQuick }: Builds): AsyncGenerator<Observation> {
-  const first = { chunks: [] as number[], whole: [] as number[] }
-  const again = { chunks: [] as number[], whole: [] as number[] }
+  const times = (): Times => ({ ms: [], cpuMs: [] })
+  const first = { chunks: times(), whole: times() }
+  const again = { chunks: times(), whole: times() }
   const servers = {
     chunks: await startRemexec(chunkedExecution, { cli, profileFolder }),
     whole: await startRemexec(benchConfig, { cli }),
@@ -67,21 +81,26 @@ async function* observe({ cli, profileFolder, rounds, isQuick }: Builds): AsyncG
     for (let round = 0; round <= (isQuick ? 2 : rounds); round++) {
       for (const side of ['chunks', 'whole'] as const) {
         const root = await storeInputs(servers[side])
-        const times = [await fetchMs(servers[side], root)]
-        for (let action = 0; action < ACTIONS; action++) times.push(await fetchMs(servers[side], root))
-        if (round === 0) continue
-        first[side].push(times[0] as number)
-        again[side].push(...times.slice(1))
+        for (let action = 0; action <= ACTIONS; action++) {
+          const { ms, cpuMs } = await timed(servers[side], root)
+          const kept = action === 0 ? first : again
+          if (round === 0) continue
+          kept[side].ms.push(ms)
+          kept[side].cpuMs.push(cpuMs)
+        }
       }
     }
   } finally {
     await servers.chunks.stop()
     await servers.whole.stop()
   }
-  const name = `${LARGE_INPUTS} inputs of 16 MiB and ${SMALL_INPUTS} small ones`
-  const beside = (values: readonly number[]) => ({ name: 'kept whole', values })
-  yield { name: `${name}, in the first action`, unit: 'ms', values: first.chunks, beside: beside(first.whole) }
-  yield { name: `${name}, in later actions`, unit: 'ms', values: again.chunks, beside: beside(again.whole) }
+  const inputs = `${LARGE_INPUTS} inputs of 16 MiB and ${SMALL_INPUTS} small ones`
+  for (const [when, { chunks, whole }] of Object.entries({ 'the first action': first, 'later actions': again })) {
+    const name = `${inputs}, in ${when}`
+    yield { name, unit: 'ms', values: chunks.ms, beside: { name: 'kept whole', values: whole.ms } }
+    const besideCpu = { name: 'kept whole', values: whole.cpuMs }
+    yield { name: `${name}, CPU of server and worker`, unit: 'ms', values: chunks.cpuMs, beside: besideCpu }
+  }
 }
 
 /** How long an action waits for inputs that are kept as chunks: the first one joins them into files. */

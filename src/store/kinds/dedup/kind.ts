@@ -77,12 +77,12 @@ class DedupStore extends BaseStore {
 
   async findMissing(digests: DigestBatch, call: Call): Promise<DigestBatch> {
     const { content } = this.#parts
+    if (this.#areChunkSized(digests)) return this.#older.restore(await content.findMissing(digests, call), call)
     const indexes = Array.from({ length: digests.count }, (_, index) => index)
     const plain = digests.areKeys ? NONE : indexes.filter((index) => this.#isChunkSized(digests.sizeBytesAt(index)))
     if (plain.length === 0) return this.#missingOfLarger(digests, call)
     const chunks = digests.select(plain)
     const missing = await this.#older.restore(await content.findMissing(chunks, call), call)
-    if (plain.length === digests.count) return missing
     return DigestBatch.merge(missing, await this.#missingOfLarger(digests.except(chunks), call))
   }
 
@@ -93,8 +93,12 @@ class DedupStore extends BaseStore {
     return unlisted.count === 0 || unlisted.areKeys ? unlisted : content.findMissing(unlisted, call)
   }
 
-  async get(digest: Digest, range: Range, call: Call): Promise<Blob> {
-    if (this.#isPlain(digest)) return this.#getPlain(digest, range, call)
+  /** A blob of chunk size is passed on without a turn of its own: most blobs are small, and pay nothing for chunks. */
+  get(digest: Digest, range: Range, call: Call): Promise<Blob> {
+    return this.#isPlain(digest) ? this.#getPlain(digest, range, call) : this.#getLarger(digest, range, call)
+  }
+
+  async #getLarger(digest: Digest, range: Range, call: Call): Promise<Blob> {
     const list = await this.#index.find(digest, call)
     if (list === undefined) return this.#getOlder(digest, range, call)
     const { content, aheadCount } = this.#parts
@@ -136,24 +140,23 @@ class DedupStore extends BaseStore {
     return this.#isPlain(digest) ? content.evictedMs(digest, call) : index.evictedMs(digest.asKey(), call)
   }
 
-  async #getPlain(digest: Digest, range: Range, call: Call): Promise<Blob> {
+  #getPlain(digest: Digest, range: Range, call: Call): Promise<Blob> {
     const { content } = this.#parts
-    try {
-      return await readChunk(digest, range, content, call)
-    } catch (error) {
+    return readChunk(digest, range, content, call).catch(async (error: unknown) => {
       if (!isStatus(error, 'NOT_FOUND')) throw error
       const missing = await this.#older.restore(DigestBatch.of([digest]), call)
       if (missing.count > 0) throw error
       return readChunk(digest, range, content, call)
-    }
+    })
   }
 
-  async put(digest: Digest, blob: Blob, call: Call): Promise<void> {
+  put(digest: Digest, blob: Blob, call: Call): Promise<void> {
+    if (!this.#isPlain(digest)) return this.#putLarger(digest, blob, call)
+    return this.#parts.content.put(digest, blob, call).then(() => this.#parts.counted.uploaded(digest))
+  }
+
+  async #putLarger(digest: Digest, blob: Blob, call: Call): Promise<void> {
     const { chunking, content } = this.#parts
-    if (this.#isPlain(digest)) {
-      await content.put(digest, blob, call)
-      return this.#parts.counted.uploaded(digest)
-    }
     const end = await this.#cutSlots.acquire('a turn to cut a blob', call.signal).catch((error: unknown) => {
       blob.discard()
       throw error
@@ -206,6 +209,13 @@ class DedupStore extends BaseStore {
   /** The length of what is stored under a key is not known, so it always has a list. */
   #isPlain(digest: Digest): boolean {
     return digest.describesContent && this.#isChunkSized(digest.sizeBytes)
+  }
+
+  /** Most requests name only such blobs: they are passed on as they came. */
+  #areChunkSized(digests: DigestBatch): boolean {
+    if (digests.areKeys) return false
+    for (let at = 0; at < digests.count; at++) if (!this.#isChunkSized(digests.sizeBytesAt(at))) return false
+    return true
   }
 
   #isChunkSized(sizeBytes: number): boolean {

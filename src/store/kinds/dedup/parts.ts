@@ -28,10 +28,11 @@ export const partsBetween = (
  * A chunk of a store that does not detect damage is verified if it is read as a whole. A damaged one is removed, so that
  * it is missing and uploaded again.
  */
-export const readChunk = async (chunk: Digest, range: Range, content: Store, call: Call): Promise<Blob> => {
-  const blob = await content.get(chunk, range, call)
-  if (content.properties.detectsDamage || !isWhole(range, chunk.sizeBytes)) return blob
-  return blob.verify(chunk, { fault: 'backend', repair: () => content.remove(chunk, 'wrong', call) })
+export const readChunk = (chunk: Digest, range: Range, content: Store, call: Call): Promise<Blob> => {
+  const reading = content.get(chunk, range, call)
+  if (content.properties.detectsDamage || !isWhole(range, chunk.sizeBytes)) return reading
+  const repair = (): Promise<void> => content.remove(chunk, 'wrong', call)
+  return reading.then((blob) => blob.verify(chunk, { fault: 'backend', repair }))
 }
 
 const partOf = (chunk: Digest, range: Range, content: Store, call: Call): BlobPart => ({
