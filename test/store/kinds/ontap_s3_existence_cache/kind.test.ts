@@ -1,7 +1,7 @@
 import { readFile, rm, truncate, writeFile } from 'node:fs/promises'
 import t, { type Test } from 'tap'
 import { ManualClock } from '../../../../src/base/clock.js'
-import { silentLog } from '../../../../src/log/log.js'
+import { textLog } from '../../../../src/log/log.js'
 import { missingOf } from '../../../../src/store/contract/store.js'
 import { ontapS3ExistenceCache } from '../../../../src/store/kinds/ontap_s3_existence_cache/kind.js'
 import { Resources } from '../../../../src/work/resources.js'
@@ -24,7 +24,9 @@ const openListed = async (
   place: { readonly port: number; readonly bucket: string },
   { clock = new ManualClock(Date.now()), key_prefix = `listed-${opened++}/`, folder = t.testdir() } = {},
 ) => {
-  const resources = new Resources(silentLog)
+  const said: string[] = []
+  const log = textLog('warn', (line) => void said.push(line))
+  const resources = new Resources(log)
   const backend = {
     endpoint: `http://127.0.0.1:${place.port}`,
     vserver_name: 'us-east-1',
@@ -38,8 +40,8 @@ const openListed = async (
   }
   const indexPath = `${folder}/keys/list`
   const options = { index_path: indexPath, sync_interval_seconds: 60, backend }
-  const store = await buildStore(ontapS3ExistenceCache, options, { resources, clock })
-  return { store, clock, key_prefix, folder, indexPath, close: () => resources.close() }
+  const store = await buildStore(ontapS3ExistenceCache, options, { resources, clock, log })
+  return { store, clock, key_prefix, folder, indexPath, said, close: () => resources.close() }
 }
 
 t.test('a list of the keys of an S3 bucket', { skip: withoutS3 }, async (t) => {
@@ -80,6 +82,7 @@ t.test('blobs in the list need no request, not even after a restart', { skip: wi
   const lister = await openListed(t, place, first)
   await until(() => isListed(lister.indexPath), 'the list')
   await lister.close()
+  t.notMatch(`${first.said} ${lister.said}`, 'the list of keys cannot be used', 'it is not told that there is none yet')
 
   proxy.refuses = true
   const again = await openListed(t, place, first)
