@@ -80,7 +80,7 @@ const LIBRARIES = ['--host_jvm_args=-Djava.library.path=/usr/lib/x86_64-linux-gn
 
 /** Serves Bazel with its remote executor, or as a cache only. */
 export const world = async (t: Test, program: string) => {
-  const isNew = !(await bazelRelease(program))?.startsWith('4.')
+  const isNew = (await bazelRelease(program))?.startsWith('7.') === true
   const folder = await scratchFolder(t)
   const workspace = join(folder, 'workspace')
   await mkdir(workspace)
