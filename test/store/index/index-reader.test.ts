@@ -2,7 +2,9 @@ import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import t from 'tap'
 import { ManualClock } from '../../../src/base/clock.js'
+import { Digest } from '../../../src/reapi/digest.js'
 import { DigestBatch } from '../../../src/reapi/digest-batch.js'
+import { type DigestFunction, digestFunctions } from '../../../src/reapi/digest-function.js'
 import { Invocations } from '../../../src/rpc/invocations.js'
 import { ABSENT, BlobIndex } from '../../../src/store/index/blob-index.js'
 import { type FoundBlob, IndexReader } from '../../../src/store/index/index-reader.js'
@@ -74,6 +76,65 @@ t.test('a reader finds what the owner has, while arrays grow and slots are used 
   }
   const other = new IndexReader(index.share())
   t.match(other.find(numbered(late)), { storedBytes: 7, extra: extraOf(late, 7) }, 'a reader that begins later')
+})
+
+t.test('a reader tells digests apart that differ in one part only', async (t) => {
+  const { SHA512, SHA256, BLAKE3 } = digestFunctions
+  const digest = (hash: string, sizeBytes = 5, digestFunction: DigestFunction = SHA512): Digest =>
+    Digest.parse({ hash, sizeBytes }, digestFunction)
+  const long = 'a'.repeat(128)
+  const pairs = {
+    'the last digit': [digest(long), digest(`${long.slice(1)}b`)],
+    'a digit in the middle': [digest(long), digest(`${'a'.repeat(40)}b${'a'.repeat(87)}`)],
+    'the size': [digest(long), digest(long, 6)],
+    'the upper word of the size': [digest(long), digest(long, 5 + 2 ** 32)],
+    'the function': [digest('a'.repeat(64), 5, SHA256), digest('a'.repeat(64), 5, BLAKE3)],
+  }
+  for (const [name, [one, other]] of Object.entries(pairs) as [string, [Digest, Digest]][]) {
+    const { index, reader } = shared()
+    index.insert(one, 1)
+    t.ok(reader.find(one), name)
+    t.equal(reader.find(other), undefined, name)
+  }
+})
+
+t.test('a reader that looks while an array is replaced has the new one afterwards', async (t) => {
+  const { put, reader } = shared()
+  const { add, load, wait } = Atomics
+  const real = (): void => void Object.assign(Atomics, { add, load, wait })
+  /** It has read the sequence number before the owner began. */
+  const lookLate = (number: number): void => {
+    let isFirst = true
+    Atomics.load = ((words: Int32Array, at: number) => {
+      const found = load(words, at)
+      const shown = isFirst ? found & ~1 : found
+      isFirst = false
+      return shown
+    }) as typeof load
+    Atomics.wait = () => {
+      throw new Error('it waits')
+    }
+    try {
+      reader.find(numbered(number))
+    } catch {}
+    Object.assign(Atomics, { load, wait })
+  }
+  const count = 4000
+  try {
+    for (let number = 0; number < count; number++) {
+      Atomics.add = ((words: Int32Array, at: number, by: number) => {
+        lookLate(number)
+        const found = add(words, at, by)
+        lookLate(number)
+        return found
+      }) as typeof add
+      put(number)
+    }
+  } finally {
+    real()
+  }
+  for (let number = 0; number < count; number++)
+    if (reader.find(numbered(number)) === undefined) t.fail(`blob ${number} is not found`)
 })
 
 t.test('missing: the absent ones in their order, and the others are used', async (t) => {
