@@ -13,7 +13,7 @@ import { certificate } from '../server/certificate.js'
 import { buildAction } from '../service/execution-harness.js'
 import { untilSo } from '../store/remote/backend.js'
 
-// For changes in: deploy/*.service, deploy/remexec-secrets.conf, deploy/recipes/, src/process/stop-signals.ts
+// For changes in: deploy/remexec.service, deploy/remexec-worker.service, deploy/remexec-secrets.conf, deploy/recipes/, src/process/stop-signals.ts
 
 t.setTimeout(300_000)
 
