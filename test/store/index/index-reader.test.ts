@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
+import fc from 'fast-check'
 import t from 'tap'
 import { ManualClock } from '../../../src/base/clock.js'
 import { Digest } from '../../../src/reapi/digest.js'
@@ -18,12 +19,13 @@ const MAX_BYTES = 1000
 const shared = (maxBytes = 0) => {
   const clock = new ManualClock(NOW_S * 1000)
   const policy = { max_bytes: maxBytes, evict_bytes: 0, max_seconds: 0, max_count: 0 }
-  const promises = { retentionS: 3600, whenFull: 'break', invocations: new Invocations(clock) } as const
+  const invocations = new Invocations(clock)
+  const promises = { retentionS: 3600, whenFull: 'break', invocations } as const
   const index = new BlobIndex({ policy, clock, promises, shared: new SharedIndexMemory() })
   const put = (number: number, storedBytes = 1): number =>
     index.insert(numbered(number), storedBytes, false, extraOf(number, storedBytes))
   const drop = (number: number): void => index.remove(index.find(numbered(number)))
-  return { clock, index, put, drop, reader: new IndexReader(index.share()) }
+  return { clock, index, invocations, put, drop, reader: new IndexReader(index.share()) }
 }
 
 t.test('memory that cannot be had is an error that says how much was wanted, and the index goes on', async (t) => {
@@ -161,6 +163,28 @@ t.test('the owner learns of uses by others, but not of those of a blob that is g
   t.equal(index.accessedOf(second), NOW_S)
 })
 
+t.test('uses and claims of a blob that is gone change nothing, also while its slot is free', async (t) => {
+  const { index, invocations, put, drop, reader } = shared(MAX_BYTES)
+  const slots = [1, 2, 3, 4].map((number) => put(number, 200))
+  reader.find(numbered(2), NOW_S + 500)
+  reader.find(numbered(3), NOW_S + 500)
+  const [, second = ABSENT, third = ABSENT] = slots
+  drop(2)
+  index.usedElsewhere(reader.takeUsed())
+  const invocation = invocations.touch('build')
+  index.holdSlots(Int32Array.of(second, third), { invocation })
+  t.equal(index.usage.promised?.heldBytes, 200, 'of the one that is there')
+  t.equal(put(5, 300), second)
+  t.equal(index.usage.promised?.heldBytes, 200, 'the next blob of the slot is not held')
+  put(6, 900)
+  const evicted: number[] = []
+  for (let victim = index.victim(); victim !== ABSENT && evicted.length < 9; victim = index.victim()) {
+    evicted.push(index.digestOf(victim).sizeBytes)
+    if (index.evict(victim)) index.remove(victim)
+  }
+  t.same(evicted, [1, 4, 5, 3], 'in the order of their uses, what is held last')
+})
+
 t.test('a blob that another thread uses is not evicted, though the owner was not told', async (t) => {
   const { index, put, reader } = shared(MAX_BYTES)
   for (const number of [1, 2, 3]) put(number, 400)
@@ -263,6 +287,112 @@ for (const { name, before, act, may } of changes)
         t.fail(`at load ${nth} it found ${JSON.stringify(answer)}`)
     }
   })
+
+const NUMBERS = 6
+
+/** What the owner has, by number: lengths. */
+type Held = ReadonlyMap<number, number>
+
+/** One change of the owner, as long as its turn allows. */
+const change = fc.record({
+  kind: fc.constantFrom('put', 'put', 'put', 'drop', 'evict', 'move', 'use', 'grow'),
+  number: fc.nat(NUMBERS - 1),
+  length: fc.integer({ min: 1, max: 9 }),
+})
+
+const applied = ({ index, put, drop }: Setting, held: Held, { kind, number, length }: Change): Held => {
+  const next = new Map(held)
+  const slot = index.find(numbered(number))
+  if (kind === 'put') {
+    put(number, length)
+    next.set(number, length)
+  } else if (kind === 'grow') {
+    for (let other = 100 * (number + 1); other < 100 * (number + 2); other++) put(other)
+  } else if (slot === ABSENT) return held
+  else if (kind === 'drop' || (kind === 'evict' && index.evict(slot))) {
+    if (kind === 'drop') drop(number)
+    else index.remove(slot)
+    next.delete(number)
+  } else if (kind === 'move') index.setExtra(slot, index.extraOf(slot))
+  else if (kind === 'use') index.touch(slot)
+  return next
+}
+type Change = typeof change extends fc.Arbitrary<infer One> ? One : never
+
+t.test(
+  'any changes of the owner at any step of a lookup: each blob is found as it was at one moment of it',
+  async (t) => {
+    const lookup = fc.record({
+      before: fc.array(change, { maxLength: 12 }),
+      during: fc.array(fc.array(change, { minLength: 1, maxLength: 4 }), { minLength: 1, maxLength: 3 }),
+      asked: fc.uniqueArray(fc.nat(NUMBERS - 1), { minLength: 1, maxLength: 4 }),
+      isBatch: fc.boolean(),
+      from: fc.nat(60),
+      every: fc.integer({ min: 1, max: 30 }),
+    })
+    let met = 0
+    const holds = fc.property(lookup, ({ before, during, asked: all, isBatch, from, every }) => {
+      // A batch is of one function.
+      const asked = isBatch ? all.filter((number) => numbered(number).function === numbered(all[0] ?? 0).function) : all
+      const owner = shared()
+      let held: Held = new Map()
+      for (const one of before) held = applied(owner, held, one)
+      const moments: Held[] = [held]
+      const { load } = Atomics
+      const left = [...during]
+      let step = 0
+      Atomics.load = ((words: Int32Array, at: number) => {
+        const isDue = step >= from && (step - from) % every === 0
+        step++
+        const changes = isDue ? left.shift() : undefined
+        if (changes !== undefined) {
+          met++
+          const inside = Atomics.load
+          Atomics.load = load
+          for (const one of changes) {
+            held = applied(owner, held, one)
+            moments.push(held)
+          }
+          Atomics.load = inside
+        }
+        return load(words, at)
+      }) as typeof load
+      const digests = asked.map(numbered)
+      let found: readonly (number | undefined)[]
+      try {
+        if (isBatch) {
+          const missing = new Set(owner.reader.missing(DigestBatch.of(digests), NOW_S + 10).digests())
+          found = digests.map((digest) => (missing.has(digest) ? undefined : 0))
+        } else
+          found = asked.map((number) => {
+            const blob = owner.reader.find(numbered(number), NOW_S + 10)
+            if (blob !== undefined && blob.extra !== extraOf(number, blob.storedBytes)) throw new Error('a torn record')
+            return blob?.storedBytes
+          })
+      } finally {
+        Atomics.load = load
+      }
+      for (const [at, number] of asked.entries()) {
+        const isRight = (moment: Held): boolean =>
+          found[at] === 0 ? moment.has(number) : moment.get(number) === found[at]
+        if (!moments.some(isRight)) throw new Error(`blob ${number} was found as ${found[at]}`)
+      }
+      // The owner learns of each use of what is still there, and of no other.
+      owner.index.usedElsewhere(owner.reader.takeUsed())
+      for (const [at, number] of asked.entries()) {
+        const slot = owner.index.find(numbered(number))
+        const isKnown = slot !== ABSENT && owner.index.accessedOf(slot) === NOW_S + 10
+        if (moments.length === 1 && isKnown !== (found[at] !== undefined))
+          throw new Error(`the use of ${number} is lost`)
+      }
+      for (let number = 0; number < NUMBERS; number++)
+        if (owner.reader.find(numbered(number))?.storedBytes !== held.get(number))
+          throw new Error(`blob ${number} is not as the owner has it`)
+    })
+    fc.assert(holds, { numRuns: 300 })
+    t.ok(met > 100, `${met} times in the midst`)
+  },
+)
 
 t.test('between any two loads of a reader the owner evicts the blob: it is spared, or not found', async (t) => {
   const outcomes = new Set<string>()

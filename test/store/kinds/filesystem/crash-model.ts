@@ -122,7 +122,7 @@ const variants = {
 const ROUNDS_MAX = 5
 
 // Few blobs, so that each of them sees many events.
-export const crashModel = (t: Test, runs: number): void => {
+export const crashModel = (t: Test, runs: number, opened: typeof openFilesystem = openFilesystem): void => {
   for (const [name, { policy, segmentBytes }] of Object.entries(variants)) {
     void t.test(`any sequence of uploads, losses, stops and crashes agrees with a model, ${name}`, async (t) => {
       const seen: Seen = { emptied: 0, copiedBlobs: 0, copiedRemovals: 0, replayedCopies: 0, evicted: 0 }
@@ -135,7 +135,7 @@ export const crashModel = (t: Test, runs: number): void => {
         let folder = join(root, '0')
         const clock = new ManualClock(Date.now())
         const parts = { clock, log, policy, small_blob_size: SMALL_BYTES, ...(segmentBytes && { segmentBytes }) }
-        const open = (): Promise<OpenFilesystem> => openFilesystem(folder, parts)
+        const open = (): Promise<OpenFilesystem> => opened(folder, parts)
         let files = await open()
         const model = new Map<number, Kept>()
         for (const { kind, number, form } of sequence) {
