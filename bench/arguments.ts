@@ -4,6 +4,8 @@ import { type Pace, quickPace, usualPace } from './warm-up.js'
 export interface BenchOptions {
   readonly isQuick: boolean
   readonly isJson: boolean
+  /** Servers and load on processors of their own. */
+  readonly isPinned: boolean
   readonly rounds: number
   readonly pace: Pace
   /** Concurrent clients of recorded sessions. */
@@ -29,6 +31,7 @@ export const USAGE = `npm run bench -- [options]
   --json              figures for machines in place of the table
   --save FILE         write them to a file as well, after each case
   --markdown FILE     print what --save wrote as tables in Markdown; several files are put together
+  --pin               servers on one half of the processors, load on the other: less noise, and no case of threads means much
   --rounds N          alternating rounds (default 5)
   --clients N         clients that replay a recorded session at the same time (default 8)
   --against CLI       dist/cli.js of another build of remexec in place of the limits
@@ -58,6 +61,7 @@ export const parseArguments = (args: readonly string[]): BenchOptions & Errand =
       list: { type: 'boolean', default: false },
       quick: { type: 'boolean', default: false },
       json: { type: 'boolean', default: false },
+      pin: { type: 'boolean', default: false },
       save: { type: 'string' },
       markdown: { type: 'string', multiple: true, default: [] },
       rounds: { type: 'string', default: '5' },
@@ -78,6 +82,7 @@ export const parseArguments = (args: readonly string[]): BenchOptions & Errand =
     isList: values.list,
     isQuick: values.quick,
     isJson: values.json,
+    isPinned: values.pin,
     markdownOf: values.markdown,
     savePath: values.save,
     rounds: atLeastOne('--rounds', values.rounds),

@@ -8,6 +8,7 @@ import { reasonOf } from './measure.js'
 import { figuresText, heading, observationText } from './report.js'
 import { asJson, type BuildObservation, load, type Result, type Results, save } from './results.js'
 import { Run } from './run.js'
+import { pinApart } from './server/pin.js'
 import { memoryPlace, usualPlace } from './server/place.js'
 
 const parse = (): ReturnType<typeof parseArguments> => {
@@ -36,11 +37,11 @@ const isLeftOut = ({ isSlow, name }: Case): boolean =>
 
 const emptyResults = (): Results => {
   const startedAt = machine()
-  const { rounds, isQuick, clients, target } = options
+  const { rounds, isQuick, isPinned, clients, target } = options
   return {
     startedAt,
     endedAt: startedAt,
-    options: { rounds, isQuick, clients, target: target?.address },
+    options: { rounds, isQuick, isPinned, clients, target: target?.address },
     generator: hasH2load ? 'h2load' : 'the bench itself, slower',
     files: memoryPlace === undefined ? usualPlace.name : `${usualPlace.name}, or ${memoryPlace.name} where it is said`,
     results: [],
@@ -52,8 +53,11 @@ const main = async (): Promise<void> => {
   const wanted = allCases(options).filter(isWanted)
   if (options.isList) return print(wanted.map(({ name }) => `${name}\n`).join(''))
   if (wanted.length === 0) throw new Error(`no case has ${options.only.join(' or ')} in its name; --list prints them`)
+  if (options.isPinned) pinApart()
   const all = emptyResults()
-  say(`${all.startedAt}\n${options.rounds} rounds; equal calls are driven by ${all.generator}; files on ${all.files}`)
+  say(
+    `${all.startedAt}\n${options.rounds} rounds${options.isPinned ? ', pinned' : ''}; equal calls are driven by ${all.generator}; files on ${all.files}`,
+  )
   if (!hasH2load) say('install nghttp2-client (Debian) for h2load: until then rates may be those of the generator')
   say(heading)
   await measureAll(wanted, all)

@@ -18,6 +18,8 @@ export interface Results {
   readonly options: {
     readonly rounds: number
     readonly isQuick: boolean
+    /** Absent in files from before --pin. */
+    readonly isPinned?: boolean
     readonly clients: number
     readonly target: string | undefined
   }

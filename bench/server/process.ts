@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { resolve as absolute, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { ClientTls, Target } from '../load/target.js'
+import { pinned } from './pin.js'
 import { type Place, usualPlace } from './place.js'
 import {
   blindMeter,
@@ -63,7 +64,8 @@ const start = (args: readonly string[], options: StartOptions): Promise<ServerPr
   const { profileFolder, env, addressCount = 1 } = options
   const profiling = profileFolder === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profileFolder}`]
   const startedMs = performance.now()
-  const child = spawn(process.execPath, [...profiling, '--import', probe, ...args], {
+  const [command, commandArgs] = pinned(process.execPath, [...profiling, '--import', probe, ...args])
+  const child = spawn(command, [...commandArgs], {
     cwd: root,
     env: { ...process.env, REMEXEC_LOG_FORMAT: 'text', ...env },
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],

@@ -3,12 +3,13 @@ import { parseArguments } from '../../bench/arguments.js'
 import { quickPace, usualPace } from '../../bench/warm-up.js'
 
 t.test('without options everything is measured at length', async (t) => {
-  const { isQuick, isJson, rounds, clients, only, target, pace, savePath, markdownOf } = parseArguments([])
+  const { isQuick, isJson, isPinned, rounds, clients, only, target, pace, savePath, markdownOf } = parseArguments([])
   t.strictSame(
-    { isQuick, isJson, rounds, clients, only, target, savePath, markdownOf },
+    { isQuick, isJson, isPinned, rounds, clients, only, target, savePath, markdownOf },
     {
       isQuick: false,
       isJson: false,
+      isPinned: false,
       rounds: 5,
       clients: 8,
       only: [],
@@ -19,6 +20,7 @@ t.test('without options everything is measured at length', async (t) => {
   )
   t.equal(pace, usualPace)
   t.equal(parseArguments(['--quick']).pace, quickPace)
+  t.equal(parseArguments(['--pin']).isPinned, true)
 })
 
 t.test('a target is an address with a port, in the form of an URI or not', async (t) => {
