@@ -8,6 +8,7 @@ import { addChanges } from '../metrics/relayed.js'
 import { internalCall } from '../rpc/call.js'
 import type { Invocations } from '../rpc/invocations.js'
 import type { RequestRecords } from '../rpc/request-records.js'
+import type { Security } from '../security/security.js'
 import type { PostsTo } from '../server/carry/service-threads.js'
 import { KeptParts } from '../service/bytestream/kept-parts.js'
 import type { SharedStore } from '../store/contract/kind.js'
@@ -27,6 +28,7 @@ export interface HearingParts {
   readonly metrics?: Metrics | undefined
   readonly invocations?: Invocations
   readonly records?: RequestRecords
+  readonly security?: Pick<Security, 'audited'> | undefined
 }
 
 /** The owner's side of what service threads tell and ask. */
@@ -59,8 +61,9 @@ export class Hearing {
     return this.#kept.close()
   }
 
-  #report({ uses, claims, touched, records, questions, bytes }: ReportMessage, thread: PostsTo): void {
-    const { invocations, records: kept } = this.#parts
+  #report({ uses, claims, touched, records, audited, questions, bytes }: ReportMessage, thread: PostsTo): void {
+    const { invocations, records: kept, security } = this.#parts
+    for (const entry of audited) security?.audited(entry)
     for (const [path, slots] of uses) this.#stores.get(path)?.used(slots)
     const numbers = touched.flatMap((id) => {
       const number = invocations?.touch(id)?.number

@@ -45,7 +45,7 @@ import { type LogOutput, Observation } from './observation.js'
 import { warnOfOtherFolders } from './other-folders.js'
 import { linkOfActions, ofPeople, openSite, pagesOf, WORKERS_ADDRESS } from './pages.js'
 import { needRestart } from './reload.js'
-import { serviceThreadsOf, Threaded } from './service-threads.js'
+import { type ServedServer, serviceThreadsOf, Threaded } from './service-threads.js'
 import { type Parts, resultsOf, serviceNamesOf, servicesOf, type WorkerFacts } from './services.js'
 import { LentStoresByKey, leavesResultsTo, startWorker, type WorkerContext } from './workers.js'
 
@@ -130,7 +130,7 @@ const start = async (
   const records = new RequestRecords(clock, requestFacts)
   observation.metrics.watchInvocations(invocations)
   const shownShare = config.global.log_call_share
-  const threadedParts = { ledger, clock, log, shownShare, metrics: meters, invocations, records }
+  const threadedParts = { ledger, clock, log, shownShare, metrics: meters, invocations, records, security }
   const threaded = await Threaded.start(threadCount, threadedParts)
   resources.add('service threads', () => threaded?.stop())
   const listeners = new Map<string, Listener>()
@@ -196,15 +196,17 @@ const start = async (
 
   admin.schedulers = schedulers
   const parts: Parts = { ...shared, scheduler: (name) => existing(schedulers, name) }
+  const served = new Map<string, ServedServer>()
   const pages = pagesOf(config.servers, parts, () => admin.overviews())
   for (const server of config.servers) {
     const services = servicesOf(server, parts)
     const listener = existing(listeners, server.name)
+    served.set(server.name, { listener, services })
     const caches = httpCaches(server, parts, meters && ((cache) => meters.httpCaches.of(cache)))
     listener.serve(services, gateOf(server, security, services), caches)
     sites.get(server.name)?.serve(pages)
   }
-  threaded?.serve(config, observation.tracer !== undefined, listeners)
+  threaded?.serve(config, observation.tracer !== undefined, served, security)
   resources.add('servers', async () => {
     await Promise.all([...listeners.values()].map((listener) => listener.close(drainTime.leftMs)))
   })

@@ -63,12 +63,12 @@ const told = async (message: ThreadMessage | ToServingThread): Promise<void> => 
     await listeners.get(message.number)?.close(message.drainMs)
     open.delete(message.number)
     if (open.size === 0) await serving.endUploads()
-    serving.tellMetrics()
+    serving.tellRest()
     const closed: ClosedMessage = { kind: 'closed', number: message.number }
     owner.postMessage(closed)
   } else
-    for (const [number, services] of await serving.receive(message, { ledger, log }))
-      listeners.get(number)?.serve(services)
+    for (const { listener, services, gate } of await serving.receive(message, { ledger, log }))
+      listeners.get(listener)?.serve(services, gate)
 }
 
 owner.on('message', (message: readonly Carried[] | ThreadMessage | ToServingThread) => {

@@ -3,6 +3,9 @@ import type { MessagePort } from 'node:worker_threads'
 import type { Config } from '../config/config.js'
 import type { LogLevel } from '../log/log.js'
 import type { LoggedLine } from '../log/sendable.js'
+import type { Service } from '../rpc/rpc.js'
+import type { Security } from '../security/security.js'
+import { type GateShare, servedNamesOf } from '../security/thread-gate.js'
 import { ServiceThreads } from '../server/carry/service-threads.js'
 import type { Listener } from '../server/listener.js'
 import type { SharedStore, ThreadSharing } from '../store/contract/kind.js'
@@ -25,6 +28,12 @@ export const levelIn = (levels: Int32Array): LogLevel => LEVELS[Atomics.load(lev
 
 /** How many service threads a process has beside its main one, from `global.threads`. */
 export const serviceThreadsOf = (threads: number): number => (threads === 1 ? 0 : threads)
+
+/** A server of the configuration, as it is served by the owner. */
+export interface ServedServer {
+  readonly listener: Listener
+  readonly services: readonly Service[]
+}
 
 export interface ThreadedParts extends HearingParts {
   readonly shownShare?: number
@@ -69,12 +78,13 @@ export class Threaded {
   }
 
   /** From now on the threads serve the servers that allow it. */
-  serve(config: Config, isTraced: boolean, listeners: ReadonlyMap<string, Listener>): void {
+  serve(config: Config, isTraced: boolean, served: ReadonlyMap<string, ServedServer>, security?: Security): void {
     const calls = threadCallsOf(config, isTraced)
     if (calls.servers.length === 0) return
+    if (security !== undefined) security.onRenewed = () => this.#tellAll({ kind: 'gate', gate: security.threadShare })
     for (const store of this.#stores.values())
       store.onRetired = (number) => this.#tellAll({ kind: 'retired', path: store.path, number })
-    this.threads.tell(() => this.#servedFor(calls, config, listeners))
+    this.threads.tell(() => this.#servedFor(calls, config, served, security?.threadShare))
   }
 
   /** Deletes what is kept of interrupted uploads. Call it before the stores close. */
@@ -89,19 +99,21 @@ export class Threaded {
   #servedFor(
     { stores, servers }: ThreadCalls,
     { global }: Config,
-    listeners: ReadonlyMap<string, Listener>,
+    served: ReadonlyMap<string, ServedServer>,
+    gate: GateShare | undefined,
   ): { readonly message: ToServingThread; readonly ports: readonly MessagePort[] } {
     const wanted = new Set([...stores.values()].map((paths) => paths.at(-1)))
     const shared = [...this.#stores.values()]
       .filter(({ path }) => wanted.has(path))
       .map((store) => [store.path, store.share()] as const)
     const numbered = servers.flatMap((server) => {
-      const number = listeners.get(server.name)?.threadsNumber
-      return number === undefined ? [] : [{ number, server }]
+      const { listener, services = [] } = served.get(server.name) ?? {}
+      const number = listener?.threadsNumber
+      return number === undefined ? [] : [{ number, server, served: servedNamesOf(services) }]
     })
     const shares = new Map(shared.map(([path, { data }]) => [path, data]))
     return {
-      message: { kind: 'serve', global, stores, servers: numbered, shares },
+      message: { kind: 'serve', global, stores, servers: numbered, shares, gate },
       ports: shared.flatMap(([, { ports }]) => ports),
     }
   }

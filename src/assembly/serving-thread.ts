@@ -3,8 +3,11 @@ import { DirectoryTrees } from '../content/directory-trees.js'
 import type { Ledger } from '../ledger/ledger.js'
 import type { Log } from '../log/log.js'
 import { RelayedMetrics } from '../metrics/relayed.js'
+import type { ThreadGate } from '../rpc/gate.js'
 import { type Invocation, Invocations } from '../rpc/invocations.js'
 import type { Service } from '../rpc/rpc.js'
+import type { AuditEntry } from '../security/audit-log.js'
+import { type GateShare, KnownCallers, KnownCallersGate, type ServedNames } from '../security/thread-gate.js'
 import { ThreadUploads } from '../service/bytestream/thread-uploads.js'
 import type { Uploads } from '../service/bytestream/uploads.js'
 import { StoreNode } from '../store/contract/node.js'
@@ -40,12 +43,19 @@ export class ServingThread {
   readonly #owner: ToOwner
   readonly #stores = new Map<string, ThreadFileStore>()
   #uploads: Uploads | undefined
+  #servers: readonly { readonly number: number; readonly served: ServedNames }[] = []
 
   constructor(post: Post<FromServingThread>) {
     this.#post = post
     this.#owner = new ToOwner(post, (path) => this.#stores.get(path)?.reader.takeUsed())
     this.invocations = new ThreadInvocations((id) => this.#owner.touched(id))
     systemClock.every(METRICS_MS, () => this.tellMetrics())
+  }
+
+  /** Tells what is not told yet. */
+  tellRest(): void {
+    this.#owner.flush()
+    this.tellMetrics()
   }
 
   tellMetrics(): void {
@@ -57,6 +67,7 @@ export class ServingThread {
 
   async receive(message: ToServingThread, parts: { readonly ledger: Ledger; readonly log: Log }): Promise<ServedHere> {
     if (message.kind === 'serve') return this.#serve(message, parts)
+    if (message.kind === 'gate') return this.#gated(message.gate)
     if (message.kind === 'retired') this.#stores.get(message.path)?.retired(message.number)
     else if (message.kind === 'answers') this.#owner.answered(message.answers)
     else this.#owner.numbered(message.numbers)
@@ -68,9 +79,21 @@ export class ServingThread {
     await this.#uploads?.close()
   }
 
-  /** The services of each listener, by its number. */
+  /** The gates of the servers, by other rules or tokens than before. */
+  #gated(share: GateShare | undefined): ServedHere {
+    if (share === undefined) return []
+    const callers = new KnownCallers(share, systemClock)
+    const audit = { record: (entry: AuditEntry) => this.#owner.audited(entry) }
+    return this.#servers.map(({ number, served }) => ({
+      listener: number,
+      services: [],
+      gate: new KnownCallersGate({ callers, served, audit }),
+    }))
+  }
+
+  /** The services of each listener. */
   async #serve(
-    { global, stores, servers, shares }: ServeMessage,
+    { global, stores, servers, shares, gate }: ServeMessage,
     { ledger, log }: { readonly ledger: Ledger; readonly log: Log },
   ): Promise<ServedHere> {
     const clock = systemClock
@@ -118,15 +141,24 @@ export class ServingThread {
       ...{ ledger, clock, log },
       atClose: () => {},
     }
+    this.#servers = servers.map(({ number, served }) => ({ number, served }))
+    const gates = new Map(this.#gated(gate).map((one) => [one.listener, one.gate]))
     return servers.map(({ number, server }) => {
       const { execution, fetch, push, worker_api, build_events, ...services } = server.services
       const none = { execution: new Map(), fetch: new Map(), push: new Map() }
-      return [number, servicesOf({ ...server, services: { ...services, ...none } }, shared).flatMap(servedOf)] as const
+      const all = servicesOf({ ...server, services: { ...services, ...none } }, shared)
+      return { listener: number, services: all.flatMap(servedOf), gate: gates.get(number) }
     })
   }
 }
 
-export type ServedHere = readonly (readonly [listener: number, services: readonly Service[]])[]
+/** What listeners serve more than before, and by which gates. */
+export type ServedHere = readonly {
+  /** Its number. */
+  readonly listener: number
+  readonly services: readonly Service[]
+  readonly gate: ThreadGate | undefined
+}[]
 
 const notHere = (): never => {
   throw new Error('service threads have no schedulers')

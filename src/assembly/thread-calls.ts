@@ -4,6 +4,8 @@ import type { MetricChanges } from '../metrics/relayed.js'
 import { Digest, type DigestMessage } from '../reapi/digest.js'
 import { functionsByValue } from '../reapi/digest-function.js'
 import type { ActionOutcome } from '../rpc/request-records.js'
+import type { AuditEntry } from '../security/audit-log.js'
+import type { GateShare, ServedNames } from '../security/thread-gate.js'
 import type { GivenPart } from '../service/bytestream/kept-parts.js'
 import type { FinishedFile } from '../store/contract/store.js'
 
@@ -15,14 +17,14 @@ export interface ThreadCalls {
 }
 
 /**
- * Everything else is carried to the owner: access control, quotas and isolation of instances, chunk lists, HTTP caches, series
+ * Everything else is carried to the owner: quotas and isolation of instances, chunk lists, HTTP caches, series
  * for each instance, and all stores but `filesystem`, alone or in front of `noop`, have state that is in one place.
  */
 export const threadCallsOf = (config: Config, isTraced: boolean): ThreadCalls => {
-  const { global, instances, security, servers } = config
+  const { global, instances, servers } = config
   const named = [...config.stores.keys()].map((name) => [name, pathsOf(name, config.stores)] as const)
   const stores = new Map(named.flatMap(([name, paths]) => (paths === undefined ? [] : [[name, paths] as const])))
-  const isPlain = security === undefined && instances.size === 0 && !global.metrics_instance_names && !isTraced
+  const isPlain = instances.size === 0 && !global.metrics_instance_names && !isTraced
   const hasHttpCaches = servers.some(({ services }) => services.http_cache.size > 0)
   if (!isPlain || hasHttpCaches) return { stores, servers: [] }
   const isRead = ({ services: { cas, ac, bytestream } }: ServerConfig): boolean =>
@@ -47,9 +49,22 @@ export interface ServeMessage {
   readonly kind: 'serve'
   readonly global: GlobalOptions
   readonly stores: ThreadCalls['stores']
-  readonly servers: readonly { readonly number: number; readonly server: ServerConfig }[]
+  readonly servers: readonly {
+    readonly number: number
+    readonly server: ServerConfig
+    /** All services of the server, also those that are carried to the owner. */
+    readonly served: ServedNames
+  }[]
+  /** Absent without access control. */
+  readonly gate: GateShare | undefined
   /** What the file stores share, by path. */
   readonly shares: ReadonlyMap<string, unknown>
+}
+
+/** Other rules of access, or other tokens. */
+export interface GateMessage {
+  readonly kind: 'gate'
+  readonly gate: GateShare
 }
 
 /** The numbers by which the owner knows builds. */
@@ -77,7 +92,7 @@ export interface Answer {
   readonly failure?: { readonly code: Code; readonly message: string; readonly details: readonly ErrorDetail[] }
 }
 
-export type ToServingThread = ServeMessage | NumbersMessage | AnswersMessage | RetiredMessage
+export type ToServingThread = ServeMessage | GateMessage | NumbersMessage | AnswersMessage | RetiredMessage
 
 /** What happened in a thread, all of one turn. */
 export interface ReportMessage {
@@ -87,6 +102,8 @@ export interface ReportMessage {
   /** Builds with calls. */
   readonly touched: readonly string[]
   readonly records: readonly (readonly [instance: string, header: string | Uint8Array | undefined, ActionOutcome])[]
+  /** What was asked of the gates. */
+  readonly audited: readonly AuditEntry[]
   readonly questions: readonly (readonly [id: number, question: Question])[]
   /** Those of all small blobs in `questions`. */
   readonly bytes: Uint8Array

@@ -2,6 +2,7 @@ import { StatusError } from '../base/status-error.js'
 import type { Digest } from '../reapi/digest.js'
 import type { Call } from '../rpc/call.js'
 import type { ActionOutcome } from '../rpc/request-records.js'
+import type { AuditEntry } from '../security/audit-log.js'
 import type { AskedParts } from '../service/bytestream/thread-uploads.js'
 import type { FinishedFile } from '../store/contract/store.js'
 import type { Claimant } from '../store/index/promises.js'
@@ -43,6 +44,7 @@ export class ToOwner {
   >()
   readonly #touched = new Set<string>()
   #records: RecordOf[] = []
+  #audited: AuditEntry[] = []
   #questions: (readonly [id: number, question: Unpacked])[] = []
   readonly #asked = new Map<number, Asked>()
   #isScheduled = false
@@ -77,6 +79,11 @@ export class ToOwner {
 
   record(record: RecordOf): void {
     this.#records.push(record)
+    this.#schedule()
+  }
+
+  audited(entry: AuditEntry): void {
+    this.#audited.push(entry)
     this.#schedule()
   }
 
@@ -116,10 +123,15 @@ export class ToOwner {
     return new Promise((resolve, reject) => this.#asked.set(id, { resolve, reject }))
   }
 
+  /** Tells at once what waits for the end of the turn. */
+  flush(): void {
+    if (this.#isScheduled) this.#report()
+  }
+
   #schedule(): void {
     if (this.#isScheduled) return
     this.#isScheduled = true
-    setImmediate(() => this.#report())
+    setImmediate(() => this.flush())
   }
 
   #report(): void {
@@ -134,6 +146,7 @@ export class ToOwner {
       claims: [...this.#claims.values()].map(({ about, slots }) => [...about, Int32Array.from(slots)] as const),
       touched: [...this.#touched],
       records: this.#records,
+      audited: this.#audited,
       questions,
       bytes,
     }
@@ -141,6 +154,7 @@ export class ToOwner {
     this.#claims.clear()
     this.#touched.clear()
     this.#records = []
+    this.#audited = []
     this.#questions = []
     this.#post(report, [bytes.buffer])
   }

@@ -49,6 +49,12 @@ export interface Visitor {
 /** Refuses, with an error, a request that its caller could make. `identity` is that of the caller. */
 export type RequestCheck = (identity: string | undefined) => Promise<void>
 
+/** The gate of a service thread. It admits the callers that it knows; the owner of the process admits all others. */
+export interface ThreadGate extends Gate {
+  /** Whether this thread can tell who it is, and no limit on its requests is counted. */
+  knows(caller: Caller): boolean
+}
+
 /** Authorizes the calls of a listener before its services see them. */
 export interface Gate {
   /**

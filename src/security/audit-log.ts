@@ -20,6 +20,11 @@ export interface AuditEntry {
   readonly refusal?: { readonly code: string; readonly reason: string }
 }
 
+/** Where the gates record what was asked. */
+export interface AuditRecords {
+  record(entry: AuditEntry): void
+}
+
 /** Bound on lines that wait for the disk. */
 const MAX_WAITING_BYTES = 8 * 1024 * 1024
 const LOOK_MS = 5_000
@@ -30,7 +35,7 @@ const RATION = { lines: 6, periodMs: 60_000 }
  * Records who asked for what, and whether it was permitted. If the disk is too slow, lines are lost and counted; calls
  * never wait.
  */
-export class AuditLog {
+export class AuditLog implements AuditRecords {
   readonly #options: AuditLogOptions
   readonly #clock: Clock
   readonly #log: SparingLog
@@ -63,8 +68,9 @@ export class AuditLog {
     }
   }
 
-  record({ identity, peer, method, query, instance, refusal }: AuditEntry): void {
-    if (refusal === undefined && this.#options.calls === 'refused') return
+  record(entry: AuditEntry): void {
+    if (!isRecorded(entry, this.#options)) return
+    const { identity, peer, method, query, instance, refusal } = entry
     const line = `${JSON.stringify({
       time: new Date(this.#clock.now()).toISOString(),
       identity: identity === undefined ? undefined : shortened(identity),
@@ -85,6 +91,11 @@ export class AuditLog {
     if (this.#isWriting) return
     this.#isWriting = true
     this.#next(() => this.#write())
+  }
+
+  /** Which entries it takes. */
+  get share(): Pick<AuditLogOptions, 'calls'> {
+    return { calls: this.#options.calls }
   }
 
   /** Since the start. Lines that are being written count until they are. */
@@ -156,6 +167,9 @@ export class AuditLog {
     this.#bytes = (await file.stat()).size
   }
 }
+
+export const isRecorded = ({ refusal }: AuditEntry, { calls }: Pick<AuditLogOptions, 'calls'>): boolean =>
+  refusal !== undefined || calls === 'all'
 
 export interface AuditParts {
   readonly clock: Clock

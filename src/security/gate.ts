@@ -4,7 +4,7 @@ import type { SecurityOptions } from '../config/config.js'
 import type { Caller, Gate, PageRequest, Permission, RequestCheck, Visitor } from '../rpc/gate.js'
 import type { Service } from '../rpc/rpc.js'
 import type { AccessRules, Rights } from './access.js'
-import type { AuditEntry, AuditLog } from './audit-log.js'
+import type { AuditEntry, AuditRecords } from './audit-log.js'
 import { ANONYMOUS, describe, type Identity } from './identity/identity.js'
 import type { IdentitySources } from './identity/sources.js'
 import { type InstanceRule, type MethodRule, methodRules } from './methods.js'
@@ -16,7 +16,7 @@ export interface GateParts {
   /** The services of the server, with the names of their instances. */
   readonly services: readonly Service[]
   readonly limits?: RequestLimits
-  readonly audit?: AuditLog | undefined
+  readonly audit?: AuditRecords | undefined
   /** The scheduler whose workers connect here. */
   readonly scheduler: string | undefined
   readonly callersInResults?: CallersInResults
@@ -43,7 +43,7 @@ export class SecurityGate implements Gate {
   readonly #rules: AccessRules
   readonly #served: ServedInstances
   readonly #limits: RequestLimits | undefined
-  readonly #audit: AuditLog | undefined
+  readonly #audit: AuditRecords | undefined
   readonly #scheduler: string | undefined
   readonly #callersInResults: CallersInResults
   readonly #visitors = new WeakMap<Identity, KnownVisitor>()
@@ -187,7 +187,7 @@ const UNASKED: Visitor = {
 interface VisitorParts {
   readonly rights: Rights
   readonly served: ServedInstances
-  readonly audit: AuditLog | undefined
+  readonly audit: AuditRecords | undefined
   readonly callersInResults: CallersInResults
 }
 
@@ -196,7 +196,7 @@ class KnownVisitor implements Visitor {
   readonly rights: Rights
   readonly #isAnonymous: boolean
   readonly #served: ServedInstances
-  readonly #audit: AuditLog | undefined
+  readonly #audit: AuditRecords | undefined
   readonly #callersInResults: CallersInResults
 
   constructor(identity: Identity, { rights, served, audit, callersInResults }: VisitorParts) {
@@ -276,7 +276,7 @@ class KnownVisitor implements Visitor {
 const shown = (name: string): string => JSON.stringify(name.length > 100 ? `${name.slice(0, 100)}...` : name)
 
 /** Runs a check and records a refusal in the audit log. */
-const audited = <T>(audit: AuditLog | undefined, about: AuditEntry, judge: () => T): T => {
+const audited = <T>(audit: AuditRecords | undefined, about: AuditEntry, judge: () => T): T => {
   try {
     return judge()
   } catch (error) {

@@ -21,6 +21,11 @@ export class RequestLimits {
     this.#clock = clock
   }
 
+  /** Whether the requests of a caller are counted. */
+  limits(identity: Identity): boolean {
+    return identity.kind !== 'process' && this.#limits.some(({ fits }) => fits(identity))
+  }
+
   /** Counts a request. RESOURCE_EXHAUSTED with RetryInfo if the bucket is empty. */
   take(identity: Identity, peer: string): void {
     if (this.#limits.length === 0 || identity.kind === 'process') return

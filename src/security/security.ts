@@ -14,7 +14,7 @@ import type { Log } from '../log/log.js'
 import type { Gate } from '../rpc/gate.js'
 import { Resources } from '../work/resources.js'
 import { AccessRules } from './access.js'
-import { AuditLog } from './audit-log.js'
+import { type AuditEntry, AuditLog } from './audit-log.js'
 import { CurrentGate } from './current-gate.js'
 import { type CallersInResults, type GateParts, SecurityGate } from './gate.js'
 import { Certificates } from './identity/certificate.js'
@@ -28,6 +28,7 @@ import { ProxyHeader } from './identity/proxy-header.js'
 import { IdentitySources } from './identity/sources.js'
 import { newToken, readTokens, type Tokens, tokensOf } from './identity/tokens.js'
 import { RequestLimits } from './request-limits.js'
+import type { GateShare } from './thread-gate.js'
 
 export interface SecurityParts {
   readonly clock: Clock
@@ -39,10 +40,12 @@ export interface SecurityParts {
 export class Security {
   /** The token of workers in this process for its own schedulers. It never leaves the process. */
   readonly internalWorkerToken: string
-  readonly #parts: SecurityParts
+  readonly #parts: WatchingParts
   readonly #audit: AuditLog | undefined
   readonly #gates: { readonly gate: CurrentGate; readonly server: GatedServer }[] = []
   #rules: Rules
+  /** Called when `threadShare` is another one. */
+  onRenewed: (() => void) | undefined
 
   private constructor({ parts, rules, audit, internalWorkerToken }: Opened) {
     this.#parts = parts
@@ -55,8 +58,11 @@ export class Security {
   static async open(options: SecurityOptions, parts: SecurityParts): Promise<Security> {
     const internalWorkerToken = newToken()
     const audit = options.audit_log && (await openAuditLog(options.audit_log, parts))
-    const rules = await rulesOf(options, internalWorkerToken, parts)
-    const security = new Security({ parts, rules, audit, internalWorkerToken })
+    let renewed = (): void => {}
+    const watching = { ...parts, renewed: () => renewed() }
+    const rules = await rulesOf(options, internalWorkerToken, watching)
+    const security = new Security({ parts: watching, rules, audit, internalWorkerToken })
+    renewed = () => security.onRenewed?.()
     parts.resources.add('identities', () => security.#rules.resources.close())
     return security
   }
@@ -69,12 +75,26 @@ export class Security {
     const before = this.#rules
     this.#rules = await rulesOf(options, this.internalWorkerToken, this.#parts, before)
     for (const { gate, server } of this.#gates) gate.current = this.#gateOf(server)
+    this.onRenewed?.()
     await before.resources.close()
   }
 
   /** The identity provider that readers of pages log in with. */
   get loginProvider(): OidcLogin | undefined {
     return this.#rules.oidc?.login
+  }
+
+  /** What service threads need to admit callers themselves. */
+  get threadShare(): GateShare {
+    const { options, tokens } = this.#rules
+    const { identity, access, request_limits: limits, callers_in_results: callersInResults } = options
+    const { identity_header: header, client_certificates: certificates } = identity
+    return { header, certificates, tokens: tokens(), access, limits, callersInResults, audit: this.#audit?.share }
+  }
+
+  /** Records what a service thread has asked its gate. */
+  audited(entry: AuditEntry): void {
+    this.#audit?.record(entry)
   }
 
   /** Lines of the audit log that could not be written; undefined without an audit log. */
@@ -98,7 +118,10 @@ type GatedServer = Pick<GateParts, 'services' | 'scheduler'>
 
 /** What `renew` replaces. */
 interface Rules {
+  readonly options: SecurityOptions
   readonly sources: IdentitySources
+  /** Those of callers. */
+  readonly tokens: () => readonly Tokens[]
   readonly access: AccessRules
   readonly limits: RequestLimits
   readonly callersInResults: CallersInResults
@@ -112,25 +135,31 @@ interface KnownOidc {
   readonly login: OidcLogin
 }
 
+/** `renewed` is called when a file of tokens was read again. */
+interface WatchingParts extends SecurityParts {
+  readonly renewed: () => void
+}
+
 interface Opened {
-  readonly parts: SecurityParts
+  readonly parts: WatchingParts
   readonly rules: Rules
   readonly audit: AuditLog | undefined
   readonly internalWorkerToken: string
 }
 
 const rulesOf = async (
-  { identity, access, request_limits, callers_in_results: callersInResults }: SecurityOptions,
+  options: SecurityOptions,
   internalWorkerToken: string,
-  parts: SecurityParts,
+  parts: WatchingParts,
   before?: Rules,
 ): Promise<Rules> => {
+  const { identity, access, request_limits, callers_in_results: callersInResults } = options
   const resources = new Resources(parts.log)
   try {
     const oidc = await oidcOf(identity.oidc, parts, before?.oidc)
     return {
-      oidc,
-      sources: await sourcesOf(identity, internalWorkerToken, oidc?.login, { ...parts, resources }),
+      ...{ options, oidc },
+      ...(await sourcesOf(identity, internalWorkerToken, oidc?.login, { ...parts, resources })),
       access: new AccessRules(access),
       limits: new RequestLimits(request_limits, parts.clock),
       ...{ callersInResults, resources },
@@ -164,20 +193,23 @@ const sourcesOf = async (
   options: IdentityOptions,
   internalWorkerToken: string,
   oidc: OidcLogin | undefined,
-  parts: SecurityParts,
-): Promise<IdentitySources> => {
+  parts: WatchingParts,
+): Promise<Pick<Rules, 'sources' | 'tokens'>> => {
   const { identity_header: header, client_certificates: certificates, tokens_file, htpasswd_file, jwt } = options
   const internal: Tokens = new Map([[hashOf(internalWorkerToken), INTERNAL_WORKER]])
   const written = tokensOf(options.tokens, 'tokens')
   const listed = tokens_file === undefined ? undefined : await reloaded('tokens_file', tokens_file, readTokens, parts)
-  return new IdentitySources({
+  listed?.onChange(() => parts.renewed())
+  const tokens = (): readonly Tokens[] => [written, ...(listed ? [listed.current] : [])]
+  const sources = new IdentitySources({
     header: header && new ProxyHeader(header),
-    tokens: () => [internal, written, ...(listed ? [listed.current] : [])],
+    tokens: () => [internal, ...tokens()],
     jwt: jwt.length === 0 ? undefined : await issuersOf(jwt, parts),
     oidc,
     passwords: htpasswd_file === undefined ? undefined : await passwordsOf(htpasswd_file, parts),
     certificates: certificates && new Certificates(certificates),
   })
+  return { sources, tokens }
 }
 
 const passwordsOf = async (path: string, parts: SecurityParts): Promise<Passwords> => {

@@ -235,7 +235,7 @@ t.test('which servers let threads read, and that others are carried to the owner
   t.same(servers(`instances: { a: { isolate: true } },`), [], 'isolation')
   t.same(
     servers(`security: { identity: { tokens: [{ sha256: '${'a'.repeat(64)}', name: 'x' }] } },`),
-    [],
+    ['read'],
     'access control',
   )
   const config = configOf(text('/data'))

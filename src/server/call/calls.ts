@@ -90,6 +90,11 @@ export class Calls {
     this.add(services)
   }
 
+  /** Calls that were admitted keep what they may do. */
+  set gate(gate: Gate | undefined) {
+    this.#gate = gate
+  }
+
   /** Serves more services. */
   add(services: readonly Service[]): void {
     for (const [path, handler] of handlersByPath(services)) {

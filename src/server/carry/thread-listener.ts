@@ -4,13 +4,16 @@ import type { Clock } from '../../base/clock.js'
 import { StatusError } from '../../base/status-error.js'
 import type { Ledger } from '../../ledger/ledger.js'
 import type { Log } from '../../log/log.js'
+import type { Caller, ThreadGate } from '../../rpc/gate.js'
 import type { Service } from '../../rpc/rpc.js'
 import { within } from '../../work/deadline.js'
 import { InFlight } from '../../work/in-flight.js'
 import { Calls, type CallsParts } from '../call/calls.js'
-import { markUnix } from '../client.js'
+import { type Client, markUnix } from '../client.js'
+import { metadataOf, repeatsField } from '../grpc/metadata.js'
 import { DEFAULT_HTTP1_LIMITS, Http1 } from '../http/http1.js'
 import { HttpRequests } from '../http/requests.js'
+import type { RequestStream } from '../http2/request-stream.js'
 import { RemexecTransport, type TransportLimits } from '../remexec/transport.js'
 import { Handshakes } from '../sockets.js'
 import type { MessageCompression } from '../transport.js'
@@ -50,6 +53,7 @@ export class ThreadListener {
   readonly #inFlight: InFlight
   readonly #handshakes: Handshakes | undefined
   readonly #carrier: Carrier
+  #gate: ThreadGate | undefined
   /** Connections whose handshake is not complete. */
   readonly #begun = new WeakMap<Socket, HandedSocket>()
 
@@ -83,8 +87,10 @@ export class ThreadListener {
     this.#handshakes.begin(socket)
   }
 
-  /** This thread serves these methods itself from now on. */
-  serve(services: readonly Service[]): void {
+  /** This thread serves these methods too from now on, and admits their callers by this gate. */
+  serve(services: readonly Service[], gate: ThreadGate | undefined): void {
+    this.#gate = gate
+    this.#calls.gate = gate
     this.#calls.add(services)
   }
 
@@ -111,6 +117,7 @@ export class ThreadListener {
     const incoming = this.#transport.accept(socket, closed, {
       row,
       elsewhere: {
+        isOfCaller: (stream, client) => this.#gate !== undefined && !this.#gate.knows(callerOf(stream, client)),
         carry: (stream, client) => carrier.carry(stream, number, client),
         carryHttp1: (channel, client) => carrier.carryHttp1(channel, number, client),
       },
@@ -118,3 +125,9 @@ export class ThreadListener {
     carrier.opened(number, incoming)
   }
 }
+
+const callerOf = ({ head: { lines } }: RequestStream, { peer, clientCertificate }: Client): Caller => ({
+  metadata: metadataOf(lines),
+  repeats: (name) => repeatsField(lines, name),
+  ...{ peer, clientCertificate },
+})

@@ -38,6 +38,8 @@ const SWEEP_MS = 1000
 
 /** Serves the requests of a connection that are not for this thread. */
 export interface Elsewhere {
+  /** Whether a request is carried because of its caller, though this thread serves the method. */
+  isOfCaller(stream: RequestStream, client: Client): boolean
   carry(stream: RequestStream, client: Client): void
   carryHttp1(channel: Channel, client: Client): Http1Receiver
 }
@@ -100,9 +102,9 @@ export class RemexecTransport implements Transport {
       onHttp1: (accepted, client) => this.#parts.http1.accept(accepted, { client, held }),
       carryHttp1: elsewhere && ((channel, client) => elsewhere.carryHttp1(channel, client)),
       onRequest: (stream, client) => {
-        if (elsewhere === undefined || this.#parts.calls.handlers.has(stream.head.path))
-          this.#request(stream, connection, client)
-        else elsewhere.carry(stream, client)
+        const isHere = elsewhere === undefined || this.#parts.calls.handlers.has(stream.head.path)
+        if (isHere && elsewhere?.isOfCaller(stream, client) !== true) this.#request(stream, connection, client)
+        else elsewhere?.carry(stream, client)
       },
       onClose: () => {
         this.#incoming.delete(incoming)

@@ -1,0 +1,97 @@
+import type { Clock } from '../base/clock.js'
+import type { AuditLog as AuditLogOptions, SecurityOptions } from '../config/config.js'
+import type { Caller, ThreadGate } from '../rpc/gate.js'
+import type { Service } from '../rpc/rpc.js'
+import { AccessRules } from './access.js'
+import { type AuditEntry, type AuditRecords, isRecorded } from './audit-log.js'
+import { type CallersInResults, SecurityGate } from './gate.js'
+import { Certificates } from './identity/certificate.js'
+import { ProxyHeader } from './identity/proxy-header.js'
+import { IdentitySources } from './identity/sources.js'
+import type { Tokens } from './identity/tokens.js'
+import { RequestLimits } from './request-limits.js'
+
+/** What a service thread needs to admit callers. It can be sent to a thread. */
+export interface GateShare {
+  readonly header: SecurityOptions['identity']['identity_header']
+  readonly certificates: SecurityOptions['identity']['client_certificates']
+  readonly tokens: readonly Tokens[]
+  readonly access: SecurityOptions['access']
+  readonly limits: SecurityOptions['request_limits']
+  readonly callersInResults: CallersInResults
+  readonly audit: Pick<AuditLogOptions, 'calls'> | undefined
+}
+
+/** The names of the instances of each service of a server. */
+export type ServedNames = ReadonlyMap<string, readonly string[]>
+
+export const servedNamesOf = (services: readonly Service[]): ServedNames =>
+  new Map(services.flatMap(({ name, instances }) => (instances ? [[name, [...instances.keys()]] as const] : [])))
+
+interface ThreadGateParts {
+  /** The callers that are known here, and what they may do. One for all servers, so that an identity is one object. */
+  readonly callers: KnownCallers
+  readonly served: ServedNames
+  readonly audit: AuditRecords
+}
+
+/**
+ * Callers whom a service thread can identify by what it was sent: by token, by certificate, by the header of a proxy, or as
+ * anonymous. Passwords, sessions and JWTs have state in one place, and so have limits of requests; wrong credentials count
+ * towards such a limit. Those callers are the owner's.
+ */
+export class KnownCallers {
+  readonly share: GateShare
+  readonly rules: AccessRules
+  readonly sources: IdentitySources
+  readonly #limits: RequestLimits
+
+  constructor(share: GateShare, clock: Clock) {
+    const { header, certificates, tokens, access, limits } = share
+    this.share = share
+    this.rules = new AccessRules(access)
+    this.#limits = new RequestLimits(limits, clock)
+    this.sources = new IdentitySources({
+      header: header && new ProxyHeader(header),
+      tokens: () => tokens,
+      certificates: certificates && new Certificates(certificates),
+      ...{ oidc: undefined, jwt: undefined, passwords: undefined },
+    })
+  }
+
+  has(caller: Caller): boolean {
+    try {
+      const identity = this.sources.identify(caller)
+      return !(identity instanceof Promise) && !this.#limits.limits(identity)
+    } catch {
+      // The owner refuses it, or knows it.
+      return false
+    }
+  }
+}
+
+/** The gate of one server in a service thread. */
+export class KnownCallersGate extends SecurityGate implements ThreadGate {
+  readonly #callers: KnownCallers
+
+  constructor({ callers, served, audit }: ThreadGateParts) {
+    const { share, sources, rules } = callers
+    const { audit: audited, callersInResults } = share
+    const services = [...served].map(([name, instances]) => ({
+      name,
+      instances: new Map(instances.map((instance) => [instance, undefined])),
+    }))
+    const record = (entry: AuditEntry): void => {
+      if (audited !== undefined && isRecorded(entry, audited)) audit.record(entry)
+    }
+    super({
+      ...{ sources, rules, services, callersInResults, scheduler: undefined },
+      ...(audited && { audit: { record } }),
+    })
+    this.#callers = callers
+  }
+
+  knows(caller: Caller): boolean {
+    return this.#callers.has(caller)
+  }
+}

@@ -1,0 +1,250 @@
+import { createHash } from 'node:crypto'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { setTimeout } from 'node:timers/promises'
+import { credentials, Metadata } from '@grpc/grpc-js'
+import { hashSync } from 'bcryptjs'
+import t, { type Test } from 'tap'
+import { assemble } from '../../src/assembly/main.js'
+import { threadCallsOf } from '../../src/assembly/thread-calls.js'
+import { ManualClock } from '../../src/base/clock.js'
+import { parseConfig } from '../../src/config/load.js'
+import { RELOAD_PERIOD_MS } from '../../src/files/reloaded-files.js'
+import { silentLog } from '../../src/log/log.js'
+import type { Caller } from '../../src/rpc/gate.js'
+import { KnownCallers } from '../../src/security/thread-gate.js'
+import { TestClient } from '../server/client.js'
+import { failure } from '../service/harness.js'
+import { Authority } from '../tls/authority.js'
+import { bearer, withHeaders } from './server.js'
+
+// The same access control at every number of threads: some callers are admitted in a service thread, the others by the owner.
+
+const REAPI = 'build.bazel.remote.execution.v2'
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
+const hash = sha256('a blob')
+const digest = { hash, sizeBytes: 6 }
+
+const SECURITY = {
+  identity: {
+    tokens: [
+      { name: 'reader', sha256: sha256('token-of-reader') },
+      { name: 'writer', sha256: sha256('token-of-writer'), groups: ['ci'] },
+      { name: 'limited', sha256: sha256('token-of-limited') },
+    ],
+    identity_header: { name: 'x-user', groups_name: 'x-groups', trusted: ['127.0.0.1'] },
+  },
+  access: [
+    { anonymous: true, may: ['read_ac'], instances: ['open'] },
+    { names: ['reader', 'limited', 'filed', 'user'], may: ['read_cas', 'read_ac'], instances: ['main'] },
+    { groups: ['ci'], may: ['read_cas', 'write_cas', 'read_ac', 'write_ac'] },
+    { by: ['certificate'], may: ['read_cas'], instances: ['main'] },
+  ],
+  request_limits: [{ names: ['limited'], requests_per_s: 0.001, burst: 5 }],
+}
+
+const configOf = (folder: string, threads: number, security: object, http: object = {}) => {
+  const store = (name: string) => ({ filesystem: { content_path: `${folder}/${name}`, temp_path: `${folder}/temp` } })
+  const each = (options: object) => ({ main: options, open: options })
+  const text = JSON.stringify({
+    global: { threads },
+    stores: { CAS: store('cas'), AC: store('ac') },
+    servers: {
+      main: {
+        listener: { http: { socket_address: '127.0.0.1:0', ...http } },
+        services: {
+          cas: each({ cas_store: 'CAS' }),
+          ac: each({ ac_store: 'AC' }),
+          bytestream: { main: { cas_store: 'CAS' } },
+        },
+      },
+    },
+    security,
+  })
+  const { config, problems } = parseConfig(text, 'test.json', { env: {} })
+  if (config === undefined) throw new Error(problems.map(({ path, message }) => `${path}: ${message}`).join('\n'))
+  return config
+}
+
+const start = async (t: Test, folder: string, threads: number, security: object, http?: object) => {
+  const config = configOf(folder, threads, security, http)
+  const clock = new ManualClock(Date.now())
+  const running = await assemble(config, { clock, log: silentLog })
+  t.teardown(() => running.close(config.global.drain_s * 1000))
+  const address = running.addresses[0]?.address ?? ''
+  const client = new TestClient(address)
+  t.teardown(() => client.close())
+  return { client, clock, address, running }
+}
+
+const CALLS: Readonly<
+  Record<string, (client: TestClient, metadata: Metadata, instanceName: string) => Promise<unknown>>
+> = {
+  find: (client, metadata, instanceName) =>
+    client.unary(
+      `${REAPI}.ContentAddressableStorage/FindMissingBlobs`,
+      { instanceName, blobDigests: [digest] },
+      {
+        metadata,
+      },
+    ).response,
+  update: (client, metadata, instanceName) =>
+    client.unary(
+      `${REAPI}.ContentAddressableStorage/BatchUpdateBlobs`,
+      { instanceName, requests: [{ digest, data: Buffer.from('a blob') }] },
+      { metadata },
+    ).response,
+  result: (client, metadata, instanceName) =>
+    client.unary(`${REAPI}.ActionCache/GetActionResult`, { instanceName, actionDigest: digest }, { metadata }).response,
+  status: (client, metadata, instanceName) =>
+    client.unary(
+      'google.bytestream.ByteStream/QueryWriteStatus',
+      { resourceName: `${instanceName}/uploads/00000000-0000-4000-8000-000000000000/blobs/${hash}/6` },
+      { metadata },
+    ).response,
+  capabilities: (client, metadata, instanceName) =>
+    client.unary(`${REAPI}.Capabilities/GetCapabilities`, { instanceName }, { metadata }).response,
+}
+
+const basic = (name: string, password: string): Metadata =>
+  withHeaders({ authorization: `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}` })
+const twice = bearer('token-of-writer')
+twice.add('authorization', 'Bearer token-of-reader')
+
+const CALLERS: Readonly<Record<string, Metadata>> = {
+  nobody: new Metadata(),
+  reader: bearer('token-of-reader'),
+  writer: bearer('token-of-writer'),
+  'one of the file': bearer('token-of-filed'),
+  'a token as password': basic('any', 'token-of-reader'),
+  'a wrong token': bearer('wrong'),
+  'a password': basic('user', 'secret'),
+  'a wrong password': basic('user', 'wrong'),
+  'a proxy': withHeaders({ 'x-user': 'someone', 'x-groups': 'ci, others' }),
+  'a proxy for nobody': withHeaders({ 'x-user': '' }),
+  'two tokens': twice,
+  limited: bearer('token-of-limited'),
+}
+
+t.test('callers, instances and methods are judged the same with one thread and with several', async (t) => {
+  const root = t.testdir({ 1: {}, 2: {} })
+  const answers = async (threads: number): Promise<{ rows: string[]; audited: string[] }> => {
+    const folder = `${root}/${threads}`
+    const files = { tokens_file: `${folder}/tokens`, htpasswd_file: `${folder}/htpasswd` }
+    writeFileSync(files.tokens_file, `filed ${sha256('token-of-filed')}\n`)
+    writeFileSync(files.htpasswd_file, `user:${hashSync('secret', 4)}\n`, { mode: 0o600 })
+    const audit = `${folder}/audit`
+    const security = { ...SECURITY, identity: { ...SECURITY.identity, ...files }, audit_log: { path: audit } }
+    const { client, running } = await start(t, folder, threads, security)
+    const rows: string[] = []
+    for (const [who, metadata] of Object.entries(CALLERS))
+      for (const instance of ['main', 'open', 'none'])
+        for (const [call, ask] of Object.entries(CALLS)) {
+          const { code, message } = await failure(ask(client, metadata, instance))
+          rows.push(`${who} ${instance} ${call}: ${code} ${message}`.replace(/\d+ ms/, 'N ms'))
+        }
+    // As if `drain_s` were over.
+    await running.close(1e9)
+    const audited = readFileSync(audit, 'utf8')
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => {
+        const { time: _, peer: __, ...about } = JSON.parse(line)
+        return JSON.stringify(about).replace(/\d+ ms/, 'N ms')
+      })
+    return { rows, audited }
+  }
+  const [one, several] = [await answers(1), await answers(2)]
+  t.same(several.rows, one.rows)
+  // Those of a thread and those of the owner may pass each other.
+  t.same(several.audited.sort(), one.audited.sort())
+  t.ok(one.rows.some((row) => row.startsWith('writer main update: OK')))
+  t.ok(one.rows.some((row) => row.startsWith('limited') && row.includes('RESOURCE_EXHAUSTED')))
+  t.equal(new Set(one.rows.map((row) => row.split(' ').at(4))).size > 4, true)
+})
+
+t.test('a thread admits callers by token, proxy and certificate, and leaves all others to the owner', (t) => {
+  const { security } = configOf(t.testdirName, 2, SECURITY)
+  if (security === undefined) throw new Error('there is access control')
+  const { identity, access, request_limits: limits, callers_in_results: callersInResults } = security
+  const tokens = [
+    new Map(identity.tokens.map(({ name, sha256: key, groups }) => [key, { kind: 'token', name, groups }])),
+  ]
+  const share = { header: identity.identity_header, certificates: undefined, access, limits, callersInResults }
+  const callers = new KnownCallers({ ...share, tokens: tokens as never, audit: undefined }, new ManualClock())
+  const known = Object.entries(CALLERS).filter(([, sent]) => {
+    const metadata = new Map(Object.entries(sent.getMap()))
+    const repeats = (name: string): boolean => sent.get(name).length > 1
+    const caller: Caller = { metadata, repeats, peer: '127.0.0.1:1', clientCertificate: undefined }
+    return callers.has(caller)
+  })
+  t.same(
+    known.map(([who]) => who),
+    ['nobody', 'reader', 'writer', 'a token as password', 'a proxy', 'a proxy for nobody'],
+  )
+  t.end()
+})
+
+t.test('servers with access control are served by threads', (t) => {
+  const config = configOf(t.testdirName, 2, SECURITY)
+  t.same(
+    threadCallsOf(config, false).servers.map(({ name }) => name),
+    ['main'],
+  )
+  t.end()
+})
+
+t.test('threads learn of other tokens and of other rules', async (t) => {
+  const folder = t.testdir()
+  const tokens_file = `${folder}/tokens`
+  writeFileSync(tokens_file, `filed ${sha256('token-of-filed')}\n`)
+  const security = { ...SECURITY, identity: { ...SECURITY.identity, tokens_file }, request_limits: [] }
+  const { client, clock, running } = await start(t, folder, 2, security)
+  const codeOf = async (token: string, call = 'find'): Promise<string> =>
+    (await failure(CALLS[call]?.(client, bearer(token), 'main') as Promise<unknown>)).code
+  const becomes = async (token: string, call: string, code: string): Promise<void> => {
+    const until = Date.now() + 20_000
+    let found = await codeOf(token, call)
+    while (found !== code && Date.now() < until) {
+      clock.advance(RELOAD_PERIOD_MS)
+      await setTimeout(10)
+      found = await codeOf(token, call)
+    }
+    t.equal(found, code, `${token}, ${call}`)
+  }
+  t.equal(await codeOf('token-of-filed'), 'OK')
+  t.equal(await codeOf('token-of-new'), 'UNAUTHENTICATED')
+  writeFileSync(tokens_file, `another ${sha256('token-of-new')} ci\n`)
+  await becomes('token-of-new', 'update', 'OK')
+  await becomes('token-of-filed', 'find', 'UNAUTHENTICATED')
+  t.equal(await codeOf('token-of-reader', 'update'), 'PERMISSION_DENIED')
+  const access = [...SECURITY.access, { names: ['reader'], may: ['write_cas'] }]
+  await running.reload(configOf(t.testdirName, 2, { ...security, access }))
+  await becomes('token-of-reader', 'update', 'OK')
+  await running.reload(configOf(t.testdirName, 2, { ...security, access: SECURITY.access }))
+  await becomes('token-of-reader', 'update', 'PERMISSION_DENIED')
+})
+
+t.test('a thread knows callers by their certificate', async (t) => {
+  const folder = t.testdir()
+  const authority = new Authority(`${folder}/authority`)
+  const server = authority.issue('server')
+  const { key, cert } = authority.issue('ann', { subject: '/OU=writers/CN=ann' })
+  const files = { cert_file: server.certFile, key_file: server.keyFile, client_ca_file: authority.caFile }
+  const tls = { ...files, client_certificates: 'optional' }
+  const security = { identity: { client_certificates: {} }, access: SECURITY.access }
+  const { address } = await start(t, folder, 2, security, { tls })
+  const port = address.split(':').at(-1)
+  const asks = async (own: boolean, call: string): Promise<string> => {
+    const client = new TestClient(
+      `localhost:${port}`,
+      {},
+      credentials.createSsl(authority.ca, ...(own ? ([key, cert] as const) : [])),
+    )
+    const { code } = await failure(CALLS[call]?.(client, new Metadata(), 'main') as Promise<unknown>)
+    client.close()
+    return code
+  }
+  t.equal(await asks(true, 'find'), 'OK')
+  t.equal(await asks(true, 'update'), 'PERMISSION_DENIED')
+  t.equal(await asks(false, 'find'), 'UNAUTHENTICATED')
+})
