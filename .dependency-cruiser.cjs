@@ -111,6 +111,7 @@ const mayImport = {
     'store/kinds/filesystem/check-folder',
     'store/kinds/filesystem/list-folder',
     'store/promises-of',
+    'store/thread-uses-of',
     'stream',
     'reapi',
     'proto',

@@ -206,7 +206,7 @@ const start = async (
     listener.serve(services, gateOf(server, security, services), caches)
     sites.get(server.name)?.serve(pages)
   }
-  threaded?.serve(config, observation.tracer !== undefined, served, security)
+  await threaded?.serve(config, served, { isTraced: observation.tracer !== undefined, security })
   resources.add('servers', async () => {
     await Promise.all([...listeners.values()].map((listener) => listener.close(drainTime.leftMs)))
   })

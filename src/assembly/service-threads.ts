@@ -9,6 +9,7 @@ import { type GateShare, servedNamesOf } from '../security/thread-gate.js'
 import { ServiceThreads } from '../server/carry/service-threads.js'
 import type { Listener } from '../server/listener.js'
 import type { SharedStore, ThreadSharing } from '../store/contract/kind.js'
+import { threadUsesOf } from '../store/thread-uses-of.js'
 import { Hearing, type HearingParts } from './hearing.js'
 import { type FromServingThread, type ThreadCalls, type ToServingThread, threadCallsOf } from './thread-calls.js'
 
@@ -78,8 +79,12 @@ export class Threaded {
   }
 
   /** From now on the threads serve the servers that allow it. */
-  serve(config: Config, isTraced: boolean, served: ReadonlyMap<string, ServedServer>, security?: Security): void {
-    const calls = threadCallsOf(config, isTraced)
+  async serve(
+    config: Config,
+    served: ReadonlyMap<string, ServedServer>,
+    { isTraced, security }: { readonly isTraced: boolean; readonly security: Security | undefined },
+  ): Promise<void> {
+    const calls = threadCallsOf(config, await threadUsesOf(config.stores), { isTraced })
     if (calls.servers.length === 0) return
     if (security !== undefined) security.onRenewed = () => this.#tellAll({ kind: 'gate', gate: security.threadShare })
     for (const store of this.#stores.values())

@@ -1,5 +1,6 @@
 import type { Code, ErrorDetail } from '../base/status-error.js'
-import type { Config, GlobalOptions, ServerConfig, StoreConfig } from '../config/config.js'
+import { whyCarried } from '../config/carried.js'
+import type { Config, GlobalOptions, ServerConfig } from '../config/config.js'
 import type { MetricChanges } from '../metrics/relayed.js'
 import { Digest, type DigestMessage } from '../reapi/digest.js'
 import { functionsByValue } from '../reapi/digest-function.js'
@@ -8,6 +9,7 @@ import type { AuditEntry } from '../security/audit-log.js'
 import type { GateShare, ServedNames } from '../security/thread-gate.js'
 import type { GivenPart } from '../service/bytestream/kept-parts.js'
 import type { FinishedFile } from '../store/contract/store.js'
+import type { ThreadUse } from '../store/contract/thread-use.js'
 
 /** What service threads serve themselves: blobs and results of these servers, in these stores. */
 export interface ThreadCalls {
@@ -16,32 +18,15 @@ export interface ThreadCalls {
   readonly servers: readonly ServerConfig[]
 }
 
-/**
- * Everything else is carried to the owner: quotas and isolation of instances, chunk lists, HTTP caches, series
- * for each instance, and all stores but `filesystem`, alone or in front of `noop`, have state that is in one place.
- */
-export const threadCallsOf = (config: Config, isTraced: boolean): ThreadCalls => {
-  const { global, instances, servers } = config
-  const named = [...config.stores.keys()].map((name) => [name, pathsOf(name, config.stores)] as const)
-  const stores = new Map(named.flatMap(([name, paths]) => (paths === undefined ? [] : [[name, paths] as const])))
-  const isPlain = instances.size === 0 && !global.metrics_instance_names && !isTraced
-  const hasHttpCaches = servers.some(({ services }) => services.http_cache.size > 0)
-  if (!isPlain || hasHttpCaches) return { stores, servers: [] }
-  const isRead = ({ services: { cas, ac, bytestream } }: ServerConfig): boolean =>
-    [...cas.values(), ...bytestream.values()].every(({ cas_store }) => stores.has(cas_store)) &&
-    [...ac.values()].every(({ ac_store }) => stores.has(ac_store)) &&
-    [...cas.values()].every(({ experimental_chunking }) => experimental_chunking === undefined)
-  return { stores, servers: servers.filter(isRead) }
-}
-
-const pathsOf = (name: string, stores: ReadonlyMap<string, StoreConfig>): readonly string[] | undefined => {
-  const config = stores.get(name)
-  if (config?.kind === 'filesystem') return [name]
-  if (config?.kind === 'ref_store') return pathsOf(config.options.name, stores)
-  if (config?.kind !== 'fast_slow') return undefined
-  const { fast, slow, fast_direction: direction } = config.options
-  const takesUploads = direction === 'both' || direction === 'update'
-  return fast.kind === 'filesystem' && slow.kind === 'noop' && takesUploads ? [name, `${name}/fast`] : undefined
+export const threadCallsOf = (
+  config: Config,
+  uses: ReadonlyMap<string, ThreadUse>,
+  { isTraced }: { readonly isTraced: boolean },
+): ThreadCalls => {
+  const stores = new Map([...uses].flatMap(([name, use]) => (use.isOneEach ? [[name, use.nodes] as const] : [])))
+  // Spans are made by the owner only.
+  const isServed = (server: ServerConfig): boolean => !isTraced && whyCarried(server, config, uses) === undefined
+  return { stores, servers: config.servers.filter(isServed) }
 }
 
 /** Tells a thread what it serves itself. */

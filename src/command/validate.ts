@@ -3,6 +3,7 @@ import { explain } from '../config/explain.js'
 import { resultStoresOf } from '../config/result-stores.js'
 import { validateCommand } from '../config/validate-command.js'
 import { promisesOf } from '../store/promises-of.js'
+import { threadUsesOf } from '../store/thread-uses-of.js'
 import { type Command, textOption, UsageError } from './command.js'
 
 export const validate: Command = {
@@ -19,7 +20,11 @@ export const validate: Command = {
     const explains = args.options['explain'] === true
     if (explains && format === 'json') throw new UsageError('--explain is for people: not with --format json')
     const describe = async (config: Config) =>
-      explain(config, await promisesOf(config.stores, resultStoresOf(config.servers)))
+      explain(
+        config,
+        await promisesOf(config.stores, resultStoresOf(config.servers)),
+        await threadUsesOf(config.stores),
+      )
     return validateCommand(args.words, { format, explain: explains ? describe : undefined }, print)
   },
 }

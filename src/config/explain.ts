@@ -1,17 +1,23 @@
 import { columns } from '../base/columns.js'
+import { type Use, whyCarried } from './carried.js'
 import type { AttachedWorker, Config, ServerConfig } from './config.js'
 import { storePath } from './store-path.js'
 import { addressText } from './value/address.js'
 
 /**
- * Describes, for people, the stages of each store, for how long it promises to keep blobs (`promises`), and the stores of
- * each service and worker.
+ * Describes, for people, the stages of each store, for how long it promises to keep blobs (`promises`), how service threads
+ * use it (`uses`), and the stores of each service and worker.
  */
-export const explain = (config: Config, promises: ReadonlyMap<string, string>): readonly string[] => [
+export const explain = (
+  config: Config,
+  promises: ReadonlyMap<string, string>,
+  uses: ReadonlyMap<string, Use>,
+): readonly string[] => [
   'stores',
   ...table([...config.stores.keys()].map((name) => [name, pathOf(name, config)])),
   'promises: how long a blob is kept at least',
   ...table([...promises]),
+  ...(config.global.threads === 1 ? [] : threadsOf(config, uses)),
   ...config.servers.flatMap((server) => [
     `server ${JSON.stringify(server.name)} at ${addressText(server.listener)}`,
     ...table(servicesOf(server, config)),
@@ -19,6 +25,23 @@ export const explain = (config: Config, promises: ReadonlyMap<string, string>): 
   ...config.workers.flatMap((worker) => [
     `worker ${JSON.stringify(worker.options.name)}`,
     ...table(worksOn(worker, config)),
+  ]),
+]
+
+const threadsOf = (config: Config, uses: ReadonlyMap<string, Use>): string[] => [
+  `${config.global.threads} service threads: which stores are one for all of them, and where calls for blobs and results are served`,
+  ...table([
+    ...[...uses].map(
+      ([name, use]): Row => [
+        `store ${name}`,
+        use.isOneEach ? 'one in each thread, over one index; the main thread commits' : `one for all: ${use.because}`,
+      ],
+    ),
+    ...config.servers.map((server): Row => {
+      const why = whyCarried(server, config, uses)
+      const where = why === undefined ? 'in the threads, unless traces are exported' : `in the main thread: ${why}`
+      return [`server ${JSON.stringify(server.name)}`, where]
+    }),
   ]),
 ]
 

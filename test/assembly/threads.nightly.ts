@@ -3,7 +3,6 @@ import { readdir } from 'node:fs/promises'
 import { setTimeout } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { assemble } from '../../src/assembly/main.js'
-import { threadCallsOf } from '../../src/assembly/thread-calls.js'
 import { systemClock } from '../../src/base/clock.js'
 import { parseConfig } from '../../src/config/load.js'
 import { silentLog } from '../../src/log/log.js'
@@ -224,20 +223,4 @@ t.test('a server with service threads', async (t) => {
     t.equal(Buffer.concat(messages.map(({ data }) => data)).length, blob.content.length)
     await closed
   })
-})
-
-t.test('which servers let threads read, and that others are carried to the owner', async (t) => {
-  const servers = (more: string): string[] | undefined => {
-    const config = configOf(text('/data', more))
-    return config && threadCallsOf(config, false).servers.map(({ name }) => name)
-  }
-  t.same(servers(''), ['read'])
-  t.same(servers(`instances: { a: { isolate: true } },`), [], 'isolation')
-  t.same(
-    servers(`security: { identity: { tokens: [{ sha256: '${'a'.repeat(64)}', name: 'x' }] } },`),
-    ['read'],
-    'access control',
-  )
-  const config = configOf(text('/data'))
-  t.same(config && threadCallsOf(config, true).servers, [], 'traces')
 })

@@ -32,7 +32,7 @@ t.test('describes the stages of each store, and the stores of services and worke
   const parsed = parseConfig(config, 'explained.json5')
   t.same(parsed.problems, [])
   if (parsed.config === undefined) return
-  t.same(explain(parsed.config, new Map([['CAS', '3 h after the last use']])), [
+  t.same(explain(parsed.config, new Map([['CAS', '3 h after the last use']]), new Map()), [
     'stores',
     `  CAS    ${CAS}`,
     '  FAR    dedup(index_store: memory, content_store: noop)',
@@ -64,7 +64,7 @@ t.test('validate --explain describes usable files after the verdict', async (t) 
   const paths = ['fine.json5', 'wrong.json5'].map((name) => join(directory, name))
   const status = await validateCommand(
     paths,
-    { format: 'human', explain: async (config) => explain(config, new Map()) },
+    { format: 'human', explain: async (config) => explain(config, new Map(), new Map()) },
     (text) => {
       output += text
     },
@@ -79,7 +79,7 @@ t.test('says which tier acknowledges uploads', (t) => {
     `{ stores: { CAS: { fast_slow: { fast: { filesystem: { content_path: '/c', temp_path: '/t' } }, slow: { memory: {} }, ${options} } }, AC: { memory: {} } }, servers: [{ listener: { http: { socket_address: '127.0.0.1:50051' } }, services: { cas: [{ cas_store: 'CAS' }], ac: [{ ac_store: 'AC' }] } }] }`
   const lines = (options: string) => {
     const { config } = parseConfig(tiers(options), 'tiers.json5')
-    return config === undefined ? [] : explain(config, new Map())
+    return config === undefined ? [] : explain(config, new Map(), new Map())
   }
   t.match(lines(`acknowledge: 'fast'`)[1], 'fast_slow(fast, which acknowledges: filesystem, slow: memory)')
   t.match(lines(`acknowledge: 'slow'`)[1], 'fast_slow(fast: filesystem, slow: memory)')

@@ -5,7 +5,6 @@ import { credentials, Metadata } from '@grpc/grpc-js'
 import { hashSync } from 'bcryptjs'
 import t, { type Test } from 'tap'
 import { assemble } from '../../src/assembly/main.js'
-import { threadCallsOf } from '../../src/assembly/thread-calls.js'
 import { ManualClock } from '../../src/base/clock.js'
 import { parseConfig } from '../../src/config/load.js'
 import { RELOAD_PERIOD_MS } from '../../src/files/reloaded-files.js'
@@ -180,15 +179,6 @@ t.test('a thread admits callers by token, proxy and certificate, and leaves all 
   t.same(
     known.map(([who]) => who),
     ['nobody', 'reader', 'writer', 'a token as password', 'a proxy', 'a proxy for nobody'],
-  )
-  t.end()
-})
-
-t.test('servers with access control are served by threads', (t) => {
-  const config = configOf(t.testdirName, 2, SECURITY)
-  t.same(
-    threadCallsOf(config, false).servers.map(({ name }) => name),
-    ['main'],
   )
   t.end()
 })

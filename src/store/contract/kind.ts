@@ -11,6 +11,7 @@ import type { Resources } from '../../work/resources.js'
 import type { ChunkUsage, StoreUsage, UploadQueueUsage } from './meter.js'
 import type { Promised, PromisesBelow } from './promised.js'
 import type { FinishedFile, Store } from './store.js'
+import type { ThreadUse, ThreadUseBelow } from './thread-use.js'
 import type { UploadOrder } from './upload-order.js'
 
 /** One kind of store: the implementation behind one key of the configuration. */
@@ -18,6 +19,8 @@ export interface StoreKind<Options> {
   build(options: Options, context: BuildContext): Promise<Store> | Store
   /** What a store with these options promises. `below` answers for the stores nested in it. */
   promise(options: Options, below: PromisesBelow): Promised
+  /** How service threads use a store with these options. */
+  threads(options: Options, below: ThreadUseBelow): ThreadUse
 }
 
 export interface ChildOptions {

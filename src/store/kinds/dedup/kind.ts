@@ -27,6 +27,7 @@ import {
   type Store,
   type StoreProperties,
 } from '../../contract/store.js'
+import { oneForAll } from '../../contract/thread-use.js'
 import { putInGroups } from '../../partition/put-in-groups.js'
 import { asKeyed } from '../../view/keyed.js'
 import { ChunkIndex } from './chunk-index.js'
@@ -271,6 +272,7 @@ const chunkingFrom = ({ chunking_function, min_size, normal_size, max_size, ...s
     : chunkingOf({ chunking_function, ...sizes })
 
 export const dedup: StoreKind<DedupOptions> = {
+  threads: () => oneForAll('service threads do not run this stage'),
   promise: ({ index_store, content_store }, below) => leastOf([below.child(index_store), below.child(content_store)]),
   build: async (options, context) => {
     const chunking = chunkingFrom(options)

@@ -1,9 +1,11 @@
 import type { ExistenceCacheOptions } from '../../../config/config.js'
 import type { StoreKind } from '../../contract/kind.js'
+import { oneForAll } from '../../contract/thread-use.js'
 import { ExistenceCacheStore } from '../../existence/existence-cache-store.js'
 import { BlobIndex } from '../../index/blob-index.js'
 
 export const existenceCache: StoreKind<ExistenceCacheOptions> = {
+  threads: () => oneForAll('its list of blobs is in one place'),
   promise: ({ backend }, below) => {
     const { retentionS, words } = below.child(backend)
     return retentionS === 0

@@ -1,11 +1,13 @@
 import type { ExperimentalCloudObjectStoreOptions } from '../../../config/config.js'
 import type { StoreKind } from '../../contract/kind.js'
 import { promisedFor, promisesNothing } from '../../contract/promised.js'
+import { oneForAll } from '../../contract/thread-use.js'
 import { ANSWER_TIMEOUT_MS, retentionMsOf, storeOver } from '../../objects/open.js'
 import { openBucket } from './open-bucket.js'
 
 /** Keeps each blob as an object in a bucket: see ObjectStore. */
 export const experimentalCloudObjectStore: StoreKind<ExperimentalCloudObjectStoreOptions> = {
+  threads: () => oneForAll('its connections, and their bounds, are those of the process'),
   promise: (options) => {
     const retentionS = retentionMsOf(options) / 1000
     return retentionS === 0

@@ -3,6 +3,7 @@ import type { ExperimentalMongoOptions } from '../../../config/config.js'
 import { Semaphore } from '../../../work/semaphore.js'
 import type { StoreKind } from '../../contract/kind.js'
 import { promisesNothing } from '../../contract/promised.js'
+import { oneForAll } from '../../contract/thread-use.js'
 import { ObjectStore } from '../../objects/object-store.js'
 import { connectionProbe } from '../../remote/connection-health.js'
 import { Requests } from '../../remote/requests.js'
@@ -20,6 +21,7 @@ const PARTS_AT_A_TIME = 8
 
 /** Keeps blobs as documents: see MongoBucket. The server starts even if MongoDB cannot be reached. */
 export const experimentalMongo: StoreKind<ExperimentalMongoOptions> = {
+  threads: () => oneForAll('its connections, and their bounds, are those of the process'),
   promise: () => promisesNothing('what deletes documents is not known here'),
   build: async (options, { path, watch, resources, clock, log }) => {
     const { read_chunk_size: chunkBytes, command_timeout_ms: timeoutMs } = options

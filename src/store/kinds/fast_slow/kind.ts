@@ -22,6 +22,7 @@ import {
   type Store,
   type StoreProperties,
 } from '../../contract/store.js'
+import { oneForAll } from '../../contract/thread-use.js'
 import { Confirmed } from './confirmed.js'
 import { Copies } from './copies.js'
 import { absentIfAway, isCallers, takenByNeither, unlessAway, warnNotCached } from './failures.js'
@@ -373,6 +374,11 @@ const takesUploads = (direction: FastSlowOptions['fast_direction']): boolean =>
   direction === 'both' || direction === 'update'
 
 export const fastSlow: StoreKind<FastSlowOptions> = {
+  threads: ({ fast, slow, fast_direction }, below) => {
+    if (slow.kind !== 'noop' || !takesUploads(fast_direction)) return oneForAll('its two tiers have state in one place')
+    const use = below.child(fast, 'fast')
+    return use.isOneEach ? { isOneEach: true, nodes: [below.path, ...use.nodes] } : use
+  },
   promise: (options, below) => {
     const [fast, slow] = [below.child(options.fast), below.child(options.slow)]
     if (options.slow.kind === 'noop') return fast

@@ -4,6 +4,7 @@ import { zstdFailure } from '../../../stream/compression/libzstd.js'
 import { type FollowParts, followAddress } from '../../../tls/followed-address.js'
 import type { StoreKind } from '../../contract/kind.js'
 import type { Store } from '../../contract/store.js'
+import { oneForAll } from '../../contract/thread-use.js'
 import { type Connection, connectionProbe } from '../../remote/connection-health.js'
 import { Requests } from '../../remote/requests.js'
 import { GrpcActionCacheStore } from './ac-store.js'
@@ -19,6 +20,7 @@ import { RemoteServer } from './remote-server.js'
  * request, so the start does not depend on the other server.
  */
 export const grpc: StoreKind<GrpcOptions> = {
+  threads: () => oneForAll('its connections, and their bounds, are those of the process'),
   promise: ({ store_type }) => ({
     retentionS: 0,
     words:

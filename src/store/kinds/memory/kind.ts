@@ -13,6 +13,7 @@ import { extentOf, type Range } from '../../../stream/path.js'
 import type { StoreKind } from '../../contract/kind.js'
 import type { StoreUsage } from '../../contract/meter.js'
 import { BaseStore, PLAIN, type StoreProperties } from '../../contract/store.js'
+import { oneForAll } from '../../contract/thread-use.js'
 import { ABSENT, BlobIndex } from '../../index/blob-index.js'
 import { promiseOfIndex, promisesOf, tellBroken } from '../../index/kept-promises.js'
 import { copied, Pieces, readPieces, tooLargeToKeep } from './pieces.js'
@@ -141,6 +142,7 @@ const EMPTY = Buffer.alloc(0)
 const EXPIRY_PERIOD_MS = 10_000
 
 export const memory: StoreKind<MemoryOptions> = {
+  threads: () => oneForAll('its blobs are in the memory of one thread'),
   promise: (options) => promiseOfIndex(options, 'until a restart'),
   build: (options, context) => {
     const { clock, holds, resources, path } = context

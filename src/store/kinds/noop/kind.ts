@@ -9,6 +9,7 @@ import type { Range } from '../../../stream/path.js'
 import type { StoreKind } from '../../contract/kind.js'
 import { promisesNothing } from '../../contract/promised.js'
 import { BaseStore, PLAIN } from '../../contract/store.js'
+import { oneForAll } from '../../contract/thread-use.js'
 
 /** Accepts every blob and stores none. */
 class NoopStore extends BaseStore {
@@ -34,6 +35,7 @@ class NoopStore extends BaseStore {
 }
 
 export const noop: StoreKind<NoopOptions> = {
+  threads: () => oneForAll('it keeps nothing'),
   promise: () => promisesNothing('it keeps nothing'),
   build: () => new NoopStore(),
 }

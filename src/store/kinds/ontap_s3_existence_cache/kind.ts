@@ -3,6 +3,7 @@ import type { OntapS3ExistenceCacheOptions } from '../../../config/config.js'
 import type { Log } from '../../../log/log.js'
 import type { BuildContext, StoreKind } from '../../contract/kind.js'
 import { promisesNothing } from '../../contract/promised.js'
+import { oneForAll } from '../../contract/thread-use.js'
 import { ExistenceCacheStore } from '../../existence/existence-cache-store.js'
 import { BlobIndex } from '../../index/blob-index.js'
 import type { ObjectStore } from '../../objects/object-store.js'
@@ -109,6 +110,7 @@ const openOntap = async ({ backend }: OntapS3ExistenceCacheOptions, context: Bui
  * asked for. Keys deleted by other programs stay in the list until the next listing.
  */
 export const ontapS3ExistenceCache: StoreKind<OntapS3ExistenceCacheOptions> = {
+  threads: () => oneForAll('its connections, and their bounds, are those of the process'),
   promise: () =>
     promisesNothing('it does not ask for what its list has, and a rule of the bucket may delete any object'),
   build: async (options, context) => {

@@ -1,6 +1,7 @@
 import type { RedisStoreOptions } from '../../../config/config.js'
 import type { StoreKind } from '../../contract/kind.js'
 import { promisedFor, promisesNothing } from '../../contract/promised.js'
+import { oneForAll } from '../../contract/thread-use.js'
 import { connectionProbe } from '../../remote/connection-health.js'
 import { Requests } from '../../remote/requests.js'
 import { parseAddresses } from './address.js'
@@ -14,6 +15,7 @@ import { RedisStore } from './redis-store.js'
  * (`maxmemory-policy`). The server starts even if Redis cannot be reached; the store fails until it can.
  */
 export const redisStore: StoreKind<RedisStoreOptions> = {
+  threads: () => oneForAll('its connections, and their bounds, are those of the process'),
   promise: ({ key_ttl_s: ttlS }) =>
     ttlS === 0
       ? promisesNothing('key_ttl_s is 0, so Redis alone decides')

@@ -4,6 +4,7 @@ import type { Digest } from '../../../reapi/digest.js'
 import type { DigestBatch } from '../../../reapi/digest-batch.js'
 import type { StoreKind } from '../../contract/kind.js'
 import { leastOf } from '../../contract/promised.js'
+import { oneForAll } from '../../contract/thread-use.js'
 import { type Part, PartitionedStore } from '../../partition/partitioned.js'
 
 interface Share {
@@ -64,6 +65,7 @@ const mixed = (number: number): number => {
 }
 
 export const shard: StoreKind<ShardOptions> = {
+  threads: () => oneForAll('service threads do not run this stage'),
   promise: ({ stores }, below) => leastOf(stores.map(({ store }) => below.child(store))),
   build: async ({ stores }, context) => {
     if (stores.every(({ weight }) => weight === 0)) {

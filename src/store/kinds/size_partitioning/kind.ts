@@ -3,6 +3,7 @@ import type { Digest } from '../../../reapi/digest.js'
 import type { DigestBatch } from '../../../reapi/digest-batch.js'
 import type { StoreKind } from '../../contract/kind.js'
 import { leastOf } from '../../contract/promised.js'
+import { oneForAll } from '../../contract/thread-use.js'
 import { type Part, PartitionedStore } from '../../partition/partitioned.js'
 
 /**
@@ -30,6 +31,7 @@ const LOWER = 0
 const UPPER = 1
 
 export const sizePartitioning: StoreKind<SizePartitioningOptions> = {
+  threads: () => oneForAll('service threads do not run this stage'),
   promise: ({ lower_store, upper_store }, below) => leastOf([below.child(lower_store), below.child(upper_store)]),
   build: async ({ size, lower_store, upper_store }, context) => {
     const lower = await context.child(lower_store, 'lower_store')

@@ -6,6 +6,7 @@ import { isWhole, type Range } from '../../../stream/path.js'
 import { ForwardingStore } from '../../contract/forwarding.js'
 import type { StoreKind } from '../../contract/kind.js'
 import type { Store, StoreProperties } from '../../contract/store.js'
+import { oneForAll } from '../../contract/thread-use.js'
 
 /**
  * Verifies blobs against their digest when they are written and when they are read. A damaged blob is removed from the
@@ -42,6 +43,7 @@ class VerifyStore extends ForwardingStore {
 }
 
 export const verify: StoreKind<VerifyOptions> = {
+  threads: () => oneForAll('service threads do not run this stage'),
   promise: ({ backend }, below) => below.child(backend),
   build: async (options, context) => new VerifyStore(await context.child(options.backend, 'backend'), options),
 }

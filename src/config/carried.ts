@@ -1,0 +1,30 @@
+import type { Config, ServerConfig } from './config.js'
+
+/** How service threads use a named store; see `ThreadUse` of src/store/contract. */
+export type Use = { readonly isOneEach: true } | { readonly isOneEach: false; readonly because: string }
+
+/**
+ * Why the calls for blobs and results of a server are carried to the main thread; undefined if service threads serve them.
+ * What is named here has state in one place. `uses` by the name of a store.
+ */
+export const whyCarried = (
+  { services: { cas, ac, bytestream } }: ServerConfig,
+  { global, instances, servers }: Pick<Config, 'global' | 'instances' | 'servers'>,
+  uses: ReadonlyMap<string, Use>,
+): string | undefined => {
+  if (instances.size > 0) return 'isolation and quotas of `instances` are in one place'
+  if (global.metrics_instance_names) return '`metrics_instance_names` counts each instance in one place'
+  if (servers.some(({ services }) => services.http_cache.size > 0)) return 'HTTP caches share their stores'
+  if ([...cas.values()].some(({ experimental_chunking: chunking }) => chunking !== undefined))
+    return 'lists of chunks (`experimental_chunking`) are in one place'
+  const stores = [
+    ...[...cas.values(), ...bytestream.values()].map(({ cas_store }) => cas_store),
+    ...[...ac.values()].map(({ ac_store }) => ac_store),
+  ]
+  if (stores.length === 0) return 'it has no such calls'
+  for (const name of stores) {
+    const use = uses.get(name)
+    if (use?.isOneEach !== true) return `store ${name}: ${use?.because ?? 'it does not exist'}`
+  }
+  return undefined
+}
