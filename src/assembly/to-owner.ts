@@ -111,9 +111,17 @@ export class ToOwner {
     this.#schedule()
   }
 
-  async #commit(path: string, digest: Digest, written: Written, { invocation, keepForMs }: Call): Promise<void> {
+  async #commit(path: string, digest: Digest, written: Written, call: Call): Promise<void> {
+    const { invocation, keepForMs, held } = call
     const about = { path, digest: sentDigest(digest), invocation: invocation?.id, keepForMs }
-    await this.#ask({ about: 'commit', written, ...about })
+    // The bytes of a small blob are sent as a copy, beside the message of the client that they came in.
+    const sizeBytes = Buffer.isBuffer(written) ? written.length : 0
+    const copied = sizeBytes === 0 ? undefined : held?.ledger.kinds.requests.reserveOrThrow(held.holder, sizeBytes)
+    try {
+      await this.#ask({ about: 'commit', written, ...about })
+    } finally {
+      copied?.release()
+    }
   }
 
   #ask(question: Unpacked): Promise<unknown> {

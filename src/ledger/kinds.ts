@@ -12,7 +12,10 @@ export interface KindFacts {
 
 /** All memory that the process holds for clients. docs/operation.md gives the sum of the bounds. */
 export const KINDS = {
-  /** Open requests with their metadata, and their messages from the first byte until the handler has finished. */
+  /**
+   * Open requests with their metadata, and their messages from the first byte until the handler has finished. A small blob counts
+   * twice while a service thread sends a copy of it to the owner.
+   */
   requests: { maxBytes: 512 * MIB, rule: 'refuse' },
   /** Compressed messages, reserved before they are decompressed. */
   unpacked: { maxBytes: 128 * MIB, rule: 'wait' },
