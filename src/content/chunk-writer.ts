@@ -1,6 +1,6 @@
 import type { LentBuffer } from '../base/lent-buffers.js'
 import { Digest } from '../reapi/digest.js'
-import type { Call } from '../rpc/call.js'
+import { type Call, callWith } from '../rpc/call.js'
 import { missingOf, type Store } from '../store/contract/store.js'
 import { Blob } from '../stream/blob/blob.js'
 
@@ -25,7 +25,8 @@ export class ChunkWriter {
     this.#groupLimitBytes = groupBytes
     this.#store = store
     this.#of = of
-    this.#call = call
+    // Also across groups, so that a reader finds them side by side.
+    this.#call = callWith(call, { together: {} })
   }
 
   /** Chunks received so far. */

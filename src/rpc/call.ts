@@ -31,6 +31,8 @@ export interface Call {
   readonly invocation?: Invocation | undefined
   /** Blobs that the call writes, reads or finds are kept for at least this long, if their store promises less. */
   readonly keepForMs?: number | undefined
+  /** Blobs that are put with the same object here belong together: a store may keep them side by side. */
+  readonly together?: object | undefined
 }
 
 /** What has arrived of an interrupted upload: bytes, or a file that belongs to whoever takes it. */
@@ -61,7 +63,7 @@ export const cancelledBy = (call: Pick<Call, 'signal' | 'whyCancelled'>): Status
 /** The same call with some fields changed. Never spread a call: that would lose its lazy fields. */
 export const callWith = (call: Call, changes: CallChanges): Call => new ChangedCall(call, changes)
 
-type CallChanges = Partial<Pick<Call, 'signal' | 'instanceName' | 'span' | 'keepForMs'>>
+type CallChanges = Partial<Pick<Call, 'signal' | 'instanceName' | 'span' | 'keepForMs' | 'together'>>
 
 /** Signal, metadata and invocation stay lazy, because the listener creates them only on demand. */
 class ChangedCall implements Call {
@@ -69,6 +71,7 @@ class ChangedCall implements Call {
   readonly log: Log
   readonly span: Span | undefined
   readonly keepForMs: number | undefined
+  readonly together: object | undefined
   readonly #call: Call
   readonly #signal: AbortSignal | undefined
 
@@ -76,6 +79,7 @@ class ChangedCall implements Call {
     const { signal, instanceName = call.instanceName, span = call.span, keepForMs = call.keepForMs } = changes
     this.instanceName = instanceName
     this.keepForMs = keepForMs
+    this.together = changes.together ?? call.together
     this.log = call.log
     this.span = span
     this.#call = call

@@ -6,7 +6,7 @@ import type { Digest } from '../../reapi/digest.js'
 import type { DigestBatch } from '../../reapi/digest-batch.js'
 import type { StoreUsage } from '../contract/meter.js'
 import { BatchLookup } from './batch-lookup.js'
-import { DOOMED, Entries, EXECUTABLE, INLINE, type InlineCharge, KEPT, PINNED } from './entries.js'
+import { type BlobKind, type Charge, DOOMED, Entries, EXECUTABLE, INLINE, KEPT, PINNED } from './entries.js'
 import { Evictions } from './evictions.js'
 import { type IndexShare, ownMemory, type SharedIndexMemory } from './memory.js'
 import { Probe } from './probe.js'
@@ -23,7 +23,9 @@ export interface BlobIndexOptions {
   /** The space of a blob is rounded up to a multiple of this. */
   readonly blockSizeBytes?: number
   /** The space that an inline blob is charged; by default its length. */
-  readonly inlineCharge?: InlineCharge
+  readonly inlineCharge?: Charge
+  /** The space that a blob is charged which lies in a file beside others; by default its length. */
+  readonly packedCharge?: Charge
   /** For how long blobs are kept; absent for an index of blobs that others keep. */
   readonly promises?: PromiseOptions | undefined
   /** Set if other threads read the index. */
@@ -45,6 +47,8 @@ const USE_SHIFT = 4
 const STEPS_MAX = 4096
 /** Kept blobs that one search looks at for one that nobody holds any more. */
 const KEPT_STEPS = 16
+
+const itsLength: Charge = (storedBytes) => storedBytes
 
 /** No such blob. */
 export const ABSENT = -1
@@ -95,8 +99,8 @@ export class BlobIndex {
     this.#recency = new Recency(this.#records)
     this.#kept = new Recency(this.#records)
     this.#lookup = new BatchLookup(this.#table)
-    const { blockSizeBytes = 1, inlineCharge = (storedBytes) => storedBytes } = options
-    this.#entries = new Entries(this.#records, blockSizeBytes, inlineCharge)
+    const { blockSizeBytes = 1, inlineCharge = itsLength, packedCharge = itsLength } = options
+    this.#entries = new Entries(this.#records, blockSizeBytes, inlineCharge, packedCharge)
     this.#promises = options.promises && new Promises(options.promises, options.policy, memory)
   }
 
@@ -265,20 +269,20 @@ export class BlobIndex {
 
   /**
    * Adds a blob, or updates the length of a present one, and makes it the most recently used. Its executable copy is forgotten.
-   * `isInline` marks a blob without a file of its own. `extra` is a signed 32-bit number for the owner.
+   * `extra` is a signed 32-bit number for the owner.
    */
-  insert(digest: Digest, storedBytes: number, isInline = false, extra = 0): number {
+  insert(digest: Digest, storedBytes: number, kind: BlobKind = 'file', extra = 0): number {
     this.#probe.load(digest)
     const partition = this.#table.partitionOfProbe(this.#probe)
     this.#shared?.begin(partition)
     try {
-      return this.#insert(storedBytes, isInline, extra)
+      return this.#insert(storedBytes, kind, extra)
     } finally {
       this.#shared?.end(partition)
     }
   }
 
-  #insert(storedBytes: number, isInline: boolean, extra: number): number {
+  #insert(storedBytes: number, kind: BlobKind, extra: number): number {
     const present = this.#table.find(this.#probe)
     const slot = present === NONE ? this.#records.allocate(this.#probe) : present
     if (present === NONE) {
@@ -290,7 +294,7 @@ export class BlobIndex {
       this.#unpromise(slot)
       this.#bytes -= this.#entries.occupied(slot)
     }
-    this.#entries.begin(slot, storedBytes, isInline, extra)
+    this.#entries.begin(slot, storedBytes, kind, extra)
     this.#bytes += this.#entries.occupied(slot)
     const accessedS = this.#accessedNow()
     // The owner persists each upload anyway, so this use is not reported.
@@ -504,6 +508,10 @@ export class BlobIndex {
   fits(storedBytes: number): boolean {
     const { max_bytes: maxBytes } = this.#policy
     return maxBytes === 0 || this.#entries.rounded(storedBytes) <= maxBytes
+  }
+
+  kindOf(slot: number): BlobKind {
+    return this.#entries.kindOf(slot)
   }
 
   isInline(slot: number): boolean {

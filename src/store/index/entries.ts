@@ -11,26 +11,35 @@ export const INLINE = 1 << 26
 export const KEPT = 1 << 27
 /** Evicted: no longer in the table, and about to be removed. */
 export const DOOMED = 1 << 28
+/** In a file beside other blobs. */
+export const PACKED = 1 << 29
 
-/** Space charged for an inline blob, from its length and the length of its hash. */
-export type InlineCharge = (storedBytes: number, hashBytes: number) => number
+/** Where the bytes of a blob are: in a record of its owner (inline), in a file of its own, or in a file beside others. */
+export type BlobKind = 'bytes' | 'file' | 'packed'
+
+const FLAG_OF = { bytes: INLINE, file: 0, packed: PACKED } as const
+
+/** Space charged for a blob without a file of its own, from its length and the length of its hash. */
+export type Charge = (storedBytes: number, hashBytes: number) => number
 
 /** The fields of a record that describe its blob, apart from its place in the table and in the order of use. */
 export class Entries {
   readonly #records: Records
   readonly #blockSizeBytes: number
-  readonly #inlineCharge: InlineCharge
+  readonly #inlineCharge: Charge
+  readonly #packedCharge: Charge
 
-  constructor(records: Records, blockSizeBytes: number, inlineCharge: InlineCharge) {
+  constructor(records: Records, blockSizeBytes: number, inlineCharge: Charge, packedCharge: Charge) {
     this.#records = records
     this.#blockSizeBytes = blockSizeBytes
     this.#inlineCharge = inlineCharge
+    this.#packedCharge = packedCharge
   }
 
   /** Starts the record of a blob of this length. Only the pin is kept from before. */
-  begin(slot: number, storedBytes: number, isInline: boolean, extra = 0): void {
+  begin(slot: number, storedBytes: number, kind: BlobKind, extra = 0): void {
     const pinned = this.#records.get(slot, STORED_HIGH) & PINNED
-    this.#records.set(slot, STORED_HIGH, Math.floor(storedBytes / WORD) | pinned | (isInline ? INLINE : 0))
+    this.#records.set(slot, STORED_HIGH, Math.floor(storedBytes / WORD) | pinned | FLAG_OF[kind])
     this.#records.set(slot, STORED_LOW, storedBytes | 0)
     this.#records.set(slot, EXTRA, extra)
   }
@@ -39,9 +48,16 @@ export class Entries {
     return (this.#records.get(slot, STORED_HIGH) & HIGH_MASK) * WORD + (this.#records.get(slot, STORED_LOW) >>> 0)
   }
 
-  /** Space that counts towards the limit: the inline charge, or the length rounded up to blocks, doubled by an executable copy. */
+  kindOf(slot: number): BlobKind {
+    const flags = this.#records.get(slot, STORED_HIGH)
+    if ((flags & INLINE) !== 0) return 'bytes'
+    return (flags & PACKED) === 0 ? 'file' : 'packed'
+  }
+
+  /** Space that counts towards the limit: a charge, or the length rounded up to blocks, doubled by an executable copy. */
   occupied(slot: number): number {
     if (this.has(slot, INLINE)) return this.#inlineCharge(this.storedBytesOf(slot), this.hashBytesOf(slot))
+    if (this.has(slot, PACKED)) return this.#packedCharge(this.storedBytesOf(slot), this.hashBytesOf(slot))
     return this.rounded(this.storedBytesOf(slot)) * (this.has(slot, EXECUTABLE) ? 2 : 1)
   }
 

@@ -2,7 +2,7 @@ import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads'
 import { DIGEST_HEAD_WORDS } from '../../proto/find-missing-codec.js'
 import type { Digest } from '../../reapi/digest.js'
 import type { DigestBatch } from '../../reapi/digest-batch.js'
-import { INLINE } from './entries.js'
+import { type BlobKind, INLINE, PACKED } from './entries.js'
 import { type Grown, type IndexShare, PARTITIONS, type Piece } from './memory.js'
 import { FUNCTION_SHIFT, HIGH_MASK, Probe, WORD } from './probe.js'
 import {
@@ -31,7 +31,7 @@ const USE_SHIFT = 4
 export interface FoundBlob {
   readonly slot: number
   readonly storedBytes: number
-  readonly isInline: boolean
+  readonly kind: BlobKind
   readonly extra: number
 }
 
@@ -73,7 +73,12 @@ export class IndexReader {
     const slot = this.#find(probe, usedS)
     if (slot === NONE) return undefined
     const storedBytes = (this.#storedHigh & HIGH_MASK) * WORD + (this.#storedLow >>> 0)
-    return { slot, storedBytes, isInline: (this.#storedHigh & INLINE) !== 0, extra: this.#extra }
+    return { slot, storedBytes, kind: this.#kind, extra: this.#extra }
+  }
+
+  get #kind(): BlobKind {
+    if ((this.#storedHigh & INLINE) !== 0) return 'bytes'
+    return (this.#storedHigh & PACKED) === 0 ? 'file' : 'packed'
   }
 
   /** Returns the absent digests in the order given. Present ones count as used. */

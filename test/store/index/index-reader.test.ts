@@ -23,7 +23,7 @@ const shared = (maxBytes = 0) => {
   const promises = { retentionS: 3600, whenFull: 'break', invocations } as const
   const index = new BlobIndex({ policy, clock, promises, shared: new SharedIndexMemory() })
   const put = (number: number, storedBytes = 1): number =>
-    index.insert(numbered(number), storedBytes, false, extraOf(number, storedBytes))
+    index.insert(numbered(number), storedBytes, 'file', extraOf(number, storedBytes))
   const drop = (number: number): void => index.remove(index.find(numbered(number)))
   return { clock, index, invocations, put, drop, reader: new IndexReader(index.share()) }
 }

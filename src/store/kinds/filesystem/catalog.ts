@@ -6,8 +6,10 @@ import { StatusError } from '../../../base/status-error.js'
 import type { Log } from '../../../log/log.js'
 import type { Digest } from '../../../reapi/digest.js'
 import type { Call } from '../../../rpc/call.js'
+import { Semaphore } from '../../../work/semaphore.js'
 import type { FinishedFile } from '../../contract/store.js'
 import { ABSENT, type BlobIndex } from '../../index/blob-index.js'
+import type { BlobKind } from '../../index/entries.js'
 import type { Claimant } from '../../index/promises.js'
 import { Commits } from './commits.js'
 import { Eviction } from './eviction.js'
@@ -19,8 +21,10 @@ import { VerifiedTimes } from './files/verified-times.js'
 import type { Layout } from './layout.js'
 import { Leases } from './leases.js'
 import { type Located, notFound } from './located.js'
+import { type Packed, Packs } from './packs/packs.js'
 import type { ReadCatalog, RecentRecord, Wrong } from './read-catalog.js'
 import { offsetIn } from './records/location.js'
+import { encodePlace } from './records/place.js'
 import { type RecordKind, recordBytes, sizeOf } from './records/record.js'
 import type { RecordLog } from './records/record-log.js'
 import type { Segment } from './records/segment.js'
@@ -37,6 +41,15 @@ export interface CatalogParts {
   readonly log: Log
 }
 
+interface AppendedContent {
+  readonly storedBytes: number
+  readonly checksum: number
+  readonly bytes?: Buffer
+  readonly call?: Call
+  /** Called in the step in which the index has the blob. */
+  readonly onArrived?: (slot: number) => void
+}
+
 /**
  * The blobs on disk, and the index of them, kept consistent. Every blob has a record in the log: the record of a small
  * blob contains it, the record of a large one refers to its file. Replaying the log from its beginning gives the
@@ -48,6 +61,7 @@ export class Catalog implements ReadCatalog {
   readonly records: RecordLog
   readonly leases: Leases
   readonly unlinker: Unlinker
+  readonly packs: Packs
   readonly verifiedTimes = new VerifiedTimes()
   /** Small blobs read recently, by digest key. */
   readonly recent: LruCache<RecentRecord>
@@ -56,6 +70,8 @@ export class Catalog implements ReadCatalog {
   readonly syncs: FolderSyncs | undefined
   readonly #clock: Clock
   readonly #log: Log
+  /** Held while records are moved: of two copies of a record at a time the later one might have the older place. */
+  readonly moves = new Semaphore({ permits: 1 })
   /** Blobs found damaged since the start, by whichever thread. */
   damagedCount = 0
   #isClosed = false
@@ -72,6 +88,7 @@ export class Catalog implements ReadCatalog {
     this.eviction = new Eviction(this, clock)
     this.leases = new Leases(this)
     this.unlinker = new Unlinker(log)
+    this.packs = new Packs({ layout, unlinker: this.unlinker, syncs })
     this.recent = new LruCache(recentBytes)
     records.onCut = (segment) => this.#dropCut(segment)
   }
@@ -144,6 +161,38 @@ export class Catalog implements ReadCatalog {
     }
   }
 
+  /** Stores a blob whose bytes were written to a pack. Resolves once it is committed and visible. */
+  async commitPacked(digest: Digest, { pack, offset }: Packed, bytes: Buffer, call: Call): Promise<void> {
+    const place = { pack: pack.number, offset }
+    const onArrived = (slot: number): void => {
+      this.packs.arrived(slot, place, bytes.length)
+      this.packs.verified(slot)
+    }
+    const content = { storedBytes: bytes.length, checksum: crc32(bytes), bytes: encodePlace(place), call, onArrived }
+    await this.#commit(digest, () => this.#append('packed', digest, content))
+    this.index.holdFor(digest, call)
+  }
+
+  /** Where a packed blob is; its record is read if that is not known yet. Undefined if the record is damaged. */
+  async placeOf(located: Located): Promise<Packed | undefined> {
+    const { slot, location, digest, storedBytes } = located
+    const known = this.packs.placeOf(slot)
+    if (known !== undefined) return known
+    const record = await this.records.readPacked(location, digest)
+    if (!this.isThere(located)) return undefined
+    if (record !== undefined && this.packs.placeOf(slot) === undefined)
+      this.packs.arrived(slot, record.place, storedBytes)
+    return this.packs.placeOf(slot)
+  }
+
+  isVerified({ slot }: Located): boolean {
+    return this.packs.isVerified(slot)
+  }
+
+  verified({ slot }: Located): void {
+    this.packs.verified(slot)
+  }
+
   /** Marks a file as unverified after a failed commit, which may have replaced it. */
   #distrust(digest: Digest, path: string): void {
     const located = this.find(digest)
@@ -170,14 +219,15 @@ export class Catalog implements ReadCatalog {
     await this.eviction.stop()
     await this.records.idle()
     await this.unlinker.idle()
+    await this.packs.close()
   }
 
   /** The location of the blob in a slot. */
   at(slot: number, digest = this.index.digestOf(slot)): Located {
     const storedBytes = this.index.storedBytesOf(slot)
-    const isInline = this.index.isInline(slot)
-    const path = isInline ? '' : this.layout.blobPath(digest, storedBytes)
-    return { digest, slot, storedBytes, location: this.index.extraOf(slot), isInline, path }
+    const kind = this.index.kindOf(slot)
+    const path = kind === 'file' ? this.layout.blobPath(digest, storedBytes) : ''
+    return { digest, slot, storedBytes, location: this.index.extraOf(slot), kind, path }
   }
 
   /** Locates a blob; undefined when it is absent. Does not count as a use. */
@@ -199,32 +249,39 @@ export class Catalog implements ReadCatalog {
   #append(
     kind: Exclude<RecordKind, 'touches'>,
     digest: Digest,
-    content: { storedBytes: number; checksum: number; bytes?: Buffer; call?: Call },
+    { onArrived, ...content }: AppendedContent,
   ): Promise<void> {
     const onLocated = (location: number): void => {
-      if (kind !== 'removal') this.#arrive(digest, kind, content.storedBytes, location)
+      if (kind === 'removal') return
+      const slot = this.#arrive(digest, kind, content.storedBytes, location)
+      onArrived?.(slot)
+      this.leases.arrived(digest, slot)
     }
     return this.records.append({ kind, digest, ...content, writtenMs: this.#clock.now(), onLocated })
   }
 
-  /** Makes a blob visible after its record was written. */
-  #arrive(digest: Digest, kind: 'bytes' | 'file', storedBytes: number, location: number): void {
+  /** Makes a blob visible after its record was written. Returns its slot. */
+  #arrive(digest: Digest, kind: BlobKind, storedBytes: number, location: number): number {
     const replaced = this.find(digest)
     if (replaced !== undefined) this.#forget(replaced, kind === 'file' && storedBytes === replaced.storedBytes)
-    const slot = this.index.insert(digest, storedBytes, kind === 'bytes', location)
+    const slot = this.index.insert(digest, storedBytes, kind, location)
     this.records.need(location, sizeOf({ kind, digest, storedBytes }))
-    this.leases.arrived(digest, slot)
+    return slot
   }
 
   /** Releases everything a blob has, except its slot in the index. */
   #forget(
-    { digest, slot, storedBytes, location, isInline, path }: Located,
+    { digest, slot, storedBytes, location, kind, path }: Located,
     keepsFile: boolean,
     after?: Promise<void>,
   ): void {
-    this.records.release(location, sizeOf({ kind: isInline ? 'bytes' : 'file', digest, storedBytes }))
-    if (isInline) {
+    this.records.release(location, sizeOf({ kind, digest, storedBytes }))
+    if (kind === 'bytes') {
       this.recent.delete(digest.key)
+      return
+    }
+    if (kind === 'packed') {
+      this.packs.left(slot, storedBytes, after)
       return
     }
     this.verifiedTimes.clear(slot)
@@ -239,8 +296,7 @@ export class Catalog implements ReadCatalog {
       const location = this.index.extraOf(slot)
       if (this.records.segmentAt(location) !== segment) continue
       const located = this.at(slot)
-      const kind = located.isInline ? 'bytes' : 'file'
-      const bytes = recordBytes(sizeOf({ ...located, kind }), segment.format)
+      const bytes = recordBytes(sizeOf(located), segment.format)
       if (offsetIn(location) + bytes <= segment.endBytes) continue
       this.#forget(located, false)
       this.index.remove(slot)
@@ -265,6 +321,6 @@ export class Catalog implements ReadCatalog {
     this.#forget(located, false, recorded)
     this.index.remove(located.slot)
     await recorded
-    if (!located.isInline) await this.unlinker.settled(located.path)
+    if (located.kind === 'file') await this.unlinker.settled(located.path)
   }
 }

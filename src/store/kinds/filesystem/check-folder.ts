@@ -107,6 +107,12 @@ const checkBlob = async ({ layout, index, records }: OpenFolder, slot: number, d
     const bytes = await records.read(location, digest, storedBytes)
     return bytes === undefined ? { fault: 'its record is damaged' } : { hash: digest.function.hash(bytes) }
   }
+  if (index.kindOf(slot) === 'packed') {
+    const record = await records.readPacked(location, digest)
+    if (record === undefined) return { fault: 'the record with its place is damaged' }
+    const { pack, offset } = record.place
+    return checkFile(layout.packPath(pack), digest, { storedBytes, checksum: record.head.checksum, offset })
+  }
   const head = await records.readHead(location, digest)
   if (head === undefined) return { fault: 'the record with its checksum is damaged' }
   return checkFile(layout.blobPath(digest, storedBytes), digest, { storedBytes, checksum: head.checksum })
@@ -115,12 +121,15 @@ const checkBlob = async ({ layout, index, records }: OpenFolder, slot: number, d
 const checkFile = async (
   path: string,
   digest: Digest,
-  expected: { readonly storedBytes: number; readonly checksum: number },
+  expected: { readonly storedBytes: number; readonly checksum: number; readonly offset?: number },
 ): Promise<Checked> => {
   const hasher = digest.function.createHasher()
   let [length, checksum] = [0, 0]
   try {
-    for await (const chunk of createReadStream(path, { highWaterMark: STAGE_BYTES }) as AsyncIterable<Buffer>) {
+    const { offset, storedBytes } = expected
+    const part = offset === undefined ? {} : { start: offset, end: offset + storedBytes - 1 }
+    const stream = createReadStream(path, { highWaterMark: STAGE_BYTES, ...part })
+    for await (const chunk of stream as AsyncIterable<Buffer>) {
       hasher.update(chunk)
       checksum = crc32(chunk, checksum)
       length += chunk.length
@@ -140,7 +149,8 @@ const countUnknown = async (layout: Layout, index: BlobIndex, { damage, unknown 
     for (const name of await readdir(layout.folderPath(folder))) {
       const parsed = layout.parse(folder, name)
       const slot = parsed === undefined ? ABSENT : index.find(parsed.digest)
-      const isKnown = slot !== ABSENT && index.storedBytesOf(slot) === parsed?.storedBytes && !index.isInline(slot)
+      const isFile = slot !== ABSENT && index.kindOf(slot) === 'file'
+      const isKnown = isFile && index.storedBytesOf(slot) === parsed?.storedBytes
       if (parsed === undefined || isKnown) continue
       unknown.count += 1
       unknown.bytes += parsed.storedBytes

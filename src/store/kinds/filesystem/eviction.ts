@@ -73,7 +73,7 @@ export class Eviction {
     }
     if (!index.evict(slot)) return true
     index.noteEviction(slot)
-    if (located.isInline) this.#catalog.leave(located)
+    if (located.kind === 'bytes') this.#catalog.leave(located)
     else {
       const removal = this.#catalog.remove(located).finally(() => {
         this.#removals.delete(removal)

@@ -26,6 +26,7 @@ import type { Written } from './files/file-writer.js'
 import { LinkedFiles } from './files/linked-files.js'
 import { writeBlob } from './files/write-blob.js'
 import type { Inspection } from './inspection.js'
+import type { Packed } from './packs/packs.js'
 import { Reads } from './reads.js'
 import type { Patrol } from './upkeep/patrol.js'
 import type { Shortages } from './upkeep/shortages.js'
@@ -107,8 +108,11 @@ export class FilesystemStore extends BaseStore {
       blob.discard()
       throw error
     }
-    const form = await blob.take()
-    await this.#telling(digest, async () => this.#catalog.commit(digest, await this.#write(digest, form, call), call))
+    await this.#putForm(digest, await blob.take(), call)
+  }
+
+  #putForm(digest: Digest, form: BlobForm, call: Call): Promise<void> {
+    return this.#telling(digest, async () => this.#catalog.commit(digest, await this.#write(digest, form, call), call))
   }
 
   /** Keeps what a service thread has written. If it rejects, the file is gone. */
@@ -129,11 +133,70 @@ export class FilesystemStore extends BaseStore {
   override putAll(entries: readonly BlobEntry[], call: Call): Promise<Outcomes> {
     const isSmall = ({ blob: { sizeBytes } }: BlobEntry): boolean =>
       sizeBytes !== undefined && sizeBytes <= this.#parts.smallBytes
-    return putInGroups(entries, isSmall, (areSmall, some) =>
-      areSmall
-        ? Promise.all(some.map(({ digest, blob }) => outcomeOf(this.put(digest, blob, call))))
-        : super.putAll(some, call),
-    )
+    return putInGroups(entries, isSmall, (areSmall, some) => {
+      if (areSmall) return Promise.all(some.map(({ digest, blob }) => outcomeOf(this.put(digest, blob, call))))
+      return call.together === undefined ? super.putAll(some, call) : this.#putTogether(some, call.together, call)
+    })
+  }
+
+  /** Writes what is in memory side by side into one file, in one go. */
+  async #putTogether(entries: readonly BlobEntry[], together: object, call: Call): Promise<Outcomes> {
+    const outcomes = new Map<BlobEntry, Outcomes[number]>()
+    const inMemory: { readonly entry: BlobEntry; readonly bytes: Buffer }[] = []
+    for (const entry of entries) {
+      const { digest, blob } = entry
+      const cancelled = cancelledBy(call)
+      const form = cancelled === undefined ? await blob.take() : undefined
+      if (form === undefined) blob.discard()
+      if (form?.kind === 'bytes' && this.#catalog.index.fits(form.bytes.length)) {
+        const { bytes } = form
+        inMemory.push({ entry, bytes })
+      } else outcomes.set(entry, cancelled ?? (await outcomeOf(this.#putForm(digest, form as BlobForm, call))))
+    }
+    const kept = await this.#pack(inMemory, together, call)
+    for (const [at, { entry }] of inMemory.entries()) outcomes.set(entry, kept[at])
+    return entries.map((entry) => outcomes.get(entry))
+  }
+
+  async #pack(
+    entries: readonly { readonly entry: BlobEntry; readonly bytes: Buffer }[],
+    together: object,
+    call: Call,
+  ): Promise<Outcomes> {
+    if (entries.length === 0) return []
+    const { packs, index } = this.#catalog
+    let places: readonly Packed[]
+    try {
+      for (const { entry, bytes } of entries) index.checkRoomFor(entry.digest, bytes.length)
+      const end = await this.#parts.writeSlots.acquire('a turn to write', call.signal)
+      try {
+        places = await packs.write(
+          together,
+          entries.map(({ bytes }) => bytes),
+        )
+      } finally {
+        end()
+      }
+    } catch (error) {
+      const failed = entries.map(({ entry: { digest } }) =>
+        outcomeOf(
+          this.#telling(digest, async () => {
+            throw error
+          }),
+        ),
+      )
+      return Promise.all(failed)
+    }
+    const { pack } = places[0] as Packed
+    try {
+      return await Promise.all(
+        entries.map(({ entry: { digest }, bytes }, at) =>
+          outcomeOf(this.#telling(digest, () => this.#catalog.commitPacked(digest, places[at] as Packed, bytes, call))),
+        ),
+      )
+    } finally {
+      packs.letGo(pack)
+    }
   }
 
   remove(digest: Digest, _why: Removal, _call: Call): Promise<void> {

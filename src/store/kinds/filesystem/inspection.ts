@@ -9,6 +9,8 @@ import type { Catalog } from './catalog.js'
 import { OpenFile } from './files/open-file.js'
 import { isGone } from './files/unlinker.js'
 import type { Located } from './located.js'
+import { PackPart } from './packs/pack-part.js'
+import type { Packed } from './packs/packs.js'
 import type { ReadCatalog } from './read-catalog.js'
 
 const STATS_AT_A_TIME = 16
@@ -19,6 +21,15 @@ const STATS_AT_A_TIME = 16
 const LARGEST_RECENT_BYTES = 16 * 1024
 /** Memory of an entry besides its bytes: buffer, key and map entry. */
 const RECENT_OVERHEAD_BYTES = 400
+
+/** Called with a number of bytes before they are read. */
+type Pace = (bytes: number) => Promise<void>
+
+/** A range of bytes. */
+interface Extent {
+  readonly offset: number
+  readonly end: number
+}
 
 /** `changed`: the blob was replaced or removed during the check, or its file is gone, so nothing is known about it. */
 export type CheckOutcome = 'right' | 'damaged' | 'changed'
@@ -38,15 +49,17 @@ export class Inspection {
 
   /** Checks the length of every file, because a power loss may have truncated those written last. */
   async lookAtAll({ index, at }: Pick<Catalog, 'index' | 'at'>): Promise<void> {
-    const files = [...index.slots()].filter((slot) => !index.isInline(slot))
+    const files = [...index.slots()].filter((slot) => index.kindOf(slot) === 'file')
     await boundedMap(files, STATS_AT_A_TIME, (slot) => this.look(at(slot)))
   }
 
   /** Drops a blob whose file is gone or has another length. A file whose `stat` fails stays. */
   async look(located: Located): Promise<void> {
+    const place = located.kind === 'packed' ? await this.#catalog.placeOf(located) : undefined
     try {
-      const { size } = await stat(located.path)
-      if (size !== located.storedBytes) await this.#catalog.dropDamaged(located, 'gone')
+      const { size } = await stat(place?.pack.path ?? located.path)
+      const isWhole = place === undefined ? size === located.storedBytes : size >= place.offset + located.storedBytes
+      if (!isWhole) await this.#catalog.dropDamaged(located, 'gone')
     } catch (error) {
       if (isGone(error)) await this.#catalog.dropDamaged(located, 'gone')
     }
@@ -85,6 +98,68 @@ export class Inspection {
     }
     await this.#catalog.dropDamaged(located, 'gone')
     return undefined
+  }
+
+  /**
+   * A range of a packed blob whose bytes are intact. Undefined, and the blob dropped, if they are not or its file is
+   * gone.
+   */
+  async openPacked(located: Located, { offset, end }: Extent, bufferBytes: number): Promise<PackPart | undefined> {
+    const catalog = this.#catalog
+    const place = await catalog.placeOf(located)
+    if (place === undefined) {
+      if (catalog.isAsLocated(located)) await this.damaged(located)
+      return undefined
+    }
+    const { pack } = place
+    if (!(await catalog.packs.use(pack))) {
+      await catalog.dropDamaged(located, 'gone')
+      return undefined
+    }
+    const part = new PackPart({
+      ...{ packs: catalog.packs, pack, key: located.digest.key, bufferBytes },
+      ...{ offset: place.offset + offset, sizeBytes: end - offset },
+      onTorn: () => void catalog.dropDamaged(located, 'gone'),
+    })
+    if (catalog.isVerified(located)) return part
+    const outcome = await this.#checkPacked(located, place).catch(async (error: unknown) => {
+      await part.close()
+      throw error
+    })
+    if (outcome === 'right') return part
+    await part.close()
+    return undefined
+  }
+
+  /** Compares the bytes of a packed blob, whose pack is in use, with their checksum. A damaged blob is dropped. */
+  async #checkPacked(located: Located, { pack, offset }: Packed, pace = NO_PACE): Promise<CheckOutcome> {
+    const checksum = await this.checksumOf(located)
+    if (checksum === undefined) return this.#catalog.isAsLocated(located) ? 'damaged' : 'changed'
+    const from = { read: (into: Buffer, position: number) => pack.read(into, offset + position) }
+    const isRight = (await fileChecksum(from, located, pace)) === checksum
+    if (!this.#catalog.isAsLocated(located)) return 'changed'
+    if (isRight) this.#catalog.verified(located)
+    else await this.damaged(located)
+    return isRight ? 'right' : 'damaged'
+  }
+
+  /** `check` of a packed blob. */
+  async checkPacked(located: Located, pace: Pace = NO_PACE): Promise<CheckOutcome> {
+    const place = await this.#catalog.placeOf(located)
+    if (place === undefined) {
+      if (this.#catalog.isAsLocated(located)) await this.damaged(located)
+      return 'damaged'
+    }
+    const { packs } = this.#catalog
+    if (!(await packs.use(place.pack))) {
+      await this.#catalog.dropDamaged(located, 'gone')
+      return 'changed'
+    }
+    try {
+      return await this.#checkPacked(located, place, pace)
+    } finally {
+      packs.release(place.pack)
+    }
   }
 
   /**
@@ -127,7 +202,7 @@ export class Inspection {
    * Compares the file of a blob with its checksum and drops a damaged one. Before each read it waits for `pace`, called
    * with the number of bytes.
    */
-  async check(located: Located, pace: (bytes: number) => Promise<void> = async () => {}): Promise<CheckOutcome> {
+  async check(located: Located, pace: Pace = NO_PACE): Promise<CheckOutcome> {
     const file = await this.openFile(located)
     if (file === undefined) return 'changed'
     try {
@@ -145,16 +220,19 @@ export class Inspection {
   }
 }
 
+const NO_PACE: Pace = async () => {}
+
 const fileChecksum = async (
-  file: OpenFile,
+  file: Pick<OpenFile, 'read'>,
   { storedBytes, digest }: Located,
-  pace: (bytes: number) => Promise<void>,
+  pace: Pace,
 ): Promise<number> => {
   const buffer = Buffer.allocUnsafeSlow(Math.min(STAGE_BYTES, storedBytes))
   let checksum = 0
   for (let at = 0; at < storedBytes; ) {
-    await pace(Math.min(buffer.length, storedBytes - at))
-    const bytesRead = await file.read(buffer, at).catch((error: unknown) => {
+    const wanted = buffer.subarray(0, Math.min(buffer.length, storedBytes - at))
+    await pace(wanted.length)
+    const bytesRead = await file.read(wanted, at).catch((error: unknown) => {
       throw fileFailure(error, `could not read blob ${digest.key}`)
     })
     if (bytesRead === 0) break

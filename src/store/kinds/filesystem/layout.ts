@@ -16,7 +16,7 @@ export interface BlobName {
 
 /**
  * The paths of a store. The log is in `{content_path}/records`, the last checkpoint of the index in
- * `{content_path}/index`, and large blobs in `{content_path}/{function}/{first two
+ * `{content_path}/index`, blobs that were put together in `{content_path}/packs`, and other large blobs in `{content_path}/{function}/{first two
  * digits}/{hash}-{sizeBytes}-{storedBytes}`. The name of an executable copy ends with `x`.
  */
 export class Layout {
@@ -100,6 +100,21 @@ export class Layout {
     return { digest: Digest.parse({ hash, sizeBytes }, digestFunction), storedBytes, isExecutable: executable === 'x' }
   }
 
+  get packsPath(): string {
+    return `${this.contentPath}/${PACKS}`
+  }
+
+  /** The path of a file with several blobs. */
+  packPath(number: number): string {
+    const name = number.toString(16).padStart(12, '0')
+    return `${this.packsPath}/${name.slice(0, 2)}/${name}`
+  }
+
+  /** The number of such a file; undefined for another name. */
+  packNumber(name: string): number | undefined {
+    return PACK.test(name) ? Number.parseInt(name, 16) : undefined
+  }
+
   nextTempPath(): string {
     return `${this.tempPath}/${this.#tempPrefix}${this.#writer}${this.#tempCount++}`
   }
@@ -110,6 +125,9 @@ export class Layout {
 }
 
 const RECORDS = 'records'
+const PACKS = 'packs'
+
+const PACK = /^[0-9a-f]{12}$/
 
 const PAIR = /^[0-9a-f]{2}$/
 

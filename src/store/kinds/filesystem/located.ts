@@ -1,15 +1,16 @@
 import { StatusError } from '../../../base/status-error.js'
 import type { Digest } from '../../../reapi/digest.js'
+import type { BlobKind } from '../../index/entries.js'
 
 /** The location of a blob. */
 export interface Located {
   readonly digest: Digest
   readonly slot: number
   readonly storedBytes: number
-  /** Location of the record that holds the blob or describes its file. */
+  /** Location of the record that holds the blob, or describes its file or its place in one. */
   readonly location: number
-  readonly isInline: boolean
-  /** Path of the file, if the blob is a file. */
+  readonly kind: BlobKind
+  /** Path of the file, if the blob has one of its own. */
   readonly path: string
 }
 

@@ -15,12 +15,13 @@ import { writeSlotsOf } from './files/write-blob.js'
 import { Inspection } from './inspection.js'
 import { Layout } from './layout.js'
 import { RecordLog } from './records/record-log.js'
-import { inlineCharge } from './records/room.js'
+import { inlineCharge, packedCharge } from './records/room.js'
 import { Checkpoints } from './recover/checkpoints.js'
 import { recover } from './recover/recover.js'
 import { FileShare } from './thread-share.js'
 import { Touches } from './touches.js'
 import { Cleaner } from './upkeep/cleaner.js'
+import { PackKeeper } from './upkeep/pack-keeper.js'
 import { Patrol } from './upkeep/patrol.js'
 import { Scrub } from './upkeep/scrub.js'
 import { Shortages } from './upkeep/shortages.js'
@@ -69,7 +70,15 @@ const start = async (
   const concurrent = options.max_concurrent_writes
   const promises = promisesOf(options, context)
   const shared = context.threads && new SharedIndexMemory()
-  const index = new BlobIndex({ policy, clock, blockSizeBytes: options.block_size, inlineCharge, promises, shared })
+  const index = new BlobIndex({
+    policy,
+    clock,
+    blockSizeBytes: options.block_size,
+    inlineCharge,
+    packedCharge,
+    promises,
+    shared,
+  })
   tellBroken(index, context)
   step('opens its records')
   const records = await RecordLog.open({ folder: layout.recordsPath, segmentBytes, isSynced, log })
@@ -91,6 +100,8 @@ const start = async (
   const parts = { catalog, inspection, clock, log }
   const cleaner = new Cleaner(parts, () => checkpoints.firstReplayed)
   const patrol = new Patrol(parts)
+  const packKeeper = new PackKeeper(parts)
+  if (mayBeTorn) await packKeeper.survey()
   const scrub = options.scrub_bytes_per_s > 0 ? new Scrub(parts, options.scrub_bytes_per_s) : undefined
   const store = new FilesystemStore(catalog, {
     inspection,
@@ -112,13 +123,14 @@ const start = async (
   )
   catalog.eviction.start()
   patrol.look()
+  packKeeper.look()
   scrub?.look()
   const stopExpiry = policy.max_seconds > 0 ? clock.every(EXPIRY_PERIOD_MS, () => catalog.eviction.start()) : () => {}
   resources.add(`files of ${path}`, async () => {
     stopExpiry()
     touches.stop()
     try {
-      await Promise.all([cleaner.stop(), patrol.stop(), scrub?.stop(), catalog.close()])
+      await Promise.all([cleaner.stop(), patrol.stop(), packKeeper.stop(), scrub?.stop(), catalog.close()])
       await checkpoints.close()
     } finally {
       await records.close()

@@ -7,7 +7,7 @@ import type { Log } from '../../../log/log.js'
 import { BlobIndex } from '../../index/blob-index.js'
 import { Layout } from './layout.js'
 import { RecordLog } from './records/record-log.js'
-import { inlineCharge } from './records/room.js'
+import { inlineCharge, packedCharge } from './records/room.js'
 import { recover } from './recover/recover.js'
 
 /** The folder of a store that is not running. */
@@ -29,7 +29,13 @@ export const openReadOnly = async (contentPath: string, log: Log): Promise<OpenF
   const options = { folder: layout.recordsPath, segmentBytes: 0, isSynced: false, isReadOnly: true, log }
   const records = await RecordLog.open(options)
   try {
-    const index = new BlobIndex({ policy: NO_POLICY, clock: systemClock, blockSizeBytes: 1, inlineCharge })
+    const index = new BlobIndex({
+      policy: NO_POLICY,
+      clock: systemClock,
+      blockSizeBytes: 1,
+      inlineCharge,
+      packedCharge,
+    })
     await recover({ index, records, checkpointPath: layout.checkpointPath, log, path: contentPath })
     return { layout, index, records }
   } catch (error) {

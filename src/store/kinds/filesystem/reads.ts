@@ -36,7 +36,10 @@ export class Reads {
     for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
       const located = this.#catalog.locate(digest, call)
       extentOf(range, located.storedBytes, digest.key)
-      if (located.isInline) {
+      if (located.kind === 'packed') {
+        const blob = await this.#packed(located, range)
+        if (blob !== undefined) return blob
+      } else if (located.kind === 'bytes') {
         const bytes = await this.#inspection.readInline(located).catch((error: unknown) => {
           throw fileFailure(error, `could not read blob ${digest.key}`)
         })
@@ -51,6 +54,15 @@ export class Reads {
       }
     }
     throw notFound(digest)
+  }
+
+  async #packed(located: Located, range: Range): Promise<Blob | undefined> {
+    const { offset, end } = extentOf(range, located.storedBytes, located.digest.key)
+    const part = await this.#inspection.openPacked(located, { offset, end }, this.#bufferBytes)
+    if (part === undefined) return undefined
+    return end - offset <= READ_AT_ONCE_BYTES
+      ? Blob.ofBytes(await readFile(part), { offset })
+      : Blob.ofFile(part, { offset })
   }
 
   /** Undefined when the blob changed, or proved damaged, while it was opened. */

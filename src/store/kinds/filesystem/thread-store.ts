@@ -18,11 +18,13 @@ import { writeBlob, writeSlotsOf } from './files/write-blob.js'
 import { Inspection } from './inspection.js'
 import { Layout } from './layout.js'
 import { type Located, notFound } from './located.js'
+import { type Packed, Packs } from './packs/packs.js'
 import type { ReadCatalog, RecentRecord, Wrong } from './read-catalog.js'
 import { Reads } from './reads.js'
 import { placeIn, SEGMENTS_MAX } from './records/location.js'
+import { PLACE_BYTES } from './records/place.js'
 import type { RecordHead } from './records/record.js'
-import { bytesOfRecord, readRecord } from './records/record-log.js'
+import { bytesOfRecord, type PackedRecord, packedRecord, readRecord } from './records/record-log.js'
 import { Segment, segmentNumber } from './records/segment.js'
 import type { FileShareData } from './thread-share.js'
 import { Shortages } from './upkeep/shortages.js'
@@ -127,6 +129,8 @@ class ThreadCatalog implements ReadCatalog {
   readonly records = {
     read: async (location: number, digest: Digest, storedBytes: number): Promise<Buffer | undefined> =>
       bytesOfRecord(await this.#record(location, digest, storedBytes), storedBytes),
+    readPacked: async (location: number, digest: Digest): Promise<PackedRecord | undefined> =>
+      packedRecord(await this.#record(location, digest, PLACE_BYTES)),
     readHead: async (location: number, digest: Digest): Promise<RecordHead | undefined> =>
       (await this.#record(location, digest, 0))?.head,
   }
@@ -134,6 +138,7 @@ class ThreadCatalog implements ReadCatalog {
   readonly recent: LruCache<RecentRecord>
   readonly #reader: IndexReader
   readonly layout: Layout
+  readonly packs: Packs
   readonly #owner: ToOwnerOfStore
   readonly #clock: Clock
   /** Open files of records, by the place of their number. */
@@ -146,6 +151,7 @@ class ThreadCatalog implements ReadCatalog {
     this.recent = new LruCache(data.settings.recentBytes)
     this.#reader = reader
     this.layout = new Layout(data.contentPath, data.tempPath, data.writer)
+    this.packs = new Packs({ layout: this.layout })
     this.#owner = owner
     this.#clock = clock
     this.#keepsLonger = data.retentionMs
@@ -159,16 +165,16 @@ class ThreadCatalog implements ReadCatalog {
   locate(digest: Digest, claimant?: Claimant): Located {
     const found = this.#reader.find(digest, this.#nowS())
     if (found === undefined) throw notFound(digest)
-    const { slot, storedBytes, isInline, extra: location } = found
+    const { slot, storedBytes, kind, extra: location } = found
     const claiming = claimant && this.#claimantOf(claimant)
     if (claiming !== undefined) this.#claim(slot, claiming)
     // What was verified was another blob.
-    if (!isInline && this.#verified.get(slot) !== location) {
+    if (kind === 'file' && this.#verified.get(slot) !== location) {
       this.verifiedTimes.clear(slot)
       this.#verified.set(slot, location)
     }
-    const path = isInline ? '' : this.layout.blobPath(digest, storedBytes)
-    return { digest, slot, storedBytes, location, isInline, path }
+    const path = kind === 'file' ? this.layout.blobPath(digest, storedBytes) : ''
+    return { digest, slot, storedBytes, location, kind, path }
   }
 
   isThere({ digest, slot, location }: Located): boolean {
@@ -179,6 +185,18 @@ class ThreadCatalog implements ReadCatalog {
   isAsLocated(located: Located): boolean {
     return this.isThere(located)
   }
+
+  async placeOf({ location, digest }: Located): Promise<Packed | undefined> {
+    const record = await this.records.readPacked(location, digest)
+    return record && { pack: this.packs.pack(record.place.pack), offset: record.place.offset }
+  }
+
+  /** Only the owner keeps in mind which are. */
+  isVerified(): boolean {
+    return false
+  }
+
+  verified(): void {}
 
   /** Only the owner knows. It looks before it drops anything. */
   isCommitting(): boolean {
@@ -204,6 +222,7 @@ class ThreadCatalog implements ReadCatalog {
   async close(): Promise<void> {
     const segments = await Promise.all(this.#segments.values())
     await Promise.all(segments.map((segment) => segment?.close()))
+    await this.packs.close()
   }
 
   #nowS(): number {

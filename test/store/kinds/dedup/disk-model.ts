@@ -49,11 +49,13 @@ const steps = fc.array(
   { minLength: 5, maxLength: 20 },
 )
 
-/** Deletes the file of a chunk, or overwrites a byte of it, without the store. False if there is none. */
+/** Deletes a file of chunks, or overwrites a byte of it, without the store. False if there is none. */
 const harm = async (folder: string, number: number, isLost: boolean): Promise<boolean> => {
-  const content = join(folder, 'content', 'content', 'sha256')
-  const entries = await readdir(content, { recursive: true, withFileTypes: true }).catch(() => [])
-  const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))
+  const entries = ['sha256', 'packs'].map((name) =>
+    readdir(join(folder, 'content', 'content', name), { recursive: true, withFileTypes: true }).catch(() => []),
+  )
+  const found = (await Promise.all(entries)).flat().filter((entry) => entry.isFile())
+  const files = found.map((entry) => join(entry.parentPath, entry.name))
   const path = files.sort()[number % Math.max(1, files.length)]
   if (path === undefined) return false
   if (isLost) await unlink(path)

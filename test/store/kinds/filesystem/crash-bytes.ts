@@ -1,4 +1,5 @@
 import { textLog } from '../../../../src/log/log.js'
+import { callWith } from '../../../../src/rpc/call.js'
 import { putBytes } from '../../../../src/store/contract/store.js'
 import { call, digestOf, isPresent, putAll, putStream, source } from '../../blobs.js'
 import { fastClock, hotAt, ROUND_BLOBS, roundOf, type WriterOptions, type WriterReport } from './kill.js'
@@ -13,9 +14,10 @@ const { folder, from, durability, maxCount, segmentBytes, beganMs } = JSON.parse
   process.argv[2] ?? '{}',
 ) as WriterOptions
 
-const seen = { emptied: 0, copiedBlobs: 0, copiedRemovals: 0 }
+const seen = { emptied: 0, copiedBlobs: 0, copiedRemovals: 0, movedBlobs: 0 }
 const valueIn = (line: string, name: string): number => Number(new RegExp(` ${name}=(\\d+)`).exec(line)?.[1] ?? 0)
 const log = textLog('debug', (line) => {
+  if (line.includes('emptied a pack')) seen.movedBlobs += valueIn(line, 'blobs')
   if (!line.includes('emptied a file of records')) return
   seen.emptied++
   seen.copiedBlobs += valueIn(line, 'blobs')
@@ -29,13 +31,16 @@ const report = (written: number): void => {
 }
 report(from)
 for (let number = from; ; number += ROUND_BLOBS) {
-  const { small, large, keyed } = roundOf(number)
+  const { small, pieces, large, keyed } = roundOf(number)
   const streamed = putStream(store, digestOf(large), source([large]))
   if (number % 100 === 0) await Promise.all(small.map((bytes) => putBytes(store, digestOf(bytes), bytes, call)))
   else {
     const entries = small.map((bytes) => ({ digest: digestOf(bytes), bytes }))
     for (const failure of await putAll(store, entries)) if (failure !== undefined) throw failure
   }
+  const together = callWith(call, { together: {} })
+  const parts = pieces.map((bytes) => ({ digest: digestOf(bytes), bytes }))
+  for (const failure of await putAll(store, parts, together)) if (failure !== undefined) throw failure
   await streamed
   await store.put(keyed.digest, keyed.blob(), call)
   for (const bytes of hotAt(number)) {

@@ -6,7 +6,9 @@ import { ManualClock } from '../../../../src/base/clock.js'
 import { Code, StatusError } from '../../../../src/base/status-error.js'
 import { type Log, textLog } from '../../../../src/log/log.js'
 import type { Digest } from '../../../../src/reapi/digest.js'
-import { bytesOf, call, digestOf, get, isPresent, put } from '../../blobs.js'
+import { callWith } from '../../../../src/rpc/call.js'
+import type { Store } from '../../../../src/store/contract/store.js'
+import { bytesOf, call, digestOf, get, isPresent, put, putAll } from '../../blobs.js'
 import { crashed } from './crashed.js'
 import { type OpenFilesystem, openFilesystem } from './open.js'
 
@@ -26,6 +28,7 @@ const isRecord = (form: number | undefined): boolean => form !== undefined && fo
 type Step = {
   readonly kind:
     | 'put'
+    | 'put together'
     | 'get'
     | 'find'
     | 'lease'
@@ -43,7 +46,7 @@ type Step = {
 const steps = fc.array(
   fc.record<Step>({
     kind: fc.oneof(
-      { weight: 5, arbitrary: fc.constantFrom('put', 'crash', 'churn', 'clean', 'remove') },
+      { weight: 5, arbitrary: fc.constantFrom('put', 'put together', 'crash', 'churn', 'clean', 'remove') },
       { weight: 2, arbitrary: fc.constantFrom('get', 'find', 'lease', 'lose', 'checkpoint', 'restart') },
     ),
     number: fc.nat(BLOBS - 1),
@@ -64,6 +67,8 @@ const read = async ({ store }: OpenFilesystem, digest: Digest): Promise<string |
 /** The model of a blob that was uploaded and not removed since. */
 interface Kept {
   readonly form: number
+  /** It is in a file with others. */
+  readonly isPacked: boolean
   /** It may have been evicted, and may be back after a crash. */
   readonly mayBeEvicted: boolean
 }
@@ -81,6 +86,8 @@ interface Seen {
   copiedRemovals: number
   replayedCopies: number
   evicted: number
+  emptiedPacks: number
+  movedBlobs: number
 }
 
 const watching = (seen: Seen): Log =>
@@ -90,6 +97,9 @@ const watching = (seen: Seen): Log =>
       seen.emptied++
       seen.copiedBlobs += value('blobs')
       seen.copiedRemovals += value('removals')
+    } else if (line.includes('emptied a pack')) {
+      seen.emptiedPacks++
+      seen.movedBlobs += value('blobs')
     } else if (line.includes('recovered the blobs')) seen.replayedCopies += value('copies')
   })
 
@@ -100,14 +110,21 @@ const lose = async (folder: string, { hash }: Digest): Promise<void> => {
   for (const name of names) if (name.startsWith(hash)) await unlink(join(path, name))
 }
 
+const putTogether = async (store: Store, blobs: readonly (readonly [Digest, Buffer])[], together: object) => {
+  const entries = blobs.map(([digest, bytes]) => ({ digest, bytes }))
+  for (const failure of await putAll(store, entries, callWith(call, { together }))) if (failure) throw failure
+}
+
 /**
- * Six blobs: half of them records, the others files. All stay, every second one, or none: so segments die in any order.
+ * Six blobs: half of them records, the others files, or in one file. All stay, every second one, or none: so segments and
+ * packs die in any order.
  */
-const churn = async ({ store }: OpenFilesystem, from: number, form: number): Promise<void> => {
+const churn = async ({ store }: OpenFilesystem, from: number, form: number, together: object): Promise<void> => {
   const isRemoved = (number: number): boolean => (form % 3 === 2 ? number % 2 === 1 : form % 3 === 1)
   for (let number = from; number < from + 6; number++) {
     const bytes = bytesOf(SMALL_BYTES + (number % 2), `churn ${number}`)
-    await put(store, digestOf(bytes), bytes)
+    if (form % 2 === 0) await put(store, digestOf(bytes), bytes)
+    else await putTogether(store, [[digestOf(bytes), bytes]], together)
     if (isRemoved(number)) await store.remove(digestOf(bytes), 'unwanted', call)
   }
 }
@@ -125,13 +142,22 @@ const ROUNDS_MAX = 5
 export const crashModel = (t: Test, runs: number, opened: typeof openFilesystem = openFilesystem): void => {
   for (const [name, { policy, segmentBytes }] of Object.entries(variants)) {
     void t.test(`any sequence of uploads, losses, stops and crashes agrees with a model, ${name}`, async (t) => {
-      const seen: Seen = { emptied: 0, copiedBlobs: 0, copiedRemovals: 0, replayedCopies: 0, evicted: 0 }
+      const seen: Seen = {
+        emptied: 0,
+        copiedBlobs: 0,
+        copiedRemovals: 0,
+        replayedCopies: 0,
+        evicted: 0,
+        emptiedPacks: 0,
+        movedBlobs: 0,
+      }
       const log = watching(seen)
       const mayBeEvicted = 'max_count' in policy
       const holds = fc.asyncProperty(steps, async (sequence) => {
         const root = t.testdir()
         let life = 0
         let churned = 0
+        const together = {}
         let folder = join(root, '0')
         const clock = new ManualClock(Date.now())
         const parts = { clock, log, policy, small_blob_size: SMALL_BYTES, ...(segmentBytes && { segmentBytes }) }
@@ -143,7 +169,12 @@ export const crashModel = (t: Test, runs: number, opened: typeof openFilesystem 
           const kept = model.get(number)
           if (kind === 'put') {
             await put(files.store, digest, stored(number, form))
-            model.set(number, { form, mayBeEvicted })
+            model.set(number, { form, mayBeEvicted, isPacked: false })
+          } else if (kind === 'put together') {
+            // Some side by side, some in files that no more are added to.
+            const token = form % 2 === 0 ? together : {}
+            await putTogether(files.store, [[digest, stored(number, form)]], token)
+            model.set(number, { form, mayBeEvicted, isPacked: !isRecord(form) })
           } else if (kind === 'get') {
             expectForm(number, await read(files, digest), kept)
           } else if (kind === 'find') {
@@ -160,13 +191,13 @@ export const crashModel = (t: Test, runs: number, opened: typeof openFilesystem 
             await files.store.remove(digest, 'unwanted', call)
             model.delete(number)
           } else if (kind === 'lose') {
-            if (isRecord(kept?.form)) continue
+            if (isRecord(kept?.form) || kept?.isPacked) continue
             await lose(folder, digest)
             // The store cannot know before it opens the file.
             await read(files, digest)
             model.delete(number)
           } else if (kind === 'churn') {
-            await churn(files, churned, form)
+            await churn(files, churned, form, together)
             churned += 6
           } else if (kind === 'checkpoint') {
             clock.advance(5 * 60_000)
@@ -191,7 +222,7 @@ export const crashModel = (t: Test, runs: number, opened: typeof openFilesystem 
       })
       const isMissing = (): boolean =>
         segmentBytes !== undefined &&
-        (seen.emptied * seen.copiedBlobs * seen.copiedRemovals * seen.replayedCopies === 0 ||
+        (seen.emptied * seen.copiedBlobs * seen.copiedRemovals * seen.replayedCopies * seen.movedBlobs === 0 ||
           (mayBeEvicted && seen.evicted === 0))
       await t.resolves(fc.assert(holds, { numRuns: runs }))
       for (let round = 0; round < ROUNDS_MAX && isMissing(); round++)
@@ -201,6 +232,7 @@ export const crashModel = (t: Test, runs: number, opened: typeof openFilesystem 
       t.ok(seen.emptied > 0 && seen.copiedBlobs > 0, 'segments were emptied')
       t.ok(seen.copiedRemovals > 0, 'removals were copied')
       t.ok(seen.replayedCopies > 0, 'copies were replayed')
+      t.ok(seen.emptiedPacks > 0 && seen.movedBlobs > 0, 'packs were emptied')
       if (mayBeEvicted) t.ok(seen.evicted > 0, 'blobs were evicted')
     })
   }

@@ -15,7 +15,7 @@ export const crashed = async (from: string, to: string): Promise<void> => {
   for (const entry of await readdir(from, { withFileTypes: true })) {
     const [source, target] = [join(from, entry.name), join(to, entry.name)]
     if (entry.isDirectory()) await crashed(source, target)
-    else if (entry.name.startsWith('index') || from.endsWith('records'))
+    else if (entry.name.startsWith('index') || from.endsWith('records') || from.includes('/packs'))
       await copyFile(source, target).catch(unlessGone)
     else if (entry.isFile()) await link(source, target).catch(unlessGone)
   }

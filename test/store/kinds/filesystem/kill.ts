@@ -32,6 +32,7 @@ export interface WriterReport {
   readonly emptied: number
   readonly copiedBlobs: number
   readonly copiedRemovals: number
+  readonly movedBlobs: number
   readonly evicted: number
 }
 
@@ -70,6 +71,8 @@ export const roundOf = (from: number) => {
     small: Array.from({ length: ROUND_BLOBS }, (_, index) =>
       bytesOf(4000 + ((from + index) % 100), `small ${from + index}`),
     ),
+    /** They are put together. */
+    pieces: Array.from({ length: 4 }, (_, index) => bytesOf(70_000 + index, `piece ${from} ${index}`)),
     large: bytesOf(100_000 + (from % 1000), `large ${from}`),
     /** As in an action cache, the blob of a key changes from upload to upload. */
     keyed: {
@@ -85,14 +88,21 @@ export const roundOf = (from: number) => {
 export const hotAt = (from: number): Buffer[] =>
   Array.from({ length: 8 }, (_, index) => from - (index + 1) * 5 * ROUND_BLOBS)
     .filter((number) => number >= 0)
-    .flatMap((number) => roundOf(number).small.slice(0, 1))
+    .flatMap((number) => [...roundOf(number).small.slice(0, 1), ...roundOf(number).pieces.slice(0, 1)])
 
 const keyOf = (key: number): Digest => digestOf(Buffer.from(`key ${key}`)).asKey()
 
 /** Kills a process that writes to a store. Returns its last report. */
 export const killWriter = async ({ blobs, afterMs, ...options }: KillOptions): Promise<WriterReport> => {
   const child = fork(programOf('crash-bytes.ts'), [JSON.stringify(options)], { execArgv: [...loader] })
-  let last: WriterReport = { written: options.from, emptied: 0, copiedBlobs: 0, copiedRemovals: 0, evicted: 0 }
+  let last: WriterReport = {
+    written: options.from,
+    emptied: 0,
+    copiedBlobs: 0,
+    copiedRemovals: 0,
+    movedBlobs: 0,
+    evicted: 0,
+  }
   let isDue = false
   child.on('message', (report) => {
     last = report as WriterReport
@@ -120,8 +130,8 @@ export const inspect = async (options: WriterOptions, written: number): Promise<
   const firstRound = Math.ceil(first / ROUND_BLOBS) * ROUND_BLOBS
   let [lost, torn] = [0, 0]
   for (let number = firstRound; number < written + 2 * ROUND_BLOBS; number += ROUND_BLOBS) {
-    const { small, large } = roundOf(number)
-    for (const bytes of [...small, large]) {
+    const { small, pieces, large } = roundOf(number)
+    for (const bytes of [...small, ...pieces, large]) {
       const found = await read(files, digestOf(bytes))
       if (found === undefined && number < written) lost++
       if (found !== undefined && !found.equals(bytes)) torn++

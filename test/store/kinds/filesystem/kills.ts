@@ -19,7 +19,10 @@ const variants = [
 ] as const
 
 const bad = { lost: 0, torn: 0, stale: 0, forgotten: 0, tempFiles: 0 }
-const must = { acknowledged: 0, evicted: 0, emptied: 0, copiedBlobs: 0, copiedRemovals: 0, replayedCopies: 0 }
+const must = {
+  ...{ acknowledged: 0, evicted: 0, emptied: 0, copiedBlobs: 0, copiedRemovals: 0, replayedCopies: 0 },
+  movedBlobs: 0,
+}
 let [kills, killsWithCopies, killsAmidCleaning] = [0, 0, 0]
 while (kills < count) {
   const variant = variants[Math.floor(kills / KILLS_EACH) % variants.length] ?? variants[0]
@@ -35,13 +38,14 @@ while (kills < count) {
       blobs: 1000 + Math.floor(Math.random() * 1000),
       afterMs: Math.random() * 60,
     }
-    const { written, emptied, copiedBlobs, copiedRemovals, evicted } = await killWriter(options)
+    const { written, emptied, copiedBlobs, copiedRemovals, movedBlobs, evicted } = await killWriter(options)
     const { replayedCopies, ...found } = await inspect(options, written)
     kills++
     if (replayedCopies > 0) killsWithCopies++
     if (emptied > 0) killsAmidCleaning++
     for (const key of Object.keys(bad) as (keyof typeof bad)[]) bad[key] += found[key]
-    const seen = { acknowledged: written - from, evicted, emptied, copiedBlobs, copiedRemovals, replayedCopies }
+    const copied = { copiedBlobs, copiedRemovals, movedBlobs, replayedCopies }
+    const seen = { acknowledged: written - from, evicted, emptied, ...copied }
     for (const key of Object.keys(must) as (keyof typeof must)[]) must[key] += seen[key]
     from = written
   }

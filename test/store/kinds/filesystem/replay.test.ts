@@ -73,7 +73,7 @@ t.test('a copied record known to the checkpoint changes only its location, a kno
   const policy = { max_bytes: 0, evict_bytes: 0, max_count: 0, max_seconds: 0 }
   const clock = new ManualClock(1_000_000)
   const index = new BlobIndex({ policy, clock })
-  const [first, second] = digests.map((digest) => index.insert(digest, 10, true))
+  const [first, second] = digests.map((digest) => index.insert(digest, 10, 'bytes'))
   const replay = new Replay(index, 50, new Set())
   const record = (number: number, kind: RecordKind, sequence: number): WalkedRecord => {
     const digest = digests[number] ?? digestOf(Buffer.alloc(0))

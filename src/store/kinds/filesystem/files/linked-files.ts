@@ -4,6 +4,8 @@ import { errnoOf, fileFailure } from '../../../../base/errno.js'
 import { StatusError } from '../../../../base/status-error.js'
 import type { Digest } from '../../../../reapi/digest.js'
 import type { Call } from '../../../../rpc/call.js'
+import { readFile } from '../../../../stream/blob/file.js'
+import { STAGE_BYTES } from '../../../../stream/path.js'
 import { SingleFlight } from '../../../../work/single-flight.js'
 import type { BlobFiles, BlobLease, FinishedFile, LocatedBlob, ReservedFile } from '../../../contract/store.js'
 import type { Catalog } from '../catalog.js'
@@ -38,7 +40,7 @@ export class LinkedFiles implements BlobFiles {
     try {
       for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
         const located = this.#catalog.locate(digest)
-        const found = located.isInline ? await this.#bytes(located) : await this.#file(located, isExecutable)
+        const found = await this.#located(located, isExecutable)
         if (found !== undefined) return found
         if (this.#catalog.isCommitting(digest)) await this.#catalog.commits.settled(digest)
       }
@@ -79,6 +81,17 @@ export class LinkedFiles implements BlobFiles {
       await unlink(path).catch(() => {})
       throw fileFailure(error, `could not keep a file as blob ${digest.key}`)
     }
+  }
+
+  #located(located: Located, isExecutable: boolean): Promise<LocatedBlob | undefined> {
+    if (located.kind === 'bytes') return this.#bytes(located)
+    return located.kind === 'packed' ? this.#packedBytes(located) : this.#file(located, isExecutable)
+  }
+
+  /** Undefined when the blob was replaced or is damaged. */
+  async #packedBytes(located: Located): Promise<LocatedBlob | undefined> {
+    const part = await this.#inspection.openPacked(located, { offset: 0, end: located.storedBytes }, STAGE_BYTES)
+    return part && { bytes: await readFile(part) }
   }
 
   /** Undefined when the record is damaged; then it is dropped. */

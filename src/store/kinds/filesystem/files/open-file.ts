@@ -80,7 +80,7 @@ export class OpenFile {
 }
 
 /** The rest of the buffers after the first `bytes`. */
-const after = (buffers: readonly Buffer[], bytes: number): readonly Buffer[] => {
+export const after = (buffers: readonly Buffer[], bytes: number): readonly Buffer[] => {
   let skip = bytes
   for (const [at, buffer] of buffers.entries()) {
     if (skip < buffer.length) return [buffer.subarray(skip), ...buffers.slice(at + 1)]

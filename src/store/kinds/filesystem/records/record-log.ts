@@ -6,6 +6,7 @@ import type { Digest } from '../../../../reapi/digest.js'
 import { type Call, cancelledBy } from '../../../../rpc/call.js'
 import { syncFolder } from '../files/folder-syncs.js'
 import { extentOf, locationOf, offsetIn, placeIn, SEGMENT_BYTES_MAX, SEGMENTS_MAX, sequenceAt } from './location.js'
+import { PLACE_BYTES, type Place, placeOf } from './place.js'
 import {
   type Content,
   CURRENT_FORMAT,
@@ -169,6 +170,11 @@ export class RecordLog {
     return (await this.#read(location, digest, 0))?.head
   }
 
+  /** Reads the record of a packed blob; undefined when it is missing or damaged. */
+  async readPacked(location: number, digest: Digest): Promise<PackedRecord | undefined> {
+    return packedRecord(await this.#read(location, digest, PLACE_BYTES))
+  }
+
   /** Notes that the index needs the record at `location`. */
   need(location: number, size: RecordSize): void {
     const segment = this.segmentAt(location)
@@ -328,6 +334,18 @@ export const readRecord = async (
   return content?.head.digest.key === digest.key && content.head.digest.function === digest.function
     ? content
     : undefined
+}
+
+/** The record of a blob that lies in a file with others. */
+export interface PackedRecord {
+  readonly head: RecordHead
+  readonly place: Place
+}
+
+/** Undefined if the record is another one or not whole. */
+export const packedRecord = (content: Content | undefined): PackedRecord | undefined => {
+  const place = content?.head.kind === 'packed' ? placeOf(content.bytes) : undefined
+  return content && place && { head: content.head, place }
 }
 
 /** The bytes of a small blob; undefined if the record is another one or not whole. */

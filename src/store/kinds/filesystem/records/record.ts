@@ -1,18 +1,24 @@
 import { crc32 } from 'node:zlib'
 import { Digest } from '../../../../reapi/digest.js'
 import { functionsByValue } from '../../../../reapi/digest-function.js'
+import type { BlobKind } from '../../../index/entries.js'
+import { PLACE_BYTES, placeOf } from './place.js'
 
 /** Records are aligned to this, so that 32 bits can hold a location. */
 export const UNIT_BYTES = 64
 
 /**
- * `bytes` contains a blob. `file` gives the checksum of a blob kept as a file. `removal` ends the validity of earlier
- * records of the digest. `touches` lists which blobs were used, and when (`touches.ts`); its digest has no meaning.
+ * `bytes` contains a blob. `file` gives the checksum of a blob kept as a file, `packed` that of one kept in a file with
+ * others, and its place there. `removal` ends the validity of earlier records of the digest. `touches` lists which blobs
+ * were used, and when (`touches.ts`); its digest has no meaning.
  */
-export type RecordKind = 'bytes' | 'file' | 'removal' | 'touches'
+export type RecordKind = BlobKind | 'removal' | 'touches'
 
-/** Whether records of this kind have bytes after the head. */
-const hasBytes = (kind: RecordKind): boolean => kind === 'bytes' || kind === 'touches'
+/** Length of what a record has after its head. */
+const bodyBytesOf = ({ kind, storedBytes }: Pick<RecordHead, 'kind' | 'storedBytes'>): number => {
+  if (kind === 'packed') return PLACE_BYTES
+  return kind === 'bytes' || kind === 'touches' ? storedBytes : 0
+}
 
 export interface RecordHead {
   readonly kind: RecordKind
@@ -51,7 +57,7 @@ export interface RecordReading {
   readonly format: RecordFormat
 }
 
-const kinds: readonly RecordKind[] = ['bytes', 'file', 'removal', 'touches']
+const kinds: readonly RecordKind[] = ['bytes', 'file', 'removal', 'touches', 'packed']
 
 /** The stamp of the segment, then the checksum of the rest of the head. */
 export const STAMP_BYTES = 8
@@ -85,7 +91,7 @@ export const recordBytes = (
   { kind, hashBytes, storedBytes }: RecordSize,
   format: RecordFormat = CURRENT_FORMAT,
 ): number => {
-  const bytes = hashAt(format) + hashBytes + (hasBytes(kind) ? storedBytes : 0)
+  const bytes = hashAt(format) + hashBytes + bodyBytesOf({ kind, storedBytes })
   return Math.ceil(bytes / UNIT_BYTES) * UNIT_BYTES
 }
 
@@ -146,16 +152,21 @@ const decodeHead = (from: Buffer, at: number, { stamp, format }: RecordReading):
 /** A record with its bytes. */
 export interface Content {
   readonly head: RecordHead
-  /** The bytes after the head, as far as `from` has them. */
+  /** What follows the head, as far as `from` has it: the blob, its place, or nothing. */
   readonly bytes: Buffer
-  /** Whether the bytes match the checksum. */
+  /** Whether it matches its checksum. */
   readonly isWhole: boolean
+}
+
+const isWhole = ({ kind, checksum }: RecordHead, bytes: Buffer): boolean => {
+  if (kind === 'packed') return placeOf(bytes) !== undefined
+  return kind === 'file' || kind === 'removal' || crc32(bytes) === checksum
 }
 
 export const contentOf = (from: Buffer, at: number, reading: RecordReading): Content | undefined => {
   const head = decodeHead(from, at, reading)
   if (head === undefined) return undefined
   const begin = at + headBytesOf(head.digest, reading.format)
-  const bytes = from.subarray(begin, begin + (hasBytes(head.kind) ? head.storedBytes : 0))
-  return { head, bytes, isWhole: !hasBytes(head.kind) || crc32(bytes) === head.checksum }
+  const bytes = from.subarray(begin, begin + bodyBytesOf(head))
+  return { head, bytes, isWhole: isWhole(head, bytes) }
 }

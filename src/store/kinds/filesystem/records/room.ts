@@ -8,6 +8,15 @@ export const DEAD_SHARE_MAX = 1 / 4
 export const inlineCharge = (storedBytes: number, hashBytes: number): number =>
   Math.ceil(recordBytes({ kind: 'bytes', hashBytes, storedBytes }) / (1 - DEAD_SHARE_MAX))
 
+/** Maximum share of the files of packed blobs for blobs that are gone. */
+export const PACK_DEAD_SHARE_MAX = 1 / 8
+
+/** What a packed blob counts towards the limit: its bytes and its record, plus a share of dead ones. */
+export const packedCharge = (storedBytes: number, hashBytes: number): number => {
+  const recorded = recordBytes({ kind: 'packed', hashBytes, storedBytes }) / (1 - DEAD_SHARE_MAX)
+  return Math.ceil(storedBytes / (1 - PACK_DEAD_SHARE_MAX) + recorded)
+}
+
 const SEGMENTS_WANTED = 64
 const SEGMENT_BYTES_MIN = 1024 * 1024
 

@@ -71,8 +71,11 @@ const replayLog = async (
 const accountAll = async (index: BlobIndex, records: RecordLog): Promise<void> => {
   for (const slot of index.slots()) {
     if (slot % SLICE === SLICE - 1) await setImmediate()
-    const kind = index.isInline(slot) ? 'bytes' : 'file'
-    const size = { kind, hashBytes: index.hashBytesOf(slot), storedBytes: index.storedBytesOf(slot) } as const
+    const size = {
+      kind: index.kindOf(slot),
+      hashBytes: index.hashBytesOf(slot),
+      storedBytes: index.storedBytesOf(slot),
+    }
     records.need(index.extraOf(slot), size)
   }
 }

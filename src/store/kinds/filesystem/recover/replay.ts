@@ -1,4 +1,5 @@
 import { ABSENT, type BlobIndex } from '../../../index/blob-index.js'
+import type { BlobKind } from '../../../index/entries.js'
 import type { RecordHead } from '../records/record.js'
 import type { WalkedRecord } from '../records/walk-records.js'
 import { applyTouches } from '../touches.js'
@@ -54,7 +55,8 @@ export class Replay {
     const known = this.#index.find(head.digest)
     const isBlob = head.kind !== 'removal' && isWhole
     if (known !== ABSENT && !this.#isNewer(known, head.sequence, isBlob)) return
-    const slot = isBlob ? this.#hold(head, known) : this.#remove(head, known)
+    const { kind } = head
+    const slot = isBlob && kind !== 'removal' ? this.#hold({ ...head, kind }, known) : this.#remove(head, known)
     if (isBlob) this.#index.setExtra(slot, location)
     this.#note(slot, head.sequence)
   }
@@ -73,17 +75,16 @@ export class Replay {
   }
 
   /** Returns the slot, now the most recently used one unless the record is a copy of the one in the index. */
-  #hold({ kind, digest, storedBytes, writtenMs }: RecordHead, known: number): number {
+  #hold({ kind, digest, storedBytes, writtenMs }: RecordHead & { kind: BlobKind }, known: number): number {
     const index = this.#index
     const writtenS = Math.ceil(writtenMs / 1000)
-    const isInline = kind === 'bytes'
     const isKnown =
       known !== ABSENT &&
       !this.#removed.has(known) &&
       writtenS <= index.accessedOf(known) &&
       index.storedBytesOf(known) === storedBytes &&
-      index.isInline(known) === isInline
-    const slot = isKnown ? known : index.insert(digest, storedBytes, isInline)
+      index.kindOf(known) === kind
+    const slot = isKnown ? known : index.insert(digest, storedBytes, kind)
     if (!isKnown) index.touch(slot, writtenS)
     this.#removed.delete(slot)
     this.#stale.delete(slot)
@@ -91,7 +92,7 @@ export class Replay {
   }
 
   #remove({ digest }: RecordHead, known: number): number {
-    const slot = known === ABSENT ? this.#index.insert(digest, 0, true) : known
+    const slot = known === ABSENT ? this.#index.insert(digest, 0, 'bytes') : known
     this.#removed.add(slot)
     this.#stale.delete(slot)
     return slot

@@ -7,6 +7,7 @@ import { type WalkedRecord, walkRecords } from '../records/walk-records.js'
 import { Rounds, type UpkeepParts } from '../rounds.js'
 
 const LOOK_MS = 1000
+const NEVER = new AbortController().signal
 
 /**
  * Frees disk space of blobs that were evicted or replaced. The cleaner takes the segment with the most dead bytes,
@@ -26,7 +27,8 @@ export class Cleaner extends Rounds {
 
   protected override async round(): Promise<void> {
     for (let next = this.#next(); next !== undefined && !this.isStopped; next = this.#next()) {
-      if (!(await this.#empty(next))) return
+      const end = await this.#parts.catalog.moves.acquire('a turn to move records', NEVER)
+      if (!(await this.#empty(next).finally(end))) return
     }
   }
 
@@ -116,7 +118,7 @@ export class Cleaner extends Rounds {
    * newer record prevents it.
    */
   #isRemovalNeeded({ head }: WalkedRecord, oldestReplayed: number): boolean {
-    if (head.kind === 'file' || head.sequence < oldestReplayed) return false
+    if (head.kind === 'file' || head.kind === 'packed' || head.sequence < oldestReplayed) return false
     return this.#parts.catalog.index.find(head.digest) === ABSENT
   }
 

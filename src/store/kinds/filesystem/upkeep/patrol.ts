@@ -81,7 +81,7 @@ export class Patrol extends Rounds {
   #meet({ digest, storedBytes, isExecutable: isTwin }: BlobName, seen: Uint8Array): void {
     const { index, layout, unlinker } = this.#parts.catalog
     const slot = index.find(digest)
-    const isKnown = slot !== ABSENT && !index.isInline(slot) && index.storedBytesOf(slot) === storedBytes
+    const isKnown = slot !== ABSENT && index.kindOf(slot) === 'file' && index.storedBytesOf(slot) === storedBytes
     if (isKnown && (!isTwin || index.hasExecutable(slot))) {
       if (!isTwin) seen[slot] = 1
       return
@@ -96,7 +96,7 @@ export class Patrol extends Rounds {
     for (const slot of catalog.index.slots()) {
       if (this.isStopped) return
       if (slot % SLICE === SLICE - 1) await setImmediate()
-      if (!catalog.index.isInline(slot) && seen[slot] !== 1) await inspection.look(catalog.at(slot))
+      if (catalog.index.kindOf(slot) === 'file' && seen[slot] !== 1) await inspection.look(catalog.at(slot))
     }
   }
 }

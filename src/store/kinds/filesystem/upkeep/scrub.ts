@@ -47,7 +47,9 @@ export class Scrub extends Rounds {
   async #check(located: Located): Promise<void> {
     const { inspection, log } = this.#parts
     try {
-      if (located.isInline) {
+      if (located.kind === 'packed') {
+        await inspection.checkPacked(located, (bytes) => this.#take(bytes))
+      } else if (located.kind === 'bytes') {
         await this.#take(located.storedBytes + BYTES_EACH)
         await inspection.checkInline(located)
       } else {
