@@ -103,7 +103,7 @@ export class Threaded {
 
   #servedFor(
     { stores, servers }: ThreadCalls,
-    { global }: Config,
+    { global, instances }: Config,
     served: ReadonlyMap<string, ServedServer>,
     gate: GateShare | undefined,
   ): { readonly message: ToServingThread; readonly ports: readonly MessagePort[] } {
@@ -118,7 +118,7 @@ export class Threaded {
     })
     const shares = new Map(shared.map(([path, { data }]) => [path, data]))
     return {
-      message: { kind: 'serve', global, stores, servers: numbered, shares, gate },
+      message: { kind: 'serve', global, instances, stores, servers: numbered, shares, gate },
       ports: shared.flatMap(([, { ports }]) => ports),
     }
   }

@@ -93,12 +93,13 @@ export class ServingThread {
 
   /** The services of each listener. */
   async #serve(
-    { global, stores, servers, shares, gate }: ServeMessage,
+    { global, instances: ofInstances, stores, servers, shares, gate }: ServeMessage,
     { ledger, log }: { readonly ledger: Ledger; readonly log: Log },
   ): Promise<ServedHere> {
     const clock = systemClock
     // A thread that carries everything does not load them.
     const { servicesOf } = await import('./services.js')
+    const { Instances } = await import('./instances.js')
     const { ThreadFileStore } = await import('../store/kinds/filesystem/thread-store.js')
     for (const [path, data] of shares) {
       const owner = this.#owner.ofStore(path)
@@ -121,11 +122,12 @@ export class ServingThread {
       const views = new Map([...stores].map(([name, paths]) => [name, as(nodeOf(paths))]))
       return (name: string): Store => views.get(name) as Store
     }
+    const instances = new Instances(ofInstances, clock)
     const shared = {
       global,
-      isIsolated: () => false,
-      viewOf: (_: string, store: Store) => store,
-      maxBlobBytes: () => undefined,
+      isIsolated: (name: string) => instances.isIsolated(name),
+      viewOf: (name: string, store: Store) => instances.viewOf(name, store),
+      maxBlobBytes: (name: string) => instances.maxBlobBytes(name),
       hasHashClients: () => false,
       ac: named(asKeyed),
       cas: named(asCas),

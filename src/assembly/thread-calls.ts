@@ -33,6 +33,7 @@ export const threadCallsOf = (
 export interface ServeMessage {
   readonly kind: 'serve'
   readonly global: GlobalOptions
+  readonly instances: Config['instances']
   readonly stores: ThreadCalls['stores']
   readonly servers: readonly {
     readonly number: number
@@ -121,24 +122,27 @@ export interface DamagedQuestion {
   readonly why: 'gone' | 'damaged'
 }
 
-/** A digest that belongs to no isolated instance: the stores of such are not served by threads. */
+/** A digest as clients know it, and the isolated instance that it is a key of, if any. */
 export interface SentDigest extends DigestMessage {
+  readonly instanceName: string | undefined
   readonly digestFunction: number
   readonly describesContent: boolean
 }
 
-export const sentDigest = ({ hash, sizeBytes, function: { value }, describesContent }: Digest): SentDigest => ({
-  hash,
-  sizeBytes,
-  digestFunction: value,
-  describesContent,
+export const sentDigest = ({ content, describesContent, instanceName }: Digest): SentDigest => ({
+  hash: content.hash,
+  sizeBytes: content.sizeBytes,
+  digestFunction: content.function.value,
+  ...{ describesContent, instanceName },
 })
 
 export const digestOf = (sent: SentDigest): Digest => {
   const digestFunction = functionsByValue.get(sent.digestFunction)
   if (digestFunction === undefined) throw new Error('a thread sent a digest of an unknown function')
-  const digest = Digest.parse(sent, digestFunction)
-  return sent.describesContent ? digest : digest.asKey()
+  const { describesContent, instanceName } = sent
+  const content = Digest.parse(sent, digestFunction)
+  const digest = describesContent ? content : content.asKey()
+  return instanceName === undefined ? digest : digest.isolatedFor(instanceName)
 }
 
 export interface MetricsMessage {

@@ -1,3 +1,4 @@
+import { entryFor } from '../base/catch-all.js'
 import type { Config, ServerConfig } from './config.js'
 
 /** How service threads use a named store; see `ThreadUse` of src/store/contract. */
@@ -12,7 +13,10 @@ export const whyCarried = (
   { global, instances, servers }: Pick<Config, 'global' | 'instances' | 'servers'>,
   uses: ReadonlyMap<string, Use>,
 ): string | undefined => {
-  if (instances.size > 0) return 'isolation and quotas of `instances` are in one place'
+  const isServed = (name: string): boolean =>
+    [cas, ac, bytestream].some((service) => entryFor<unknown>(service, name) !== undefined)
+  const limited = [...instances].find(([name, { max_stored_bytes: bytes }]) => bytes !== undefined && isServed(name))
+  if (limited !== undefined) return `instance ${JSON.stringify(limited[0])}: max_stored_bytes is counted in one place`
   if (global.metrics_instance_names) return '`metrics_instance_names` counts each instance in one place'
   if (servers.some(({ services }) => services.http_cache.size > 0)) return 'HTTP caches share their stores'
   if ([...cas.values()].some(({ experimental_chunking: chunking }) => chunking !== undefined))

@@ -10,8 +10,8 @@ export const WORKER_TIMEOUT_S = 2
 /** Of each worker, in places and in `cpu`. */
 export const PLACES = 4
 
-const serverConfig = `{
-  global: { drain_s: 2 },
+const serverConfig = (threads: number): string => `{
+  global: { drain_s: 2, threads: ${threads} },
   stores: {
     CAS: { filesystem: { content_path: '$REMEXEC_DATA/cas', temp_path: '$REMEXEC_DATA/cas-temp', eviction_policy: { max_bytes: '4gb' } } },
     AC: { filesystem: { content_path: '$REMEXEC_DATA/ac', temp_path: '$REMEXEC_DATA/ac-temp', eviction_policy: { max_bytes: '1gb' } } },
@@ -73,11 +73,11 @@ export class Fleet {
   readonly #t: Test
   readonly #folder: string
 
-  static async start(t: Test, folder: string, network: Network, count: number): Promise<Fleet> {
+  static async start(t: Test, folder: string, network: Network, count: number, threads = 1): Promise<Fleet> {
     for (const name of ['server', ...Array.from({ length: count }, (_, index) => `worker-${index}`)]) {
       mkdirSync(`${folder}/${name}`, { recursive: true })
     }
-    writeFileSync(`${folder}/server.json5`, serverConfig)
+    writeFileSync(`${folder}/server.json5`, serverConfig(threads))
     writeFileSync(`${folder}/worker.json5`, workerConfig)
     const fleet = new Fleet(t, folder, network)
     await fleet.#heardScheduler()

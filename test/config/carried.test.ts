@@ -53,7 +53,11 @@ t.test('which servers are served in threads, and why others are not', async (t) 
   t.equal(await told(configOf(`security: { identity: { tokens: [] } },`)), IN_THREADS)
   t.equal(await told(configOf('', '', over('{ noop: {} }'))), IN_THREADS)
   t.match(await told(configOf('', '', over('{ memory: {} }'))), /^in the main thread: store CAS: its two tiers/)
-  t.match(await told(configOf('instances: { a: { isolate: true } },')), /instances/)
+  const quota = (isolated: string): string => `instances: { a: { ${isolated} } },`
+  t.equal(await told(configOf(quota(`isolate: true, retention: '5h', max_blob_size: 9`))), IN_THREADS)
+  const limited = configOf(quota('isolate: true, max_stored_bytes: 9'), `bytestream: { '*': { cas_store: 'CAS' } },`)
+  t.match(await told(limited), /in the main thread: instance "a": max_stored_bytes/)
+  t.equal(await told(configOf(quota('isolate: true, max_stored_bytes: 9'))), IN_THREADS, 'one that is not served here')
   t.match(await told(configOf('metrics_instance_names')), /metrics_instance_names/)
   t.match(
     await told(configOf('', `bytestream: [{ cas_store: 'MEMORY' }],`)),

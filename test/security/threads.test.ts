@@ -41,7 +41,13 @@ const SECURITY = {
   request_limits: [{ names: ['limited'], requests_per_s: 0.001, burst: 5 }],
 }
 
-const configOf = (folder: string, threads: number, security: object, http: object = {}) => {
+const configOf = (
+  folder: string,
+  threads: number,
+  security: object | undefined,
+  http: object = {},
+  instances: readonly object[] = [],
+) => {
   const store = (name: string) => ({ filesystem: { content_path: `${folder}/${name}`, temp_path: `${folder}/temp` } })
   const each = (options: object) => ({ main: options, open: options })
   const text = JSON.stringify({
@@ -57,7 +63,7 @@ const configOf = (folder: string, threads: number, security: object, http: objec
         },
       },
     },
-    security,
+    ...{ instances, security },
   })
   const { config, problems } = parseConfig(text, 'test.json', { env: {} })
   if (config === undefined) throw new Error(problems.map(({ path, message }) => `${path}: ${message}`).join('\n'))
@@ -237,4 +243,78 @@ t.test('a thread knows callers by their certificate', async (t) => {
   t.equal(await asks(true, 'find'), 'OK')
   t.equal(await asks(true, 'update'), 'PERMISSION_DENIED')
   t.equal(await asks(false, 'find'), 'UNAUTHENTICATED')
+})
+
+t.test('isolated instances see their own blobs and results only, on every thread and in the owner', async (t) => {
+  const root = t.testdir({ 1: {}, 2: {} })
+  const big = Buffer.alloc(300_000, 'large')
+  const blobs = [Buffer.from('small'), big]
+  const digestOf = (content: Buffer) => ({
+    hash: createHash('sha256').update(content).digest('hex'),
+    sizeBytes: content.length,
+  })
+  const rows = async (threads: number): Promise<string[]> => {
+    const config = configOf(`${root}/${threads}`, threads, undefined, {}, [
+      { instance_name: 'main', isolate: true, max_blob_size: 400_000, retention: '5h' },
+      { instance_name: 'open', isolate: true },
+    ])
+    const running = await assemble(config, { clock: new ManualClock(Date.now()), log: silentLog })
+    t.teardown(() => running.close(1e9))
+    const address = running.addresses[0]?.address ?? ''
+    const clients = Array.from({ length: 2 }, () => new TestClient(address, { 'grpc.use_local_subchannel_pool': 1 }))
+    t.teardown(() => {
+      for (const client of clients) client.close()
+    })
+    const found: string[] = []
+    const [first] = clients as [TestClient]
+    for (const instanceName of ['main', 'open']) {
+      const missing = async (): Promise<void> => {
+        for (const client of clients)
+          for (const other of ['main', 'open']) {
+            const asked = { instanceName: other, blobDigests: blobs.map(digestOf) }
+            const { missingBlobDigests } = await client.unary(
+              `${REAPI}.ContentAddressableStorage/FindMissingBlobs`,
+              asked,
+            ).response
+            const result = await failure(
+              client.unary(`${REAPI}.ActionCache/GetActionResult`, { instanceName: other, actionDigest: digest })
+                .response,
+            )
+            // Of a small blob that is no Directory: whether the owner has it. Threads carry this call.
+            const tree = { instanceName: other, rootDigest: digestOf(blobs[0] as Buffer) }
+            const walked = await client
+              .serverStream(`${REAPI}.ContentAddressableStorage/GetTree`, tree)
+              .toArray()
+              .then(
+                () => 'OK',
+                ({ code }) => code,
+              )
+            found.push(
+              `${other}: ${missingBlobDigests.length} missing, result ${result.code} ${result.message}, ${walked}`,
+            )
+          }
+      }
+      await missing()
+      for (const data of blobs) {
+        const requests = [{ digest: digestOf(data), data }]
+        await first.unary(`${REAPI}.ContentAddressableStorage/BatchUpdateBlobs`, { instanceName, requests }).response
+      }
+      const actionResult = { outputFiles: [{ path: 'out', digest: digestOf(big) }] }
+      await first.unary(`${REAPI}.ActionCache/UpdateActionResult`, { instanceName, actionDigest: digest, actionResult })
+        .response
+      await missing()
+    }
+    const tooLarge = Buffer.alloc(400_001)
+    const requests = [{ digest: digestOf(tooLarge), data: tooLarge }]
+    const refused = first.unary(`${REAPI}.ContentAddressableStorage/BatchUpdateBlobs`, {
+      instanceName: 'main',
+      requests,
+    })
+    found.push(JSON.stringify((await refused.response).responses[0].status))
+    return found
+  }
+  const [one, several] = [await rows(1), await rows(2)]
+  t.same(several, one)
+  t.match(one[4], /^main: 0 missing, result OK/)
+  t.match(one[5], /^open: 2 missing, result NOT_FOUND/)
 })
