@@ -1,5 +1,6 @@
 import { StatusError } from '../../base/status-error.js'
 import { Loop, type LoopInput } from '../loop.js'
+import { STAGE_BYTES } from '../path.js'
 import { compressBound, EndDirective, type Step } from './libzstd.js'
 import { compressorsAt, decompressors } from './zstd-context.js'
 
@@ -120,13 +121,19 @@ export class ZstdDecoder {
 
 const NOTHING: Buffer = Buffer.alloc(0)
 
+/** Room for the frame of a stage's worth of bytes. A new buffer of that length for each blob would keep the collector busy. */
+let scratch: Buffer | undefined
+
 /** Encodes bytes in memory into one frame. */
 export const zstdCompress = (bytes: Uint8Array, contexts = compressors): Buffer => {
   const context = contexts.take()
-  const out = Buffer.allocUnsafe(compressBound(bytes.length))
+  const isLarge = bytes.length > STAGE_BYTES
+  scratch ??= Buffer.allocUnsafeSlow(compressBound(STAGE_BYTES))
+  const out = isLarge ? Buffer.allocUnsafe(compressBound(bytes.length)) : scratch
   const sizeBytes = context.compress(out, bytes)
   contexts.give(context)
-  return out.subarray(0, sizeBytes)
+  const frame = out.subarray(0, sizeBytes)
+  return isLarge ? frame : Buffer.from(frame)
 }
 
 /** Decodes frames in memory. Undefined if they are invalid or their content is not `sizeBytes` long. */
