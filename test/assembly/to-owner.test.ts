@@ -72,4 +72,7 @@ t.test('what waits is told in one message, and blobs lie one behind the other', 
   owner.flush()
   await new Promise(setImmediate)
   t.equal(reports.length, 1, 'nothing more is told')
+  other.touched('build')
+  await new Promise(setImmediate)
+  t.match(reports, [{}, { touched: ['build'], uses: [], questions: [] }], 'and nothing twice')
 })

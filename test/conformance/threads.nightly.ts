@@ -10,7 +10,7 @@ import { everything, startServer } from './server.js'
 
 // For changes in: src/assembly, src/server/carry, src/store/index, src/store/kinds/filesystem
 
-t.setTimeout(600_000)
+t.setTimeout(1_100_000)
 
 const INSTANCES = [
   ...['--second-instance-name', 'second', '--read-only-instance', 'frozen'],

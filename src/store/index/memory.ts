@@ -35,7 +35,8 @@ export const PARTITIONS = 256
  *
  * Each partition of the table has a sequence number. It is odd while the owner changes the partition, or a record whose
  * digest is in it. A reader compares the number before with the number after: if they are equal and even, all that it read
- * between belongs together. All words are read and written with Atomics, which keeps their order on every processor.
+ * between belongs together. Readers read every word with Atomics, and the owner writes between two of them, which keeps the order
+ * on every processor.
  *
  * A new array is posted to every reader before the first word that refers to it is written. So a reader that meets such a
  * word finds the array in its port.
@@ -73,6 +74,8 @@ export class SharedIndexMemory implements IndexMemory {
   /** Begins a change. Readers of this partition wait until `end`. */
   begin(partition: number): void {
     Atomics.add(this.#sequences, partition, 1)
+    // ARM may show the plain writes that follow before what `add` has written, but not before a load behind it.
+    Atomics.load(this.#sequences, partition)
   }
 
   end(partition: number): void {

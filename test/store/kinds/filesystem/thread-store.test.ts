@@ -125,23 +125,24 @@ t.test('what a thread used last is evicted last, also if the owner has not been 
 t.test('a build that reads by a thread holds its blobs beyond their retention', async (t) => {
   const clock = new ManualClock(START_MS)
   const invocations = new Invocations(clock)
-  const parts = { clock, invocations, policy: { max_bytes: 2000 }, retention: 10, block_size: 1, small_blob_size: 0 }
+  const parts = { clock, invocations, policy: { max_bytes: 4000 }, retention: 10, block_size: 1, small_blob_size: 0 }
   const opened = await openUsedByThread(t.testdir(), parts)
   t.teardown(opened.close)
   const { store, reading } = opened
-  const [held, other] = [blobOf('held', 400), blobOf('other', 400)]
-  for (const { content, digest } of [held, other]) await putBytes(store, digest, content, call)
+  const [held, read, other] = [blobOf('held', 400), blobOf('read', 400), blobOf('other', 400)]
+  for (const { content, digest } of [held, read, other]) await putBytes(store, digest, content, call)
   const invocation = invocations.touch('build')
   const ofBuild = { ...internalCall(), ...(invocation && { invocation }) }
   t.same(await missingOf(reading, [held.digest], ofBuild), [])
+  await getBytes(reading, read.digest, 400, ofBuild)
   clock.advance(60_000)
   // Newer than what the build holds.
   t.same(await missingOf(reading, [other.digest], call), [])
   clock.advance(60_000)
-  for (const text of ['c', 'd', 'e', 'f']) {
+  for (const text of 'abcdefghi') {
     const { content, digest } = blobOf(text, 400)
     await putBytes(store, digest, content, call)
   }
-  while (opened.usage().sizeBytes > 2000) await new Promise(setImmediate)
-  t.same(await missingOf(reading, [held.digest, other.digest], call), [other.digest])
+  while (opened.usage().sizeBytes > 4000) await new Promise(setImmediate)
+  t.same(await missingOf(reading, [held.digest, read.digest, other.digest], call), [other.digest])
 })
