@@ -1,12 +1,12 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { setTimeout } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { Code } from '../../src/base/status-error.js'
 import { collect, TestClient } from '../server/client.js'
 import { buildAction, EXECUTION, responseOf } from '../service/execution-harness.js'
 import { type Blob, CAS, wire } from '../service/harness.js'
-import { DEFAULT, type Program, root, serve, start } from './program.js'
+import { DEFAULT, type Program, root, serve } from './program.js'
 
 // Time limit of these tests: that of a container manager.
 t.setTimeout(60_000)
@@ -129,17 +129,14 @@ t.test('an action that ends while the server stops still reaches its client', as
   t.same(await server.ended, { code: 143, signal: null })
 })
 
-t.test('a second signal of any kind ends the server immediately, although an action still runs', async (t) => {
-  for (const second of ['SIGINT', 'SIGTERM'] as const) {
-    const data = `${t.testdir()}/${second}`
-    mkdirSync(data)
-    const server = serve(t, configWith(data, 'drain_s: 3600'), data)
-    await runUntil(t, await addressOf(server, 'public'), `${data}/never`)
-    server.child.kill('SIGTERM')
-    await server.hears(/stopping.*signal=SIGTERM/)
-    server.child.kill(second)
-    t.same(await server.ended, { code: null, signal: second })
-  }
+t.test('a second signal ends the server immediately, although an action still runs', async (t) => {
+  const data = t.testdir()
+  const server = serve(t, configWith(data, 'drain_s: 3600'), data)
+  await runUntil(t, await addressOf(server, 'public'), `${data}/never`)
+  server.child.kill('SIGTERM')
+  await server.hears(/stopping.*signal=SIGTERM/)
+  server.child.kill('SIGTERM')
+  t.same(await server.ended, { code: null, signal: 'SIGTERM' })
 })
 
 t.test(
@@ -173,49 +170,3 @@ t.test('a start that hangs ends on a signal, and immediately on a second one', a
     t.same(await server.ended, { code: null, signal: second ? 'SIGINT' : 'SIGTERM' }, global)
   }
 })
-
-/** A prepared checkout: `npm start` there does the same as here, except for the build. */
-const preparedCheckout = (t: Test): string => {
-  const { scripts } = JSON.parse(readFileSync(`${root}package.json`, 'utf8')) as { scripts: { start: string } }
-  const folder = t.testdir({
-    'package.json': JSON.stringify({ scripts: { start: scripts.start } }),
-    scripts: { 'prepare.mjs': '' },
-    data: {},
-  })
-  for (const name of ['dist', 'fixtures']) symlinkSync(`${root}${name}`, `${folder}/${name}`)
-  return folder
-}
-
-for (const [what, signal, isWholeGroup] of [
-  ['npm start killed by a service manager', 'SIGTERM', false],
-  ['npm start interrupted at the keyboard', 'SIGINT', true],
-  ['npm start whose terminal is closed', 'SIGHUP', true],
-] as const) {
-  t.test(`${what} leaves no server behind, and the server stops cleanly`, async (t) => {
-    const folder = preparedCheckout(t)
-    const npm = start(t, ['npm', 'start', '--no-update-notifier'], {
-      cwd: folder,
-      detached: true,
-      env: {
-        PATH: process.env['PATH'],
-        HOME: folder,
-        REMEXEC_DATA: `${folder}/data`,
-        REMEXEC_PORT: '0',
-        REMEXEC_WORKER_PORT: '0',
-      },
-    })
-    const { pid = 0 } = npm.child
-    t.teardown(() => {
-      try {
-        process.kill(-pid, 'SIGKILL')
-      } catch {
-        // All processes of the group have ended, as expected.
-      }
-    })
-    await addressOf(npm, 'public')
-    process.kill(isWholeGroup ? -pid : pid, signal)
-    await npm.ended
-    t.match(npm.said(), /stopping/)
-    t.ok(readFileSync(`${folder}/data/cas/content/index`).length > 0, 'the index is saved')
-  })
-}

@@ -116,21 +116,66 @@ const execute = async ({ client }: Running, { script, inputs = {}, outputs = [] 
   return responseCodec.decode(last.response?.value ?? Buffer.alloc(0))
 }
 
-t.test('results of actions are kept in the configured store, and referred to by the message', async (t) => {
+t.test('one server with a worker', async (t) => {
   const running = await start(t)
-  for (const [script, says, exitCode] of [
-    ['echo well', /^succeeded: (\w+)\/(\d+)$/, 0],
-    ['exit 3', /^failed: (\w+)\/(\d+) of (\w+)$/, 3],
-  ] as const) {
-    const { message } = await execute(running, { script })
-    const [, hash = '', sizeBytes = '', actionHash] = says.exec(message) ?? []
-    const wanted = { instanceName: 'history', digests: [{ hash, sizeBytes: Number(sizeBytes) }] }
-    const read = running.client.unary(`${REAPI}.ContentAddressableStorage/BatchReadBlobs`, wanted)
+
+  await t.test('results of actions are kept in the configured store, and referred to by the message', async (t) => {
+    for (const [script, says, exitCode] of [
+      ['echo well', /^succeeded: (\w+)\/(\d+)$/, 0],
+      ['exit 3', /^failed: (\w+)\/(\d+) of (\w+)$/, 3],
+    ] as const) {
+      const { message } = await execute(running, { script })
+      const [, hash = '', sizeBytes = '', actionHash] = says.exec(message) ?? []
+      const wanted = { instanceName: 'history', digests: [{ hash, sizeBytes: Number(sizeBytes) }] }
+      const read = running.client.unary(`${REAPI}.ContentAddressableStorage/BatchReadBlobs`, wanted)
+      const [answer] = (await read.response)['responses']
+      const { actionDigest, executeResponse } = historyCodec.decode(answer.data)
+      t.equal(executeResponse?.result?.exitCode, exitCode)
+      t.match(actionDigest?.hash, actionHash ?? /^\w{64}$/)
+    }
+  })
+
+  await t.test('a Tree above 1 MiB is stored: an output directory of 20,000 files', async (t) => {
+    const { status, result } = await execute(running, {
+      script: 'mkdir d; i=0; while [ $i -lt 20000 ]; do echo $i > d/$i; i=$((i+1)); done',
+      outputs: ['d'],
+    })
+    t.equal(status, null)
+    const treeDigest = result?.outputDirectories[0]?.treeDigest
+    t.ok(Number(treeDigest?.sizeBytes) > 1024 * 1024, 'the Tree has more than 1 MiB')
+    const read = running.client.unary(`${REAPI}.ContentAddressableStorage/BatchReadBlobs`, { digests: [treeDigest] })
     const [answer] = (await read.response)['responses']
-    const { actionDigest, executeResponse } = historyCodec.decode(answer.data)
-    t.equal(executeResponse?.result?.exitCode, exitCode)
-    t.match(actionDigest?.hash, actionHash ?? /^\w{64}$/)
-  }
+    const { root } = treeCodec.decode(answer.data)
+    t.same(Digest.of(answer.data, SHA256).toMessage(), treeDigest)
+    t.equal(root?.files.length, 20_000)
+  })
+
+  await t.test('an output larger than the store is refused before it is hashed', async (t) => {
+    const { status } = await execute(running, { script: 'truncate -s 1T out', outputs: ['out'] })
+    t.match(status, {
+      code: 8,
+      message: 'output "out": the file has 1099511627776 bytes, the store takes at most 1000000000',
+    })
+  })
+
+  await t.test('the stores of a server are lent only to its workers', async (t) => {
+    const [, address = ''] = await running.server.hears(/serving grpc:\/\/(\S+) server=worker_api/)
+    const client = new TestClient(address)
+    t.teardown(() => client.close())
+    const messages = async (...all: object[]): Promise<number | undefined> => {
+      const stream = client.bidi('remexec.worker.v1.WorkerApi/Connect')
+      const ended = new Promise<number | undefined>((resolve) => {
+        stream.once('status', ({ code }: { code: number }) => resolve(code))
+        stream.on('error', () => {})
+        stream.resume()
+      })
+      for (const message of all) stream.write(message)
+      return ended
+    }
+    const hello = { protocolVersion: 1, name: 'rogue' }
+    t.equal(await messages({ hello: { ...hello, storeKey: '0'.repeat(64) } }), 7, 'with a key nobody was given')
+    t.equal(await messages({ hello }, { storeRequest: { id: 1, reserve: {} } }), 7, 'without one')
+  })
 })
 
 t.test('a worker of a server is another process, which uses the files of that server', async (t) => {
@@ -179,30 +224,6 @@ t.test('a worker of a server is another process, which uses the files of that se
   t.same(readdirSync(`${running.data}/w`), [], 'and leaves nothing')
 })
 
-t.test('a Tree above 1 MiB is stored: an output directory of 20,000 files', async (t) => {
-  const running = await start(t)
-  const { status, result } = await execute(running, {
-    script: 'mkdir d; i=0; while [ $i -lt 20000 ]; do echo $i > d/$i; i=$((i+1)); done',
-    outputs: ['d'],
-  })
-  t.equal(status, null)
-  const treeDigest = result?.outputDirectories[0]?.treeDigest
-  t.ok(Number(treeDigest?.sizeBytes) > 1024 * 1024, 'the Tree has more than 1 MiB')
-  const read = running.client.unary(`${REAPI}.ContentAddressableStorage/BatchReadBlobs`, { digests: [treeDigest] })
-  const [answer] = (await read.response)['responses']
-  const { root } = treeCodec.decode(answer.data)
-  t.same(Digest.of(answer.data, SHA256).toMessage(), treeDigest)
-  t.equal(root?.files.length, 20_000)
-})
-
-t.test('an output larger than the store is refused before it is hashed', async (t) => {
-  const { status } = await execute(await start(t), { script: 'truncate -s 1T out', outputs: ['out'] })
-  t.match(status, {
-    code: 8,
-    message: 'output "out": the file has 1099511627776 bytes, the store takes at most 1000000000',
-  })
-})
-
 const noSandbox =
   spawnSync('bwrap', ['--unshare-user', '--ro-bind', '/', '/', 'true']).status === 0
     ? false
@@ -246,24 +267,4 @@ t.test('neither worker nor action outlives a server that was killed', async (t) 
   running.server.child.kill('SIGKILL')
   await until(() => (existsSync(`/proc/${pid}`) || existsSync(`/proc/${action}`) ? undefined : true))
   t.pass('both are gone')
-})
-
-t.test('the stores of a server are lent only to its workers', async (t) => {
-  const { server } = await start(t)
-  const [, address = ''] = await server.hears(/serving grpc:\/\/(\S+) server=worker_api/)
-  const client = new TestClient(address)
-  t.teardown(() => client.close())
-  const messages = async (...all: object[]): Promise<number | undefined> => {
-    const stream = client.bidi('remexec.worker.v1.WorkerApi/Connect')
-    const ended = new Promise<number | undefined>((resolve) => {
-      stream.once('status', ({ code }: { code: number }) => resolve(code))
-      stream.on('error', () => {})
-      stream.resume()
-    })
-    for (const message of all) stream.write(message)
-    return ended
-  }
-  const hello = { protocolVersion: 1, name: 'rogue' }
-  t.equal(await messages({ hello: { ...hello, storeKey: '0'.repeat(64) } }), 7, 'with a key nobody was given')
-  t.equal(await messages({ hello }, { storeRequest: { id: 1, reserve: {} } }), 7, 'without one')
 })
