@@ -11,7 +11,7 @@ import { ThreadListener } from '../server/carry/thread-listener.js'
 import { inBackground } from '../work/in-background.js'
 import { levelIn, type ServiceThreadData } from './service-threads.js'
 import { ServingThread } from './serving-thread.js'
-import type { ToServingThread } from './thread-calls.js'
+import { SERVED, type ToServingThread } from './thread-calls.js'
 
 // The program of a service thread. An error that nobody catches ends the thread, and the owner ends the process.
 
@@ -69,10 +69,15 @@ const told = async (message: ThreadMessage | ToServingThread): Promise<void> => 
   } else
     for (const { listener, services, gate } of await serving.receive(message, { ledger, log }))
       listeners.get(listener)?.serve(services, gate)
+  if (message.kind === 'serve') owner.postMessage(SERVED)
 }
+
+/** A thread that cannot serve ends by its error, and the process with it. */
+const isServe = ({ kind }: { readonly kind: string }): boolean => kind === 'serve'
 
 owner.on('message', (message: readonly Carried[] | ThreadMessage | ToServingThread) => {
   if (Array.isArray(message)) for (const event of message) receive(event)
+  else if (isServe(message as ThreadMessage)) void told(message as ToServingThread)
   else inBackground(told(message as ThreadMessage | ToServingThread), log, 'a message of the owner')
 })
 owner.postMessage(READY)

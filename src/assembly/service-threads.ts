@@ -11,7 +11,13 @@ import type { Listener } from '../server/listener.js'
 import type { SharedStore, ThreadSharing } from '../store/contract/kind.js'
 import { threadUsesOf } from '../store/thread-uses-of.js'
 import { Hearing, type HearingParts } from './hearing.js'
-import { type FromServingThread, type ThreadCalls, type ToServingThread, threadCallsOf } from './thread-calls.js'
+import {
+  type FromServingThread,
+  SERVED,
+  type ThreadCalls,
+  type ToServingThread,
+  threadCallsOf,
+} from './thread-calls.js'
 
 /** What the program of a service thread starts with. */
 export interface ServiceThreadData {
@@ -47,9 +53,17 @@ export class Threaded {
   readonly sharing: ThreadSharing
   readonly #stores: Map<string, SharedStore>
   readonly #hearing: Hearing
+  /** Resolves once all threads serve. */
+  readonly #serving: Promise<void>
 
-  private constructor(threads: ServiceThreads, count: number, stores: Map<string, SharedStore>, hearing: Hearing) {
+  private constructor(
+    threads: ServiceThreads,
+    count: number,
+    stores: Map<string, SharedStore>,
+    { hearing, serving }: { readonly hearing: Hearing; readonly serving: Promise<void> },
+  ) {
     this.threads = threads
+    this.#serving = serving
     this.#stores = stores
     this.#hearing = hearing
     this.sharing = { threadCount: count, register: (store) => void stores.set(store.path, store) }
@@ -68,17 +82,27 @@ export class Threaded {
     const data: ServiceThreadData = { ledgerBuffer, logLevel, shownShare }
     const stores = new Map<string, SharedStore>()
     const hearing = new Hearing(stores, parts)
+    let left = count
+    let isServing = (): void => {}
+    const serving = new Promise<void>((resolve) => {
+      isServing = () => {
+        if (--left === 0) resolve()
+      }
+    })
     const threads = await ServiceThreads.start({
       count,
       program: new URL(`./service-thread${extname(import.meta.url)}`, import.meta.url),
       data,
-      onMessage: (message, thread) => hearing.receive(message as FromServingThread | LoggedLine, thread),
+      onMessage: (message, thread) => {
+        if (message === SERVED) isServing()
+        else hearing.receive(message as FromServingThread | LoggedLine, thread)
+      },
       onStop: stopLevels,
     })
-    return new Threaded(threads, count, stores, hearing)
+    return new Threaded(threads, count, stores, { hearing, serving })
   }
 
-  /** From now on the threads serve the servers that allow it. */
+  /** Resolves once the threads serve the servers that allow it. Until then their calls are carried. */
   async serve(
     config: Config,
     served: ReadonlyMap<string, ServedServer>,
@@ -90,6 +114,7 @@ export class Threaded {
     for (const store of this.#stores.values())
       store.onRetired = (number) => this.#tellAll({ kind: 'retired', path: store.path, number })
     this.threads.tell(() => this.#servedFor(calls, config, served, security?.threadShare))
+    await this.#serving
   }
 
   /** Deletes what is kept of interrupted uploads. Call it before the stores close. */

@@ -47,6 +47,9 @@ export interface ServeMessage {
   readonly shares: ReadonlyMap<string, unknown>
 }
 
+/** A thread serves what `ServeMessage` said. */
+export const SERVED = 'served'
+
 /** Other rules of access, or other tokens. */
 export interface GateMessage {
   readonly kind: 'gate'

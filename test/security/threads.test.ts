@@ -74,10 +74,12 @@ const start = async (t: Test, folder: string, threads: number, security: object,
   const config = configOf(folder, threads, security, http)
   const clock = new ManualClock(Date.now())
   const running = await assemble(config, { clock, log: silentLog })
-  t.teardown(() => running.close(config.global.drain_s * 1000))
   const address = running.addresses[0]?.address ?? ''
   const client = new TestClient(address)
-  t.teardown(() => client.close())
+  t.teardown(async () => {
+    client.close()
+    await running.close()
+  })
   return { client, clock, address, running }
 }
 
@@ -147,8 +149,8 @@ t.test('callers, instances and methods are judged the same with one thread and w
           const { code, message } = await failure(ask(client, metadata, instance))
           rows.push(`${who} ${instance} ${call}: ${code} ${message}`.replace(/\d+ ms/, 'N ms'))
         }
-    // As if `drain_s` were over.
-    await running.close(1e9)
+    client.close()
+    await running.close()
     const audited = readFileSync(audit, 'utf8')
       .split('\n')
       .filter((line) => line !== '')
@@ -259,11 +261,11 @@ t.test('isolated instances see their own blobs and results only, on every thread
       { instance_name: 'open', isolate: true },
     ])
     const running = await assemble(config, { clock: new ManualClock(Date.now()), log: silentLog })
-    t.teardown(() => running.close(1e9))
     const address = running.addresses[0]?.address ?? ''
     const clients = Array.from({ length: 2 }, () => new TestClient(address, { 'grpc.use_local_subchannel_pool': 1 }))
-    t.teardown(() => {
+    t.teardown(async () => {
       for (const client of clients) client.close()
+      await running.close()
     })
     const found: string[] = []
     const [first] = clients as [TestClient]
