@@ -1,8 +1,8 @@
 import { once } from 'node:events'
-import { Worker } from 'node:worker_threads'
+import type { Worker } from 'node:worker_threads'
 import t from 'tap'
 import { Ledger } from '../../src/ledger/ledger.js'
-import { loader, programAt } from '../built.js'
+import { startThread } from '../built.js'
 
 const BOUND = 100
 const ANOTHER = { trees: BOUND, windows: BOUND } as const
@@ -66,9 +66,8 @@ t.test('who waits for room gets what another thread gives back', async (t) => {
 t.test('threads that reserve at the same time never hold more than the bound, and lose nothing', async (t) => {
   const ledger = new Ledger({}, {})
   const start = (): Worker =>
-    new Worker(programAt(new URL('taking-thread.ts', import.meta.url)), {
+    startThread(new URL('taking-thread.ts', import.meta.url), {
       workerData: { buffer: ledger.buffer, bound: 2 },
-      execArgv: [...loader],
     })
   const workers = [start(), start()]
   const aboves = await Promise.all(workers.map(async (worker) => (await once(worker, 'message'))[0]))

@@ -1,5 +1,4 @@
 import { once } from 'node:events'
-import { Worker } from 'node:worker_threads'
 import fc from 'fast-check'
 import t from 'tap'
 import { ManualClock } from '../../../src/base/clock.js'
@@ -10,7 +9,7 @@ import { Invocations } from '../../../src/rpc/invocations.js'
 import { ABSENT, BlobIndex } from '../../../src/store/index/blob-index.js'
 import { type FoundBlob, IndexReader } from '../../../src/store/index/index-reader.js'
 import { SharedIndexMemory } from '../../../src/store/index/memory.js'
-import { loader, programAt } from '../../built.js'
+import { startThread } from '../../built.js'
 import { extraOf, numbered } from './numbered.js'
 
 const NOW_S = 1_000_000
@@ -482,8 +481,7 @@ t.test('a thread reads while the owner adds, replaces and removes', async (t) =>
   const { index, put, drop } = shared()
   const count = 3000
   const share = index.share()
-  const worker = new Worker(programAt(new URL('reading-thread.ts', import.meta.url)), {
-    execArgv: [...loader],
+  const worker = startThread(new URL('reading-thread.ts', import.meta.url), {
     workerData: { share, count, rounds: 600_000 },
     transferList: [share.port],
   })

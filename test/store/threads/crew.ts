@@ -1,4 +1,4 @@
-import { MessageChannel, Worker } from 'node:worker_threads'
+import { MessageChannel, type Worker } from 'node:worker_threads'
 import { Hearing } from '../../../src/assembly/hearing.js'
 import type { FromServingThread } from '../../../src/assembly/thread-calls.js'
 import { type Clock, ManualClock, systemClock } from '../../../src/base/clock.js'
@@ -13,7 +13,7 @@ import type { BlobEntry, Outcomes, Store } from '../../../src/store/contract/sto
 import type { FileShareData } from '../../../src/store/kinds/filesystem/thread-share.js'
 import type { Blob } from '../../../src/stream/blob/blob.js'
 import type { Range } from '../../../src/stream/path.js'
-import { loader, programAt } from '../../built.js'
+import { startThread } from '../../built.js'
 import { type FilesystemParts, type OpenFilesystem, openFilesystem } from '../kinds/filesystem/open.js'
 import { AskedStore } from './asked.js'
 import type { CloseMessage, OpenMessage } from './store-thread.js'
@@ -36,8 +36,7 @@ export class Crew {
     this.#shownMs = new Float64Array(nowMs)
     const hearing = new Hearing(this.#stores, { ledger: new Ledger({}), clock: systemClock, log: silentLog })
     this.#workers = Array.from({ length: count }, () => {
-      const worker = new Worker(programAt(new URL('store-thread.ts', import.meta.url)), {
-        execArgv: [...loader],
+      const worker = startThread(new URL('store-thread.ts', import.meta.url), {
         workerData: { nowMs },
       })
       const thread = { post: (message: unknown) => worker.postMessage(message) }
