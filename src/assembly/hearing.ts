@@ -7,6 +7,7 @@ import type { Metrics } from '../metrics/metrics.js'
 import { addChanges } from '../metrics/relayed.js'
 import { internalCall } from '../rpc/call.js'
 import type { Invocations } from '../rpc/invocations.js'
+import { addPacked } from '../rpc/packed-records.js'
 import type { RequestRecords } from '../rpc/request-records.js'
 import type { Security } from '../security/security.js'
 import type { PostsTo } from '../server/carry/service-threads.js'
@@ -74,8 +75,7 @@ export class Hearing {
       const invocation = id === '' ? undefined : invocations?.touch(id)
       this.#stores.get(path)?.hold(slots, { invocation, keepForMs })
     }
-    for (const [instance, header, outcome] of records)
-      kept?.add(instance, header instanceof Uint8Array ? Buffer.from(header) : header, outcome)
+    if (records !== undefined && kept !== undefined) addPacked(kept, records)
     const all = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
     for (const [id, question] of questions) void this.#answer(id, question, all, thread)
   }

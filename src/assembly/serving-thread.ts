@@ -5,6 +5,7 @@ import type { Log } from '../log/log.js'
 import { RelayedMetrics } from '../metrics/relayed.js'
 import type { ThreadGate } from '../rpc/gate.js'
 import { type Invocation, Invocations } from '../rpc/invocations.js'
+import type { RequestRecords } from '../rpc/request-records.js'
 import type { Service } from '../rpc/rpc.js'
 import type { AuditEntry } from '../security/audit-log.js'
 import { type GateShare, KnownCallers, KnownCallersGate, type ServedNames } from '../security/thread-gate.js'
@@ -17,7 +18,7 @@ import type { ThreadFileStore } from '../store/kinds/filesystem/thread-store.js'
 import { asCas } from '../store/view/cas.js'
 import { asKeyed } from '../store/view/keyed.js'
 import type { FromServingThread, ServeMessage, ToServingThread } from './thread-calls.js'
-import { type Post, type RecordOf, ToOwner } from './to-owner.js'
+import { type Post, ToOwner } from './to-owner.js'
 
 const METRICS_MS = 1000
 /** How often the owner hears of a build that goes on. */
@@ -38,7 +39,7 @@ const SERVED: ReadonlyMap<string, readonly string[]> = new Map([
 export class ServingThread {
   readonly metrics = new RelayedMetrics()
   readonly invocations: Invocations
-  readonly records = { add: (...record: RecordOf) => this.#owner.record(record) }
+  readonly records: Pick<RequestRecords, 'add'> = { add: (...record) => this.#owner.record(...record) }
   readonly #post: Post<FromServingThread>
   readonly #owner: ToOwner
   readonly #stores = new Map<string, ThreadFileStore>()

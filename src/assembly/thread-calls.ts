@@ -4,7 +4,7 @@ import type { Config, GlobalOptions, ServerConfig } from '../config/config.js'
 import type { MetricChanges } from '../metrics/relayed.js'
 import { Digest, type DigestMessage } from '../reapi/digest.js'
 import { functionsByValue } from '../reapi/digest-function.js'
-import type { ActionOutcome } from '../rpc/request-records.js'
+import type { PackedRecords } from '../rpc/packed-records.js'
 import type { AuditEntry } from '../security/audit-log.js'
 import type { GateShare, ServedNames } from '../security/thread-gate.js'
 import type { GivenPart } from '../service/bytestream/kept-parts.js'
@@ -90,7 +90,8 @@ export interface ReportMessage {
   readonly claims: readonly (readonly [path: string, invocation: string, keepForMs: number, slots: Int32Array])[]
   /** Builds with calls. */
   readonly touched: readonly string[]
-  readonly records: readonly (readonly [instance: string, header: string | Uint8Array | undefined, ActionOutcome])[]
+  /** What became of requests about actions. */
+  readonly records: PackedRecords | undefined
   /** What was asked of the gates. */
   readonly audited: readonly AuditEntry[]
   readonly questions: readonly (readonly [id: number, question: Question])[]

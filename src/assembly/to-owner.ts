@@ -1,7 +1,7 @@
 import { StatusError } from '../base/status-error.js'
 import type { Digest } from '../reapi/digest.js'
 import type { Call } from '../rpc/call.js'
-import type { ActionOutcome } from '../rpc/request-records.js'
+import { RecordPacker } from '../rpc/packed-records.js'
 import type { AuditEntry } from '../security/audit-log.js'
 import type { AskedParts } from '../service/bytestream/thread-uploads.js'
 import type { FinishedFile } from '../store/contract/store.js'
@@ -11,8 +11,9 @@ import type { ToOwnerOfStore } from '../store/kinds/filesystem/thread-store.js'
 import { type Answer, type CommitQuestion, type Question, type ReportMessage, sentDigest } from './thread-calls.js'
 
 const NUMBERS_MAX = 10_000
-
-export type RecordOf = [instance: string, header: string | Buffer | undefined, outcome: ActionOutcome]
+/** Nobody waits for records of requests, so they are sent with the next message that somebody waits for, or this late. */
+const RECORDS_WAIT_MS = 20
+const RECORDS_AT_ONCE = 256
 
 /** Sends a message to the owner, and gives it these buffers. */
 export type Post<Message> = (message: Message, transferred?: readonly ArrayBuffer[]) => void
@@ -43,11 +44,12 @@ export class ToOwner {
     { readonly about: readonly [string, string, number]; readonly slots: Set<number> }
   >()
   readonly #touched = new Set<string>()
-  #records: RecordOf[] = []
+  readonly #records = new RecordPacker()
   #audited: AuditEntry[] = []
   #questions: (readonly [id: number, question: Unpacked])[] = []
   readonly #asked = new Map<number, Asked>()
   #isScheduled = false
+  #recordsWait: NodeJS.Timeout | undefined
   #lastId = 0
 
   constructor(post: Post<ReportMessage>, takeUsed: (path: string) => Int32Array | undefined) {
@@ -77,9 +79,10 @@ export class ToOwner {
     this.#schedule()
   }
 
-  record(record: RecordOf): void {
-    this.#records.push(record)
-    this.#schedule()
+  record(...record: Parameters<RecordPacker['add']>): void {
+    this.#records.add(...record)
+    if (this.#records.count >= RECORDS_AT_ONCE) this.#schedule()
+    else this.#recordsWait ??= setTimeout(() => this.#report(), RECORDS_WAIT_MS).unref()
   }
 
   audited(entry: AuditEntry): void {
@@ -133,17 +136,21 @@ export class ToOwner {
 
   /** Tells at once what waits for the end of the turn. */
   flush(): void {
-    if (this.#isScheduled) this.#report()
+    if (this.#isScheduled || this.#recordsWait !== undefined) this.#report()
   }
 
   #schedule(): void {
     if (this.#isScheduled) return
     this.#isScheduled = true
-    setImmediate(() => this.flush())
+    setImmediate(() => {
+      if (this.#isScheduled) this.#report()
+    })
   }
 
   #report(): void {
     this.#isScheduled = false
+    clearTimeout(this.#recordsWait)
+    this.#recordsWait = undefined
     const { bytes, questions } = packed(this.#questions)
     const report: ReportMessage = {
       kind: 'report',
@@ -153,7 +160,7 @@ export class ToOwner {
       }),
       claims: [...this.#claims.values()].map(({ about, slots }) => [...about, Int32Array.from(slots)] as const),
       touched: [...this.#touched],
-      records: this.#records,
+      records: this.#records.take(),
       audited: this.#audited,
       questions,
       bytes,
@@ -161,7 +168,6 @@ export class ToOwner {
     this.#uses.clear()
     this.#claims.clear()
     this.#touched.clear()
-    this.#records = []
     this.#audited = []
     this.#questions = []
     this.#post(report, [bytes.buffer])

@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.js'
 
-const OUTCOMES = ['hit', 'miss', 'written', 'failed', 'ran'] as const
+export const OUTCOMES = ['hit', 'miss', 'written', 'failed', 'ran'] as const
 
 /** What became of a request about an action. The texts are ASCII without line ends. */
 export interface ActionOutcome {
@@ -76,13 +76,17 @@ export class RequestRecords {
   }
 
   add(instance: string, header: string | Buffer | undefined, outcome: ActionOutcome): void {
-    const { action, reason = '', output = '', via = '', sizeBytes = Number.NaN } = outcome
-    const lines = `${shortened(action)}\n${shortened(reason)}\n${shortened(output)}\n${via}\n${textOf(header)}`
+    const { sizeBytes = Number.NaN } = outcome
+    this.addLines(instance, linesOf(header, outcome), OUTCOMES.indexOf(outcome.outcome), sizeBytes)
+  }
+
+  /** Adds a record whose texts are joined by `linesOf`. `outcome` is its index in OUTCOMES; `sizeBytes` is NaN if absent. */
+  addLines(instance: string, lines: string, outcome: number, sizeBytes: number): void {
     const start = this.#startOf(lines.length + instance.length * UTF8_MAX_BYTES)
     const at = this.#added % RECORDS_MAX
     this.#times[at] = this.#clock.now()
     this.#sizes[at] = sizeBytes
-    this.#outcomes[at] = OUTCOMES.indexOf(outcome.outcome)
+    this.#outcomes[at] = outcome
     this.#starts[at] = start
     this.#linesBytes[at] = this.#ring.write(lines, start, 'latin1')
     this.#instanceBytes[at] = instance === '' ? 0 : this.#ring.write(instance, start + lines.length)
@@ -150,6 +154,12 @@ export class RequestRecords {
     }
   }
 }
+
+/** The texts of a record, in the form in which they are kept. */
+export const linesOf = (
+  header: string | Buffer | undefined,
+  { action, reason = '', output = '', via = '' }: ActionOutcome,
+): string => `${shortened(action)}\n${shortened(reason)}\n${shortened(output)}\n${via}\n${textOf(header)}`
 
 const shortened = (text: string): string => (text.length <= FIELD_MAX_LENGTH ? text : '')
 

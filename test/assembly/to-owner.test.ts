@@ -1,8 +1,12 @@
 import t from 'tap'
 import type { ReportMessage } from '../../src/assembly/thread-calls.js'
 import { ToOwner } from '../../src/assembly/to-owner.js'
+import { systemClock } from '../../src/base/clock.js'
 import { Ledger } from '../../src/ledger/ledger.js'
+import { requestFacts } from '../../src/proto/request-metadata.js'
 import { internalCall } from '../../src/rpc/call.js'
+import { addPacked } from '../../src/rpc/packed-records.js'
+import { RequestRecords } from '../../src/rpc/request-records.js'
 import { bytesOf, digestOf } from '../store/blobs.js'
 
 const BOUND = 10_000
@@ -75,4 +79,32 @@ t.test('what waits is told in one message, and blobs lie one behind the other', 
   other.touched('build')
   await new Promise(setImmediate)
   t.match(reports, [{}, { touched: ['build'], uses: [], questions: [] }], 'and nothing twice')
+})
+
+t.test('records of requests wait for the next message, or until there are many', async (t) => {
+  const reports: ReportMessage[] = []
+  const owner = new ToOwner(
+    (report) => reports.push(report),
+    () => undefined,
+  )
+  const records = new RequestRecords(systemClock, requestFacts)
+  const told = (): string[] => {
+    for (const { records: packed } of reports.splice(0)) if (packed !== undefined) addPacked(records, packed)
+    return [...records].map(({ instance, action }) => `${instance} ${action}`).reverse()
+  }
+  owner.record('größe/\u{1F980}', undefined, { action: 'a-1', outcome: 'hit', sizeBytes: 10 })
+  await new Promise(setImmediate)
+  t.same(told(), [])
+  owner.touched('build')
+  await new Promise(setImmediate)
+  t.same(told(), ['größe/\u{1F980} a-1'], 'with the next message')
+  owner.record('', undefined, { action: 'b-1', outcome: 'miss', reason: 'absent' })
+  owner.record('main', undefined, { action: 'c-1', outcome: 'failed', reason: 'INTERNAL' })
+  owner.flush()
+  t.same(told().slice(1), [' b-1', 'main c-1'], 'when all is told')
+  t.match([...records][1], { outcome: 'miss', reason: 'absent', sizeBytes: undefined })
+  t.match([...records][2], { outcome: 'hit', sizeBytes: 10 })
+  for (let count = 0; count < 1000; count++) owner.record('', undefined, { action: `d-${count}`, outcome: 'hit' })
+  await new Promise(setImmediate)
+  t.equal(told().length, 1003, 'many are told at once')
 })
