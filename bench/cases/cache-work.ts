@@ -26,9 +26,12 @@ export interface Work extends Pick<RateCase, 'name' | 'unit' | 'requests'> {
 }
 
 /** How the calls of a workload are sent. */
-export type Sending = Pick<RepeatOptions, 'connections' | 'isHere'>
+export interface Sending extends Pick<RepeatOptions, 'connections' | 'isHere'> {
+  /** So many times the calls in flight that one thread gets. Default 1. */
+  readonly times?: number
+}
 
-export const findMissing = (sending: Sending): Work => {
+export const findMissing = ({ times = 1, ...sending }: Sending): Work => {
   const blobs = randomBlobs(1, 64)
   const request = {
     path: `${CAS}/FindMissingBlobs`,
@@ -38,11 +41,11 @@ export const findMissing = (sending: Sending): Work => {
     ...SMALL,
     name: 'FindMissingBlobs(1)',
     setUp: (server) => store(server, blobs),
-    run: (server, requests) => repeat(server, request, { requests, concurrency: SMALL_CALLS, ...sending }),
+    run: (server, requests) => repeat(server, request, { requests, concurrency: times * SMALL_CALLS, ...sending }),
   }
 }
 
-export const actionResult = (sending: Sending): Work => {
+export const actionResult = ({ times = 1, ...sending }: Sending): Work => {
   const [output = Buffer.alloc(0), stdout = Buffer.alloc(0)] = randomBlobs(2, 1000)
   const actionDigest = digestOf(randomBytes(100))
   const outputFiles = [{ path: 'out/a', digest: digestOf(output) }]
@@ -56,7 +59,7 @@ export const actionResult = (sending: Sending): Work => {
       await store(server, [output, stdout])
       await each(server, [{ path: `/${REAPI}.ActionCache/UpdateActionResult`, messages: [put] }], { concurrency: 1 })
     },
-    run: (server, requests) => repeat(server, request, { requests, concurrency: SMALL_CALLS, ...sending }),
+    run: (server, requests) => repeat(server, request, { requests, concurrency: times * SMALL_CALLS, ...sending }),
   }
 }
 
@@ -71,7 +74,7 @@ const loadOf = ({ bytes }: Transfer) =>
 
 const AT_LEAST_LARGE = 64 * 1024
 
-export const reading = (size: Transfer, sending: Sending): Work => {
+export const reading = (size: Transfer, { times = 1, ...sending }: Sending): Work => {
   const { concurrency, ...load } = loadOf(size)
   const blob = freshBlob(size.bytes, false)
   const request = (server: Server): Request => readRequestOf(server, digestOf(blob), 'blobs')
@@ -79,11 +82,12 @@ export const reading = (size: Transfer, sending: Sending): Work => {
     ...load,
     name: `ByteStream.Read ${size.name}`,
     setUp: async (server) => void (await each(server, [write(server, blob)], { concurrency: 1 })),
-    run: (server, requests) => repeat(server, request(server), { requests, concurrency, ...sending }),
+    run: (server, requests) =>
+      repeat(server, request(server), { requests, concurrency: times * concurrency, ...sending }),
   }
 }
 
-export const writing = (size: Transfer, { connections = 1 }: Sending): Work => {
+export const writing = (size: Transfer, { connections = 1, times = 1 }: Sending): Work => {
   const { concurrency, ...load } = loadOf(size)
   return {
     ...load,
@@ -91,7 +95,7 @@ export const writing = (size: Transfer, { connections = 1 }: Sending): Work => {
     setUp: async () => {},
     run: (server, requests) => {
       const uploads = Array.from({ length: requests }, () => write(server, freshBlob(size.bytes, false)))
-      return each(server, uploads, { concurrency, connections, check: checkWrite(size.bytes) })
+      return each(server, uploads, { concurrency: times * concurrency, connections, check: checkWrite(size.bytes) })
     },
   }
 }

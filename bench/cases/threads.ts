@@ -8,9 +8,12 @@ import { percentile } from '../statistics.js'
 import { actionResult, findMissing, reading, type Work, writing } from './cache-work.js'
 import { latenciesDuring } from './meanwhile.js'
 
-/** Clients: at least one for each thread. */
-const CONNECTIONS = { connections: 16 }
 const MOST_THREADS = 8
+/**
+ * At least one client for each thread, and for each thread as many calls in flight as another case gives the one. Fewer, and a
+ * thread finds less to do in each turn of its loop, which is what a call costs on a server that has little to do.
+ */
+const CONNECTIONS = { connections: 2 * MOST_THREADS, times: MOST_THREADS }
 
 const works = (): readonly Work[] => [
   findMissing(CONNECTIONS),
