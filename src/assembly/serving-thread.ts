@@ -44,6 +44,8 @@ export class ServingThread {
   readonly #owner: ToOwner
   readonly #stores = new Map<string, ThreadFileStore>()
   #uploads: Uploads | undefined
+  /** The last one; it may come while the thread loads its services. */
+  #share: GateShare | undefined
   #servers: readonly { readonly number: number; readonly served: ServedNames }[] = []
 
   constructor(post: Post<FromServingThread>) {
@@ -68,7 +70,10 @@ export class ServingThread {
 
   async receive(message: ToServingThread, parts: { readonly ledger: Ledger; readonly log: Log }): Promise<ServedHere> {
     if (message.kind === 'serve') return this.#serve(message, parts)
-    if (message.kind === 'gate') return this.#gated(message.gate)
+    if (message.kind === 'gate') {
+      this.#share = message.gate
+      return this.#gated()
+    }
     if (message.kind === 'retired') this.#stores.get(message.path)?.retired(message.number)
     else if (message.kind === 'answers') this.#owner.answered(message.answers)
     else this.#owner.numbered(message.numbers)
@@ -81,9 +86,9 @@ export class ServingThread {
   }
 
   /** The gates of the servers, by other rules or tokens than before. */
-  #gated(share: GateShare | undefined): ServedHere {
-    if (share === undefined) return []
-    const callers = new KnownCallers(share, systemClock)
+  #gated(): ServedHere {
+    if (this.#share === undefined) return []
+    const callers = new KnownCallers(this.#share, systemClock)
     const audit = { record: (entry: AuditEntry) => this.#owner.audited(entry) }
     return this.#servers.map(({ number, served }) => ({
       listener: number,
@@ -97,6 +102,7 @@ export class ServingThread {
     { global, instances: ofInstances, stores, servers, shares, gate }: ServeMessage,
     { ledger, log }: { readonly ledger: Ledger; readonly log: Log },
   ): Promise<ServedHere> {
+    this.#share ??= gate
     const clock = systemClock
     // A thread that carries everything does not load them.
     const { servicesOf } = await import('./services.js')
@@ -145,7 +151,7 @@ export class ServingThread {
       atClose: () => {},
     }
     this.#servers = servers.map(({ number, served }) => ({ number, served }))
-    const gates = new Map(this.#gated(gate).map((one) => [one.listener, one.gate]))
+    const gates = new Map(this.#gated().map((one) => [one.listener, one.gate]))
     return servers.map(({ number, server }) => {
       const { execution, fetch, push, worker_api, build_events, ...services } = server.services
       const none = { execution: new Map(), fetch: new Map(), push: new Map() }
