@@ -102,7 +102,7 @@ export class ServingThread {
     { global, instances: ofInstances, stores, servers, shares, gate }: ServeMessage,
     { ledger, log }: { readonly ledger: Ledger; readonly log: Log },
   ): Promise<ServedHere> {
-    this.#share ??= gate
+    this.#share = gate
     const clock = systemClock
     // A thread that carries everything does not load them.
     const { servicesOf } = await import('./services.js')
