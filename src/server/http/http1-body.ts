@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import { notePassed } from '../../base/passing-buffers.js'
 import { StatusError } from '../../base/status-error.js'
 import type { BlobFeed, FeedTaker } from '../../stream/blob/feed.js'
 
@@ -46,6 +47,7 @@ export class Http1Body implements BlobFeed {
       }
       const take = (bytes: Buffer): void => {
         this.#receivedBytes += bytes.length
+        notePassed(bytes.length)
         const taken = taker(bytes)
         if (taken === undefined) return
         this.#isAwaited = false

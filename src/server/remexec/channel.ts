@@ -1,4 +1,5 @@
 import { Socket } from 'node:net'
+import { notePassed } from '../../base/passing-buffers.js'
 import { markLike } from '../client.js'
 import type { Channel } from '../http2/output.js'
 
@@ -34,7 +35,11 @@ export class SocketChannel implements Channel {
     this.#socket.once('close', () => this.#reader.closed())
     if (adopted !== undefined) return
     // The socket may have been paused when it was accepted.
-    accepted.on('data', (chunk) => this.#reader.read(chunk)).resume()
+    const take = (chunk: Buffer): void => {
+      this.#reader.read(chunk)
+      notePassed(chunk.length)
+    }
+    accepted.on('data', take).resume()
   }
 
   write(parts: readonly Buffer[], written: (error?: Error | null) => void): void {

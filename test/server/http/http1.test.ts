@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { Agent, createServer, type IncomingMessage, request } from 'node:http'
 import { connect as connectHttp2 } from 'node:http2'
 import { connect, type Socket } from 'node:net'
+import { constants, type PerformanceEntry, PerformanceObserver } from 'node:perf_hooks'
 import { Duplex } from 'node:stream'
 import t, { type Test } from 'tap'
 import { ManualClock } from '../../../src/base/clock.js'
@@ -28,6 +29,11 @@ const echo: HttpHandler = async (asked) => {
     return textAnswer(200, `${bytes}`)
   }
   return { status: 200, body: Blob.ofBytes(Buffer.alloc(Number(asked.rest), 'x')) }
+}
+
+/** Of an entry about a collection. */
+interface Collected {
+  readonly detail: { readonly kind: number; readonly flags: number }
 }
 
 const listening = async (t: Test, handler: HttpHandler, options: Partial<ListenOptions> = {}) => {
@@ -146,6 +152,31 @@ t.test('the parser of Node copies the bodies that it passes on', async (t) => {
   const body: Buffer = await seen
   t.equal(body.toString(), 'hello')
   t.not(body.buffer, bytes.buffer)
+})
+
+t.test('the buffers of a long body are freed on the way, by collections of the young generation', async (t) => {
+  const BODY_MIB = 64
+  const { port } = await listening(t, echo)
+  const forced: number[] = []
+  const see = (entries: readonly PerformanceEntry[]): void => {
+    for (const { detail } of entries as unknown as readonly Collected[])
+      if ((detail.flags & constants.NODE_PERFORMANCE_GC_FLAGS_FORCED) !== 0) forced.push(detail.kind)
+  }
+  const observer = new PerformanceObserver((list) => see(list.getEntries()))
+  observer.observe({ entryTypes: ['gc'] })
+  t.teardown(() => observer.disconnect())
+  const agent = new Agent({ keepAlive: true })
+  t.teardown(() => agent.destroy())
+  const sent = request({ port, agent, method: 'PUT', path: '/c', headers: { 'content-length': BODY_MIB * MIB } })
+  const answer = answerTo(sent)
+  const piece = Buffer.alloc(MIB)
+  for (let at = 0; at < BODY_MIB; at++) if (!sent.write(piece)) await once(sent, 'drain')
+  sent.end()
+  t.equal((await answer).body, `${BODY_MIB * MIB}`)
+  see(observer.takeRecords())
+  t.ok(forced.length >= 2, 'one for each 24 MiB')
+  t.ok(forced.every((kind) => kind === constants.NODE_PERFORMANCE_GC_MINOR))
+  t.notOk('gc' in globalThis)
 })
 
 t.test('requests sent ahead are answered one at a time, in order', async (t) => {
