@@ -98,7 +98,9 @@ try {
     errors.write(formatProblems(error.problems, 'human'))
     process.exitCode = 1
   } else {
-    errors.write(`remexec: cannot ${name ?? 'serve'}: ${secrets.hide(describeFailure(error))}\n`)
+    // Not every name is a verb: `cannot cas` says nothing.
+    const failure = name === undefined ? 'cannot serve' : `${name} failed`
+    errors.write(`remexec: ${failure}: ${secrets.hide(describeFailure(error))}\n`)
     process.exitCode = 1
   }
 }

@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { inWords } from '../base/errno.js'
+import { StatusError } from '../base/status-error.js'
+import { adviceFor } from '../client/advice.js'
 import type { RemoteServer, Target } from '../client/connect.js'
 import { parseEndpoint } from '../config/value/address.js'
 import { Digest } from '../reapi/digest.js'
@@ -44,9 +46,17 @@ export const withServer = async <T>(
   const server = await connect(target, secrets)
   try {
     return await work(server)
+  } catch (error) {
+    throw withAdvice(address, error)
   } finally {
     await server.close()
   }
+}
+
+const withAdvice = (address: string, error: unknown): unknown => {
+  const advice = adviceFor(error)
+  if (advice === undefined || !(error instanceof StatusError)) return error
+  return new StatusError(error.code, `${address}: ${error.message}; ${advice}`, { cause: error })
 }
 
 const targetOf = (args: Arguments, address: string): Target => {

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { decimalSize } from '../base/decimal-size.js'
 import { isStatus, StatusError } from '../base/status-error.js'
+import { adviceFor as knownAdviceFor } from '../client/advice.js'
 import type { Capabilities, RemoteServer } from '../client/connect.js'
 import { codec } from '../proto/codec.js'
 import { compressors } from '../reapi/compressor.js'
@@ -142,10 +143,4 @@ const updateFinding = async (
 
 const messageOf = (error: unknown): string => StatusError.from(error).message
 
-const adviceFor = (error: unknown): string => {
-  if (isStatus(error, 'UNAUTHENTICATED')) return 'give --token-file, or --cert and --key'
-  if (isStatus(error, 'PERMISSION_DENIED')) return 'ask for the right in `security.access`, or use another token'
-  if (isStatus(error, 'UNIMPLEMENTED')) return 'this is no server of the Remote Execution API: check the port'
-  if (isStatus(error, 'UNAVAILABLE')) return 'check address and port, grpc:// or grpcs://, and --ca'
-  return 'see the log of the server'
-}
+const adviceFor = (error: unknown): string => knownAdviceFor(error) ?? 'see the log of the server'

@@ -20,6 +20,12 @@ t.test('help and version', async (t) => {
   t.same(remexec('--version'), { status: 0, stdout: `remexec ${version}\n`, stderr: '' })
 })
 
+t.test('a command that fails says which, why and what to do', async (t) => {
+  const { status, stderr } = remexec('cas', 'get', `${'0'.repeat(64)}-7`, '--server', 'grpc://127.0.0.1:1')
+  t.equal(status, 1)
+  t.match(stderr, /^remexec: cas failed: grpc:\/\/127\.0\.0\.1:1: .*ECONNREFUSED.*; check address and port.*\n$/)
+})
+
 t.test('wrong usage exits with 2 and an explanation', async (t) => {
   for (const [args, message] of [
     [['valdate', 'a.json5'], /there is no command valdate: did you mean validate\?/],
@@ -116,7 +122,7 @@ t.test('init lists the recipes, writes one, and never writes over a file', async
   t.equal(remexec('validate', path).status, 0)
   const again = remexec('init', 'machine', `${folder}/new`)
   t.equal(again.status, 1)
-  t.match(again.stderr, `cannot init: ${path} exists already; nothing was written`)
+  t.match(again.stderr, `remexec: init failed: ${path} exists already; nothing was written`)
 })
 
 t.test('a reader that ends early is no failure of a command', async (t) => {

@@ -116,7 +116,8 @@ t.test('a server that is not there, and wrong options', async (t) => {
   t.equal(status, 1)
   t.match(text, /no answer to GetCapabilities: .*ECONNREFUSED.*\n +-> check address and port/)
   const digest = `${'0'.repeat(64)}-7`
-  await t.rejects(run(cas, ['get', digest]), { code: 14 })
+  const message = /^grpc:\/\/127\.0\.0\.1:1: .*ECONNREFUSED.*; check address and port/
+  await t.rejects(run(cas, ['get', digest]), { code: 14, message })
   await t.rejects(run(cas, ['got', digest]), /expected get, put or tree/)
   await t.rejects(run(cas, ['get', digest], { server: 'no address' }), /this is no grpc:\/\/host:port/)
   await t.rejects(run(cas, ['get', digest], { ca: 'x' }), /need an address with grpcs/)

@@ -37,7 +37,7 @@ t.test('wrong folders and wrong words are refused with what was expected', async
   const data = t.testdir({ empty: {} })
   const unknown = remexec(data, 'import', TEAM, join(data, 'empty'))
   t.equal(unknown.status, 1)
-  t.match(unknown.stderr, /cannot import: .*empty is no folder of a known cache: expected cas\.v2/)
+  t.match(unknown.stderr, /remexec: import failed: .*empty is no folder of a known cache: expected cas\.v2/)
   t.match(remexec(data, 'import', TEAM, join(data, 'none')).stderr, 'there is no such file or directory')
   t.match(remexec(data, 'import', TEAM).stderr, 'expected CONFIG and FOLDER')
   t.match(remexec(data, 'import', '--from', 'x', TEAM, data).stderr, '--from x: expected bazel-remote or nativelink')
