@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { cleanEnv, run } from '../../process.js'
-import { programOf, type Tool, without, write } from './tool.js'
+import { BRIEF_JVM, programOf, type Tool, without, write } from './tool.js'
 
 const { program, skip } = programOf('REMEXEC_TEST_GRADLE')
 
@@ -19,7 +19,7 @@ buildCache {
       'src/main/java/demo/Demo.java':
         'package demo;\npublic class Demo { public static int answer() { return 42; } }\n',
     })
-    const env = { ...cleanEnv(folder), GRADLE_USER_HOME: join(folder, 'home') }
+    const env = { ...cleanEnv(folder), GRADLE_USER_HOME: join(folder, 'home'), GRADLE_OPTS: BRIEF_JVM }
     const forget = without(folder, 'work/build', 'work/.gradle', 'home/caches/build-cache-1')
     return {
       ...{ cwd: work, env, forget, command: { name: 'gradle', program, args: ['--no-daemon', '--console=plain'] } },

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { cleanEnv, run } from '../../process.js'
 import { copyFixture } from '../../scratch.js'
-import { programOf, type Tool, without } from './tool.js'
+import { BRIEF_JVM, programOf, type Tool, without } from './tool.js'
 
 const { program, skip } = programOf('REMEXEC_TEST_MAVEN')
 
@@ -19,7 +19,7 @@ export const maven: Tool = {
       'maven.repo.local.tail.ignoreAvailability': 'true',
       'maven.build.cache.location': join(folder, 'local'),
     })
-    const env = { ...cleanEnv(folder), JAVA_HOME: process.env['JAVA_HOME'] }
+    const env = { ...cleanEnv(folder), JAVA_HOME: process.env['JAVA_HOME'], MAVEN_OPTS: BRIEF_JVM }
     const args = ['-B', '-s', 'settings.xml', ...here]
     const forget = without(folder, 'local', 'maven/target')
     return {
