@@ -6,7 +6,7 @@ import type { Digest } from '../../reapi/digest.js'
 import type { BlobFiles, LocatedBlob } from './store.js'
 
 /** Errors of `link` after which a copy can still succeed. */
-const CANNOT_LINK = new Set(['EXDEV', 'EMLINK', 'EPERM', 'ENOTSUP', 'EOPNOTSUPP'])
+export const CANNOT_LINK: ReadonlySet<string> = new Set(['EXDEV', 'EMLINK', 'EPERM', 'ENOTSUP', 'EOPNOTSUPP'])
 
 const FILE_MODE = 0o444
 const EXECUTABLE_MODE = 0o555

@@ -225,6 +225,12 @@ export interface BlobFiles {
    */
   drop(digest: Digest, call: Call): Promise<void>
 
+  /**
+   * Links a file to `destination` that consists of these blobs in this order, of which each has been checked, for
+   * `adopt` of another store. Undefined if there is none. Absent if the store never has such files.
+   */
+  readonly linkTogether?: (digests: readonly Digest[], destination: string) => Promise<FinishedFile | undefined>
+
   /** Length of the largest file that `adopt` takes; infinite if there is no limit or it is unknown. */
   maxBlobBytes(call: Call): Promise<number>
 
@@ -258,6 +264,8 @@ export interface ReservedFile {
 
 /** A file at a reserved path that has no writer any more. */
 export interface FinishedFile {
+  /** Whether it is a link to a file of another store, which never changes it. */
+  readonly isShared?: boolean
   readonly path: string
   readonly sizeBytes: number
   /** CRC-32 of its bytes. */

@@ -42,6 +42,11 @@ export class ChunkIndex {
     return DigestBatch.merge(unlisted, listed.select(broken))
   }
 
+  /** Whether none of them has a list. */
+  async areUnlisted(digests: DigestBatch, call: Call): Promise<boolean> {
+    return (await this.#store.findMissing(digests, call)).count === digests.count
+  }
+
   /** Rejects with NOT_FOUND when there is no list. An invalid list is dropped. */
   async listOf(digest: Digest, call: Call): Promise<ChunkList> {
     const known = digest.describesContent ? this.#known.get(digest.key) : undefined

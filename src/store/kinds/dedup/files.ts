@@ -1,5 +1,5 @@
 import { open } from 'node:fs/promises'
-import { StatusError } from '../../../base/status-error.js'
+import { isStatus, StatusError } from '../../../base/status-error.js'
 import type { Digest } from '../../../reapi/digest.js'
 import { DigestBatch } from '../../../reapi/digest-batch.js'
 import type { Call } from '../../../rpc/call.js'
@@ -24,6 +24,10 @@ export interface DedupFilesParts {
   /** Holds copies of larger blobs as files, within its limits. */
   readonly whole: Store
   readonly wholeFiles: BlobFiles
+  /** Whether the stores of lists and chunks find out by themselves that bytes have changed. */
+  readonly detectsDamage: boolean
+  /** The chunks of a larger blob, as the content store knows them. Rejects with NOT_FOUND. */
+  readonly chunksOf: (digest: Digest, call: Call) => Promise<readonly Digest[]>
   /** Whether a blob is no larger than a chunk, so that the content store has it as it is. */
   readonly isPlain: (digest: Digest) => boolean
 }
@@ -68,9 +72,35 @@ export class DedupFiles implements BlobFiles {
     }
     await this.#joining.run(digest.key, async () => {
       if ((await whole.findMissing(DigestBatch.of([digest]), call)).count === 0) return
+      if (await this.#link(digest, call)) return
       const blob = await store.get(digest, WHOLE, call)
-      await whole.put(digest, blob.verify(digest, { fault: 'backend' }), call)
+      // It was checked when its list was written, and the stores of list and chunks detect damage.
+      await whole.put(
+        digest,
+        this.#parts.detectsDamage ? blob.assumeVerified(digest) : blob.verify(digest, { fault: 'backend' }),
+        call,
+      )
     })
+  }
+
+  /** A blob of which no chunk was there before lies in one file, and needs no second one. */
+  async #link(digest: Digest, call: Call): Promise<boolean> {
+    const { content, wholeFiles, store, chunksOf } = this.#parts
+    if (content.linkTogether === undefined) return false
+    if ((await store.findMissing(DigestBatch.of([digest]), call)).count > 0) throw gone(digest)
+    const { path } = await wholeFiles.reserve(call)
+    const chunks = await chunksOf(digest, call).catch((error: unknown) => {
+      // It is one entry, from when chunks were larger.
+      if (isStatus(error, 'NOT_FOUND')) return []
+      throw error
+    })
+    const file = await content.linkTogether(chunks, path).catch((error: unknown) => {
+      call.log.debug('a blob is put together, because its file cannot be linked', { digest: digest.key, error })
+      return undefined
+    })
+    if (file === undefined) return false
+    await wholeFiles.adopt(digest, file, call)
+    return true
   }
 
   drop(digest: Digest, call: Call): Promise<void> {

@@ -201,10 +201,13 @@ class DedupStore extends BaseStore {
   }
 
   /** Present if blobs of either length are files. */
-  #filesOf({ content: { files: content }, whole }: DedupParts): BlobFiles | undefined {
+  #filesOf({ index, content: { files: content, properties }, whole }: DedupParts): BlobFiles | undefined {
     if (content === undefined || whole?.files === undefined) return undefined
     const isPlain = (digest: Digest): boolean => this.#isPlain(digest)
-    return new DedupFiles({ store: this, content, whole, wholeFiles: whole.files, isPlain })
+    const detectsDamage = index.properties.detectsDamage && properties.detectsDamage
+    const chunksOf = async (digest: Digest, call: Call): Promise<readonly Digest[]> =>
+      (await this.#index.listOf(digest, call)).chunks.map((chunk) => digest.beside(chunk))
+    return new DedupFiles({ store: this, content, whole, wholeFiles: whole.files, detectsDamage, chunksOf, isPlain })
   }
 
   /** The length of what is stored under a key is not known, so it always has a list. */

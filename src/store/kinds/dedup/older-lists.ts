@@ -24,7 +24,7 @@ export class OlderLists {
 
   /** Puts together what it can of blobs that the content store does not have. Returns those that stay missing. */
   async restore(missing: DigestBatch, call: Call): Promise<DigestBatch> {
-    if (missing.count === 0) return missing
+    if (missing.count === 0 || (await this.#index.areUnlisted(missing, call))) return missing
     const listed = missing.except(await this.#index.findMissing(missing, this.#content, call))
     if (listed.count === 0) return missing
     const restored: number[] = []

@@ -1,4 +1,5 @@
-import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
 import t, { type Test } from 'tap'
 import type { Digest } from '../../../../src/reapi/digest.js'
@@ -39,6 +40,54 @@ t.test(
     lease.release()
   },
 )
+
+const packsOf = (folder: string): string[] =>
+  (readdirSync(join(folder, 'content', 'content', 'packs'), { recursive: true }) as string[])
+    .filter((name) => name.length > 3)
+    .map((name) => join(folder, 'content', 'content', 'packs', name))
+
+t.test('a blob of which no chunk was there before becomes a file without a copy, others are joined', async (t) => {
+  const folder = t.testdir()
+  const both = await openOnDisk(folder)
+  await put(both.store, large.digest, large.bytes)
+  await both.files.populate(large.digest, call)
+  const [pack = ''] = packsOf(folder)
+  const linked = await both.files.locate(large.digest, false)
+  t.ok('path' in linked && statSync(linked.path).ino === statSync(pack).ino, 'one file on disk')
+  t.ok((await located(both, large.digest)).equals(large.bytes))
+  // Its first half is there already, so it lies in two files.
+  const next = Buffer.concat([large.bytes.subarray(0, 150_000), bytesOf(150_000, 'other')])
+  await put(both.store, digestOf(next), next)
+  await both.files.populate(digestOf(next), call)
+  t.ok((await located(both, digestOf(next))).equals(next))
+  // The rest of it begins a file, and is not all of one.
+  t.equal(packsOf(folder).length, 2)
+  await both.close()
+  const again = await openOnDisk(folder)
+  t.teardown(() => again.close())
+  t.ok((await located(again, large.digest)).equals(large.bytes), 'checked against its checksum after a restart')
+  await again.whole.store.remove(large.digest, 'unwanted', call)
+  await again.files.populate(large.digest, call)
+  t.ok((await located(again, large.digest)).equals(large.bytes), 'linked again after a restart')
+})
+
+t.test('an action that writes to a linked file makes the blob missing, and it is never served', async (t) => {
+  const folder = t.testdir()
+  const both = await openOnDisk(folder)
+  t.teardown(() => both.close())
+  await put(both.store, large.digest, large.bytes)
+  await both.files.populate(large.digest, call)
+  const linked = await both.files.locate(large.digest, false)
+  if (!('path' in linked)) throw new Error('expected a file')
+  chmodSync(linked.path, 0o600)
+  writeFileSync(linked.path, Buffer.from([(large.bytes[0] as number) ^ 1]), { flag: 'r+' })
+  await both.files.drop(large.digest, call)
+  await rejects(t, both.files.populate(large.digest, call), 'NOT_FOUND')
+  t.notOk(await isPresent(both.store, large.digest))
+  await put(both.store, large.digest, large.bytes)
+  await both.files.populate(large.digest, call)
+  t.ok((await located(both, large.digest)).equals(large.bytes))
+})
 
 t.test('the store for whole files is bounded, but not by what an action has leased', async (t) => {
   const both = await open(t, { wholePolicy: { max_bytes: 700_000 } })
