@@ -2,6 +2,7 @@ import { access, constants, open, statfs, unlink } from 'node:fs/promises'
 import { decimalSize } from '../../../base/decimal-size.js'
 import { errnoOf, fileFailure } from '../../../base/errno.js'
 import type { HealthStatus } from '../../../base/health.js'
+import { StatusError } from '../../../base/status-error.js'
 import type { Digest } from '../../../reapi/digest.js'
 import type { DigestBatch } from '../../../reapi/digest-batch.js'
 import { type Call, cancelledBy } from '../../../rpc/call.js'
@@ -146,12 +147,17 @@ export class FilesystemStore extends BaseStore {
     for (const entry of entries) {
       const { digest, blob } = entry
       const cancelled = cancelledBy(call)
-      const form = cancelled === undefined ? await blob.take() : undefined
-      if (form === undefined) blob.discard()
-      if (form?.kind === 'bytes' && this.#catalog.index.fits(form.bytes.length)) {
-        const { bytes } = form
-        inMemory.push({ entry, bytes })
-      } else outcomes.set(entry, cancelled ?? (await outcomeOf(this.#putForm(digest, form as BlobForm, call))))
+      if (cancelled !== undefined) {
+        blob.discard()
+        outcomes.set(entry, cancelled)
+        continue
+      }
+      // A blob whose bytes prove wrong is no reason to leave the others.
+      const form = await blob.take().catch((error: unknown) => StatusError.from(error))
+      if (form instanceof StatusError) outcomes.set(entry, form)
+      else if (form.kind === 'bytes' && this.#catalog.index.fits(form.bytes.length)) {
+        inMemory.push({ entry, bytes: form.bytes })
+      } else outcomes.set(entry, await outcomeOf(this.#putForm(digest, form, call)))
     }
     const kept = await this.#pack(inMemory, together, call)
     for (const [at, { entry }] of inMemory.entries()) outcomes.set(entry, kept[at])

@@ -247,3 +247,19 @@ t.test('keys whose blob is replaced read as what was put last', async (t) => {
   await until(async () => (await packsIn(folder)).length === 0, 'that the file is deleted')
   await files.close()
 })
+
+t.test('of blobs that are put together, one with wrong bytes fails and the others are kept', async (t) => {
+  const files = await openFilesystem(t.testdir(), SMALL)
+  const blobs = some(3)
+  const entries = blobs.map(({ digest, bytes }, at) => ({
+    digest,
+    blob: Blob.ofBytes(at === 1 ? bytesOf(bytes.length, 'wrong') : bytes).verify(digest, { fault: 'client' }),
+  }))
+  const outcomes = await files.store.putAll(entries, callWith(call, { together: {} }))
+  t.same(
+    outcomes.map((failure) => failure?.code),
+    [undefined, 3, undefined],
+  )
+  t.same(await presence(files.store, blobs), [true, false, true])
+  await files.close()
+})
