@@ -107,7 +107,13 @@ const watching = (seen: Seen): Log =>
 const lose = async (folder: string, { hash }: Digest): Promise<void> => {
   const path = join(folder, 'content', 'sha256', hash.slice(0, 2))
   const names = await readdir(path).catch(() => [])
-  for (const name of names) if (name.startsWith(hash)) await unlink(join(path, name))
+  for (const name of names) {
+    if (!name.startsWith(hash)) continue
+    await unlink(join(path, name)).catch((error: NodeJS.ErrnoException) => {
+      // The store has evicted the blob meanwhile.
+      if (error.code !== 'ENOENT') throw error
+    })
+  }
 }
 
 const putTogether = async (store: Store, blobs: readonly (readonly [Digest, Buffer])[], together: object) => {
