@@ -8,4 +8,4 @@ t.setTimeout(900_000)
 const crew = await Crew.start(4)
 t.teardown(() => crew.stop())
 
-crashModel(t, 40, (folder, parts) => crew.open(folder, parts))
+crashModel(t, 40, (folder, parts) => crew.open(folder, parts), false)
