@@ -13,6 +13,7 @@ import { BaseStore, PLAIN, type StoreProperties } from '../../contract/store.js'
 import { IndexReader } from '../../index/index-reader.js'
 import { type Claimant, OWNER, WORDS_EACH } from '../../index/promises.js'
 import type { Written } from './files/file-writer.js'
+import { isGone } from './files/unlinker.js'
 import { VerifiedTimes } from './files/verified-times.js'
 import { writeBlob, writeSlotsOf } from './files/write-blob.js'
 import { Inspection } from './inspection.js'
@@ -21,7 +22,7 @@ import { type Located, notFound } from './located.js'
 import { type Packed, Packs } from './packs/packs.js'
 import type { ReadCatalog, RecentRecord, Wrong } from './read-catalog.js'
 import { Reads } from './reads.js'
-import { placeIn, SEGMENTS_MAX } from './records/location.js'
+import { extentOf, placeIn } from './records/location.js'
 import { PLACE_BYTES } from './records/place.js'
 import type { RecordHead } from './records/record.js'
 import { bytesOfRecord, type PackedRecord, packedRecord, readRecord } from './records/record-log.js'
@@ -213,10 +214,7 @@ class ThreadCatalog implements ReadCatalog {
   }
 
   retired(number: number): void {
-    const place = number % SEGMENTS_MAX
-    const segment = this.#segments.get(place)
-    this.#segments.delete(place)
-    void segment?.then((open) => open?.close())
+    this.#forget(extentOf(number))
   }
 
   async close(): Promise<void> {
@@ -249,10 +247,15 @@ class ThreadCatalog implements ReadCatalog {
     const known = this.#segments.get(place)
     const content = await readRecord(await (known ?? this.#open(place)), location, digest, contentBytes)
     if (content !== undefined || known === undefined) return content
-    // Its number may belong to a later file by now.
+    // Its place may belong to a later file by now, which another read may have opened meanwhile.
+    if (this.#segments.get(place) === known) this.#forget(place)
+    return readRecord(await (this.#segments.get(place) ?? this.#open(place)), location, digest, contentBytes)
+  }
+
+  #forget(place: number): void {
+    const opening = this.#segments.get(place)
     this.#segments.delete(place)
-    void known.then((segment) => segment?.close())
-    return readRecord(await this.#open(place), location, digest, contentBytes)
+    opening?.then((segment) => segment?.close()).catch(() => {})
   }
 
   #open(place: number): Promise<Segment | undefined> {
@@ -266,6 +269,11 @@ class ThreadCatalog implements ReadCatalog {
 /** Files of records that exist at the same time have different places. */
 const openAt = async (folder: string, place: number): Promise<Segment | undefined> => {
   const numbers = (await readdir(folder)).map(segmentNumber)
-  const number = numbers.find((each) => each !== undefined && each % SEGMENTS_MAX === place)
-  return number === undefined ? undefined : Segment.open(folder, number, true)
+  const number = numbers.find((each) => each !== undefined && extentOf(each) === place)
+  if (number === undefined) return undefined
+  return Segment.open(folder, number, true).catch((error: unknown) => {
+    // The owner has deleted it meanwhile.
+    if (isGone(error)) return undefined
+    throw error
+  })
 }

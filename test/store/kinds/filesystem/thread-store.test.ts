@@ -1,4 +1,4 @@
-import { readdir, truncate, utimes, writeFile } from 'node:fs/promises'
+import { chmod, readdir, readlink, rename, symlink, truncate, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import { ManualClock } from '../../../../src/base/clock.js'
@@ -8,9 +8,12 @@ import { internalCall, type UploadPart } from '../../../../src/rpc/call.js'
 import { Invocations } from '../../../../src/rpc/invocations.js'
 import type { SharedStore } from '../../../../src/store/contract/kind.js'
 import { getBytes, missingOf, putBytes } from '../../../../src/store/contract/store.js'
+import { SEGMENTS_MAX } from '../../../../src/store/kinds/filesystem/records/location.js'
+import { Segment, segmentName, segmentNumber } from '../../../../src/store/kinds/filesystem/records/segment.js'
 import type { FileShareData } from '../../../../src/store/kinds/filesystem/thread-share.js'
 import { Blob } from '../../../../src/stream/blob/blob.js'
 import { PushedFeed } from '../../../../src/stream/blob/pushed-feed.js'
+import { WHOLE } from '../../../../src/stream/path.js'
 import { openFilesystem } from './open.js'
 import { openUsedByThread } from './used-by-thread.js'
 
@@ -20,6 +23,12 @@ const START_MS = 1_000_000_000
 const blobOf = (text: string, bytes = 100) => {
   const content = Buffer.alloc(bytes, text)
   return { content, digest: Digest.of(content, digestFunctions.SHA256) }
+}
+
+const openFilesIn = async (folder: string): Promise<string[]> => {
+  const open = await readdir('/proc/self/fd')
+  const paths = await Promise.all(open.map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => '')))
+  return paths.filter((path) => path.startsWith(folder))
 }
 
 t.test('what the owner replaces is read in its new form, whether it is a record or a file', async (t) => {
@@ -46,7 +55,6 @@ t.test('a damaged file is not served, and the owner drops it', async (t) => {
   const located = await files.locate(digest, false)
   if (!('path' in located)) throw new Error('it is a file')
   t.same(await getBytes(reading, digest, 1_000_000, call), content, 'now it is verified')
-  const { chmod } = await import('node:fs/promises')
   await chmod(located.path, 0o644)
   await writeFile(located.path, Buffer.alloc(200_000, 'evil'))
   await utimes(located.path, 1, 1)
@@ -54,6 +62,64 @@ t.test('a damaged file is not served, and the owner drops it', async (t) => {
   t.same(await missingOf(store, [digest], call), [digest])
   await putBytes(store, digest, content, call)
   t.same(await getBytes(reading, digest, 1_000_000, call), content)
+})
+
+t.test('a read of wrong bytes says nothing against the blob that has replaced them meanwhile', async (t) => {
+  const { store, reading, files, blamed, close } = await openUsedByThread(t.testdir(), { small_blob_size: 0 })
+  t.teardown(close)
+  const { content, digest } = blobOf('good', 200_000)
+  await putBytes(store, digest, content, call)
+  const located = await files.locate(digest, false)
+  if (!('path' in located)) throw new Error('it is a file')
+  const opened = await reading.get(digest, WHOLE, call)
+  await chmod(located.path, 0o644)
+  await writeFile(located.path, Buffer.alloc(200_000, 'evil'))
+  await putBytes(store, digest, content, call)
+  await t.rejects(opened.bytes(200_000, call))
+  t.same(blamed, [])
+  t.same(await getBytes(reading, digest, 200_000, call), content)
+})
+
+t.test('records are read from the file that now has the place of a deleted one', async (t) => {
+  const folder = t.testdir()
+  const records = join(folder, 'content', 'records')
+  const parts = { segmentBytes: 4096, small_blob_cache_size: 0, retention: 0, policy: { max_count: 1 } }
+  const before = await openFilesystem(folder, parts)
+  const first = blobOf('first', 3000)
+  await putBytes(before.store, first.digest, first.content, call)
+  await before.close()
+  const [name = ''] = await readdir(records)
+  const number = segmentNumber(name) ?? 0
+  const last = await Segment.create(records, number + SEGMENTS_MAX - 1)
+  await last.close()
+  const opened = await openUsedByThread(folder, parts)
+  opened.tellsRetired = false
+  const { store, reading, blamed } = opened
+  t.same(await getBytes(reading, first.digest, 3000, call), first.content)
+  const isThere = async (at: number): Promise<boolean> => (await readdir(records)).includes(segmentName(at))
+  for (let at = 0; !(await isThere(number + SEGMENTS_MAX)); at++) {
+    const { content, digest } = blobOf(`${at}`, 3000)
+    await putBytes(store, digest, content, call)
+    while (await isThere(number)) await new Promise(setImmediate)
+    const read = await Promise.all([1, 2].map(() => getBytes(reading, digest, 3000, call)))
+    t.same(read, [content, content])
+  }
+  t.same(blamed, [])
+  await opened.close()
+  t.same(await openFilesIn(records), [], 'none is left open')
+})
+
+t.test('a file of records that goes while a thread opens it is a miss', async (t) => {
+  const folder = t.testdir()
+  const { store, reading, close } = await openUsedByThread(folder, { small_blob_cache_size: 0 })
+  t.teardown(close)
+  const { content, digest } = blobOf('good')
+  await putBytes(store, digest, content, call)
+  const records = join(folder, 'content', 'records')
+  const [name = ''] = await readdir(records)
+  await rename(join(records, name), join(folder, name))
+  await symlink(join(folder, 'gone'), join(records, name))
+  await t.rejects(getBytes(reading, digest, 1000, call), { code: 5 })
 })
 
 t.test('a damaged record is not served, and the owner drops it', async (t) => {

@@ -17,6 +17,10 @@ export interface UsedByThread extends OpenFilesystem {
   readonly reading: ThreadFileStore
   /** Set to keep from the owner what the thread has used. */
   tellsUses: boolean
+  /** Set to keep from the thread which files of records are deleted. */
+  tellsRetired: boolean
+  /** The blobs that the thread said were wrong. */
+  readonly blamed: readonly Digest[]
 }
 
 /** A store whose owner commits, and that another party reads and writes as a service thread does, without a second thread. */
@@ -35,17 +39,24 @@ export const openUsedByThread = async (folder: string, parts: FilesystemParts = 
       numberOf: (id) => parts.invocations?.touch(id)?.number,
       claim: (slot, claimant) => share.hold(Int32Array.of(slot), claimant),
       commit: (digest, written, call) => share.commit(digest, written, call),
-      damaged: (digest, slot, location, why) => share.damaged(digest, slot, location, why),
+      damaged: (digest, slot, location, why) => {
+        opened.blamed.push(digest)
+        return share.damaged(digest, slot, location, why)
+      },
     },
     clock,
     log: silentLog,
   })
-  share.onRetired = (number) => reading.retired(number)
+  share.onRetired = (number) => {
+    if (opened.tellsRetired) reading.retired(number)
+  }
   const close = async (): Promise<void> => {
     await reading.close()
     await owner.close()
   }
-  const opened = { ...owner, store: new UsedElsewhere(owner.store, reading), reading, tellsUses: true, close }
+  const store = new UsedElsewhere(owner.store, reading)
+  const blamed: Digest[] = []
+  const opened = { ...owner, store, reading, tellsUses: true, tellsRetired: true, blamed, close }
   return opened
 }
 
