@@ -22,7 +22,7 @@ const text = (folder: string, more = '', threads = THREADS): string => `{
     MEMORY: { memory: { eviction_policy: { max_bytes: '10mb' } } },
   },
   servers: [
-    { name: 'read', listener: { http: { socket_address: '127.0.0.1:0' } }, services: { cas: [{ cas_store: 'CAS' }], ac: [{ ac_store: 'AC' }], bytestream: [{ cas_store: 'CAS', persist_stream_on_disconnect_timeout_s: 2 }], metrics: {} } },
+    { name: 'read', listener: { http: { socket_address: '127.0.0.1:0' } }, services: { cas: [{ cas_store: 'CAS' }], ac: [{ ac_store: 'AC' }], bytestream: [{ cas_store: 'CAS', persist_stream_on_disconnect_timeout_s: 5 }], metrics: {} } },
     { name: 'carried', listener: { http: { socket_address: '127.0.0.1:0' } }, services: { cas: [{ cas_store: 'MEMORY' }] } },
   ],
   ${more}
@@ -57,14 +57,19 @@ const blobOf = (content: Buffer) => ({
   digest: { hash: createHash('sha256').update(content).digest('hex'), sizeBytes: content.length },
 })
 
+/** A call that is never answered fails the test and says which it was. */
+const ANSWER_MS = 60_000
+const within = () => ({ deadline: Date.now() + ANSWER_MS })
+
 const upload = async (client: TestClient, { content, digest }: ReturnType<typeof blobOf>): Promise<void> => {
-  const { responses } = await client.unary(`${CAS}/BatchUpdateBlobs`, { requests: [{ digest, data: content }] })
-    .response
+  const request = { requests: [{ digest, data: content }] }
+  const { responses } = await client.unary(`${CAS}/BatchUpdateBlobs`, request, { options: within() }).response
   if (responses[0].status.code !== 0) throw new Error(JSON.stringify(responses))
 }
 
 const missing = async (client: TestClient, digests: readonly object[]): Promise<string[]> => {
-  const { missingBlobDigests } = await client.unary(`${CAS}/FindMissingBlobs`, { blobDigests: digests }).response
+  const request = { blobDigests: digests }
+  const { missingBlobDigests } = await client.unary(`${CAS}/FindMissingBlobs`, request, { options: within() }).response
   return missingBlobDigests.map(({ hash }: { hash: string }) => hash)
 }
 
@@ -123,16 +128,18 @@ t.test('a server with service threads', async (t) => {
     const { call, response } = first.clientStream('google.bytestream.ByteStream/Write')
     response.catch(() => {})
     call.write({ resourceName, writeOffset: 0, data: content.subarray(0, 200_000) })
-    const status = () => second.unary('google.bytestream.ByteStream/QueryWriteStatus', { resourceName }).response
-    const until = Date.now() + 20_000
-    let committed = 0
-    while (committed === 0 && Date.now() < until) {
-      await setTimeout(20)
-      call.cancel()
-      committed = await status().then(
+    const committedFor = (client: TestClient): Promise<number> =>
+      client.unary('google.bytestream.ByteStream/QueryWriteStatus', { resourceName }).response.then(
         ({ committedSize }) => Number(committedSize),
         () => 0,
       )
+    const until = Date.now() + ANSWER_MS
+    while ((await committedFor(first)) < 200_000 && Date.now() < until) await setTimeout(20)
+    call.cancel()
+    let committed = 0
+    while (committed === 0 && Date.now() < until) {
+      await setTimeout(20)
+      committed = await committedFor(second)
     }
     t.ok(committed > 0, `${committed} bytes are kept`)
     const resumed = second.clientStream('google.bytestream.ByteStream/Write')
@@ -181,7 +188,8 @@ t.test('a server with service threads', async (t) => {
 
   t.test('the metrics are those of all threads', async (t) => {
     const counted = async (): Promise<{ calls: number; hits: number }> => {
-      const page = await (await fetch(`http://${addressOf('read')}/metrics`)).text()
+      const signal = AbortSignal.timeout(ANSWER_MS)
+      const page = await (await fetch(`http://${addressOf('read')}/metrics`, { signal })).text()
       const sum = (pattern: RegExp): number =>
         page.split('\n').reduce((all, line) => all + (pattern.test(line) ? Number(line.split(' ').at(-1)) : 0), 0)
       return {
@@ -194,14 +202,15 @@ t.test('a server with service threads', async (t) => {
     await upload(clients[0] as TestClient, blob)
     // Those of the tests before are told within a second.
     let before = await counted()
-    for (let same = 0; same < 15; same++) {
+    const settled = Date.now() + ANSWER_MS
+    for (let same = 0; same < 15 && Date.now() < settled; same++) {
       await setTimeout(100)
       const now = await counted()
       if (now.calls !== before.calls) same = 0
       before = now
     }
     for (const client of clients) for (let time = 0; time < 10; time++) await missing(client, [blob.digest])
-    const until = Date.now() + 20_000
+    const until = Date.now() + ANSWER_MS
     let after = before
     while (after.calls < before.calls + 10 * THREADS && Date.now() < until) {
       await setTimeout(50)
