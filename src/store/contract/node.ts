@@ -8,7 +8,7 @@ import type { Blob } from '../../stream/blob/blob.js'
 import { type Range, WHOLE } from '../../stream/path.js'
 import { ForwardingStore } from './forwarding.js'
 import type { OperationMeter, StoreMeter, StoreOperation, StoreResult } from './meter.js'
-import type { BlobChunks, BlobEntry, LastingBlobs, Outcomes, Removal, Store } from './store.js'
+import type { BlobChunks, BlobEntry, LastingBlobs, Outcomes, Removal, SideBySide, Store } from './store.js'
 
 /**
  * A store at its path in the configuration. The builder wraps every store in one, so that no kind repeats what all
@@ -37,6 +37,16 @@ export class StoreNode extends ForwardingStore {
     return this.backend.chunks
   }
 
+  get sideBySide(): SideBySide | undefined {
+    const { sideBySide } = this.backend
+    return (
+      sideBySide && {
+        runs: (digests) => sideBySide.runs(digests),
+        get: (run, range, call) => this.#getRun(sideBySide, run, range, call),
+      }
+    )
+  }
+
   override findMissing(digests: DigestBatch, call: Call): Promise<DigestBatch> {
     const blobs = digests.count
     const sinceMs = blobs > FEW ? freshMs() : turnMs()
@@ -54,14 +64,23 @@ export class StoreNode extends ForwardingStore {
     const asked = this.#ask('read', digest, call, (inner) => this.backend.get(digest, range, inner))
     const meters = this.#metersFor(call)
     const meter = meters?.read
-    return this.#watch({ meter, isRead: true, blobs: 1, sinceMs, call }, asked, (blob) => {
-      if (meters === undefined) return blob
-      meters.read.hit.add(1)
-      meters.bytes.out.add(blob.sizeBytes ?? expectedBytes(digest, range))
-      return blob.onFailure((error) => {
-        if (resultOf(error, call) === 'error') meters.read.error.add(1)
-      })
-    })
+    return this.#watch({ meter, isRead: true, blobs: 1, sinceMs, call }, asked, (blob) =>
+      counted(meters, blob, 1, blob.sizeBytes ?? expectedBytes(digest, range), call),
+    )
+  }
+
+  #getRun(sideBySide: SideBySide, run: readonly Digest[], range: Range, call: Call): Promise<Blob | undefined> {
+    const blobs = run.length
+    const sinceMs = turnMs()
+    const asked = this.#ask('read', blobs, call, (inner) => sideBySide.get(run, range, inner))
+    const meters = this.#metersFor(call)
+    const meter = meters?.read
+    // Not read is not missed: the caller gets each by itself then.
+    return this.#watch(
+      { meter, blobs, sinceMs, call },
+      asked,
+      (blob) => blob && counted(meters, blob, blobs, blob.sizeBytes ?? 0, call),
+    )
   }
 
   override put(digest: Digest, blob: Blob, call: Call): Promise<void> {
@@ -184,6 +203,15 @@ const metersOf = (meter: StoreMeter): Meters => ({
   delete: meter.of('delete'),
   bytes: meter.bytes,
 })
+
+const counted = (meters: Meters | undefined, blob: Blob, blobs: number, sizeBytes: number, call: Call): Blob => {
+  if (meters === undefined) return blob
+  meters.read.hit.add(blobs)
+  meters.bytes.out.add(sizeBytes)
+  return blob.onFailure((error) => {
+    if (resultOf(error, call) === 'error') meters.read.error.add(1)
+  })
+}
 
 const wrote = (meters: Meters | undefined, sizeBytes: number): void => {
   meters?.write.success.add(1)

@@ -71,6 +71,24 @@ export interface Store {
 
   /** Present when large blobs are kept as lists of chunks that clients can read by themselves. The chunks are blobs too. */
   readonly chunks?: BlobChunks | undefined
+
+  /** Present when blobs that were put together (`Call.together`) may lie side by side, and are then read as one. */
+  readonly sideBySide?: SideBySide | undefined
+}
+
+/** Blobs that lie one behind the other. */
+export interface SideBySide {
+  /**
+   * How many of these blobs lie one behind the other, from each that does not follow the one before it. The sum is the
+   * number of digests: what is absent, or lies elsewhere, counts alone. Not a use.
+   */
+  runs(digests: readonly Digest[]): readonly number[]
+
+  /**
+   * A range of a run, as one blob; counts as a use of each blob in it. Undefined if they lie side by side no more, or if it
+   * is not known of one that its bytes are intact: each can still be got by itself.
+   */
+  get(run: readonly Digest[], range: Range, call: Call): Promise<Blob | undefined>
 }
 
 /** Blobs as lists of chunks. A blob that is no larger than the largest chunk is a chunk itself. */

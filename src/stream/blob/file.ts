@@ -19,18 +19,8 @@ export interface BlobFile {
    */
   read(into: Buffer, position: number): Promise<number>
 
-  /** Set if the range is part of a file that has other blobs too, perhaps the next one of a reader right behind it. */
-  readonly within?: Within | undefined
-
   /** Must not be called during a read. Idempotent. */
   close(): Promise<void>
-}
-
-/** A place in a file that several blobs share. */
-export interface Within {
-  /** The same object for all of them. It may be read while one of them is open. Returns 0 at its end. */
-  readonly file: { read(into: Buffer, position: number): Promise<number> }
-  readonly offset: number
 }
 
 /** Reads the whole range and closes it. */

@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream'
 import { StatusError } from '../../base/status-error.js'
 import { shareable } from '../../rpc/call.js'
 import { Blob } from '../blob/blob.js'
-import type { BlobFile, Within } from '../blob/file.js'
+import type { BlobFile } from '../blob/file.js'
 import { type BlobForm, streamsOf } from '../blob/form.js'
 import { join } from '../join.js'
 import { STAGE_BYTES } from '../path.js'
@@ -50,8 +50,6 @@ class JoinedFile implements BlobFile {
   readonly #giveUp = (): void => this.#abort.abort(this.#signal.reason)
   /** The part that is read, and those behind it. */
   readonly #open: Promise<PartReader>[] = []
-  /** Those of `#open` that are open, at the same positions. */
-  readonly #ready: (PartReader | undefined)[] = []
   #openedCount = 0
   #openedBytes = 0
   /** Where the part begins that is read. */
@@ -83,31 +81,13 @@ class JoinedFile implements BlobFile {
   async read(into: Buffer, position: number): Promise<number> {
     const part = this.#parts[this.#currentCount]
     if (part === undefined || into.length === 0) return 0
-    if (position >= this.#startBytes + part.sizeBytes) {
+    if (position === this.#startBytes + part.sizeBytes) {
       await this.#leave(part)
       return this.read(into, position)
     }
-    const reader = this.#ready[0] ?? (await (this.#open[0] as Promise<PartReader>))
+    const reader = await (this.#open[0] as Promise<PartReader>)
     const at = position - this.#startBytes
-    if (into.length <= part.sizeBytes - at) return reader.read(into, at)
-    const { within } = reader
-    const sideBySideBytes = within === undefined ? 0 : this.#sideBySideBytes(within) - at
-    if (within !== undefined && sideBySideBytes > part.sizeBytes - at) {
-      const bytesRead = await within.file.read(head(into, sideBySideBytes), within.offset + at)
-      if (bytesRead > 0) return bytesRead
-    }
-    return reader.read(head(into, part.sizeBytes - at), at)
-  }
-
-  /** Length of the open parts that lie one behind the other in the same file, from the current one on. */
-  #sideBySideBytes({ file, offset }: Within): number {
-    let bytes = (this.#parts[this.#currentCount] as BlobPart).sizeBytes
-    for (let ahead = 1; ahead < this.#open.length; ahead++) {
-      const next = this.#ready[ahead]?.within
-      if (next?.file !== file || next.offset !== offset + bytes) break
-      bytes += (this.#parts[this.#currentCount + ahead] as BlobPart).sizeBytes
-    }
-    return bytes
+    return reader.read(into.length > part.sizeBytes - at ? into.subarray(0, part.sizeBytes - at) : into, at)
   }
 
   async close(): Promise<void> {
@@ -123,13 +103,11 @@ class JoinedFile implements BlobFile {
   }
 
   async #leave({ sizeBytes }: BlobPart): Promise<void> {
-    const leaving = this.#open.shift()
-    this.#ready.shift()
+    const reader = await this.#open.shift()
     this.#currentCount += 1
     this.#startBytes += sizeBytes
     this.#openedBytes -= sizeBytes
     this.#openAhead()
-    const reader = await leaving
     await reader?.close()
   }
 
@@ -142,24 +120,13 @@ class JoinedFile implements BlobFile {
       this.#openedBytes += part.sizeBytes
       const opening = readerOf(part, this.#abort.signal)
       // The error is reported when the part's turn comes, so it must not count as unhandled before.
-      const number = this.#openedCount
-      opening.then(
-        (reader) => {
-          // Unless it was closed meanwhile.
-          const position = number - 1 - this.#currentCount
-          if (position >= 0 && position < this.#open.length) this.#ready[position] = reader
-        },
-        () => {},
-      )
+      opening.catch(() => {})
       this.#open.push(opening)
     }
   }
 }
 
-const head = (buffer: Buffer, sizeBytes: number): Buffer =>
-  buffer.length > sizeBytes ? buffer.subarray(0, sizeBytes) : buffer
-
-interface PartReader extends Pick<BlobFile, 'read' | 'close' | 'within'> {
+interface PartReader extends Pick<BlobFile, 'read' | 'close'> {
   /** The whole part, if it is in memory. */
   readonly bytes?: Buffer
 }

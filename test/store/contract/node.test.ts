@@ -1,7 +1,9 @@
 import t from 'tap'
 import type { OperationMeter, StoreMeter } from '../../../src/store/contract/meter.js'
 import { StoreNode } from '../../../src/store/contract/node.js'
-import { bytesOf, digestOf, get, put } from '../blobs.js'
+import type { SideBySide } from '../../../src/store/contract/store.js'
+import { Blob } from '../../../src/stream/blob/blob.js'
+import { bytesOf, call, digestOf, get, put } from '../blobs.js'
 import { ContractDouble } from '../double.js'
 
 const tally = () => {
@@ -43,4 +45,31 @@ t.test('bytes are counted by the digest if a blob does not know its length', asy
   t.equal(await counted(-30, Number.POSITIVE_INFINITY), 30)
   t.equal(await counted(100_000, Number.POSITIVE_INFINITY), 0)
   t.same(await double.end(), [])
+})
+
+t.test('a read of several blobs that lie side by side counts each of them', async (t) => {
+  const [bytes, hits, other] = [tally(), tally(), tally()]
+  const operation: OperationMeter = {
+    hit: hits,
+    miss: other,
+    success: other,
+    error: other,
+    cancelled: other,
+    took() {},
+  }
+  const meter: StoreMeter = { of: () => operation, bytes: { in: other, out: bytes } }
+  const run = ['one', 'two', 'three'].map((seed) => digestOf(bytesOf(5000, seed)))
+  const store = new ContractDouble({ serves: 'bytes' })
+  const sideBySide: SideBySide = {
+    runs: (digests) => [digests.length],
+    get: async (_run, { offset }) => (offset === 0 ? Blob.ofBytes(bytesOf(4000)) : undefined),
+  }
+  const node = new StoreNode(Object.assign(store, { sideBySide }), { path: 'CAS', meter })
+  t.same(node.sideBySide?.runs(run), [3])
+  t.equal(await node.sideBySide?.get(run, { offset: 1, limit: 4000 }, call), undefined)
+  t.same([hits.sum(), bytes.sum()], [0, 0], 'each will be read by itself')
+  const blob = await node.sideBySide?.get(run, { offset: 0, limit: 4000 }, call)
+  blob?.discard()
+  t.same([hits.sum(), bytes.sum(), other.sum()], [3, 4000, 0])
+  t.equal(new StoreNode(new ContractDouble({ serves: 'bytes' }), { path: 'CAS' }).sideBySide, undefined)
 })

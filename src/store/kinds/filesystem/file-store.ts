@@ -2,7 +2,6 @@ import { access, constants, open, statfs, unlink } from 'node:fs/promises'
 import { decimalSize } from '../../../base/decimal-size.js'
 import { errnoOf, fileFailure } from '../../../base/errno.js'
 import type { HealthStatus } from '../../../base/health.js'
-import { StatusError } from '../../../base/status-error.js'
 import type { Digest } from '../../../reapi/digest.js'
 import type { DigestBatch } from '../../../reapi/digest-batch.js'
 import { type Call, cancelledBy } from '../../../rpc/call.js'
@@ -27,7 +26,8 @@ import type { Written } from './files/file-writer.js'
 import { LinkedFiles } from './files/linked-files.js'
 import { writeBlob } from './files/write-blob.js'
 import type { Inspection } from './inspection.js'
-import type { Packed } from './packs/packs.js'
+import { PutTogether } from './packs/put-together.js'
+import { Runs } from './packs/runs.js'
 import { Reads } from './reads.js'
 import type { Patrol } from './upkeep/patrol.js'
 import type { Shortages } from './upkeep/shortages.js'
@@ -61,7 +61,9 @@ export class FilesystemStore extends BaseStore {
   readonly lasting: LastingBlobs
   override readonly properties: StoreProperties
   readonly #catalog: Catalog
+  readonly sideBySide: Runs
   readonly #reads: Reads
+  readonly #together: PutTogether
   readonly #parts: FilesystemStoreParts
   #checking: Promise<HealthStatus> | undefined
   /** When a test file was last written and deleted. Reset by a later failure. */
@@ -75,6 +77,11 @@ export class FilesystemStore extends BaseStore {
     this.#parts = parts
     this.#reads = new Reads(catalog, parts.inspection, parts.bufferBytes)
     this.files = new LinkedFiles(catalog, parts.inspection)
+    this.sideBySide = new Runs(catalog, parts.inspection, parts.bufferBytes)
+    this.#together = new PutTogether(catalog, parts.writeSlots, {
+      putForm: (digest, form, call) => this.#putForm(digest, form, call),
+      telling: (digest, write) => this.#telling(digest, write),
+    })
     this.lasting = lastingBlobs(catalog)
     const { retentionMs } = catalog.index
     this.properties = { ...PLAIN, detectsDamage: true, extendsLifetimes: true, retentionMs, findsByHash: true }
@@ -136,73 +143,8 @@ export class FilesystemStore extends BaseStore {
       sizeBytes !== undefined && sizeBytes <= this.#parts.smallBytes
     return putInGroups(entries, isSmall, (areSmall, some) => {
       if (areSmall) return Promise.all(some.map(({ digest, blob }) => outcomeOf(this.put(digest, blob, call))))
-      return call.together === undefined ? super.putAll(some, call) : this.#putTogether(some, call.together, call)
+      return call.together === undefined ? super.putAll(some, call) : this.#together.put(some, call.together, call)
     })
-  }
-
-  /** Writes what is in memory side by side into one file, in one go. */
-  async #putTogether(entries: readonly BlobEntry[], together: object, call: Call): Promise<Outcomes> {
-    const outcomes = new Map<BlobEntry, Outcomes[number]>()
-    const inMemory: { readonly entry: BlobEntry; readonly bytes: Buffer }[] = []
-    for (const entry of entries) {
-      const { digest, blob } = entry
-      const cancelled = cancelledBy(call)
-      if (cancelled !== undefined) {
-        blob.discard()
-        outcomes.set(entry, cancelled)
-        continue
-      }
-      // A blob whose bytes prove wrong is no reason to leave the others.
-      const form = await blob.take().catch((error: unknown) => StatusError.from(error))
-      if (form instanceof StatusError) outcomes.set(entry, form)
-      else if (form.kind === 'bytes' && this.#catalog.index.fits(form.bytes.length)) {
-        inMemory.push({ entry, bytes: form.bytes })
-      } else outcomes.set(entry, await outcomeOf(this.#putForm(digest, form, call)))
-    }
-    const kept = await this.#pack(inMemory, together, call)
-    for (const [at, { entry }] of inMemory.entries()) outcomes.set(entry, kept[at])
-    return entries.map((entry) => outcomes.get(entry))
-  }
-
-  async #pack(
-    entries: readonly { readonly entry: BlobEntry; readonly bytes: Buffer }[],
-    together: object,
-    call: Call,
-  ): Promise<Outcomes> {
-    if (entries.length === 0) return []
-    const { packs, index } = this.#catalog
-    let places: readonly Packed[]
-    try {
-      for (const { entry, bytes } of entries) index.checkRoomFor(entry.digest, bytes.length)
-      const end = await this.#parts.writeSlots.acquire('a turn to write', call.signal)
-      try {
-        places = await packs.write(
-          together,
-          entries.map(({ bytes }) => bytes),
-        )
-      } finally {
-        end()
-      }
-    } catch (error) {
-      const failed = entries.map(({ entry: { digest } }) =>
-        outcomeOf(
-          this.#telling(digest, async () => {
-            throw error
-          }),
-        ),
-      )
-      return Promise.all(failed)
-    }
-    const { pack } = places[0] as Packed
-    try {
-      return await Promise.all(
-        entries.map(({ entry: { digest }, bytes }, at) =>
-          outcomeOf(this.#telling(digest, () => this.#catalog.commitPacked(digest, places[at] as Packed, bytes, call))),
-        ),
-      )
-    } finally {
-      packs.letGo(pack)
-    }
   }
 
   remove(digest: Digest, _why: Removal, _call: Call): Promise<void> {

@@ -1,5 +1,5 @@
 import { StatusError } from '../../../../base/status-error.js'
-import type { BlobFile, Within } from '../../../../stream/blob/file.js'
+import type { BlobFile } from '../../../../stream/blob/file.js'
 import type { Pack } from './pack.js'
 import type { Packs } from './packs.js'
 
@@ -16,18 +16,16 @@ interface PackPartOptions {
   onTorn(): void
 }
 
-/** A range of a blob that lies in a file with others. */
+/** A range of a file of several blobs: of one of them, or of some that lie side by side. */
 export class PackPart implements BlobFile {
   readonly sizeBytes: number
   readonly bufferBytes: number
-  readonly within: Within
   readonly #options: PackPartOptions
   #isOpen = true
 
   constructor(options: PackPartOptions) {
     this.sizeBytes = options.sizeBytes
     this.bufferBytes = options.bufferBytes
-    this.within = { file: options.pack, offset: options.offset }
     this.#options = options
   }
 

@@ -1,55 +1,16 @@
-import { mkdir, open, readdir, rm, stat, unlink, writeFile } from 'node:fs/promises'
+import { mkdir, open, rm, stat, unlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
-import { ManualClock } from '../../../../src/base/clock.js'
-import { Digest } from '../../../../src/reapi/digest.js'
-import { digestFunctions } from '../../../../src/reapi/digest-function.js'
-import { callWith } from '../../../../src/rpc/call.js'
-import type { Store } from '../../../../src/store/contract/store.js'
-import { checkFolder } from '../../../../src/store/kinds/filesystem/check-folder.js'
-import { Blob } from '../../../../src/stream/blob/blob.js'
-import { bytesOf, call, digestOf, get, isPresent, put, until } from '../../blobs.js'
-import { crashed } from './crashed.js'
-import { openFilesystem } from './open.js'
-
-const SMALL = { small_blob_size: 1000 }
-const SIZE_BYTES = 5000
-
-const some = (count: number, seed = 'blob') =>
-  Array.from({ length: count }, (_, number) => {
-    const bytes = bytesOf(SIZE_BYTES + number, `${seed} ${number}`)
-    return { bytes, digest: digestOf(bytes) }
-  })
-
-type Some = ReturnType<typeof some>
-
-const putTogether = async (store: Store, blobs: Some, together = {}): Promise<void> => {
-  const entries = blobs.map(({ digest, bytes }) => ({ digest, blob: Blob.ofBytes(bytes).assumeVerified(digest) }))
-  for (const failure of await store.putAll(entries, callWith(call, { together }))) if (failure) throw failure
-}
-
-const packsIn = async (folder: string): Promise<string[]> => {
-  const entries = await readdir(join(folder, 'content', 'packs'), { recursive: true, withFileTypes: true }).catch(
-    () => [],
-  )
-  return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))
-}
-
-const onlyPack = async (folder: string): Promise<string> => {
-  const [path, ...more] = await packsIn(folder)
-  if (path === undefined || more.length > 0) throw new Error('expected one file of several blobs')
-  return path
-}
-
-const flip = async (path: string, at: number): Promise<void> => {
-  const file = await open(path, 'r+')
-  const { buffer } = await file.read(Buffer.alloc(1), 0, 1, at)
-  await file.write(Buffer.from([(buffer[0] as number) ^ 1]), 0, 1, at)
-  await file.close()
-}
-
-const presence = (store: Store, blobs: Some): Promise<boolean[]> =>
-  Promise.all(blobs.map(({ digest }) => isPresent(store, digest)))
+import { ManualClock } from '../../../../../src/base/clock.js'
+import { Digest } from '../../../../../src/reapi/digest.js'
+import { digestFunctions } from '../../../../../src/reapi/digest-function.js'
+import { callWith } from '../../../../../src/rpc/call.js'
+import { checkFolder } from '../../../../../src/store/kinds/filesystem/check-folder.js'
+import { Blob } from '../../../../../src/stream/blob/blob.js'
+import { bytesOf, call, get, isPresent, put, until } from '../../../blobs.js'
+import { crashed } from '../crashed.js'
+import { openFilesystem } from '../open.js'
+import { flip, onlyPack, packsIn, presence, putTogether, SIZE_BYTES, SMALL, type Some, some } from './together.js'
 
 t.test('blobs that are put together lie in one file, in order, and are there after a restart', async (t) => {
   for (const durability of ['process_exit', 'power_loss'] as const) {
