@@ -110,7 +110,10 @@ export class Threaded {
   ): Promise<void> {
     const calls = threadCallsOf(config, await threadUsesOf(config.stores), { isTraced })
     if (calls.servers.length === 0) return
-    if (security !== undefined) security.onRenewed = () => this.#tellAll({ kind: 'gate', gate: security.threadShare })
+    if (security !== undefined) {
+      security.onRenewed = () => this.#tellAll({ kind: 'gate', gate: security.threadShare })
+      security.onVerified = (by, verified) => this.#tellAll({ kind: 'verified', by, verified })
+    }
     for (const store of this.#stores.values())
       store.onRetired = (number) => this.#tellAll({ kind: 'retired', path: store.path, number })
     this.threads.tell(() => this.#servedFor(calls, config, served, security?.threadShare))

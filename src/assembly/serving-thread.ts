@@ -44,8 +44,8 @@ export class ServingThread {
   readonly #owner: ToOwner
   readonly #stores = new Map<string, ThreadFileStore>()
   #uploads: Uploads | undefined
-  /** The last one; it may come while the thread loads its services. */
-  #share: GateShare | undefined
+  /** By the last share; it may come while the thread loads its services. */
+  #callers: KnownCallers | undefined
   #servers: readonly { readonly number: number; readonly served: ServedNames }[] = []
 
   constructor(post: Post<FromServingThread>) {
@@ -71,10 +71,11 @@ export class ServingThread {
   async receive(message: ToServingThread, parts: { readonly ledger: Ledger; readonly log: Log }): Promise<ServedHere> {
     if (message.kind === 'serve') return this.#serve(message, parts)
     if (message.kind === 'gate') {
-      this.#share = message.gate
+      this.#callers = knownBy(message.gate)
       return this.#gated()
     }
-    if (message.kind === 'retired') this.#stores.get(message.path)?.retired(message.number)
+    if (message.kind === 'verified') this.#callers?.learn(message.by, message.verified)
+    else if (message.kind === 'retired') this.#stores.get(message.path)?.retired(message.number)
     else if (message.kind === 'answers') this.#owner.answered(message.answers)
     else this.#owner.numbered(message.numbers)
     return []
@@ -87,8 +88,8 @@ export class ServingThread {
 
   /** The gates of the servers, by other rules or tokens than before. */
   #gated(): ServedHere {
-    if (this.#share === undefined) return []
-    const callers = new KnownCallers(this.#share, systemClock)
+    const callers = this.#callers
+    if (callers === undefined) return []
     const audit = { record: (entry: AuditEntry) => this.#owner.audited(entry) }
     return this.#servers.map(({ number, served }) => ({
       listener: number,
@@ -102,7 +103,7 @@ export class ServingThread {
     { global, instances: ofInstances, stores, servers, shares, gate }: ServeMessage,
     { ledger, log }: { readonly ledger: Ledger; readonly log: Log },
   ): Promise<ServedHere> {
-    this.#share = gate
+    this.#callers = gate && knownBy(gate)
     const clock = systemClock
     // A thread that carries everything does not load them.
     const { servicesOf } = await import('./services.js')
@@ -160,6 +161,8 @@ export class ServingThread {
     })
   }
 }
+
+const knownBy = (share: GateShare): KnownCallers => new KnownCallers(share, systemClock)
 
 /** What listeners serve more than before, and by which gates. */
 export type ServedHere = readonly {

@@ -6,7 +6,8 @@ import { Digest, type DigestMessage } from '../reapi/digest.js'
 import { functionsByValue } from '../reapi/digest-function.js'
 import type { PackedRecords } from '../rpc/packed-records.js'
 import type { AuditEntry } from '../security/audit-log.js'
-import type { GateShare, ServedNames } from '../security/thread-gate.js'
+import type { Verified } from '../security/identity/verified-credentials.js'
+import type { GateShare, ServedNames, VerifiedKind } from '../security/thread-gate.js'
 import type { GivenPart } from '../service/bytestream/kept-parts.js'
 import type { FinishedFile } from '../store/contract/store.js'
 import type { ThreadUse } from '../store/contract/thread-use.js'
@@ -56,6 +57,13 @@ export interface GateMessage {
   readonly gate: GateShare
 }
 
+/** The owner has checked the credential of a caller. */
+export interface VerifiedMessage {
+  readonly kind: 'verified'
+  readonly by: VerifiedKind
+  readonly verified: Verified
+}
+
 /** The numbers by which the owner knows builds. */
 export interface NumbersMessage {
   readonly kind: 'numbers'
@@ -81,7 +89,13 @@ export interface Answer {
   readonly failure?: { readonly code: Code; readonly message: string; readonly details: readonly ErrorDetail[] }
 }
 
-export type ToServingThread = ServeMessage | GateMessage | NumbersMessage | AnswersMessage | RetiredMessage
+export type ToServingThread =
+  | ServeMessage
+  | GateMessage
+  | VerifiedMessage
+  | NumbersMessage
+  | AnswersMessage
+  | RetiredMessage
 
 /** What happened in a thread, all of one turn. */
 export interface ReportMessage {

@@ -37,6 +37,11 @@ export class LruCache<V> {
     return entry.value
   }
 
+  /** The least recently used first. */
+  *values(): Generator<V> {
+    for (let entry = this.#oldest; entry !== undefined; entry = entry.newer) yield entry.value
+  }
+
   /** A value heavier than a quarter of the limit is not kept, because it would evict too many others. */
   set(key: string, value: V, weight: number): void {
     this.delete(key)

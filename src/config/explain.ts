@@ -42,8 +42,11 @@ const threadsOf = (config: Config, uses: ReadonlyMap<string, Use>): string[] => 
       const where = why === undefined ? 'in the threads, unless traces are exported' : `in the main thread: ${why}`
       return [`server ${JSON.stringify(server.name)}`, where]
     }),
+    ...(config.security?.request_limits.length ? [LIMITED] : []),
   ]),
 ]
+
+const LIMITED: Row = ['callers with `request_limits`', 'in the main thread, which counts their requests']
 
 const pathOf = (name: string, { stores }: Config): string => {
   const store = stores.get(name)

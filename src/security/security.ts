@@ -27,8 +27,9 @@ import { Passwords } from './identity/passwords.js'
 import { ProxyHeader } from './identity/proxy-header.js'
 import { IdentitySources } from './identity/sources.js'
 import { newToken, readTokens, type Tokens, tokensOf } from './identity/tokens.js'
+import type { Verified, VerifiedCredentials } from './identity/verified-credentials.js'
 import { RequestLimits } from './request-limits.js'
-import type { GateShare } from './thread-gate.js'
+import type { GateShare, VerifiedKind } from './thread-gate.js'
 
 export interface SecurityParts {
   readonly clock: Clock
@@ -46,6 +47,8 @@ export class Security {
   #rules: Rules
   /** Called when `threadShare` is another one. */
   onRenewed: (() => void) | undefined
+  /** Called for each credential that was checked and is right: `threadShare` has it too from now on. */
+  onVerified: ((kind: VerifiedKind, verified: Verified) => void) | undefined
 
   private constructor({ parts, rules, audit, internalWorkerToken }: Opened) {
     this.#parts = parts
@@ -58,13 +61,17 @@ export class Security {
   static async open(options: SecurityOptions, parts: SecurityParts): Promise<Security> {
     const internalWorkerToken = newToken()
     const audit = options.audit_log && (await openAuditLog(options.audit_log, parts))
-    let renewed = (): void => {}
-    const watching = { ...parts, renewed: () => renewed() }
+    let security: Security | undefined
+    const watching: WatchingParts = {
+      ...parts,
+      renewed: () => security?.onRenewed?.(),
+      verified: (kind, verified) => security?.onVerified?.(kind, verified),
+    }
     const rules = await rulesOf(options, internalWorkerToken, watching)
-    const security = new Security({ parts: watching, rules, audit, internalWorkerToken })
-    renewed = () => security.onRenewed?.()
-    parts.resources.add('identities', () => security.#rules.resources.close())
-    return security
+    const opened = new Security({ parts: watching, rules, audit, internalWorkerToken })
+    security = opened
+    parts.resources.add('identities', () => opened.#rules.resources.close())
+    return opened
   }
 
   /**
@@ -86,10 +93,12 @@ export class Security {
 
   /** What service threads need to admit callers themselves. */
   get threadShare(): GateShare {
-    const { options, tokens } = this.#rules
+    const { options, tokens, credentials } = this.#rules
     const { identity, access, request_limits: limits, callers_in_results: callersInResults } = options
     const { identity_header: header, client_certificates: certificates } = identity
-    return { header, certificates, tokens: tokens(), access, limits, callersInResults, audit: this.#audit?.share }
+    const verified = { jwt: credentials.jwt?.all ?? [], passwords: credentials.passwords?.all ?? [] }
+    const audit = this.#audit?.share
+    return { header, certificates, tokens: tokens(), verified, access, limits, callersInResults, audit }
   }
 
   /** Records what a service thread has asked its gate. */
@@ -122,6 +131,7 @@ interface Rules {
   readonly sources: IdentitySources
   /** Those of callers. */
   readonly tokens: () => readonly Tokens[]
+  readonly credentials: Readonly<Partial<Record<VerifiedKind, VerifiedCredentials>>>
   readonly access: AccessRules
   readonly limits: RequestLimits
   readonly callersInResults: CallersInResults
@@ -135,9 +145,10 @@ interface KnownOidc {
   readonly login: OidcLogin
 }
 
-/** `renewed` is called when a file of tokens was read again. */
 interface WatchingParts extends SecurityParts {
+  /** Called when a file of tokens, keys or passwords was read again. */
   readonly renewed: () => void
+  readonly verified: (kind: VerifiedKind, verified: Verified) => void
 }
 
 interface Opened {
@@ -194,33 +205,42 @@ const sourcesOf = async (
   internalWorkerToken: string,
   oidc: OidcLogin | undefined,
   parts: WatchingParts,
-): Promise<Pick<Rules, 'sources' | 'tokens'>> => {
+): Promise<Pick<Rules, 'sources' | 'tokens' | 'credentials'>> => {
   const { identity_header: header, client_certificates: certificates, tokens_file, htpasswd_file, jwt } = options
   const internal: Tokens = new Map([[hashOf(internalWorkerToken), INTERNAL_WORKER]])
   const written = tokensOf(options.tokens, 'tokens')
   const listed = tokens_file === undefined ? undefined : await reloaded('tokens_file', tokens_file, readTokens, parts)
   listed?.onChange(() => parts.renewed())
   const tokens = (): readonly Tokens[] => [written, ...(listed ? [listed.current] : [])]
+  const jwts = jwt.length === 0 ? undefined : await issuersOf(jwt, parts)
+  const passwords = htpasswd_file === undefined ? undefined : await passwordsOf(htpasswd_file, parts)
   const sources = new IdentitySources({
     header: header && new ProxyHeader(header),
     tokens: () => [internal, ...tokens()],
-    jwt: jwt.length === 0 ? undefined : await issuersOf(jwt, parts),
-    oidc,
-    passwords: htpasswd_file === undefined ? undefined : await passwordsOf(htpasswd_file, parts),
     certificates: certificates && new Certificates(certificates),
+    ...{ jwt: jwts, oidc, passwords },
   })
-  return { sources, tokens }
+  const credentials = {
+    ...(jwts && { jwt: jwts.verified }),
+    ...(passwords && { passwords: passwords.verified }),
+  }
+  for (const [kind, verified] of Object.entries(credentials))
+    verified.onAdded = (added) => parts.verified(kind as VerifiedKind, added)
+  return { sources, tokens, credentials }
 }
 
-const passwordsOf = async (path: string, parts: SecurityParts): Promise<Passwords> => {
+const passwordsOf = async (path: string, parts: WatchingParts): Promise<Passwords> => {
   const file = await reloaded('htpasswd_file', path, readHtpasswd, parts)
-  const passwords = new Passwords(file.current)
-  file.onChange((hashes) => passwords.renew(hashes))
+  const passwords = new Passwords(file.current, parts.clock)
+  file.onChange((hashes) => {
+    passwords.renew(hashes)
+    parts.renewed()
+  })
   parts.resources.add('passwords', () => passwords.close())
   return passwords
 }
 
-const issuersOf = async (issuers: readonly JwtIssuer[], parts: SecurityParts): Promise<JwtIssuers> => {
+const issuersOf = async (issuers: readonly JwtIssuer[], parts: WatchingParts): Promise<JwtIssuers> => {
   const { discoveredKeys, JwtIssuers, keysAt, readKeys } = await import('./identity/jwt.js')
   let forget = (): void => {}
   const keysOf = async ({ issuer, jwks_uri, jwks_file }: JwtIssuer): Promise<Keys> => {
@@ -234,7 +254,10 @@ const issuersOf = async (issuers: readonly JwtIssuer[], parts: SecurityParts): P
   }
   const found = await Promise.all(issuers.map(async (issuer) => ({ issuer, keys: await keysOf(issuer) })))
   const jwt = new JwtIssuers(found, parts.clock)
-  forget = () => jwt.forget()
+  forget = () => {
+    jwt.verified.clear()
+    parts.renewed()
+  }
   return jwt
 }
 

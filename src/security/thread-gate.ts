@@ -9,13 +9,19 @@ import { Certificates } from './identity/certificate.js'
 import { ProxyHeader } from './identity/proxy-header.js'
 import { IdentitySources } from './identity/sources.js'
 import type { Tokens } from './identity/tokens.js'
+import { type Verified, VerifiedCredentials } from './identity/verified-credentials.js'
 import { RequestLimits } from './request-limits.js'
+
+/** What only the owner can check. */
+export type VerifiedKind = 'jwt' | 'passwords'
 
 /** What a service thread needs to admit callers. It can be sent to a thread. */
 export interface GateShare {
   readonly header: SecurityOptions['identity']['identity_header']
   readonly certificates: SecurityOptions['identity']['client_certificates']
   readonly tokens: readonly Tokens[]
+  /** JWTs and passwords that the owner has checked so far. */
+  readonly verified: Readonly<Record<VerifiedKind, readonly Verified[]>>
   readonly access: SecurityOptions['access']
   readonly limits: SecurityOptions['request_limits']
   readonly callersInResults: CallersInResults
@@ -36,27 +42,36 @@ interface ThreadGateParts {
 }
 
 /**
- * Callers whom a service thread can identify by what it was sent: by token, by certificate, by the header of a proxy, or as
- * anonymous. Passwords, sessions and JWTs have state in one place, and so have limits of requests; wrong credentials count
- * towards such a limit. Those callers are the owner's.
+ * Callers whom a service thread can identify by what it was sent: by token, by certificate, by the header of a proxy, as
+ * anonymous, or by a JWT or a password that the owner has checked before. Sessions have state in one place, and so have limits
+ * of requests; wrong credentials count towards such a limit. Those callers are the owner's.
  */
 export class KnownCallers {
   readonly share: GateShare
   readonly rules: AccessRules
   readonly sources: IdentitySources
   readonly #limits: RequestLimits
+  readonly #verified: Readonly<Record<VerifiedKind, VerifiedCredentials>>
 
   constructor(share: GateShare, clock: Clock) {
     const { header, certificates, tokens, access, limits } = share
     this.share = share
     this.rules = new AccessRules(access)
     this.#limits = new RequestLimits(limits, clock)
+    const { jwt, passwords } = share.verified
+    this.#verified = { jwt: verifiedOf(jwt, clock), passwords: verifiedOf(passwords, clock) }
     this.sources = new IdentitySources({
       header: header && new ProxyHeader(header),
       tokens: () => tokens,
       certificates: certificates && new Certificates(certificates),
-      ...{ oidc: undefined, jwt: undefined, passwords: undefined },
+      oidc: undefined,
+      ...this.#verified,
     })
+  }
+
+  /** The owner has checked a credential. */
+  learn(kind: VerifiedKind, verified: Verified): void {
+    this.#verified[kind].adding()(verified)
   }
 
   has(caller: Caller): boolean {
@@ -68,6 +83,15 @@ export class KnownCallers {
       return false
     }
   }
+}
+
+const VERIFIED_MAX = 10_000
+
+const verifiedOf = (all: readonly Verified[], clock: Clock): VerifiedCredentials => {
+  const credentials = new VerifiedCredentials(VERIFIED_MAX, clock)
+  const add = credentials.adding()
+  for (const verified of all) add(verified)
+  return credentials
 }
 
 /** The gate of one server in a service thread. */

@@ -5,6 +5,7 @@ import { Ledger } from '../../src/ledger/ledger.js'
 import { silentLog } from '../../src/log/log.js'
 import type { Caller } from '../../src/rpc/gate.js'
 import { hashOf } from '../../src/security/identity/credential.js'
+import type { Verified } from '../../src/security/identity/verified-credentials.js'
 import type { GateShare } from '../../src/security/thread-gate.js'
 
 const { config } = parseConfig(
@@ -17,6 +18,7 @@ const shareOf = (token: string): GateShare => ({
   ...{ header: undefined, certificates: undefined, access: undefined, limits: [], audit: undefined },
   ...{
     callersInResults: 'administrators',
+    verified: { jwt: [], passwords: [] },
     tokens: [new Map([[hashOf(token), { kind: 'token', name: token, groups: [] }]])],
   },
 })
@@ -55,3 +57,34 @@ t.test('tokens that come while a thread loads its services are those that it kno
   const [later] = await thread.receive({ kind: 'gate', gate: shareOf('last') }, parts)
   t.equal(later?.gate?.knows(callerWith('last')), true)
 })
+
+t.test(
+  'a JWT that the owner has checked is known, also if the thread hears of it while it loads its services',
+  async (t) => {
+    if (config === undefined) throw new Error('the configuration has errors')
+    const { global, instances, servers } = config
+    const [server] = servers
+    if (server === undefined) throw new Error('there is a server')
+    const thread = new ServingThread(() => {})
+    const parts = { ledger: new Ledger({}), log: silentLog }
+    const loading = thread.receive(
+      {
+        ...{ kind: 'serve', global, instances, stores: new Map(), shares: new Map() },
+        ...{ servers: [{ number: 1, server, served: new Map() }], gate: shareOf('token') },
+      },
+      parts,
+    )
+    const verified = (token: string): Verified => ({
+      ...{ hash: hashOf(token), identity: { kind: 'jwt', name: token, groups: [] }, untilMs: Date.now() + 60_000 },
+    })
+    await thread.receive({ kind: 'verified', by: 'jwt', verified: verified('early') }, parts)
+    const [served] = await loading
+    await thread.receive({ kind: 'verified', by: 'jwt', verified: verified('late') }, parts)
+    await thread.receive(
+      { kind: 'verified', by: 'jwt', verified: { ...verified('expired'), untilMs: Date.now() } },
+      parts,
+    )
+    const known = ['early', 'late', 'expired', 'other'].map((token) => served?.gate?.knows(callerWith(token)))
+    t.same(known, [true, true, false, false])
+  },
+)

@@ -66,6 +66,15 @@ t.test('which servers are served in threads, and why others are not', async (t) 
   t.equal(await served(configOf(), true), 0, 'traces')
 })
 
+t.test('callers whose requests are limited are said to be served in the main thread', async (t) => {
+  const config = configOf(`security: { identity: {}, request_limits: [{ anonymous: true, requests_per_s: 1 }] },`)
+  const lines = explain(config, new Map(), await threadUsesOf(config.stores))
+  t.match(
+    lines.filter((line) => line.includes('request_limits')),
+    [/in the main thread, which counts their requests/],
+  )
+})
+
 t.test('with one thread nothing is said of threads', async (t) => {
   const { global, ...config } = configOf()
   const lines = explain({ ...config, global: { ...global, threads: 1 } }, new Map(), await threadUsesOf(config.stores))

@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { setTimeout } from 'node:timers/promises'
 import { credentials, Metadata } from '@grpc/grpc-js'
 import { hashSync } from 'bcryptjs'
+import { exportJWK, generateKeyPair, SignJWT } from 'jose'
 import t, { type Test } from 'tap'
 import { assemble } from '../../src/assembly/main.js'
 import { ManualClock } from '../../src/base/clock.js'
@@ -10,7 +11,11 @@ import { parseConfig } from '../../src/config/load.js'
 import { RELOAD_PERIOD_MS } from '../../src/files/reloaded-files.js'
 import { silentLog } from '../../src/log/log.js'
 import type { Caller } from '../../src/rpc/gate.js'
+import { readCredential } from '../../src/security/identity/credential.js'
+import type { Identity } from '../../src/security/identity/identity.js'
+import { Security } from '../../src/security/security.js'
 import { KnownCallers } from '../../src/security/thread-gate.js'
+import { Resources } from '../../src/work/resources.js'
 import { TestClient } from '../server/client.js'
 import { failure } from '../service/harness.js'
 import { Authority } from '../tls/authority.js'
@@ -177,17 +182,24 @@ t.test('a thread admits callers by token, proxy and certificate, and leaves all 
     new Map(identity.tokens.map(({ name, sha256: key, groups }) => [key, { kind: 'token', name, groups }])),
   ]
   const share = { header: identity.identity_header, certificates: undefined, access, limits, callersInResults }
-  const callers = new KnownCallers({ ...share, tokens: tokens as never, audit: undefined }, new ManualClock())
-  const known = Object.entries(CALLERS).filter(([, sent]) => {
-    const metadata = new Map(Object.entries(sent.getMap()))
-    const repeats = (name: string): boolean => sent.get(name).length > 1
-    const caller: Caller = { metadata, repeats, peer: '127.0.0.1:1', clientCertificate: undefined }
-    return callers.has(caller)
-  })
-  t.same(
-    known.map(([who]) => who),
-    ['nobody', 'reader', 'writer', 'a token as password', 'a proxy', 'a proxy for nobody'],
-  )
+  const verified = { jwt: [], passwords: [] }
+  const callers = new KnownCallers({ ...share, verified, tokens: tokens as never, audit: undefined }, new ManualClock())
+  const known = (): readonly string[] =>
+    Object.entries(CALLERS).flatMap(([who, sent]) => {
+      const metadata = new Map(Object.entries(sent.getMap()))
+      const repeats = (name: string): boolean => sent.get(name).length > 1
+      const caller: Caller = { metadata, repeats, peer: '127.0.0.1:1', clientCertificate: undefined }
+      return callers.has(caller) ? [who] : []
+    })
+  const before = ['nobody', 'reader', 'writer', 'a token as password', 'a proxy', 'a proxy for nobody']
+  t.same(known(), before)
+  const { hash: ofPassword } = readCredential(String(CALLERS['a password']?.get('authorization')[0]))
+  const user: Identity = { kind: 'basic', name: 'user', groups: [] }
+  const checked = { hash: ofPassword, identity: user, untilMs: Number.POSITIVE_INFINITY }
+  callers.learn('jwt', checked)
+  t.same(known(), before, 'what is right as a JWT is no password')
+  callers.learn('passwords', checked)
+  t.same(known().toSorted(), [...before, 'a password'].toSorted())
   t.end()
 })
 
@@ -220,6 +232,84 @@ t.test('threads learn of other tokens and of other rules', async (t) => {
   await becomes('token-of-reader', 'update', 'OK')
   await running.reload(configOf(t.testdirName, 2, { ...security, access: SECURITY.access }))
   await becomes('token-of-reader', 'update', 'PERMISSION_DENIED')
+})
+
+t.test(
+  'threads know JWTs and passwords once they were checked, until the files of keys and passwords change',
+  async (t) => {
+    const folder = t.testdir()
+    const htpasswd_file = `${folder}/htpasswd`
+    const jwks_file = `${folder}/keys`
+    const writePasswords = (password: string): void =>
+      writeFileSync(htpasswd_file, `user:${hashSync(password, 4)}\n`, { mode: 0o600 })
+    const newKey = async (kid: string) => {
+      const { publicKey, privateKey } = await generateKeyPair('ES256')
+      writeFileSync(jwks_file, JSON.stringify({ keys: [{ ...(await exportJWK(publicKey)), alg: 'ES256', kid }] }))
+      const token = await new SignJWT({ sub: 'user' })
+        .setProtectedHeader({ alg: 'ES256', kid })
+        .setIssuer('https://idp.example')
+        .setAudience('us')
+        .setExpirationTime('1h')
+        .sign(privateKey)
+      return bearer(token)
+    }
+    writePasswords('secret')
+    const [byPassword, byJwt] = [basic('user', 'secret'), await newKey('first')]
+    const identity = { htpasswd_file, jwt: [{ issuer: 'https://idp.example', audiences: ['us'], jwks_file }] }
+    const { client, clock } = await start(t, folder, 2, { identity, access: SECURITY.access })
+    const codeOf = async (metadata: Metadata): Promise<string> =>
+      (await failure(CALLS['find']?.(client, metadata, 'main') as Promise<unknown>)).code
+    for (const metadata of [byPassword, byJwt])
+      for (let time = 0; time < 3; time++) t.equal(await codeOf(metadata), 'OK')
+    const becomes = async (metadata: Metadata, code: string): Promise<void> => {
+      const until = Date.now() + 20_000
+      while ((await codeOf(metadata)) !== code && Date.now() < until) {
+        clock.advance(RELOAD_PERIOD_MS)
+        await setTimeout(10)
+      }
+      t.equal(await codeOf(metadata), code)
+    }
+    writePasswords('another')
+    await becomes(byPassword, 'UNAUTHENTICATED')
+    t.equal(await codeOf(basic('user', 'another')), 'OK')
+    t.equal(await codeOf(byJwt), 'OK')
+    const later = await newKey('second')
+    await becomes(byJwt, 'UNAUTHENTICATED')
+    t.equal(await codeOf(later), 'OK')
+  },
+)
+
+t.test('what was checked is told to threads, and is no longer told when the file has changed', async (t) => {
+  const folder = t.testdir()
+  const htpasswd_file = `${folder}/htpasswd`
+  writeFileSync(htpasswd_file, `user:${hashSync('secret', 4)}\n`, { mode: 0o600 })
+  const { security: options } = configOf(folder, 2, { identity: { htpasswd_file } })
+  if (options === undefined) throw new Error('there is access control')
+  const clock = new ManualClock(Date.now())
+  const resources = new Resources(silentLog)
+  // The process that checks passwords keeps no other process alive.
+  const alive = setInterval(() => {}, 1000)
+  t.teardown(async () => {
+    clearInterval(alive)
+    await resources.close()
+  })
+  const security = await Security.open(options, { clock, log: silentLog, resources })
+  const told: string[] = []
+  security.onVerified = (kind, { identity }) => void told.push(`${kind} ${identity.name}`)
+  const gate = security.gateOf({ services: [], scheduler: undefined })
+  const metadata = new Map(Object.entries(basic('user', 'secret').getMap()))
+  const caller: Caller = { metadata, repeats: () => false, peer: '127.0.0.1:1', clientCertificate: undefined }
+  for (let time = 0; time < 2; time++) await gate.admitCaller(caller, { method: 'GET', target: '/' })
+  t.same(told, ['passwords user'])
+  t.match(security.threadShare.verified, { jwt: [], passwords: [{ identity: { name: 'user' } }] })
+  let isRenewed = false
+  security.onRenewed = () => {
+    isRenewed = true
+  }
+  writeFileSync(htpasswd_file, `user:${hashSync('another', 4)}\n`)
+  for (const until = Date.now() + 20_000; !isRenewed && Date.now() < until; await setTimeout(10))
+    clock.advance(RELOAD_PERIOD_MS)
+  t.same(security.threadShare.verified, { jwt: [], passwords: [] })
 })
 
 t.test('a thread knows callers by their certificate', async (t) => {

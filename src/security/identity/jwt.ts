@@ -11,11 +11,11 @@ import {
 } from 'jose'
 import type { Clock } from '../../base/clock.js'
 import { startFailure } from '../../base/errno.js'
-import { LruCache } from '../../base/lru-cache.js'
 import { StatusError } from '../../base/status-error.js'
 import type { JwtIssuer } from '../../config/config.js'
 import type { Credential } from './credential.js'
 import type { Identity } from './identity.js'
+import { VerifiedCredentials } from './verified-credentials.js'
 
 /** Asymmetric algorithms only: with a shared secret, this server could sign tokens itself. */
 export const ALGORITHMS = [
@@ -36,49 +36,42 @@ export const ALGORITHMS = [
 const MAX_KNOWN = 10_000
 const DISCOVERY_MS = 5_000
 
-interface Known {
-  readonly identity: Identity
-  readonly untilMs: number
-}
-
 /** Finds the key for a token. */
 export type Keys = () => JWTVerifyGetKey
 
 /** Verifies the tokens of the configured issuers. */
 export class JwtIssuers {
+  /** Clear them after the keys of an issuer have changed. */
+  readonly verified: VerifiedCredentials
   readonly #issuers: ReadonlyMap<string, { readonly issuer: JwtIssuer; readonly keys: Keys }>
   readonly #clock: Clock
-  readonly #known = new LruCache<Known>(MAX_KNOWN)
 
   constructor(issuers: readonly { readonly issuer: JwtIssuer; readonly keys: Keys }[], clock: Clock) {
     this.#issuers = new Map(issuers.map((one) => [one.issuer.issuer, one]))
     this.#clock = clock
+    this.verified = new VerifiedCredentials(MAX_KNOWN, clock)
   }
 
   /**
    * The identity of a token; undefined if no configured issuer issued it. UNAUTHENTICATED says what is wrong with a
    * token.
    */
-  identify({ text: token, hash }: Credential): Identity | Promise<Identity> | undefined {
-    const known = this.#known.get(hash)
-    if (known !== undefined && known.untilMs > this.#clock.now()) return known.identity
-    const found = this.#issuers.get(issuerOf(token) ?? '')
-    return found && this.#verify(token, hash, found.issuer, found.keys)
+  identify(credential: Credential): Identity | Promise<Identity> | undefined {
+    const known = this.verified.identify(credential)
+    if (known !== undefined) return known
+    const found = this.#issuers.get(issuerOf(credential.text) ?? '')
+    return found && this.#verify(credential, found.issuer, found.keys)
   }
 
-  /** Clears the cache after the keys of an issuer have changed. */
-  forget(): void {
-    this.#known.clear()
-  }
-
-  async #verify(token: string, hash: string, issuer: JwtIssuer, keys: Keys): Promise<Identity> {
+  async #verify({ text: token, hash }: Credential, issuer: JwtIssuer, keys: Keys): Promise<Identity> {
+    const add = this.verified.adding()
     const payload = await verified(token, issuer, keys(), this.#clock)
     const name = payload[issuer.name_claim]
     if (typeof name !== 'string' || name === '') throw refused(`its claim ${issuer.name_claim} is not a text`)
     const groups = groupsOf(payload[issuer.groups_claim])
     const identity: Identity = { kind: 'jwt', name, groups, claims: payload }
     const untilMs = ((payload.exp ?? 0) + issuer.clock_skew_s) * 1000
-    this.#known.set(hash, { identity, untilMs }, 1)
+    add({ hash, identity, untilMs })
     return identity
   }
 }

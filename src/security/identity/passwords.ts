@@ -1,13 +1,14 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { LruCache } from '../../base/lru-cache.js'
+import type { Clock } from '../../base/clock.js'
 import { StatusError } from '../../base/status-error.js'
 import type { Answer, Question } from './bcrypt-process.js'
 import type { Credential } from './credential.js'
 import type { Htpasswd } from './htpasswd.js'
 import type { Identity } from './identity.js'
 import { type Trial, trials } from './stand-ins.js'
+import { VerifiedCredentials } from './verified-credentials.js'
 
 /** Bound on the queue, so that a sender of wrong passwords delays others by at most this many checks. */
 const MAX_WAITING = 50
@@ -15,14 +16,15 @@ const MAX_KNOWN = 1000
 
 /** Checks user names and passwords. Correct ones are cached until the file changes. */
 export class Passwords {
+  readonly verified: VerifiedCredentials
   readonly #waiting = new Map<number, { resolve(isRight: boolean): void; reject(error: Error): void }>()
-  readonly #known = new LruCache<Identity>(MAX_KNOWN)
   #checker: ChildProcess | undefined
   #lastId = 0
   #hashes: Htpasswd
   #trialOf: (name: string) => Trial
 
-  constructor(hashes: Htpasswd) {
+  constructor(hashes: Htpasswd, clock: Clock) {
+    this.verified = new VerifiedCredentials(MAX_KNOWN, clock)
     this.#hashes = hashes
     this.#trialOf = trials(hashes)
   }
@@ -30,7 +32,7 @@ export class Passwords {
   renew(hashes: Htpasswd): void {
     this.#hashes = hashes
     this.#trialOf = trials(hashes)
-    this.#known.clear()
+    this.verified.clear()
   }
 
   close(): void {
@@ -39,7 +41,7 @@ export class Passwords {
 
   /** Takes the text after `Basic` in the header. UNAUTHENTICATED when it is wrong. */
   identify(credential: Credential): Identity | Promise<Identity> {
-    return this.#known.get(credential.hash) ?? this.#check(credential)
+    return this.verified.identify(credential) ?? this.#check(credential)
   }
 
   async #check(credential: Credential): Promise<Identity> {
@@ -47,10 +49,11 @@ export class Passwords {
     const at = text.indexOf(':')
     const name = text.slice(0, Math.max(0, at))
     const hashes = this.#hashes
+    const add = this.verified.adding()
     const isRight = await this.#ask(text.slice(at + 1), this.#trialOf(name))
     if (!isRight || !hashes.has(name)) throw new StatusError('UNAUTHENTICATED', 'the name or the password is wrong')
     const identity: Identity = { kind: 'basic', name, groups: [] }
-    if (hashes === this.#hashes) this.#known.set(credential.hash, identity, 1)
+    add({ hash: credential.hash, identity, untilMs: Number.POSITIVE_INFINITY })
     return identity
   }
 

@@ -4,11 +4,14 @@ import type { Caller } from '../../rpc/gate.js'
 import type { Certificates } from './certificate.js'
 import { type Credential, readCredential, severalHeaders, unknownKind } from './credential.js'
 import { ANONYMOUS, type Identity } from './identity.js'
-import type { JwtIssuers } from './jwt.js'
 import type { OidcLogin } from './oidc.js'
-import type { Passwords } from './passwords.js'
 import type { ProxyHeader } from './proxy-header.js'
 import type { Tokens } from './tokens.js'
+
+/** Checks credentials of one kind. UNAUTHENTICATED for a wrong one; undefined for one of another origin. */
+export interface Checker {
+  identify(credential: Credential): Identity | Promise<Identity> | undefined
+}
 
 export interface SourcesParts {
   readonly header: ProxyHeader | undefined
@@ -16,8 +19,8 @@ export interface SourcesParts {
   readonly tokens: () => readonly Tokens[]
   /** Readers who logged in with an identity provider. */
   readonly oidc: OidcLogin | undefined
-  readonly jwt: JwtIssuers | undefined
-  readonly passwords: Passwords | undefined
+  readonly jwt: Checker | undefined
+  readonly passwords: Checker | undefined
   readonly certificates: Certificates | undefined
 }
 
@@ -62,10 +65,9 @@ export class IdentitySources {
 
   #byPassword(credential: Credential): Identity | Promise<Identity> {
     // Browsers and many tools can send a token only as a password, under any user name.
-    const identity = this.#byKnownToken(credential)
-    if (identity !== undefined) return identity
     const { passwords, tokens } = this.#parts
-    if (passwords !== undefined) return passwords.identify(credential)
+    const identity = this.#byKnownToken(credential) ?? passwords?.identify(credential)
+    if (identity !== undefined) return identity
     if (tokens().length === 0) throw unknownKind()
     throw new StatusError('UNAUTHENTICATED', 'the password is no token that is known here')
   }
