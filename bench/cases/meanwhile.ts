@@ -1,11 +1,12 @@
+import { type ChildProcess, fork } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
 import { setTimeout } from 'node:timers/promises'
 import { codec } from '../../src/proto/codec.js'
 import type { Builds, EventCase, Observation } from '../case.js'
 import { digestOf, store } from '../content.js'
-import { Connection, prepare } from '../load/connection.js'
 import { each } from '../load/each.js'
-import { type Request, unframed } from '../load/request.js'
+import type { Request } from '../load/request.js'
 import { benchConfig } from '../server/config.js'
 import { type ServerProcess, startRemexec } from '../server/process.js'
 import { percentile } from '../statistics.js'
@@ -13,7 +14,6 @@ import { percentile } from '../statistics.js'
 const REAPI = 'build.bazel.remote.execution.v2'
 const ACTIONS = 200
 const DEADLINE_EXCEEDED = 4
-const EVERY_MS = 2
 
 /** Two processes that live until their time is over and they are killed. */
 const command = codec(`${REAPI}.Command`).encode({
@@ -52,31 +52,29 @@ const checkDead = (bytes: Buffer): void => {
   if (status?.code !== DEADLINE_EXCEEDED) throw new Error(`an action ended with ${status?.code}: ${status?.message}`)
 }
 
-/** Calls GetCapabilities repeatedly on its own connection until `work` has ended. */
+/**
+ * Calls GetCapabilities repeatedly on a connection of its own until `work` has ended: from a process of its own, because what is
+ * to be seen is how long the server takes, and this process applies the load.
+ */
 export const latenciesDuring = async (
-  server: ServerProcess,
+  { address }: ServerProcess,
   work: () => Promise<unknown>,
 ): Promise<readonly number[]> => {
-  const connection = await Connection.open(server)
-  const message = codec(`${REAPI}.GetCapabilitiesRequest`).encode({ instanceName: '' })
-  const question = prepare({ path: `/${REAPI}.Capabilities/GetCapabilities`, messages: [message] })
-  const tookMs: number[] = []
-  let isOver = false
-  const worked = work().finally(() => {
-    isOver = true
-  })
+  const asking = fork(new URL('../load/asking.ts', import.meta.url), [JSON.stringify({ address })])
   try {
-    while (!isOver) {
-      const { latencyMs, bytes } = await connection.call(question, true)
-      if (unframed(bytes).length !== 1) throw new Error('no capabilities came')
-      tookMs.push(latencyMs)
-      await setTimeout(EVERY_MS)
-    }
-    await worked
+    await Promise.race([once(asking, 'message'), failed(asking)])
+    await work()
+    asking.send('over')
+    const [tookMs] = await Promise.race([once(asking, 'message'), failed(asking)])
+    return tookMs
   } finally {
-    connection.close()
+    asking.kill()
   }
-  return tookMs
+}
+
+const failed = async (asking: ChildProcess): Promise<never> => {
+  const [code] = await once(asking, 'exit')
+  throw new Error(`the process that asks ended with ${code}`)
 }
 
 async function* observe({ cli, profileFolder, rounds }: Builds): AsyncGenerator<Observation> {

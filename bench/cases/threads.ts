@@ -1,5 +1,7 @@
 import type { Builds, EventCase, RateCase } from '../case.js'
-import { KIB, MIB } from '../content.js'
+import { checkWrite, KIB, MIB, write } from '../content.js'
+import { each } from '../load/each.js'
+import type { Request } from '../load/request.js'
 import { clientTls } from '../server/certificates.js'
 import { openCache, threaded, tlsCache } from '../server/config.js'
 import { type ServerProcess, startRemexec } from '../server/process.js'
@@ -7,6 +9,7 @@ import { boundThreads, cgroups } from '../server/thread-bound.js'
 import { percentile } from '../statistics.js'
 import { actionResult, findMissing, reading, type Work, writing } from './cache-work.js'
 import { latenciesDuring } from './meanwhile.js'
+import { freshBlob } from './sizes.js'
 
 const MOST_THREADS = 8
 /**
@@ -111,25 +114,39 @@ const memory: EventCase = {
   },
 }
 
-const TRANSFERS = 200
+const UPLOADS = 300
+const DOWNLOADS = 100
+const MIB_EACH = { name: '1 MiB', bytes: MIB }
+
+/** Uploads on two connections while two others download all the time. */
+const transfers = async (server: ServerProcess, uploads: readonly Request[], downloading: Work): Promise<void> => {
+  let isOver = false
+  const download = async (): Promise<void> => {
+    while (!isOver) await downloading.run(server, DOWNLOADS)
+  }
+  const uploaded = each(server, uploads, { concurrency: 8, connections: 2, check: checkWrite(MIB) }).finally(() => {
+    isOver = true
+  })
+  await Promise.all([uploaded, download()])
+}
 
 /** Whether a client waits while others send, receive and hash as much as they can. */
 const beside: EventCase = {
   kind: 'event',
   name: 'GetCapabilities while other connections upload and download',
   async *observe({ cli, rounds }) {
-    const size = { name: '1 MiB', bytes: MIB }
-    const transfers = [reading(size, { connections: 2 }), writing(size, { connections: 2 })]
     const p99 = async (threads: number): Promise<number[]> => {
       const server: ServerProcess = await startRemexec(threaded(threads, openCache), { cli })
-      const all = async (): Promise<void> => {
-        await Promise.all(transfers.map(({ run }) => run(server, TRANSFERS)))
-      }
+      const downloading = reading(MIB_EACH, { connections: 2 })
       try {
-        for (const { setUp } of transfers) await setUp(server)
-        await all()
+        await downloading.setUp(server)
         const values: number[] = []
-        for (let round = 0; round < rounds; round++) values.push(percentile(await latenciesDuring(server, all), 99))
+        for (let round = 0; round <= rounds; round++) {
+          const uploads = Array.from({ length: UPLOADS }, () => write(server, freshBlob(MIB, false)))
+          const tookMs = await latenciesDuring(server, () => transfers(server, uploads, downloading))
+          // The first is to warm up.
+          if (round > 0) values.push(percentile(tookMs, 99))
+        }
         return values
       } finally {
         await server.stop()

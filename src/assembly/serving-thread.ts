@@ -1,4 +1,6 @@
+import { entryFor } from '../base/catch-all.js'
 import { systemClock } from '../base/clock.js'
+import type { ServerConfig } from '../config/config.js'
 import { DirectoryTrees } from '../content/directory-trees.js'
 import type { Ledger } from '../ledger/ledger.js'
 import type { Log } from '../log/log.js'
@@ -27,6 +29,7 @@ const TOUCHED_MAX = 10_000
 
 /** The methods that a service thread serves itself, if its stores allow it. */
 const SERVED: ReadonlyMap<string, readonly string[]> = new Map([
+  ['build.bazel.remote.execution.v2.Capabilities', ['GetCapabilities']],
   [
     'build.bazel.remote.execution.v2.ContentAddressableStorage',
     ['FindMissingBlobs', 'BatchReadBlobs', 'BatchUpdateBlobs'],
@@ -156,7 +159,8 @@ export class ServingThread {
     return servers.map(({ number, server }) => {
       const { execution, fetch, push, worker_api, build_events, ...services } = server.services
       const none = { execution: new Map(), fetch: new Map(), push: new Map() }
-      const all = servicesOf({ ...server, services: { ...services, ...none } }, shared)
+      const capabilities = executedElsewhere(services.capabilities, execution)
+      const all = servicesOf({ ...server, services: { ...services, ...none, capabilities } }, shared)
       return { listener: number, services: all.flatMap(servedOf), gate: gates.get(number) }
     })
   }
@@ -171,6 +175,18 @@ export type ServedHere = readonly {
   readonly services: readonly Service[]
   readonly gate: ThreadGate | undefined
 }[]
+
+/** The owner executes for the instances of these services. */
+const executedElsewhere = (
+  capabilities: ServerConfig['services']['capabilities'],
+  execution: ServerConfig['services']['execution'],
+): ServerConfig['services']['capabilities'] =>
+  new Map(
+    [...capabilities].map(([instance, options]) => {
+      const { scheduler } = entryFor(execution, instance) ?? {}
+      return [instance, scheduler === undefined ? options : { ...options, remote_execution: { scheduler } }]
+    }),
+  )
 
 const notHere = (): never => {
   throw new Error('service threads have no schedulers')

@@ -3,10 +3,13 @@ import { ServingThread } from '../../src/assembly/serving-thread.js'
 import { parseConfig } from '../../src/config/load.js'
 import { Ledger } from '../../src/ledger/ledger.js'
 import { silentLog } from '../../src/log/log.js'
+import type { ServerCapabilitiesInput } from '../../src/proto/generated/build.bazel.remote.execution.v2.js'
 import type { Caller } from '../../src/rpc/gate.js'
 import { hashOf } from '../../src/security/identity/credential.js'
 import type { Verified } from '../../src/security/identity/verified-credentials.js'
 import type { GateShare } from '../../src/security/thread-gate.js'
+import type { SharedStore } from '../../src/store/contract/kind.js'
+import { openFilesystem } from '../store/kinds/filesystem/open.js'
 
 const { config } = parseConfig(
   `{ stores: {}, servers: [{ listener: { http: { socket_address: '127.0.0.1:0' } }, services: {} }] }`,
@@ -56,6 +59,43 @@ t.test('tokens that come while a thread loads its services are those that it kno
   )
   const [later] = await thread.receive({ kind: 'gate', gate: shareOf('last') }, parts)
   t.equal(later?.gate?.knows(callerWith('last')), true)
+})
+
+t.test('a thread announces execution for the instances for which the owner executes', async (t) => {
+  const cas = `{ a: { cas_store: 'S' }, b: { cas_store: 'S' } }`
+  const services = `{ cas: ${cas}, execution: { a: { cas_store: 'S', scheduler: 'M' } } }`
+  const { config: executing, problems } = parseConfig(
+    `{
+      stores: { S: { filesystem: { content_path: '/c', temp_path: '/t' } } },
+      schedulers: { M: { simple: {} } },
+      servers: [{ listener: { http: { socket_address: '127.0.0.1:0' } }, services: ${services} }],
+    }`,
+    'serving.json5',
+    { env: {} },
+  )
+  const [server] = executing?.servers ?? []
+  if (executing === undefined || server === undefined) throw new Error(JSON.stringify(problems))
+  const { global, instances } = executing
+  const shares: SharedStore[] = []
+  const threads = { threadCount: 1, register: (store: SharedStore) => void shares.push(store) }
+  const { close } = await openFilesystem(t.testdir(), { threads })
+  t.teardown(close)
+  const [served] = await new ServingThread(() => {}).receive(
+    {
+      ...{ kind: 'serve', global, instances, gate: undefined },
+      stores: new Map([...executing.stores.keys()].map((store) => [store, ['S']])),
+      shares: new Map(shares.map((share) => ['S', share.share().data])),
+      servers: [{ number: 1, server, served: new Map() }],
+    },
+    { ledger: new Ledger({}), log: silentLog },
+  )
+  const name = 'build.bazel.remote.execution.v2.Capabilities'
+  const { GetCapabilities: ask } = served?.services.find((service) => service.name === name)?.unary ?? {}
+  const executes = async (instanceName: string): Promise<boolean> => {
+    const answer = (await ask?.({ instanceName }, {} as never)) as ServerCapabilitiesInput
+    return answer.executionCapabilities !== undefined
+  }
+  t.same([await executes('a'), await executes('b')], [true, false])
 })
 
 t.test(
