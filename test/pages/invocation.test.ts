@@ -45,6 +45,20 @@ t.test('the first page has the outcome, then what failed with what it wrote', as
   t.match(shown, /\/\/a:test : flaky/)
 })
 
+t.test('a target that was skipped says why below its label', async (t) => {
+  const skipped = bazel({
+    id: { targetCompleted: { label: '//a:mac' } },
+    aborted: { reason: 5, description: 'incompatible with linux' },
+  })
+  const { get } = await start(t, { invocations: [{ id: 'one', events: [...events, skipped] }] })
+  const rows = rowsIn((await get('/invocation/one/targets')).text)
+  t.match(rows, [
+    [/State/, 'Target', 'Kind'],
+    ['✗ failed'],
+    ['■ skipped', /^\/\/a:mac .*: incompatible with linux$/, ''],
+  ])
+})
+
 t.test('targets, tests with attempts and shards, and times', async (t) => {
   const { get } = await start(t)
   t.match(rowsIn((await get('/invocation/one/targets')).text), [[/State/], ['✗ failed', '//a:lib', 'cc_library rule']])

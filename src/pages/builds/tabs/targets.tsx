@@ -19,9 +19,23 @@ const COLUMNS: readonly Column<Target>[] = [
     sort: 'state',
     by: ({ state }) => SHOWN[state].rank,
   },
-  { head: 'Target', kind: 'name', cell: ({ label }) => <Said text={label} />, sort: 'label', by: ({ label }) => label },
+  {
+    head: 'Target',
+    kind: 'name',
+    cell: ({ label, reason }) => (
+      <>
+        <Said text={label} />
+        {reason !== undefined && (
+          <span class="under">
+            <Said text={reason} />
+          </span>
+        )}
+      </>
+    ),
+    sort: 'label',
+    by: ({ label }) => label,
+  },
   { head: 'Kind', cell: ({ kind }) => <Said text={kind} max={60} />, sort: 'kind', by: ({ kind }) => kind },
-  { head: 'Why', kind: 'text', cell: ({ reason }) => reason !== undefined && <Said text={reason} /> },
 ]
 
 export const targetsTab: InvocationTab = {
