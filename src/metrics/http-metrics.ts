@@ -39,25 +39,30 @@ export class HttpMetrics {
 
 class RouteSeries {
   readonly #route: string
-  readonly #series = new Map<string, Distribution>()
+  /** By method and status. */
+  readonly #series = new Map<string, Map<number, Distribution>>()
 
   constructor(route: string) {
     this.#route = route
   }
 
   ended(method: string, status: number, sinceMs: number): void {
-    const http_method = METHODS.has(method) ? method : 'other'
-    const key = `${status} ${http_method}`
-    let series = this.#series.get(key)
-    if (series === undefined) {
-      const labels = { http_route: this.#route, http_method, http_status: String(status) }
-      series = new Distribution(labels, LATENCY_SECONDS)
-      this.#series.set(key, series)
-    }
+    const known = METHODS.has(method) ? method : 'other'
+    const series = this.#series.get(known)?.get(status) ?? this.#begin(known, status)
     series.record((freshMs() - sinceMs) / 1000)
   }
 
+  #begin(http_method: string, status: number): Distribution {
+    const series = new Distribution(
+      { http_route: this.#route, http_method, http_status: String(status) },
+      LATENCY_SECONDS,
+    )
+    const ofMethod = this.#series.get(http_method) ?? new Map<number, Distribution>()
+    this.#series.set(http_method, ofMethod.set(status, series))
+    return series
+  }
+
   all(): readonly Distribution[] {
-    return [...this.#series.values()]
+    return [...this.#series.values()].flatMap((ofMethod) => [...ofMethod.values()])
   }
 }

@@ -155,13 +155,13 @@ export class Http1Exchange implements Exchange {
       return 0
     }
     // Bytes in memory are taken before the head is sent: they can no longer fail then.
-    if (body.isAtHand && (sizeBytes ?? Number.POSITIVE_INFINITY) <= ONE_PIECE_BYTES) {
-      const bytes = await body.bytes(ONE_PIECE_BYTES, this)
+    const bytes = (sizeBytes ?? Number.POSITIVE_INFINITY) <= ONE_PIECE_BYTES ? body.bytesAtHand() : undefined
+    if (bytes !== undefined) {
       this.#stalledMs = 0
       this.#isWriting = true
-      // Node joins a text with the head, and writes both from the stack: a tenth of such an answer.
-      if (bytes.length <= SHORT_BYTES) response.writeHead(status, head).end(bytes.toString('latin1'), 'latin1')
-      else response.writeHead(status, head).end(bytes)
+      response.writeHead(status, head)
+      if (bytes.length <= SHORT_BYTES) this.#writeShort(bytes)
+      else response.end(bytes)
       await this.#finished()
       return bytes.length
     }
@@ -189,6 +189,18 @@ export class Http1Exchange implements Exchange {
   #begin(): void {
     if (this.#expectsContinue && !this.#isBegun) this.#response.writeContinue()
     this.#isBegun = true
+  }
+
+  /**
+   * Node joins a text with the head. `end` alone would add an empty piece, and Node sends several pieces as a list, which
+   * takes a quarter of the CPU of such an answer.
+   */
+  #writeShort(bytes: Buffer): void {
+    const { socket } = this.#response
+    socket?.cork()
+    this.#response.write(bytes.toString('latin1'), 'latin1')
+    socket?.uncork()
+    this.#response.end()
   }
 
   #write(bytes: Buffer): Promise<void> {

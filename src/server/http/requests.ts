@@ -1,5 +1,5 @@
 import { StatusError } from '../../base/status-error.js'
-import { freshMs, turnMs } from '../../base/turn-clock.js'
+import { turnMs } from '../../base/turn-clock.js'
 import { answerOf, HttpError, textAnswer } from '../../http/answer.js'
 import type { HttpAnswer, Route } from '../../http/request.js'
 import { UPLOAD_BYTES } from '../../ledger/kinds.js'
@@ -84,10 +84,9 @@ export class HttpRequests {
     if (route !== undefined)
       (this.#parts.meters?.(route) ?? UNCOUNTED_HTTP).ended(exchange.method, answer.status, startedMs)
     request.span?.end(answer.status >= 500 ? failure : undefined, { 'http.response.status_code': answer.status })
-    const ms = Math.round((freshMs() - startedMs) * 10) / 10
     const line = () => ({
       ...request.line,
-      ...{ status: answer.status, ms, sentBytes },
+      ...{ status: answer.status, ms: Math.round((turnMs() - startedMs) * 10) / 10, sentBytes },
       ...(failure && { reason: failure.message }),
     })
     if (answer.status === 500) log.error('could not answer an HTTP request', { ...line(), error: failure })

@@ -125,6 +125,14 @@ export class Blob {
     return source.kind === 'bytes' && stages.length === 0 && check === undefined
   }
 
+  /** Takes the bytes of a blob that is at hand, without a promise; undefined for other blobs. */
+  bytesAtHand(): Buffer | undefined {
+    const { source } = this.#state
+    if (!this.isAtHand || source.kind !== 'bytes') return undefined
+    this.#use()
+    return source.bytes
+  }
+
   /** Appends a stage. Its output is a new blob: of unknown length, unchecked and not encoded. */
   through(stage: BlobStage): Blob {
     const { source, check } = this.#state
