@@ -53,7 +53,7 @@ export interface HttpAnswer {
   readonly body?: Blob
 }
 
-/** Throws a StatusError if it cannot answer; `answerOf` makes it an answer. */
+/** Throws a StatusError, or rejects with it, if it cannot answer; `answerOf` makes it an answer. */
 export type HttpHandler = (request: HttpRequest) => Promise<HttpAnswer>
 
 /** Throws if it refuses a request. `identity` is that of the caller; undefined if access is not restricted. */

@@ -87,14 +87,14 @@ const MAX_HEADER = 1024
 /** The decoded segments of a path. 400 for what a file system or a proxy would read in another way. */
 export const segmentsOf = (rest: string): readonly string[] => {
   if (rest === '') return []
-  return PLAIN.test(rest) ? [rest] : rest.split('/').map(decoded)
+  const segments = rest.split('/')
+  return PLAIN.test(rest) ? segments : segments.map(decoded)
 }
 
-/** Has nothing to decode or to refuse. */
-const PLAIN = /^[\w-][\w.-]*$/
+/** Has nothing to decode or to refuse in any segment. */
+const PLAIN = /^[\w-][\w.-]*(?:\/[\w-][\w.-]*)*$/
 
 const decoded = (segment: string): string => {
-  if (PLAIN.test(segment)) return segment
   let text: string
   try {
     text = decodeURIComponent(segment)

@@ -42,10 +42,8 @@ class Cas extends ForwardingStore {
     return this.backend.findMissing(digests.withoutEmpty(), call)
   }
 
-  override async get(digest: Digest, range: Range, call: Call): Promise<Blob> {
-    if (!digest.isEmpty) return this.backend.get(digest, range, call)
-    extentOf(range, 0, digest.key)
-    return Blob.ofBytes(NO_BYTES).assumeVerified(digest)
+  override get(digest: Digest, range: Range, call: Call): Promise<Blob> {
+    return digest.isEmpty ? emptyBlob(digest, range) : this.backend.get(digest, range, call)
   }
 
   override put(digest: Digest, blob: Blob, call: Call): Promise<void> {
@@ -69,6 +67,11 @@ class Cas extends ForwardingStore {
   protected override incoming(blob: Blob, digest: Digest): Blob {
     return blob.verify(digest, { fault: 'client' })
   }
+}
+
+const emptyBlob = async (digest: Digest, range: Range): Promise<Blob> => {
+  extentOf(range, 0, digest.key)
+  return Blob.ofBytes(NO_BYTES).assumeVerified(digest)
 }
 
 const NO_BYTES = Buffer.alloc(0)

@@ -18,12 +18,13 @@ import { lookUpEntry } from '../../action-cache/lookup.js'
 import { storeResult } from '../../action-cache/update-action-result.js'
 import type { CacheStores } from '../entries.js'
 import { type CacheKind, notAllowed, segmentsOf } from '../kind.js'
-import type { Mount } from '../mount.js'
+import type { Done, Mount } from '../mount.js'
 
 const RESULT = 'build.bazel.remote.execution.v2.ActionResult'
 const resultCodec = codec(RESULT)
 const treeCodec = codec('build.bazel.remote.execution.v2.Tree')
-const HASH = /^[0-9a-f]{64}$/
+/** An instance, what the hash is of, and the hash. */
+const NAME = /^(?:(.+)\/)?(ac|cas)\/([0-9a-f]{64})$/s
 const EMPTY = Digest.of(Buffer.alloc(0), digestFunctions.SHA256)
 const MAX_RESULT_BYTES = 4 * 1024 * 1024
 /** Where sizes are noted, the files of larger trees are found only if they were uploaded over HTTP. */
@@ -42,15 +43,15 @@ interface Named {
  * moon uses), and `/status`. Results and blobs are those of gRPC: clients of both find each other's.
  */
 export const bazel: CacheKind = {
-  handler: (mount) => async (request) => {
-    const segments = segmentsOf(request.rest)
-    if (segments.length === 1 && segments[0] === 'status') return status(request)
-    const [kind, hash = ''] = segments.slice(-2)
-    if ((kind !== 'ac' && kind !== 'cas') || !HASH.test(hash)) {
-      throw new HttpError(400, `expected ac/ or cas/ and 64 hex digits below ${mount.options.path}${hintFor(hash)}`)
+  handler: (mount) => (request) => {
+    const { method, rest } = request
+    if (rest === 'status') return status(request)
+    const [, instance, kind, hash] = NAME.exec(rest) ?? []
+    if (hash === undefined) {
+      const hint = hintFor(segmentsOf(rest).at(-1) ?? '')
+      throw new HttpError(400, `expected ac/ or cas/ and 64 hex digits below ${mount.options.path}${hint}`)
     }
-    const { method } = request
-    const instanceName = segments.length === 2 ? mount.options.instance_name : segments.slice(0, -2).join('/')
+    const instanceName = instance === undefined ? mount.options.instance_name : segmentsOf(instance).join('/')
     const named = { request, mount, instanceName, hash }
     const isRead = method === 'GET' || method === 'HEAD'
     if (!isRead && method !== 'PUT') throw notAllowed('GET, HEAD, PUT')
@@ -63,7 +64,7 @@ export const bazel: CacheKind = {
 const hintFor = (hash: string): string =>
   hash.length === 40 || hash.length === 33 ? '; ccache needs a cache of kind "ccache"' : ''
 
-const status = (request: HttpRequest): HttpAnswer => {
+const status = async (request: HttpRequest): Promise<HttpAnswer> => {
   if (request.method !== 'GET' && request.method !== 'HEAD') throw notAllowed('GET, HEAD')
   return jsonAnswer(200, { ServerTime: Math.floor(Date.now() / 1000) })
 }
@@ -73,26 +74,34 @@ const callOf = (request: HttpRequest, { instanceName }: CacheStores): Call => {
   return callWith(request, { instanceName })
 }
 
-const getBlob = async ({ request, mount, instanceName, hash }: Named): Promise<HttpAnswer> => {
+const getBlob = ({ request, mount, instanceName, hash }: Named): Promise<HttpAnswer> => {
   const layers = mount.storesToRead(request, ['read_cas'], instanceName)
-  if (hash === EMPTY.hash) return emptyAnswer(200, { 'content-type': 'application/octet-stream' })
-  return mount.found(request, async () => {
-    for (const stores of layers) {
-      const call = callOf(request, stores)
-      const digest = await stores.sizes.digestOf('cas', hash, call)
-      if (digest === undefined) continue
-      const blob = await blobOf(stores, digest, request, call)
-      if (blob === undefined) continue
-      const { headers } = request
-      const isZstd = request.method === 'GET' && stores.hasZstd && accepts(headers.get('accept-encoding'), 'zstd')
-      const sent = isZstd ? blob.as('ZSTD') : blob
-      const type = { 'content-type': 'application/octet-stream', vary: 'accept-encoding' }
-      const answer = { status: 200, headers: { ...type, ...(isZstd && { 'content-encoding': 'zstd' }) }, body: sent }
-      return { answer, sizeBytes: digest.sizeBytes }
-    }
-    return undefined
-  })
+  if (hash === EMPTY.hash) return Promise.resolve(emptyAnswer(200, { 'content-type': 'application/octet-stream' }))
+  return mount.found(request, () => findBlob(request, layers, hash))
 }
+
+const findBlob = async (
+  request: HttpRequest,
+  layers: readonly CacheStores[],
+  hash: string,
+): Promise<Done | undefined> => {
+  for (const stores of layers) {
+    const call = callOf(request, stores)
+    const digest = await stores.sizes.digestOf('cas', hash, call)
+    if (digest === undefined) continue
+    const blob = await blobOf(stores, digest, request, call)
+    if (blob === undefined) continue
+    const isZstd = request.method === 'GET' && stores.hasZstd && accepts(request.headers.get('accept-encoding'), 'zstd')
+    const answer = isZstd
+      ? { status: 200, headers: ZSTD_HEADERS, body: blob.as('ZSTD') }
+      : { status: 200, headers: BLOB_HEADERS, body: blob }
+    return { answer, sizeBytes: digest.sizeBytes }
+  }
+  return undefined
+}
+
+const BLOB_HEADERS = { 'content-type': 'application/octet-stream', vary: 'accept-encoding' }
+const ZSTD_HEADERS = { ...BLOB_HEADERS, 'content-encoding': 'zstd' }
 
 const blobOf = async (
   { cas }: CacheStores,
@@ -116,7 +125,7 @@ const UNREAD = { into: async () => {}, discard: () => {} }
 const accepts = (header: string | undefined, encoding: string): boolean =>
   header?.split(',').some((one) => one.trim().toLowerCase() === encoding) ?? false
 
-const putBlob = async ({ request, mount, instanceName, hash }: Named): Promise<HttpAnswer> => {
+const putBlob = ({ request, mount, instanceName, hash }: Named): Promise<HttpAnswer> => {
   const stores = mount.storesToWrite(request, ['write_cas'], instanceName)
   const call = callOf(request, stores)
   const { headers, body } = request
@@ -180,7 +189,7 @@ const ofUnknownSize = (blob: Blob, { stores, hash, maxBytes }: UnknownSize, call
   return putWhole(stores.cas, options, call)
 }
 
-const getResult = async ({ request, mount, instanceName, hash }: Named): Promise<HttpAnswer> => {
+const getResult = ({ request, mount, instanceName, hash }: Named): Promise<HttpAnswer> => {
   const layers = mount.storesToRead(request, ['read_ac'], instanceName)
   return mount.found(request, async () => {
     // Its client uploads the Action only after a miss.
@@ -231,7 +240,7 @@ const remember = async (entry: Buffer, { sizes, cas }: CacheStores, call: Call):
   }
 }
 
-const putResult = async ({ request, mount, instanceName, hash }: Named): Promise<HttpAnswer> => {
+const putResult = ({ request, mount, instanceName, hash }: Named): Promise<HttpAnswer> => {
   const stores = mount.storesToWrite(request, ['write_ac'], instanceName)
   const call = callOf(request, stores)
   return mount.storing(request, async () => {
