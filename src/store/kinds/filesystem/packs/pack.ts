@@ -44,15 +44,16 @@ export class Pack {
 
   /** Opens the file until `release`; rejects as `open` does. Users share one descriptor. */
   async use(): Promise<void> {
+    // Whoever reads several blobs of it looks once.
+    const isFirst = this.#useCount === 0
     this.#useCount += 1
     try {
       this.#fd ??= this.#open()
       const fd = await this.#fd
-      // Whoever reads several blobs of it looks once.
-      if (this.#useCount === 1 && this.#writeCount === 0) this.#look(fstatSync(fd))
+      if (isFirst && this.#writeCount === 0) this.#look(fstatSync(fd))
     } catch (error) {
       this.#useCount -= 1
-      this.#fd = undefined
+      if (this.#useCount === 0) await this.close()
       throw error
     }
   }
@@ -108,7 +109,9 @@ export class Pack {
     await fd?.then(closeFd).catch(() => {})
   }
 
-  #look({ mtimeMs, size }: Stats): void {
+  /** A deleted file can still be read here, but no start would find what is in it. */
+  #look({ mtimeMs, nlink, size }: Stats): void {
+    if (nlink === 0) throw Object.assign(new Error(`${this.path} was deleted`), { code: 'ENOENT' })
     if (this.isSealed) this.endBytes = size
     if (!Number.isNaN(this.#mtimeMs) && this.#mtimeMs !== mtimeMs) this.generation += 1
     this.#mtimeMs = mtimeMs

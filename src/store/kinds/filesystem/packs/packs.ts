@@ -73,21 +73,17 @@ export class Packs {
    */
   async write(together: object, buffers: readonly Buffer[]): Promise<readonly Packed[]> {
     const sizeBytes = buffers.reduce((sum, { length }) => sum + length, 0)
-    const pack = this.#packFor(together, sizeBytes)
+    const pack = await this.#openFor(together, sizeBytes)
     const begin = pack.reserve(sizeBytes)
-    pack.holdCount += 1
     try {
-      await this.use(pack)
-      try {
-        await pack.write(buffers, begin, this.#parts.syncs !== undefined)
-        pack.named ??= this.#syncFolders(pack)
-        await pack.named
-      } finally {
-        this.release(pack)
-      }
+      await pack.write(buffers, begin, this.#parts.syncs !== undefined)
+      pack.named ??= this.#syncFolders(pack)
+      await pack.named
     } catch (error) {
       this.letGo(pack)
       throw error
+    } finally {
+      this.release(pack)
     }
     let offset = begin
     return buffers.map(({ length }) => {
@@ -174,14 +170,37 @@ export class Packs {
     await Promise.all(this.all.map((pack) => pack.close()))
   }
 
-  #packFor(together: object, sizeBytes: number): Pack {
+  /** The pack to add to, held and in use. */
+  async #openFor(together: object, sizeBytes: number): Promise<Pack> {
     const open = this.#open.get(together)
-    if (open !== undefined && !open.isSealed && open.endBytes + sizeBytes <= PACK_BYTES_MAX) return open
+    if (open === undefined || open.isSealed || open.endBytes + sizeBytes > PACK_BYTES_MAX) return this.#begin(together)
+    try {
+      return await this.#hold(open)
+    } catch (error) {
+      if (!isGone(error)) throw error
+      // Somebody has deleted it.
+      open.isSealed = true
+      return this.#begin(together)
+    }
+  }
+
+  async #hold(pack: Pack): Promise<Pack> {
+    pack.holdCount += 1
+    try {
+      await pack.use()
+      return pack
+    } catch (error) {
+      this.letGo(pack)
+      throw error
+    }
+  }
+
+  #begin(together: object): Promise<Pack> {
     const number = randomInt(NUMBERS)
     const pack = new Pack(number, this.#parts.layout.packPath(number), true)
     this.#known.set(number, pack)
     this.#open.set(together, pack)
-    return pack
+    return this.#hold(pack)
   }
 
   async #syncFolders({ path }: Pack): Promise<void> {

@@ -1,4 +1,4 @@
-import { mkdir, open, rm, stat, unlink, writeFile } from 'node:fs/promises'
+import { mkdir, open, rm, stat, unlink, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import { ManualClock } from '../../../../../src/base/clock.js'
@@ -222,5 +222,42 @@ t.test('of blobs that are put together, one with wrong bytes fails and the other
     [undefined, 3, undefined],
   )
   t.same(await presence(files.store, blobs), [true, false, true])
+  await files.close()
+})
+
+t.test(
+  'blobs whose file was deleted while the store runs are not read from it, and nothing is added to it',
+  async (t) => {
+    const root = t.testdir()
+    const blobs = some(4)
+    const [before, behind] = [blobs.slice(0, 3), blobs.slice(3)]
+    const together = {}
+    const files = await openFilesystem(join(root, 'a'), SMALL)
+    await putTogether(files.store, before, together)
+    await unlink(await onlyPack(join(root, 'a')))
+    await putTogether(files.store, behind, together)
+    await crashed(join(root, 'a'), join(root, 'b'))
+    for (const { digest } of before) await t.rejects(get(files.store, digest), { message: /is not in the file store/ })
+    t.same(await presence(files.store, blobs), [false, false, false, true])
+    await files.close()
+    const again = await openFilesystem(join(root, 'b'), SMALL)
+    for (const { digest, bytes } of behind) t.ok((await get(again.store, digest)).equals(bytes))
+    await again.close()
+  },
+)
+
+t.test('a change of a file of several blobs is noticed by readers that come together', async (t) => {
+  const folder = t.testdir()
+  const blobs = some(3)
+  const files = await openFilesystem(folder, SMALL)
+  await putTogether(files.store, blobs)
+  const path = await onlyPack(folder)
+  await flip(path, SIZE_BYTES + 10)
+  await utimes(path, new Date(), new Date(Date.now() + 5000))
+  const read = await Promise.allSettled(blobs.map(({ digest }) => get(files.store, digest)))
+  t.same(
+    read.map(({ status }) => status),
+    ['fulfilled', 'rejected', 'fulfilled'],
+  )
   await files.close()
 })
