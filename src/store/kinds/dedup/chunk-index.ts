@@ -7,6 +7,7 @@ import { DigestBatch } from '../../../reapi/digest-batch.js'
 import type { Call } from '../../../rpc/call.js'
 import { boundedMap, LANES } from '../../../work/bounded-map.js'
 import { getBytes, missingOf, putBytes, type Removal, type Store } from '../../contract/store.js'
+import { asKeyed } from '../../view/keyed.js'
 
 /** Bound on the chunks of recently read lists: at most 40 MB. */
 const KNOWN_CHUNKS = 250_000
@@ -14,14 +15,18 @@ const KNOWN_CHUNKS = 250_000
 /** Blobs whose lists are in memory together during a check for missing chunks. */
 const GROUP_COUNT = 64
 
+const KEYS = { areKeys: true }
+
 /** The chunk lists of a dedup store, under the digests of their blobs. */
 export class ChunkIndex {
   readonly #store: Store
+  readonly #index: Store
   readonly #known = new LruCache<ChunkList>(KNOWN_CHUNKS)
 
-  /** Marks the digests of `store` as keys. */
-  constructor(store: Store) {
-    this.#store = store
+  /** Marks the digests of `index` as keys. */
+  constructor(index: Store) {
+    this.#index = index
+    this.#store = asKeyed(index)
   }
 
   /** The blobs without a list, and those with a chunk missing in `content`. Each store is asked in batches. */
@@ -43,8 +48,8 @@ export class ChunkIndex {
   }
 
   /** Whether none of them has a list. */
-  async areUnlisted(digests: DigestBatch, call: Call): Promise<boolean> {
-    return (await this.#store.findMissing(digests, call)).count === digests.count
+  areUnlisted(digests: DigestBatch, call: Call): Promise<boolean> {
+    return this.#index.findMissing(digests.as(KEYS), call).then(({ count }) => count === digests.count)
   }
 
   /** Rejects with NOT_FOUND when there is no list. An invalid list is dropped. */

@@ -16,9 +16,14 @@ export class CountedChunks {
     return this.#usage
   }
 
+  isCounted({ sizeBytes }: Digest): boolean {
+    return sizeBytes >= LEAST_BYTES
+  }
+
   /** A blob of chunk size was uploaded. */
-  uploaded({ key, sizeBytes }: Digest): void {
-    if (sizeBytes < LEAST_BYTES) return
+  uploaded(digest: Digest): void {
+    if (!this.isCounted(digest)) return
+    const { key } = digest
     this.#uploads.add(key)
     if (this.#uploads.size <= MOST_UPLOADS) return
     for (const oldest of this.#uploads) {

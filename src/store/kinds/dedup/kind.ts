@@ -29,7 +29,6 @@ import {
 } from '../../contract/store.js'
 import { oneForAll } from '../../contract/thread-use.js'
 import { putInGroups } from '../../partition/put-in-groups.js'
-import { asKeyed } from '../../view/keyed.js'
 import { ChunkIndex } from './chunk-index.js'
 import { CountedChunks } from './counted-chunks.js'
 import { DedupFiles } from './files.js'
@@ -65,7 +64,7 @@ class DedupStore extends BaseStore {
   constructor(parts: DedupParts) {
     super()
     this.#parts = parts
-    this.#index = new ChunkIndex(asKeyed(parts.index))
+    this.#index = new ChunkIndex(parts.index)
     this.#older = new OlderLists(this.#index, parts.content, parts.aheadCount)
     const keepsNothing = parts.index.properties.keepsNothing || parts.content.properties.keepsNothing
     const { extendsLifetimes } = parts.content.properties
@@ -76,14 +75,23 @@ class DedupStore extends BaseStore {
     if (parts.chunking.announced !== undefined) this.chunks = new DedupChunks(this, this.#index, parts)
   }
 
-  async findMissing(digests: DigestBatch, call: Call): Promise<DigestBatch> {
-    const { content } = this.#parts
-    if (this.#areChunkSized(digests)) return this.#older.restore(await content.findMissing(digests, call), call)
+  findMissing(digests: DigestBatch, call: Call): Promise<DigestBatch> {
+    return this.#areChunkSized(digests) ? this.#missingPlain(digests, call) : this.#missingOfAll(digests, call)
+  }
+
+  /** Few turns, because each small upload asks this. */
+  #missingPlain(digests: DigestBatch, call: Call): Promise<DigestBatch> {
+    const restore = (missing: DigestBatch): DigestBatch | Promise<DigestBatch> =>
+      missing.count === 0 ? missing : this.#older.restore(missing, call)
+    return this.#parts.content.findMissing(digests, call).then(restore)
+  }
+
+  async #missingOfAll(digests: DigestBatch, call: Call): Promise<DigestBatch> {
     const indexes = Array.from({ length: digests.count }, (_, index) => index)
     const plain = digests.areKeys ? NONE : indexes.filter((index) => this.#isChunkSized(digests.sizeBytesAt(index)))
     if (plain.length === 0) return this.#missingOfLarger(digests, call)
     const chunks = digests.select(plain)
-    const missing = await this.#older.restore(await content.findMissing(chunks, call), call)
+    const missing = await this.#missingPlain(chunks, call)
     return DigestBatch.merge(missing, await this.#missingOfLarger(digests.except(chunks), call))
   }
 
@@ -153,7 +161,9 @@ class DedupStore extends BaseStore {
 
   put(digest: Digest, blob: Blob, call: Call): Promise<void> {
     if (!this.#isPlain(digest)) return this.#putLarger(digest, blob, call)
-    return this.#parts.content.put(digest, blob, call).then(() => this.#parts.counted.uploaded(digest))
+    const { content, counted } = this.#parts
+    const putting = content.put(digest, blob, call)
+    return counted.isCounted(digest) ? putting.then(() => counted.uploaded(digest)) : putting
   }
 
   async #putLarger(digest: Digest, blob: Blob, call: Call): Promise<void> {

@@ -23,8 +23,13 @@ export class OlderLists {
   }
 
   /** Puts together what it can of blobs that the content store does not have. Returns those that stay missing. */
-  async restore(missing: DigestBatch, call: Call): Promise<DigestBatch> {
-    if (missing.count === 0 || (await this.#index.areUnlisted(missing, call))) return missing
+  restore(missing: DigestBatch, call: Call): Promise<DigestBatch> {
+    const restoreListed = (areUnlisted: boolean): DigestBatch | Promise<DigestBatch> =>
+      areUnlisted ? missing : this.#restoreListed(missing, call)
+    return this.#index.areUnlisted(missing, call).then(restoreListed)
+  }
+
+  async #restoreListed(missing: DigestBatch, call: Call): Promise<DigestBatch> {
     const listed = missing.except(await this.#index.findMissing(missing, this.#content, call))
     if (listed.count === 0) return missing
     const restored: number[] = []
