@@ -11,8 +11,8 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 const run = (t: Test, files: Readonly<Record<string, string>>, ...args: readonly string[]) => {
   const folder = t.testdir({ dist: {}, scripts: { build: {} }, test: { 'longest-first.txt': '# none\n', ...files } })
   for (const folderOfOthers of ['conformance', 'bench']) mkdirSync(join(folder, folderOfOthers))
-  for (const path of ['package.json', 'tsconfig.json', 'scripts/test.mjs', 'scripts/build-tests.mjs']) {
-    cpSync(join(root, path), join(folder, path))
+  for (const path of ['package.json', 'tsconfig.json', 'scripts/test.mjs', 'scripts/build-tests.mjs', 'scripts/tap']) {
+    cpSync(join(root, path), join(folder, path), { recursive: true })
   }
   for (const path of ['node_modules', 'scripts/build/node_modules']) symlinkSync(join(root, path), join(folder, path))
   const own = Object.entries(process.env).filter(([name]) => !name.startsWith('TAP'))
@@ -60,12 +60,27 @@ t.test('a file that throws, ends early, or takes too long fails', async (t) => {
       'throws.test.ts': `${PASSES}throw new Error('thrown at the top')\n`,
       'without.test.ts': `import './missing.js'\n`,
     },
-    '--timeout=2',
+    // The others have this long to start.
+    '--timeout=10',
   )
   t.equal(status, 1)
   for (const file of ['ends', 'late', 'throws', 'without'])
     t.match(stdout, new RegExp(`^not ok \\d - test/${file}.test`, 'm'))
   t.match(stdout, 'thrown at the top')
+})
+
+t.test('an error that nobody catches fails the test that runs', async (t) => {
+  const lines = [
+    `t.test('calls', async (t) => { setImmediate(() => { throw new Error('of a callback') }); await new Promise(() => {}) })`,
+    `t.test('outer', async (t) => {`,
+    `  t.test('rejects', async () => { Promise.reject(new Error('of a promise')); await new Promise(() => {}) })`,
+    `  t.test('goes on', async (t) => { t.ok(true) })`,
+    `})`,
+  ]
+  const { status, stdout } = run(t, { 'a.test.ts': `${PASSES}${lines.join('\n')}\n` })
+  t.equal(status, 1)
+  t.match(stdout, /^ {8}not ok 1 - of a callback\n.*^ {4}not ok 2 - calls # time=/ms)
+  t.match(stdout, /^ {12}not ok 1 - of a promise\n.*^ {8}not ok 1 - rejects # time=.*^ {8}ok 2 - goes on # time=/ms)
 })
 
 t.test('a file that cannot be compiled fails the run, with its line', async (t) => {
