@@ -26,13 +26,13 @@ const buildTap = async (build) => {
   const whole = join(folder, '@tapjs', 'whole.js')
   const [entry, facts] = [join(folder, 'tap', 'index.js'), join(folder, 'tap', 'package.json')]
   const own = join(root, 'node_modules', 'tap')
-  const [start, domain] = ['entry', 'domain'].map((name) => join(root, 'scripts', 'tap', `${name}.mjs`))
+  const [start, domain, module] = ['entry', 'domain', 'module'].map((name) => join(root, 'scripts/tap', `${name}.mjs`))
   const { version } = JSON.parse(readFileSync(join(own, 'package.json'), 'utf8'))
   const text = JSON.stringify({ version, type: 'module', exports: './index.js' })
   if (
     existsSync(facts) &&
     readFileSync(facts, 'utf8') === text &&
-    [import.meta.filename, start, domain].every((path) => statSync(facts).mtimeMs > statSync(path).mtimeMs)
+    [import.meta.filename, start, domain, module].every((path) => statSync(facts).mtimeMs > statSync(path).mtimeMs)
   )
     return [whole, entry, facts]
   await build({
@@ -42,7 +42,7 @@ const buildTap = async (build) => {
     format: 'esm',
     platform: 'node',
     target: 'node20.19',
-    alias: { 'async-hook-domain': domain },
+    alias: { 'async-hook-domain': domain, module },
     // Loaded by tap if a test compares elements.
     external: ['react-element-to-jsx-string'],
     banner: { js: "import { createRequire as of } from 'node:module'; const require = of(import.meta.url);" },

@@ -57,11 +57,11 @@ if (values.reporter !== 'tap') {
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => t.endAll())
 
 const env = { ...process.env, TAP_TIMEOUT: values.timeout }
-// tap would have every process of a test load what measures coverage.
+// tap would have every process of a test load what measures coverage. Threads that collect garbage take time of other files.
 const ownOptions = `NODE_OPTIONS=${process.env.NODE_OPTIONS ?? ''}`
 await Promise.all(
   files.map((file) =>
-    t.spawn('env', [ownOptions, process.execPath, '--enable-source-maps', builtOf(file)], {
+    t.spawn('env', [ownOptions, process.execPath, '--single-threaded-gc', builtOf(file)], {
       at: null,
       buffered: t.jobs > 1,
       env,

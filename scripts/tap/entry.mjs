@@ -1,7 +1,22 @@
-// tap, as test files import it. An error that nobody catches fails the innermost test that runs, because a file runs its tests one
-// after the other. tap's own way finds the test that began the work: a hook follows each promise, for a tenth of the CPU.
+// tap, as test files import it, with stacks that name lines of sources.
+import { fileURLToPath } from 'node:url'
 import t from 'tap'
+import { findSourceMap } from './module.mjs'
 
+Error.prepareStackTrace = (error, frames) =>
+  [Error.prototype.toString.call(error), ...frames.map((frame) => `    at ${inSource(frame)}`)].join('\n')
+
+const inSource = (frame) => {
+  const [text, file, line, column] = [`${frame}`, frame.getFileName(), frame.getLineNumber(), frame.getColumnNumber()]
+  const map = file === null || /^node:|\/node_modules\//.test(file) ? undefined : findSourceMap(file)
+  const { originalSource, originalLine, originalColumn } = map?.findEntry(line - 1, column - 1) ?? {}
+  if (originalSource === undefined) return text
+  const path = originalSource.startsWith('file:') ? fileURLToPath(originalSource) : originalSource
+  return text.replace(`${file}:${line}:${column}`, () => `${path}:${originalLine + 1}:${originalColumn + 1}`)
+}
+
+// An error that nobody catches fails the innermost test that runs, because a file runs its tests one after the other. tap's own way finds
+// the test that began the work: a hook follows each promise, for a tenth of the CPU.
 process.on('uncaughtException', (thrown, origin) => {
   let running = t
   for (;;) {
