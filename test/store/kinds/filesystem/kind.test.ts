@@ -15,7 +15,7 @@ import { rejects } from '../../suite.js'
 import { type FilesystemParts, type OpenFilesystem, openFilesystem } from './open.js'
 import { filesystemSuites } from './suites.js'
 
-filesystemSuites(t, ['filesystem, small blobs as records', 'filesystem, every blob a file'])
+filesystemSuites(t, ['filesystem, small blobs as records'])
 
 /** A store whose every blob is a file. */
 const openFiles = (folder: string, parts: FilesystemParts = {}): Promise<OpenFilesystem> =>
