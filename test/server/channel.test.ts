@@ -77,6 +77,28 @@ for (const [name, prepare] of [
   ['into one buffer', () => {}],
   ['in buffers of their own, where that cannot be had', withoutHandle],
 ] as const) {
+  t.test(`${name}: what has come at once is read in several turns, so that others are served between`, async (t) => {
+    const { socket, client } = await accepted(t)
+    prepare(socket)
+    const whole = 8_000_000
+    let [inTurn, most, all] = [0, 0, 0]
+    const read = (chunk: Buffer): void => {
+      inTurn += chunk.length
+      all += chunk.length
+    }
+    const channel = new SocketChannel(socket, { read, closed: () => {} }, () => {})
+    t.teardown(() => channel.destroy())
+    channel.pause()
+    client.write(Buffer.alloc(whole))
+    channel.resume()
+    while (all < whole) {
+      await new Promise(setImmediate)
+      most = Math.max(most, inTurn)
+      inTurn = 0
+    }
+    t.ok(most <= 400_000, `${most} bytes in a turn`)
+  })
+
   t.test(`${name}: bytes arrive in order in both directions, and pausing stops them`, async (t) => {
     const { channel, client, memory, says, ended } = await opened(t, prepare)
     await says('one')

@@ -18,17 +18,28 @@ const READ_BYTES = 64 * 1024
 const readBuffer = Buffer.allocUnsafeSlow(READ_BYTES)
 
 /**
+ * What one connection may read in a turn of the event loop before the others have theirs. Node reads up to 32 full buffers in
+ * one go, which takes milliseconds if they are hashed.
+ */
+const TURN_BYTES = 256 * 1024
+/** Reads below this do not fill a turn, so they are not counted. Those of TLS are no larger. */
+const COUNTED_BYTES = 16 * 1024
+
+/**
  * A socket (the TCP connection of RFC 9113, 3) as a source and sink of bytes, without Node's readable stream if
  * possible.
  */
 export class SocketChannel implements Channel {
   readonly #socket: Socket
   readonly #reader: ChannelReader
+  #turnBytes = 0
+  /** By `pause`. */
+  #isPaused = false
 
   /** Takes over a socket. What it had read was taken out of it. */
   constructor(accepted: Socket, reader: ChannelReader, onError: (error: Error) => void) {
     this.#reader = reader
-    const adopted = adopt(accepted, (chunk) => this.#reader.read(chunk))
+    const adopted = adopt(accepted, (chunk) => this.#take(chunk))
     this.#socket = adopted ?? accepted
     markLike(accepted, this.#socket)
     this.#socket.on('error', onError)
@@ -36,7 +47,7 @@ export class SocketChannel implements Channel {
     if (adopted !== undefined) return
     // The socket may have been paused when it was accepted.
     const take = (chunk: Buffer): void => {
-      this.#reader.read(chunk)
+      this.#take(chunk)
       notePassed(chunk.length)
     }
     accepted.on('data', take).resume()
@@ -52,11 +63,13 @@ export class SocketChannel implements Channel {
   }
 
   pause(): void {
+    this.#isPaused = true
     this.#socket.pause()
   }
 
   resume(): void {
-    this.#socket.resume()
+    this.#isPaused = false
+    if (this.#turnBytes < TURN_BYTES) this.#socket.resume()
   }
 
   end(): void {
@@ -65,6 +78,22 @@ export class SocketChannel implements Channel {
 
   destroy(): void {
     this.#socket.destroy()
+  }
+
+  #take(chunk: Buffer): void {
+    this.#reader.read(chunk)
+    const { length } = chunk
+    if (length < COUNTED_BYTES) return
+    if (this.#turnBytes === 0) setImmediate(this.#nextTurn)
+    const before = this.#turnBytes
+    this.#turnBytes += length
+    if (before < TURN_BYTES && this.#turnBytes >= TURN_BYTES) this.#socket.pause()
+  }
+
+  readonly #nextTurn = (): void => {
+    const isHeld = this.#turnBytes >= TURN_BYTES
+    this.#turnBytes = 0
+    if (isHeld && !this.#isPaused) this.#socket.resume()
   }
 }
 
