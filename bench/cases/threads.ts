@@ -4,7 +4,7 @@ import { each } from '../load/each.js'
 import type { Request } from '../load/request.js'
 import { clientTls } from '../server/certificates.js'
 import { openCache, threaded, tlsCache } from '../server/config.js'
-import { type ServerProcess, startRemexec } from '../server/process.js'
+import { type ServerProcess, startBare, startRemexec } from '../server/process.js'
 import { boundThreads, cgroups } from '../server/thread-bound.js'
 import { percentile } from '../statistics.js'
 import { actionResult, findMissing, reading, type Work, writing } from './cache-work.js'
@@ -48,6 +48,60 @@ const costs = (): readonly RateCase[] =>
       })),
     }),
   )
+
+/** As many calls for each thread in flight as in the cases above, by a load of its own for each. */
+const OF_A_THREAD = { connections: 2 }
+const COMPARED_CALLS = 100_000
+/** Until each thread of each process has compiled the code. */
+const WARM_UP_RUNS = 8
+
+/** The CPU of a call if the same load is spread over these servers, in microseconds. */
+const spreadCpu = async (work: Work, servers: readonly ServerProcess[]): Promise<number> => {
+  const each = COMPARED_CALLS / MOST_THREADS
+  for (const server of servers) await server.begin()
+  await Promise.all(
+    Array.from({ length: MOST_THREADS }, (_, at) => work.run(servers[at % servers.length] as ServerProcess, each)),
+  )
+  let micros = 0
+  for (const server of servers) micros += (await server.end()).cpuMicros
+  return micros / COMPARED_CALLS
+}
+
+/**
+ * What the threads of one server cost beside as many servers of one thread, which share nothing. That many loops on fewer
+ * processors have colder caches, and less to do in each turn, whatever they share.
+ */
+const besideProcesses = (work: Work): EventCase => ({
+  kind: 'event',
+  name: `${work.name}, ${MOST_THREADS} service threads beside ${MOST_THREADS} servers`,
+  isSlow: true,
+  async *observe({ cli, rounds }) {
+    const started: ServerProcess[] = []
+    const start = async (count: number, threads: number): Promise<readonly ServerProcess[]> => {
+      const servers: ServerProcess[] = []
+      for (let at = 0; at < count; at++) {
+        const server = await startRemexec(threaded(threads, openCache), { cli })
+        started.push(server)
+        servers.push(server)
+        await work.setUp(server)
+      }
+      return servers
+    }
+    try {
+      const sides = [await start(1, MOST_THREADS), await start(MOST_THREADS, 1), await start(1, 1)]
+      for (const servers of sides) for (let run = 0; run < WARM_UP_RUNS; run++) await spreadCpu(work, servers)
+      const values: number[][] = sides.map(() => [])
+      for (let round = 0; round < rounds; round++)
+        for (const [at, servers] of sides.entries()) values[at]?.push(await spreadCpu(work, servers))
+      const [ours = [], apart = [], one = []] = values
+      const name = `${MOST_THREADS} service threads`
+      yield { name, unit: 'µs', values: ours, beside: { name: `${MOST_THREADS} servers of one thread`, values: apart } }
+      yield { name, unit: 'µs', values: ours, beside: { name: 'one thread', values: one } }
+    } finally {
+      for (const server of started) await server.stop()
+    }
+  },
+})
 
 /** Of a processor. */
 const SHARE = 0.1
@@ -135,7 +189,9 @@ const beside: EventCase = {
   kind: 'event',
   name: 'GetCapabilities while other connections upload and download',
   async *observe({ cli, rounds }) {
-    const p99 = async (threads: number): Promise<number[]> => {
+    const bare = await startBare()
+    /** Of the server that is loaded, or of one that does nothing else meanwhile: what the processors let anyone have. */
+    const p99 = async (threads: number, asked?: ServerProcess): Promise<number[]> => {
       const server: ServerProcess = await startRemexec(threaded(threads, openCache), { cli })
       const downloading = reading(MIB_EACH, { connections: 2 })
       try {
@@ -143,7 +199,7 @@ const beside: EventCase = {
         const values: number[] = []
         for (let round = 0; round <= rounds; round++) {
           const uploads = Array.from({ length: UPLOADS }, () => write(server, freshBlob(MIB, false)))
-          const tookMs = await latenciesDuring(server, () => transfers(server, uploads, downloading))
+          const tookMs = await latenciesDuring(asked ?? server, () => transfers(server, uploads, downloading))
           // The first is to warm up.
           if (round > 0) values.push(percentile(tookMs, 99))
         }
@@ -152,14 +208,21 @@ const beside: EventCase = {
         await server.stop()
       }
     }
-    const values = await p99(4)
-    yield { name: 'p99, 4 service threads', unit: 'ms', values, beside: { name: 'one thread', values: await p99(1) } }
+    try {
+      const values = await p99(4)
+      yield { name: 'p99, 4 service threads', unit: 'ms', values, beside: { name: 'one thread', values: await p99(1) } }
+      const idle = { name: 'a bare handler meanwhile', values: await p99(4, bare) }
+      yield { name: 'p99, 4 service threads', unit: 'ms', values, beside: idle }
+    } finally {
+      await bare.stop()
+    }
   },
 }
 
 /** What service threads cost and bring. The rates of bound threads need a cgroup that this user may write. */
 export const threadCases = (): readonly (RateCase | EventCase)[] => [
   ...costs(),
+  ...[findMissing(OF_A_THREAD), actionResult(OF_A_THREAD)].map(besideProcesses),
   memory,
   beside,
   ...(cgroups === undefined ? [] : [bound(false), bound(true)]),
