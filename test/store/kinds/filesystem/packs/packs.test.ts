@@ -261,3 +261,68 @@ t.test('a change of a file of several blobs is noticed by readers that come toge
   )
   await files.close()
 })
+
+t.test('a full store refuses blobs that are put together, before it writes them', async (t) => {
+  const folder = t.testdir()
+  const files = await openFilesystem(folder, {
+    ...SMALL,
+    retention: 3600,
+    when_full: 'refuse',
+    policy: { max_bytes: 12_000 },
+  })
+  const blobs = some(3)
+  await putTogether(files.store, blobs.slice(0, 2))
+  await t.rejects(putTogether(files.store, blobs.slice(2)), { code: 8 })
+  t.equal((await packsIn(folder)).length, 1)
+  t.same(await presence(files.store, blobs), [true, true, false])
+  await files.close()
+})
+
+t.test('what arrives while a file is emptied is not replaced by the older place', async (t) => {
+  const folder = t.testdir()
+  const clock = new ManualClock(Date.now())
+  const files = await openFilesystem(folder, { ...SMALL, clock, segmentBytes: 4096 })
+  const blobs = some(6)
+  const together = {}
+  await putTogether(files.store, blobs, together)
+  const before = await onlyPack(folder)
+  for (const { digest } of blobs.slice(2)) await files.store.remove(digest, 'unwanted', call)
+  const [first, second] = blobs as [Some[0], Some[0]]
+  for (let round = 0; round < 20; round++) {
+    clock.advance(1000)
+    await put(files.store, first.digest, first.bytes)
+    await putTogether(files.store, [second])
+  }
+  await until(async () => {
+    clock.advance(1000)
+    return !(await packsIn(folder)).includes(before)
+  }, 'that the file is emptied')
+  for (const { digest, bytes } of [first, second]) t.ok((await get(files.store, digest)).equals(bytes))
+  t.equal((await files.blobFiles()).length, 1)
+  await files.close()
+  const again = await openFilesystem(folder, { ...SMALL, clock, segmentBytes: 4096 })
+  for (const { digest, bytes } of [first, second]) t.ok((await get(again.store, digest)).equals(bytes))
+  await again.close()
+})
+
+t.test('a file of several blobs is linked only as a whole, and nothing is added to it then', async (t) => {
+  const folder = t.testdir()
+  const files = await openFilesystem(folder, SMALL)
+  const together = {}
+  const blobs = some(4)
+  const digests = blobs.map(({ digest }) => digest)
+  await putTogether(files.store, blobs.slice(0, 3), together)
+  const linked = (from: number, to: number, name: string) =>
+    files.files.linkTogether?.(digests.slice(from, to), join(folder, name))
+  t.equal(await linked(0, 2, 'less'), undefined, 'the file has more than these')
+  t.equal(await linked(1, 3, 'behind'), undefined, 'they do not begin the file')
+  const [first, second, third] = digests as [Digest, Digest, Digest]
+  const turned = await files.files.linkTogether?.([second, first, third], join(folder, 'turned'))
+  t.equal(turned, undefined, 'they lie in another order')
+  const file = await linked(0, 3, 'all')
+  t.equal(file?.sizeBytes, SIZE_BYTES * 3 + 3)
+  await putTogether(files.store, blobs.slice(3), together)
+  t.equal((await stat(join(folder, 'all'))).size, file?.sizeBytes, 'nothing is added to a linked file')
+  t.equal((await packsIn(folder)).length, 2)
+  await files.close()
+})
