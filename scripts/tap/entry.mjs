@@ -8,7 +8,8 @@ Error.prepareStackTrace = (error, frames) =>
 
 const inSource = (frame) => {
   const [text, file, line, column] = [`${frame}`, frame.getFileName(), frame.getLineNumber(), frame.getColumnNumber()]
-  const map = file === null || /^node:|\/node_modules\//.test(file) ? undefined : findSourceMap(file)
+  // Code that was made from text has no file.
+  const map = typeof file !== 'string' || /^node:|\/node_modules\//.test(file) ? undefined : findSourceMap(file)
   const { originalSource, originalLine, originalColumn } = map?.findEntry(line - 1, column - 1) ?? {}
   if (originalSource === undefined) return text
   const path = originalSource.startsWith('file:') ? fileURLToPath(originalSource) : originalSource

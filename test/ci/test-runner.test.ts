@@ -83,6 +83,12 @@ t.test('an error that nobody catches fails the test that runs', async (t) => {
   t.match(stdout, /^ {12}not ok 1 - of a promise\n.*^ {8}not ok 1 - rejects # time=.*^ {8}ok 2 - goes on # time=/ms)
 })
 
+t.test('an error of code that was made from text has a stack, too', async (t) => {
+  const made = `t.test('made', async (t) => { t.match(new Function('return new Error("of text")')().stack, 'of text') })`
+  const { status } = run(t, { 'a.test.ts': `${PASSES}${made}\n` })
+  t.equal(status, 0)
+})
+
 t.test('a file that cannot be compiled fails the run, with its line', async (t) => {
   const { status, stdout, stderr } = run(
     t,
