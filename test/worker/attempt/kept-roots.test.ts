@@ -86,13 +86,13 @@ t.test(
   'an input root whose command left a process behind, or was killed, is not kept',
   { skip: notKept },
   async (t) => {
-    const { run, store, keptRoots, leftovers } = await setUp(t, { kept: many, execution: { maxTimeoutMs: 300 } })
+    const { run, store, keptRoots, leftovers } = await setUp(t, { kept: many })
     const root = treeIn(store)
     await run(sh("(setsid sh -c 'cd /; exec sleep 1000 >/dev/null 2>&1 </dev/null' &); sleep 0.1"), root)
     await keptRoots?.settle()
     t.equal(keptRoots?.size, 0)
     leftovers.look()
-    await run(sh('sleep 1000'), root)
+    await run(sh('sleep 1000'), root, { timeout: { seconds: 0, nanos: 300_000_000 } })
     await keptRoots?.settle()
     t.equal(keptRoots?.size, 0)
     await run(sh('exit 1'), root)

@@ -142,7 +142,7 @@ const variants = {
 }
 
 /** How often the model runs again while some background work did not occur by chance. */
-const ROUNDS_MAX = 5
+const ROUNDS_MAX = 20
 
 /**
  * Few blobs, so that each of them sees many events. `hasPacks`: the store that is opened puts together what belongs together. A
