@@ -7,6 +7,8 @@ export interface BenchOptions {
   /** Servers and load on processors of their own. */
   readonly isPinned: boolean
   readonly rounds: number
+  /** Of each build, one after another, when two are compared. */
+  readonly processes: number
   readonly pace: Pace
   /** Concurrent clients of recorded sessions. */
   readonly clients: number
@@ -35,6 +37,7 @@ export const USAGE = `npm run bench -- [options]
   --rounds N          alternating rounds (default 5)
   --clients N         clients that replay a recorded session at the same time (default 8)
   --against CLI       dist/cli.js of another build of remexec in place of the limits
+  --processes N       with --against: so many processes of each build, one after another, each with its rounds (default 3)
   --profile FOLDER    leave CPU profiles of the servers there
   --config FILE       serve this configuration in place of the bench's own
   --target ADDRESS    measure another REAPI server (grpc://host:port) beside remexec
@@ -65,6 +68,7 @@ export const parseArguments = (args: readonly string[]): BenchOptions & Errand =
       save: { type: 'string' },
       markdown: { type: 'string', multiple: true, default: [] },
       rounds: { type: 'string', default: '5' },
+      processes: { type: 'string', default: '3' },
       clients: { type: 'string', default: '8' },
       only: { type: 'string', multiple: true, default: [] },
       against: { type: 'string' },
@@ -86,6 +90,7 @@ export const parseArguments = (args: readonly string[]): BenchOptions & Errand =
     markdownOf: values.markdown,
     savePath: values.save,
     rounds: atLeastOne('--rounds', values.rounds),
+    processes: atLeastOne('--processes', values.processes),
     clients: atLeastOne('--clients', values.clients),
     pace: values.quick ? quickPace : usualPace,
     only: values.only,

@@ -37,11 +37,18 @@ const isLeftOut = ({ isSlow, name }: Case): boolean =>
 
 const emptyResults = (): Results => {
   const startedAt = machine()
-  const { rounds, isQuick, isPinned, clients, target } = options
+  const { rounds, processes, isQuick, isPinned, clients, target, against } = options
   return {
     startedAt,
     endedAt: startedAt,
-    options: { rounds, isQuick, isPinned, clients, target: target?.address },
+    options: {
+      rounds,
+      processes: against === undefined ? 1 : processes,
+      isQuick,
+      isPinned,
+      clients,
+      target: target?.address,
+    },
     generator: hasH2load ? 'h2load' : 'the bench itself, slower',
     files: memoryPlace === undefined ? usualPlace.name : `${usualPlace.name}, or ${memoryPlace.name} where it is said`,
     results: [],
@@ -56,7 +63,7 @@ const main = async (): Promise<void> => {
   if (options.isPinned) pinApart()
   const all = emptyResults()
   say(
-    `${all.startedAt}\n${options.rounds} rounds${options.isPinned ? ', pinned' : ''}; equal calls are driven by ${all.generator}; files on ${all.files}`,
+    `${all.startedAt}\n${options.rounds} rounds${options.against === undefined ? '' : ` of each of ${options.processes} processes`}${options.isPinned ? ', pinned' : ''}; equal calls are driven by ${all.generator}; files on ${all.files}`,
   )
   if (!hasH2load) say('install nghttp2-client (Debian) for h2load: until then rates may be those of the generator')
   say(heading)

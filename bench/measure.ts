@@ -26,7 +26,7 @@ export interface Side extends Omit<Round, 'rate'> {
   /** Of messages with their gRPC frames, for one request. Undefined where nothing goes over a wire. */
   readonly wireBytes: LoadResult['wireBytes']
   readonly rounds: readonly Round[]
-  /** CPU microseconds per unit of each run before the rounds, in their order. */
+  /** CPU microseconds per unit of each run before the rounds, in their order, one process after another. */
   readonly warmUpCpuMicros: readonly number[]
 }
 
@@ -50,9 +50,10 @@ export interface Contender {
 }
 
 interface Entrant {
-  readonly contender: Contender
+  readonly name: string
+  readonly isGuest: boolean
   readonly rounds: Round[]
-  warmUpCpuMicros: readonly number[]
+  readonly warmUpCpuMicros: number[]
   wireBytes: LoadResult['wireBytes']
   failure: string | undefined
 }
@@ -82,37 +83,51 @@ export const limitContender = (limit: Limit, subject: RateCase, bare: Server): C
 
 export const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
-/** Alternates all sides, each of them warm, so that what disturbs the machine disturbs each of them. */
+/** Starts all sides, ours first. With several of these each one measures processes of its own. */
+export type Lineup = () => Promise<readonly Contender[]>
+
+/**
+ * Alternates all sides, each of them warm, so that what disturbs the machine disturbs each of them. From round to round
+ * and from lineup to lineup the order turns round: whoever goes first has the caches and the clock of what went before.
+ */
 export const measure = async (
   subject: RateCase,
-  contenders: readonly Contender[],
+  lineups: readonly Lineup[],
   { rounds, pace }: { readonly rounds: number; readonly pace: Pace },
 ): Promise<Figures> => {
-  const entrants = contenders.map(
-    (contender): Entrant => ({
-      contender,
-      rounds: [],
-      warmUpCpuMicros: [],
-      wireBytes: undefined,
-      failure: undefined,
-    }),
-  )
-  for (const entrant of entrants) await attempt(entrant, ({ setUp }) => setUp())
-  let requests = subject.requests.least
-  for (const [index, entrant] of entrants.entries()) {
-    await attempt(entrant, async (contender) => {
-      const { fitting, cpuMicros } = await warmUp((count) => clocked(contender, subject, count), subject.requests, pace)
-      if (index === 0) requests = fitting
-      entrant.warmUpCpuMicros = cpuMicros
+  const entrants: Entrant[] = []
+  let requests: number | undefined
+  for (const [index, start] of lineups.entries()) {
+    const sides = (await start()).map((contender, place) => {
+      const { name, isGuest } = contender
+      entrants[place] ??= { name, isGuest, rounds: [], warmUpCpuMicros: [], wireBytes: undefined, failure: undefined }
+      return { contender, entrant: entrants[place] }
     })
-  }
-  for (let round = 0; round < rounds; round++) {
-    for (const entrant of entrants) {
-      await attempt(entrant, async (contender) => {
-        const { seconds: _, wireBytes, ...one } = await clocked(contender, subject, requests)
-        entrant.rounds.push(one)
-        entrant.wireBytes = wireBytes
+    const inTurn = (turn: number): typeof sides => (turn % 2 === 0 ? sides : sides.toReversed())
+    for (const { entrant, contender } of sides) await attempt(entrant, () => contender.setUp())
+    for (const { entrant, contender } of inTurn(index)) {
+      await attempt(entrant, async () => {
+        const { fitting, cpuMicros } = await warmUp(
+          (count) => clocked(contender, subject, count),
+          subject.requests,
+          pace,
+        )
+        requests ??= fitting
+        entrant.warmUpCpuMicros.push(...cpuMicros)
       })
+    }
+    for (let round = 0; round < rounds; round++) {
+      for (const { entrant, contender } of inTurn(index + round)) {
+        await attempt(entrant, async () => {
+          const {
+            seconds: _,
+            wireBytes,
+            ...one
+          } = await clocked(contender, subject, requests ?? subject.requests.least)
+          entrant.rounds.push(one)
+          entrant.wireBytes = wireBytes
+        })
+      }
     }
   }
   const [ours] = entrants
@@ -120,20 +135,18 @@ export const measure = async (
   return {
     name: subject.name,
     unit: subject.unit,
-    requestsPerRound: requests,
+    requestsPerRound: requests ?? subject.requests.least,
     sides: whole.map((entrant) => sideOf(entrant, entrant === ours ? [] : (ours?.rounds ?? []))),
-    failures: entrants.flatMap(({ contender: { name }, failure }) =>
-      failure === undefined ? [] : [{ name, reason: failure }],
-    ),
+    failures: entrants.flatMap(({ name, failure }) => (failure === undefined ? [] : [{ name, reason: failure }])),
   }
 }
 
-const attempt = async (entrant: Entrant, work: (contender: Contender) => Promise<void>): Promise<void> => {
+const attempt = async (entrant: Entrant, work: () => Promise<void>): Promise<void> => {
   if (entrant.failure !== undefined) return
   try {
-    await work(entrant.contender)
+    await work()
   } catch (error) {
-    if (!entrant.contender.isGuest) throw error
+    if (!entrant.isGuest) throw error
     entrant.failure = reasonOf(error)
   }
 }
@@ -159,11 +172,11 @@ const clocked = async (
   }
 }
 
-const sideOf = ({ contender, rounds, warmUpCpuMicros, wireBytes }: Entrant, ours: readonly Round[]): Side => {
+const sideOf = ({ name, rounds, warmUpCpuMicros, wireBytes }: Entrant, ours: readonly Round[]): Side => {
   const delays = rounds.flatMap(({ loopDelay }) => loopDelay ?? [])
   const ratios = ours.map((round, index) => round.rate / (rounds[index]?.rate ?? Number.NaN))
   return {
-    name: contender.name,
+    name,
     rate: spreadOf(rounds.map(({ rate }) => rate)),
     cpuMicros: median(rounds.map(({ cpuMicros }) => cpuMicros)),
     p50Ms: median(rounds.map(({ p50Ms }) => p50Ms)),

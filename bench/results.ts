@@ -17,6 +17,8 @@ export interface Results {
   endedAt: string
   readonly options: {
     readonly rounds: number
+    /** Of each build. Absent in files from before --processes. */
+    readonly processes?: number
     readonly isQuick: boolean
     /** Absent in files from before --pin. */
     readonly isPinned?: boolean

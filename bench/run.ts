@@ -14,10 +14,18 @@ import {
   startRemexec,
 } from './server/process.js'
 
+type Servers = Map<string, Promise<ServerProcess>>
+
+const stopAll = async (servers: Servers): Promise<void> => {
+  const started = await Promise.allSettled(servers.values())
+  servers.clear()
+  await Promise.all(started.map((server) => (server.status === 'fulfilled' ? server.value.stop() : undefined)))
+}
+
 /** The servers of a run: started when a case first needs them, stopped together. */
 export class Run {
   readonly #options: BenchOptions
-  readonly #servers = new Map<string, Promise<ServerProcess>>()
+  readonly #servers: Servers = new Map()
   readonly #target: Server | undefined
   readonly #httpTarget: Server | undefined
 
@@ -29,8 +37,15 @@ export class Run {
   }
 
   async rate(subject: RateCase): Promise<Figures> {
+    const { against, processes } = this.#options
+    // Equal processes of one build differ by up to a tenth for all their life, so two builds are compared by several.
+    const count = against === undefined ? 1 : processes
+    const lineups = Array.from({ length: count }, () => async () => {
+      if (against !== undefined) await stopAll(this.#servers)
+      return this.#contenders(subject)
+    })
     try {
-      return await measure(subject, await this.#contenders(subject), this.#options)
+      return await measure(subject, lineups, this.#options)
     } finally {
       await subject.tearDown?.()
     }
@@ -49,8 +64,7 @@ export class Run {
   }
 
   async stop(): Promise<void> {
-    const servers = await Promise.allSettled(this.#servers.values())
-    await Promise.all(servers.map((server) => (server.status === 'fulfilled' ? server.value.stop() : undefined)))
+    await stopAll(this.#servers)
   }
 
   async #contenders(subject: RateCase): Promise<Contender[]> {

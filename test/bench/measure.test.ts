@@ -31,11 +31,11 @@ const side = (name: string, seconds: readonly number[], log: string[], isGuest =
   }
 }
 
-t.test('sides alternate, and a ratio is one of the same round', async (t) => {
+t.test('sides alternate and change places, and a ratio is one of the same round', async (t) => {
   const log: string[] = []
   const contenders = [side('ours', [9, 1, 2, 4], log), side('it', [9, 2, 2, 1], log)]
-  const { sides, requestsPerRound, failures } = await measure(subject, contenders, { rounds: 3, pace })
-  t.strictSame(log, ['ours is set up', 'it is set up', 'ours', 'it', ...['ours', 'it', 'ours', 'it', 'ours', 'it']])
+  const { sides, requestsPerRound, failures } = await measure(subject, [async () => contenders], { rounds: 3, pace })
+  t.strictSame(log, ['ours is set up', 'it is set up', 'ours', 'it', ...['ours', 'it', 'it', 'ours', 'ours', 'it']])
   t.equal(requestsPerRound, 10)
   t.strictSame(failures, [])
   const [ours, it] = sides
@@ -49,6 +49,25 @@ t.test('sides alternate, and a ratio is one of the same round', async (t) => {
   t.strictSame(it?.warmUpCpuMicros, [50])
 })
 
+t.test(
+  'of two processes of each side the second pair begins with the other one, and rounds of both count',
+  async (t) => {
+    const log: string[] = []
+    const pair = (number: number, ours: number[], it: number[]) => async () => {
+      log.push(`start ${number}`)
+      return [side('ours', ours, log), side('it', it, log)]
+    }
+    const lineups = [pair(1, [9, 1], [9, 1]), pair(2, [9, 4], [9, 1])]
+    const { sides } = await measure(subject, lineups, { rounds: 1, pace })
+    const firstRun = ['start 1', 'ours is set up', 'it is set up', 'ours', 'it', 'ours', 'it']
+    t.strictSame(log, [...firstRun, 'start 2', 'ours is set up', 'it is set up', 'it', 'ours', 'it', 'ours'])
+    const [ours, it] = sides
+    t.strictSame(ours?.rate, { median: 12.5, low: 5, high: 20 })
+    t.strictSame(it?.ratio, { median: 0.625, low: 0.25, high: 1 })
+    t.strictSame(it?.warmUpCpuMicros, [50, 50])
+  },
+)
+
 const failing = (contender: Contender, when: 'setUp' | 'run', isGuest: boolean): Contender => ({
   ...contender,
   isGuest,
@@ -58,7 +77,7 @@ const failing = (contender: Contender, when: 'setUp' | 'run', isGuest: boolean):
 t.test('a guest that fails is named, and the others are measured', async (t) => {
   for (const when of ['setUp', 'run'] as const) {
     const contenders = [side('ours', [1, 1], []), failing(side('guest', [], []), when, true), side('it', [1, 1], [])]
-    const { sides, failures } = await measure(subject, contenders, { rounds: 1, pace })
+    const { sides, failures } = await measure(subject, [async () => contenders], { rounds: 1, pace })
     t.strictSame(failures, [{ name: 'guest', reason: 'cannot' }])
     t.strictSame(
       sides.map(({ name }) => name),
@@ -69,6 +88,10 @@ t.test('a guest that fails is named, and the others are measured', async (t) => 
 
 t.test('a failure of ours or of a limit is one of the case', async (t) => {
   const ours = side('ours', [1, 1], [])
-  await t.rejects(measure(subject, [failing(ours, 'run', false)], { rounds: 1, pace }), { message: 'cannot' })
-  await t.rejects(measure(subject, [ours, failing(ours, 'run', false)], { rounds: 1, pace }), { message: 'cannot' })
+  await t.rejects(measure(subject, [async () => [failing(ours, 'run', false)]], { rounds: 1, pace }), {
+    message: 'cannot',
+  })
+  await t.rejects(measure(subject, [async () => [ours, failing(ours, 'run', false)]], { rounds: 1, pace }), {
+    message: 'cannot',
+  })
 })
