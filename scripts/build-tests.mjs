@@ -1,16 +1,17 @@
-// .built/ from test/, conformance/ and bench/: each source becomes one module, so that no test file has to be compiled when it starts.
+// .built/ from src/, test/, conformance/ and bench/: each source becomes one module, so that no test file has to be compiled when it
+// starts, and tests and benches import what they are about. dist/ has the same code in few files.
 // Types are checked by `npm run lint`, not here.
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { dirname, join, relative } from 'node:path'
+import { dirname, extname, join, relative } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const target = join(root, '.built')
-const FOLDERS = ['test', 'conformance', 'bench']
+const FOLDERS = ['src', 'test', 'conformance', 'bench']
 
 /** Where the module of a source is: a path relative to the checkout. */
-export const builtOf = (source) => join('.built', source.replace(/\.ts$/, '.js'))
+export const builtOf = (source) => join('.built', source.replace(/\.tsx?$/, '.js'))
 
 const filesIn = (folder) =>
   readdirSync(folder, { recursive: true, withFileTypes: true })
@@ -58,7 +59,7 @@ const buildTap = async (build) => {
 export const buildTests = async () => {
   const { build, transform } = createRequire(new URL('build/', import.meta.url))('esbuild')
   const tsconfigRaw = readFileSync(join(root, 'tsconfig.json'), 'utf8')
-  const stamp = join(target, 'checkout')
+  const stamp = join(target, 'root')
   // Modules hold paths: those of a checkout that was moved are compiled again.
   if (!existsSync(stamp) || readFileSync(stamp, 'utf8') !== root) rmSync(target, { recursive: true, force: true })
   mkdirSync(target, { recursive: true })
@@ -67,7 +68,7 @@ export const buildTests = async () => {
   // Older modules were compiled otherwise.
   const ownMs = Math.max(...[import.meta.filename, join(root, 'tsconfig.json')].map((path) => statSync(path).mtimeMs))
   const sources = FOLDERS.flatMap((folder) => filesIn(join(root, folder))).filter(
-    (path) => path.endsWith('.ts') && !path.includes('/node_modules/'),
+    (path) => /\.tsx?$/.test(path) && !path.includes('/node_modules/'),
   )
   await Promise.all(
     sources.map(async (path) => {
@@ -75,10 +76,12 @@ export const buildTests = async () => {
       built.add(module)
       if (existsSync(module) && statSync(module).mtimeMs > Math.max(statSync(path).mtimeMs, ownMs)) return
       const { code } = await transform(readFileSync(path, 'utf8'), {
-        // Paths of fixtures and programs are relative to the source.
-        define: { 'import.meta.url': JSON.stringify(pathToFileURL(path).href) },
+        // Paths of fixtures and programs are relative to the source. The server finds its own.
+        define: path.startsWith(join(root, 'src/'))
+          ? {}
+          : { 'import.meta.url': JSON.stringify(pathToFileURL(path).href) },
         format: 'esm',
-        loader: 'ts',
+        loader: extname(path).slice(1),
         sourcefile: path,
         sourcemap: 'inline',
         sourcesContent: false,
@@ -91,7 +94,4 @@ export const buildTests = async () => {
   )
   for (const module of await buildTap(build)) built.add(module)
   for (const path of filesIn(target)) if (!built.has(path)) rmSync(path)
-  // Tests import what is packed.
-  const source = join(target, 'src')
-  if (!existsSync(source)) symlinkSync('../dist', source)
 }

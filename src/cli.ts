@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { errnoOf } from './base/errno.js'
+import { packageFile } from './base/package-root.js'
 import { Code, StatusError } from './base/status-error.js'
 import { version } from './base/version.js'
 import { type Arguments, type Console, type OptionTypes, UsageError } from './command/command.js'
@@ -48,7 +49,7 @@ const parse = (args: readonly string[], options: OptionTypes): Arguments => {
   }
 }
 
-const help = (): string => usage(fileURLToPath(new URL('../docs/', import.meta.url)))
+const help = (): string => usage(fileURLToPath(packageFile('docs/')))
 
 const print = (text: string): 0 => {
   console.print(text)

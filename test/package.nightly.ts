@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { cp, readFile, rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import t, { type Test } from 'tap'
 import { cleanEnv, type Outcome, run } from './clients/process.js'
 import { root, scratchFolder } from './clients/scratch.js'
@@ -63,11 +63,27 @@ t.test('npm publish sends the program, its documents and nothing of the tests', 
   ])
   const modules = paths.filter((path) => path.startsWith('dist/'))
   t.ok(modules.length > 100)
-  const isStale = (path: string) => {
-    const source = join(root, path.replace('dist/', 'src/').replace(/js$/, 'ts'))
-    return !existsSync(source) && !existsSync(`${source}x`)
+  const importedBy = async (module: string): Promise<string[]> => {
+    const text = await readFile(join(root, module), 'utf8')
+    return [...text.matchAll(/(?:from|import|import\()\s*"(\.[^"]+\.js)"/g)].map(([, path = '']) =>
+      join(dirname(module), path),
+    )
   }
-  t.same(modules.filter(isStale), [], 'every module has a source')
+  const imported = new Set((await Promise.all(modules.map(importedBy))).flat())
+  t.same(
+    modules.filter((path) => !imported.has(path)),
+    [
+      'dist/assembly/service-thread.js',
+      'dist/assembly/worker-process.js',
+      'dist/ccache-storage.js',
+      'dist/security/identity/bcrypt-process.js',
+    ],
+    'programs, and what they import, `cli.js` too',
+  )
+  t.same(
+    [...imported].filter((path) => !modules.includes(path)),
+    [],
+  )
   t.same(
     paths.filter((path) => /\.test\.|\.nightly\.|\.map$|\.env|\.pem$|\.key$|(^|\/)node_modules\//.test(path)),
     [],

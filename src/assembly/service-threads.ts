@@ -1,5 +1,5 @@
-import { extname } from 'node:path'
 import type { MessagePort } from 'node:worker_threads'
+import { programFile } from '../base/package-root.js'
 import type { Config } from '../config/config.js'
 import type { LogLevel } from '../log/log.js'
 import type { LoggedLine } from '../log/sendable.js'
@@ -91,7 +91,7 @@ export class Threaded {
     })
     const threads = await ServiceThreads.start({
       count,
-      program: new URL(`./service-thread${extname(import.meta.url)}`, import.meta.url),
+      program: programFile('assembly/service-thread.ts'),
       data,
       onMessage: (message, thread) => {
         if (message === SERVED) isServing()

@@ -1,6 +1,6 @@
-import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { startFailure } from '../base/errno.js'
+import { programFile } from '../base/package-root.js'
 import type { AttachedWorker, LocalWorkerOptions, ServerConfig } from '../config/config.js'
 import type { Ledger } from '../ledger/ledger.js'
 import type { SecretLearner } from '../log/secrets.js'
@@ -111,7 +111,7 @@ const begin = async (
   return WorkerProcess.start({
     ...{ name, options, address, token, hidden, log },
     writesResults: results !== undefined,
-    program: fileURLToPath(new URL(`./worker-process${extname(import.meta.url)}`, import.meta.url)),
+    program: fileURLToPath(programFile('assembly/worker-process.ts')),
     lend: (key) => lentStores.lend(key, { cas, results, history, tracer: observation.tracer }),
   })
 }

@@ -1,8 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { packageFile } from '../base/package-root.js'
 
-const folder = fileURLToPath(new URL('../../deploy/recipes/', import.meta.url))
+const folder = fileURLToPath(packageFile('deploy/recipes/'))
 
 /** A tested configuration of the package: a folder with its files and a page about it. */
 export interface Recipe {

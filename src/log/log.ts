@@ -1,3 +1,4 @@
+import { stackOf } from '../base/stack.js'
 import { Code, codeName, StatusError } from '../base/status-error.js'
 import { hideSecrets } from './secrets.js'
 
@@ -46,7 +47,7 @@ export const stacklessText = (value: unknown): string | undefined =>
 const render = (value: unknown): string => {
   const stackless = stacklessText(value)
   if (stackless !== undefined) return JSON.stringify(stackless)
-  if (value instanceof Error) return JSON.stringify(value.cause instanceof Error ? value.cause.stack : value.stack)
+  if (value instanceof Error) return JSON.stringify(stackOf(value.cause instanceof Error ? value.cause : value))
   return typeof value === 'string' && /^[^\s"=]+$/.test(value) ? value : JSON.stringify(value)
 }
 

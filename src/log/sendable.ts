@@ -1,3 +1,4 @@
+import { stackOf } from '../base/stack.js'
 import type { LogFields, LogLevel } from './log.js'
 
 /** A log line on its way to the thread or process that writes it. */
@@ -12,6 +13,6 @@ export interface LoggedLine {
 export const sendableFields = (fields: LogFields): LogFields => Object.fromEntries(Object.entries(fields).map(sendable))
 
 const sendable = ([name, value]: [string, unknown]): [string, unknown] => {
-  if (value instanceof Error) return [name, value.cause instanceof Error ? value.cause.stack : value.stack]
+  if (value instanceof Error) return [name, stackOf(value.cause instanceof Error ? value.cause : value)]
   return [name, typeof value === 'object' && value !== null ? JSON.parse(JSON.stringify(value)) : value]
 }

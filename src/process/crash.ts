@@ -1,4 +1,5 @@
 import { inspect } from 'node:util'
+import { stackOf } from '../base/stack.js'
 import { KnownSecrets } from '../log/secrets.js'
 
 export interface CrashParts {
@@ -30,7 +31,7 @@ const MAX_CAUSES = 5
 export const traceOf = (thrown: unknown, depth = 0): string => {
   if (!(thrown instanceof Error))
     return typeof thrown === 'string' ? thrown : `a value that is not an error: ${kindOf(thrown)}`
-  const text = thrown.stack ?? thrown.message
+  const text = stackOf(thrown)
   if (thrown.cause === undefined || depth === MAX_CAUSES) return text
   return `${text}\n  caused by ${traceOf(thrown.cause, depth + 1)}`
 }

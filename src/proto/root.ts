@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import protobuf from 'protobufjs/light.js'
+import { packageFile } from '../base/package-root.js'
 
 // Without Long, 64-bit integers are plain numbers: decoding is a fifth faster, and callers handle one number
 // type. Values above 2^53 lose precision, so code that needs exact values (digest sizes, offsets) rejects
@@ -7,8 +8,7 @@ import protobuf from 'protobufjs/light.js'
 Object.assign(protobuf.util, { Long: null })
 protobuf.configure()
 
-// The relative path is the same from src/proto/ and dist/proto/.
-const bundle = new URL('../../protos/bundle.json', import.meta.url)
+const bundle = packageFile('protos/bundle.json')
 
 /** Every message, enum and service in `protos/`. */
 export const root: protobuf.Root = protobuf.Root.fromJSON(JSON.parse(readFileSync(bundle, 'utf8')))

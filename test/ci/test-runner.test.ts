@@ -9,8 +9,8 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 
 /** Runs these test files as `npm test` does, in a checkout that has no others. */
 const run = (t: Test, files: Readonly<Record<string, string>>, ...args: readonly string[]) => {
-  const folder = t.testdir({ dist: {}, scripts: { build: {} }, test: { 'longest-first.txt': '# none\n', ...files } })
-  for (const folderOfOthers of ['conformance', 'bench']) mkdirSync(join(folder, folderOfOthers))
+  const folder = t.testdir({ scripts: { build: {} }, test: { 'longest-first.txt': '# none\n', ...files } })
+  for (const folderOfOthers of ['src', 'conformance', 'bench']) mkdirSync(join(folder, folderOfOthers))
   for (const path of ['package.json', 'tsconfig.json', 'scripts/test.mjs', 'scripts/build-tests.mjs', 'scripts/tap']) {
     cpSync(join(root, path), join(folder, path), { recursive: true })
   }

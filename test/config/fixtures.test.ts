@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import JSON5 from 'json5'
 import t, { type Test } from 'tap'
+import { assemble } from '../../src/assembly/main.js'
 import { systemClock } from '../../src/base/clock.js'
 import { formatProblems } from '../../src/config/format.js'
 import { parseConfig } from '../../src/config/load.js'
@@ -20,11 +21,6 @@ import { countBackends, placeBackends } from './real-backends.js'
 t.setTimeout(170_000)
 
 const schemas = new URL('../../schema/', import.meta.url)
-
-/** The built one, because each worker process would load the sources for seconds. */
-const { assemble }: typeof import('../../src/assembly/main.js') = await import(
-  new URL('../../dist/assembly/main.js', import.meta.url).href
-)
 
 interface Schema {
   readonly properties?: Readonly<Record<string, Schema>>

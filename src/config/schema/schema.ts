@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
+import { packageFile } from '../../base/package-root.js'
 import type { JsonObject, JsonValue } from '../read/document.js'
 import type { ScalarName } from '../value/scalar.js'
 
@@ -66,7 +67,7 @@ export interface Schema {
   readonly 'x-instead'?: string
 }
 
-const directory = new URL('../../../schema/', import.meta.url)
+const directory = packageFile('schema/')
 const baseUrl = 'https://remexec.invalid/schema/'
 
 const readSchema = (name: string): Schema =>

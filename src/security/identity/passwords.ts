@@ -1,7 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process'
-import { extname } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import type { Clock } from '../../base/clock.js'
+import { programFile } from '../../base/package-root.js'
 import { StatusError } from '../../base/status-error.js'
 import type { Answer, Question } from './bcrypt-process.js'
 import type { Credential } from './credential.js'
@@ -88,12 +87,11 @@ export class Passwords {
 }
 
 const forkChecker = (): ChildProcess => {
-  const extension = extname(import.meta.url)
-  const path = fileURLToPath(new URL(`./bcrypt-process${extension}`, import.meta.url))
-  const checker = fork(path, {
+  const program = programFile('security/identity/bcrypt-process.ts')
+  const checker = fork(program, {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     // A process that runs from TypeScript sources needs the same loader.
-    execArgv: extension === '.ts' ? process.execArgv : [],
+    execArgv: program.href.endsWith('.ts') ? process.execArgv : [],
   })
   checker.unref()
   checker.channel?.unref()

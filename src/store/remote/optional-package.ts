@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
+import { packageFile } from '../../base/package-root.js'
 import { StatusError } from '../../base/status-error.js'
 
-const manifest = new URL('../../../package.json', import.meta.url)
+const manifest = packageFile('package.json')
 
 /**
  * Loads the client library of a backend. Only configurations with that backend need it, so it is loaded when one is
