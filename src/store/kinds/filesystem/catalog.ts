@@ -164,24 +164,25 @@ export class Catalog implements ReadCatalog {
   /** Stores a blob whose bytes were written to a pack. Resolves once it is committed and visible. */
   async commitPacked(digest: Digest, { pack, offset }: Packed, bytes: Buffer, call: Call): Promise<void> {
     const place = { pack: pack.number, offset }
+    const content = { storedBytes: bytes.length, checksum: crc32(bytes) }
     const onArrived = (slot: number): void => {
-      this.packs.arrived(slot, place, bytes.length)
+      this.packs.arrived(slot, place, content)
       this.packs.verified(slot)
     }
-    const content = { storedBytes: bytes.length, checksum: crc32(bytes), bytes: encodePlace(place), call, onArrived }
-    await this.#commit(digest, () => this.#append('packed', digest, content))
+    const appended = { ...content, bytes: encodePlace(place), call, onArrived }
+    await this.#commit(digest, () => this.#append('packed', digest, appended))
     this.index.holdFor(digest, call)
   }
 
   /** Where a packed blob is; its record is read if that is not known yet. Undefined if the record is damaged. */
   async placeOf(located: Located): Promise<Packed | undefined> {
-    const { slot, location, digest, storedBytes } = located
+    const { slot, location, digest } = located
     const known = this.packs.placeOf(slot)
     if (known !== undefined) return known
     const record = await this.records.readPacked(location, digest)
     if (!this.isThere(located)) return undefined
     if (record !== undefined && this.packs.placeOf(slot) === undefined)
-      this.packs.arrived(slot, record.place, storedBytes)
+      this.packs.arrived(slot, record.place, record.head)
     return this.packs.placeOf(slot)
   }
 

@@ -141,10 +141,15 @@ export class FilesystemStore extends BaseStore {
   override putAll(entries: readonly BlobEntry[], call: Call): Promise<Outcomes> {
     const isSmall = ({ blob: { sizeBytes } }: BlobEntry): boolean =>
       sizeBytes !== undefined && sizeBytes <= this.#parts.smallBytes
-    return putInGroups(entries, isSmall, (areSmall, some) => {
-      if (areSmall) return Promise.all(some.map(({ digest, blob }) => outcomeOf(this.put(digest, blob, call))))
-      return call.together === undefined ? super.putAll(some, call) : this.#together.put(some, call.together, call)
-    })
+    const { together } = call
+    // A small one goes where the larger ones go that it belongs to: only a whole pack can be linked.
+    if (together !== undefined && (this.#catalog.packs.isBegun(together) || !entries.every(isSmall)))
+      return this.#together.put(entries, together, call)
+    return putInGroups(entries, isSmall, (areSmall, some) =>
+      areSmall
+        ? Promise.all(some.map(({ digest, blob }) => outcomeOf(this.put(digest, blob, call))))
+        : super.putAll(some, call),
+    )
   }
 
   remove(digest: Digest, _why: Removal, _call: Call): Promise<void> {

@@ -1,6 +1,5 @@
 import { constants, statSync } from 'node:fs'
-import { chmod, copyFile, link, lstat, rename, stat, unlink, utimes } from 'node:fs/promises'
-import { crc32Combine } from '../../../../base/crc32-combine.js'
+import { chmod, copyFile, lstat, rename, stat, unlink, utimes } from 'node:fs/promises'
 import { errnoOf, fileFailure } from '../../../../base/errno.js'
 import { StatusError } from '../../../../base/status-error.js'
 import type { Digest } from '../../../../reapi/digest.js'
@@ -8,12 +7,11 @@ import type { Call } from '../../../../rpc/call.js'
 import { readFile } from '../../../../stream/blob/file.js'
 import { STAGE_BYTES } from '../../../../stream/path.js'
 import { SingleFlight } from '../../../../work/single-flight.js'
-import { CANNOT_LINK } from '../../../contract/local-file.js'
 import type { BlobFiles, BlobLease, FinishedFile, LocatedBlob, ReservedFile } from '../../../contract/store.js'
 import type { Catalog } from '../catalog.js'
 import type { Inspection } from '../inspection.js'
 import { ATTEMPTS_MAX, type Located, notFound } from '../located.js'
-import type { Pack } from '../packs/pack.js'
+import { linkPack } from '../packs/link-pack.js'
 import { tooLargeToKeep } from './file-writer.js'
 import { FILE_MODE } from './open-file.js'
 
@@ -61,38 +59,8 @@ export class LinkedFiles implements BlobFiles {
     return this.#catalog.drop(digest)
   }
 
-  async linkTogether(digests: readonly Digest[], destination: string): Promise<FinishedFile | undefined> {
-    const { packs, records } = this.#catalog
-    let pack: Pack | undefined
-    let [sizeBytes, checksum] = [0, 0]
-    for (const digest of digests) {
-      const located = this.#catalog.locate(digest)
-      const place = located.kind === 'packed' ? await this.#catalog.placeOf(located) : undefined
-      pack ??= place?.pack
-      if (place === undefined || place.pack !== pack || place.offset !== sizeBytes) return undefined
-      // This checks the bytes if that was not done since the start.
-      const part = await this.#inspection.openPacked(located, { offset: 0, end: located.storedBytes }, STAGE_BYTES)
-      await part?.close()
-      const record = part && (await records.readPacked(located.location, digest))
-      if (record === undefined) return undefined
-      checksum = crc32Combine(checksum, record.head.checksum, located.storedBytes)
-      sizeBytes += located.storedBytes
-    }
-    if (pack === undefined || pack.endBytes !== sizeBytes || pack.isDeleted) return undefined
-    // Whoever has the link relies on its length.
-    pack.isSealed = true
-    if (!(await packs.use(pack))) return undefined
-    try {
-      await link(pack.path, destination)
-      const { size, mtimeMs } = await stat(destination)
-      if (size === sizeBytes) return { path: destination, sizeBytes, checksum, mtimeMs, isShared: true }
-      await unlink(destination)
-    } catch (error) {
-      if (!CANNOT_LINK.has(errnoOf(error) ?? '')) throw error
-    } finally {
-      packs.release(pack)
-    }
-    return undefined
+  linkTogether(digests: readonly Digest[], destination: string): Promise<FinishedFile | undefined> {
+    return linkPack(this.#catalog, this.#inspection, digests, destination)
   }
 
   async maxBlobBytes(): Promise<number> {

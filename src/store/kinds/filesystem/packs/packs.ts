@@ -4,6 +4,7 @@ import type { FolderSyncs } from '../files/folder-syncs.js'
 import { isGone, type Unlinker } from '../files/unlinker.js'
 import type { Layout } from '../layout.js'
 import type { Place } from '../records/place.js'
+import type { RecordHead } from '../records/record.js'
 import { Pack } from './pack.js'
 
 /** A longer file would keep many dead bytes for few blobs, and take long to be written anew. */
@@ -28,6 +29,9 @@ export interface Packed {
   readonly offset: number
 }
 
+/** What the record of a blob says about its bytes. */
+type PackedContent = Pick<RecordHead, 'storedBytes' | 'checksum'>
+
 /**
  * The files of blobs that were put together, and where each of these blobs is. The place of a blob is in its record of
  * the log; here it is by index slot, once it was written or read in this run.
@@ -39,6 +43,8 @@ export class Packs {
   /** By slot. */
   readonly #packs: (Pack | undefined)[] = []
   #offsets = new Uint32Array(0)
+  /** By slot: the CRC-32 of the blob, as its record has it. */
+  #checksums = new Uint32Array(0)
   /** By slot: the generation of the pack in which the blob was intact. */
   #verified = new Uint32Array(0)
   readonly #idle: Pack[] = []
@@ -92,6 +98,11 @@ export class Packs {
     })
   }
 
+  /** Whether a pack waits for more blobs of `together`. */
+  isBegun(together: object): boolean {
+    return this.#open.get(together)?.isSealed === false
+  }
+
   letGo(pack: Pack): void {
     pack.holdCount -= 1
     this.#deleteIfEmpty(pack)
@@ -128,11 +139,17 @@ export class Packs {
     return this.#packs[slot]
   }
 
-  arrived(slot: number, { pack: number, offset }: Place, storedBytes: number): void {
+  /** Of a blob whose place is known. */
+  checksumOf(slot: number): number {
+    return this.#checksums[slot] as number
+  }
+
+  arrived(slot: number, { pack: number, offset }: Place, { storedBytes, checksum }: PackedContent): void {
     const pack = this.pack(number)
     this.#packs[slot] = pack
     if (slot >= this.#offsets.length) this.#grow(slot)
     this.#offsets[slot] = offset
+    this.#checksums[slot] = checksum
     this.#verified[slot] = 0
     pack.liveBytes += storedBytes
   }
@@ -221,10 +238,14 @@ export class Packs {
 
   #grow(slot: number): void {
     const length = 2 * slot + 1024
-    const [offsets, verified] = [new Uint32Array(length), new Uint32Array(length)]
-    offsets.set(this.#offsets)
-    verified.set(this.#verified)
-    this.#offsets = offsets
-    this.#verified = verified
+    this.#offsets = grown(this.#offsets, length)
+    this.#checksums = grown(this.#checksums, length)
+    this.#verified = grown(this.#verified, length)
   }
+}
+
+const grown = (values: Uint32Array, length: number): Uint32Array<ArrayBuffer> => {
+  const longer = new Uint32Array(length)
+  longer.set(values)
+  return longer
 }

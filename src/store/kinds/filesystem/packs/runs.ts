@@ -6,6 +6,7 @@ import type { SideBySide } from '../../../contract/store.js'
 import type { Catalog } from '../catalog.js'
 import type { Inspection } from '../inspection.js'
 import type { Located } from '../located.js'
+import { behind, intactFrom, isAt, knownPlace } from './intact.js'
 import { PackPart } from './pack-part.js'
 import type { Packed } from './packs.js'
 
@@ -26,7 +27,7 @@ export class Runs implements SideBySide {
     let end: Packed | undefined
     for (const digest of digests) {
       const located = this.#catalog.find(digest)
-      const place = located && this.#placeOf(located)
+      const place = located && knownPlace(this.#catalog, located)
       if (place !== undefined && isAt(place, end)) counts[counts.length - 1] = (counts.at(-1) as number) + 1
       else counts.push(1)
       end = place && behind(place, located as Located)
@@ -38,31 +39,16 @@ export class Runs implements SideBySide {
     const { packs } = this.#catalog
     const [first] = run
     const located = first && this.#catalog.find(first)
-    const place = located && this.#placeOf(located)
+    const place = located && knownPlace(this.#catalog, located)
     if (place === undefined || !(await packs.use(place.pack))) return undefined
     // In one turn, with the file open: what is evicted or moved from now on can still be read here.
-    const blobs = this.#intact(run, place)
+    const blobs = intactFrom(this.#catalog, run, place)
     if (blobs === undefined) {
       packs.release(place.pack)
       return undefined
     }
     for (const { slot } of blobs) this.#catalog.index.touchFor(slot, call)
     return this.#open(blobs, place, range)
-  }
-
-  /** The blobs of a run that begins at `place`, if they are there and known to be intact. */
-  #intact(run: readonly Digest[], place: Packed): readonly Located[] | undefined {
-    const blobs: Located[] = []
-    let end = place
-    for (const digest of run) {
-      const located = this.#catalog.find(digest)
-      const found = located && this.#placeOf(located)
-      if (located === undefined || found === undefined || !isAt(found, end)) return undefined
-      if (!this.#catalog.isVerified(located)) return undefined
-      blobs.push(located)
-      end = behind(found, located)
-    }
-    return blobs
   }
 
   #open(blobs: readonly Located[], { pack, offset: begin }: Packed, range: Range): Blob {
@@ -78,12 +64,4 @@ export class Runs implements SideBySide {
     })
     return Blob.ofFile(part, { offset })
   }
-
-  #placeOf({ kind, slot }: Located): Packed | undefined {
-    return kind === 'packed' ? this.#catalog.packs.placeOf(slot) : undefined
-  }
 }
-
-const isAt = (place: Packed, at: Packed | undefined): boolean => place.pack === at?.pack && place.offset === at.offset
-
-const behind = ({ pack, offset }: Packed, { storedBytes }: Located): Packed => ({ pack, offset: offset + storedBytes })

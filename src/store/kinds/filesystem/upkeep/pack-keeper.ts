@@ -182,7 +182,7 @@ export class PackKeeper extends Rounds {
       records.need(copyLocation, sizeOf(head))
       index.setExtra(slot, copyLocation)
       packs.left(slot, storedBytes)
-      packs.arrived(slot, place, storedBytes)
+      packs.arrived(slot, place, head)
       packs.verified(slot)
     }
     return records.append({ ...head, bytes: encodePlace(place), onLocated })

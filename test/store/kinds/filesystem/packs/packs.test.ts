@@ -304,25 +304,3 @@ t.test('what arrives while a file is emptied is not replaced by the older place'
   for (const { digest, bytes } of [first, second]) t.ok((await get(again.store, digest)).equals(bytes))
   await again.close()
 })
-
-t.test('a file of several blobs is linked only as a whole, and nothing is added to it then', async (t) => {
-  const folder = t.testdir()
-  const files = await openFilesystem(folder, SMALL)
-  const together = {}
-  const blobs = some(4)
-  const digests = blobs.map(({ digest }) => digest)
-  await putTogether(files.store, blobs.slice(0, 3), together)
-  const linked = (from: number, to: number, name: string) =>
-    files.files.linkTogether?.(digests.slice(from, to), join(folder, name))
-  t.equal(await linked(0, 2, 'less'), undefined, 'the file has more than these')
-  t.equal(await linked(1, 3, 'behind'), undefined, 'they do not begin the file')
-  const [first, second, third] = digests as [Digest, Digest, Digest]
-  const turned = await files.files.linkTogether?.([second, first, third], join(folder, 'turned'))
-  t.equal(turned, undefined, 'they lie in another order')
-  const file = await linked(0, 3, 'all')
-  t.equal(file?.sizeBytes, SIZE_BYTES * 3 + 3)
-  await putTogether(files.store, blobs.slice(3), together)
-  t.equal((await stat(join(folder, 'all'))).size, file?.sizeBytes, 'nothing is added to a linked file')
-  t.equal((await packsIn(folder)).length, 2)
-  await files.close()
-})
