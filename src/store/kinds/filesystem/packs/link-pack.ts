@@ -28,7 +28,8 @@ export const linkPack = async (
     const blobs = intactFrom(catalog, digests, { pack, offset: 0 })
     if (blobs === undefined) return undefined
     const { sizeBytes, checksum } = sumOf(catalog, blobs)
-    if (pack.endBytes !== sizeBytes || pack.isDeleted) return undefined
+    // A writer that holds it may be about to take the bytes behind its end.
+    if (pack.endBytes !== sizeBytes || pack.holdCount > 0 || pack.isDeleted) return undefined
     // Whoever has the link relies on its length.
     pack.isSealed = true
     const mtimeMs = await linked(pack, sizeBytes, destination)
