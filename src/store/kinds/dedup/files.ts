@@ -85,9 +85,8 @@ export class DedupFiles implements BlobFiles {
 
   /** A blob of which no chunk was there before lies in one file, and needs no second one. */
   async #link(digest: Digest, call: Call): Promise<boolean> {
-    const { content, wholeFiles, store, chunksOf } = this.#parts
+    const { content, wholeFiles, chunksOf } = this.#parts
     if (content.linkTogether === undefined) return false
-    if ((await store.findMissing(DigestBatch.of([digest]), call)).count > 0) throw gone(digest)
     const { path } = await wholeFiles.reserve(call)
     const chunks = await chunksOf(digest, call).catch((error: unknown) => {
       // It is one entry, from when chunks were larger.

@@ -1,5 +1,5 @@
-import { constants, statSync } from 'node:fs'
-import { chmod, copyFile, lstat, rename, stat, unlink, utimes } from 'node:fs/promises'
+import { constants, lstatSync, statSync } from 'node:fs'
+import { chmod, copyFile, rename, stat, unlink, utimes } from 'node:fs/promises'
 import { errnoOf, fileFailure } from '../../../../base/errno.js'
 import { StatusError } from '../../../../base/status-error.js'
 import type { Digest } from '../../../../reapi/digest.js'
@@ -16,6 +16,7 @@ import { tooLargeToKeep } from './file-writer.js'
 import { FILE_MODE } from './open-file.js'
 
 const EXECUTABLE_MODE = 0o555
+const ALL_MODES = 0o7777
 
 /**
  * Blobs as files for a worker: a private copy of a small blob, a hard link to a larger one. The execute permission
@@ -76,11 +77,12 @@ export class LinkedFiles implements BlobFiles {
     try {
       this.#catalog.index.checkRoomFor(digest, sizeBytes)
       if (!this.#catalog.index.fits(sizeBytes)) throw tooLargeToKeep(digest.key, sizeBytes)
-      const stats = await lstat(path)
+      // Synchronous: its caller has just written or linked it, so it does not wait for the disk.
+      const stats = lstatSync(path)
       const isOwn = stats.nlink === 1 || file.isShared === true
       const isAsReported = stats.isFile() && isOwn && stats.size === sizeBytes && stats.mtimeMs === mtimeMs
       if (!isAsReported) throw new StatusError('INVALID_ARGUMENT', `the file to keep as blob ${digest.key} has changed`)
-      await chmod(path, FILE_MODE)
+      if ((stats.mode & ALL_MODES) !== FILE_MODE) await chmod(path, FILE_MODE)
       await this.#catalog.commitFile(digest, file)
       this.#catalog.index.holdFor(digest, call)
     } catch (error) {

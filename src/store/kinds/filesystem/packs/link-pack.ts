@@ -1,4 +1,5 @@
-import { link, stat, unlink } from 'node:fs/promises'
+import { statSync } from 'node:fs'
+import { link, unlink } from 'node:fs/promises'
 import { crc32Combine } from '../../../../base/crc32-combine.js'
 import { errnoOf } from '../../../../base/errno.js'
 import type { Digest } from '../../../../reapi/digest.js'
@@ -67,7 +68,8 @@ const linked = async ({ path }: Pack, sizeBytes: number, destination: string): P
     if (CANNOT_LINK.has(errnoOf(error) ?? '')) return undefined
     throw error
   }
-  const { size, mtimeMs } = await stat(destination)
+  // Synchronous: the inode was used a moment ago, so it does not wait for the disk.
+  const { size, mtimeMs } = statSync(destination)
   if (size === sizeBytes) return mtimeMs
   await unlink(destination)
   return undefined
