@@ -24,8 +24,7 @@ const { buildStores } = await built<typeof import('../../src/store/builder.js')>
 const blobs = await built<typeof import('../../src/stream/blob/blob.js')>('stream/blob/blob.js')
 const { pour } = await built<typeof import('../../src/stream/blob/pour.js')>('stream/blob/pour.js')
 const { PushedFeed } = await built<typeof import('../../src/stream/blob/pushed-feed.js')>('stream/blob/pushed-feed.js')
-const { keepObjectsYoung } =
-  await built<typeof import('../../src/process/young-objects.js')>('process/young-objects.js')
+const { prepareHeap } = await built<typeof import('../../src/process/v8-heap.js')>('process/young-objects.js')
 const { WHOLE } = await built<typeof import('../../src/stream/path.js')>('stream/path.js')
 
 /** The configuration of a store; a memory store named `CAS` exists beside it. */
@@ -237,7 +236,7 @@ export interface Pair {
 }
 
 export async function* compare(pair: Pair, work: Work, rounds: number): AsyncGenerator<Observation> {
-  keepObjectsYoung()
+  prepareHeap()
   const [ours, theirs]: [Cost[], Cost[]] = [[], []]
   // The first round warms up and is not counted.
   for (let round = 0; round <= rounds; round++) {

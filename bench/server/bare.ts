@@ -9,10 +9,9 @@ const { StatusError } = await built<typeof import('../../src/base/status-error.j
 const { codec } = await built<typeof import('../../src/proto/codec.js')>('proto/codec.js')
 const { listen } = await built<typeof import('../../src/server/listener.js')>('server/listener.js')
 const { send } = await built<typeof import('../../src/service/send.js')>('service/send.js')
-const { keepObjectsYoung } =
-  await built<typeof import('../../src/process/young-objects.js')>('process/young-objects.js')
+const { prepareHeap } = await built<typeof import('../../src/process/v8-heap.js')>('process/young-objects.js')
 
-keepObjectsYoung()
+prepareHeap()
 
 const REAPI = 'build.bazel.remote.execution.v2'
 const chunk = Buffer.alloc(64 << 10, 7)

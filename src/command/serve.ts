@@ -10,7 +10,7 @@ import type { Log } from '../log/log.js'
 import { type OtlpSettings, otlpSettings } from '../otlp/settings.js'
 import { processLog } from '../process/process-log.js'
 import { endBy, firstStopSignal, type StopSignal } from '../process/stop-signals.js'
-import { keepObjectsYoung } from '../process/young-objects.js'
+import { prepareHeap } from '../process/v8-heap.js'
 import { LATE, within } from '../work/deadline.js'
 import type { Console } from './command.js'
 import { Reload } from './reload.js'
@@ -24,7 +24,7 @@ export interface ServeOptions {
 
 /** Serves the configuration in a file until a signal ends the process. */
 export const serve = async (path: string, console: Console, options: ServeOptions = {}): Promise<never> => {
-  keepObjectsYoung()
+  prepareHeap()
   const { env = process.env, onReady } = options
   const config = await loadConfig(path, { env, learn: (found) => void console.secrets.learn(found) })
   const log = processLog(config.global.log_level, process.env, console.errors)

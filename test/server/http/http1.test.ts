@@ -174,7 +174,7 @@ t.test('the buffers of a long body are freed on the way, by collections of the y
   sent.end()
   t.equal((await answer).body, `${BODY_MIB * MIB}`)
   see(observer.takeRecords())
-  t.ok(forced.length >= 2, 'one for each 24 MiB')
+  t.ok(forced.length >= 6, 'one for each 8 MiB')
   t.ok(forced.every((kind) => kind === constants.NODE_PERFORMANCE_GC_MINOR))
   t.notOk('gc' in globalThis)
 })
