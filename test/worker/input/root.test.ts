@@ -327,12 +327,11 @@ class CountingStore extends ForwardingStore {
   }
 }
 
-t.test('a chain of 20,000 directories is refused before most of it is read', async (t) => {
+t.test('a chain of 4,200 directories is refused before half of it is read', async (t) => {
   const { store, put } = setUp(t)
   const counting = new CountingStore(store)
   let digest = put({})
-  for (let level = 0; level < 20_000; level++)
-    digest = put({ directories: [{ name: 'd', digest: digest.toMessage() }] })
+  for (let level = 0; level < 4_200; level++) digest = put({ directories: [{ name: 'd', digest: digest.toMessage() }] })
   await t.rejects(readInputTree(digest, counting, nothingKnown(), call), { code: 3, message: /longer than 4095 bytes/ })
   t.ok(counting.reads > 2000 && counting.reads < 2100, `${counting.reads} directories were read`)
 })
