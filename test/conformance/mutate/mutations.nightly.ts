@@ -3,7 +3,7 @@ import { lawfulVariants } from '../../../conformance/mutate/lawful.js'
 import { mutations } from '../../../conformance/mutate/mutations.js'
 import { blameNone, seeEach } from './judging.js'
 
-// All mutations; a share of them runs for each change, in mutations.test.ts.
+// All mutations. Whether the lists are complete is checked for each change, in mutations.test.ts.
 // For changes in: conformance
 
 t.setTimeout(600_000)

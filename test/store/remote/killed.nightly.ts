@@ -15,6 +15,9 @@ import { rejects } from '../suite.js'
 import { folderOf, untilSo } from './backend.js'
 import { counted } from './counted.js'
 
+// For changes in: src/store/remote, src/store/objects, src/store/kinds/grpc, src/store/kinds/redis_store
+// For changes in: src/store/kinds/experimental_cloud_object_store, src/store/kinds/experimental_mongo
+
 t.setTimeout(120_000)
 
 const MIB = 1024 * 1024

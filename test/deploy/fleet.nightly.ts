@@ -6,6 +6,8 @@ import { cleanEnv, run } from '../clients/process.js'
 import { root, scratchFolder } from '../clients/scratch.js'
 import { freePorts, startBackend, untilSo } from '../store/remote/backend.js'
 
+// For changes in: deploy/chart, src/assembly, src/config, src/scheduler, src/worker, src/service/execution, src/service/worker-api
+
 t.setTimeout(170_000)
 
 t.test('a server, a scheduler and a worker execute what a client asks for', async (t) => {

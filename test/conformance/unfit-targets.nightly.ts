@@ -13,6 +13,7 @@ import { codec } from '../../src/proto/codec.js'
 import { conformance } from './program.js'
 
 // Servers that are none, real sockets: the suite must say in one line what is there, and never wait for long.
+// For changes in: conformance, src/proto
 
 t.jobs = 12
 

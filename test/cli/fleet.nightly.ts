@@ -11,6 +11,9 @@ import { responseOf, stageOf } from '../service/execution-harness.js'
 import { TcpProxy } from '../store/remote/proxy.js'
 import { type Program, serve } from './program.js'
 
+// Machines that come, go and are killed. The rules themselves are tested in test/scheduler, test/worker and test/service.
+// For changes in: src/scheduler, src/worker, src/service/execution, src/service/worker-api, src/process, src/assembly, src/command, src/rpc
+
 t.setTimeout(180_000)
 
 const { SHA256 } = digestFunctions

@@ -5,6 +5,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 
+// For changes in: scripts, package-lock.json, tsconfig.json
+
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
 /** Runs these test files as `npm test` does, in a checkout that has no others. */

@@ -7,6 +7,7 @@ import { parseXml } from './report/xml.js'
 import { startServer } from './server.js'
 
 // The program as a server's author runs it, against the server built from this checkout. A whole run is in whole-run.test.ts.
+// For changes in: conformance, src/proto
 
 t.setTimeout(120_000)
 const address = await startServer(t)
