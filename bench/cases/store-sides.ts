@@ -24,7 +24,7 @@ const { buildStores } = await built<typeof import('../../src/store/builder.js')>
 const blobs = await built<typeof import('../../src/stream/blob/blob.js')>('stream/blob/blob.js')
 const { pour } = await built<typeof import('../../src/stream/blob/pour.js')>('stream/blob/pour.js')
 const { PushedFeed } = await built<typeof import('../../src/stream/blob/pushed-feed.js')>('stream/blob/pushed-feed.js')
-const { prepareHeap } = await built<typeof import('../../src/process/v8-heap.js')>('process/young-objects.js')
+const { prepareHeap } = await built<typeof import('../../src/process/v8-heap.js')>('process/v8-heap.js')
 const { WHOLE } = await built<typeof import('../../src/stream/path.js')>('stream/path.js')
 
 /** The configuration of a store; a memory store named `CAS` exists beside it. */

@@ -9,6 +9,7 @@ import { KnownSecrets } from '../log/secrets.js'
 import { sendableFields } from '../log/sendable.js'
 import { otlpSettings } from '../otlp/settings.js'
 import { reportCrashes } from '../process/crash.js'
+import { prepareHeap } from '../process/v8-heap.js'
 import type { Tracer } from '../rpc/trace.js'
 import { guardedClock } from '../work/guarded-clock.js'
 import { inBackground } from '../work/in-background.js'
@@ -21,6 +22,7 @@ import type { FromWorkerProcess, StartWorker, ToWorkerProcess } from '../worker/
 
 const secrets = new KnownSecrets()
 reportCrashes({ write: (text) => writeSync(2, text), secrets })
+prepareHeap()
 
 const HEALTH_PERIOD_MS = 500
 
