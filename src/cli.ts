@@ -7,10 +7,7 @@ import { packageFile } from './base/package-root.js'
 import { Code, StatusError } from './base/status-error.js'
 import { version } from './base/version.js'
 import { type Arguments, type Console, type OptionTypes, UsageError } from './command/command.js'
-import { commandNamed, meantCommand, ownerOf, usage, usageOf } from './command/commands.js'
-import { serve } from './command/serve.js'
-import { start } from './command/start.js'
-import { formatProblems } from './config/format.js'
+import { commandNamed, isCommand, meantCommand, ownerOf, usage, usageOf } from './command/commands.js'
 import { ConfigError } from './config/problem.js'
 import { KnownSecrets } from './log/secrets.js'
 import { reportCrashes, traceOf } from './process/crash.js'
@@ -19,24 +16,25 @@ import { LogDescriptor } from './process/log-descriptor.js'
 
 const main = async (args: readonly string[]): Promise<number> => {
   const [first = '', ...rest] = args
-  const command = commandNamed(first === 'help' ? (rest[0] ?? '') : first)
+  const command = await commandNamed(first === 'help' ? (rest[0] ?? '') : first)
   if (first === 'help') return print(command === undefined ? help() : usageOf(command))
   if (command !== undefined) {
-    const read = parse(rest, command.options)
+    const read = await parse(rest, command.options)
     return read.options['help'] === true ? print(usageOf(command)) : command.run(read, console)
   }
-  const { words, options } = parse(args, { version: { type: 'boolean' } })
+  const { words, options } = await parse(args, { version: { type: 'boolean' } })
   if (options['help'] === true) return print(help())
   if (options['version'] === true) return print(`remexec ${version()}\n`)
   const [path, ...more] = words
-  if (path === undefined) return start.run({ words, options }, console)
+  if (path === undefined) return (await import('./command/start.js')).start.run({ words, options }, console)
   const meant = existsSync(path) ? undefined : meantCommand(path)
   if (meant !== undefined) throw new UsageError(`there is no command ${path}: did you mean ${meant}?`)
   if (more.length > 0) throw new UsageError(`expected one configuration, found ${words.length} arguments`)
+  const { serve } = await import('./command/serve.js')
   return serve(path, console)
 }
 
-const parse = (args: readonly string[], options: OptionTypes): Arguments => {
+const parse = async (args: readonly string[], options: OptionTypes): Promise<Arguments> => {
   try {
     const allOptions = { help: { type: 'boolean', short: 'h' }, ...options } as const
     const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options: allOptions })
@@ -44,15 +42,15 @@ const parse = (args: readonly string[], options: OptionTypes): Arguments => {
   } catch (error) {
     // Node adds a sentence about arguments that begin with a dash.
     const [message] = (error instanceof Error ? error.message : String(error)).split('. ')
-    const owner = ownerOf(/'--([a-z-]+)/.exec(message ?? '')?.[1] ?? '')
+    const owner = await ownerOf(/'--([a-z-]+)/.exec(message ?? '')?.[1] ?? '')
     throw new UsageError(owner === undefined ? message : `${message}: it belongs to remexec ${owner}`)
   }
 }
 
-const help = (): string => usage(fileURLToPath(packageFile('docs/')))
+const help = (): Promise<string> => usage(fileURLToPath(packageFile('docs/')))
 
-const print = (text: string): 0 => {
-  console.print(text)
+const print = async (text: string | Promise<string>): Promise<0> => {
+  console.print(await text)
   return 0
 }
 
@@ -87,7 +85,8 @@ reportCrashes({
   secrets,
 })
 
-const name = commandNamed(process.argv[2] ?? '')?.name
+const [, , first = ''] = process.argv
+const name = isCommand(first) ? first : undefined
 try {
   process.exitCode = await main(process.argv.slice(2))
 } catch (error) {
@@ -96,6 +95,7 @@ try {
     errors.write(`remexec: ${prefix}${error.message}\ntry: ${help}\n`)
     process.exitCode = 2
   } else if (error instanceof ConfigError) {
+    const { formatProblems } = await import('./config/format.js')
     errors.write(formatProblems(error.problems, 'human'))
     process.exitCode = 1
   } else {

@@ -1,50 +1,40 @@
 import { columns } from '../base/columns.js'
 import { version } from '../base/version.js'
 import { nearest } from '../config/suggest.js'
-import { action } from './action.js'
-import { cas } from './cas.js'
-import { ccacheStorage } from './ccache-storage.js'
-import { check } from './check.js'
 import type { Command } from './command.js'
-import { doctor } from './doctor.js'
-import { goCache } from './go-cache.js'
-import { importCommand } from './import.js'
-import { init } from './init.js'
-import { ls } from './ls.js'
-import { start } from './start.js'
-import { token } from './token.js'
-import { validate } from './validate.js'
 
-/** Every command but `remexec CONFIG`, in the order of the help. */
-export const COMMANDS: readonly Command[] = [
-  start,
-  init,
-  validate,
-  doctor,
-  importCommand,
-  check,
-  ls,
-  cas,
-  action,
-  goCache,
-  ccacheStorage,
-  token,
-]
+/** Every command but `remexec CONFIG`, in the order of the help. Only what runs is loaded: most need neither stores nor a server. */
+const COMMANDS = {
+  start: async () => (await import('./start.js')).start,
+  init: async () => (await import('./init.js')).init,
+  validate: async () => (await import('./validate.js')).validate,
+  doctor: async () => (await import('./doctor.js')).doctor,
+  import: async () => (await import('./import.js')).importCommand,
+  check: async () => (await import('./check.js')).check,
+  ls: async () => (await import('./ls.js')).ls,
+  cas: async () => (await import('./cas.js')).cas,
+  action: async () => (await import('./action.js')).action,
+  'go-cache': async () => (await import('./go-cache.js')).goCache,
+  'ccache-storage': async () => (await import('./ccache-storage.js')).ccacheStorage,
+  token: async () => (await import('./token.js')).token,
+} satisfies Readonly<Record<string, () => Promise<Command>>>
 
-export const commandNamed = (name: string): Command | undefined => COMMANDS.find((command) => command.name === name)
+type CommandName = keyof typeof COMMANDS
+
+const all = (): Promise<readonly Command[]> => Promise.all(Object.values(COMMANDS).map((load) => load()))
+
+export const isCommand = (word: string): word is CommandName => Object.hasOwn(COMMANDS, word)
+
+export const commandNamed = async (word: string): Promise<Command | undefined> =>
+  isCommand(word) ? COMMANDS[word]() : undefined
 
 /** The command that a misspelt word probably means. A path of a file means none. */
 export const meantCommand = (word: string): string | undefined =>
-  /[./\\]/.test(word)
-    ? undefined
-    : nearest(
-        word,
-        COMMANDS.map(({ name }) => name),
-      )
+  /[./\\]/.test(word) ? undefined : nearest(word, Object.keys(COMMANDS))
 
 /** The command that has an option; undefined if none or several have it. */
-export const ownerOf = (option: string): string | undefined => {
-  const [owner, ...more] = COMMANDS.filter(({ options }) => option in options)
+export const ownerOf = async (option: string): Promise<string | undefined> => {
+  const [owner, ...more] = (await all()).filter(({ options }) => option in options)
   return more.length === 0 ? owner?.name : undefined
 }
 
@@ -52,11 +42,11 @@ const EXITS = `Exit status: 0 success, 1 the configuration is wrong or the comma
 129, 130 or 143 after a signal.`
 
 /** The help of the program. `pages` is the folder of its documents. */
-export const usage = (pages: string): string => {
+export const usage = async (pages: string): Promise<string> => {
   const rows = [
     ['remexec', 'serve this machine, like `remexec start`'],
     ['remexec CONFIG', 'serve what CONFIG describes'],
-    ...COMMANDS.flatMap(usageRows),
+    ...(await all()).flatMap(usageRows),
     ['remexec COMMAND --help', 'the options of a command'],
     ['remexec --help | --version', ''],
   ]
