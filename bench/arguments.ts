@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { type Pace, quickPace, usualPace } from './warm-up.js'
+import { type Pace, paceOf } from './warm-up.js'
 
 export interface BenchOptions {
   readonly isQuick: boolean
@@ -92,7 +92,7 @@ export const parseArguments = (args: readonly string[]): BenchOptions & Errand =
     rounds: atLeastOne('--rounds', values.rounds),
     processes: atLeastOne('--processes', values.processes),
     clients: atLeastOne('--clients', values.clients),
-    pace: values.quick ? quickPace : usualPace,
+    pace: paceOf({ isQuick: values.quick, isAgainst: values.against !== undefined }),
     only: values.only,
     against: values.against,
     profileFolder: values.profile,
