@@ -69,7 +69,8 @@ for (const protocol of ['grpc', 'http/protobuf'] as const) {
     const tiers = spans.filter(({ name }) => name.startsWith('find_missing ')).map((span) => ancestry(span, spans))
     t.same(tiers.sort(), [
       ['find_missing CAS', call],
-      ['find_missing CAS/fast', 'find_missing CAS', call],
+      ['find_missing CAS/content_store', 'find_missing CAS', call],
+      ['find_missing CAS/index_store', 'find_missing CAS', call],
     ])
     t.ok(
       spans.every(({ trace, tookNs }) => trace === TRACE && tookNs >= 0),
@@ -110,7 +111,7 @@ t.test('an action is traced from its call through queue and worker into the stor
   t.same(chain('upload outputs'), ['upload outputs', 'attempt', execute])
   t.same(chain('write AC'), ['write AC', 'action cache', execute])
   const ancestries = spans.map((span) => ancestry(span, spans).join(' < '))
-  t.ok(ancestries.includes(`find_missing CAS/fast < find_missing CAS < upload outputs < attempt < ${execute}`))
+  t.ok(ancestries.includes(`find_missing CAS/content_store < find_missing CAS < upload outputs < attempt < ${execute}`))
   const attempt = spans.find(({ name }) => name === 'attempt')
   t.equal(attempt?.attributes['remexec.digest'], built.digest.key)
   const call = spans.find(({ name }) => name === execute)
@@ -172,9 +173,16 @@ t.test('a ratio sampler traces a share of the calls', async (t) => {
   t.strictSame([...new Set(collector.spans.map(({ trace }) => trace))], [TRACE], 'only what the client wants traced')
 })
 
+/** Without chunks. */
+const TEAM = 'deploy/recipes/team/remexec.json5'
+
 t.test('a miss is no error, an unimplemented call is one', async (t) => {
   const { collector, http } = await collect(t)
-  const { client, program } = await start(t, { OTEL_EXPORTER_OTLP_ENDPOINT: http })
+  const { client, program } = await start(
+    t,
+    { OTEL_EXPORTER_OTLP_ENDPOINT: http, REMEXEC_HOST: '127.0.0.1' },
+    { config: TEAM },
+  )
   const AC = 'build.bazel.remote.execution.v2.ActionCache'
   const absent = { actionDigest: wire(blobOf('absent').digest) }
   await t.rejects(client.unary(`${AC}/GetActionResult`, absent).response, { code: 5 })
