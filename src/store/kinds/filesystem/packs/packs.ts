@@ -194,10 +194,9 @@ export class Packs {
     try {
       return await this.#hold(open)
     } catch (error) {
-      if (!isGone(error)) throw error
       // Somebody has deleted it.
-      open.isSealed = true
-      return this.#begin(together)
+      if (isGone(error)) return this.#begin(together)
+      throw error
     }
   }
 

@@ -109,9 +109,7 @@ export class PackKeeper extends Rounds {
 
   /** The pack whose emptying frees the most; undefined if none is worth it now. */
   #next(): Pack | undefined {
-    const { packs } = this.#parts.catalog
-    if (!packs.isComplete) return undefined
-    const all = packs.all.filter(({ holdCount }) => holdCount === 0)
+    const all = this.#parts.catalog.packs.all.filter(({ holdCount }) => holdCount === 0)
     const deadBytes = ({ endBytes, liveBytes }: Pack): number => endBytes - liveBytes
     const [dead, bytes] = all.reduce(([d, b], pack) => [d + deadBytes(pack), b + pack.endBytes], [0, 0])
     if (dead <= PACK_DEAD_SHARE_MAX * bytes) return undefined
