@@ -133,7 +133,8 @@ export class Client {
 
   waitForReady(deadlineMs: number): Promise<void> {
     return new Promise((resolve, reject) => {
-      this.#channel.waitForReady(Date.now() + deadlineMs, (error) => (error ? reject(error) : resolve()))
+      const until = Date.now() + this.#patience.scaledMs(deadlineMs)
+      this.#channel.waitForReady(until, (error) => (error ? reject(error) : resolve()))
     })
   }
 

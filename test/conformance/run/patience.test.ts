@@ -1,4 +1,7 @@
+import { createServer } from 'node:net'
+import { credentials } from '@grpc/grpc-js'
 import t from 'tap'
+import { Client } from '../../../conformance/wire/client.js'
 import { Patience } from '../../../conformance/wire/patience.js'
 
 const SILENT = { responses: [], isOverdue: true }
@@ -57,4 +60,18 @@ t.test('a factor stretches every deadline, also that of a silent method', async 
   t.equal(patience.scaledMs(500), 1_500)
   for (let at = 0; at < 3; at++) patience.noteEnd('Write', SILENT)
   t.equal(patience.deadlineMs('Write', 10_000), 3_000)
+})
+
+t.test('--patience also multiplies the time that a connection may take', async (t) => {
+  // It accepts connections and never says a word on them.
+  const silent = createServer().listen(0, '127.0.0.1')
+  await new Promise((resolve) => silent.once('listening', resolve))
+  t.teardown(() => silent.close())
+  const address = silent.address()
+  if (address === null || typeof address === 'string') throw new Error('not a TCP address')
+  const identity = { toolName: 'test', invocationId: 'test' }
+  const settings = { headers: {}, identity, patience: new Patience(1e-5) }
+  const client = new Client(`127.0.0.1:${address.port}`, credentials.createInsecure(), settings)
+  t.teardown(() => client.close())
+  await t.rejects(client.waitForReady(3_600_000), /before the deadline/, 'an hour is 36 ms')
 })
