@@ -131,6 +131,7 @@ export const overHttp = async (
   const lane = async (connection: HttpConnection): Promise<void> => {
     for (let next = queue.pop(); next !== undefined; next = queue.pop()) latenciesMs.push(await connection.call(next))
   }
+  const sleep = stayAwake()
   try {
     const startMs = performance.now()
     await Promise.all(connections.map(lane))
@@ -140,6 +141,22 @@ export const overHttp = async (
     const received = sum(({ answerBytes }) => answerBytes) / requests.length
     return { seconds, requests: requests.length, latenciesMs, wireBytes: { sent, received } }
   } finally {
+    sleep()
     for (const connection of connections) connection.close()
+  }
+}
+
+/**
+ * Lets the event loop ask for bytes again and again instead of waiting for them. Waking another processor takes the server 10 us
+ * of CPU for each answer, which a slower load, that always has something to do, would spare a faster server.
+ */
+const stayAwake = (): (() => void) => {
+  let isOver = false
+  const ask = (): void => {
+    if (!isOver) setImmediate(ask)
+  }
+  ask()
+  return () => {
+    isOver = true
   }
 }
