@@ -40,7 +40,7 @@ export class Http1Exchange implements Exchange {
   #body: Http1Body | undefined
   /** Whether the whole body was taken at hand. */
   #isRead = false
-  /** Told when the response has closed. */
+  /** Told when the connection has closed before the answer has left. */
   #onClosed: (() => void) | undefined
   /** How long the last write has waited for the client. */
   #stalledMs = 0
@@ -57,13 +57,14 @@ export class Http1Exchange implements Exchange {
     this.held = held
     this.#expectsContinue = expectsContinue
     this.bodyBytes = bodyBytesOf(request)
-    response.on('close', () => {
-      if (!response.writableFinished) {
-        this.#isGone = true
-        this.#gone?.abort(gone())
-      }
-      this.#onClosed?.()
-    })
+  }
+
+  /** Its connection has closed. */
+  closed(): void {
+    if (this.#response.writableFinished) return
+    this.#isGone = true
+    this.#gone?.abort(gone())
+    this.#onClosed?.()
   }
 
   get method(): string {
@@ -140,7 +141,7 @@ export class Http1Exchange implements Exchange {
 
   async send({ status, headers, body }: HttpAnswer): Promise<number> {
     const response = this.#response
-    if (response.destroyed) {
+    if (this.#isGone || response.destroyed) {
       body?.discard()
       throw gone()
     }
@@ -225,12 +226,16 @@ export class Http1Exchange implements Exchange {
   }
 
   /** Resolves when the answer has left. Rejects if the connection closed before. */
-  #finished(): Promise<void> {
+  #finished(): Promise<void> | undefined {
     const response = this.#response
+    const { socket } = response
+    // The system took it at once, as it takes most answers. Node says so a turn later.
+    if (socket !== null && !socket.destroyed && socket.writableLength === 0) return undefined
     return new Promise((resolve, reject) => {
-      const settle = (): void => (response.writableFinished ? resolve() : reject(gone()))
-      if (response.writableFinished || response.closed) settle()
-      else this.#onClosed = settle
+      if (response.writableFinished) return resolve()
+      if (this.#isGone || response.destroyed) return reject(gone())
+      this.#onClosed = () => reject(gone())
+      response.once('finish', resolve)
     })
   }
 }

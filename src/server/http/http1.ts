@@ -52,8 +52,12 @@ export class Http1 {
 
   /** Takes over a socket. What was read from it has been put back (`unshift`). */
   accept(socket: Http1Socket, peer: Http1Peer): void {
-    this.#connections.set(socket, new Connection(socket, peer, this.#limits))
-    socket.once('close', () => this.#connections.delete(socket))
+    const connection = new Connection(socket, peer, this.#limits)
+    this.#connections.set(socket, connection)
+    socket.once('close', () => {
+      this.#connections.delete(socket)
+      connection.closed()
+    })
     this.#server.emit('connection', socket)
     if (this.#isDraining) this.drain()
   }
@@ -102,6 +106,11 @@ class Connection {
     if (this.#isDraining) exchange.endConnection()
     if (this.#current === undefined) void this.#begin(exchange, work)
     else this.#waiting.push({ exchange, work })
+  }
+
+  closed(): void {
+    this.#current?.closed()
+    for (const { exchange } of this.#waiting) exchange.closed()
   }
 
   drain(): void {
