@@ -13,28 +13,41 @@ const hasStrace = await run('strace', ['-f', '--seccomp-bpf', '-o', '/dev/null',
 )
 
 t.test(
-  'a pack is synced as durability promises, and one goes only after what has moved from it was synced',
+  'a pack is synced as durability promises, and goes only after the removal of its last blob, or the new place, is in the log',
   { skip: !hasStrace && 'no strace' },
   async (t) => {
     for (const durability of ['process_exit', 'power_loss'] as const) {
       const folder = t.testdir()
       const trace = join(folder, 'trace')
-      const watch = ['-f', '--seccomp-bpf', '-y', '-e', 'trace=fsync,fdatasync,unlink', '-o', trace]
+      const watch = [
+        '-f',
+        '--seccomp-bpf',
+        '-y',
+        '-e',
+        'trace=fsync,fdatasync,unlink,write,writev,pwrite64,pwritev',
+        '-o',
+        trace,
+      ]
       const program = [...loader, programOf('packs/durable.ts'), folder, durability]
       const { stdout } = await run('strace', [...watch, process.execPath, ...program])
       const { before, behind } = JSON.parse(stdout) as { readonly before: string; readonly behind: string }
       const lines = (await readFile(trace, 'utf8')).split('\n')
       const syncs = (path: string): number[] =>
         lines.flatMap((line, at) => (/f(data)?sync\(/.test(line) && line.includes(`<${path}`) ? [at] : []))
-      const deletedAt = lines.findIndex((line) => line.includes(`unlink("${before}"`))
+      const deletionOf = (path: string): number => lines.findIndex((line) => line.includes(`unlink("${path}"`))
+      const deletedAt = deletionOf(before)
       const isBefore = (at: number): boolean => at < deletedAt
       t.ok(deletedAt > 0, `${durability}: deleted`)
+      const records = join(folder, 'content', 'records')
+      const between = lines.slice(deletedAt, deletionOf(behind))
+      const isRecord = (line: string): boolean => /write\w*\(/.test(line) && line.includes(`<${records}/`)
+      t.ok(between.some(isRecord), `${durability}: a file goes after the removal of its last blob is in the log`)
       const isSynced = durability === 'power_loss'
       t.equal(syncs(before).length > 0, isSynced, `${durability}: the bytes`)
       for (let path = dirname(before), level = 0; level < 2; path = dirname(path), level++)
-        t.equal(syncs(`${path}>`).length > 0, isSynced, `${durability}: the name, in ${path}`)
+        t.equal(syncs(`${path}>`).length > 0, isSynced, `${durability}: the name, ${level} levels up`)
       t.ok(syncs(behind).some(isBefore), `${durability}: what has moved, before the old file goes`)
-      t.ok(syncs(join(folder, 'content', 'records')).some(isBefore), `${durability}: and where it is`)
+      t.ok(syncs(records).some(isBefore), `${durability}: and where it is`)
     }
   },
 )
