@@ -46,8 +46,24 @@ t.test(
       t.equal(syncs(before).length > 0, isSynced, `${durability}: the bytes`)
       for (let path = dirname(before), level = 0; level < 2; path = dirname(path), level++)
         t.equal(syncs(`${path}>`).length > 0, isSynced, `${durability}: the name, ${level} levels up`)
-      t.ok(syncs(behind).some(isBefore), `${durability}: what has moved, before the old file goes`)
-      t.ok(syncs(records).some(isBefore), `${durability}: and where it is`)
+      const [movedAt = Number.POSITIVE_INFINITY] = syncs(behind).filter(isBefore)
+      t.ok(movedAt < deletedAt, `${durability}: what has moved, before the old file goes`)
+      t.ok(
+        syncs(`${records}/`).some((at) => isBefore(at) && at > movedAt),
+        `${durability}: and where it is`,
+      )
     }
+  },
+)
+
+t.test(
+  'what is added while a file is linked goes elsewhere: the link keeps its length',
+  { skip: !hasStrace && 'no strace' },
+  async (t) => {
+    // Writes come late, so that a link that is taken meanwhile grows.
+    const late = ['-f', '--seccomp-bpf', '-o', '/dev/null', '-e', 'inject=pwritev,pwrite64:delay_enter=20ms']
+    const program = [...loader, programOf('packs/added.ts'), t.testdir()]
+    const { stdout } = await run('strace', [...late, process.execPath, ...program])
+    t.same(JSON.parse(stdout), [])
   },
 )

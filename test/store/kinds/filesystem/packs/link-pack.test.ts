@@ -108,20 +108,3 @@ t.test('a file whose bytes have changed is not linked, and the damaged blob is m
     await files.close()
   }
 })
-
-t.test('what is added while a file is linked goes elsewhere: the link keeps its length', async (t) => {
-  const folder = t.testdir()
-  const files = await openFilesystem(folder, SMALL)
-  t.teardown(() => files.close())
-  // The addition is so many steps ahead.
-  for (let steps = 0; steps < 40; steps++) {
-    const blobs = some(3, `${steps}`)
-    const together = {}
-    await putTogether(files.store, blobs.slice(0, 2), together)
-    const adding = putTogether(files.store, blobs.slice(2), together)
-    for (let step = 0; step < steps; step++) await undefined
-    const file = await link(files, blobs.slice(0, 2), join(folder, `link-${steps}`))
-    await adding
-    if (file !== undefined) t.equal((await stat(file.path)).size, file.sizeBytes, `after ${steps} steps`)
-  }
-})
