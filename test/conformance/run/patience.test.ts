@@ -1,4 +1,4 @@
-import { createServer } from 'node:net'
+import { createServer, type Socket } from 'node:net'
 import { credentials } from '@grpc/grpc-js'
 import t from 'tap'
 import { Client } from '../../../conformance/wire/client.js'
@@ -64,9 +64,13 @@ t.test('a factor stretches every deadline, also that of a silent method', async 
 
 t.test('--patience also multiplies the time that a connection may take', async (t) => {
   // It accepts connections and never says a word on them.
-  const silent = createServer().listen(0, '127.0.0.1')
+  const accepted = new Set<Socket>()
+  const silent = createServer((socket) => accepted.add(socket.on('error', () => {}))).listen(0, '127.0.0.1')
   await new Promise((resolve) => silent.once('listening', resolve))
-  t.teardown(() => silent.close())
+  t.teardown(() => {
+    silent.close()
+    for (const socket of accepted) socket.destroy()
+  })
   const address = silent.address()
   if (address === null || typeof address === 'string') throw new Error('not a TCP address')
   const identity = { toolName: 'test', invocationId: 'test' }
