@@ -9,7 +9,7 @@ const { StatusError } = await built<typeof import('../../src/base/status-error.j
 const { codec } = await built<typeof import('../../src/proto/codec.js')>('proto/codec.js')
 const { listen } = await built<typeof import('../../src/server/listener.js')>('server/listener.js')
 const { send } = await built<typeof import('../../src/service/send.js')>('service/send.js')
-const { prepareHeap } = await built<typeof import('../../src/process/v8-heap.js')>('process/young-objects.js')
+const { prepareHeap } = await built<typeof import('../../src/process/v8-heap.js')>('process/v8-heap.js')
 
 prepareHeap()
 
