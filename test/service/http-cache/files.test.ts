@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
-import { readdirSync } from 'node:fs'
+import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
 import t from 'tap'
 import { TestClient } from '../../server/client.js'
 import { untilSo } from '../../store/remote/backend.js'
@@ -63,10 +64,14 @@ t.test('bodies are blobs of the CAS, stored once, and caches of two paths never 
 
 t.test('an upload that breaks leaves nothing', async (t) => {
   const { ask, folder } = await serveCaches(t, { '/c': { kind: 'opaque', ...MAIN } })
-  // A health check may have its file in the other folder for a moment.
   const [blobs, uploads] = [join(folder, 'cas'), join(folder, 'temp')]
   const before = filesBelow(blobs)
-  await t.rejects(ask('PUT', '/c/k', { body: streamed(bodyOf(MIB), true) }))
+  const breaksOnceWritten = async function* (): AsyncGenerator<Buffer> {
+    yield bodyOf(4 * MIB)
+    await untilSo(async () => readdirSync(uploads).some((name) => statSync(join(uploads, name)).size >= MIB))
+    throw new Error('the sender breaks')
+  }
+  await t.rejects(ask('PUT', '/c/k', { body: Readable.from(breaksOnceWritten()) }), { message: 'the sender breaks' })
   t.equal((await ask('GET', '/c/k')).status, 404)
   // The server hears of the end later than its client.
   await untilSo(async () => filesBelow(uploads).length === 0)
