@@ -89,7 +89,7 @@ export const getActionResult = ({
     name,
     unit: 'op',
     unitsPerRequest: 1,
-    requests: { least: Math.ceil(400 / Math.sqrt(outputs)), most: Math.ceil(50_000 / outputs) },
+    requests: { least: Math.ceil(400 / Math.sqrt(outputs)), most: 50_000 },
     ...(configure === undefined ? {} : { configure }),
     setUp: async (server) => {
       if (isHit) {

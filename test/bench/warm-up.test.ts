@@ -1,5 +1,5 @@
 import t from 'tap'
-import { type Pace, warmUp } from '../../bench/warm-up.js'
+import { type Pace, paceOf, warmUp } from '../../bench/warm-up.js'
 
 const MICROS_OF_A_REQUEST = 1000
 const pace: Pace = { runMs: 100, warmUp: { runMs: 10, leastMs: 0, mostMs: 60_000 } }
@@ -66,4 +66,11 @@ t.test('a server whose CPU cannot be seen is judged by its time', async (t) => {
   const { fitting } = await warmUp(run, bounds, pace)
   t.equal(fitting, 100)
   t.equal(asked.length, 3)
+})
+
+t.test('two builds are as warm in a quick run as in another', async (t) => {
+  const of = (isQuick: boolean) => paceOf({ isQuick, isAgainst: true })
+  t.strictSame(of(true).warmUp, of(false).warmUp)
+  t.ok(of(true).warmUp.leastMs > paceOf({ isQuick: false, isAgainst: false }).warmUp.leastMs)
+  t.ok(of(true).runMs < of(false).runMs)
 })
