@@ -21,7 +21,8 @@ t.test('without options everything is measured at length', async (t) => {
   t.equal(pace, usualPace)
   t.equal(parseArguments(['--quick']).pace, quickPace)
   const { pace: compared } = parseArguments(['--quick', '--against', 'x'])
-  t.strictSame(compared, { runMs: quickPace.runMs, warmUp: usualPace.warmUp }, 'short rounds of warm builds')
+  t.equal(compared.runMs, quickPace.runMs)
+  t.ok(compared.warmUp.leastMs > usualPace.warmUp.leastMs, 'short rounds of warm builds')
   t.equal(parseArguments(['--pin']).isPinned, true)
 })
 
