@@ -175,6 +175,49 @@ void t.test('a blob of many chunks is read with one query', { skip: withoutMongo
   t.equal((await questions()) - before, 2, 'for the blob, and for all of its chunks')
 })
 
+void t.test('a reader that stops lets MongoDB send no further batches', { skip: withoutMongo }, async (t) => {
+  const { port } = await startMongo(t)
+  const { store, close } = await openMongoStore(port)
+  t.teardown(close)
+  const client = new MongoClient(`mongodb://127.0.0.1:${port}/`)
+  t.teardown(() => client.close())
+  const batches = async (): Promise<number> => {
+    const { metrics } = await client.db('builds').command({ serverStatus: 1 })
+    return metrics.commands.getMore?.total ?? 0
+  }
+  const bytes = bytesOf(8 * MIB)
+  const digest = digestOf(bytes)
+  await put(store, digest, bytes)
+  const before = await batches()
+  await get(store, digest)
+  const alone = (await batches()) - before
+  t.ok(alone > 1, `${alone} further batches`)
+  let meanwhile: number | undefined
+  const take = async (): Promise<void> => {
+    if (meanwhile !== undefined) return
+    // Another reader takes all of the blob meanwhile.
+    await get(store, digest)
+    meanwhile = (await batches()) - before - alone
+  }
+  await pour(await (await store.get(digest, WHOLE, call)).take(), take, call.signal)
+  t.equal(meanwhile, alone)
+})
+
+void t.test('writes ask MongoDB for its journal if the configuration says so', { skip: withoutMongo }, async (t) => {
+  const server = await startMongo(t)
+  const proxy = await TcpProxy.start(t, server.port)
+  /** A Boolean field of BSON. */
+  const isJournaled = (isSet: boolean): string => `\x08j\0${isSet ? '\x01' : '\0'}`
+  for (const asked of [true, false]) {
+    const { store, close } = await openMongoStore(proxy.port, { write_concern_w: '1', write_concern_j: asked })
+    t.teardown(close)
+    const sent = proxy.record()
+    const bytes = bytesOf(1000)
+    await put(store, digestOf(bytes), bytes)
+    t.equal(sent().includes(isJournaled(asked)), true, `write_concern_j: ${asked}`)
+  }
+})
+
 void t.test('errors of a replica set during an election, and of dropped cursors, are UNAVAILABLE', async (t) => {
   for (const code of [43, 91, 237, 189, 10107, 11600, 11602, 13435, 13436]) {
     const said = new MongoServerError({ code, errmsg: 'not primary' })

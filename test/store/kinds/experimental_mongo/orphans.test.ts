@@ -64,24 +64,40 @@ void t.test('a part that arrived half is complete after it was sent again', { sk
   const { port } = await startMongo(t)
   const client = await new MongoClient(`mongodb://127.0.0.1:${port}/`).connect()
   t.teardown(() => client.close())
-  const db = client.db('builds')
-  const orphans = new Orphans(db, 'cas', silentLog)
-  let version = ''
-  const commit: CommitChunks = async (facts) => {
-    version = facts.version
-    t.match(facts, { size: 130, chunk: 40 })
+  const orphans = new Orphans(client.db('builds'), 'cas', silentLog)
+  for (const lost of [0, 1]) {
+    let version = ''
+    const commit: CommitChunks = async (facts) => {
+      version = facts.version
+      t.match(facts, { size: 130, chunk: 40 })
+    }
+    const upload = await MongoUpload.begin({ orphans, chunkBytes: 40, chunksPerPart: 2, commit }, 'halved')
+    await upload.send({ index: 0, bytes: Buffer.alloc(80, 7), isLast: false })
+    const { deletedCount } = await orphans.chunks.deleteOne({ _id: { $regex: `${chunkName('', lost)}$` } })
+    t.equal(deletedCount, 1)
+    await upload.send({ index: 0, bytes: Buffer.alloc(80, 7), isLast: false })
+    await upload.send({ index: 1, bytes: Buffer.alloc(50, 7), isLast: true })
+    await upload.complete()
+    const found = await orphans.chunks.find().toArray()
+    const lengths = new Map(found.map(({ _id, data }) => [_id, data.length]))
+    const expected = [40, 40, 40, 10].map((bytes, index) => [chunkName(version, index), bytes])
+    t.same([...lengths].sort(), expected, `without chunk ${lost}`)
+    await orphans.delete(version)
   }
-  const upload = await MongoUpload.begin({ orphans, chunkBytes: 40, chunksPerPart: 2, commit }, 'halved')
-  await upload.send({ index: 0, bytes: Buffer.alloc(80, 7), isLast: false })
-  const [first] = await orphans.chunks.find().toArray()
-  await orphans.chunks.deleteOne({ _id: first?._id ?? '' })
-  await upload.send({ index: 0, bytes: Buffer.alloc(80, 7), isLast: false })
-  await upload.send({ index: 1, bytes: Buffer.alloc(50, 7), isLast: true })
-  await upload.complete()
-  const found = await orphans.chunks.find().toArray()
-  const lengths = new Map(found.map(({ _id, data }) => [_id, data.length]))
-  const expected = [40, 40, 40, 10].map((bytes, index) => [chunkName(version, index), bytes])
-  t.same([...lengths].sort(), expected)
+})
+
+void t.test('an upload is registered before its first chunk is sent', { skip: withoutMongo }, async (t) => {
+  const { port } = await startMongo(t)
+  const client = await new MongoClient(`mongodb://127.0.0.1:${port}/`, { monitorCommands: true }).connect()
+  t.teardown(() => client.close())
+  const steps: string[] = []
+  client.on('commandStarted', ({ commandName }) => steps.push(commandName))
+  client.on('commandSucceeded', ({ commandName }) => steps.push(`${commandName} done`))
+  const orphans = new Orphans(client.db('builds'), 'cas', silentLog)
+  const upload = await MongoUpload.begin({ orphans, chunkBytes: 50, chunksPerPart: 2, commit: async () => {} }, 'key')
+  await upload.send({ index: 0, bytes: Buffer.alloc(100), isLast: true })
+  const isWrite = (step: string): boolean => /^(update|insert)/.test(step)
+  t.same(steps.filter(isWrite), ['update', 'update done', 'insert', 'insert done'])
 })
 
 void t.test('errors besides duplicates are reported for repeated chunks', async (t) => {
