@@ -1,9 +1,12 @@
+import { once } from 'node:events'
 import { readdir } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import { promisify } from 'node:util'
 import t from 'tap'
 import { ManualClock } from '../../../../src/base/clock.js'
 import { Blob } from '../../../../src/stream/blob/blob.js'
 import { bytesOf, call, cut, digestOf, get, isPresent, put, source, until } from '../../blobs.js'
-import type { Scope } from '../../remote/backend.js'
+import { portOf, type Scope } from '../../remote/backend.js'
 import { counted } from '../../remote/counted.js'
 import { HttpProxy } from '../../remote/http-proxy.js'
 import { TcpProxy } from '../../remote/proxy.js'
@@ -240,6 +243,37 @@ void t.test('wrong keys of S3 are UNAUTHENTICATED', { skip: withoutS3 }, async (
   t.teardown(close)
   await rejects(t, put(store, digestOf(bytes), bytes), 'UNAUTHENTICATED')
   await rejects(t, get(store, digestOf(bytes)), 'UNAUTHENTICATED')
+})
+
+void t.test('requests of one store share connections, which end with the store', async (t) => {
+  let connections = 0
+  const server = createServer((_, response) => response.writeHead(404, { 'content-length': 0 }).end())
+  server.on('connection', () => connections++)
+  // The server closes none by itself.
+  server.keepAliveTimeout = 0
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const endpoint = `http://127.0.0.1:${portOf(server.address())}`
+  const open = promisify(server.getConnections.bind(server))
+  for (const place of [
+    { provider: 'aws', bucket: 'builds', region: 'us-east-1', endpoint },
+    { provider: 'azure', container: 'builds', sas_url: `${endpoint}/builders?sig=x` },
+    { provider: 'gcs', bucket: 'builds', endpoint },
+  ] as const) {
+    connections = 0
+    const { store, close } = await openObjectStore(place)
+    for (let request = 0; request < 5; request++) await rejects(t, get(store, digestOf(bytesOf(1000))), 'NOT_FOUND')
+    // A request may begin before the last one has given its connection back.
+    t.ok(connections <= 2, `${place.provider}: ${connections} connections`)
+    await close()
+    // Azure's library shares its connections among all clients.
+    if (place.provider === 'azure') server.closeAllConnections()
+    await until(async () => (await open()) === 0, `${place.provider}: that they are closed`)
+  }
 })
 
 void t.test('an expired signature for Azure is rejected', { skip: withoutAzure }, async (t) => {
