@@ -135,3 +135,17 @@ t.test('a reader that ends early is no failure of a command', async (t) => {
   const { stdout } = spawnSync('bash', ['-c', command, ...paths], { cwd, env, encoding: 'utf8' })
   t.match(stdout, /\nends 1\n$/, 'its own exit status, and nothing on standard error')
 })
+
+t.test('a long explanation reaches a reader that is slower than the exit of the process', async (t) => {
+  const stores = Object.fromEntries(Array.from({ length: 1000 }, (_, number) => [`STORE_${number}`, { memroy: {} }]))
+  const data = t.testdir({ 'wrong.json': JSON.stringify({ stores, servers: {} }) })
+  const { status, stderr } = remexec(`${data}/wrong.json`)
+  t.equal(status, 1)
+  // A pipe takes less at once.
+  t.ok(stderr.length > 256 * 1024, `${stderr.length} characters`)
+  t.same(
+    Object.keys(stores).filter((name) => !stderr.includes(`stores.${name}.memroy:`)),
+    [],
+    'all of it',
+  )
+})
