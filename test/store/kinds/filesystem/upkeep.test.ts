@@ -3,10 +3,16 @@ import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
 import { ManualClock } from '../../../../src/base/clock.js'
-import { textLog } from '../../../../src/log/log.js'
+import { silentLog, textLog } from '../../../../src/log/log.js'
 import type { Digest } from '../../../../src/reapi/digest.js'
 import { linkBlob } from '../../../../src/store/contract/local-file.js'
 import type { StoreUsage } from '../../../../src/store/contract/meter.js'
+import { BlobIndex } from '../../../../src/store/index/blob-index.js'
+import { Catalog } from '../../../../src/store/kinds/filesystem/catalog.js'
+import { Inspection } from '../../../../src/store/kinds/filesystem/inspection.js'
+import { Layout } from '../../../../src/store/kinds/filesystem/layout.js'
+import { RecordLog } from '../../../../src/store/kinds/filesystem/records/record-log.js'
+import { Patrol } from '../../../../src/store/kinds/filesystem/upkeep/patrol.js'
 import { bytesOf, call, digestOf, get, isPresent, put, putStream, source, until } from '../../blobs.js'
 import { rejects } from '../../suite.js'
 import { type OpenFilesystem, openFilesystem } from './open.js'
@@ -77,6 +83,23 @@ t.test('an unreadable folder is reported, does not prevent eviction, and is trie
   await put(files.store, blob(0).digest, blob(0).bytes)
   t.ok((await get(files.store, blob(0).digest)).equals(blob(0).bytes))
   await files.close()
+})
+
+t.test('files count as listed only after the first round', async (t) => {
+  const layout = new Layout(t.testdir(), '')
+  const clock = new ManualClock(Date.now())
+  const policy = { max_bytes: 0, evict_bytes: 0, max_count: 0, max_seconds: 0 }
+  const log = silentLog
+  const records = await RecordLog.open({ folder: layout.recordsPath, segmentBytes: 4096, isSynced: false, log })
+  const index = new BlobIndex({ policy, clock })
+  const catalog = new Catalog({ layout, index, records, recentBytes: 0, syncs: undefined, clock, log })
+  const patrol = new Patrol({ catalog, inspection: new Inspection(catalog, log), clock, log })
+  t.notOk(patrol.hasGoneRound)
+  patrol.look()
+  await until(async () => patrol.hasGoneRound, 'the end of the round')
+  await patrol.stop()
+  await catalog.close()
+  await records.close()
 })
 
 t.test('a deleted file is missing within minutes, even if nobody reads it', async (t) => {

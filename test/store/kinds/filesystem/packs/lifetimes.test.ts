@@ -1,12 +1,16 @@
-import { readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
 import { ManualClock } from '../../../../../src/base/clock.js'
 import { Code } from '../../../../../src/base/status-error.js'
+import { silentLog } from '../../../../../src/log/log.js'
 import { callWith } from '../../../../../src/rpc/call.js'
 import type { Store } from '../../../../../src/store/contract/store.js'
+import { Unlinker } from '../../../../../src/store/kinds/filesystem/files/unlinker.js'
+import { Layout } from '../../../../../src/store/kinds/filesystem/layout.js'
+import { Packs } from '../../../../../src/store/kinds/filesystem/packs/packs.js'
 import { Blob } from '../../../../../src/stream/blob/blob.js'
 import { WHOLE } from '../../../../../src/stream/path.js'
 import { bytesOf, call, digestOf, get, isPresent, until } from '../../../blobs.js'
@@ -96,6 +100,29 @@ t.test('a file of an earlier run stays when its only known blob is removed, unti
   await get(again.store, first.digest)
   await again.store.remove(first.digest, 'unwanted', call)
   t.ok((await get(again.store, second.digest)).equals(second.bytes))
+})
+
+t.test('no file goes before the removal of a blob is in the log whose file was not known yet', async (t) => {
+  const folder = t.testdir()
+  const layout = new Layout(join(folder, 'content'), join(folder, 'temp'))
+  const unlinker = new Unlinker(silentLog)
+  const packs = new Packs({ layout, unlinker })
+  const { path } = packs.pack(7)
+  mkdirSync(dirname(path), { recursive: true })
+  writeFileSync(path, 'the blob that was removed')
+  let record = (): void => {}
+  const recorded = new Promise<void>((resolve) => {
+    record = resolve
+  })
+  packs.left(3, 25, recorded)
+  const complete = packs.complete()
+  for (let step = 0; step < 10; step++) await setImmediate()
+  t.notOk(packs.isComplete)
+  t.ok(existsSync(path))
+  record()
+  await complete
+  await unlinker.idle()
+  t.notOk(existsSync(path), 'it has no other blob')
 })
 
 t.test('a cancelled upload of blobs that belong together lets go of what it was given', async (t) => {

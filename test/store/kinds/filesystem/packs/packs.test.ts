@@ -7,7 +7,7 @@ import { digestFunctions } from '../../../../../src/reapi/digest-function.js'
 import { callWith } from '../../../../../src/rpc/call.js'
 import { checkFolder } from '../../../../../src/store/kinds/filesystem/check-folder.js'
 import { Blob } from '../../../../../src/stream/blob/blob.js'
-import { bytesOf, call, get, isPresent, put, until } from '../../../blobs.js'
+import { bytesOf, call, digestOf, get, isPresent, put, until } from '../../../blobs.js'
 import { crashed } from '../crashed.js'
 import { openFilesystem } from '../open.js'
 import { flip, onlyPack, packsIn, presence, putTogether, SIZE_BYTES, SMALL, type Some, some } from './together.js'
@@ -303,4 +303,34 @@ t.test('what arrives while a file is emptied is not replaced by the older place'
   const again = await openFilesystem(folder, { ...SMALL, clock, segmentBytes: 4096 })
   for (const { digest, bytes } of [first, second]) t.ok((await get(again.store, digest)).equals(bytes))
   await again.close()
+})
+
+t.test('an upload that is written while its blob is moved counts, not the copy that comes behind it', async (t) => {
+  const folder = t.testdir()
+  const clock = new ManualClock(Date.now())
+  const smallBytes = 1024 * 1024
+  const files = await openFilesystem(folder, { small_blob_size: smallBytes, clock })
+  // Only a larger blob begins a file of several.
+  const bytes = bytesOf(smallBytes + 1, 'larger')
+  const larger = { bytes, digest: digestOf(bytes) }
+  const blobs = some(10)
+  const together = {}
+  await putTogether(files.store, [larger], together)
+  await putTogether(files.store, blobs, together)
+  const path = await onlyPack(folder)
+  await files.store.remove(larger.digest, 'unwanted', call)
+  // They are written first, for so long that a blob is copied meanwhile.
+  const before = Array.from({ length: 24 }, (_, number) => ({
+    digest: Digest.of(Buffer.from(`before ${number}`), digestFunctions.SHA256).asKey(),
+    bytes: bytes.subarray(1),
+  }))
+  const putting = [...before, ...blobs].map(({ digest, bytes }) => files.store.put(digest, Blob.ofBytes(bytes), call))
+  clock.advance(1000)
+  await Promise.all(putting)
+  await until(async () => {
+    clock.advance(1000)
+    return !(await packsIn(folder)).includes(path)
+  }, 'that the file is emptied')
+  for (const { digest, bytes } of blobs) t.ok((await get(files.store, digest)).equals(bytes))
+  await files.close()
 })
