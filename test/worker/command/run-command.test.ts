@@ -17,6 +17,7 @@ import { silentLog } from '../../../src/log/log.js'
 import { commandEnvironment, type EnvironmentSource } from '../../../src/worker/command/environment.js'
 import { Launcher } from '../../../src/worker/command/launcher.js'
 import { type CommandRun, runCommand } from '../../../src/worker/command/run-command.js'
+import { startFailure } from '../../../src/worker/command/sandbox.js'
 
 const launcher = new Launcher(silentLog)
 t.teardown(() => launcher.close())
@@ -230,3 +231,13 @@ t.test('EXE-41 output of any size goes to the file', async (t) => {
   t.equal(exitCode, 0)
   t.equal(stdout.length, 10_000_000)
 })
+
+t.test(
+  'the reason of a sandbox that did not start is short enough for an error, however much it printed',
+  async (t) => {
+    const folder = t.testdir({ stderr: 'x'.repeat(100_000), status: '' })
+    const [stderr, status] = ['stderr', 'status'].map((name) => openSync(join(folder, name), 'r')) as [number, number]
+    t.equal(startFailure('/bin/true', { stderr, status })?.reason.length, 16_384)
+    for (const file of [stderr, status]) closeSync(file)
+  },
+)
