@@ -19,6 +19,8 @@ import { roomOf, testsOf } from './rooms.js'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const NIGHTLY_LIMIT_S = 1200
+/** A title may be the whole output of a program. */
+const TITLE_CHARACTERS = 120
 /** A fault may make a file wait for ever. */
 const ROOM_LIMIT_S = 75
 const RUNNER = 'scripts/test.mjs'
@@ -196,15 +198,22 @@ const noticedBy = async (
       const isBroken = (await copy.failing([found.file], limitS)) !== undefined
       if (!isBroken) sound.add(key)
       else broken.add(key)
-      if (!isBroken) return `${found.file}: ${found.title}`
+      if (!isBroken) return shown(copy, found)
       process.stderr.write(`${found.file} fails without a fault too, and is left out\n`)
       copy.put(fault)
       copy.build()
       continue
     }
-    return `${found.file}: ${found.title}`
+    return shown(copy, found)
   }
 }
+
+/** Without what is of this machine. */
+const shown = ({ folder }: Copy, { file, title }: { readonly file: string; readonly title: string }): string =>
+  `${file}: ${title
+    .replaceAll(`${folder}/`, '')
+    .replace(/ \{ seed: .*/, '')
+    .slice(0, TITLE_CHARACTERS)}`
 
 const longest = readFileSync(join(root, 'test/longest-first.txt'), 'utf8').split('\n')
 
