@@ -117,7 +117,7 @@ export class Threaded {
     for (const store of this.#stores.values())
       store.onRetired = (number) => this.#tellAll({ kind: 'retired', path: store.path, number })
     this.threads.tell(() => this.#servedFor(calls, config, served, security?.threadShare))
-    await this.#serving
+    await this.threads.starting(this.#serving)
   }
 
   /** Deletes what is kept of interrupted uploads. Call it before the stores close. */

@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
-import t from 'tap'
-import { DEFAULT, program, serve, start } from './program.js'
+import t, { type Test } from 'tap'
+import { DEFAULT, type Program, program, serve, start } from './program.js'
 
 const listening = async (): Promise<{ readonly port: string; readonly close: () => void }> => {
   const server = createServer().listen(0, '127.0.0.1')
@@ -147,6 +147,48 @@ t.test('a worker that needs namespaces does not start if the kernel forbids them
     server.said(),
     /worker worker_0: use_namespaces does not work on this machine: bwrap: .*; let this user make user/,
   )
+})
+
+/** A server that has so many service threads, under a limit of prlimit. */
+const limited = (t: Test, { threads, limit, uid }: { threads: number; limit: string; uid?: number }): Program => {
+  const data = t.testdir()
+  chmodSync(data, 0o777)
+  const filesystem = (name: string): object => ({
+    filesystem: { content_path: `${data}/${name}`, temp_path: `${data}/temp`, eviction_policy: { max_bytes: 1e6 } },
+  })
+  const config = {
+    global: { threads },
+    stores: { CAS: filesystem('cas') },
+    servers: [{ listener: { http: { socket_address: '127.0.0.1:0' } }, services: { cas: [{ cas_store: 'CAS' }] } }],
+  }
+  writeFileSync(`${data}/config.json`, JSON.stringify(config))
+  const command = ['prlimit', limit, process.execPath, program, `${data}/config.json`]
+  return start(t, command, uid === undefined ? {} : { uid })
+}
+
+t.test(
+  'more service threads than the user may have are refused: how many there are, and a remedy',
+  // The limit counts the threads of a user, and not those of root.
+  { skip: isRoot ? false : 'needs root, to be a user without other processes' },
+  async (t) => {
+    const server = limited(t, { threads: 64, limit: '--nproc=24', uid: 54_322 })
+    t.equal((await server.ended).code, 1)
+    t.match(
+      server.said(),
+      /^remexec: cannot serve: service thread \d+ of 64 cannot start: the system gives no more threads \(EAGAIN\); lower global.threads, or /m,
+    )
+    t.notMatch(server.said(), /Error:|^ +at /m)
+  },
+)
+
+t.test('more service threads than there is memory for are refused: how many there are, and a remedy', async (t) => {
+  const server = limited(t, { threads: 16, limit: `--as=${100e9}` })
+  t.equal((await server.ended).code, 1)
+  t.match(
+    server.said(),
+    /^remexec: cannot serve: service thread \d+ of 16 cannot start: the system gives no more memory \(.+\); lower global.threads, or /m,
+  )
+  t.notMatch(server.said(), /^ +at /m)
 })
 
 t.test('a port in use is reported with the address and a remedy', async (t) => {

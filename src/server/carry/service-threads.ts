@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net'
 import type { TlsOptions } from 'node:tls'
 import { type MessagePort, Worker } from 'node:worker_threads'
+import { StatusError } from '../../base/status-error.js'
 import type { RemexecTransport } from '../remexec/transport.js'
 import { BatchedPort, type Carried } from './batched-port.js'
 import { descriptorTaker, type TakeDescriptor } from './descriptor.js'
@@ -53,27 +54,62 @@ export interface ServiceThreadsOptions {
  * answer. If a thread ends, so does the process: nobody else knows what its clients were told.
  */
 export class ServiceThreads {
-  readonly #threads: readonly ServiceThread[]
+  readonly #threads: ServiceThread[] = []
   readonly #takeDescriptor: TakeDescriptor
   readonly #onStop: (() => void) | undefined
   #lastListener = 0
   #lastConnection = 0
   #isStopping = false
+  /** Fails the start, while there is one. */
+  #failStart: ((error: Error) => void) | undefined
 
-  private constructor(options: ServiceThreadsOptions) {
+  private constructor(onStop: (() => void) | undefined) {
     this.#takeDescriptor = descriptorTaker()
-    this.#onStop = options.onStop
-    const lost = (cause: unknown): void => {
-      if (!this.#isStopping) throw new Error('a service thread ended, and the process with it', { cause })
-    }
-    this.#threads = Array.from({ length: options.count }, () => new ServiceThread(options, lost))
+    this.#onStop = onStop
   }
 
-  /** Resolves once all threads run. */
+  /** Resolves once all threads run. If one cannot, the others are stopped, because they would keep the process alive. */
   static async start(options: ServiceThreadsOptions): Promise<ServiceThreads> {
-    const threads = new ServiceThreads(options)
-    await Promise.all(threads.#threads.map((thread) => thread.ready))
-    return threads
+    const threads = new ServiceThreads(options.onStop)
+    try {
+      await threads.starting(threads.#startAll(options))
+      return threads
+    } catch (error) {
+      await threads.stop()
+      throw error
+    }
+  }
+
+  /** Resolves when `work` does. Until then a thread that ends fails this start, and not the process. */
+  async starting(work: Promise<void>): Promise<void> {
+    const failed = new Promise<never>((_, reject) => {
+      this.#failStart = reject
+    })
+    try {
+      await Promise.race([work, failed])
+    } finally {
+      this.#failStart = undefined
+    }
+  }
+
+  async #startAll(options: ServiceThreadsOptions): Promise<void> {
+    const { count } = options
+    for (let number = 1; number <= count; number++) {
+      try {
+        this.#threads.push(new ServiceThread(options, (cause) => this.#lost(cause, number, count)))
+      } catch (cause) {
+        throw cannotStart(cause, number, count)
+      }
+    }
+    await Promise.all(this.#threads.map((thread) => thread.ready))
+  }
+
+  #lost(cause: unknown, number: number, count: number): void {
+    if (this.#isStopping) return
+    if (this.#failStart === undefined) throw new Error('a service thread ended, and the process with it', { cause })
+    // What became too little for one thread may end others too.
+    this.#isStopping = true
+    this.#failStart(cannotStart(cause, number, count))
   }
 
   /** How many connections each thread has. */
@@ -149,6 +185,19 @@ export class ServiceThreads {
   }
 }
 
+/** RESOURCE_EXHAUSTED if the machine cannot have so many threads. */
+const cannotStart = (cause: unknown, number: number, count: number): Error => {
+  const what = `service thread ${number} of ${count} cannot start`
+  const { code, message = '' }: { code?: unknown; message?: string } = cause instanceof Error ? cause : {}
+  const isThread = code === 'ERR_WORKER_INIT_FAILED'
+  if (!isThread && code !== 'ERR_WORKER_OUT_OF_MEMORY' && !/out of memory|allocation failed/i.test(message))
+    return new Error(what, { cause })
+  const limits = isThread ? 'threads (ulimit -u, TasksMax of systemd, pids of a container)' : 'memory'
+  const refused = `the system gives no more ${isThread ? 'threads' : 'memory'} (${message})`
+  const advice = `lower global.threads, or raise the limit on ${limits}`
+  return new StatusError('RESOURCE_EXHAUSTED', `${what}: ${refused}; ${advice}`, { cause })
+}
+
 interface HandOver {
   readonly transport: RemexecTransport
   /** `host:port`, or `unix`. */
@@ -179,9 +228,11 @@ const isClosed = (message: unknown): message is ClosedMessage =>
 class ServiceThread implements PostsTo {
   readonly port: BatchedPort
   readonly connections: RemoteConnections
+  /** Resolves once the thread runs. Pending if it ends before. */
   readonly ready: Promise<void>
   readonly #worker: Worker
   readonly #closing = new Map<number, () => void>()
+  #hasEnded = false
   #lookedAt: ReturnType<Worker['performance']['eventLoopUtilization']>
 
   constructor({ program, data, onMessage }: ServiceThreadsOptions, lost: (cause: unknown) => void) {
@@ -190,20 +241,20 @@ class ServiceThread implements PostsTo {
     this.port = new BatchedPort(worker)
     this.connections = new RemoteConnections(this.port)
     this.#lookedAt = worker.performance.eventLoopUtilization()
-    this.ready = new Promise((resolve, reject) => {
+    this.ready = new Promise((resolve) => {
       worker.on('message', (message: unknown) => {
         if (Array.isArray(message)) for (const event of message) this.connections.receive(event as Carried)
         else if (message === READY) resolve()
         else if (isClosed(message)) this.#closing.get(message.number)?.()
         else onMessage(message, this)
       })
-      worker.once('error', (error) => {
-        reject(error)
-        lost(error)
+      worker.once('error', lost)
+      worker.once('exit', (code) => {
+        this.#hasEnded = true
+        for (const closed of this.#closing.values()) closed()
+        lost(new Error(`it ended with code ${code}`))
       })
-      worker.once('exit', (code) => lost(new Error(`it ended with code ${code}`)))
     })
-    this.ready.catch(() => {})
   }
 
   /** The share of the time since the last look in which it worked. */
@@ -218,7 +269,9 @@ class ServiceThread implements PostsTo {
     this.#worker.postMessage(message, ports)
   }
 
-  closed(number: number, drainMs: number): Promise<void> {
+  /** Resolves also if the thread ends before it answers. */
+  async closed(number: number, drainMs: number): Promise<void> {
+    if (this.#hasEnded) return
     return new Promise((resolve) => {
       this.#closing.set(number, resolve)
       const message: ThreadMessage = { kind: 'close', number, drainMs }

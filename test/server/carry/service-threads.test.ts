@@ -14,6 +14,8 @@ import { pageRoute, treeRoute } from '../../../src/http/request.js'
 import type { Gate } from '../../../src/rpc/gate.js'
 import type { RpcCall } from '../../../src/rpc/rpc.js'
 import { descriptorTaker } from '../../../src/server/carry/descriptor.js'
+import { ServiceThreads } from '../../../src/server/carry/service-threads.js'
+import type { ThreadListenerOptions } from '../../../src/server/carry/thread-listener.js'
 import { type ListenOptions, listen } from '../../../src/server/listener.js'
 import { pour } from '../../../src/stream/blob/pour.js'
 import { loader, programAt } from '../../built.js'
@@ -231,3 +233,36 @@ for (const [how, end, text] of [
     t.match(stderr, /a service thread ended, and the process with it/)
     t.match(stderr, text)
   })
+
+t.test('a thread that ends before it serves fails the start, and the others stop', async (t) => {
+  const program = `
+    import { parentPort } from 'node:worker_threads'
+    parentPort.postMessage('ready')
+    parentPort.on('message', ({ kind }) => { if (kind === 'end') throw new Error('a fault of the thread') })
+  `
+  const threads = await ServiceThreads.start({
+    count: 2,
+    program: new URL(`data:text/javascript,${encodeURIComponent(program)}`),
+    data: undefined,
+    onMessage: () => {},
+  })
+  const listener = threads.listener({} as ThreadListenerOptions)
+  const starting = threads.starting(new Promise(() => {}))
+  threads.tell((thread) => ({ message: { kind: thread === 1 ? 'end' : 'stay' }, ports: [] }))
+  await t.rejects(starting, {
+    message: 'service thread 2 of 2 cannot start',
+    cause: { message: 'a fault of the thread' },
+  })
+  const closed = listener.close(1000)
+  await threads.stop()
+  await closed
+})
+
+t.test('a thread whose program fails fails the start', async (t) => {
+  const program = new URL(`data:text/javascript,${encodeURIComponent('throw new Error("no program")')}`)
+  const options = { count: 3, program, data: undefined, onMessage: () => {} }
+  await t.rejects(ServiceThreads.start(options), {
+    message: /service thread \d of 3 cannot start/,
+    cause: { message: 'no program' },
+  })
+})
