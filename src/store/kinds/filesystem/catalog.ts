@@ -75,7 +75,7 @@ export class Catalog implements ReadCatalog {
   /** Blobs found damaged since the start, by whichever thread. */
   damagedCount = 0
   #isClosed = false
-  /** Set when blobs were evicted without a removal: the log may still hold a blob that the index lacks. */
+  /** Set when blobs were evicted without a removal, or found no room in the index: the log may hold a blob that the index lacks. */
   #hasLeft = false
 
   constructor({ layout, index, records, recentBytes, syncs, clock, log }: CatalogParts) {
@@ -265,9 +265,19 @@ export class Catalog implements ReadCatalog {
   #arrive(digest: Digest, kind: BlobKind, storedBytes: number, location: number): number {
     const replaced = this.find(digest)
     if (replaced !== undefined) this.#forget(replaced, kind === 'file' && storedBytes === replaced.storedBytes)
-    const slot = this.index.insert(digest, storedBytes, kind, location)
+    const slot = this.#inserted(digest, storedBytes, kind, location)
     this.records.need(location, sizeOf({ kind, digest, storedBytes }))
     return slot
+  }
+
+  /** There may be no memory for one more blob in the index. */
+  #inserted(digest: Digest, storedBytes: number, kind: BlobKind, location: number): number {
+    try {
+      return this.index.insert(digest, storedBytes, kind, location)
+    } catch (error) {
+      this.#hasLeft = true
+      throw error
+    }
   }
 
   /** Releases everything a blob has, except its slot in the index. */

@@ -1,4 +1,4 @@
-import { chmod, readdir, readlink, rename, symlink, truncate, utimes, writeFile } from 'node:fs/promises'
+import { chmod, cp, readdir, readlink, rename, symlink, truncate, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import { ManualClock } from '../../../../src/base/clock.js'
@@ -78,6 +78,49 @@ t.test('a read of wrong bytes says nothing against the blob that has replaced th
   await t.rejects(opened.bytes(200_000, call))
   t.same(blamed, [])
   t.same(await getBytes(reading, digest, 200_000, call), content)
+})
+
+t.test('uploads for which the index finds no memory are refused, and those beside them are kept', async (t) => {
+  const folder = t.testdir()
+  const { store, reading, blobFiles, close } = await openUsedByThread(join(folder, 'a'), { small_blob_size: 1000 })
+  t.teardown(close)
+  const first = blobOf('first')
+  await putBytes(reading, first.digest, first.content, call)
+  const { SharedArrayBuffer: real } = globalThis
+  const restore = (): void => {
+    globalThis.SharedArrayBuffer = real
+  }
+  t.teardown(restore)
+  globalThis.SharedArrayBuffer = class {
+    constructor() {
+      throw new RangeError('Array buffer allocation failed')
+    }
+  } as unknown as typeof SharedArrayBuffer
+  // Each partition of the table has room for 12, so refused ones are followed by others in one batch.
+  const blobs = Array.from({ length: 3000 }, (_, at) => blobOf(`${at} `, at % 40 === 0 ? 2000 : 100))
+  const ended = await Promise.allSettled(blobs.map(({ digest, content }) => putBytes(reading, digest, content, call)))
+  restore()
+  const refused = blobs.filter((_, at) => ended[at]?.status === 'rejected')
+  const kept = blobs.filter((blob) => !refused.includes(blob))
+  t.ok(refused.length > 0 && kept.length > 0, `${refused.length} refused, ${kept.length} kept`)
+  for (const outcome of ended)
+    if (outcome.status === 'rejected') t.match(outcome.reason, { code: 8, message: /wants \d+ bytes/ })
+  const digestsOf = (some: typeof blobs): Digest[] => some.map(({ digest }) => digest)
+  t.same(await missingOf(reading, digestsOf(blobs), call), digestsOf(refused))
+  t.equal((await blobFiles()).length, kept.filter(({ content }) => content.length === 2000).length, 'no other file')
+
+  const [removed, ...others] = refused.filter(({ content }) => content.length === 100)
+  if (removed === undefined) throw new Error('a small blob was refused')
+  await store.remove(removed.digest, 'unwanted', call)
+  await cp(join(folder, 'a'), join(folder, 'killed'), { recursive: true, filter: (path) => !path.endsWith('/lock') })
+  const after = await openFilesystem(join(folder, 'killed'), { small_blob_size: 1000 })
+  t.teardown(after.close)
+  t.same(await missingOf(after.store, [...digestsOf(kept), removed.digest], call), [removed.digest], 'after a kill')
+
+  for (const { digest, content } of others) {
+    await putBytes(reading, digest, content, call)
+    t.same(await getBytes(reading, digest, 100, call), content)
+  }
 })
 
 t.test('records are read from the file that now has the place of a deleted one', async (t) => {

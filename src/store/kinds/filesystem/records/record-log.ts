@@ -46,7 +46,7 @@ export interface LogEntry extends Omit<RecordHead, 'sequence'> {
   readonly call?: Pick<Call, 'signal' | 'whyCancelled'>
   /**
    * Called when the record is written, in the same step in which `end` moves past it. So its effects never lag behind
-   * `end`.
+   * `end`. If it throws, `append` rejects; the record stays in the log, and the next start may find it.
    */
   onLocated(location: number): void
 }
@@ -150,7 +150,7 @@ export class RecordLog {
     return this.#appendedBytes
   }
 
-  /** Resolves once the record is written. Rejects when it is not in the log and will not be. */
+  /** Resolves once the record is written. Rejects when it is not in the log and will not be, or when `onLocated` throws. */
   append(entry: LogEntry): Promise<void> {
     if (this.#isClosed) return Promise.reject(new StatusError('UNAVAILABLE', 'the store is closed'))
     return new Promise((resolve, reject) => {
@@ -265,13 +265,18 @@ export class RecordLog {
       for (const { reject } of batch) reject(error)
       return
     }
-    for (const { entry, length, resolve } of batch) {
+    for (const { entry, length, resolve, reject } of batch) {
       const offset = segment.endBytes
       segment.endBytes += length
       this.#appendedBytes += length
       segment.note({ kind: entry.kind, sequence: sequenceOf(entry, segment, offset) }, length)
-      entry.onLocated(locationOf(segment.number, offset))
-      resolve()
+      try {
+        entry.onLocated(locationOf(segment.number, offset))
+        resolve()
+      } catch (error) {
+        // The records behind it are written too.
+        reject(error)
+      }
     }
   }
 

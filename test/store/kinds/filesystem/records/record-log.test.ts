@@ -172,6 +172,27 @@ t.test('a failed write rejects each of its records, leaves nothing, and the next
   await log.close()
 })
 
+t.test('a record that its owner has no room for rejects alone, and the others of its batch are appended', async (t) => {
+  const log = await openLog(t.testdir())
+  const { bytes, digest } = blob(1)
+  const head = { kind: 'bytes' as const, digest, storedBytes: bytes.length, writtenMs: 1, checksum: crc32(bytes) }
+  const noRoom = (): void => {
+    throw new StatusError('RESOURCE_EXHAUSTED', 'no memory')
+  }
+  const [before, failed, after] = await Promise.allSettled([
+    append(log, 0),
+    log.append({ ...head, bytes, onLocated: noRoom }),
+    append(log, 2),
+  ])
+  t.match([before.status, failed, after.status], ['fulfilled', { reason: { code: 8 } }, 'fulfilled'])
+  await append(log, 3)
+  t.same(
+    (await walk(log)).map(({ number }) => number),
+    [0, 1, 2, 3],
+  )
+  await log.close()
+})
+
 t.test('an append cancelled before its write is CANCELLED, and one after close is rejected', async (t) => {
   const folder = t.testdir()
   const log = await openLog(folder)
