@@ -318,6 +318,8 @@ void t.test('damaged and expired objects in a bucket are missing or never served
   await put(store, digest.asKey(), bytes.subarray(1))
   t.notOk(await isPresent(store, digest), 'an object that is too short')
   await rejects(t, get(store, digest), 'NOT_FOUND')
+  await put(store, digest, bytes)
+  t.ok((await get(store, digest)).equals(bytes), 'it is written over')
   const other = Buffer.from(bytes)
   other.writeUInt8(other.readUInt8(7) ^ 1, 7)
   await put(store, digest.asKey(), other)
