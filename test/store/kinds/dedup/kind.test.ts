@@ -70,6 +70,20 @@ t.test('a part is read only from the chunks that contain it', async (t) => {
   }
 })
 
+t.test('of several blobs in one question only that which lost a chunk is missing', async (t) => {
+  const { store, content } = await open()
+  const blobs = ['first', 'second', 'third'].map((seed) => noise(300_000, seed))
+  for (const bytes of blobs) await put(store, digestOf(bytes), bytes)
+  const digests = blobs.map(digestOf)
+  t.same(await missingOf(store, digests, call), [])
+  const [, second = Buffer.alloc(0), third = Buffer.alloc(0)] = blobs
+  for (const [at, bytes] of [second, third].entries()) {
+    const [key = ''] = await chunksOf(bytes)
+    await content.remove(digestOfKey(key), 'unwanted', call)
+    t.same(await missingOf(store, digests, call), digests.slice(1, at + 2))
+  }
+})
+
 t.test(
   'a blob that lost a chunk is missing, is NOT_FOUND before there is a stream, and an upload restores it',
   async (t) => {
