@@ -1,8 +1,11 @@
 import t from 'tap'
+import { StatusError } from '../../../src/base/status-error.js'
+import { turnMs } from '../../../src/base/turn-clock.js'
 import type { OperationMeter, StoreMeter } from '../../../src/store/contract/meter.js'
 import { StoreNode } from '../../../src/store/contract/node.js'
 import type { SideBySide } from '../../../src/store/contract/store.js'
 import { Blob } from '../../../src/stream/blob/blob.js'
+import { WHOLE } from '../../../src/stream/path.js'
 import { bytesOf, call, digestOf, get, put } from '../blobs.js'
 import { ContractDouble } from '../double.js'
 
@@ -72,4 +75,27 @@ t.test('a read of several blobs that lie side by side counts each of them', asyn
   blob?.discard()
   t.same([hits.sum(), bytes.sum(), other.sum()], [3, 4000, 0])
   t.equal(new StoreNode(new ContractDouble({ serves: 'bytes' }), { path: 'CAS' }).sideBySide, undefined)
+})
+
+t.test('the duration of an access that fails is that of the access', async (t) => {
+  const tookMs: number[] = []
+  const [errors, other] = [tally(), tally()]
+  const operation: OperationMeter = {
+    hit: other,
+    miss: other,
+    success: other,
+    error: errors,
+    cancelled: other,
+    took: (ms) => tookMs.push(ms),
+  }
+  const double = new ContractDouble()
+  double.refuses = { get: new StatusError('UNAVAILABLE', 'the disk is away') }
+  const node = new StoreNode(double, { path: 'CAS', meter: { of: () => operation, bytes: { in: other, out: other } } })
+  const sinceMs = turnMs()
+  await t.rejects(node.get(digestOf(bytesOf(1000)), WHOLE, call), { message: 'CAS: the disk is away' })
+  const elapsedMs = turnMs() - sinceMs
+  t.equal(errors.sum(), 1)
+  const [ms = Number.NaN, ...others] = tookMs
+  t.ok(ms >= 0 && ms <= elapsedMs, `${ms} ms of ${elapsedMs}`)
+  t.same(others, [])
 })

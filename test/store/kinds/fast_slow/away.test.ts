@@ -165,7 +165,7 @@ t.test('slow refuses reads: fast, which works, is not blamed', async (t) => {
   t.same(lines, [])
 })
 
-const countLines = async (t: Test, refuse: 'put' | 'get'): Promise<string[]> => {
+const linesOf = async (t: Test, refuse: 'put' | 'get', code: CodeName): Promise<string[]> => {
   const clock = new ManualClock(1e12)
   const lines: string[] = []
   const log = textLog('info', (line) => lines.push(line), clock.now.bind(clock))
@@ -176,7 +176,7 @@ const countLines = async (t: Test, refuse: 'put' | 'get'): Promise<string[]> => 
     { ...tierDefaults, fast: given, slow: given },
     { children: { fast, slow }, clock, log },
   )
-  fast.refuses = { [refuse]: new StatusError('RESOURCE_EXHAUSTED', 'the disk is full') }
+  fast.refuses = { [refuse]: new StatusError(code, 'the disk is full') }
   for (let count = 0; count < 30; count++) {
     const bytes = bytesOf(1000, `blob ${count}`)
     await put(store, digestOf(bytes), bytes)
@@ -187,9 +187,13 @@ const countLines = async (t: Test, refuse: 'put' | 'get'): Promise<string[]> => 
 }
 
 t.test('a fast store that fails is two lines a minute, not one for each blob', async (t) => {
-  const lines = await countLines(t, 'put')
+  const lines = await linesOf(t, 'put', 'RESOURCE_EXHAUSTED')
   t.match(lines.join(''), /the fast store did not take a blob digest=/)
   t.match(lines.join(''), /the fast store did not take a blob: more of these were not written count=29/)
   t.ok(lines.length <= 4, lines.join(''))
-  t.match((await countLines(t, 'get')).at(-1), /the fast store failed to read: .* count=29/)
+  t.match((await linesOf(t, 'get', 'RESOURCE_EXHAUSTED')).at(-1), /the fast store failed to read: .* count=29/)
+})
+
+t.test('a fast store that lost a blob, or that a caller left, is no line', async (t) => {
+  for (const code of ['NOT_FOUND', 'CANCELLED'] as const) t.same(await linesOf(t, 'put', code), [], code)
 })
