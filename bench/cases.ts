@@ -11,6 +11,7 @@ import { httpCacheCases } from './cases/http-cache.js'
 import { inputRootCases } from './cases/input-root.js'
 import { meanwhileCases } from './cases/meanwhile.js'
 import { memoryCases } from './cases/memory.js'
+import { newObjectCases } from './cases/new-objects.js'
 import { noOpCases } from './cases/no-op.js'
 import { observedCases } from './cases/observed.js'
 import { pageCases } from './cases/pages.js'
@@ -35,6 +36,7 @@ export const allCases = ({ clients }: { readonly clients: number }): readonly Ca
   ...readCases(),
   ...streamCases(),
   ...chunkCases(),
+  ...newObjectCases(),
   ...httpCacheCases(),
   ...securedCases(),
   ...threadCases(),

@@ -27,9 +27,15 @@ const works = (): readonly Work[] => [
   ].flatMap((size) => [reading(size, CONNECTIONS), writing(size, CONNECTIONS)]),
 ]
 
+/** For each thread what the cases `4x32` and `32x1` give the one: connections x calls on each. */
+const loadsOfBuilds = (): readonly Work[] => [
+  { ...findMissing({ connections: 32, times: 32 }), name: 'FindMissingBlobs(1) 32x32' },
+  { ...findMissing({ connections: 256, times: MOST_THREADS }), name: 'FindMissingBlobs(1) 256x1' },
+]
+
 /** The CPU of a call where the machine has fewer processors than threads: what more threads cost. */
 const costs = (): readonly RateCase[] =>
-  works().map(
+  [...works(), ...loadsOfBuilds()].map(
     ({ name, unit, requests, setUp, run }): RateCase => ({
       kind: 'rate',
       name: `${name}, ${MOST_THREADS} service threads`,
