@@ -1,6 +1,6 @@
 import type { Limit, RateCase, Unit } from './case.js'
 import type { LoadResult } from './load/request.js'
-import type { Server } from './server/process.js'
+import type { Server, ServerProcess } from './server/process.js'
 import { type Meter, ownMeter } from './server/usage.js'
 import { median, percentile, type Spread, spreadOf } from './statistics.js'
 import { type Pace, warmUp } from './warm-up.js'
@@ -46,6 +46,8 @@ export interface Contender {
   /** Another server, whose failure is its own: the rest is measured all the same. */
   readonly isGuest: boolean
   readonly setUp: () => Promise<void>
+  /** Undefined of a server that is not ours to look into, and of work without one. */
+  readonly collect?: (() => Promise<void>) | undefined
   readonly run: (requests: number, ready: () => Promise<void>) => Promise<LoadResult>
 }
 
@@ -58,10 +60,16 @@ interface Entrant {
   failure: string | undefined
 }
 
-export const serverContender = (name: string, subject: RateCase, server: Server, isGuest: boolean): Contender => ({
+export const serverContender = (
+  name: string,
+  subject: RateCase,
+  server: Server & Partial<Pick<ServerProcess, 'collect'>>,
+  isGuest: boolean,
+): Contender => ({
   name,
   meter: server,
   isGuest,
+  collect: server.collect?.bind(server),
   setUp: async () => {
     try {
       await subject.setUp?.(server)
@@ -106,14 +114,15 @@ export const measure = async (
     const inTurn = (turn: number): typeof sides => (turn % 2 === 0 ? sides : sides.toReversed())
     for (const { entrant, contender } of sides) await attempt(entrant, () => contender.setUp())
     for (const { entrant, contender } of inTurn(index)) {
-      await attempt(entrant, async () => {
-        const { fitting, cpuMicros } = await warmUp(
-          (count) => clocked(contender, subject, count),
-          subject.requests,
-          pace,
-        )
-        requests ??= fitting
+      const warm = async (): Promise<number> => {
+        const { fitting, cpuMicros } = await warmUp((n) => clocked(contender, subject, n), subject.requests, pace)
         entrant.warmUpCpuMicros.push(...cpuMicros)
+        return fitting
+      }
+      await attempt(entrant, async () => {
+        const fitting = await warm()
+        requests ??= fitting
+        if (pace.isCollecting && contender.collect) await contender.collect().then(warm)
       })
     }
     for (let round = 0; round < rounds; round++) {

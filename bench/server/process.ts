@@ -33,6 +33,8 @@ export interface ServerProcess extends Server {
   readonly startMs: number
   readonly pid: number
   residentBytes(): number
+  /** Has V8 collect the whole heap, as it does at some time in every process. */
+  collect(): Promise<void>
   stop(): Promise<void>
   /** kill -9. What the server stored stays where it is. */
   kill(): Promise<void>
@@ -145,6 +147,10 @@ class OwnProcess implements ServerProcess {
     return residentBytesOf(this.pid)
   }
 
+  async collect(): Promise<void> {
+    await this.#ask({ isCollecting: true })
+  }
+
   stop(): Promise<void> {
     return this.#end('SIGTERM')
   }
@@ -158,11 +164,11 @@ class OwnProcess implements ServerProcess {
     return cpuMicros + childrenCpuMicrosOf(this.pid)
   }
 
-  #ask(): Promise<ProbeReport> {
+  #ask({ isCollecting = false } = {}): Promise<ProbeReport> {
     return new Promise((resolve, reject) => {
       const id = this.#asked++
       this.#waiting.set(id, resolve)
-      this.#child.send(id, (error) => {
+      this.#child.send({ id, isCollecting }, (error) => {
         if (error !== null) reject(error)
       })
     })

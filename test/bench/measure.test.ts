@@ -49,6 +49,20 @@ t.test('sides alternate and change places, and a ratio is one of the same round'
   t.strictSame(it?.warmUpCpuMicros, [50])
 })
 
+t.test('a build is warmed up once more after its whole heap was collected, and another server only once', async (t) => {
+  const log: string[] = []
+  const collecting = (name: string): Contender => ({
+    ...side(name, [], log),
+    collect: async () => void log.push(`${name} collects`),
+  })
+  const contenders = [collecting('ours'), side('another', [], log)]
+  await measure(subject, [async () => contenders], { rounds: 1, pace: { ...pace, isCollecting: true } })
+  t.strictSame(log.slice(2), ['ours', 'ours collects', 'ours', 'another', 'ours', 'another'])
+  log.length = 0
+  await measure(subject, [async () => contenders], { rounds: 0, pace })
+  t.strictSame(log.slice(2), ['ours', 'another'], 'only where builds are compared')
+})
+
 t.test(
   'of two processes of each side the second pair begins with the other one, and rounds of both count',
   async (t) => {

@@ -73,4 +73,5 @@ t.test('two builds are as warm in a quick run as in another', async (t) => {
   t.strictSame(of(true).warmUp, of(false).warmUp)
   t.ok(of(true).warmUp.leastMs > paceOf({ isQuick: false, isAgainst: false }).warmUp.leastMs)
   t.ok(of(true).runMs < of(false).runMs)
+  t.ok(of(true).isCollecting)
 })
