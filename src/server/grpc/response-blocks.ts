@@ -1,4 +1,4 @@
-import type { StatusError } from '../../base/status-error.js'
+import { Code, type StatusError } from '../../base/status-error.js'
 import { encodeFields } from '../http2/hpack/encoder.js'
 import type { Encoding } from './encoding.js'
 import { base64Of } from './metadata.js'
@@ -24,12 +24,16 @@ export class ResponseBlocks {
   readonly #ok = encodeFields(OK)
   /** The whole response of a call that succeeds without a message. */
   readonly #okAlone = encodeFields([...RESPONSE, ...OK])
+  /** By `grpc-status`: what all failures with it begin with that are the whole response. */
+  readonly #failedAlone: ReadonlyMap<string, Buffer>
 
   /** `accepted`: supported compressions of requests. */
   constructor(accepted: readonly Encoding[]) {
     this.#accepted = ['grpc-accept-encoding', ['identity', ...accepted].join(',')]
     this.#plain = encodeFields([...RESPONSE, this.#accepted])
     this.#gzip = encodeFields([...RESPONSE, GZIP, this.#accepted])
+    const statuses = Object.values(Code).map((code) => statusField(code))
+    this.#failedAlone = new Map(statuses.map((status) => [status[1], this.#failedHead(status)]))
   }
 
   /** The block before the first message. */
@@ -46,18 +50,28 @@ export class ResponseBlocks {
 
   /** The only block of a response without messages and without its own head. */
   alone(failure: StatusError | undefined, metadata = NOTHING): Buffer {
-    if (failure === undefined && metadata.length === 0) return this.#okAlone
-    const status = failure === undefined ? OK : failureFields(failure)
-    return encodeFields([...RESPONSE, this.#accepted, ...status, ...metadata])
+    if (failure !== undefined) return this.#failed(failure, metadata)
+    if (metadata.length === 0) return this.#okAlone
+    return encodeFields([...RESPONSE, this.#accepted, ...OK, ...metadata])
+  }
+
+  /** Blocks have no state, so two of them in a row are one. To encode all of it took 5.5 of the 36 us of a miss. */
+  #failed(failure: StatusError, metadata: readonly Field[]): Buffer {
+    const [status, ...fields] = failureFields(failure)
+    const head = this.#failedAlone.get(status[1]) ?? this.#failedHead(status)
+    return Buffer.concat([head, encodeFields([...fields, ...metadata])])
+  }
+
+  #failedHead(status: Field): Buffer {
+    return encodeFields([...RESPONSE, this.#accepted, status])
   }
 }
 
-const failureFields = (failure: StatusError): Field[] => {
+const statusField = (code: number): Field => ['grpc-status', String(code)]
+
+const failureFields = (failure: StatusError): [status: Field, ...Field[]] => {
   const { code, message, details } = wireStatus(failure)
-  const fields: Field[] = [
-    ['grpc-status', String(code)],
-    ['grpc-message', percentEncoded(message)],
-  ]
+  const fields: [Field, ...Field[]] = [statusField(code), ['grpc-message', percentEncoded(message)]]
   if (details !== undefined) fields.push(['grpc-status-details-bin', base64Of(details)])
   return fields
 }
