@@ -74,9 +74,16 @@ const breaking = ({ afterBytes, how }: { afterBytes: number; how: 'fail' | 'end'
       if (passed <= afterBytes) callback(null, chunk)
       else if (how === 'fail') callback(new StatusError('UNAVAILABLE', 'a fault of the test'))
       else if (how === 'end') callback(null, chunk.subarray(0, left))
-      else callback(null, Buffer.concat([chunk.subarray(0, left), Buffer.from('!'), chunk.subarray(left + 1)]))
+      else callback(null, flipped(chunk, left))
     },
   })
+}
+
+/** A copy of `chunk` whose byte at `index` is another one, whatever it was. */
+const flipped = (chunk: Buffer, index: number): Buffer => {
+  const copy = Buffer.from(chunk)
+  copy[index] = ~(copy[index] as number)
+  return copy
 }
 
 /** `backend` behind a verify store, which checks all downloads. */
