@@ -27,6 +27,16 @@ export interface UploadTarget {
   readonly parkedForMs: number
 }
 
+/** A class, because an object literal with a getter costs V8 a call of its runtime and a new shape for each upload. */
+class SurrenderedPart implements PartTaker {
+  isWaiting = false
+  part: UploadPart | undefined
+
+  take(part: UploadPart): void {
+    this.part = part
+  }
+}
+
 /**
  * One upload into a CAS. It outlives the Write that feeds it: after the client disconnects, hash state and temporary
  * file stay open until another Write continues or the upload is discarded.
@@ -41,8 +51,7 @@ export class Upload {
   #isLive = true
   #isBusy = false
   #isElsewhere = false
-  #isSurrendered = false
-  #part: UploadPart | undefined
+  readonly #surrendered = new SurrenderedPart()
   #revoke: ((reason: StatusError) => void) | undefined
 
   /** `giveWay`: see `Call.giveWay`. */
@@ -57,7 +66,7 @@ export class Upload {
       metadata,
       span,
       giveWay,
-      partTaker: this.#partTaker,
+      partTaker: this.#surrendered,
     })
     // No caller waits for a parked upload, so its rejection must not count as unhandled.
     this.over.catch(() => {})
@@ -115,24 +124,13 @@ export class Upload {
 
   /** Ends this upload. Resolves with what its store has of it; undefined if that is nothing, or all. */
   async surrender(): Promise<UploadPart | undefined> {
-    this.#isSurrendered = true
+    this.#surrendered.isWaiting = true
     this.#isLive = false
     this.discard()
     await this.over.catch(() => {})
-    return this.#part
+    return this.#surrendered.part
   }
 
-  get #partTaker(): PartTaker {
-    const isWaiting = (): boolean => this.#isSurrendered
-    return {
-      get isWaiting() {
-        return isWaiting()
-      },
-      take: (part) => {
-        this.#part = part
-      },
-    }
-  }
 
   async #run(call: Call): Promise<Outcome> {
     const { cas, digest, compressor } = this.target
