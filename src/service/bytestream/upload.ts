@@ -131,7 +131,6 @@ export class Upload {
     return this.#surrendered.part
   }
 
-
   async #run(call: Call): Promise<Outcome> {
     const { cas, digest, compressor } = this.target
     try {
