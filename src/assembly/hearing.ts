@@ -13,11 +13,15 @@ import type { Security } from '../security/security.js'
 import type { PostsTo } from '../server/carry/service-threads.js'
 import { KeptParts } from '../service/bytestream/kept-parts.js'
 import type { SharedStore } from '../store/contract/kind.js'
+import type { Claimant } from '../store/index/promises.js'
 import {
   type Answer,
+  type CommitQuestion,
   digestOf,
+  type Failure,
   type FromServingThread,
   type Question,
+  type RefusedBlob,
   type ReportMessage,
   type ToServingThread,
 } from './thread-calls.js'
@@ -62,7 +66,7 @@ export class Hearing {
     return this.#kept.close()
   }
 
-  #report({ uses, claims, touched, records, audited, questions, bytes }: ReportMessage, thread: PostsTo): void {
+  #report({ uses, claims, touched, records, audited, questions }: ReportMessage, thread: PostsTo): void {
     const { invocations, records: kept, security } = this.#parts
     for (const entry of audited) security?.audited(entry)
     for (const [path, slots] of uses) this.#stores.get(path)?.used(slots)
@@ -76,17 +80,15 @@ export class Hearing {
       this.#stores.get(path)?.hold(slots, { invocation, keepForMs })
     }
     if (records !== undefined && kept !== undefined) addPacked(kept, records)
-    const all = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-    for (const [id, question] of questions) void this.#answer(id, question, all, thread)
+    for (const [id, question] of questions) void this.#answer(id, question, thread)
   }
 
-  async #answer(id: number, question: Question, bytes: Buffer, thread: PostsTo): Promise<void> {
+  async #answer(id: number, question: Question, thread: PostsTo): Promise<void> {
     let answer: Answer
     try {
-      answer = { id, value: await this.#do(question, bytes) }
+      answer = { id, value: await this.#do(question) }
     } catch (error) {
-      const { code, message, details } = StatusError.from(error)
-      answer = { id, failure: { code, message, details } }
+      answer = { id, failure: failureOf(error) }
     }
     const waiting = this.#answers.get(thread)
     if (waiting !== undefined) {
@@ -101,20 +103,30 @@ export class Hearing {
     })
   }
 
-  async #do(question: Question, bytes: Buffer): Promise<unknown> {
+  async #do(question: Question): Promise<unknown> {
     if (question.about === 'keep_part') return this.#kept.keep(question.part)
     if (question.about === 'size_of_part') return this.#kept.sizeOf(question.name)
     if (question.about === 'take_part') return this.#kept.take(question.name)
     const store = this.#stores.get(question.path)
     if (store === undefined) throw new Error(`a thread uses the store ${question.path}, which it does not have`)
+    if (question.about === 'commit_small') {
+      const refused = await store.commitSmall(question.packed, this.#claimantOf(question))
+      return refused.map(({ at, error }): RefusedBlob => ({ at, failure: failureOf(error) }))
+    }
     const digest = digestOf(question.digest)
     if (question.about === 'damaged') return store.damaged(digest, question.slot, question.location, question.why)
-    const { written, invocation: build, keepForMs } = question
-    const { log, invocations } = this.#parts
-    const invocation = build === undefined ? undefined : invocations?.touch(build)
-    const content = 'path' in written ? written : bytes.subarray(written.offset, written.offset + written.length)
-    return store.commit(digest, content, internalCall({ signal: NEVER, log, keepForMs, invocation }))
+    const { log } = this.#parts
+    return store.commit(digest, question.file, internalCall({ signal: NEVER, log, ...this.#claimantOf(question) }))
   }
+
+  #claimantOf({ invocation, keepForMs }: Pick<CommitQuestion, 'invocation' | 'keepForMs'>): Claimant {
+    return { invocation: invocation === undefined ? undefined : this.#parts.invocations?.touch(invocation), keepForMs }
+  }
+}
+
+const failureOf = (error: unknown): Failure => {
+  const { code, message, details } = StatusError.from(error)
+  return { code, message, details }
 }
 
 /** A commit goes on if its client leaves. One signal for all, because making one takes 2 us. */

@@ -86,7 +86,14 @@ export interface AnswersMessage {
 export interface Answer {
   readonly id: number
   readonly value?: unknown
-  readonly failure?: { readonly code: Code; readonly message: string; readonly details: readonly ErrorDetail[] }
+  readonly failure?: Failure
+}
+
+/** An error as it is sent. */
+export interface Failure {
+  readonly code: Code
+  readonly message: string
+  readonly details: readonly ErrorDetail[]
 }
 
 export type ToServingThread =
@@ -109,13 +116,12 @@ export interface ReportMessage {
   /** What was asked of the gates. */
   readonly audited: readonly AuditEntry[]
   readonly questions: readonly (readonly [id: number, question: Question])[]
-  /** Those of all small blobs in `questions`. */
-  readonly bytes: Uint8Array
 }
 
 /** What only the owner can do, and answers. */
 export type Question =
   | CommitQuestion
+  | CommitSmallQuestion
   | DamagedQuestion
   | { readonly about: 'keep_part'; readonly part: GivenPart }
   | { readonly about: 'size_of_part'; readonly name: string }
@@ -125,10 +131,26 @@ export interface CommitQuestion {
   readonly about: 'commit'
   readonly path: string
   readonly digest: SentDigest
-  /** A file, or a place in the bytes of the report. */
-  readonly written: FinishedFile | { readonly offset: number; readonly length: number }
+  readonly file: FinishedFile
   readonly invocation: string | undefined
   readonly keepForMs: number | undefined
+}
+
+/** The answer is a list of `RefusedBlob`. */
+export interface CommitSmallQuestion {
+  readonly about: 'commit_small'
+  readonly path: string
+  /** All small blobs of one turn that a store gets with the same claims. */
+  readonly packed: Uint8Array<ArrayBuffer>
+  readonly invocation: string | undefined
+  readonly keepForMs: number | undefined
+}
+
+/** One of several small blobs was not stored. */
+export interface RefusedBlob {
+  /** Its place among them. */
+  readonly at: number
+  readonly failure: Failure
 }
 
 export interface DamagedQuestion {

@@ -4,11 +4,19 @@ import type { Call } from '../rpc/call.js'
 import { RecordPacker } from '../rpc/packed-records.js'
 import type { AuditEntry } from '../security/audit-log.js'
 import type { AskedParts } from '../service/bytestream/thread-uploads.js'
-import type { FinishedFile } from '../store/contract/store.js'
 import type { Claimant } from '../store/index/promises.js'
 import type { Written } from '../store/kinds/filesystem/files/file-writer.js'
+import { draftsOf, type SmallBlob } from '../store/kinds/filesystem/records/drafts.js'
 import type { ToOwnerOfStore } from '../store/kinds/filesystem/thread-store.js'
-import { type Answer, type CommitQuestion, type Question, type ReportMessage, sentDigest } from './thread-calls.js'
+import {
+  type Answer,
+  type CommitSmallQuestion,
+  type Failure,
+  type Question,
+  type RefusedBlob,
+  type ReportMessage,
+  sentDigest,
+} from './thread-calls.js'
 
 const NUMBERS_MAX = 10_000
 /** Nobody waits for records of requests, so they are sent with the next message that somebody waits for, or this late. */
@@ -18,12 +26,17 @@ const RECORDS_AT_ONCE = 256
 /** Sends a message to the owner, and gives it these buffers. */
 export type Post<Message> = (message: Message, transferred?: readonly ArrayBuffer[]) => void
 
-type Unpacked = Exclude<Question, CommitQuestion> | Commit
-type Commit = Omit<CommitQuestion, 'written'> & { readonly written: Written }
-
 interface Asked {
   resolve(value: unknown): void
   reject(error: StatusError): void
+}
+
+/** Small blobs of this turn for one store, with the same claims. */
+interface Small {
+  readonly about: Pick<CommitSmallQuestion, 'path' | 'invocation' | 'keepForMs'>
+  readonly blobs: SmallBlob[]
+  /** Told what became of each of them. */
+  readonly settle: ((failure: StatusError | undefined) => void)[]
 }
 
 /** Tells and asks the owner from a service thread: all of one turn of the event loop in one message. */
@@ -46,7 +59,8 @@ export class ToOwner {
   readonly #touched = new Set<string>()
   readonly #records = new RecordPacker()
   #audited: AuditEntry[] = []
-  #questions: (readonly [id: number, question: Unpacked])[] = []
+  #questions: (readonly [id: number, question: Question])[] = []
+  readonly #small = new Map<string, Small>()
   readonly #asked = new Map<number, Asked>()
   #isScheduled = false
   #recordsWait: NodeJS.Timeout | undefined
@@ -95,7 +109,7 @@ export class ToOwner {
       const asked = this.#asked.get(id)
       this.#asked.delete(id)
       if (failure === undefined) asked?.resolve(value)
-      else asked?.reject(new StatusError(failure.code, failure.message, { details: failure.details }))
+      else asked?.reject(errorOf(failure))
     }
   }
 
@@ -116,22 +130,46 @@ export class ToOwner {
 
   async #commit(path: string, digest: Digest, written: Written, call: Call): Promise<void> {
     const { invocation, keepForMs, held } = call
-    const about = { path, digest: sentDigest(digest), invocation: invocation?.id, keepForMs }
-    // The bytes of a small blob are sent as a copy, beside the message of the client that they came in.
-    const sizeBytes = Buffer.isBuffer(written) ? written.length : 0
-    const copied = sizeBytes === 0 ? undefined : held?.ledger.kinds.requests.reserveOrThrow(held.holder, sizeBytes)
-    try {
-      await this.#ask({ about: 'commit', written, ...about })
-    } finally {
-      copied?.release()
+    const about = { path, invocation: invocation?.id, keepForMs }
+    if (!Buffer.isBuffer(written)) {
+      await this.#ask({ about: 'commit', ...about, digest: sentDigest(digest), file: written })
+      return
     }
+    // The bytes of a small blob are sent as a copy, beside the message of the client that they came in.
+    const sizeBytes = written.length
+    const copied = sizeBytes === 0 ? undefined : held?.ledger.kinds.requests.reserveOrThrow(held.holder, sizeBytes)
+    const small = this.#smallFor(about)
+    small.blobs.push({ digest, bytes: written })
+    return new Promise((resolve, reject) => {
+      small.settle.push((failure) => {
+        copied?.release()
+        if (failure === undefined) resolve()
+        else reject(failure)
+      })
+    })
   }
 
-  #ask(question: Unpacked): Promise<unknown> {
+  #smallFor(about: Small['about']): Small {
+    const key = `${about.path} ${about.keepForMs} ${about.invocation}`
+    const known = this.#small.get(key)
+    if (known !== undefined) return known
+    const small: Small = { about, blobs: [], settle: [] }
+    this.#small.set(key, small)
+    this.#schedule()
+    return small
+  }
+
+  #ask(question: Question): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      this.#askFor(question, { resolve, reject })
+      this.#schedule()
+    })
+  }
+
+  #askFor(question: Question, asked: Asked): void {
     const id = ++this.#lastId
     this.#questions.push([id, question])
-    this.#schedule()
-    return new Promise((resolve, reject) => this.#asked.set(id, { resolve, reject }))
+    this.#asked.set(id, asked)
   }
 
   /** Tells at once what waits for the end of the turn. */
@@ -151,7 +189,7 @@ export class ToOwner {
     this.#isScheduled = false
     clearTimeout(this.#recordsWait)
     this.#recordsWait = undefined
-    const { bytes, questions } = packed(this.#questions)
+    const buffers = [...this.#small.values()].map((small) => this.#askForSmall(small))
     const report: ReportMessage = {
       kind: 'report',
       uses: [...this.#uses].flatMap((path) => {
@@ -162,34 +200,34 @@ export class ToOwner {
       touched: [...this.#touched],
       records: this.#records.take(),
       audited: this.#audited,
-      questions,
-      bytes,
+      questions: this.#questions,
     }
     this.#uses.clear()
     this.#claims.clear()
     this.#touched.clear()
     this.#audited = []
     this.#questions = []
-    this.#post(report, [bytes.buffer])
+    this.#small.clear()
+    this.#post(report, buffers)
+  }
+
+  /** Returns the memory that is sent. */
+  #askForSmall({ about, blobs, settle }: Small): ArrayBuffer {
+    const packed = draftsOf(blobs)
+    this.#askFor(
+      { about: 'commit_small', ...about, packed },
+      {
+        resolve: (refused) => {
+          const failures = new Map((refused as readonly RefusedBlob[]).map(({ at, failure }) => [at, errorOf(failure)]))
+          for (const [at, settled] of settle.entries()) settled(failures.get(at))
+        },
+        reject: (error) => {
+          for (const settled of settle) settled(error)
+        },
+      },
+    )
+    return packed.buffer
   }
 }
 
-/** One piece of memory for all small blobs: to send many costs more, and those of a Buffer may be shared with others. */
-const packed = (asked: readonly (readonly [number, Unpacked])[]) => {
-  const lengthOf = ([, question]: readonly [number, Unpacked]): number =>
-    question.about === 'commit' && Buffer.isBuffer(question.written) ? question.written.length : 0
-  const bytes = new Uint8Array(asked.reduce((sum, one) => sum + lengthOf(one), 0))
-  let offset = 0
-  const placed = (written: Written): FinishedFile | { readonly offset: number; readonly length: number } => {
-    if (!Buffer.isBuffer(written)) return written
-    const place = { offset, length: written.length }
-    bytes.set(written, offset)
-    offset += written.length
-    return place
-  }
-  const questions = asked.map(
-    ([id, question]) =>
-      [id, question.about === 'commit' ? { ...question, written: placed(question.written) } : question] as const,
-  )
-  return { bytes, questions }
-}
+const errorOf = ({ code, message, details }: Failure): StatusError => new StatusError(code, message, { details })

@@ -1,12 +1,14 @@
 import t from 'tap'
-import type { ReportMessage } from '../../src/assembly/thread-calls.js'
+import type { Question, ReportMessage } from '../../src/assembly/thread-calls.js'
 import { ToOwner } from '../../src/assembly/to-owner.js'
 import { systemClock } from '../../src/base/clock.js'
 import { Ledger } from '../../src/ledger/ledger.js'
 import { requestFacts } from '../../src/proto/request-metadata.js'
-import { internalCall } from '../../src/rpc/call.js'
+import { type Call, internalCall } from '../../src/rpc/call.js'
+import { Invocations } from '../../src/rpc/invocations.js'
 import { addPacked } from '../../src/rpc/packed-records.js'
 import { RequestRecords } from '../../src/rpc/request-records.js'
+import { bytesOfDraft, readDrafts } from '../../src/store/kinds/filesystem/records/drafts.js'
 import { bytesOf, digestOf } from '../store/blobs.js'
 
 const BOUND = 10_000
@@ -29,16 +31,30 @@ const asking = () => {
   return { owner, commit, asked, heldBytes: () => ledger.kinds.requests.heldBytes }
 }
 
+const smallOf = (question: Question): readonly Buffer[] => {
+  if (question.about !== 'commit_small') throw new Error('small blobs are committed')
+  return readDrafts(question.packed).map(bytesOfDraft)
+}
+
 t.test('the copy of a small blob counts until the owner has answered, whatever it says', async (t) => {
   const { owner, commit, asked, heldBytes } = asking()
-  const [stored, refused] = [commit(bytesOf(1000, 'a')), commit(bytesOf(2000, 'b'))]
-  t.equal(heldBytes(), 3000)
-  const [first = 0, second = 0] = asked()
-  owner.answered([{ id: first }])
+  const stored = commit(bytesOf(1000, 'a'))
+  const [first = 0] = asked()
+  const [also, refused] = [commit(bytesOf(500, 'b')), commit(bytesOf(2000, 'c'))]
+  t.equal(heldBytes(), 3500)
+  const [second = 0] = asked()
+  owner.answered([{ id: first, value: [] }])
   await stored
-  t.equal(heldBytes(), 2000)
-  owner.answered([{ id: second, failure: { code: 8, message: 'no room', details: [] } }])
+  t.equal(heldBytes(), 2500)
+  const failure = { code: 8, message: 'no room', details: [] } as const
+  owner.answered([{ id: second, value: [{ at: 1, failure }] }])
+  await also
   await t.rejects(refused, { code: 8, message: 'no room' })
+  t.equal(heldBytes(), 0)
+  const lost = commit(bytesOf(1000, 'd'))
+  const [third = 0] = asked()
+  owner.answered([{ id: third, failure }])
+  await t.rejects(lost, { code: 8, message: 'no room' })
   t.equal(heldBytes(), 0)
 })
 
@@ -51,7 +67,7 @@ t.test('a small blob whose copy has no room is refused and not sent', async (t) 
   waiting.catch(() => {})
 })
 
-t.test('what waits is told in one message, and blobs lie one behind the other', async (t) => {
+t.test('what waits is told in one message, and the records of blobs lie one behind the other', async (t) => {
   const { owner } = asking()
   const reports: ReportMessage[] = []
   const other = new ToOwner(
@@ -63,14 +79,10 @@ t.test('what waits is told in one message, and blobs lie one behind the other', 
   other.ofStore('CAS').usesWait()
   await new Promise(setImmediate)
   t.equal(reports.length, 1)
-  const [{ questions, bytes, uses } = { questions: [], bytes: new Uint8Array(), uses: [] }] = reports
+  const [{ questions, uses } = { questions: [], uses: [] }] = reports
   t.same(
-    questions.map(([, question]) => {
-      if (question.about !== 'commit' || 'path' in question.written) throw new Error('a small blob is committed')
-      const { offset, length } = question.written
-      return Buffer.from(bytes.subarray(offset, offset + length))
-    }),
-    blobs,
+    questions.map(([, question]) => smallOf(question)),
+    [blobs],
   )
   t.same(uses, [['CAS', Int32Array.of(7)]])
   owner.flush()
@@ -80,6 +92,35 @@ t.test('what waits is told in one message, and blobs lie one behind the other', 
   await new Promise(setImmediate)
   const { touched, uses: again, questions: asked } = reports[1] ?? {}
   t.same([touched, again, asked], [['build'], [], []], 'and nothing twice')
+})
+
+t.test('small blobs go together if they are for one store and one build', async (t) => {
+  const reports: ReportMessage[] = []
+  const owner = new ToOwner(
+    (report) => reports.push(report),
+    () => undefined,
+  )
+  const invocations = new Invocations(systemClock)
+  const builds = ['x', 'y'].map((id) => internalCall({ invocation: invocations.touch(id) }))
+  const [a, b, c, d] = ['a', 'b', 'c', 'd'].map((text) => bytesOf(10, text)) as [Buffer, Buffer, Buffer, Buffer]
+  const [x = internalCall(), y = internalCall()] = builds
+  const put = (path: string, bytes: Buffer, call: Call) => void owner.ofStore(path).commit(digestOf(bytes), bytes, call)
+  put('CAS', a, x)
+  put('CAS', b, y)
+  put('AC', c, x)
+  put('CAS', d, x)
+  await new Promise(setImmediate)
+  const told = reports.flatMap(({ questions }) =>
+    questions.map(([, question]) => {
+      if (question.about !== 'commit_small') throw new Error('only small blobs were put')
+      return [question.path, question.invocation, smallOf(question)]
+    }),
+  )
+  t.same(told, [
+    ['CAS', 'x', [a, d]],
+    ['CAS', 'y', [b]],
+    ['AC', 'x', [c]],
+  ])
 })
 
 t.test('records of requests wait for the next message, or until there are many', async (t) => {

@@ -20,9 +20,10 @@ import { HeaderDecoder } from '../../src/server/http2/hpack/decoder.js'
 import { encodeFields } from '../../src/server/http2/hpack/encoder.js'
 import {
   contentOf,
-  encodeRecord,
+  draftRecord,
   HEAD_BYTES_MAX,
   STAMP_BYTES,
+  sealRecord,
 } from '../../src/store/kinds/filesystem/records/record.js'
 import { http2Sessions } from './transport/target.js'
 
@@ -317,8 +318,9 @@ const stamp = Buffer.from('8 bytes!')
 const recordSeed = (kind: 'bytes' | 'file' | 'removal', bytes?: Buffer): Buffer => {
   const into = Buffer.alloc(HEAD_BYTES_MAX + 1024)
   const checksum = bytes === undefined ? 0 : 0x1234
-  const head = { kind, digest, storedBytes: bytes?.length ?? 0, writtenMs: NOW_MS, checksum }
-  return into.subarray(0, encodeRecord(into, 0, stamp, head, 7, bytes))
+  const length = draftRecord(into, 0, { kind, digest, storedBytes: bytes?.length ?? 0, checksum }, bytes)
+  sealRecord(into, 0, stamp, { digest, writtenMs: NOW_MS, sequence: 7 })
+  return into.subarray(0, length)
 }
 
 /** What is no record is none, and what is one has only bytes that are there. */

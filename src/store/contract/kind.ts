@@ -47,10 +47,18 @@ export interface SharedStore {
   /** A call of a thread has used these slots, and may claim them for longer. */
   hold(slots: Int32Array, claimant: Pick<Call, 'invocation' | 'keepForMs'>): void
   /**
-   * Keeps what a thread has written: the bytes of a small blob, or a finished file in the temporary folder of the store, which
-   * is the store's from then on. Resolves once every thread finds the blob.
+   * Keeps a finished file that a thread has written in the temporary folder of the store. It is the store's from then on. Resolves
+   * once every thread finds the blob.
    */
-  commit(digest: Digest, written: Buffer | FinishedFile, call: Call): Promise<void>
+  commit(digest: Digest, file: FinishedFile, call: Call): Promise<void>
+  /**
+   * Keeps small blobs of a call, or of several with the same claims, as the store's half in the thread has packed them. Resolves once
+   * every thread finds them, with those that could not be kept: the place of each among them, and why.
+   */
+  commitSmall(
+    packed: Uint8Array,
+    claimant: Pick<Call, 'invocation' | 'keepForMs'>,
+  ): Promise<readonly { readonly at: number; readonly error: unknown }[]>
   /** A thread has found a blob gone or damaged that it located so. Resolves once it is dropped, if it is still so. */
   damaged(digest: Digest, slot: number, location: number, why: 'gone' | 'damaged'): Promise<void>
   /** Set by whoever tells the threads: called with the number of a file of records that is deleted. */

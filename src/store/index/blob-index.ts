@@ -366,8 +366,9 @@ export class BlobIndex {
     }
   }
 
-  /** Keeps blobs that a call of another thread has used. */
-  holdSlots(slots: Int32Array, claimant: Claimant): void {
+  /** Keeps blobs that a call of another thread has used or uploaded. */
+  holdSlots(slots: Int32Array | readonly number[], claimant: Claimant): void {
+    if (claimant.invocation === undefined && claimant.keepForMs === undefined) return
     const nowS = this.#accessedNow()
     const claim = this.#promises?.claimOf(claimant, nowS)
     if (claim === undefined) return

@@ -68,7 +68,7 @@ export class Catalog implements ReadCatalog {
   readonly commits = new Commits()
   readonly eviction: Eviction
   readonly syncs: FolderSyncs | undefined
-  readonly #clock: Clock
+  readonly clock: Clock
   readonly #log: Log
   /** Held while records are moved: of two copies of a record at a time the later one might have the older place. */
   readonly moves = new Semaphore({ permits: 1 })
@@ -83,7 +83,7 @@ export class Catalog implements ReadCatalog {
     this.index = index
     this.records = records
     this.syncs = syncs
-    this.#clock = clock
+    this.clock = clock
     this.#log = log
     this.eviction = new Eviction(this, clock)
     this.leases = new Leases(this)
@@ -237,10 +237,15 @@ export class Catalog implements ReadCatalog {
     return slot === ABSENT ? undefined : this.at(slot, digest)
   }
 
+  /** Throws UNAVAILABLE if nothing can be stored any more. */
+  expectOpen(digest: Digest): void {
+    if (this.#isClosed) throw new StatusError('UNAVAILABLE', `could not keep blob ${digest.key}: the store is closed`)
+  }
+
   /** Runs a commit after earlier ones of the same digest. */
   async #commit(digest: Digest, run: () => Promise<void>): Promise<void> {
     while (this.isCommitting(digest)) await this.commits.settled(digest)
-    if (this.#isClosed) throw new StatusError('UNAVAILABLE', `could not keep blob ${digest.key}: the store is closed`)
+    this.expectOpen(digest)
     const work = run().finally(() => this.commits.end(digest))
     this.commits.begin(digest, work)
     await work
@@ -254,19 +259,19 @@ export class Catalog implements ReadCatalog {
   ): Promise<void> {
     const onLocated = (location: number): void => {
       if (kind === 'removal') return
-      const slot = this.#arrive(digest, kind, content.storedBytes, location)
+      const slot = this.arrive(digest, kind, content.storedBytes, location)
       onArrived?.(slot)
-      this.leases.arrived(digest, slot)
     }
-    return this.records.append({ kind, digest, ...content, writtenMs: this.#clock.now(), onLocated })
+    return this.records.append({ kind, digest, ...content, writtenMs: this.clock.now(), onLocated })
   }
 
   /** Makes a blob visible after its record was written. Returns its slot. */
-  #arrive(digest: Digest, kind: BlobKind, storedBytes: number, location: number): number {
+  arrive(digest: Digest, kind: BlobKind, storedBytes: number, location: number): number {
     const replaced = this.find(digest)
     if (replaced !== undefined) this.#forget(replaced, kind === 'file' && storedBytes === replaced.storedBytes)
     const slot = this.#inserted(digest, storedBytes, kind, location)
     this.records.need(location, sizeOf({ kind, digest, storedBytes }))
+    this.leases.arrived(digest, slot)
     return slot
   }
 

@@ -2,6 +2,7 @@ import { access, constants, open, statfs, unlink } from 'node:fs/promises'
 import { decimalSize } from '../../../base/decimal-size.js'
 import { errnoOf, fileFailure } from '../../../base/errno.js'
 import type { HealthStatus } from '../../../base/health.js'
+import type { StatusError } from '../../../base/status-error.js'
 import type { Digest } from '../../../reapi/digest.js'
 import type { DigestBatch } from '../../../reapi/digest-batch.js'
 import { type Call, cancelledBy } from '../../../rpc/call.js'
@@ -13,6 +14,7 @@ import type { StoreUsage } from '../../contract/meter.js'
 import {
   BaseStore,
   type BlobEntry,
+  type FinishedFile,
   type LastingBlobs,
   type Outcomes,
   outcomeOf,
@@ -20,8 +22,10 @@ import {
   type Removal,
   type StoreProperties,
 } from '../../contract/store.js'
+import type { Claimant } from '../../index/promises.js'
 import { putInGroups } from '../../partition/put-in-groups.js'
 import type { Catalog } from './catalog.js'
+import { commitDrafts, type Refused } from './commit-drafts.js'
 import type { Written } from './files/file-writer.js'
 import { LinkedFiles } from './files/linked-files.js'
 import { writeBlob } from './files/write-blob.js'
@@ -123,18 +127,23 @@ export class FilesystemStore extends BaseStore {
     return this.#telling(digest, async () => this.#catalog.commit(digest, await this.#write(digest, form, call), call))
   }
 
-  /** Keeps what a service thread has written. If it rejects, the file is gone. */
-  async commit(digest: Digest, written: Written, call: Call): Promise<void> {
+  /** Keeps a file that a service thread has written. If it rejects, the file is gone. */
+  async commit(digest: Digest, file: FinishedFile, call: Call): Promise<void> {
     await this.#telling(digest, async () => {
       try {
-        const sizeBytes = Buffer.isBuffer(written) ? written.length : written.sizeBytes
-        this.#catalog.index.checkRoomFor(digest, sizeBytes)
+        this.#catalog.index.checkRoomFor(digest, file.sizeBytes)
       } catch (error) {
-        if (!Buffer.isBuffer(written)) await unlink(written.path).catch(() => {})
+        await unlink(file.path).catch(() => {})
         throw error
       }
-      await this.#catalog.commit(digest, written, call)
+      await this.#catalog.commit(digest, file, call)
     })
+  }
+
+  /** Keeps small blobs whose records a service thread has drafted. Returns those that it could not. */
+  async commitDrafts(drafts: Uint8Array, claimant: Claimant): Promise<readonly Refused[]> {
+    const refused = await commitDrafts(this.#catalog, drafts, claimant)
+    return refused.map((one) => ({ ...one, error: this.#tell(one.digest, one.error) }))
   }
 
   /** Appends small blobs together, so that one write covers all of them. */
@@ -226,12 +235,16 @@ export class FilesystemStore extends BaseStore {
   async #telling(digest: Digest, write: () => Promise<void>): Promise<void> {
     try {
       await write()
-    } catch (thrown) {
-      const error = fileFailure(thrown, `could not write blob ${digest.key}`)
-      this.#parts.shortages.met(digest, error)
-      this.#couldWriteMs = Number.NEGATIVE_INFINITY
-      throw error
+    } catch (error) {
+      throw this.#tell(digest, error)
     }
+  }
+
+  #tell(digest: Digest, thrown: unknown): StatusError {
+    const error = fileFailure(thrown, `could not write blob ${digest.key}`)
+    this.#parts.shortages.met(digest, error)
+    this.#couldWriteMs = Number.NEGATIVE_INFINITY
+    return error
   }
 }
 

@@ -44,7 +44,7 @@ export class Leases {
 
   /** Called when a blob was committed. */
   arrived(digest: Digest, slot: number): void {
-    if (this.#counts.has(digest.key)) this.#catalog.index.pin(slot)
+    if (this.#counts.size > 0 && this.#counts.has(digest.key)) this.#catalog.index.pin(slot)
   }
 
   /** Returns whether the blob is present. */

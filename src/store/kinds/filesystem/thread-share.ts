@@ -2,11 +2,12 @@ import type { MessagePort } from 'node:worker_threads'
 import type { Digest } from '../../../reapi/digest.js'
 import type { Call } from '../../../rpc/call.js'
 import type { SharedStore } from '../../contract/kind.js'
+import type { FinishedFile } from '../../contract/store.js'
 import type { IndexShare } from '../../index/memory.js'
 import type { Claimant } from '../../index/promises.js'
 import type { Catalog } from './catalog.js'
+import type { Refused } from './commit-drafts.js'
 import type { FilesystemStore } from './file-store.js'
-import type { Written } from './files/file-writer.js'
 import type { Wrong } from './read-catalog.js'
 
 /** What a service thread needs to read and write the blobs of a store. */
@@ -72,8 +73,12 @@ export class FileShare implements SharedStore {
     this.#catalog.index.holdSlots(slots, claimant)
   }
 
-  commit(digest: Digest, written: Written, call: Call): Promise<void> {
-    return this.#store.commit(digest, written, call)
+  commit(digest: Digest, file: FinishedFile, call: Call): Promise<void> {
+    return this.#store.commit(digest, file, call)
+  }
+
+  commitSmall(drafts: Uint8Array, claimant: Claimant): Promise<readonly Refused[]> {
+    return this.#store.commitDrafts(drafts, claimant)
   }
 
   async damaged(digest: Digest, slot: number, location: number, why: Wrong): Promise<void> {

@@ -6,6 +6,7 @@ import type { Call } from '../../../../src/rpc/call.js'
 import { ForwardingStore } from '../../../../src/store/contract/forwarding.js'
 import type { SharedStore } from '../../../../src/store/contract/kind.js'
 import type { BlobEntry, Outcomes, Store } from '../../../../src/store/contract/store.js'
+import { draftsOf, type SmallBlob } from '../../../../src/store/kinds/filesystem/records/drafts.js'
 import type { FileShareData } from '../../../../src/store/kinds/filesystem/thread-share.js'
 import { ThreadFileStore } from '../../../../src/store/kinds/filesystem/thread-store.js'
 import type { Blob } from '../../../../src/stream/blob/blob.js'
@@ -31,6 +32,9 @@ export const openUsedByThread = async (folder: string, parts: FilesystemParts = 
   const [share] = shares
   if (share === undefined) throw new Error('a file store registers what threads read')
   const clock = parts.clock ?? systemClock
+  /** Small blobs of this turn. The claims of the first are those of all. */
+  const small: SmallBlob[] = []
+  let committing: ReturnType<SharedStore['commitSmall']> | undefined
   const reading: ThreadFileStore = new ThreadFileStore(share.share().data as FileShareData, {
     owner: {
       usesWait: () => {
@@ -38,7 +42,16 @@ export const openUsedByThread = async (folder: string, parts: FilesystemParts = 
       },
       numberOf: (id) => parts.invocations?.touch(id)?.number,
       claim: (slot, claimant) => share.hold(Int32Array.of(slot), claimant),
-      commit: (digest, written, call) => share.commit(digest, written, call),
+      commit: async (digest, written, call) => {
+        if (!Buffer.isBuffer(written)) return share.commit(digest, written, call)
+        const at = small.push({ digest, bytes: written }) - 1
+        committing ??= new Promise<void>((resolve) => setImmediate(resolve)).then(() => {
+          committing = undefined
+          return share.commitSmall(draftsOf(small.splice(0)), call)
+        })
+        const refused = (await committing).find((one) => one.at === at)
+        if (refused !== undefined) throw refused.error
+      },
       damaged: (digest, slot, location, why) => {
         opened.blamed.push(digest)
         return share.damaged(digest, slot, location, why)

@@ -5,6 +5,7 @@ import { UNIT_BYTES } from './record.js'
  * in it.
  */
 const UNIT_BITS = 22
+const SEGMENT_UNITS = 1 << UNIT_BITS
 
 /** Segments that can exist at the same time. */
 export const SEGMENTS_MAX = 1 << (32 - UNIT_BITS)
@@ -23,7 +24,7 @@ export const extentOf = (segmentNumber: number): number => segmentNumber % SEGME
  * a start need not search for the latest one. Exact up to 2^31 segments.
  */
 export const sequenceAt = (segmentNumber: number, offset: number): number =>
-  segmentNumber * 2 ** UNIT_BITS + offset / UNIT_BYTES
+  segmentNumber * SEGMENT_UNITS + offset / UNIT_BYTES
 
 export const placeIn = (location: number): number => location >>> UNIT_BITS
 

@@ -11,11 +11,12 @@ import {
   type Content,
   CURRENT_FORMAT,
   contentOf,
-  encodeRecord,
+  draftRecord,
   headBytesOf,
   type RecordHead,
   type RecordSize,
   recordBytes,
+  sealRecord,
   sizeOf,
 } from './record.js'
 import { Segment, segmentNumber } from './segment.js'
@@ -40,13 +41,15 @@ export interface RecordLogOptions {
 export interface LogEntry extends Omit<RecordHead, 'sequence'> {
   /** For a copy: the number of the original. Absent for a new record, which is newer than all others in the log. */
   readonly sequence?: number
-  /** The content, for kinds that have one. Must not change until `append` has settled. */
+  /** The content, for kinds that have one. Must not change until the entry has settled. */
   readonly bytes?: Buffer
+  /** What `draftRecord` has made of the entry, in place of its content. Must not change either. */
+  readonly draft?: Buffer
   /** Cancels the entry until its write begins. */
   readonly call?: Pick<Call, 'signal' | 'whyCancelled'>
   /**
    * Called when the record is written, in the same step in which `end` moves past it. So its effects never lag behind
-   * `end`. If it throws, `append` rejects; the record stays in the log, and the next start may find it.
+   * `end`. If it throws, the entry fails; the record stays in the log, and the next start may find it.
    */
   onLocated(location: number): void
 }
@@ -55,8 +58,13 @@ interface Waiting {
   readonly entry: LogEntry
   /** Bytes in the segment. */
   readonly length: number
-  resolve(): void
-  reject(error: unknown): void
+  readonly waits: Waits
+}
+
+/** Who waits for a record. */
+export interface Waits {
+  /** Called once: without an error when the record is written, else with why it is not in the log and will not be. */
+  settle(failure?: { readonly error: unknown }): void
 }
 
 /** A position in the log. All records before it are older. */
@@ -152,12 +160,20 @@ export class RecordLog {
 
   /** Resolves once the record is written. Rejects when it is not in the log and will not be, or when `onLocated` throws. */
   append(entry: LogEntry): Promise<void> {
-    if (this.#isClosed) return Promise.reject(new StatusError('UNAVAILABLE', 'the store is closed'))
-    return new Promise((resolve, reject) => {
-      this.#waiting.push({ entry, length: recordBytes(sizeOf(entry)), resolve, reject })
-      // Starts after the current turn, so that a caller with many blobs can append all of them first.
-      this.#writing ??= setImmediate().then(() => this.#write())
-    })
+    return new Promise((resolve, reject) =>
+      this.push(entry, { settle: (failure) => (failure === undefined ? resolve() : reject(failure.error)) }),
+    )
+  }
+
+  /** `append` without a promise, for many entries at once. May settle before it returns. */
+  push(entry: LogEntry, waits: Waits): void {
+    if (this.#isClosed) {
+      waits.settle({ error: new StatusError('UNAVAILABLE', 'the store is closed') })
+      return
+    }
+    this.#waiting.push({ entry, length: recordBytes(sizeOf(entry)), waits })
+    // Starts after the current turn, so that a caller with many blobs can append all of them first.
+    this.#writing ??= setImmediate().then(() => this.#write())
   }
 
   /** Reads the bytes of a record; undefined when it is missing or damaged. */
@@ -222,7 +238,7 @@ export class RecordLog {
         await this.#writeBatch(segment, this.#take(segment))
       } catch (error) {
         // No segment can be created, so reject all waiting entries.
-        for (const { reject } of this.#waiting.splice(0)) reject(error)
+        for (const { waits } of this.#waiting.splice(0)) waits.settle({ error })
       }
     }
     this.#writing = undefined
@@ -235,10 +251,10 @@ export class RecordLog {
     let count = 0
     let bytes = 0
     for (const waiting of this.#waiting) {
-      const { entry, length, reject } = waiting
+      const { entry, length, waits } = waiting
       const cancelled = entry.call && cancelledBy(entry.call)
       if (cancelled !== undefined) {
-        reject(cancelled)
+        waits.settle({ error: cancelled })
       } else {
         bytes += length
         if (bytes > roomBytes && batch.length > 0) break
@@ -253,8 +269,12 @@ export class RecordLog {
   async #writeBatch(segment: Segment, batch: readonly Waiting[]): Promise<void> {
     let length = 0
     for (const { entry } of batch) {
+      const { digest, writtenMs, bytes, draft } = entry
       const sequence = sequenceOf(entry, segment, segment.endBytes + length)
-      length += encodeRecord(this.#buffer, length, segment.stamp, entry, sequence, entry.bytes)
+      const recordLength =
+        draft === undefined ? draftRecord(this.#buffer, length, entry, bytes) : draft.copy(this.#buffer, length)
+      sealRecord(this.#buffer, length, segment.stamp, { digest, writtenMs, sequence })
+      length += recordLength
     }
     try {
       await segment.write(this.#buffer.subarray(0, length), segment.endBytes)
@@ -262,21 +282,22 @@ export class RecordLog {
     } catch (error) {
       // If this fails, the next batch overwrites the bytes.
       await segment.cut().catch(() => {})
-      for (const { reject } of batch) reject(error)
+      for (const { waits } of batch) waits.settle({ error })
       return
     }
-    for (const { entry, length, resolve, reject } of batch) {
+    for (const { entry, length, waits } of batch) {
       const offset = segment.endBytes
       segment.endBytes += length
       this.#appendedBytes += length
       segment.note({ kind: entry.kind, sequence: sequenceOf(entry, segment, offset) }, length)
       try {
         entry.onLocated(locationOf(segment.number, offset))
-        resolve()
       } catch (error) {
         // The records behind it are written too.
-        reject(error)
+        waits.settle({ error })
+        continue
       }
+      waits.settle()
     }
   }
 

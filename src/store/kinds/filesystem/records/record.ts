@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib'
 import { Digest } from '../../../../reapi/digest.js'
-import { functionsByValue } from '../../../../reapi/digest-function.js'
+import { type DigestFunction, functionsByValue } from '../../../../reapi/digest-function.js'
 import type { BlobKind } from '../../../index/entries.js'
 import { PLACE_BYTES, placeOf } from './place.js'
 
@@ -34,6 +34,9 @@ export interface RecordHead {
   /** Of two records for one digest, the higher number is newer, wherever they are. Copies keep their number. */
   readonly sequence: number
 }
+
+/** What whoever drafts a record knows of it. */
+export type DraftedHead = Omit<RecordHead, 'writtenMs' | 'sequence'>
 
 /** The values that determine the length of a record. */
 export interface RecordSize {
@@ -97,32 +100,45 @@ export const recordBytes = (
 
 /**
  * Writes a record of the current format at `at`, with its bytes if it has any. The padding up to the next unit is
- * zeroed. Returns the length.
+ * zeroed. Returns the length. The record is none until `sealRecord` has completed it.
  */
-export const encodeRecord = (
-  into: Buffer,
-  at: number,
-  stamp: Buffer,
-  head: Omit<RecordHead, 'sequence'>,
-  sequence: number,
-  bytes: Buffer | undefined,
-): number => {
-  const { kind, digest, storedBytes, writtenMs, checksum } = head
+export const draftRecord = (into: Buffer, at: number, head: DraftedHead, bytes: Buffer | undefined): number => {
+  const { kind, digest, storedBytes, checksum } = head
   const headEnd = at + headBytesOf(digest, CURRENT_FORMAT)
-  stamp.copy(into, at)
   into.writeUInt32LE(checksum, at + CHECKSUM_AT)
   into.writeUInt32LE(kinds.indexOf(kind), at + KIND_AT)
   into.writeUInt32LE(digest.function.value, at + FUNCTION_AT)
   into.writeDoubleLE(digest.sizeBytes, at + SIZE_AT)
   into.writeDoubleLE(storedBytes, at + STORED_AT)
-  into.writeDoubleLE(writtenMs, at + WRITTEN_AT)
-  into.writeDoubleLE(sequence, at + SEQUENCE_AT)
   into.write(digest.hash, at + hashAt(CURRENT_FORMAT), 'hex')
-  into.writeUInt32LE(crc32(into.subarray(at + CHECKSUM_AT, headEnd)), at + HEAD_CHECKSUM_AT)
   const length = recordBytes(sizeOf(head))
   const end = bytes === undefined ? headEnd : headEnd + bytes.copy(into, headEnd)
   into.fill(0, end, at + length)
   return length
+}
+
+/** Completes the draft at `at` as a record of the segment with this stamp. */
+export const sealRecord = (
+  into: Buffer,
+  at: number,
+  stamp: Buffer,
+  { digest, writtenMs, sequence }: Pick<RecordHead, 'digest' | 'writtenMs' | 'sequence'>,
+): void => {
+  stamp.copy(into, at)
+  into.writeDoubleLE(writtenMs, at + WRITTEN_AT)
+  into.writeDoubleLE(sequence, at + SEQUENCE_AT)
+  const headEnd = at + headBytesOf(digest, CURRENT_FORMAT)
+  into.writeUInt32LE(crc32(into.subarray(at + CHECKSUM_AT, headEnd)), at + HEAD_CHECKSUM_AT)
+}
+
+/** The end of the head at `at`; undefined if there is none. */
+const headEndAt = (from: Buffer, at: number, format: RecordFormat): number | undefined => {
+  const hashBegin = at + hashAt(format)
+  if (from.length < hashBegin || kinds[from.readUInt32LE(at + KIND_AT)] === undefined) return undefined
+  const digestFunction = functionsByValue.get(from.readUInt32LE(at + FUNCTION_AT))
+  if (digestFunction === undefined) return undefined
+  const headEnd = hashBegin + digestFunction.hexLength / 2
+  return from.length < headEnd ? undefined : headEnd
 }
 
 /**
@@ -130,23 +146,38 @@ export const encodeRecord = (
  * cannot upload bytes that pass for a record. In format 1 the sequence number is 0.
  */
 const decodeHead = (from: Buffer, at: number, { stamp, format }: RecordReading): RecordHead | undefined => {
-  const hashBegin = at + hashAt(format)
-  if (from.length < hashBegin || from.compare(stamp, 0, STAMP_BYTES, at, at + STAMP_BYTES) !== 0) return undefined
-  const kind = kinds[from.readUInt32LE(at + KIND_AT)]
-  const digestFunction = functionsByValue.get(from.readUInt32LE(at + FUNCTION_AT))
-  if (kind === undefined || digestFunction === undefined) return undefined
-  const headEnd = hashBegin + digestFunction.hexLength / 2
-  if (from.length < headEnd) return undefined
+  const headEnd = headEndAt(from, at, format)
+  if (headEnd === undefined || from.compare(stamp, 0, STAMP_BYTES, at, at + STAMP_BYTES) !== 0) return undefined
   if (crc32(from.subarray(at + CHECKSUM_AT, headEnd)) !== from.readUInt32LE(at + HEAD_CHECKSUM_AT)) return undefined
-  const hash = from.toString('hex', hashBegin, headEnd)
-  return {
-    kind,
-    digest: Digest.parse({ hash, sizeBytes: from.readDoubleLE(at + SIZE_AT) }, digestFunction),
-    storedBytes: from.readDoubleLE(at + STORED_AT),
-    writtenMs: from.readDoubleLE(at + WRITTEN_AT),
-    checksum: from.readUInt32LE(at + CHECKSUM_AT),
-    sequence: format === 1 ? 0 : from.readDoubleLE(at + SEQUENCE_AT),
+  return new DecodedHead(from, at, headEnd, format)
+}
+
+/** A class, because copying fields from one object to another costs more than reading them. */
+class DecodedHead implements RecordHead {
+  readonly kind: RecordKind
+  readonly digest: Digest
+  readonly storedBytes: number
+  readonly writtenMs: number
+  readonly checksum: number
+  readonly sequence: number
+
+  constructor(from: Buffer, at: number, headEnd: number, format: RecordFormat) {
+    const hash = from.toString('hex', at + hashAt(format), headEnd)
+    const digestFunction = functionsByValue.get(from.readUInt32LE(at + FUNCTION_AT)) as DigestFunction
+    this.kind = kinds[from.readUInt32LE(at + KIND_AT)] as RecordKind
+    this.digest = Digest.parse({ hash, sizeBytes: from.readDoubleLE(at + SIZE_AT) }, digestFunction)
+    this.storedBytes = from.readDoubleLE(at + STORED_AT)
+    this.writtenMs = from.readDoubleLE(at + WRITTEN_AT)
+    this.checksum = from.readUInt32LE(at + CHECKSUM_AT)
+    this.sequence = format === 1 ? 0 : from.readDoubleLE(at + SEQUENCE_AT)
   }
+}
+
+/** The head of a draft. Throws where there is none. */
+export const draftedHead = (from: Buffer, at: number): DraftedHead => {
+  const headEnd = headEndAt(from, at, CURRENT_FORMAT)
+  if (headEnd === undefined) throw new Error('a draft of a record is cut short')
+  return new DecodedHead(from, at, headEnd, CURRENT_FORMAT)
 }
 
 /** A record with its bytes. */
