@@ -111,6 +111,7 @@ export class Hearing {
     if (store === undefined) throw new Error(`a thread uses the store ${question.path}, which it does not have`)
     if (question.about === 'commit_small') {
       const refused = await store.commitSmall(question.packed, this.#claimantOf(question))
+      if (refused.length === 0) return undefined
       return refused.map(({ at, error }): RefusedBlob => ({ at, failure: failureOf(error) }))
     }
     const digest = digestOf(question.digest)

@@ -136,7 +136,7 @@ export interface CommitQuestion {
   readonly keepForMs: number | undefined
 }
 
-/** The answer is a list of `RefusedBlob`. */
+/** The answer is a list of `RefusedBlob`; undefined if there is none. */
 export interface CommitSmallQuestion {
   readonly about: 'commit_small'
   readonly path: string

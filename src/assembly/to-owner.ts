@@ -218,7 +218,9 @@ export class ToOwner {
       { about: 'commit_small', ...about, packed },
       {
         resolve: (refused) => {
-          const failures = new Map((refused as readonly RefusedBlob[]).map(({ at, failure }) => [at, errorOf(failure)]))
+          const failures = new Map(
+            ((refused ?? []) as readonly RefusedBlob[]).map((one) => [one.at, errorOf(one.failure)]),
+          )
           for (const [at, settled] of settle.entries()) settled(failures.get(at))
         },
         reject: (error) => {

@@ -81,6 +81,12 @@ export class Digest {
     return isRight ? new Digest(digestFunction, hash, message.sizeBytes) : undefined
   }
 
+  /** The digest whose hash is these bytes. The caller has seen to their number and to the size. */
+  static ofHashBytes(from: Buffer, begin: number, digestFunction: DigestFunction, sizeBytes: number): Digest {
+    const hash = from.toString('hex', begin, begin + digestFunction.hexLength / 2)
+    return new Digest(digestFunction, hash, sizeBytes)
+  }
+
   /** The digest of bytes in memory. */
   static of(bytes: Uint8Array, digestFunction: DigestFunction): Digest {
     return new Digest(digestFunction, digestFunction.hash(bytes), bytes.length)

@@ -149,7 +149,7 @@ const decodeHead = (from: Buffer, at: number, { stamp, format }: RecordReading):
   const headEnd = headEndAt(from, at, format)
   if (headEnd === undefined || from.compare(stamp, 0, STAMP_BYTES, at, at + STAMP_BYTES) !== 0) return undefined
   if (crc32(from.subarray(at + CHECKSUM_AT, headEnd)) !== from.readUInt32LE(at + HEAD_CHECKSUM_AT)) return undefined
-  return new DecodedHead(from, at, headEnd, format)
+  return new DecodedHead(from, at, format)
 }
 
 /** A class, because copying fields from one object to another costs more than reading them. */
@@ -161,11 +161,10 @@ class DecodedHead implements RecordHead {
   readonly checksum: number
   readonly sequence: number
 
-  constructor(from: Buffer, at: number, headEnd: number, format: RecordFormat) {
-    const hash = from.toString('hex', at + hashAt(format), headEnd)
+  constructor(from: Buffer, at: number, format: RecordFormat) {
     const digestFunction = functionsByValue.get(from.readUInt32LE(at + FUNCTION_AT)) as DigestFunction
     this.kind = kinds[from.readUInt32LE(at + KIND_AT)] as RecordKind
-    this.digest = Digest.parse({ hash, sizeBytes: from.readDoubleLE(at + SIZE_AT) }, digestFunction)
+    this.digest = Digest.ofHashBytes(from, at + hashAt(format), digestFunction, from.readDoubleLE(at + SIZE_AT))
     this.storedBytes = from.readDoubleLE(at + STORED_AT)
     this.writtenMs = from.readDoubleLE(at + WRITTEN_AT)
     this.checksum = from.readUInt32LE(at + CHECKSUM_AT)
@@ -175,9 +174,8 @@ class DecodedHead implements RecordHead {
 
 /** The head of a draft. Throws where there is none. */
 export const draftedHead = (from: Buffer, at: number): DraftedHead => {
-  const headEnd = headEndAt(from, at, CURRENT_FORMAT)
-  if (headEnd === undefined) throw new Error('a draft of a record is cut short')
-  return new DecodedHead(from, at, headEnd, CURRENT_FORMAT)
+  if (headEndAt(from, at, CURRENT_FORMAT) === undefined) throw new Error('a draft of a record is cut short')
+  return new DecodedHead(from, at, CURRENT_FORMAT)
 }
 
 /** A record with its bytes. */
