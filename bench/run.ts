@@ -2,7 +2,7 @@ import type { BenchOptions } from './arguments.js'
 import type { EventCase, Limit, Observation, RateCase } from './case.js'
 import { type Contender, type Figures, limitContender, measure, serverContender } from './measure.js'
 import { clientTls } from './server/certificates.js'
-import { benchConfig } from './server/config.js'
+import { benchConfig, comparedConfig } from './server/config.js'
 import {
   remoteServer,
   type Server,
@@ -13,6 +13,12 @@ import {
   startConfigured,
   startRemexec,
 } from './server/process.js'
+
+/**
+ * For both of two builds that are compared. V8 compiles what runs through a ninth of the usual code, because a path with many functions is
+ * not compiled after 10,000 uploads of 1 MiB, and then the build with more functions is behind for that alone.
+ */
+const COMPARED = ['--interrupt-budget=15000']
 
 type Servers = Map<string, Promise<ServerProcess>>
 
@@ -98,13 +104,15 @@ export class Run {
   }
 
   #own({ configure, place, env }: RateCase, options: StartOptions): Promise<ServerProcess> {
-    const { configPath } = this.#options
+    const { configPath, against } = this.#options
+    const usual = against === undefined ? benchConfig : comparedConfig
     const key = `${options.cli ?? ''} ${configure?.name ?? ''} ${place?.name ?? ''}`
     return this.#once(key, async () => {
-      const start = env === undefined ? options : { ...options, env: await env() }
+      const nodeOptions = against === undefined ? [] : COMPARED
+      const start = { ...options, nodeOptions, ...(env && { env: await env() }) }
       return configure === undefined && configPath !== undefined
         ? startConfigured(configPath, start)
-        : startRemexec(configure ?? benchConfig, { ...start, place, tls: clientTls })
+        : startRemexec(configure ?? usual, { ...start, place, tls: clientTls })
     })
   }
 

@@ -46,6 +46,8 @@ export interface StartOptions {
   /** Where the server leaves a CPU profile (.cpuprofile, for Chrome's or any other viewer) when it stops. */
   readonly profileFolder?: string | undefined
   readonly env?: Readonly<Record<string, string>>
+  /** Options of Node. */
+  readonly nodeOptions?: readonly string[]
   /** What the temporary folder is made in, when one is made. Default the system's. */
   readonly place?: Place | undefined
   /** What clients of a server that speaks TLS bring. */
@@ -63,10 +65,10 @@ const SERVING =
   /(?:"server":"(?<of>[^"]+)","msg":"remexec )?serving (?<scheme>grpcs?|http):\/\/(?<address>[^\s"]+)(?: server=(?<name>\S+))?/g
 
 const start = (args: readonly string[], options: StartOptions): Promise<ServerProcess> => {
-  const { profileFolder, env, addressCount = 1 } = options
+  const { profileFolder, env, nodeOptions = [], addressCount = 1 } = options
   const profiling = profileFolder === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profileFolder}`]
   const startedMs = performance.now()
-  const [command, commandArgs] = pinned(process.execPath, [...profiling, '--import', probe, ...args])
+  const [command, commandArgs] = pinned(process.execPath, [...nodeOptions, ...profiling, '--import', probe, ...args])
   const child = spawn(command, [...commandArgs], {
     cwd: root,
     env: { ...process.env, REMEXEC_LOG_FORMAT: 'text', ...env },

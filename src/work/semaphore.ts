@@ -41,6 +41,17 @@ export class Semaphore {
     if (signal.aborted) throw cancellation(signal)
     if (this.#acquired < this.#permits) this.#acquired += 1
     else await this.#wait(what, signal, party)
+    return this.#release()
+  }
+
+  /** `acquire` of a permit that is free now; undefined if none is. */
+  tryAcquire(): (() => void) | undefined {
+    if (this.#acquired >= this.#permits) return undefined
+    this.#acquired += 1
+    return this.#release()
+  }
+
+  #release(): () => void {
     let isHeld = true
     return () => {
       if (isHeld) this.#end()
