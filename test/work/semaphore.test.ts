@@ -49,3 +49,18 @@ t.test('a permit that is given back twice lets one caller in', async (t) => {
   two()
   t.equal(turns.acquired, 0)
 })
+
+t.test('a free permit is taken at once, and none that others wait for', async (t) => {
+  const turns = new Semaphore({ permits: 1 })
+  const end = turns.tryAcquire()
+  t.equal(turns.acquired, 1)
+  t.equal(turns.tryAcquire(), undefined)
+  const waiting = turns.acquire('a turn', signal)
+  end?.()
+  t.equal(turns.tryAcquire(), undefined, 'it is the one who waits that has it')
+  const next = await waiting
+  next()
+  t.equal(turns.acquired, 0)
+  turns.tryAcquire()?.()
+  t.equal(turns.acquired, 0)
+})
