@@ -2,7 +2,7 @@ import type { BenchOptions } from './arguments.js'
 import type { EventCase, Limit, Observation, RateCase } from './case.js'
 import { type Contender, type Figures, limitContender, measure, serverContender } from './measure.js'
 import { clientTls } from './server/certificates.js'
-import { benchConfig, comparedConfig } from './server/config.js'
+import { benchConfig, recycling } from './server/config.js'
 import {
   remoteServer,
   type Server,
@@ -105,7 +105,7 @@ export class Run {
 
   #own({ configure, place, env }: RateCase, options: StartOptions): Promise<ServerProcess> {
     const { configPath, against } = this.#options
-    const usual = against === undefined ? benchConfig : comparedConfig
+    const usual = against === undefined ? benchConfig : recycling(benchConfig)
     const key = `${options.cli ?? ''} ${configure?.name ?? ''} ${place?.name ?? ''}`
     return this.#once(key, async () => {
       const nodeOptions = against === undefined ? [] : COMPARED

@@ -4,7 +4,7 @@ import { checkWrite, KIB, MIB, write } from '../content.js'
 import { each } from '../load/each.js'
 import type { Request } from '../load/request.js'
 import { clientTls } from '../server/certificates.js'
-import { openCache, threaded, tlsCache } from '../server/config.js'
+import { openCache, recycling, threaded, tlsCache } from '../server/config.js'
 import { type ServerProcess, startBare, startRemexec } from '../server/process.js'
 import { boundThreads, cgroups } from '../server/thread-bound.js'
 import { percentile } from '../statistics.js'
@@ -135,7 +135,7 @@ const whileBound = async (
   isTls: boolean,
   { cli, rounds }: Builds,
 ): Promise<BoundFigures> => {
-  const server = await startRemexec(threaded(threads, isTls ? tlsCache : openCache), { cli, tls: clientTls })
+  const server = await startRemexec(threaded(threads, recycling(isTls ? tlsCache : openCache)), { cli, tls: clientTls })
   let release = (): void => {}
   try {
     await work.setUp(server)

@@ -33,7 +33,7 @@ const serving = (dataPath: string, cas: object, worker: object = {}, isFast = tr
   ],
 })
 
-const filesystem = (dataPath: string, more: object = {}) => ({
+const filesystem = (dataPath: string, more: object = {}): object => ({
   filesystem: {
     ...more,
     content_path: `${dataPath}/cas/content`,
@@ -44,13 +44,6 @@ const filesystem = (dataPath: string, more: object = {}) => ({
 
 /** What a user starts with: everything in one process, blobs and results on disk. */
 export const benchConfig = (dataPath: string): object => serving(dataPath, filesystem(dataPath))
-
-/**
- * The same for two builds that are compared. Their CAS is full after 1 GB, so that files take the memory that others gave back: on a virtual
- * machine the host takes up to 3 ms to give 1 MiB that was never used, more than the upload of a blob of that size.
- */
-export const comparedConfig = (dataPath: string): object =>
-  serving(dataPath, { filesystem: { ...filesystem(dataPath).filesystem, eviction_policy: { max_bytes: 10 ** 9 } } })
 
 /** The same without promises to clients. */
 export const unpromised = (dataPath: string): object => serving(dataPath, filesystem(dataPath, { retention: 0 }))
@@ -121,6 +114,16 @@ export const mutualTlsTokenCache = (dataPath: string): object => {
   const { certFile, keyFile } = pairOf('server')
   const tls = { cert_file: certFile, key_file: keyFile, client_ca_file: pairOf('client').certFile }
   return guarded(dataPath, { tls }, { security: callers })
+}
+
+/**
+ * One of these caches that is full after 1 GB, so that files take the memory that others gave back: on a virtual machine the host takes up
+ * to 3 ms to give 1 MiB that was never used, more than the upload of a blob of that size.
+ */
+export const recycling = (cache: (dataPath: string) => object): ((dataPath: string) => object) => {
+  const configure = (dataPath: string): object =>
+    JSON.parse(JSON.stringify(cache(dataPath)), (key, value) => (key === 'max_bytes' ? 10 ** 9 : value))
+  return Object.defineProperty(configure, 'name', { value: `${cache.name} of 1 GB` })
 }
 
 /** One of these caches with as many service threads; 1 is a server without. A server of a run is known by the name of this. */
