@@ -1,7 +1,7 @@
 // Runs test files, compiled once for all of them: node scripts/test.mjs [OPTION...] [FILE...]. Without a file: test/**/*.test.ts.
 //   --reporter NAME     of tap: base on a terminal, otherwise tap
 //   --timeout SECONDS   for a file: 180
-//   --jobs COUNT        files at a time: one more than processors, because some wait. With 1 each check is printed at once, not when its file has ended
+//   --jobs COUNT        files at a time: two more than processors, because many wait. With 1 each check is printed at once, not when its file has ended
 //   --as-given          files in this order: otherwise those that take longest come first
 import { spawn } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
@@ -17,7 +17,7 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     'as-given': { type: 'boolean', default: false },
-    jobs: { type: 'string', default: String(availableParallelism() + 1) },
+    jobs: { type: 'string', default: String(availableParallelism() + 2) },
     reporter: { type: 'string', default: process.stdout.isTTY ? 'base' : 'tap' },
     timeout: { type: 'string', default: '180' },
   },
