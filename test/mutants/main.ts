@@ -1,13 +1,14 @@
 /**
  * Puts each fault of list.tsv (drawn) and threads.tsv and packs.tsv (rules of what threads share, and of files of several blobs, by hand) into a copy of this checkout, and writes which tests notice it:
  *
- *   npx tsx test/mutants/main.ts --table FILE [--quick] [--work FOLDER] [--only REGEX] [--old COMMIT]
+ *   npx tsx test/mutants/main.ts --table FILE [--quick] [--work FOLDER] [--only REGEX] [--old COMMIT] [--before FILE]
  *
  * First the tests of its room that run for each change, then the nightly files that .ci/run would add, then, if none failed, the files
  * of an older suite for the same room that neither ran: its commit is --old. A test counts if it passes without the fault.
  * With --quick a fault that the first tests do not notice, without those of longest-first.txt and of the room around, is left
  * `open`: a later start without --quick runs all of them, and goes on with the others. A row of the table has the verdict, the test,
  * the fault and seconds.
+ * --before: an older table. What noticed a fault there runs first.
  * Interrupt it at any time: a row is written when its fault is done, and the next start goes on behind the last one.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
@@ -159,6 +160,7 @@ const { values } = parseArgs({
     only: { type: 'string', default: '' },
     old: { type: 'string', default: 'a37497e' },
     quick: { type: 'boolean', default: false },
+    before: { type: 'string' },
   },
 })
 if (values.table === undefined) throw new Error('--table FILE is missing')
@@ -217,6 +219,14 @@ const shown = ({ folder }: Copy, { file, title }: { readonly file: string; reado
 
 const longest = readFileSync(join(root, 'test/longest-first.txt'), 'utf8').split('\n')
 
+/** The test file that noticed a fault before. */
+const noticed = new Map(
+  (values.before === undefined ? [] : rowsOf(values.before)).map(([, by = '', ...key]) => [
+    key.slice(0, 3).join('\t'),
+    by.slice(0, by.indexOf(':')),
+  ]),
+)
+
 const asTest = (file: string): string => file.replace('.nightly.ts', '.test.ts')
 
 const judge = async (fault: Fault): Promise<readonly [Verdict, string]> => {
@@ -224,7 +234,9 @@ const judge = async (fault: Fault): Promise<readonly [Verdict, string]> => {
   const room = roomOf(fault.file)
   const own = testsOf(room, now.files('.test.ts'), values.quick)
   now.build()
-  const first = values.quick ? own.filter((file) => !longest.includes(file)) : own
+  const others = values.quick ? own.filter((file) => !longest.includes(file)) : own
+  const before = noticed.get(keyOf(fault)) ?? ''
+  const first = own.includes(before) ? [before, ...others.filter((file) => file !== before)] : others
   const inRoom = await noticedBy(now, fault, first, ROOM_LIMIT_S)
   if (inRoom !== undefined) return ['room', inRoom]
   if (values.quick) return ['open', '']
@@ -235,12 +247,12 @@ const judge = async (fault: Fault): Promise<readonly [Verdict, string]> => {
     .filter((file) => file !== '')
   const atNight = await noticedBy(now, fault, nightly, NIGHTLY_LIMIT_S)
   if (atNight !== undefined) return ['nightly', atNight]
-  const before = older()
-  if (!before.put(fault)) return ['none', 'the older suite has no such line']
+  const then = older()
+  if (!then.put(fault)) return ['none', 'the older suite has no such line']
   const ran = new Set([...own, ...nightly.map(asTest)])
-  const others = testsOf(room, before.files('.test.ts')).filter((file) => !ran.has(file))
-  before.build()
-  const once = await noticedBy(before, fault, others, NIGHTLY_LIMIT_S)
+  const unrun = testsOf(room, then.files('.test.ts')).filter((file) => !ran.has(file))
+  then.build()
+  const once = await noticedBy(then, fault, unrun, NIGHTLY_LIMIT_S)
   return once === undefined ? ['none', ''] : ['old only', once]
 }
 
