@@ -19,6 +19,9 @@ export type BlobKind = 'bytes' | 'file' | 'packed'
 
 const FLAG_OF = { bytes: INLINE, file: 0, packed: PACKED } as const
 
+/** Of one digest at a time. To put its hex digits together word by word took 3.5 us. */
+const hashBytes = Buffer.alloc(Math.max(...[...functionsByValue.values()].map(({ hexLength }) => hexLength)) / 2)
+
 /** Space charged for a blob without a file of its own, from its length and the length of its hash. */
 export type Charge = (storedBytes: number, hashBytes: number) => number
 
@@ -90,11 +93,9 @@ export class Entries {
 
   digestOf(slot: number): Digest {
     const sizeHigh = this.#records.get(slot, SIZE_HIGH)
-    let hash = ''
-    for (let word = 0; word < wordCountOf(sizeHigh); word++) {
-      hash += (this.#records.hashWord(slot, word) >>> 0).toString(16).padStart(8, '0')
-    }
-    return Digest.parse({ hash, sizeBytes: this.sizeOf(slot) }, functionOf(sizeHigh >>> FUNCTION_SHIFT))
+    const count = wordCountOf(sizeHigh)
+    for (let word = 0; word < count; word++) hashBytes.writeInt32BE(this.#records.hashWord(slot, word), word * 4)
+    return Digest.ofHashBytes(hashBytes, 0, functionOf(sizeHigh >>> FUNCTION_SHIFT), this.sizeOf(slot))
   }
 
   /** The size in the digest. */
