@@ -4,6 +4,7 @@ import t from 'tap'
 import { ManualClock } from '../../../../src/base/clock.js'
 import { textLog } from '../../../../src/log/log.js'
 import type { Digest } from '../../../../src/reapi/digest.js'
+import { Segment } from '../../../../src/store/kinds/filesystem/records/segment.js'
 import { bytesOf, call, digestOf, get, isPresent, put, until } from '../../blobs.js'
 import { crashed } from './crashed.js'
 import { type FilesystemParts, openFilesystem } from './open.js'
@@ -129,3 +130,18 @@ t.test(
     await again.close()
   },
 )
+
+t.test('a file of records whose blobs were all evicted is deleted without being read', async (t) => {
+  const folder = t.testdir()
+  const clock = new ManualClock(Date.now())
+  const files = await openFilesystem(folder, { clock, segmentBytes: SEGMENT_BYTES, policy: { max_count: 12 } })
+  const reads = t.capture(Segment.prototype, 'read', Segment.prototype.read)
+  for (let number = 0; number < 40; number++) await put(files.store, blob(number).digest, blob(number).bytes)
+  await until(async () => {
+    clock.advance(1000)
+    return (await segmentsIn(folder)).length <= 6
+  }, 'that segments are emptied')
+  t.equal(reads().length, 0)
+  t.ok((await get(files.store, blob(39).digest)).equals(blob(39).bytes))
+  await files.close()
+})
