@@ -1,9 +1,10 @@
 import { once } from 'node:events'
 import { Metadata } from '@grpc/grpc-js'
 import t from 'tap'
+import { textLog } from '../../src/log/log.js'
 import { formatReadName } from '../../src/reapi/resource-name.js'
 import { asCas } from '../../src/store/view/cas.js'
-import { query, read, readBlob, uploadWhole } from './bytestream-client.js'
+import { messagesOf, query, read, readBlob, uploadName, uploadWhole, write } from './bytestream-client.js'
 import { FaultyStore, verified } from './faulty-store.js'
 import { BLAKE3, BYTE_STREAM, blobOf, CAS, failure, MIB, memoryStore, put, randomBlob, serve } from './harness.js'
 
@@ -193,5 +194,19 @@ t.test('a read returns the written bytes', async (t) => {
     blobs.map(async (blob) => ({ bytes: await readBlob(other, blob.digest), equals: blob.bytes })),
   )) {
     t.ok(bytes.equals(equals))
+  }
+})
+
+t.test('the log says which instance a Read, a Write and a QueryWriteStatus are for', async (t) => {
+  const lines: string[] = []
+  const { client } = await serve(t, { log: textLog('debug', (line) => void lines.push(line)) })
+  const { digest, bytes } = randomBlob(10)
+  const name = uploadName(digest, { instanceName: 'main' })
+  await write(client, messagesOf(name, bytes))
+  await query(client, name)
+  await read(client, formatReadName('main', digest))
+  for (const method of ['Write', 'QueryWriteStatus', 'Read']) {
+    const line = lines.find((line) => line.includes(`method=/${BYTE_STREAM}/${method} `))
+    t.match(line, / instance=main /, method)
   }
 })

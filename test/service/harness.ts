@@ -98,7 +98,7 @@ export const serve = async (t: Test, options: ServeOptions = {}) => {
   const casInstances = new Map<string, ByteStreamInstance>()
   const acInstances = new Map<string, AcInstance>()
   const capabilities = new Map<string, CapabilitiesInstance>()
-  const { maxBatchBytes = 4 * MIB, maxResponseBytes = 4 * MIB } = options
+  const { maxBatchBytes = 4 * MIB, maxResponseBytes = 4 * MIB, log = silentLog } = options
   for (const [name, setting] of Object.entries(settings)) {
     const { cas = asCas(await memoryStore(clock)), ac = await memoryStore(clock), isReadOnly = false } = setting
     const { digestFunctions = [SHA256, BLAKE3], hasExecution = false } = setting
@@ -123,6 +123,7 @@ export const serve = async (t: Test, options: ServeOptions = {}) => {
     address: '127.0.0.1:0',
     transport: options.transport ?? 'remexec',
     ledger,
+    log,
     services: [
       casService({
         instances: casInstances,
@@ -130,7 +131,7 @@ export const serve = async (t: Test, options: ServeOptions = {}) => {
         maxResponseBytes,
         trees: new DirectoryTrees(options.trees),
         clock,
-        faults: new SparingLog(options.log ?? silentLog, clock, FAULT_RATION),
+        faults: new SparingLog(log, clock, FAULT_RATION),
       }),
       byteStreamService({ instances: casInstances, uploads }),
       actionCacheService({ instances: acInstances, maxResponseBytes }),
