@@ -8,8 +8,12 @@ export class Commits {
     return this.#underWay.has(key)
   }
 
-  /** Registers a commit. The caller must call `end` before `work` settles. */
+  /**
+   * Registers a commit, if none of the digest is in flight: a file that one of two moves to its place, the other could
+   * delete. The caller must call `end` before `work` settles.
+   */
   begin({ key }: Digest, work: Promise<unknown>): void {
+    if (this.#underWay.has(key)) throw new Error(`a commit of blob ${key} begins before another has ended`)
     this.#underWay.set(key, work)
   }
 
