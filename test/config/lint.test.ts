@@ -281,6 +281,22 @@ const warned: readonly (readonly [string, Parts, readonly (readonly [string, Reg
     },
     [['servers[1].services.execution[0]', /instance "x" is served by no cas: clients cannot upload/]],
   ],
+  [
+    'security by which nobody can be known',
+    { top: 'security: {},' },
+    [['security', /nobody can be known here and everybody else may do nothing/]],
+  ],
+  ['security for everybody', { top: `security: { access: [{ anonymous: true, may: ['read_cas'] }] },` }, []],
+  [
+    'security by which those with a token are known',
+    { top: `security: { identity: { tokens: [{ name: 'a', sha256: '${'0'.repeat(64)}' }] } },` },
+    [],
+  ],
+  [
+    'client certificates that no server asks for',
+    { top: 'security: { identity: { client_certificates: {} } },' },
+    [['security.identity.client_certificates', /no server asks its clients for certificates/]],
+  ],
 ]
 
 t.test("for a service's usual name its key is suggested", async (t) => {
