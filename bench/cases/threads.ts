@@ -1,5 +1,5 @@
 import { getPriority, setPriority } from 'node:os'
-import type { Builds, EventCase, RateCase } from '../case.js'
+import type { Builds, EventCase, Observation, RateCase } from '../case.js'
 import { checkWrite, KIB, MIB, write } from '../content.js'
 import { each } from '../load/each.js'
 import type { Request } from '../load/request.js'
@@ -113,13 +113,12 @@ const besideProcesses = (work: Work): EventCase => ({
 /** Of a processor. */
 const SHARE = 0.1
 const BOUND_RUN_S = 2
-/** Runs until one thread has compiled the code. */
-const BOUND_WARM_UP_RUNS = 4
-/** The same load for one thread and for eight: two connections for each of these, and four with twice the calls in all. */
-const BOUND_LOADS = [
-  { name: '16 connections', sending: CONNECTIONS },
-  { name: '32 connections', sending: { connections: 4 * MOST_THREADS, times: 2 * MOST_THREADS } },
-]
+/** Of each thread, until it has compiled the code: each does so for itself, before it is slow. */
+const WARM_UP_CALLS = { op: 200_000, MiB: 4000 }
+
+/** Every connection has as many calls in flight in both, so that a thread has as many with `EACH` as one thread has with `ALL`. */
+const ALL = CONNECTIONS
+const EACH = { connections: MOST_THREADS * ALL.connections, times: MOST_THREADS * ALL.times }
 
 interface BoundFigures {
   /** Calls a second. */
@@ -128,37 +127,47 @@ interface BoundFigures {
   readonly cpu: readonly number[]
 }
 
-/** If each thread has a small share of a processor: what more threads bring where there are processors for them, and what they cost there. */
+/**
+ * If each thread has a small share of a processor: what more threads bring where there are processors for them, and what they cost there.
+ * The loads run one after the other against one server; `loads[0]` also warms it up.
+ */
 const whileBound = async (
-  work: Work,
+  loads: readonly Work[],
   threads: number,
   isTls: boolean,
   { cli, rounds }: Builds,
-): Promise<BoundFigures> => {
+): Promise<BoundFigures[]> => {
   const server = await startRemexec(threaded(threads, recycling(isTls ? tlsCache : openCache)), { cli, tls: clientTls })
   let release = (): void => {}
   try {
-    await work.setUp(server)
-    // Each thread compiles the code for itself, before it is slow.
-    for (let run = 0; run < Math.max(threads, BOUND_WARM_UP_RUNS); run++) await work.run(server, work.requests.most)
+    for (const work of loads) await work.setUp(server)
+    const [first] = loads as [Work]
+    const { most } = first.requests
+    for (let calls = 0; calls < threads * WARM_UP_CALLS[first.unit]; calls += most) await first.run(server, most)
     release = boundThreads(server.pid, SHARE)
-    const { least } = work.requests
-    const first = await work.run(server, least)
-    const requests = Math.max(least, Math.round((least / first.seconds) * BOUND_RUN_S))
-    const rates: number[] = []
-    const cpu: number[] = []
-    for (let round = 0; round < rounds; round++) {
-      await server.begin()
-      const { seconds } = await work.run(server, requests)
-      const { cpuMicros } = await server.end()
-      rates.push(requests / seconds)
-      cpu.push(cpuMicros / requests)
-    }
-    return { rates, cpu }
+    const figures: BoundFigures[] = []
+    for (const work of loads) figures.push(await figuresOf(work, server, rounds))
+    return figures
   } finally {
     await server.stop()
     release()
   }
+}
+
+const figuresOf = async (work: Work, server: ServerProcess, rounds: number): Promise<BoundFigures> => {
+  const { least } = work.requests
+  const first = await work.run(server, least)
+  const requests = Math.max(least, Math.round((least / first.seconds) * BOUND_RUN_S))
+  const rates: number[] = []
+  const cpu: number[] = []
+  for (let round = 0; round < rounds; round++) {
+    await server.begin()
+    const { seconds } = await work.run(server, requests)
+    const { cpuMicros } = await server.end()
+    rates.push(requests / seconds)
+    cpu.push(cpuMicros / requests)
+  }
+  return { rates, cpu }
 }
 
 const bound = (isTls: boolean): EventCase => ({
@@ -166,14 +175,22 @@ const bound = (isTls: boolean): EventCase => ({
   name: `threads held to ${SHARE} of a processor (${cgroups?.name})${isTls ? ', TLS' : ''}`,
   isSlow: true,
   async *observe(builds) {
-    for (const { name: load, sending } of BOUND_LOADS) {
-      for (const work of works(sending)) {
+    const eights = works(EACH)
+    for (const [at, work] of works(ALL).entries()) {
+      const loads = [work, eights[at] as Work]
+      const [many, manyEach] = (await whileBound(loads, MOST_THREADS, isTls, builds)) as [BoundFigures, BoundFigures]
+      const [one, oneEach] = (await whileBound(loads, 1, isTls, builds)) as [BoundFigures, BoundFigures]
+      const beside = (load: string, ours: BoundFigures, ofOne: string, theirs: BoundFigures): Observation[] => {
         const name = `${work.name}, ${load}, ${MOST_THREADS} service threads`
-        const many = await whileBound(work, MOST_THREADS, isTls, builds)
-        const one = await whileBound(work, 1, isTls, builds)
-        yield { name, unit: 'op/s', values: many.rates, beside: { name: 'one thread', values: one.rates } }
-        yield { name, unit: 'µs', values: many.cpu, beside: { name: 'one thread', values: one.cpu } }
+        return [
+          { name, unit: 'op/s', values: ours.rates, beside: { name: ofOne, values: theirs.rates } },
+          { name, unit: 'µs', values: ours.cpu, beside: { name: ofOne, values: theirs.cpu } },
+        ]
       }
+      const [few, all] = [`${ALL.connections} connections`, `${EACH.connections} connections`]
+      yield* beside(few, many, 'one thread', one)
+      yield* beside(all, manyEach, 'one thread', oneEach)
+      yield* beside(all, manyEach, `one thread, ${few}`, one)
     }
   },
 })
