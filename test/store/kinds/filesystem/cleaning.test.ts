@@ -145,3 +145,31 @@ t.test('a file of records whose blobs were all evicted is deleted without being 
   t.ok((await get(files.store, blob(39).digest)).equals(blob(39).bytes))
   await files.close()
 })
+
+t.test(
+  'a blob uploaded while its older record is copied is found after kill -9, though a checkpoint came between',
+  async (t) => {
+    const [digest, other] = [digestOf(bytesOf(100, 'blob')), digestOf(bytesOf(100, 'other'))]
+    for (let run = 0; run < 5; run++) {
+      const folder = t.testdir()
+      const clock = new ManualClock(Date.now())
+      const parts = { clock, small_blob_size: 100, segmentBytes: 1024 }
+      const before = await openFilesystem(join(folder, 'a'), parts)
+      // Behind it, records of a blob that was replaced: the segment is worth cleaning.
+      for (let count = 0; count < 4; count++) await put(before.store, other, bytesOf(100, 'other'))
+      await put(before.store, digest, bytesOf(101, 'as a file'))
+      await put(before.store, other, bytesOf(100, 'other'))
+      await before.close()
+      const files = await openFilesystem(join(folder, 'a'), parts)
+      // Both begin: the cleaner queues a copy behind the record of the upload, and the checkpoint ends between them.
+      clock.advance(5 * 60_000)
+      await put(files.store, digest, bytesOf(100, 'as a record'))
+      clock.advance(5 * 60_000)
+      await crashed(join(folder, 'a'), join(folder, 'b'))
+      await files.close()
+      const after = await openFilesystem(join(folder, 'b'), parts)
+      t.same(await get(after.store, digest), bytesOf(100, 'as a record'))
+      await after.close()
+    }
+  },
+)

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Log } from '../../../../log/log.js'
-import type { BlobIndex } from '../../../index/blob-index.js'
+import { ABSENT, type BlobIndex } from '../../../index/blob-index.js'
 import { offsetIn, sequenceAt } from '../records/location.js'
 import type { LogPosition, RecordLog } from '../records/record-log.js'
 import { walkRecords } from '../records/walk-records.js'
@@ -54,9 +54,14 @@ const replayLog = async (
   let end = 0
   for (const segment of tail) {
     const from = segment.number === logEnd.number ? logEnd.offset : 0
-    end = await walkRecords(segment, from, (found) => {
+    end = await walkRecords(segment, from, async (found) => {
       for (const record of found) {
         segment.note(record.head, record.length)
+        const slot = replay.slotToCompare(record)
+        if (slot !== ABSENT) {
+          const head = await records.readHead(index.extraOf(slot), record.head.digest)
+          if (head !== undefined) replay.compareWith(slot, head.sequence)
+        }
         replay.apply(record)
       }
     })

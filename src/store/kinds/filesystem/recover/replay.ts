@@ -9,8 +9,8 @@ import { applyTouches } from '../touches.js'
  * decide, so records may come in any order and more than once.
  *
  * The checkpoint includes every record with a number below `unknownFrom`. Such a record appears here only as a copy
- * that the cleaner made later. A copy of a blob was made because the index had exactly that blob, so its location is
- * adopted. A copy of a removal carries nothing new.
+ * that the cleaner made later. Its location is adopted, unless the checkpoint has a newer record of the blob: that was
+ * written while the copy waited. A copy of a removal carries nothing new.
  */
 export class Replay {
   readonly #index: BlobIndex
@@ -21,7 +21,7 @@ export class Replay {
   readonly #stale: Set<number>
   /** Slots of removed blobs, kept until `finish`. */
   readonly #removed = new Set<number>()
-  /** By slot: the highest sequence number replayed; NaN if none. */
+  /** By slot: the highest sequence number replayed or compared with; NaN if none. */
   #sequences = new Float64Array(0)
   readonly #touches: Buffer[] = []
   #count = 0
@@ -40,6 +40,18 @@ export class Replay {
   /** How many of the records were copies. */
   get copyCount(): number {
     return this.#copyCount
+  }
+
+  /** The slot of the checkpoint whose record must be compared with a record before that is applied; ABSENT if none. */
+  slotToCompare({ head }: WalkedRecord): number {
+    if (head.kind === 'touches' || head.kind === 'removal' || head.sequence >= this.#unknownFrom) return ABSENT
+    const slot = this.#index.find(head.digest)
+    return slot === ABSENT || this.#stale.has(slot) || this.#isCompared(slot) ? ABSENT : slot
+  }
+
+  /** Tells the sequence number of the record that the checkpoint has for a slot. */
+  compareWith(slot: number, sequence: number): void {
+    this.#note(slot, sequence)
   }
 
   /** Applies a record. Its bytes may change as soon as this returns. */
@@ -69,9 +81,13 @@ export class Replay {
   }
 
   #isNewer(slot: number, sequence: number, isBlob: boolean): boolean {
-    const known = this.#sequences[slot] ?? Number.NaN
-    if (Number.isNaN(known)) return isBlob || sequence >= this.#unknownFrom
+    const known = this.#sequences[slot] as number
+    if (!this.#isCompared(slot)) return isBlob || sequence >= this.#unknownFrom
     return sequence > known || (sequence === known && isBlob)
+  }
+
+  #isCompared(slot: number): boolean {
+    return !Number.isNaN(this.#sequences[slot] ?? Number.NaN)
   }
 
   /** Returns the slot, now the most recently used one unless the record is a copy of the one in the index. */
