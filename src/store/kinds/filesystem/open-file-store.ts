@@ -86,7 +86,7 @@ const start = async (
   await sweep(layout)
   step('reads its checkpoint and the records since')
   const { checkpointPath } = layout
-  const { mayBeTorn, firstReplayed } = await recover({ index, records, checkpointPath, log, path })
+  const { mayBeTorn, replayedFrom } = await recover({ index, records, checkpointPath, log, path })
   const syncs = isSynced ? new FolderSyncs() : undefined
   // Each thread has as much of it as the owner.
   const recentBytes = options.small_blob_cache_size / (1 + (context.threads?.threadCount ?? 0))
@@ -96,9 +96,9 @@ const start = async (
   step('checks its files after a power loss')
   if (mayBeTorn) await inspection.lookAtAll({ index, at: (slot) => catalog.at(slot) })
   index.holdRecent(QUIET_MS / 1000)
-  const checkpoints = new Checkpoints({ index, records, firstReplayed, path: checkpointPath, clock, log })
+  const checkpoints = new Checkpoints({ index, records, replayedFrom, path: checkpointPath, clock, log })
   const parts = { catalog, inspection, clock, log }
-  const cleaner = new Cleaner(parts, () => checkpoints.firstReplayed)
+  const cleaner = new Cleaner(parts, () => checkpoints.replayedFrom)
   const patrol = new Patrol(parts)
   const packKeeper = new PackKeeper(parts)
   if (mayBeTorn) await packKeeper.survey()

@@ -173,3 +173,34 @@ t.test(
     }
   },
 )
+
+t.test('a removed blob is absent after the file with its removal was emptied, and kill -9', async (t) => {
+  const folder = join(t.testdir(), 'store')
+  const clock = new ManualClock(Date.now())
+  const parts = { clock, segmentBytes: SEGMENT_BYTES }
+  const before = await openFilesystem(folder, parts)
+  const { digest, bytes } = blob(0)
+  await put(before.store, digest, bytes)
+  // It stays, and so does the first file of records, which the checkpoint of the stop refers to.
+  for (let number = 1; (await segmentsIn(folder)).length < 2; number++)
+    await put(before.store, blob(number).digest, blob(number).bytes)
+  await before.close()
+  const files = await openFilesystem(folder, parts)
+  await files.store.remove(digest, 'unwanted', call)
+  const second = (await segmentsIn(folder))[1] ?? ''
+  for (let number = 100; (await segmentsIn(folder)).length < 4; number++) {
+    await put(files.store, blob(number).digest, blob(number).bytes)
+    await files.store.remove(blob(number).digest, 'unwanted', call)
+  }
+  await until(async () => {
+    clock.advance(1000)
+    return !(await segmentsIn(folder)).includes(second)
+  }, 'that the file with the removal is emptied')
+  const left = `${folder}-crashed`
+  await crashed(folder, left)
+  await files.close()
+  const again = await openFilesystem(left, parts)
+  t.notOk(await isPresent(again.store, digest))
+  t.ok(await isPresent(again.store, blob(1).digest), 'the first file of records is there')
+  await again.close()
+})

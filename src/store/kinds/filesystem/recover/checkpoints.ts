@@ -1,6 +1,7 @@
 import type { Clock } from '../../../../base/clock.js'
 import type { Log } from '../../../../log/log.js'
 import type { BlobIndex } from '../../../index/blob-index.js'
+import { sequenceAt } from '../records/location.js'
 import type { RecordLog } from '../records/record-log.js'
 import { Rounds } from '../rounds.js'
 import { writeCheckpoint } from './checkpoint.js'
@@ -22,7 +23,7 @@ const LOOK_MS = 1000
 export interface CheckpointsParts {
   readonly index: BlobIndex
   /** From the checkpoint of the earlier run. */
-  readonly firstReplayed: number
+  readonly replayedFrom: number
   readonly records: RecordLog
   readonly path: string
   readonly clock: Clock
@@ -36,20 +37,20 @@ export class Checkpoints extends Rounds {
   /** The change count of the index at the last checkpoint. */
   #changeCount: number
   #appendedBytes: number
-  #firstReplayed: number
+  #replayedFrom: number
 
   constructor(parts: CheckpointsParts) {
     super(parts, LOOK_MS, `could not write the checkpoint ${parts.path}`)
     this.#parts = parts
     this.#changeCount = parts.index.changeCount
     this.#appendedBytes = parts.records.appendedBytes
-    this.#firstReplayed = parts.firstReplayed
+    this.#replayedFrom = parts.replayedFrom
     this.#nextMs = parts.clock.now() + PERIOD_MS
   }
 
-  /** A start replays this segment and all later ones. */
-  get firstReplayed(): number {
-    return this.#firstReplayed
+  /** A start reads the newest checkpoint and replays records from this sequence number on. */
+  get replayedFrom(): number {
+    return this.#replayedFrom
   }
 
   /** Writes the last checkpoint. The index and the log must not change afterwards. */
@@ -77,7 +78,7 @@ export class Checkpoints extends Rounds {
     await writeCheckpoint(index, path, { isOrdered, logEnd: end })
     this.#changeCount = changeCount
     this.#appendedBytes = appendedBytes
-    this.#firstReplayed = end.number
+    this.#replayedFrom = sequenceAt(end.number, end.offset)
   }
 
   #isLogLong(): boolean {

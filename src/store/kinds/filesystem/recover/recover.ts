@@ -22,8 +22,8 @@ export interface RecoverParts {
 export interface RecoveredStore {
   /** Whether files may be damaged: the machine has lost power since, or this is unknown. */
   readonly mayBeTorn: boolean
-  /** A start replays this segment and all later ones, until there is another checkpoint. */
-  readonly firstReplayed: number
+  /** A start replays records from this sequence number on, until there is another checkpoint. */
+  readonly replayedFrom: number
 }
 
 /** Fills an empty index with the content of the store when it stopped or was killed. */
@@ -31,12 +31,12 @@ export const recover = async ({ index, records, checkpointPath, log, path }: Rec
   const { logEnd, isSameBoot, isRefused } = await readCheckpoint(index, checkpointPath)
   if (isRefused) log.warn('the checkpoint of a store is damaged: reading all of its records instead', { path })
   const isNew = logEnd === undefined && !isRefused && records.segments.length === 0
-  const { count, copyCount } = await replayLog(index, records, logEnd)
+  const { count, copyCount, replayedFrom } = await replayLog(index, records, logEnd)
   await accountAll(index, records)
   if (!isNew) {
     log.info('recovered the blobs of a store', { path, blobs: index.count, replayed: count, copies: copyCount })
   }
-  return { mayBeTorn: !isSameBoot, firstReplayed: logEnd?.number ?? 0 }
+  return { mayBeTorn: !isSameBoot, replayedFrom }
 }
 
 /**

@@ -8,13 +8,14 @@ import { applyTouches } from '../touches.js'
  * Updates an index filled by a checkpoint with the records of the log after that checkpoint. Sequence numbers alone
  * decide, so records may come in any order and more than once.
  *
- * The checkpoint includes every record with a number below `unknownFrom`. Such a record appears here only as a copy
+ * The checkpoint includes every record with a number below `replayedFrom`. Such a record appears here only as a copy
  * that the cleaner made later. Its location is adopted, unless the checkpoint has a newer record of the blob: that was
  * written while the copy waited. A copy of a removal carries nothing new.
  */
 export class Replay {
   readonly #index: BlobIndex
-  readonly #unknownFrom: number
+  /** A start replays records from this sequence number on, and copies. */
+  readonly replayedFrom: number
   /**
    * Slots of the checkpoint whose record is gone or after the checkpoint. Without a replayed record they are removed.
    */
@@ -27,9 +28,9 @@ export class Replay {
   #count = 0
   #copyCount = 0
 
-  constructor(index: BlobIndex, unknownFrom: number, stale: Set<number>) {
+  constructor(index: BlobIndex, replayedFrom: number, stale: Set<number>) {
     this.#index = index
-    this.#unknownFrom = unknownFrom
+    this.replayedFrom = replayedFrom
     this.#stale = stale
   }
 
@@ -44,7 +45,7 @@ export class Replay {
 
   /** The slot of the checkpoint whose record must be compared with a record before that is applied; ABSENT if none. */
   slotToCompare({ head }: WalkedRecord): number {
-    if (head.kind === 'touches' || head.kind === 'removal' || head.sequence >= this.#unknownFrom) return ABSENT
+    if (head.kind === 'touches' || head.kind === 'removal' || head.sequence >= this.replayedFrom) return ABSENT
     const slot = this.#index.find(head.digest)
     return slot === ABSENT || this.#stale.has(slot) || this.#isCompared(slot) ? ABSENT : slot
   }
@@ -82,7 +83,7 @@ export class Replay {
 
   #isNewer(slot: number, sequence: number, isBlob: boolean): boolean {
     const known = this.#sequences[slot] as number
-    if (!this.#isCompared(slot)) return isBlob || sequence >= this.#unknownFrom
+    if (!this.#isCompared(slot)) return isBlob || sequence >= this.replayedFrom
     return sequence > known || (sequence === known && isBlob)
   }
 

@@ -23,13 +23,13 @@ const NOTHING: Copied = { blobs: 0, removals: 0 }
  */
 export class Cleaner extends Rounds {
   readonly #parts: UpkeepParts
-  readonly #firstReplayed: () => number
+  readonly #replayedFrom: () => number
 
-  /** `firstReplayed` returns the number of the first segment that a start replays. */
-  constructor(parts: UpkeepParts, firstReplayed: () => number) {
+  /** `replayedFrom` returns the lowest sequence number that a start replays: the checkpoint includes lower ones. */
+  constructor(parts: UpkeepParts, replayedFrom: () => number) {
     super(parts, LOOK_MS, 'could not free disk space of the store')
     this.#parts = parts
-    this.#firstReplayed = firstReplayed
+    this.#replayedFrom = replayedFrom
   }
 
   protected override async round(): Promise<void> {
@@ -56,8 +56,8 @@ export class Cleaner extends Rounds {
    * Bytes of records that cleaning would drop. Needed removals and touches do not count, because they would be copied.
    */
   #deadBytes(segment: Segment): number {
-    const removalBytes = segment.removals.bytesSince(this.#oldestReplayed(segment))
-    const touchBytes = segment.touches.bytesSince(this.#oldestTouch)
+    const removalBytes = segment.removals.bytesSince(this.#oldestNeeded(segment))
+    const touchBytes = segment.touches.bytesSince(this.#replayedFrom())
     return segment.endBytes - segment.firstOffset - segment.liveBytes - removalBytes - touchBytes
   }
 
@@ -66,29 +66,23 @@ export class Cleaner extends Rounds {
     return this.#deadBytes(segment) === segment.endBytes - segment.firstOffset
   }
 
-  /** The checkpoint includes the uses in older records. */
-  get #oldestTouch(): number {
-    return sequenceAt(this.#firstReplayed(), 0)
-  }
-
   /**
-   * The lowest sequence number that a start may find in another segment in a record that is not a copy. A removal with
-   * a lower number is obsolete: the records that it removed were in older segments.
+   * A removal with a lower sequence number is obsolete once `except` is deleted. Either the checkpoint includes it, or no
+   * other segment has a record that it removed: neither a record to replay nor one that the checkpoint refers to.
    */
-  #oldestReplayed(except: Segment): number {
-    const first = this.#firstReplayed()
-    const oldest = this.#parts.catalog.records.segments.find((segment) => segment !== except && segment.number >= first)
-    return oldest?.firstSequence ?? Number.POSITIVE_INFINITY
+  #oldestNeeded(except: Segment): number {
+    const other = this.#parts.catalog.records.segments.find((segment) => segment !== except)
+    return Math.max(other?.firstSequence ?? Number.POSITIVE_INFINITY, this.#replayedFrom())
   }
 
   /** False when the segment could not be emptied now. */
   async #empty(segment: Segment): Promise<boolean> {
     const { catalog, log } = this.#parts
     const { records } = catalog
-    const oldestReplayed = this.#oldestReplayed(segment)
+    const oldestNeeded = this.#oldestNeeded(segment)
     // The usual end of a segment, because the oldest blobs are evicted first. To read it cost 4 us for each blob of 1 KiB.
-    const isObsolete = this.#isDead(segment) && oldestReplayed >= sequenceAt(segment.number + 1, 0)
-    const copied = isObsolete ? NOTHING : await this.#copyNeeded(segment, oldestReplayed)
+    const isObsolete = this.#isDead(segment) && oldestNeeded >= sequenceAt(segment.number + 1, 0)
+    const copied = isObsolete ? NOTHING : await this.#copyNeeded(segment, oldestNeeded)
     if (copied === undefined) return false
     await records.sync()
     await records.retire(segment)
@@ -97,7 +91,7 @@ export class Cleaner extends Rounds {
   }
 
   /** Copies to the end of the log what is needed of a segment, and counts it; undefined when some could not be copied. */
-  async #copyNeeded(segment: Segment, oldestReplayed: number): Promise<Copied | undefined> {
+  async #copyNeeded(segment: Segment, oldestNeeded: number): Promise<Copied | undefined> {
     const copied = { ...NOTHING }
     let isDone = true
     await walkRecords(segment, 0, async (found) => {
@@ -106,11 +100,11 @@ export class Cleaner extends Rounds {
         if (!record.isWhole) await this.#dropDamaged(record)
         // Check the index in the same step in which the copy is queued: everything queued later is newer.
         if (record.head.kind === 'touches') {
-          if (record.isWhole && record.head.sequence >= this.#oldestTouch) copies.push(this.#copyAsIs(record))
+          if (record.isWhole && record.head.sequence >= this.#replayedFrom()) copies.push(this.#copyAsIs(record))
         } else if (this.#isLive(record)) {
           copied.blobs++
           copies.push(this.#copy(record))
-        } else if (this.#isRemovalNeeded(record, oldestReplayed)) {
+        } else if (this.#isRemovalNeeded(record, oldestNeeded)) {
           copied.removals++
           copies.push(this.#copyRemoval(record))
         }
@@ -137,8 +131,8 @@ export class Cleaner extends Rounds {
    * the record of an evicted small blob, because the log has no removal of it. While the index has the digest, its
    * newer record prevents it.
    */
-  #isRemovalNeeded({ head }: WalkedRecord, oldestReplayed: number): boolean {
-    if (head.kind === 'file' || head.kind === 'packed' || head.sequence < oldestReplayed) return false
+  #isRemovalNeeded({ head }: WalkedRecord, oldestNeeded: number): boolean {
+    if (head.kind === 'file' || head.kind === 'packed' || head.sequence < oldestNeeded) return false
     return this.#parts.catalog.index.find(head.digest) === ABSENT
   }
 
