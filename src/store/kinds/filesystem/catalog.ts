@@ -320,10 +320,14 @@ export class Catalog implements ReadCatalog {
   }
 
   /** Evicts a blob that has only a log record. The log gets no removal, so the blob may be back after kill -9. */
-  leave(located: Located): void {
+  leave(slot: number): void {
     this.#hasLeft = true
-    this.#forget(located, false)
-    this.index.remove(located.slot)
+    const { index } = this
+    const size = { kind: 'bytes', hashBytes: index.hashBytesOf(slot), storedBytes: index.storedBytesOf(slot) } as const
+    this.records.release(index.extraOf(slot), size)
+    // The owner of a store reads little where service threads do.
+    if (this.recent.size > 0) this.recent.delete(index.digestOf(slot).key)
+    index.remove(slot)
   }
 
   /**

@@ -50,6 +50,7 @@ export const commitDrafts = async (
 class Group {
   readonly catalog: Catalog
   readonly claimant: Claimant
+  readonly writtenMs: number
   readonly refused: Refused[] = []
   /** Until `all` is called, one more than there are. */
   #openCount = 1
@@ -62,6 +63,7 @@ class Group {
   constructor(catalog: Catalog, claimant: Claimant) {
     this.catalog = catalog
     this.claimant = claimant
+    this.writtenMs = catalog.clock.now()
   }
 
   begun(): void {
@@ -94,7 +96,7 @@ class DraftCommit implements LogEntry, Waits {
     this.digest = head.digest
     this.storedBytes = head.storedBytes
     this.checksum = head.checksum
-    this.writtenMs = group.catalog.clock.now()
+    this.writtenMs = group.writtenMs
     this.draft = record
     this.#group = group
     this.#at = at

@@ -9,7 +9,7 @@ export interface Evictable {
   at(slot: number): Located
   isCommitting(digest: Located['digest']): boolean
   /** Evicts a blob that has only a log record: takes effect at once and deletes nothing. */
-  leave(located: Located): void
+  leave(slot: number): void
   /** Removes a blob and its file, permanently. Never rejects. */
   remove(located: Located): Promise<void>
 }
@@ -66,6 +66,13 @@ export class Eviction {
     const { index } = this.#catalog
     const slot = index.victim()
     if (slot === ABSENT) return false
+    // A commit in flight replaces such a blob without harm, and its digest would cost as much as the rest of its eviction.
+    if (index.kindOf(slot) === 'bytes') {
+      if (!index.evict(slot)) return true
+      index.noteEviction(slot)
+      this.#catalog.leave(slot)
+      return true
+    }
     const located = this.#catalog.at(slot)
     if (this.#catalog.isCommitting(located.digest)) {
       index.touch(slot, Math.ceil(this.#clock.now() / 1000))
@@ -73,14 +80,11 @@ export class Eviction {
     }
     if (!index.evict(slot)) return true
     index.noteEviction(slot)
-    if (located.kind === 'bytes') this.#catalog.leave(located)
-    else {
-      const removal = this.#catalog.remove(located).finally(() => {
-        this.#removals.delete(removal)
-        this.start()
-      })
-      this.#removals.add(removal)
-    }
+    const removal = this.#catalog.remove(located).finally(() => {
+      this.#removals.delete(removal)
+      this.start()
+    })
+    this.#removals.add(removal)
     return true
   }
 }
