@@ -66,7 +66,8 @@ export class Eviction {
     const { index } = this.#catalog
     const slot = index.victim()
     if (slot === ABSENT) return false
-    // A commit in flight replaces such a blob without harm, and its digest would cost as much as the rest of its eviction.
+    // Nothing is deleted or recorded for a small blob, so a commit of it that is in flight loses nothing. To look for one
+    // needs the digest, which costs as much as the rest.
     if (index.kindOf(slot) === 'bytes') {
       if (!index.evict(slot)) return true
       index.noteEviction(slot)
