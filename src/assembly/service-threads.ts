@@ -69,7 +69,7 @@ export class Threaded {
     this.sharing = { threadCount: count, register: (store) => void stores.set(store.path, store) }
   }
 
-  /** Undefined if the process has one thread for everything. */
+  /** Undefined if the process has one thread for everything. `serve` ends the start of the threads. */
   static async start(count: number, parts: ThreadedParts): Promise<Threaded | undefined> {
     const { buffer: ledgerBuffer } = parts.ledger
     if (ledgerBuffer === undefined) return undefined
@@ -102,14 +102,14 @@ export class Threaded {
     return new Threaded(threads, count, stores, { hearing, serving })
   }
 
-  /** Resolves once the threads serve the servers that allow it. Until then their calls are carried. */
+  /** Resolves once all threads run and serve the servers that allow it. Until then their calls are carried. */
   async serve(
     config: Config,
     served: ReadonlyMap<string, ServedServer>,
     { isTraced, security }: { readonly isTraced: boolean; readonly security: Security | undefined },
   ): Promise<void> {
     const calls = threadCallsOf(config, await threadUsesOf(config.stores), { isTraced })
-    if (calls.servers.length === 0) return
+    if (calls.servers.length === 0) return this.threads.started(Promise.resolve())
     if (security !== undefined) {
       security.onRenewed = () => this.#tellAll({ kind: 'gate', gate: security.threadShare })
       security.onVerified = (by, verified) => this.#tellAll({ kind: 'verified', by, verified })
@@ -117,7 +117,7 @@ export class Threaded {
     for (const store of this.#stores.values())
       store.onRetired = (number) => this.#tellAll({ kind: 'retired', path: store.path, number })
     this.threads.tell(() => this.#servedFor(calls, config, served, security?.threadShare))
-    await this.threads.starting(this.#serving)
+    await this.threads.started(this.#serving)
   }
 
   /** Deletes what is kept of interrupted uploads. Call it before the stores close. */

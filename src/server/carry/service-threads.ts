@@ -60,19 +60,27 @@ export class ServiceThreads {
   #lastListener = 0
   #lastConnection = 0
   #isStopping = false
-  /** Fails the start, while there is one. */
+  /** Fails the start, until it is over. */
   #failStart: ((error: Error) => void) | undefined
+  readonly #failed = new Promise<never>((_, reject) => {
+    this.#failStart = reject
+  })
 
   private constructor(onStop: (() => void) | undefined) {
     this.#takeDescriptor = descriptorTaker()
     this.#onStop = onStop
+    // `started` tells it, which may be called later.
+    this.#failed.catch(() => {})
   }
 
-  /** Resolves once all threads run. If one cannot, the others are stopped, because they would keep the process alive. */
+  /**
+   * Begins to start the threads. They load their code while the caller opens stores, and keep what they are told until then.
+   * If one cannot start, the others are stopped, because they would keep the process alive.
+   */
   static async start(options: ServiceThreadsOptions): Promise<ServiceThreads> {
     const threads = new ServiceThreads(options.onStop)
     try {
-      await threads.starting(threads.#startAll(options))
+      threads.#startAll(options)
       return threads
     } catch (error) {
       await threads.stop()
@@ -80,19 +88,16 @@ export class ServiceThreads {
     }
   }
 
-  /** Resolves when `work` does. Until then a thread that ends fails this start, and not the process. */
-  async starting(work: Promise<void>): Promise<void> {
-    const failed = new Promise<never>((_, reject) => {
-      this.#failStart = reject
-    })
+  /** Resolves once all threads run and `work` is done. A thread that ended until then fails the start, and not the process. */
+  async started(work: Promise<void>): Promise<void> {
     try {
-      await Promise.race([work, failed])
+      await Promise.race([Promise.all([work, ...this.#threads.map(({ ready }) => ready)]), this.#failed])
     } finally {
       this.#failStart = undefined
     }
   }
 
-  async #startAll(options: ServiceThreadsOptions): Promise<void> {
+  #startAll(options: ServiceThreadsOptions): void {
     const { count } = options
     for (let number = 1; number <= count; number++) {
       try {
@@ -101,7 +106,6 @@ export class ServiceThreads {
         throw cannotStart(cause, number, count)
       }
     }
-    await Promise.all(this.#threads.map((thread) => thread.ready))
   }
 
   #lost(cause: unknown, number: number, count: number): void {

@@ -11,10 +11,11 @@ const program = `
   setTimeout(() => { ${end} }, 50)
 `
 reportCrashes({ write: (text) => writeSync(2, text) })
-await ServiceThreads.start({
+const threads = await ServiceThreads.start({
   count: 2,
   program: new URL(`data:text/javascript,${encodeURIComponent(program)}`),
   data: undefined,
   onMessage: () => {},
 })
+await threads.started(Promise.resolve())
 setInterval(() => {}, 1000)

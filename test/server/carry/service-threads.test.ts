@@ -247,9 +247,9 @@ t.test('a thread that ends before it serves fails the start, and the others stop
     onMessage: () => {},
   })
   const listener = threads.listener({} as ThreadListenerOptions)
-  const starting = threads.starting(new Promise(() => {}))
+  const started = threads.started(new Promise(() => {}))
   threads.tell((thread) => ({ message: { kind: thread === 1 ? 'end' : 'stay' }, ports: [] }))
-  await t.rejects(starting, {
+  await t.rejects(started, {
     message: 'service thread 2 of 2 cannot start',
     cause: { message: 'a fault of the thread' },
   })
@@ -261,8 +261,10 @@ t.test('a thread that ends before it serves fails the start, and the others stop
 t.test('a thread whose program fails fails the start', async (t) => {
   const program = new URL(`data:text/javascript,${encodeURIComponent('throw new Error("no program")')}`)
   const options = { count: 3, program, data: undefined, onMessage: () => {} }
-  await t.rejects(ServiceThreads.start(options), {
+  const threads = await ServiceThreads.start(options)
+  await t.rejects(threads.started(Promise.resolve()), {
     message: /service thread \d of 3 cannot start/,
     cause: { message: 'no program' },
   })
+  await threads.stop()
 })
