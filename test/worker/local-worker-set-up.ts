@@ -147,6 +147,22 @@ export const setUp = async (
     return digest
   }
   let attempts = 0
+  /** Uploads an action, and returns what asks the worker for a run of it and returns the id of that attempt. */
+  const prepare = async (
+    command: CommandInput,
+    root: DirectoryInput = {},
+    action: ActionInput = {},
+    more: StartInput = {},
+  ): Promise<() => string> => {
+    const commandDigest = (await put(commandCodec.encode(command))).toMessage()
+    const inputRootDigest = (await put(encodeDirectory(root))).toMessage()
+    const actionDigest = await put(actionCodec.encode({ commandDigest, inputRootDigest, ...action }))
+    return () => {
+      const attemptId = `attempt-${++attempts}`
+      scheduler.say({ start: { attemptId, actionDigest: actionDigest.toMessage(), instanceName: 'main', ...more } })
+      return attemptId
+    }
+  }
   return {
     directory,
     store,
@@ -156,20 +172,9 @@ export const setUp = async (
     read: async (message: Parameters<typeof Digest.parse>[0]) => {
       return (await getBytes(store, Digest.parse(message, SHA256), 1 << 20, call)).toString()
     },
+    prepare,
     /** Asks the worker for a run and returns the attempt's id. */
-    start: async (
-      command: CommandInput,
-      root: DirectoryInput = {},
-      action: ActionInput = {},
-      more: StartInput = {},
-    ): Promise<string> => {
-      const commandDigest = (await put(commandCodec.encode(command))).toMessage()
-      const inputRootDigest = (await put(encodeDirectory(root))).toMessage()
-      const actionDigest = await put(actionCodec.encode({ commandDigest, inputRootDigest, ...action }))
-      const attemptId = `attempt-${++attempts}`
-      scheduler.say({ start: { attemptId, actionDigest: actionDigest.toMessage(), instanceName: 'main', ...more } })
-      return attemptId
-    },
+    start: async (...of: Parameters<typeof prepare>): Promise<string> => (await prepare(...of))(),
   }
 }
 

@@ -118,13 +118,14 @@ t.test('an invalid start is reported as an error of the worker', async (t) => {
 })
 
 t.test('attempts beyond the limit or after a drain are refused', async (t) => {
-  const { scheduler, start } = await setUp(t, { max_inflight_tasks: 1 })
+  const { scheduler, start, prepare } = await setUp(t, { max_inflight_tasks: 1 })
   const { maxWaitingAttempts } = await scheduler.next('hello')
   const first = await start(sh('sleep 1000'))
   await scheduler.next('progress')
-  const waiting: string[] = []
-  while (waiting.length < maxWaitingAttempts) waiting.push(await start(sh('true')))
-  const last = await start(sh('true'))
+  const startAnother = await prepare(sh('true'))
+  // All in one turn, because an attempt that waits for long is given back, and leaves its place to the next.
+  const waiting = Array.from({ length: maxWaitingAttempts }, startAnother)
+  const last = startAnother()
   t.match(await scheduler.next('result'), { attemptId: last, refused: { code: 8, message: /its limit is 1/ } })
   for (const attemptId of waiting) t.match(await scheduler.next('result'), { attemptId, givenBack: {} })
   scheduler.say({ kill: { attemptId: first } })
