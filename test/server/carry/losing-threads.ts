@@ -2,13 +2,13 @@ import { writeSync } from 'node:fs'
 import { reportCrashes } from '../../../src/process/crash.js'
 import { ServiceThreads } from '../../../src/server/carry/service-threads.js'
 
-// A process with two service threads. Its argument is what each of them does once it runs.
+// A process with two service threads. Its argument is what each of them does once both run.
 
 const [, , end] = process.argv
 const program = `
   import { parentPort } from 'node:worker_threads'
+  parentPort.on('message', () => { ${end} })
   parentPort.postMessage('ready')
-  setTimeout(() => { ${end} }, 50)
 `
 reportCrashes({ write: (text) => writeSync(2, text) })
 const threads = await ServiceThreads.start({
@@ -18,4 +18,5 @@ const threads = await ServiceThreads.start({
   onMessage: () => {},
 })
 await threads.started(Promise.resolve())
+threads.tell(() => ({ message: 'end', ports: [] }))
 setInterval(() => {}, 1000)
