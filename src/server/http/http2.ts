@@ -29,7 +29,7 @@ export const answerNoGrpc = (
   stream.consumer = exchange
   // A POST is meant for gRPC unless it names a route.
   const isMeantForGrpc = stream.head.method === 'POST' && !requests.has(stream.head.path)
-  const answered = isMeantForGrpc ? exchange.send(textAnswer(415, NO_GRPC)) : requests.answer(exchange)
+  const answered = requests.answer(exchange, isMeantForGrpc ? textAnswer(415, NO_GRPC) : undefined)
   void answered.finally(() => stream.handled())
 }
 

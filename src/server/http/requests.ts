@@ -53,14 +53,14 @@ export class HttpRequests {
     return this.#router.has(pathOf(target))
   }
 
-  /** Answers a request. Resolves when the answer was sent; never rejects. */
-  answer(exchange: Exchange): Promise<void> {
-    const answered = this.#answer(exchange)
+  /** Answers a request: by its route, or with `refusal`. Resolves when the answer was sent; never rejects. */
+  answer(exchange: Exchange, refusal?: HttpAnswer): Promise<void> {
+    const answered = this.#answer(exchange, refusal)
     this.#parts.inFlight.during(answered)
     return answered
   }
 
-  async #answer(exchange: Exchange): Promise<void> {
+  async #answer(exchange: Exchange, refusal: HttpAnswer | undefined): Promise<void> {
     const startedMs = turnMs()
     const { log, records, shownShare } = this.#parts
     const request = new Request(exchange, { log, gate: this.#gate, records })
@@ -69,7 +69,7 @@ export class HttpRequests {
     try {
       // The parser passes on a short body before anything that waits goes on. Then it is read in one piece.
       if (exchange.bodyBytes !== 0) await ARRIVED
-      answer = await this.#handle(request, exchange)
+      answer = refusal ?? (await this.#handle(request, exchange))
     } catch (thrown) {
       failure = StatusError.from(thrown)
       answer = answerOf(failure)

@@ -133,3 +133,19 @@ t.test('streams beyond the limit count as resets: a client that goes on with the
     client.write(frame(FrameType.HEADERS, Flag.END_HEADERS, id, requestBlock(`/${name}/Write`)))
   t.equal(await client.goAwayCode(), ErrorCode.ENHANCE_YOUR_CALM)
 })
+
+// An error that nobody catches ends the process. tap reports it as a failure of the test.
+for (const [what, method] of [
+  ['a POST that is not gRPC', 'POST'],
+  ['a GET', 'GET'],
+] as const)
+  t.test(`a client that gives up ${what} before it is answered does not end the process`, async (t) => {
+    const client = await greeted(t)
+    const block = encodeFields([[':method', method], SCHEME, AUTHORITY, [':path', '/nowhere']])
+    const ask = (streamId: number): Buffer =>
+      frame(FrameType.HEADERS, Flag.END_HEADERS | Flag.END_STREAM, streamId, block)
+    const giveUp = (streamId: number): Buffer =>
+      frame(FrameType.RST_STREAM, 0, streamId, Buffer.of(0, 0, 0, ErrorCode.CANCEL))
+    client.write(Buffer.concat([ask(1), giveUp(1), ask(3), giveUp(3), ask(5)]))
+    t.match(await client.until(({ streamId }) => streamId === 5), { type: FrameType.HEADERS })
+  })
