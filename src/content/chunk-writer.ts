@@ -1,14 +1,16 @@
 import type { LentBuffer } from '../base/lent-buffers.js'
+import type { Chunking } from '../reapi/chunking.js'
 import { Digest } from '../reapi/digest.js'
 import { type Call, callWith } from '../rpc/call.js'
 import { missingOf, type Store } from '../store/contract/store.js'
 import { Blob } from '../stream/blob/blob.js'
+import { cutBlob } from '../stream/chunking/cut-blob.js'
 
 /** By default chunks are gathered up to this size before the store is asked which are missing. One more group may be in flight. */
 const GROUP_BYTES = 1024 * 1024
 const GROUP_COUNT = 256
 
-/** Writes the chunks of a blob to a store as they arrive. Only missing chunks are uploaded, one group at a time. */
+/** Cuts a blob and writes its chunks to a store as they arrive. Only missing chunks are uploaded, one group at a time. */
 export class ChunkWriter {
   readonly #store: Store
   readonly #of: Digest
@@ -29,12 +31,29 @@ export class ChunkWriter {
     this.#call = callWith(call, { together: {} })
   }
 
-  /** Chunks received so far. */
-  get count(): number {
-    return this.#digests.length
+  /**
+   * Cuts a blob and writes its chunks. Resolves with them, in order, once the store has them all. Settles after all
+   * writes. `check` sees how many chunks came before each, and may throw.
+   */
+  async write(blob: Blob, chunking: Chunking, check: (count: number) => void = () => {}): Promise<readonly Digest[]> {
+    const add = async (chunk: LentBuffer): Promise<void> => {
+      check(this.#digests.length)
+      await this.#add(chunk)
+    }
+    try {
+      await cutBlob(blob, chunking, add, this.#call.signal)
+      await this.#flush()
+      await this.#writing
+      return this.#digests
+    } catch (error) {
+      for (const { chunk } of this.#group.values()) chunk.release()
+      this.#group.clear()
+      await this.#writing.catch(() => {})
+      throw error
+    }
   }
 
-  async add(chunk: LentBuffer): Promise<void> {
+  async #add(chunk: LentBuffer): Promise<void> {
     const digest = Digest.of(chunk.bytes, this.#of.function)
     this.#digests.push(digest)
     if (this.#group.has(digest.key)) return chunk.release()
@@ -43,16 +62,9 @@ export class ChunkWriter {
     if (this.#groupBytes >= this.#groupLimitBytes || this.#group.size >= GROUP_COUNT) await this.#flush()
   }
 
-  /** Bytes of the chunks that the store did not have. Complete once `end` has resolved. */
+  /** Bytes of the chunks that the store did not have. Complete once `write` has resolved. */
   get missingBytes(): number {
     return this.#missingBytes
-  }
-
-  /** Resolves with the chunks, in order, once the store has them all. */
-  async end(): Promise<readonly Digest[]> {
-    await this.#flush()
-    await this.#writing
-    return this.#digests
   }
 
   /** Waits for the previous group, not for this one. */
@@ -76,7 +88,8 @@ export class ChunkWriter {
       return bytes === undefined ? [] : [{ digest, blob: Blob.ofBytes(bytes).assumeVerified(digest) }]
     })
     const outcomes = entries.length === 0 ? [] : await this.#store.putAll(entries, this.#call)
-    // After a failure to answer, a store may still read them.
+    // A store that failed to keep a chunk may still read it: a request that was given up is still in flight.
+    for (const [at, { digest }] of entries.entries()) if (outcomes[at] !== undefined) group.delete(digest.content.key)
     for (const { chunk } of group.values()) chunk.release()
     const failure = outcomes.find((outcome) => outcome !== undefined)
     if (failure !== undefined) throw failure

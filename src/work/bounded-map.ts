@@ -1,9 +1,11 @@
+import { allOf } from './all-of.js'
+
 /** Requests or files of one call in flight together. They cover round trips, and one call leaves room to others. */
 export const LANES = 16
 
 /**
  * Maps with at most `limit` concurrent runs of `work`. Results keep the order of `items`. After the first failure no
- * further item is started.
+ * further item is started, and the result rejects when those that were started have settled.
  */
 export const boundedMap = async <T, R>(
   items: readonly T[],
@@ -24,6 +26,6 @@ export const boundedMap = async <T, R>(
       }
     }
   }
-  await Promise.all(Array.from({ length: Math.min(limit, items.length) }, lane))
+  await allOf(Array.from({ length: Math.min(limit, items.length) }, lane))
   return results
 }

@@ -6,7 +6,7 @@ import { digestFunctions } from '../../src/reapi/digest-function.js'
 import { type Call, internalCall } from '../../src/rpc/call.js'
 import { missingOf, type Outcomes, type Store } from '../../src/store/contract/store.js'
 import { Blob } from '../../src/stream/blob/blob.js'
-import type { BlobFeed, FeedTaker } from '../../src/stream/blob/feed.js'
+import { BlobFeed, type FeedTaker, type OnStop } from '../../src/stream/blob/feed.js'
 import { type Range, WHOLE } from '../../src/stream/path.js'
 import { LATE, within } from '../../src/work/deadline.js'
 
@@ -50,18 +50,19 @@ export const put = async (
 ): Promise<void> => putStream(store, digest, source(cut(bytes, sizes)), signal)
 
 /** Passes bytes in one buffer, which it overwrites as soon as each portion was taken; then fails with `error`. */
-export class LentFeed implements BlobFeed {
+export class LentFeed extends BlobFeed {
   isDiscarded = false
   readonly #chunks: readonly Buffer[]
   readonly #error: Error | undefined
   #giveUp: ((error: Error) => void) | undefined
 
   constructor(chunks: readonly Buffer[], error?: Error) {
+    super()
     this.#chunks = chunks
     this.#error = error
   }
 
-  into(taker: FeedTaker): Promise<void> {
+  protected move(taker: FeedTaker): Promise<void> {
     const givenUp = new Promise<never>((_, reject) => {
       this.#giveUp = reject
       if (this.isDiscarded) reject(new Error('discarded'))
@@ -85,6 +86,21 @@ export class LentFeed implements BlobFeed {
     if (this.#error !== undefined) throw this.#error
   }
 }
+
+/** A feed that does this. */
+export const feedOf = (
+  move: (taker: FeedTaker, onStop: OnStop | undefined) => Promise<void>,
+  discard: () => void = () => {},
+): BlobFeed =>
+  new (class extends BlobFeed {
+    discard(): void {
+      discard()
+    }
+
+    protected move(taker: FeedTaker, onStop: OnStop | undefined): Promise<void> {
+      return move(taker, onStop)
+    }
+  })()
 
 export const putLent = (store: Store, digest: Digest, feed: BlobFeed, signal = call.signal): Promise<void> =>
   store.put(digest, Blob.ofFeed(feed), { ...call, signal })

@@ -8,7 +8,7 @@ import { ForwardingStore } from '../../src/store/contract/forwarding.js'
 import type { Store } from '../../src/store/contract/store.js'
 import { Blob } from '../../src/stream/blob/blob.js'
 import { WHOLE } from '../../src/stream/path.js'
-import { bytesOf, call, cut, digestOf, get, LentFeed, put, putAll, putLent, source } from './blobs.js'
+import { bytesOf, call, cut, digestOf, feedOf, get, LentFeed, put, putAll, putLent, source } from './blobs.js'
 import { ContractDouble, type DoubleOptions } from './double.js'
 import { rejects, storeSuite } from './suite.js'
 
@@ -157,14 +157,13 @@ finds('lent bytes that change while they are taken', /^put: bytes were changed b
   const lent = Buffer.from(bytes)
   await double.put(
     digest,
-    Blob.ofFeed({
-      into: async (taker) => {
+    Blob.ofFeed(
+      feedOf(async (taker) => {
         const taken = taker(lent)
         lent.fill(0)
         await taken
-      },
-      discard: () => {},
-    }),
+      }),
+    ),
     call,
   )
 })

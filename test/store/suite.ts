@@ -8,7 +8,6 @@ import { Digest } from '../../src/reapi/digest.js'
 import { DigestBatch } from '../../src/reapi/digest-batch.js'
 import { digestFunctions } from '../../src/reapi/digest-function.js'
 import { getBytes, keep, missingOf, putBytes, type Store } from '../../src/store/contract/store.js'
-import type { BlobFeed } from '../../src/stream/blob/feed.js'
 import { join } from '../../src/stream/join.js'
 import { WHOLE } from '../../src/stream/path.js'
 import {
@@ -16,6 +15,7 @@ import {
   call,
   cut,
   digestOf,
+  feedOf,
   get,
   isPresent,
   LentFeed,
@@ -341,10 +341,10 @@ const uploads = (withStore: WithStore, options: SuiteOptions): void => {
     const controller = new AbortController()
     // Returns all but the last byte and then stays silent forever.
     const stuck = new LentFeed(cut(bytes.subarray(1)))
-    const silent: BlobFeed = {
-      into: (taker) => stuck.into(taker).then(() => new Promise((_, reject) => setSilent(reject))),
-      discard: () => fail?.(unavailable),
-    }
+    const silent = feedOf(
+      (taker) => stuck.into(taker).then(() => new Promise((_, reject) => setSilent(reject))),
+      () => fail?.(unavailable),
+    )
     let fail: ((error: Error) => void) | undefined
     const setSilent = (reject: (error: Error) => void): void => {
       fail = reject

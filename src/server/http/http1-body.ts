@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { notePassed } from '../../base/passing-buffers.js'
 import { StatusError } from '../../base/status-error.js'
-import type { BlobFeed, FeedTaker } from '../../stream/blob/feed.js'
+import { BlobFeed, type FeedTaker } from '../../stream/blob/feed.js'
 
 /** The client must send this much in each period while its bytes are awaited. */
 const MIN_BYTES_PER_PERIOD = 64 * 1024
@@ -10,7 +10,7 @@ const MIN_BYTES_PER_PERIOD = 64 * 1024
  * The body of a request over HTTP/1. Nothing is read before `into`, which lets the client begin. The parser has checked
  * the length: a body that ends too early closes the connection, and what follows a body is the next request.
  */
-export class Http1Body implements BlobFeed {
+export class Http1Body extends BlobFeed {
   readonly #request: IncomingMessage
   readonly #begin: () => void
   #fail: ((error: Error) => void) | undefined
@@ -20,11 +20,12 @@ export class Http1Body implements BlobFeed {
   #periodMs = 0
 
   constructor(request: IncomingMessage, begin: () => void) {
+    super()
     this.#request = request
     this.#begin = begin
   }
 
-  into(taker: FeedTaker): Promise<void> {
+  protected move(taker: FeedTaker): Promise<void> {
     const request = this.#request
     this.#begin()
     if (request.complete && request.readableLength === 0) return Promise.resolve()

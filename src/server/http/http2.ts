@@ -4,7 +4,7 @@ import type { HttpAnswer } from '../../http/request.js'
 import type { HeldFor } from '../../ledger/ledger.js'
 import { cancelledBy } from '../../rpc/call.js'
 import type { Caller } from '../../rpc/gate.js'
-import type { BlobFeed, FeedTaker } from '../../stream/blob/feed.js'
+import { BlobFeed, type FeedTaker } from '../../stream/blob/feed.js'
 import type { Client } from '../client.js'
 import { repeatsField } from '../grpc/metadata.js'
 import type { FieldLines } from '../http2/hpack/decoder.js'
@@ -143,7 +143,7 @@ const headersOf = (lines: FieldLines): ReadonlyMap<string, string> => {
 }
 
 /** Bytes that arrive before they are wanted fill the client's window, which bounds them. */
-class Http2Body implements BlobFeed {
+class Http2Body extends BlobFeed {
   readonly #stream: RequestStream
   readonly #bodyMs: number
   #early: Buffer[] = []
@@ -156,11 +156,12 @@ class Http2Body implements BlobFeed {
   #waitsSinceMs: number | undefined
 
   constructor(stream: RequestStream, bodyMs: number) {
+    super()
     this.#stream = stream
     this.#bodyMs = bodyMs
   }
 
-  into(taker: FeedTaker): Promise<void> {
+  protected move(taker: FeedTaker): Promise<void> {
     return new Promise<void>((resolve, reject) => {
       this.#settle = (error) => {
         this.#settle = undefined

@@ -1,5 +1,4 @@
 import type { Clock } from '../../base/clock.js'
-import type { LentBuffer } from '../../base/lent-buffers.js'
 import { isStatus, StatusError } from '../../base/status-error.js'
 import { decodeChunkList, encodeChunkList, MAX_LIST_BYTES } from '../../content/chunk-list.js'
 import { ChunkWriter } from '../../content/chunk-writer.js'
@@ -8,7 +7,6 @@ import type { Chunking, ChunkList } from '../../reapi/chunking.js'
 import type { Digest } from '../../reapi/digest.js'
 import type { Call } from '../../rpc/call.js'
 import { type BlobChunks, getBytes, missingOf, putBytes, type Store } from '../../store/contract/store.js'
-import { cutBlob } from '../../stream/chunking/cut-blob.js'
 import { WHOLE } from '../../stream/path.js'
 import { Semaphore } from '../../work/semaphore.js'
 import { KeptChunks } from './kept-chunks.js'
@@ -99,12 +97,9 @@ export class ChunkedBlobs {
     const blob = await cas.get(digest, WHOLE, call)
     const checked = blob.verify(digest, { fault: 'backend', repair: () => cas.remove(digest, 'wrong', call) })
     const writer = new ChunkWriter(cas, digest, call)
-    const add = async (chunk: LentBuffer): Promise<void> => {
-      if (writer.count === maxChunkCount) throw tooManyChunks(digest, maxChunkCount)
-      await writer.add(chunk)
-    }
-    await cutBlob(checked, this.chunking, add, call.signal)
-    return writer.end()
+    return writer.write(checked, this.chunking, (count) => {
+      if (count === maxChunkCount) throw tooManyChunks(digest, maxChunkCount)
+    })
   }
 }
 

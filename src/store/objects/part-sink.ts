@@ -36,7 +36,6 @@ export class PartSink {
   #part: Buffer
   #filled = 0
   readonly #sending = new Set<Promise<unknown>>()
-  #taking: Promise<void> | undefined
   #beginning: Promise<PartedUpload> | undefined
   #failure: Error | undefined
   #partCount = 0
@@ -53,7 +52,13 @@ export class PartSink {
     shareable(signal)
     signal.addEventListener('abort', abort, { once: true })
     try {
-      await pour(form, (bytes) => this.#take(bytes), this.#controller.signal)
+      await pour(
+        form,
+        (bytes) => this.#take(bytes),
+        this.#controller.signal,
+        // A part may be waiting for its turn to be sent.
+        () => this.#controller.abort(),
+      )
       if (this.#isWhole) await this.#options.write(this.#takeRest())
       else await this.#complete()
     } catch (error) {
@@ -69,8 +74,7 @@ export class PartSink {
       this.#fill(bytes)
       return undefined
     }
-    this.#taking = this.#sendFull(bytes)
-    return this.#taking
+    return this.#sendFull(bytes)
   }
 
   /** Sends full parts that are known not to be the last one. */
@@ -147,8 +151,6 @@ export class PartSink {
   async #giveUp(): Promise<void> {
     this.#controller.abort()
     this.#part = NO_BYTES
-    // A part may be waiting for its turn to be sent.
-    await this.#taking?.catch(() => {})
     await Promise.allSettled(this.#sending)
     // `begin` cannot be aborted, so that no unknown upload remains.
     const upload = await this.#beginning?.catch(() => undefined)

@@ -1,8 +1,9 @@
+import { allOf } from '../../work/all-of.js'
 import type { BlobEntry, Outcomes } from '../contract/store.js'
 
 /**
  * Splits `entries` by `wayOf` and puts each group in one call, all groups at the same time. Returns the outcomes in the
- * order of `entries`. Rejects when one group does.
+ * order of `entries`. Rejects if one group does, after all have settled: they read bytes of the caller.
  */
 export const putInGroups = async <Group>(
   entries: readonly BlobEntry[],
@@ -24,6 +25,6 @@ export const putInGroups = async <Group>(
     )
     for (const [index, at] of indexes.entries()) outcomes[at] = kept[index]
   })
-  await Promise.all(putting)
+  await allOf(putting)
   return outcomes
 }

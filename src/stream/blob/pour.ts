@@ -2,18 +2,18 @@ import { Writable } from 'node:stream'
 import { cancellation, shareable } from '../../rpc/call.js'
 import { join } from '../join.js'
 import { STAGE_BYTES } from '../path.js'
-import type { BlobFeed, FeedTaker } from './feed.js'
+import { type BlobFeed, type FeedTaker, LastTake, type OnStop } from './feed.js'
 import { type BlobForm, streamsOf } from './form.js'
 
 /**
  * Sends the bytes of a blob of any form to `taker`, which only borrows them. Resolves when it has consumed
- * all. Rejects if it or the blob fails, or if the signal aborts; `taker` then receives no more, but may still
- * be working on its last chunk.
+ * all. Rejects if it or the blob fails, or if the signal aborts. In both cases the last promise of `taker` has
+ * settled before. So it must not wait for what only the caller does after a failure: `onStop` tells it.
  */
-export const pour = async (form: BlobForm, taker: FeedTaker, signal: AbortSignal): Promise<void> => {
+export const pour = async (form: BlobForm, taker: FeedTaker, signal: AbortSignal, onStop?: OnStop): Promise<void> => {
   if (form.kind === 'bytes') await pourBytes(form.bytes, taker, signal)
-  else if (form.kind === 'feed') await pourFeed(form.feed, taker, signal)
-  else await join([...streamsOf(form), new Pouring(taker)], signal)
+  else if (form.kind === 'feed') await pourFeed(form.feed, taker, signal, onStop)
+  else await join([...streamsOf(form), new Pouring(taker, onStop)], signal)
 }
 
 const pourBytes = async (bytes: Buffer, taker: FeedTaker, signal: AbortSignal): Promise<void> => {
@@ -23,14 +23,19 @@ const pourBytes = async (bytes: Buffer, taker: FeedTaker, signal: AbortSignal): 
   }
 }
 
-const pourFeed = async (feed: BlobFeed, taker: FeedTaker, signal: AbortSignal): Promise<void> => {
+const pourFeed = async (
+  feed: BlobFeed,
+  taker: FeedTaker,
+  signal: AbortSignal,
+  onStop: OnStop | undefined,
+): Promise<void> => {
   // The signal can abort while the feed is silent.
   const giveUp = (): void => feed.discard()
   shareable(signal)
   signal.addEventListener('abort', giveUp, { once: true })
   try {
     if (signal.aborted) throw cancellation(signal)
-    await feed.into(taker)
+    await feed.into(taker, onStop && ((error) => onStop(signal.aborted ? cancellation(signal) : error)))
   } catch (error) {
     feed.discard()
     throw signal.aborted ? cancellation(signal) : error
@@ -40,16 +45,23 @@ const pourFeed = async (feed: BlobFeed, taker: FeedTaker, signal: AbortSignal): 
 }
 
 class Pouring extends Writable {
-  readonly #taker: FeedTaker
+  readonly #last: LastTake
+  readonly #onStop: OnStop | undefined
 
-  constructor(taker: FeedTaker) {
+  constructor(taker: FeedTaker, onStop: OnStop | undefined) {
     super({ highWaterMark: STAGE_BYTES })
-    this.#taker = taker
+    this.#last = new LastTake(taker)
+    this.#onStop = onStop
   }
 
   override _write(chunk: Buffer, _encoding: BufferEncoding, callback: (error?: Error) => void): void {
-    const taken = this.#taker(chunk)
+    const taken = this.#last.take(chunk)
     if (taken === undefined) callback()
     else taken.then(() => callback(), callback)
+  }
+
+  override _destroy(error: Error | null, callback: (error: Error | null) => void): void {
+    if (error !== null) this.#onStop?.(error)
+    void this.#last.settled().then(() => callback(error))
   }
 }

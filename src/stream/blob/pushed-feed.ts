@@ -1,8 +1,8 @@
 import { StatusError } from '../../base/status-error.js'
-import type { BlobFeed, FeedTaker } from './feed.js'
+import { BlobFeed, type FeedTaker } from './feed.js'
 
 /** Connects a producer that pushes bytes with a consumer; either of them may come first. */
-export class PushedFeed implements BlobFeed {
+export class PushedFeed extends BlobFeed {
   #taker: FeedTaker | undefined
   #isEnded = false
   #isOver = false
@@ -27,16 +27,6 @@ export class PushedFeed implements BlobFeed {
     if (this.#taker !== undefined) this.#end()
   }
 
-  into(taker: FeedTaker): Promise<void> {
-    return new Promise((resolve, reject) => {
-      this.#settle = { resolve, reject }
-      this.#taker = taker
-      if (this.#isOver) reject(this.#failure)
-      else if (this.#isEnded) this.#end()
-      this.#begun?.()
-    })
-  }
-
   /** Ends the feed with an error. */
   fail(error: StatusError): void {
     this.#end(error)
@@ -44,6 +34,16 @@ export class PushedFeed implements BlobFeed {
 
   discard(): void {
     if (!this.#isOver) this.#end(new StatusError('CANCELLED', 'the transfer was abandoned'))
+  }
+
+  protected move(taker: FeedTaker): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#settle = { resolve, reject }
+      this.#taker = taker
+      if (this.#isOver) reject(this.#failure)
+      else if (this.#isEnded) this.#end()
+      this.#begun?.()
+    })
   }
 
   #beginning(): Promise<void> {

@@ -58,7 +58,12 @@ const feedBoth = async (
   const give = async (bytes: Buffer): Promise<void> => {
     await Promise.all([first.push(bytes), second.push(bytes)])
   }
-  const moved = failureOf(pour({ kind: 'feed', feed }, give, signal)).then((failure) => {
+  // Both stores hear of a failure at once: `give` waits for their work on the last chunk.
+  const stop = (error: unknown): void => {
+    first.fail(StatusError.from(error))
+    second.fail(StatusError.from(error))
+  }
+  const moved = failureOf(pour({ kind: 'feed', feed }, give, signal, stop)).then((failure) => {
     if (failure === undefined) first.finish()
     else first.fail(failure)
     return failure

@@ -1,6 +1,6 @@
 import { lendBuffer, SMALL_BYTES } from '../../base/lent-buffers.js'
 import { TimeSlices } from '../../work/time-slices.js'
-import type { BlobFeed, FeedTaker } from '../blob/feed.js'
+import { BlobFeed, type FeedTaker, type OnStop } from '../blob/feed.js'
 import { invalidZstd, ZstdDecoder } from './zstd.js'
 
 /** How long the event loop may be blocked by one small chunk that decodes to gigabytes. */
@@ -10,33 +10,52 @@ const SLICE_MS = 1
  * Decodes lent frames. The content is lent too: all of it passes through one buffer, so nothing is copied or
  * left over.
  */
-export const zstdDecodedFeed = (feed: BlobFeed): BlobFeed => ({
-  into: async (taker) => {
+export const zstdDecodedFeed = (feed: BlobFeed): BlobFeed => new DecodedFeed(feed)
+
+class DecodedFeed extends BlobFeed {
+  readonly #feed: BlobFeed
+
+  constructor(feed: BlobFeed) {
+    super()
+    this.#feed = feed
+  }
+
+  discard(): void {
+    this.#feed.discard()
+  }
+
+  protected async move(taker: FeedTaker, onStop: OnStop | undefined): Promise<void> {
     const decoding = new Decoding(taker)
+    const stop = (error: unknown): void => {
+      decoding.stop()
+      onStop?.(error)
+    }
     try {
-      await feed.into((bytes) => decoding.take(bytes))
+      await this.#feed.into((bytes) => decoding.take(bytes), stop)
       decoding.end()
     } finally {
-      await decoding.close()
+      decoding.close()
     }
-  },
-  discard: () => feed.discard(),
-})
+  }
+}
 
 class Decoding {
   readonly #taker: FeedTaker
   readonly #scratch = lendBuffer(SMALL_BYTES)
   readonly #frames = new ZstdDecoder(invalidZstd, this.#scratch.bytes)
-  #work: Promise<void> | undefined
   #isOver = false
 
   constructor(taker: FeedTaker) {
     this.#taker = taker
   }
 
-  take(bytes: Buffer): Promise<void> {
-    this.#work = this.#decode(bytes)
-    return this.#work
+  async take(bytes: Buffer): Promise<void> {
+    const slices = new TimeSlices(SLICE_MS)
+    for (const piece of this.#frames.decode(bytes)) {
+      await this.#taker(piece)
+      await slices.step()
+      if (this.#isOver) return
+    }
   }
 
   /** Call this after the last byte. */
@@ -44,20 +63,14 @@ class Decoding {
     if (this.#frames.isInside) throw invalidZstd('they end inside a frame')
   }
 
-  /** Waits for the current chunk, because the feed may be discarded while the taker still reads from the buffer. */
-  async close(): Promise<void> {
+  /** Makes no more of the current chunk: a small one may decode to gigabytes. */
+  stop(): void {
     this.#isOver = true
-    await this.#work?.catch(() => {})
-    this.#frames.close()
-    this.#scratch.release()
   }
 
-  async #decode(bytes: Buffer): Promise<void> {
-    const slices = new TimeSlices(SLICE_MS)
-    for (const piece of this.#frames.decode(bytes)) {
-      await this.#taker(piece)
-      await slices.step()
-      if (this.#isOver) return
-    }
+  /** Call this when `take` has settled. */
+  close(): void {
+    this.#frames.close()
+    this.#scratch.release()
   }
 }

@@ -12,6 +12,7 @@ import { type HttpHandler, type HttpRequest, treeRoute } from '../../../src/http
 import { Ledger } from '../../../src/ledger/ledger.js'
 import { type ListenOptions, listen } from '../../../src/server/listener.js'
 import { Blob } from '../../../src/stream/blob/blob.js'
+import { feedOf } from '../../store/blobs.js'
 
 const MIB = 1024 * 1024
 
@@ -262,13 +263,10 @@ t.test('requests that could be read in two ways are refused', async (t) => {
 
 t.test('an answer that fails ends the connection before its last byte', async (t) => {
   const { port } = await listening(t, async () => {
-    const feed = {
-      into: async (taker: (bytes: Buffer) => Promise<void> | undefined) => {
-        await taker(Buffer.from('half'))
-        throw new StatusError('DATA_LOSS', 'damaged')
-      },
-      discard: () => {},
-    }
+    const feed = feedOf(async (taker) => {
+      await taker(Buffer.from('half'))
+      throw new StatusError('DATA_LOSS', 'damaged')
+    })
     return { status: 200, body: Blob.ofFeed(feed, { sizeBytes: 8 }) }
   })
   const said = await untilClosed(await raw(port, 'GET /c HTTP/1.1\r\nhost: x\r\n\r\n'))

@@ -4,35 +4,35 @@ import { StatusError } from '../../../src/base/status-error.js'
 import { Blob } from '../../../src/stream/blob/blob.js'
 import type { BlobFeed, FeedTaker } from '../../../src/stream/blob/feed.js'
 import { pour } from '../../../src/stream/blob/pour.js'
-import { bytesOf, call } from '../../store/blobs.js'
+import { PushedFeed } from '../../../src/stream/blob/pushed-feed.js'
+import { zstdCompress } from '../../../src/stream/compression/zstd.js'
+import { bytesOf, call, cut, digestOf, feedOf, LentFeed } from '../../store/blobs.js'
 
 const LARGE_BYTES = 600 * 1024
 const bytes = bytesOf(LARGE_BYTES)
 const { signal } = call
 
 /** A feed that overwrites one buffer for each chunk. */
-const feed = (chunkBytes: number): BlobFeed => ({
-  into: async (taker) => {
+const feed = (chunkBytes: number): BlobFeed =>
+  feedOf(async (taker) => {
     const lent = Buffer.alloc(chunkBytes)
     for (let at = 0; at < bytes.length; at += chunkBytes) {
       const count = bytes.copy(lent, 0, at, at + chunkBytes)
       await taker(lent.subarray(0, count))
       lent.fill(0)
     }
-  },
-  discard: () => {},
-})
+  })
 
 /** A feed that stays silent until it is discarded. */
 const silent = (): BlobFeed => {
   let end: (error: Error) => void = () => {}
-  return {
-    into: () =>
+  return feedOf(
+    () =>
       new Promise((_, reject) => {
         end = reject
       }),
-    discard: () => end(new StatusError('CANCELLED', 'it was given up')),
-  }
+    () => end(new StatusError('CANCELLED', 'it was given up')),
+  )
 }
 
 const forms = {
@@ -107,3 +107,84 @@ t.test('an abort during a silent feed does not wait for more bytes', async (t) =
   abort.abort(new StatusError('DEADLINE_EXCEEDED', 'too late'))
   await t.rejects(poured, { message: 'too late' })
 })
+
+/** A taker that keeps its first chunk until it is told to go on. */
+const gated = () => {
+  const gate = { isSettled: false, chunkCount: 0, open: () => {}, reached: Promise.resolve() }
+  let reach = (): void => {}
+  gate.reached = new Promise((resolve) => {
+    reach = resolve
+  })
+  const taker: FeedTaker = async () => {
+    gate.chunkCount += 1
+    if (gate.chunkCount > 1) return
+    await new Promise<void>((resolve) => {
+      gate.open = resolve
+      reach()
+    })
+    gate.isSettled = true
+  }
+  return { gate, taker }
+}
+
+const turns = async (): Promise<void> => {
+  for (let i = 0; i < 10; i++) await new Promise(setImmediate)
+}
+
+for (const [kind, blob] of Object.entries({
+  ...forms,
+  feed: () => Blob.ofFeed(new LentFeed(cut(bytes))),
+  pushed: () => {
+    const feed = new PushedFeed()
+    void feed.push(bytes)
+    return Blob.ofFeed(feed)
+  },
+  checked: () => Blob.ofFeed(new LentFeed(cut(bytes))).verify(digestOf(bytes), { fault: 'client' }),
+  decoded: () => Blob.ofFeed(new LentFeed(cut(zstdCompress(bytes))), { encoding: 'ZSTD' }).as('IDENTITY', bytes.length),
+})) {
+  t.test(`an abort while the taker of a blob as ${kind} works is reported after its work has ended`, async (t) => {
+    const abort = new AbortController()
+    const { gate, taker } = gated()
+    let isOver = false
+    const poured = pour(await blob().take(), taker, abort.signal).finally(() => {
+      isOver = true
+    })
+    poured.catch(() => {})
+    await gate.reached
+    abort.abort(new StatusError('DEADLINE_EXCEEDED', 'too late'))
+    await turns()
+    t.equal(isOver, false, 'the taker still works')
+    gate.open()
+    await t.rejects(poured, { message: 'too late' })
+    t.ok(gate.isSettled)
+    t.equal(gate.chunkCount, 1, 'and got nothing more')
+  })
+}
+
+for (const [kind, begin] of Object.entries({
+  feed: () => {
+    const feed = new PushedFeed()
+    void feed.push(bytes)
+    return { blob: Blob.ofFeed(feed), fail: (error: StatusError) => feed.fail(error) }
+  },
+  path: () => {
+    const source = new Readable({ read() {} })
+    source.push(bytes)
+    return { blob: Blob.ofPath([source]), fail: (error: StatusError) => void source.destroy(error) }
+  },
+})) {
+  t.test(`a ${kind} that fails while its taker works tells it, and fails after it`, async (t) => {
+    const { blob, fail } = begin()
+    const { gate, taker } = gated()
+    const told: unknown[] = []
+    const poured = pour(await blob.take(), taker, signal, (error) => {
+      told.push(error)
+      gate.open()
+    })
+    await gate.reached
+    fail(new StatusError('UNAVAILABLE', 'broken'))
+    await t.rejects(poured, { message: 'broken' })
+    t.ok(gate.isSettled)
+    t.match(told[0], { message: 'broken' })
+  })
+}

@@ -3,11 +3,10 @@ import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
 import { StatusError } from '../../../src/base/status-error.js'
 import { Blob } from '../../../src/stream/blob/blob.js'
-import type { FeedTaker } from '../../../src/stream/blob/feed.js'
 import { pour } from '../../../src/stream/blob/pour.js'
 import { PushedFeed } from '../../../src/stream/blob/pushed-feed.js'
 import { putBoth } from '../../../src/stream/blob/put-both.js'
-import { bytesOf, call, cut, digestOf, source } from '../../store/blobs.js'
+import { bytesOf, call, cut, digestOf, feedOf, source } from '../../store/blobs.js'
 import { rejects } from '../../store/suite.js'
 
 const { signal } = call
@@ -201,14 +200,14 @@ t.test('stores that take feeds get the lent bytes without a copy, however late t
 t.test('a feed is discarded, not read to its end, if the required store fails', async (t) => {
   let taken = 0
   const feed = new PushedFeed()
-  const counted = {
-    into: (taker: FeedTaker) =>
+  const counted = feedOf(
+    (taker, onStop) =>
       feed.into((chunk) => {
         taken += chunk.length
         return taker(chunk)
-      }),
-    discard: () => feed.discard(),
-  }
+      }, onStop),
+    () => feed.discard(),
+  )
   const places = { required: new Place('open').put, optional: new Place().put }
   const putting = putBoth(digest, Blob.ofFeed(counted), places, signal)
   await rejects(t, putting, 'UNAVAILABLE')

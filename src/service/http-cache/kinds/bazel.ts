@@ -13,6 +13,7 @@ import { type Call, callWith } from '../../../rpc/call.js'
 import type { ActionOutcome } from '../../../rpc/request-records.js'
 import { missingOf } from '../../../store/contract/store.js'
 import { Blob } from '../../../stream/blob/blob.js'
+import { PushedFeed } from '../../../stream/blob/pushed-feed.js'
 import { WHOLE } from '../../../stream/path.js'
 import { lookUpEntry } from '../../action-cache/lookup.js'
 import { storeResult } from '../../action-cache/update-action-result.js'
@@ -120,7 +121,8 @@ const blobOf = async (
   }
 }
 
-const UNREAD = { into: async () => {}, discard: () => {} }
+const UNREAD = new PushedFeed()
+UNREAD.finish()
 
 const accepts = (header: string | undefined, encoding: string): boolean =>
   header?.split(',').some((one) => one.trim().toLowerCase() === encoding) ?? false

@@ -10,7 +10,6 @@ import { DigestBatch } from '../../../reapi/digest-batch.js'
 import { FastCdc } from '../../../reapi/fast-cdc.js'
 import type { Call } from '../../../rpc/call.js'
 import type { Blob } from '../../../stream/blob/blob.js'
-import { cutBlob } from '../../../stream/chunking/cut-blob.js'
 import { joinParts } from '../../../stream/chunking/joined-file.js'
 import { extentOf, type Range, WHOLE } from '../../../stream/path.js'
 import { Semaphore } from '../../../work/semaphore.js'
@@ -173,9 +172,7 @@ class DedupStore extends BaseStore {
       throw error
     })
     const writer = new ChunkWriter(content, digest, call)
-    const chunks = await cutBlob(blob, chunking, (chunk) => writer.add(chunk), call.signal)
-      .then(() => writer.end())
-      .finally(end)
+    const chunks = await writer.write(blob, chunking).finally(end)
     this.#parts.counted.cut(sizeOfChunks(chunks), writer.missingBytes)
     await this.#index.put(digest, { chunks, chunkingFunction: chunking.function }, call)
   }

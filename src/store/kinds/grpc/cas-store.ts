@@ -7,7 +7,6 @@ import type { Digest } from '../../../reapi/digest.js'
 import { DigestBatch } from '../../../reapi/digest-batch.js'
 import { type Call, callWith, internalCall } from '../../../rpc/call.js'
 import { Blob } from '../../../stream/blob/blob.js'
-import { cutBlob } from '../../../stream/chunking/cut-blob.js'
 import { extentOf, isWhole, type Range } from '../../../stream/path.js'
 import {
   BaseStore,
@@ -215,8 +214,8 @@ export class GrpcCasStore extends BaseStore {
   /** Sends the chunks that the server lacks, and their list. */
   async #putChunks(digest: Digest, blob: Blob, chunking: Chunking, call: Call): Promise<void> {
     const writer = new ChunkWriter(this, digest, call, CHUNK_GROUP_BYTES)
-    await cutBlob(blob.as('IDENTITY', digest.sizeBytes), chunking, (chunk) => writer.add(chunk), call.signal)
-    const chunkDigests = (await writer.end()).map((chunk) => chunk.toMessage())
+    const chunks = await writer.write(blob.as('IDENTITY', digest.sizeBytes), chunking)
+    const chunkDigests = chunks.map((chunk) => chunk.toMessage())
     const list = { blobDigest: digest.toMessage(), chunkDigests, chunkingFunction: chunking.function }
     try {
       await this.#options.server.unary(METHODS.spliceBlob, { ...this.#named(digest), ...list }, call)

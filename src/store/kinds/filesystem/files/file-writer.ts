@@ -92,10 +92,15 @@ export class FileWriter {
     return { path: this.#tempPath, sizeBytes: this.#storedBytes, checksum: this.#checksum, mtimeMs }
   }
 
-  /** Discards an unfinished blob. Never rejects: a file left behind is deleted at the next start. */
-  async discard(): Promise<void> {
+  /** Begins no further write, and waits for no turn to write. Call `discard` when `take` has settled. */
+  stop(): void {
     this.#isDiscarded = true
     this.#abort?.abort()
+  }
+
+  /** Discards an unfinished blob. Never rejects: a file left behind is deleted at the next start. */
+  async discard(): Promise<void> {
+    this.stop()
     await this.#work.catch(() => {})
     await this.#file?.close().catch(() => {})
     if (this.#file !== undefined) await unlink(this.#tempPath).catch(() => {})

@@ -24,7 +24,13 @@ export const writeBlob = async (
   const writer = new FileWriter({ ...parts, key: digest.key })
   try {
     if (form.kind === 'bytes') writer.takeAll(form.bytes)
-    else await pour(form, (bytes) => writer.take(bytes), call.signal)
+    else
+      await pour(
+        form,
+        (bytes) => writer.take(bytes),
+        call.signal,
+        () => isWanted(call) || writer.stop(),
+      )
     return await writer.finish()
   } catch (error) {
     await giveUp(writer, call)
@@ -32,11 +38,13 @@ export const writeBlob = async (
   }
 }
 
-/** What has arrived of an interrupted upload may be wanted. */
-const giveUp = async (writer: FileWriter, { partTaker }: Call): Promise<void> => {
+/** Whether what has arrived of an interrupted upload is wanted. */
+const isWanted = ({ partTaker }: Call): boolean => partTaker?.isWaiting === true
+
+const giveUp = async (writer: FileWriter, call: Call): Promise<void> => {
   try {
-    if (partTaker?.isWaiting !== true) return await writer.discard()
-    partTaker.take(await writer.finish())
+    if (!isWanted(call)) return await writer.discard()
+    call.partTaker?.take(await writer.finish())
   } catch {
     await writer.discard()
   }
