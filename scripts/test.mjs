@@ -56,7 +56,8 @@ if (values.reporter !== 'tap') {
 }
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => t.endAll())
 
-const env = { ...process.env, TAP_TIMEOUT: values.timeout }
+// A test fails if a buffer is written to, or given back again, after its owner gave it back (src/base/reused-buffers.ts).
+const env = { REMEXEC_CHECK_BUFFERS: '1', ...process.env, TAP_TIMEOUT: values.timeout }
 // tap would have every process of a test load what measures coverage. Threads that collect garbage take time of other files.
 const ownOptions = `NODE_OPTIONS=${process.env.NODE_OPTIONS ?? ''}`
 await Promise.all(

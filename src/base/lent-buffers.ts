@@ -1,7 +1,9 @@
+import { onceReleased, ReusedBuffers } from './reused-buffers.js'
+
 /** A reused buffer. Its owner releases it once, after the last read or write. */
 export interface LentBuffer {
   readonly bytes: Buffer
-  /** Idempotent. A buffer that is never released is not reused and is left to the collector. */
+  /** Only by the owner, once. A buffer that is never released is not reused and is left to the collector. */
   release(): void
 }
 
@@ -15,21 +17,21 @@ export const SMALL_BYTES = 64 * 1024
 /** Bound on the idle buffers of each size. */
 const MAX_IDLE_BYTES = 16 * 1024 * 1024
 
-const idle = { small: [] as Buffer[], large: [] as Buffer[] }
+const small = new ReusedBuffers(SMALL_BYTES, MAX_IDLE_BYTES)
+const large = new ReusedBuffers(LARGE_BYTES, MAX_IDLE_BYTES)
 
 /** A buffer of exactly this size, at most 256 KiB. */
-export const lendBuffer = (sizeBytes: number): LentBuffer =>
-  sizeBytes <= SMALL_BYTES ? lendFrom(idle.small, SMALL_BYTES, sizeBytes) : lendFrom(idle.large, LARGE_BYTES, sizeBytes)
-
-const lendFrom = (kept: Buffer[], wholeBytes: number, sizeBytes: number): LentBuffer => {
-  const whole = kept.pop() ?? Buffer.allocUnsafeSlow(wholeBytes)
-  let isLent = true
+export const lendBuffer = (sizeBytes: number): LentBuffer => {
+  const pool = sizeBytes <= SMALL_BYTES ? small : large
+  const whole = pool.take()
   return {
-    bytes: sizeBytes === wholeBytes ? whole : whole.subarray(0, sizeBytes),
-    release: () => {
-      if (!isLent) return
-      isLent = false
-      if (kept.length < MAX_IDLE_BYTES / wholeBytes) kept.push(whole)
-    },
+    bytes: sizeBytes === whole.length ? whole : whole.subarray(0, sizeBytes),
+    release: onceReleased(() => pool.giveBack(whole)),
   }
 }
+
+/** The same loan of fewer bytes: its owner is the one of `lent`, and releases only one of them. */
+export const shortened = ({ bytes, release }: LentBuffer, sizeBytes: number): LentBuffer => ({
+  bytes: bytes.subarray(0, sizeBytes),
+  release,
+})

@@ -1,3 +1,4 @@
+import { ReusedBuffers } from '../../base/reused-buffers.js'
 import { HEAD_BYTES } from './frame/frame.js'
 
 /** The destination of bytes. */
@@ -21,7 +22,7 @@ const COPIED_BYTES = 2048
 const SLAB_BYTES = 16 * 1024
 const MAX_IDLE_SLABS = 64
 
-const idleSlabs: Buffer[] = []
+const idleSlabs = new ReusedBuffers(SLAB_BYTES, MAX_IDLE_SLABS * SLAB_BYTES)
 
 /** Outputs with something to write in this turn of the event loop. */
 let waiting: Output[] = []
@@ -126,7 +127,7 @@ export class Output {
     this.#sink.write(parts, (error) => {
       this.#isWriting = false
       this.#pendingBytes -= sizeBytes
-      if (!error) for (const slab of slabs) if (idleSlabs.length < MAX_IDLE_SLABS) idleSlabs.push(slab)
+      if (!error) for (const slab of slabs) idleSlabs.giveBack(slab)
       for (const callback of written) callback()
       if (this.#isClosed) return
       this.#onRoom()
@@ -156,7 +157,7 @@ export class Output {
   #room(length: number): number {
     if (this.#slab === undefined || this.#at + length > SLAB_BYTES) {
       this.#closePart()
-      this.#slab = idleSlabs.pop() ?? Buffer.allocUnsafeSlow(SLAB_BYTES)
+      this.#slab = idleSlabs.take()
       this.#slabs.push(this.#slab)
       this.#start = 0
       this.#at = 0

@@ -1,3 +1,5 @@
+import { ReusedBuffers } from '../../base/reused-buffers.js'
+
 /** Bounds on the memory kept for later uploads, and on how long. By default this holds all concurrent parts. */
 const MAX_IDLE_BYTES = 64 * 1024 * 1024
 const IDLE_MS = 10_000
@@ -7,27 +9,27 @@ const IDLE_MS = 10_000
  */
 export class PartBuffers {
   readonly #partBytes: number
-  readonly #idle: Buffer[] = []
+  readonly #whole: ReusedBuffers
   #forgetting: NodeJS.Timeout | undefined
 
   constructor(partBytes: number) {
     this.#partBytes = partBytes
+    this.#whole = new ReusedBuffers(partBytes, MAX_IDLE_BYTES)
   }
 
   take(sizeBytes: number): Buffer {
-    const idle = sizeBytes === this.#partBytes ? this.#idle.pop() : undefined
-    return idle ?? Buffer.allocUnsafeSlow(sizeBytes)
+    return sizeBytes === this.#partBytes ? this.#whole.take() : Buffer.allocUnsafeSlow(sizeBytes)
   }
 
   /** Returns a buffer that is no longer in use. */
   giveBack(buffer: Buffer): void {
-    if (buffer.length !== this.#partBytes || (this.#idle.length + 1) * buffer.length > MAX_IDLE_BYTES) return
-    this.#idle.push(buffer)
+    if (buffer.length !== this.#partBytes) return
+    this.#whole.giveBack(buffer)
     this.#forgetting ??= setTimeout(() => this.#forget(), IDLE_MS).unref()
   }
 
   #forget(): void {
-    this.#idle.length = 0
+    this.#whole.forget()
     this.#forgetting = undefined
   }
 }

@@ -1,7 +1,7 @@
 import { unlink } from 'node:fs/promises'
 import { crc32 } from 'node:zlib'
 import { fileFailure } from '../../../../base/errno.js'
-import { LARGE_BYTES, type LentBuffer, lendBuffer, SMALL_BYTES } from '../../../../base/lent-buffers.js'
+import { LARGE_BYTES, type LentBuffer, lendBuffer, SMALL_BYTES, shortened } from '../../../../base/lent-buffers.js'
 import { StatusError } from '../../../../base/status-error.js'
 import type { Semaphore } from '../../../../work/semaphore.js'
 import type { FinishedFile } from '../../../contract/store.js'
@@ -118,8 +118,8 @@ export class FileWriter {
     return lendBuffer(this.#isSmall ? SMALL_BYTES : LARGE_BYTES)
   }
 
-  #fill({ bytes, release }: LentBuffer): void {
-    this.#full.push({ bytes: bytes.subarray(0, this.#filledBytes), release })
+  #fill(buffer: LentBuffer): void {
+    this.#full.push(shortened(buffer, this.#filledBytes))
     this.#last = undefined
     this.#filledBytes = 0
   }
