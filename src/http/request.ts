@@ -65,6 +65,14 @@ export type HttpCheck = (request: HttpRequest, identity: string | undefined) => 
  */
 export type Access = 'open' | 'operator' | 'caller'
 
+/** What holds for all answers of a route, errors too, whatever its handler says. */
+export interface AnswerRules {
+  /** In place of those of the handler. Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>
+  /** Types that a handler may give, without parameters. Any other is sent as bytes: `application/octet-stream`. */
+  readonly contentTypes: ReadonlySet<string>
+}
+
 export interface Route {
   /** GET answers HEAD too. Undefined for all methods. */
   readonly methods: readonly string[] | undefined
@@ -76,6 +84,7 @@ export interface Route {
   readonly handler: HttpHandler
   /** For operators: refuses requests that did not come from where they should. The audit log has its errors as refusals. */
   readonly check?: HttpCheck
+  readonly answers?: AnswerRules
 }
 
 /** A route for one path. */

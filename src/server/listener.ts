@@ -134,7 +134,7 @@ export const listen = async (options: ListenOptions): Promise<Listener> => {
   }
   const transport = await transportOf(options, {
     calls,
-    http1: new Http1(requests, http1Limits, clock),
+    http1: new Http1(requests, http1Limits, { clock, log }),
     requests,
     ledger: options.ledger ?? new Ledger(),
     ...{ ...wire, clock, log },

@@ -61,7 +61,7 @@ export class ThreadListener {
     const { tls, firstBytesMs } = options
     const inFlight = new InFlight()
     const requests = new HttpRequests([], { log, inFlight, gate: undefined, shownShare: 0 })
-    const http1 = new Http1(requests, DEFAULT_HTTP1_LIMITS, clock)
+    const http1 = new Http1(requests, DEFAULT_HTTP1_LIMITS, { clock, log })
     const calls = new Calls([], { ...callsParts, log, inFlight })
     this.#calls = calls
     this.#inFlight = inFlight

@@ -1,8 +1,8 @@
 import type { StatusError } from '../../base/status-error.js'
-import type { HttpAnswer } from '../../http/request.js'
 import type { HeldFor } from '../../ledger/ledger.js'
 import type { Caller } from '../../rpc/gate.js'
 import type { BlobFeed } from '../../stream/blob/feed.js'
+import type { CheckedAnswer } from './head.js'
 
 /** One request and its answer on a connection, whatever the version of HTTP. */
 export interface Exchange {
@@ -24,6 +24,9 @@ export interface Exchange {
   bodyAtHand(): Buffer | undefined
   /** The bytes of the request, read when they are taken. Call it once. */
   body(): BlobFeed
-  /** Sends the answer and resolves with the number of bytes sent of its body. Rejects if it was not sent whole. */
-  send(answer: HttpAnswer): Promise<number>
+  /**
+   * Sends the answer and resolves with the number of bytes sent of its body. Rejects if it was not sent whole; the connection
+   * or its stream has then ended.
+   */
+  send(answer: CheckedAnswer): Promise<number>
 }

@@ -1,11 +1,11 @@
 import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { StatusError } from '../../base/status-error.js'
-import type { HttpAnswer } from '../../http/request.js'
 import type { HeldFor } from '../../ledger/ledger.js'
 import type { Caller } from '../../rpc/gate.js'
 import type { Client } from '../client.js'
 import type { Exchange } from './exchange.js'
+import type { CheckedAnswer } from './head.js'
 import { Http1Body } from './http1-body.js'
 import { sendBody } from './send-body.js'
 
@@ -139,19 +139,29 @@ export class Http1Exchange implements Exchange {
     if (!this.#response.headersSent) this.#response.setHeader('connection', 'close')
   }
 
-  async send({ status, headers, body }: HttpAnswer): Promise<number> {
-    const response = this.#response
-    if (this.#isGone || response.destroyed) {
-      body?.discard()
+  async send(answer: CheckedAnswer): Promise<number> {
+    if (this.#isGone || this.#response.destroyed) {
+      answer.body?.discard()
       throw gone()
     }
+    try {
+      return await this.#send(answer)
+    } catch (error) {
+      // Before the last byte, so that the client does not take the answer for whole.
+      this.#response.destroy()
+      throw error
+    }
+  }
+
+  async #send({ status, head, body }: CheckedAnswer): Promise<number> {
+    const response = this.#response
     const sizeBytes = body === undefined ? 0 : body.sizeBytes
     const hasBody = status !== 204 && status !== 304
     if (this.isUndecided) this.endConnection()
-    const head = headOf(headers, hasBody ? sizeBytes : undefined)
+    const whole = hasBody && sizeBytes !== undefined ? [...head, 'content-length', String(sizeBytes)] : [...head]
     if (body === undefined || this.method === 'HEAD' || !hasBody) {
       body?.discard()
-      response.writeHead(status, head).end()
+      response.writeHead(status, whole).end()
       await this.#finished()
       return 0
     }
@@ -160,23 +170,19 @@ export class Http1Exchange implements Exchange {
     if (bytes !== undefined) {
       this.#stalledMs = 0
       this.#isWriting = true
-      response.writeHead(status, head)
+      response.writeHead(status, whole)
       if (bytes.length <= SHORT_BYTES) this.#writeShort(bytes)
       else response.end(bytes)
       await this.#finished()
       return bytes.length
     }
-    response.writeHead(status, head)
-    try {
-      const sentBytes = await sendBody(body, (bytes) => this.#waiting(() => this.#write(bytes)), this.signal)
-      response.end()
-      await this.#finished()
-      return sentBytes
-    } catch (error) {
-      // The connection ends before the last byte, so that the client does not take the answer for whole.
-      response.destroy()
-      throw error
-    }
+    response.writeHead(status, whole)
+    const { held, signal } = this
+    const write = (bytes: Buffer): Promise<void> => this.#waiting(() => this.#write(bytes))
+    const sentBytes = await sendBody(body, { held, signal, write, room: undefined })
+    response.end()
+    await this.#finished()
+    return sentBytes
   }
 
   /** Called regularly, with the time since the last call. */
@@ -240,16 +246,6 @@ export class Http1Exchange implements Exchange {
   }
 }
 
-/** Names and values in turn: an object whose last name is added later would have a shape of its own each time. */
-const headOf = (headers: HttpAnswer['headers'] = NO_HEADERS, sizeBytes: number | undefined): string[] => {
-  const head: string[] = []
-  for (const name in headers) head.push(name, headers[name] as string)
-  if (sizeBytes !== undefined) head.push('content-length', String(sizeBytes))
-  return head
-}
-
-const NO_HEADERS = {}
-
 const gone = (): StatusError => new StatusError('CANCELLED', 'the client is gone')
 
 const headersOf = ({ headers }: IncomingMessage): ReadonlyMap<string, string> => {
@@ -261,8 +257,15 @@ const headersOf = ({ headers }: IncomingMessage): ReadonlyMap<string, string> =>
   return found
 }
 
-const isRepeated = ({ rawHeaders }: IncomingMessage, name: string): boolean =>
-  rawHeaders.filter((header, at) => at % 2 === 0 && header.toLowerCase() === name).length > 1
+/** Without an allocation: it is asked of each request. */
+export const isRepeated = ({ rawHeaders }: IncomingMessage, name: string): boolean => {
+  let count = 0
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const header = rawHeaders[at] as string
+    if (header.length === name.length && header.toLowerCase() === name) count += 1
+  }
+  return count > 1
+}
 
 /** The parser has refused a length that is no number, and a second one. */
 const bodyBytesOf = ({ headers }: IncomingMessage): number | undefined => {

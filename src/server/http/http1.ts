@@ -1,7 +1,12 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { Clock } from '../../base/clock.js'
-import { Http1Exchange, type Http1Peer } from './http1-exchange.js'
+import { textAnswer } from '../../http/answer.js'
+import type { HttpAnswer } from '../../http/request.js'
+import type { Log } from '../../log/log.js'
+import { type Ration, SparingLog } from '../../log/sparing-log.js'
+import { Http1Connection, type Http1Socket } from './http1-connection.js'
+import { Http1Exchange, type Http1Peer, isRepeated } from './http1-exchange.js'
 import type { HttpRequests } from './requests.js'
 
 export interface Http1Limits {
@@ -21,21 +26,26 @@ export const DEFAULT_HTTP1_LIMITS: Http1Limits = { headMs: 10_000, idleMs: 120_0
 const MAX_HEADER_BYTES = 16 * 1024
 const SWEEP_MS = 1000
 
-/** A socket, or the stream of one that another thread has. */
-type Http1Socket = Duplex & { readonly bytesRead: number }
+const WARNINGS: Ration = { lines: 1, periodMs: 60_000 }
 
 /** HTTP/1.1 by Node's own server, on connections that are passed to it. */
 export class Http1 {
   readonly #requests: HttpRequests
   readonly #limits: Http1Limits
-  readonly #connections = new Map<Duplex, Connection>()
+  readonly #connections = new Map<Duplex, Http1Connection>()
   readonly #server = createServer({ maxHeaderSize: MAX_HEADER_BYTES, keepAliveTimeout: 0, requestTimeout: 0 })
+  readonly #warnings: SparingLog
   readonly #stopSweep: () => void
   #isDraining = false
 
-  constructor(requests: HttpRequests, limits: Http1Limits, clock: Clock) {
+  constructor(
+    requests: HttpRequests,
+    limits: Http1Limits,
+    { clock, log }: { readonly clock: Clock; readonly log: Log },
+  ) {
     this.#requests = requests
     this.#limits = limits
+    this.#warnings = new SparingLog(log, clock, WARNINGS)
     // Time counted by sweeps: it stands still while the process is blocked, because that is not the clients' fault.
     const sweepMs = Math.max(1, Math.min(SWEEP_MS, limits.headMs / 2, limits.idleMs / 2, limits.bodyMs / 2))
     this.#stopSweep = clock.every(sweepMs, () => {
@@ -46,13 +56,13 @@ export class Http1 {
       .on('checkContinue', (request, response) => this.#request(request, response, true))
       // An expectation that this server does not know (RFC 9110, 10.1.1).
       .on('checkExpectation', (_, response) => response.writeHead(417, { connection: 'close' }).end())
-      // CONNECT and upgrades: nothing here takes them over.
-      .on('connect', (_, socket) => socket.end('HTTP/1.1 405 Method Not Allowed\r\nconnection: close\r\n\r\n'))
+      // CONNECT: nothing here takes it over.
+      .on('connect', (_, socket) => this.#connections.get(socket)?.endWith(NO_CONNECT))
   }
 
   /** Takes over a socket. What was read from it has been put back (`unshift`). */
   accept(socket: Http1Socket, peer: Http1Peer): void {
-    const connection = new Connection(socket, peer, this.#limits)
+    const connection = new Http1Connection(socket, peer, this.#limits)
     this.#connections.set(socket, connection)
     socket.once('close', () => {
       this.#connections.delete(socket)
@@ -77,83 +87,25 @@ export class Http1 {
     if (connection === undefined) return
     const { client, held } = connection.peer
     const exchange = new Http1Exchange(request, response, { client, held, expectsContinue })
-    connection.answer(exchange, () => this.#requests.answer(exchange))
+    const refusal = refusalOf(request)
+    if (refusal !== undefined) exchange.endConnection()
+    if (isGrpc(request)) this.#warnings.warn(GRPC_CAME, { peer: client.peer, method: request.url })
+    connection.answer(exchange, () => this.#requests.answer(exchange, refusal))
   }
 }
 
-/** One request at a time is answered; those that a client sends ahead wait in order. */
-class Connection {
-  readonly peer: Http1Peer
-  readonly #socket: Http1Socket
-  readonly #limits: Http1Limits
-  readonly #waiting: { readonly exchange: Http1Exchange; readonly work: () => Promise<void> }[] = []
-  #current: Http1Exchange | undefined
-  #isDraining = false
-  #hasAnswered = false
-  #idleMs = 0
-  #headMs = 0
-  /** What was read when the last answer ended. More means that a head is coming. */
-  #bytesRead = 0
-  #readOffMs: number | undefined
+const NO_CONNECT = 'HTTP/1.1 405 Method Not Allowed\r\nconnection: close\r\ncontent-length: 0\r\n\r\n'
+const GRPC_CAME = 'gRPC came over HTTP/1.1 and was refused: a proxy in front speaks HTTP/1.1, and gRPC needs HTTP/2'
 
-  constructor(socket: Http1Socket, peer: Http1Peer, limits: Http1Limits) {
-    this.peer = peer
-    this.#socket = socket
-    this.#limits = limits
-  }
-
-  answer(exchange: Http1Exchange, work: () => Promise<void>): void {
-    if (this.#isDraining) exchange.endConnection()
-    if (this.#current === undefined) void this.#begin(exchange, work)
-    else this.#waiting.push({ exchange, work })
-  }
-
-  closed(): void {
-    this.#current?.closed()
-    for (const { exchange } of this.#waiting) exchange.closed()
-  }
-
-  drain(): void {
-    this.#isDraining = true
-    this.#current?.endConnection()
-    if (this.#current === undefined) this.#socket.destroy()
-  }
-
-  sweep(passedMs: number): void {
-    const { headMs, idleMs, bodyMs, readOffMs } = this.#limits
-    if (this.#readOffMs !== undefined) {
-      this.#readOffMs += passedMs
-      if (this.#readOffMs >= readOffMs) this.#socket.destroy()
-      return
-    }
-    if (this.#current !== undefined) {
-      this.#current.sweep(passedMs, bodyMs)
-      return
-    }
-    const isHeadComing = !this.#hasAnswered || this.#socket.bytesRead > this.#bytesRead
-    this.#headMs = isHeadComing ? this.#headMs + passedMs : 0
-    this.#idleMs += passedMs
-    if (this.#headMs >= headMs || this.#idleMs >= idleMs) this.#socket.destroy()
-  }
-
-  async #begin(exchange: Http1Exchange, work: () => Promise<void>): Promise<void> {
-    this.#current = exchange
-    await work()
-    if (exchange.hasUnread && !exchange.isUndecided) await this.#readOff(exchange)
-    this.#current = undefined
-    this.#hasAnswered = true
-    this.#idleMs = 0
-    this.#headMs = 0
-    this.#bytesRead = this.#socket.bytesRead
-    const next = this.#waiting.shift()
-    if (next !== undefined) void this.#begin(next.exchange, next.work)
-    else if (this.#isDraining) this.#socket.end()
-  }
-
-  /** Node reads and drops the rest of the body. A client that reads no answer before it has sent everything sees it then. */
-  async #readOff(exchange: Http1Exchange): Promise<void> {
-    this.#readOffMs = 0
-    await exchange.readOff()
-    this.#readOffMs = undefined
-  }
+/** The answer to what could be read in two ways (RFC 9112, 3.2 and 6.1), or is for HTTP/2. */
+const refusalOf = (request: IncomingMessage): HttpAnswer | undefined => {
+  if (isRepeated(request, 'host')) return textAnswer(400, 'the request has several headers host, expected one\n')
+  const coding = request.headers['transfer-encoding']
+  if (coding !== undefined && coding.trim().toLowerCase() !== 'chunked')
+    return textAnswer(501, `transfer-encoding ${coding.slice(0, 50)} is not supported, expected chunked\n`)
+  return isGrpc(request) ? textAnswer(505, 'gRPC needs HTTP/2: a proxy in front speaks HTTP/1.1\n') : undefined
 }
+
+/** With grpc-web, which only proxies speak. */
+const isGrpc = ({ headers }: IncomingMessage): boolean =>
+  headers['content-type']?.startsWith('application/grpc') === true

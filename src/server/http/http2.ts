@@ -1,6 +1,5 @@
 import { StatusError } from '../../base/status-error.js'
 import { textAnswer } from '../../http/answer.js'
-import type { HttpAnswer } from '../../http/request.js'
 import type { HeldFor } from '../../ledger/ledger.js'
 import { cancelledBy } from '../../rpc/call.js'
 import type { Caller } from '../../rpc/gate.js'
@@ -11,6 +10,7 @@ import type { FieldLines } from '../http2/hpack/decoder.js'
 import { encodeFields } from '../http2/hpack/encoder.js'
 import type { Consumer, RequestStream } from '../http2/request-stream.js'
 import type { Exchange } from './exchange.js'
+import type { CheckedAnswer } from './head.js'
 import type { HttpRequests } from './requests.js'
 import { sendBody } from './send-body.js'
 
@@ -42,6 +42,8 @@ class Http2Exchange implements Exchange, Consumer {
   readonly #stream: RequestStream
   readonly #gone = new AbortController()
   readonly #body: Http2Body
+  /** Ends the wait for a client that takes nothing. */
+  #giveUp: ((error: StatusError) => void) | undefined
 
   constructor(stream: RequestStream, client: Client, held: HeldFor, bodyMs: number) {
     const { lines } = stream.head
@@ -77,28 +79,37 @@ class Http2Exchange implements Exchange, Consumer {
     return this.#body
   }
 
-  async send({ status, headers = {}, body }: HttpAnswer): Promise<number> {
+  async send(answer: CheckedAnswer): Promise<number> {
+    try {
+      return await this.#send(answer)
+    } catch (error) {
+      // So that the client does not take the answer for whole.
+      this.#stream.reset('INTERNAL_ERROR')
+      throw error
+    }
+  }
+
+  async #send({ status, head, body }: CheckedAnswer): Promise<number> {
     const stream = this.#stream
     // What is still to come is read and dropped, for as long as the transport lets it.
     this.#body.drop()
     const hasBody = body !== undefined && this.method !== 'HEAD' && status !== 204 && status !== 304
     const sizeBytes = body === undefined ? 0 : body.sizeBytes
-    const head: [string, string][] = [[':status', String(status)], ...Object.entries(headers)]
-    if (sizeBytes !== undefined && status !== 204 && status !== 304) head.push(['content-length', String(sizeBytes)])
-    stream.respond(encodeFields(head), !hasBody)
+    const fields: [string, string][] = [[':status', String(status)]]
+    for (let at = 0; at < head.length; at += 2) fields.push([head[at] as string, head[at + 1] as string])
+    if (sizeBytes !== undefined && status !== 204 && status !== 304) fields.push(['content-length', String(sizeBytes)])
+    stream.respond(encodeFields(fields), !hasBody)
     if (!hasBody) {
       body?.discard()
       return 0
     }
-    try {
-      const sentBytes = await sendBody(body, (bytes) => this.#write(bytes), this.signal)
-      stream.end()
-      return sentBytes
-    } catch (error) {
-      // So that the client does not take the answer for whole.
-      stream.reset('INTERNAL_ERROR')
-      throw error
-    }
+    const { held, signal } = this
+    const sentBytes = await sendBody(body, {
+      ...{ held, signal, write: (bytes) => this.#write(bytes) },
+      room: () => this.#room(),
+    })
+    stream.end()
+    return sentBytes
   }
 
   data(bytes: Buffer): void {
@@ -117,6 +128,18 @@ class Http2Exchange implements Exchange, Consumer {
     const error = new StatusError('CANCELLED', 'the client is gone')
     this.#gone.abort(error)
     this.#body.fail(error)
+    this.#giveUp?.(error)
+  }
+
+  #room(): Promise<number> {
+    return new Promise((resolve, reject) => {
+      if (this.signal.aborted) return reject(this.signal.reason)
+      this.#giveUp = reject
+      this.#stream.whenRoom((sizeBytes) => {
+        this.#giveUp = undefined
+        resolve(sizeBytes)
+      })
+    })
   }
 
   #write(bytes: Buffer): Promise<void> {
@@ -124,6 +147,10 @@ class Http2Exchange implements Exchange, Consumer {
       const { signal } = this
       if (signal.aborted) {
         reject(signal.reason)
+        return
+      }
+      if (!this.#stream.makeRoom(bytes.length)) {
+        reject(new StatusError('RESOURCE_EXHAUSTED', 'the server has no memory left for answers: try again later'))
         return
       }
       this.#stream.write(bytes, () => (signal.aborted ? reject(signal.reason) : resolve()))

@@ -1,5 +1,5 @@
 import type { StatusError } from '../../base/status-error.js'
-import type { Access, HttpCheck, HttpRequest } from '../../http/request.js'
+import type { Access, AnswerRules, HttpCheck, HttpRequest } from '../../http/request.js'
 import type { HeldFor } from '../../ledger/ledger.js'
 import type { Log, LogFields } from '../../log/log.js'
 import { REQUEST_METADATA } from '../../proto/request-metadata.js'
@@ -32,6 +32,8 @@ export class Request implements HttpRequest {
   rest = ''
   /** The path of the route that answers it; undefined if there is none. */
   route: string | undefined
+  /** Those of its route. */
+  answers: AnswerRules | undefined
   span: Span | undefined
   instanceName = ''
   visitor: Visitor | undefined

@@ -1,7 +1,7 @@
 import { StatusError } from '../../base/status-error.js'
 import { turnMs } from '../../base/turn-clock.js'
 import { answerOf, HttpError, textAnswer } from '../../http/answer.js'
-import type { HttpAnswer, Route } from '../../http/request.js'
+import type { AnswerRules, HttpAnswer, Route } from '../../http/request.js'
 import { UPLOAD_BYTES } from '../../ledger/kinds.js'
 import type { HeldFor } from '../../ledger/ledger.js'
 import type { Log } from '../../log/log.js'
@@ -10,6 +10,7 @@ import type { RequestRecords } from '../../rpc/request-records.js'
 import { type Span, type Tracer, traceContextOf } from '../../rpc/trace.js'
 import type { InFlight } from '../../work/in-flight.js'
 import type { Exchange } from './exchange.js'
+import { CheckedAnswer } from './head.js'
 import { type HttpMeters, UNCOUNTED_HTTP } from './meter.js'
 import { pathOf, Request } from './request.js'
 import { methodsOf, Router, takes } from './router.js'
@@ -64,15 +65,15 @@ export class HttpRequests {
     const startedMs = turnMs()
     const { log, records, shownShare } = this.#parts
     const request = new Request(exchange, { log, gate: this.#gate, records })
-    let answer: HttpAnswer
+    let answer: CheckedAnswer
     let failure: StatusError | undefined
     try {
       // The parser passes on a short body before anything that waits goes on. Then it is read in one piece.
       if (exchange.bodyBytes !== 0) await ARRIVED
-      answer = refusal ?? (await this.#handle(request, exchange))
+      answer = CheckedAnswer.of(refusal ?? (await this.#handle(request, exchange)), request.answers)
     } catch (thrown) {
       failure = StatusError.from(thrown)
-      answer = answerOf(failure)
+      answer = refusing(failure, request.answers)
     }
     let sentBytes = 0
     try {
@@ -99,6 +100,7 @@ export class HttpRequests {
     if (target.length > MAX_TARGET) return textAnswer(414, `the path is longer than ${MAX_TARGET} characters\n`)
     const found = this.#router.at(request.path)
     if (found === undefined) return textAnswer(404, 'not found\n')
+    request.answers = found.routes[0].answers
     const fitting = found.routes.find((route) => takes(route, method))
     if (fitting === undefined) {
       const allowed = methodsOf(found)
@@ -106,11 +108,21 @@ export class HttpRequests {
     }
     const { path } = fitting
     request.route = path
+    request.answers = fitting.answers
     request.rest = found.rest
     request.span = this.#parts.tracer && spanOf(this.#parts.tracer, path, exchange)
     const { held, bodyBytes } = exchange
     if (held === undefined || bodyBytes === 0) return admitted(request, fitting)
     return withUpload(held, () => admitted(request, fitting))
+  }
+}
+
+/** An error may carry headers too. */
+const refusing = (failure: StatusError, rules: AnswerRules | undefined): CheckedAnswer => {
+  try {
+    return CheckedAnswer.of(answerOf(failure), rules)
+  } catch {
+    return CheckedAnswer.of(textAnswer(500, 'internal error\n'), rules)
   }
 }
 
