@@ -45,8 +45,13 @@ export interface ConnectionOptions {
 
 const DRAIN_PING = Buffer.from('remexec\x01', 'latin1')
 const KEEP_ALIVE_PING = Buffer.from('remexec\x02', 'latin1')
-/** Frames without content that one piece of useful work allows, because window updates and pings accompany data. */
+/**
+ * Frames without content that one piece of useful work allows, because window updates and pings accompany data: some clients
+ * update the windows of stream and connection for each message that they read.
+ */
 const FRAMES_EARNED = 4
+/** Most of them that a client may save up. */
+const MAX_EARNED_FRAMES = 1024 * 1024
 
 /**
  * The server's side of an HTTP/2 connection (RFC 9113): received bytes go into `read`, requests come out of
@@ -63,6 +68,10 @@ export class Http2Connection implements FrameSink, StreamHost, OpeningHost, Rece
   readonly #output: Output
   readonly #watch: Watch
   readonly #idleFrames: RateLimiter
+  /** Frames without content that were allowed by what was sent. */
+  #earnedFrames = 0
+  /** What had been sent when they were last counted. */
+  #sentCount = 0
   readonly #resets: RateLimiter
   readonly #control: ControlFrames
   readonly #streams: Streams
@@ -266,7 +275,11 @@ export class Http2Connection implements FrameSink, StreamHost, OpeningHost, Rece
   }
 
   countIdle(): void {
-    this.#spend(this.#idleFrames, 'frames without content')
+    const sentCount = this.sender.frameCount + this.sender.writeCount
+    const earned = this.#earnedFrames + FRAMES_EARNED * (sentCount - this.#sentCount)
+    this.#sentCount = sentCount
+    this.#earnedFrames = Math.max(0, Math.min(MAX_EARNED_FRAMES, earned) - 1)
+    if (earned === 0) this.#spend(this.#idleFrames, 'frames without content')
   }
 
   /** An error in the code that handles a request ends the request, never the connection. */
@@ -365,9 +378,7 @@ export class Http2Connection implements FrameSink, StreamHost, OpeningHost, Rece
   }
 
   #pump(stream?: Http2Stream): void {
-    const before = this.sender.frameCount
     this.sender.pump(stream?.outbox)
-    this.#idleFrames.earn(FRAMES_EARNED * (this.sender.frameCount - before))
   }
 
   #hasRoom(): void {

@@ -62,6 +62,8 @@ export class Sender {
   queuedBytes = 0
   /** Number of DATA frames sent; shows whether there is progress. */
   frameCount = 0
+  /** Number of writes of streams that have left: messages, and parts of larger ones. Many may leave in one frame. */
+  writeCount = 0
   /** Bytes that must precede the next header block (RFC 7541, 4.2). */
   nextBlockBegins: Buffer | undefined
   readonly #output: Output
@@ -257,6 +259,7 @@ export class Sender {
       left -= taken
       if (chunk.sentBytes < chunk.bytes.length) return
       outbox.chunks.shift()
+      this.writeCount += 1
       if (chunk.written !== undefined) this.#output.whenWritten(chunk.written)
     }
   }

@@ -1,12 +1,19 @@
 import t, { type Test } from 'tap'
+import { ManualClock } from '../../../src/base/clock.js'
 import type { Service } from '../../../src/rpc/rpc.js'
 import { ErrorCode, Flag, FrameType, PREFACE } from '../../../src/server/http2/frame/frame.js'
 import { encodeFields } from '../../../src/server/http2/hpack/encoder.js'
 import { listen } from '../../../src/server/listener.js'
 import type { TransportLimits } from '../../../src/server/remexec/transport.js'
-import { frame, RawClient, requestBlock, SETTINGS, SETTINGS_ACK } from './raw-client.js'
+import { frame, message, RawClient, requestBlock, SETTINGS, SETTINGS_ACK, uint32 } from './raw-client.js'
 
 // Cases found by the comparison with nghttp2 (test/fuzz/transport).
+
+/** A ReadResponse of 12 bytes behind its prefix. */
+const MESSAGE_BYTES = 5 + 2 + 12
+
+const bytesIn = ({ heard }: RawClient): number =>
+  heard.reduce((sum, { type, payload }) => sum + (type === FrameType.DATA ? payload.length : 0), 0)
 
 const serving = async (t: Test, limits: Partial<TransportLimits> = {}, services: Service[] = []): Promise<number> => {
   const listener = await listen({ address: '127.0.0.1:0', services, limits })
@@ -133,6 +140,55 @@ t.test('streams beyond the limit count as resets: a client that goes on with the
     client.write(frame(FrameType.HEADERS, Flag.END_HEADERS, id, requestBlock(`/${name}/Write`)))
   t.equal(await client.goAwayCode(), ErrorCode.ENHANCE_YOUR_CALM)
 })
+
+t.test(
+  'a client that updates both windows for each of many small messages is served, and one that goes on is closed',
+  async (t) => {
+    const COUNT = 30_000
+    const name = 'google.bytestream.ByteStream'
+    const read: Service = {
+      name,
+      serverStreaming: {
+        Read: async (_, __, responses) => {
+          for (let sent = 0; sent < COUNT; sent++) {
+            if (responses.write({ data: Buffer.from('acknowledged') }) || responses.destroyed) continue
+            await new Promise((resolve) => responses.once('drain', resolve).once('close', resolve))
+          }
+        },
+      },
+    }
+    // Time stands still, so nothing is allowed by time.
+    const clock = new ManualClock()
+    const listener = await listen({ address: '127.0.0.1:0', services: [read], clock })
+    t.teardown(() => listener.close(0))
+    const client = await RawClient.greeted(Number(listener.address.split(':').at(-1)))
+    t.teardown(() => client.destroy())
+    const window = Buffer.concat([Buffer.from([0, 4]), uint32(2 ** 24)])
+    client.write(
+      frame(FrameType.SETTINGS, 0, 0, window),
+      frame(FrameType.WINDOW_UPDATE, 0, 0, uint32(2 ** 24)),
+      frame(FrameType.HEADERS, Flag.END_HEADERS, 1, requestBlock(`/${name}/Read`)),
+      frame(FrameType.DATA, Flag.END_STREAM, 1, message()),
+    )
+    // As the C core of gRPC does it: after each message that was read, for the stream and for the connection. Thousands of
+    // messages leave in one frame, and are read before the first update leaves.
+    await client.until(({ fields, type }) => fields['grpc-status'] !== undefined || type === FrameType.GOAWAY)
+    const update = Buffer.concat([
+      frame(FrameType.WINDOW_UPDATE, 0, 0, uint32(MESSAGE_BYTES)),
+      frame(FrameType.WINDOW_UPDATE, 0, 1, uint32(MESSAGE_BYTES)),
+    ])
+    await client.sent(Buffer.concat(Array(COUNT).fill(update)))
+    const ping = frame(FrameType.PING, 0, 0, Buffer.from('12345678'))
+    client.write(ping)
+    const heard = await client.until(({ type }) => type === FrameType.PING || type === FrameType.GOAWAY)
+    t.equal(heard?.type, FrameType.PING, 'the client is not cut off')
+    t.ok(client.heard.some(({ fields }) => fields['grpc-status'] === '0'))
+    t.equal(bytesIn(client), COUNT * MESSAGE_BYTES)
+    const flood = Buffer.concat(Array(1000).fill(frame(FrameType.WINDOW_UPDATE, 0, 0, uint32(1))))
+    for (let round = 0; round < 200 && !client.isClosed; round++) await client.sent(flood)
+    t.equal(await client.goAwayCode(), ErrorCode.ENHANCE_YOUR_CALM)
+  },
+)
 
 // An error that nobody catches ends the process. tap reports it as a failure of the test.
 for (const [what, method] of [
