@@ -1,10 +1,20 @@
 import type { Duplex } from 'node:stream'
 import { Ahead } from './ahead.js'
-import type { Http1Limits } from './http1.js'
 import type { Http1Exchange, Http1Peer } from './http1-exchange.js'
 
 /** A socket, or the stream of one that another thread has. */
 export type Http1Socket = Duplex & { readonly bytesRead: number }
+
+export interface Http1Limits {
+  /** How long a request's head may take, from its first byte. */
+  readonly headMs: number
+  /** How long a connection stays open without a request. Clients with connection pools expect about a minute. */
+  readonly idleMs: number
+  /** Within each of these periods, a body must bring 64 KiB, and a client must take 256 KiB. */
+  readonly bodyMs: number
+  /** How long the rest of a body that is not wanted is read, so that the client sees the answer. */
+  readonly readOffMs: number
+}
 
 interface Waiting {
   readonly exchange: Http1Exchange

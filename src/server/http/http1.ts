@@ -5,20 +5,9 @@ import { textAnswer } from '../../http/answer.js'
 import type { HttpAnswer } from '../../http/request.js'
 import type { Log } from '../../log/log.js'
 import { type Ration, SparingLog } from '../../log/sparing-log.js'
-import { Http1Connection, type Http1Socket } from './http1-connection.js'
+import { Http1Connection, type Http1Limits, type Http1Socket } from './http1-connection.js'
 import { Http1Exchange, type Http1Peer, isRepeated } from './http1-exchange.js'
 import type { HttpRequests } from './requests.js'
-
-export interface Http1Limits {
-  /** How long a request's head may take, from its first byte. */
-  readonly headMs: number
-  /** How long a connection stays open without a request. Clients with connection pools expect about a minute. */
-  readonly idleMs: number
-  /** Within each of these periods, a body must bring 64 KiB, and a client must take 256 KiB. */
-  readonly bodyMs: number
-  /** How long the rest of a body that is not wanted is read, so that the client sees the answer. */
-  readonly readOffMs: number
-}
 
 export const DEFAULT_HTTP1_LIMITS: Http1Limits = { headMs: 10_000, idleMs: 120_000, bodyMs: 120_000, readOffMs: 10_000 }
 
