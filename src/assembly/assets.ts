@@ -5,15 +5,14 @@ import type { DirectoryTrees } from '../content/directory-trees.js'
 import { Addresses } from '../download/addresses.js'
 import { Downloader } from '../download/downloader.js'
 import { Origins } from '../download/origins.js'
-import { codec } from '../proto/codec.js'
-import { referencedBlobs } from '../reapi/action-result.js'
+import { DigestBatch } from '../reapi/digest-batch.js'
 import type { DigestFunction } from '../reapi/digest-function.js'
 import type { Service } from '../rpc/rpc.js'
 import { Downloads } from '../service/asset/downloads.js'
 import { fetchService } from '../service/asset/fetch.js'
 import type { FetchInstance, PushInstance } from '../service/asset/options.js'
 import { pushService } from '../service/asset/push.js'
-import { AssetRecords, resultOf } from '../service/asset/records.js'
+import { AssetRecords, contentOf } from '../service/asset/records.js'
 import type { CasInstance } from '../service/instance.js'
 import type { Store } from '../store/contract/store.js'
 import { withCompleteness } from '../store/kinds/completeness_checking/checking-store.js'
@@ -25,6 +24,7 @@ interface AssetParts {
   viewOf(instanceName: string, store: Store): Store
   readonly trees: { readonly ofGetTree: DirectoryTrees }
   readonly clock: Clock
+  readonly readsOlder: boolean
   atClose(name: string, close: () => Promise<void>): void
 }
 
@@ -60,12 +60,13 @@ const fetchInstance = (
   parts: AssetParts,
 ): FetchInstance => {
   const { cas } = entryFor(all, instance) ?? {}
-  const { push_store } = entryFor(services.push, instance) ?? {}
+  const { push_store, read_only = true } = entryFor(services.push, instance) ?? {}
   const names = [...new Set([fetch_store, push_store ?? fetch_store])]
-  const records = recordsOf(fetch_store, instance, cas, parts)
+  const of = { cas, acceptsPushes: !read_only }
+  const records = recordsOf(fetch_store, instance, of, parts)
   return {
     digestFunctions,
-    records: names.map((name) => recordsOf(name, instance, cas, parts)),
+    records: names.map((name) => recordsOf(name, instance, of, parts)),
     acceptsPushes: push_store !== undefined,
     downloads: download && cas && downloadsOf(download, { instance, cas, records }, parts),
   }
@@ -81,21 +82,27 @@ const pushInstance = (
   const { cas } = entryFor(all, instance) ?? {}
   return {
     digestFunctions,
-    records: recordsOf(store, instance, cas, parts),
+    records: recordsOf(store, instance, { cas, acceptsPushes: !isReadOnly }, parts),
     firstMissing: async (record, call) => {
       if (cas === undefined) return undefined
-      const result = resultCodec.decode(resultCodec.encode(resultOf(record)))
+      const { blobs, rootDirectories } = contentOf(record)
       const context = { cas, trees: parts.trees.ofGetTree, call }
-      return firstMissing(referencedBlobs(result, record.digest.function), context)
+      return firstMissing({ blobs: DigestBatch.of(blobs), trees: [], rootDirectories }, context)
     },
     isReadOnly,
   }
 }
 
-const resultCodec = codec('build.bazel.remote.execution.v2.ActionResult')
-
-const recordsOf = (name: string, instance: string, cas: Store | undefined, parts: AssetParts): AssetRecords =>
-  new AssetRecords(withCompleteness(parts.viewOf(instance, parts.ac(name)), cas, parts.trees.ofGetTree))
+/** `acceptsPushes`: callers may push, so none gains by writing a record of an older version in another way. */
+const recordsOf = (
+  name: string,
+  instance: string,
+  { cas, acceptsPushes }: { readonly cas: Store | undefined; readonly acceptsPushes: boolean },
+  parts: AssetParts,
+): AssetRecords => {
+  const store = withCompleteness(parts.viewOf(instance, parts.ac(name)), cas, parts.trees.ofGetTree)
+  return new AssetRecords(store, parts.readsOlder && acceptsPushes)
+}
 
 interface Target {
   readonly instance: string

@@ -36,8 +36,9 @@ export const httpCaches = (server: ServerConfig, parts: Parts, meters: CacheMete
     if (ac === undefined || cas === undefined) return undefined
     const maxBlobBytes = parts.maxBlobBytes(instanceName)
     const hasZstd = entryFor(caches.cas, instanceName)?.compressors.some(({ name }) => name === 'ZSTD') === true
-    const sizes = new HashSizes({ ac, cas })
-    const stores = { instanceName, ac, cas, isReadOnly, maxBlobBytes, hasZstd, sizes }
+    const { readsOlder } = parts
+    const sizes = new HashSizes({ ac, cas, readsOlder })
+    const stores = { instanceName, ac, cas, isReadOnly, maxBlobBytes, hasZstd, sizes, readsOlder }
     if (known.size < MAX_INSTANCES) known.set(instanceName, stores)
     return stores
   }

@@ -175,6 +175,7 @@ const start = async (
     viewOf: (instanceName: string, store: Store) => instances.viewOf(instanceName, store),
     maxBlobBytes: (instanceName: string) => instances.maxBlobBytes(instanceName),
     hasHashClients: hashClientsOf(config),
+    readsOlder: config.security === undefined,
     ac: viewsOf(stores, asKeyed),
     cas: viewsOf(stores, asCas),
     workersOf: (scheduler: string) => workerFacts(config, scheduler),

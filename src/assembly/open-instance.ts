@@ -41,7 +41,9 @@ export const openInstance = async (config: Config, instance: string, parts: Open
       instances.viewOf(instance, as(stores.get(name) as Store))
     const cas = view(casName, asCas)
     // Clients of HTTP find results that are written here, too.
-    const resultsOf = (ac: Store): Store => (hashClientsOf(config)(instance) ? foundByHash({ ac, cas }) : ac)
+    const readsOlder = config.security === undefined
+    const resultsOf = (ac: Store): Store =>
+      hashClientsOf(config)(instance) ? foundByHash({ ac, cas, readsOlder }) : ac
     return {
       cas,
       results: resultsName === undefined ? undefined : resultsOf(view(resultsName, asKeyed)),

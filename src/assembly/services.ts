@@ -52,6 +52,11 @@ export interface Parts {
   viewOf(instanceName: string, store: Store): Store
   /** Whether the instance has clients that know Actions by their hash only (Bazel over HTTP). */
   hasHashClients(instanceName: string): boolean
+  /**
+   * Whether HTTP entries, sizes and assets of older versions are read. Every client that may write results could have written
+   * them, so only if all callers have the same rights: without `security`.
+   */
+  readonly readsOlder: boolean
   /** The largest blob that clients may upload to an instance, if it has a limit. */
   maxBlobBytes(instanceName: string): number | undefined
   /** A named store as an action cache. */
@@ -222,12 +227,12 @@ const executionInstance = (
   }
 }
 
-type StoreParts = Pick<Parts, 'ac' | 'cas' | 'trees' | 'viewOf' | 'hasHashClients'>
+type StoreParts = Pick<Parts, 'ac' | 'cas' | 'trees' | 'viewOf' | 'hasHashClients' | 'readsOlder'>
 
 /** A named store as the action cache of an instance. Contains only results whose outputs are in its CAS. */
 const actionCache = (name: string, instance: string, cas: Store | undefined, parts: StoreParts): Store => {
   const ac = withCompleteness(parts.viewOf(instance, parts.ac(name)), cas, parts.trees.ofActions)
-  return parts.hasHashClients(instance) ? foundByHash({ ac, cas }) : ac
+  return parts.hasHashClients(instance) ? foundByHash({ ac, cas, readsOlder: parts.readsOlder }) : ac
 }
 
 const casOf = (name: string, instance: string, parts: StoreParts): Store => parts.viewOf(instance, parts.cas(name))

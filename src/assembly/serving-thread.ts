@@ -140,6 +140,7 @@ export class ServingThread {
       viewOf: (name: string, store: Store) => instances.viewOf(name, store),
       maxBlobBytes: (name: string) => instances.maxBlobBytes(name),
       hasHashClients: () => false,
+      readsOlder: false,
       ac: named(asKeyed),
       cas: named(asCas),
       scheduler: notHere,

@@ -12,9 +12,16 @@ export interface Hasher {
 
 export type DigestFunctionName = 'SHA256' | 'SHA1' | 'MD5' | 'SHA384' | 'SHA512' | 'BLAKE3'
 
+/**
+ * Kinds of keys that the server makes for what it keeps beside blobs and results. A kind takes the place of the digest
+ * function in a key, and function, hash and size together are the identity of a digest in every store. No request is
+ * resolved to a kind, so no digest of a client, over any protocol, is such a key.
+ */
+export type KeyKindName = 'HTTP_ENTRY' | 'HASH_SIZE' | 'ASSET' | 'CHUNK_LIST'
+
 export interface DigestFunction {
-  readonly name: DigestFunctionName
-  /** DigestFunction.Value in the protocol. */
+  readonly name: DigestFunctionName | KeyKindName
+  /** DigestFunction.Value in the protocol. Kinds of keys have values that the protocol does not: stores keep eight bits. */
   readonly value: number
   readonly hexLength: number
   /**
@@ -32,8 +39,12 @@ const running = (hash: Hash): Hasher => ({
   digest: () => hash.digest('hex'),
 })
 
-const native = (name: DigestFunctionName, value: number, hexLength: number): DigestFunction => {
-  const algorithm = name.toLowerCase()
+const native = (
+  name: DigestFunction['name'],
+  value: number,
+  hexLength: number,
+  algorithm = name.toLowerCase(),
+): DigestFunction => {
   return {
     name,
     value,
@@ -108,7 +119,24 @@ export const digestFunctions: Readonly<Record<DigestFunctionName, DigestFunction
   BLAKE3: blake3,
 }
 
-/** By DigestFunction.Value. */
+/** The kinds of keys. Their hashes are SHA256 of a text that says what the key is of (`Digest.ofOwn`). Values are never used again. */
+export const keyKinds: Readonly<Record<KeyKindName, DigestFunction>> = {
+  HTTP_ENTRY: native('HTTP_ENTRY', 241, 64, 'sha256'),
+  HASH_SIZE: native('HASH_SIZE', 242, 64, 'sha256'),
+  ASSET: native('ASSET', 243, 64, 'sha256'),
+  CHUNK_LIST: native('CHUNK_LIST', 244, 64, 'sha256'),
+}
+
+export const isKeyKind = ({ value }: DigestFunction): boolean => value >= LEAST_KEY_KIND
+
+const LEAST_KEY_KIND = 128
+
+/** By their values: digest functions and kinds of keys, as stores keep them. Never for a value in a request. */
 export const functionsByValue: ReadonlyMap<number, DigestFunction> = new Map(
-  Object.values(digestFunctions).map((each) => [each.value, each]),
+  [...Object.values(digestFunctions), ...Object.values(keyKinds)].map((each) => [each.value, each]),
+)
+
+/** The same by their names in lower case. */
+export const functionsByName: ReadonlyMap<string, DigestFunction> = new Map(
+  [...functionsByValue.values()].map((each) => [each.name.toLowerCase(), each]),
 )

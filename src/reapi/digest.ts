@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { StatusError } from '../base/status-error.js'
-import { type DigestFunction, type DigestFunctionName, digestFunctions } from './digest-function.js'
+import { type DigestFunction, functionsByName, isKeyKind, type KeyKindName, keyKinds } from './digest-function.js'
 
 /** The wire form: `build.bazel.remote.execution.v2.Digest`. */
 export interface DigestMessage {
@@ -72,10 +72,17 @@ export class Digest {
     })
   }
 
-  /** The digest of a `key`; undefined for other texts. */
+  /** A key of the server's own for what `text` says. No digest that a client names is equal to it. */
+  static ofOwn(kind: KeyKindName, text: string): Digest {
+    const bytes = Buffer.from(text)
+    const { [kind]: digestFunction } = keyKinds
+    return new Digest(digestFunction, digestFunction.hash(bytes), bytes.length, { describesContent: false })
+  }
+
+  /** The digest of a `key` that a store has kept; undefined for other texts. Never for a text of a client. */
   static ofKey(key: string): Digest | undefined {
     const [, name = 'sha256', hash = '', size = ''] = KEY.exec(key) ?? []
-    const digestFunction = digestFunctions[name.toUpperCase() as DigestFunctionName] as DigestFunction | undefined
+    const digestFunction = functionsByName.get(name)
     const message = { hash, sizeBytes: Number(size) }
     const isRight = size !== '' && digestFunction !== undefined && faultOf(message, digestFunction) === undefined
     return isRight ? new Digest(digestFunction, hash, message.sizeBytes) : undefined
@@ -113,6 +120,11 @@ export class Digest {
   /** Eight hex digits of the hash as a signed number; word 0 holds the first ones. */
   hashWord(word: number): number {
     return hexWordAt(this.hash, word << 3)
+  }
+
+  /** Whether this is a key of the server's own (`ofOwn`). */
+  get isOwn(): boolean {
+    return isKeyKind(this.function)
   }
 
   /** The isolated instance that this key belongs to, if any (`isolatedFor`). */

@@ -516,8 +516,11 @@ t.test('fetch and push: mistakes in what may be downloaded, and stores that cann
   t.match(problems(download(`{ allow: ['https://a.example/x'] }`)), [/allow\[0\]: .* is no host/])
   t.match(problems(download(`{ allow: ['*'], allow_addresses: ['10.0.0.0/40'] }`)), [/no address or network/])
   t.match(problems(download(`{ allow: ['*'], proxy: 'proxy:3128' }`)), [/proxy is no URL/])
-  t.match(problems(`push: [{ push_store: 'CAS' }],`), [/one store for blobs and for what is known of assets/])
-  t.match(problems(`fetch: [{ fetch_store: 'CAS' }],`), [/one store for blobs/])
+  t.same(
+    problems(`push: [{ push_store: 'CAS' }], fetch: [{ fetch_store: 'CAS' }],`),
+    [],
+    'as NativeLink for BuildStream',
+  )
   const elsewhere = `fetch: [{ instance_name: 'other', fetch_store: 'AC', download: { allow: ['*'] } }],`
   t.match(problems(elsewhere), [/instance "other" has no cas on this server/])
 })
@@ -554,9 +557,11 @@ t.test(
   async (t) => {
     const at = (caches: string, more = ''): Parts => ({
       servers: `{ listener: { http: { socket_address: '127.0.0.1:3' } }, services: {
-      cas: { a: { cas_store: 'C' }, b: { cas_store: 'C' } }, ac: { a: { ac_store: 'R' }, b: { ac_store: 'R' } },
+      cas: { a: { cas_store: 'C' }, b: { cas_store: 'C' }, wrapped: { cas_store: 'C' } },
+      ac: { a: { ac_store: 'R' }, b: { ac_store: 'R' }, wrapped: { ac_store: 'COUNTED' } },
       health: { path: '/status' }, http_cache: { ${caches} } } },`,
-      stores: `C: { memory: { eviction_policy: { max_bytes: 1000 } } }, R: { memory: { eviction_policy: { max_bytes: 1000 } } },`,
+      stores: `C: { memory: { eviction_policy: { max_bytes: 1000 } } }, R: { memory: { eviction_policy: { max_bytes: 1000 } } },
+        COUNTED: { cache_metrics: { cache_type: 'x', backend: { ref_store: { name: 'R' } } } },`,
       top: more,
     })
     const security = `security: { identity: { tokens: [] } },`
@@ -570,6 +575,7 @@ t.test(
       [`'/c': { kind: 'ccache', ${overlay} }`, '', /without security/],
       [`'/c': { kind: 'ccache', ${overlay} }`, security, /^$/],
       [`'/c': { kind: 'bazel', ${overlay} }`, security, /have their results in "R"/],
+      [`'/c': { kind: 'bazel', instance_name: 'a', overlay_instance_name: 'wrapped' }`, security, /have their results/],
       [`'/c': { kind: 'ccache', instance_name: 'a', overlay_instance_name: 'a' }`, security, /the instance itself/],
     ]
     for (const [caches, more, message] of cases) {
@@ -579,3 +585,44 @@ t.test(
     }
   },
 )
+
+t.test('a grpc store of the wrong type for its place is told, through wrappers, in each place', async (t) => {
+  const remote = (type: string, more = '') =>
+    `{ grpc: { store_type: '${type}', endpoints: [{ address: 'grpc://127.0.0.1:9' }], ${more} } }`
+  const stores = `
+    RC: ${remote('cas')}, RA: ${remote('ac')}, SECRET: ${remote('ac', `record_secret: '${'x'.repeat(32)}'`)},
+    WC: { cache_metrics: { cache_type: 'x', backend: { ref_store: { name: 'RC' } } } }, WA: { existence_cache: { backend: { ref_store: { name: 'RA' } } } },
+    COMPLETE: { completeness_checking: { backend: { ref_store: { name: 'RC' } }, cas_store: { ref_store: { name: 'RA' } } } },`
+  const wrong = (services: string) => {
+    const servers = `{ listener: { http: { socket_address: '127.0.0.1:3' } }, services: { ${services} } },`
+    const { problems } = check({ stores, servers })
+    return problems.filter(({ severity }) => severity === 'error').map(({ path, message }) => `${path}: ${message}`)
+  }
+  const complete = wrong(`cas: [{ cas_store: 'RC' }], ac: [{ ac_store: 'RA' }]`)
+  t.match(complete.sort(), [/completeness_checking.backend: .*the place of results/, /cas_store: .*the place of blobs/])
+  t.equal(complete.length, 2)
+  for (const [services, path, what] of [
+    [`cas: [{ cas_store: 'RA' }]`, 'cas[0].cas_store', 'the place of blobs'],
+    [`cas: [{ cas_store: 'WA' }]`, 'cas[0].cas_store', 'the place of blobs'],
+    [`cas: [{ cas_store: 'CAS' }], ac: [{ ac_store: 'WC' }]`, 'ac[0].ac_store', 'the place of results'],
+    [`cas: [{ cas_store: 'CAS' }], fetch: [{ fetch_store: 'RC' }]`, 'fetch[0].fetch_store', 'records under keys'],
+    [`cas: [{ cas_store: 'CAS' }], push: [{ push_store: 'RA' }]`, 'push[0].push_store', 'could forge'],
+    [
+      `cas: [{ cas_store: 'CAS' }], ac: [{ ac_store: 'RA' }], http_cache: { '/c': { kind: 'nx' } }`,
+      'ac[0].ac_store',
+      'could forge',
+    ],
+  ] as const) {
+    const found = wrong(services).filter((text) => !text.includes('completeness_checking'))
+    t.match(found.join('\n'), new RegExp(`services.${path.replaceAll(/[[\]]/g, '\\$&')}: .*${what}`), services)
+  }
+  const right = wrong(
+    `cas: [{ cas_store: 'RC' }], ac: [{ ac_store: 'SECRET' }], push: [{ push_store: 'SECRET' }], http_cache: { '/c': { kind: 'nx' } }`,
+  )
+  t.same(
+    right.filter((text) => !text.includes('completeness_checking')),
+    [],
+  )
+  const worker = check({ stores, worker: `upload_action_result: { ac_store: 'RC' }` }).problems
+  t.match(worker.map(({ path }) => path).join(), /workers\[0\].*upload_action_result.ac_store/)
+})

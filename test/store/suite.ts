@@ -608,6 +608,35 @@ const wholeBlobs = (withStore: WithStore, options: SuiteOptions): void => {
     })
     return
   }
+  withStore(
+    "no digest of a client reaches what lies under a key of the server's own, before and after a restart",
+    async (t, open) => {
+      const record = bytesOf(5000, 'record')
+      const own = Digest.ofOwn('ASSET', 'of an asset')
+      const others = Object.values(digestFunctions).flatMap((of) => {
+        const { hash, sizeBytes } = own
+        const named = of.hexLength === hash.length ? Digest.parse({ hash, sizeBytes }, of) : []
+        return [named, named instanceof Digest ? named.asKey() : []].flat()
+      })
+      const isApart = async (store: Store): Promise<void> => {
+        for (const digest of others) t.equal(await isPresent(store, digest), false, digest.key)
+        t.ok((await whole(store, own)).equals(record))
+      }
+      await putBytes(open.store, own, record, call)
+      await isApart(open.store)
+      t.ok(await isPresent(open.store, own))
+      const again = await open.reopen?.()
+      if (again !== undefined) {
+        await isApart(again.store)
+        for (const digest of others.slice(0, 1)) {
+          const forged = bytesOf(digest.sizeBytes, 'forged')
+          await putBytes(again.store, digest.asKey(), forged, call)
+          t.ok((await whole(again.store, own)).equals(record), 'after a client wrote there')
+        }
+        await again.close()
+      }
+    },
+  )
   withStore('bytes replace a blob under a key, in either form', async (t, { store }) => {
     const digest = digestOf(Buffer.from('an action')).asKey()
     for (const [i, sizeBytes] of [3000, 12, 12, 0, 3000].entries()) {

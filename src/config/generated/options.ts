@@ -449,6 +449,10 @@ export interface GrpcOptions {
    */
   readonly store_type: 'cas' | 'ac'
   /**
+   * For an `ac` that also keeps entries of HTTP caches or assets: a secret of at least 32 characters, the same in all servers that share them. There they are results like others, under digests that only this secret makes, and with a seal: without it every client that may write results there could write them too, so such a store is then refused for them. Such as `openssl rand -hex 32`.
+   */
+  readonly record_secret?: string
+  /**
    * How failed calls are retried.
    */
   readonly retry: Retry

@@ -2528,7 +2528,7 @@ return errors === 0;
 }
 validate87.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema38 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/store/grpc.json","title":"grpc","description":"Another Remote Execution API server as a store: its CAS or its action cache. Nothing can be removed there: a blob that `verify` finds damaged stays until that server finds the damage itself.","type":"object","properties":{"instance_name":{"description":"The instance name sent to it.","type":"string","default":""},"endpoints":{"description":"Its addresses. Calls use connections in turn, preferring those that are open.","type":"array","minItems":1,"items":{"$ref":"https://remexec.invalid/schema/shared/grpc_endpoint.json"}},"store_type":{"description":"Which of its services is used. A `cas` accepts only blobs that match their digest, so neither `compression` nor the `index_store` of a `dedup` may be on top of one.","type":"string","enum":["cas","ac"]},"retry":{"description":"How failed calls are retried.","$ref":"https://remexec.invalid/schema/shared/retry.json","default":{}},"max_concurrent_requests":{"description":"Most requests at one time, each counted until its last byte; 0 means no limit. Further ones wait.","type":["integer","string"],"x-value":"count","minimum":0,"default":0},"connections_per_endpoint":{"description":"Connections to each address.","type":["integer","string"],"x-value":"count","minimum":0,"default":1,"x-zero-is-default":true},"rpc_timeout_s":{"description":"Seconds that a call, or each part of a transfer, may take. 0 means no limit except the HTTP/2 pings.","type":["integer","string"],"x-value":"duration","default":0},"use_legacy_resource_names":{"description":"Leave the digest function out of byte stream names, for servers that do not know it. Names with SHA256 never have it.","type":["boolean","string"],"x-value":"bool","default":false},"experimental_chunked_uploads":{"description":"For a `cas` over a slow link, for example behind the `fast_slow` store of a worker elsewhere: blobs larger than a chunk are cut as the server announces, only chunks that it lacks are sent, and SpliceBlob puts them together there. A server that announces no chunking function gets whole blobs.","type":["boolean","string"],"x-value":"bool","default":false},"headers":{"description":"Metadata sent with every call.","type":"object","additionalProperties":{"type":"string"},"default":{}},"forward_headers":{"description":"Names of client metadata that is passed on with its calls. Calls of several clients are then not joined into batches.","type":"array","items":{"type":"string"},"default":[]},"experimental_read_batching":{"title":"ReadBatching","description":"How small blobs that are read or written at the same time are joined into one call. Left out: these defaults, or no batches with `forward_headers`, which excludes this key.","type":"object","properties":{"max_blob_size_bytes":{"description":"Largest blob that is batched; 0 batches none.","type":["integer","string"],"x-value":"size","default":131072},"max_batch_bytes":{"description":"Largest batch; never more than the other server announces.","type":["integer","string"],"x-value":"size","default":3145728},"dispatch_slots":{"description":"Batches in flight, of reads and of writes each. Requests that arrive meanwhile form the next ones.","type":["integer","string"],"x-value":"count","minimum":1,"default":4},"max_queued_bytes":{"description":"Most bytes waiting to be batched; blobs beyond that are transferred one by one.","type":["integer","string"],"x-value":"size","default":33554432}},"additionalProperties":false},"experimental_remote_cache_compression":{"description":"Transfer larger blobs compressed with zstd if the other server announces it.","type":["boolean","string"],"x-value":"bool","default":true,"x-nativelink-default":"`false`, unless `remote_cache_compression` of any `capabilities` is true"}},"additionalProperties":false,"required":["endpoints","store_type"]};
+const schema38 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/store/grpc.json","title":"grpc","description":"Another Remote Execution API server as a store: its CAS or its action cache. Nothing can be removed there: a blob that `verify` finds damaged stays until that server finds the damage itself.","type":"object","properties":{"instance_name":{"description":"The instance name sent to it.","type":"string","default":""},"endpoints":{"description":"Its addresses. Calls use connections in turn, preferring those that are open.","type":"array","minItems":1,"items":{"$ref":"https://remexec.invalid/schema/shared/grpc_endpoint.json"}},"store_type":{"description":"Which of its services is used. A `cas` accepts only blobs that match their digest, so neither `compression` nor the `index_store` of a `dedup` may be on top of one.","type":"string","enum":["cas","ac"]},"record_secret":{"description":"For an `ac` that also keeps entries of HTTP caches or assets: a secret of at least 32 characters, the same in all servers that share them. There they are results like others, under digests that only this secret makes, and with a seal: without it every client that may write results there could write them too, so such a store is then refused for them. Such as `openssl rand -hex 32`.","type":"string","pattern":"^[\\x21-\\x7e]{32,}$","x-expected":"at least 32 visible characters of ASCII"},"retry":{"description":"How failed calls are retried.","$ref":"https://remexec.invalid/schema/shared/retry.json","default":{}},"max_concurrent_requests":{"description":"Most requests at one time, each counted until its last byte; 0 means no limit. Further ones wait.","type":["integer","string"],"x-value":"count","minimum":0,"default":0},"connections_per_endpoint":{"description":"Connections to each address.","type":["integer","string"],"x-value":"count","minimum":0,"default":1,"x-zero-is-default":true},"rpc_timeout_s":{"description":"Seconds that a call, or each part of a transfer, may take. 0 means no limit except the HTTP/2 pings.","type":["integer","string"],"x-value":"duration","default":0},"use_legacy_resource_names":{"description":"Leave the digest function out of byte stream names, for servers that do not know it. Names with SHA256 never have it.","type":["boolean","string"],"x-value":"bool","default":false},"experimental_chunked_uploads":{"description":"For a `cas` over a slow link, for example behind the `fast_slow` store of a worker elsewhere: blobs larger than a chunk are cut as the server announces, only chunks that it lacks are sent, and SpliceBlob puts them together there. A server that announces no chunking function gets whole blobs.","type":["boolean","string"],"x-value":"bool","default":false},"headers":{"description":"Metadata sent with every call.","type":"object","additionalProperties":{"type":"string"},"default":{}},"forward_headers":{"description":"Names of client metadata that is passed on with its calls. Calls of several clients are then not joined into batches.","type":"array","items":{"type":"string"},"default":[]},"experimental_read_batching":{"title":"ReadBatching","description":"How small blobs that are read or written at the same time are joined into one call. Left out: these defaults, or no batches with `forward_headers`, which excludes this key.","type":"object","properties":{"max_blob_size_bytes":{"description":"Largest blob that is batched; 0 batches none.","type":["integer","string"],"x-value":"size","default":131072},"max_batch_bytes":{"description":"Largest batch; never more than the other server announces.","type":["integer","string"],"x-value":"size","default":3145728},"dispatch_slots":{"description":"Batches in flight, of reads and of writes each. Requests that arrive meanwhile form the next ones.","type":["integer","string"],"x-value":"count","minimum":1,"default":4},"max_queued_bytes":{"description":"Most bytes waiting to be batched; blobs beyond that are transferred one by one.","type":["integer","string"],"x-value":"size","default":33554432}},"additionalProperties":false},"experimental_remote_cache_compression":{"description":"Transfer larger blobs compressed with zstd if the other server announces it.","type":["boolean","string"],"x-value":"bool","default":true,"x-nativelink-default":"`false`, unless `remote_cache_compression` of any `capabilities` is true"}},"additionalProperties":false,"required":["endpoints","store_type"]};
 const schema39 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/shared/grpc_endpoint.json","title":"GrpcEndpoint","description":"One address of a remote gRPC server and how to connect to it.","type":"object","properties":{"address":{"description":"`grpc://host:port` or `http://host:port` without TLS, `grpcs://` or `https://` with it.","type":"string"},"tls_config":{"description":"Needed with a TLS scheme, rejected with a plain one.","$ref":"https://remexec.invalid/schema/shared/client_tls.json"},"concurrency_limit":{"description":"Most requests at one time on the connection; 0 means no limit.","type":["integer","string"],"x-value":"count","minimum":0,"default":0},"connect_timeout_s":{"description":"Seconds a call waits for a connection that is being made.","type":["integer","string"],"x-value":"duration","default":30,"x-zero-is-default":true},"tcp_keepalive_s":{"description":"Seconds between TCP keepalives.","type":["integer","string"],"x-value":"duration","default":30,"x-ignored":"the HTTP/2 pings find out about a lost connection"},"http2_keepalive_interval_s":{"description":"Seconds between HTTP/2 pings while calls are in flight.","type":["integer","string"],"x-value":"duration","default":30,"x-zero-is-default":true},"http2_keepalive_timeout_s":{"description":"Seconds a ping may stay unanswered before the connection counts as lost.","type":["integer","string"],"x-value":"duration","default":20,"x-zero-is-default":true}},"additionalProperties":false,"required":["address"]};
 const schema40 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/shared/client_tls.json","title":"ClientTls","x-lenient":"always","description":"TLS of an outgoing connection.","type":"object","properties":{"ca_file":{"description":"PEM file with the authorities to trust; needed unless `use_native_roots` is set.","type":"string","x-path":true,"x-public":true},"cert_file":{"description":"PEM certificate that this process presents; goes with `key_file`.","type":"string","x-path":true},"key_file":{"description":"PEM key of `cert_file`.","type":"string","x-path":true},"server_name":{"description":"The name in the peer's certificate, if it differs from the host of the address.","type":"string"},"use_native_roots":{"description":"Trust the authorities of this machine.","type":["boolean","string"],"x-value":"bool","default":false}},"additionalProperties":false};
 
@@ -3063,6 +3063,7 @@ return errors === 0;
 }
 validate94.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
+const pattern3 = new RegExp("^[\\x21-\\x7e]{32,}$", "u");
 
 function validate89(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/store/grpc.json" */;
@@ -3176,16 +3177,11 @@ vErrors.push(err7);
 errors++;
 }
 }
-if(data.retry !== undefined){
-if(!(validate94.call(this, data.retry, {instancePath:instancePath+"/retry",parentData:data,parentDataProperty:"retry",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate94.errors : vErrors.concat(validate94.errors);
-errors = vErrors.length;
-}
-}
-if(data.max_concurrent_requests !== undefined){
-let data5 = data.max_concurrent_requests;
-if((!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))) && (typeof data5 !== "string")){
-const err8 = {instancePath:instancePath+"/max_concurrent_requests",schemaPath:"#/properties/max_concurrent_requests/type",keyword:"type",params:{type: schema38.properties.max_concurrent_requests.type},message:"must be integer,string",schema:schema38.properties.max_concurrent_requests.type,parentSchema:schema38.properties.max_concurrent_requests,data:data5};
+if(data.record_secret !== undefined){
+let data4 = data.record_secret;
+if(typeof data4 === "string"){
+if(!pattern3.test(data4)){
+const err8 = {instancePath:instancePath+"/record_secret",schemaPath:"#/properties/record_secret/pattern",keyword:"pattern",params:{pattern: "^[\\x21-\\x7e]{32,}$"},message:"must match pattern \""+"^[\\x21-\\x7e]{32,}$"+"\"",schema:"^[\\x21-\\x7e]{32,}$",parentSchema:schema38.properties.record_secret,data:data4};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -3194,9 +3190,9 @@ vErrors.push(err8);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "count", data5, schema38.properties.max_concurrent_requests, instancePath+"/max_concurrent_requests");
-if(reason0 !== undefined){
-const err9 = {instancePath:instancePath+"/max_concurrent_requests",schemaPath:"#/properties/max_concurrent_requests/x-value",keyword:"x-value",params:{},message:reason0,schema:"count",parentSchema:schema38.properties.max_concurrent_requests,data:data5};
+}
+else {
+const err9 = {instancePath:instancePath+"/record_secret",schemaPath:"#/properties/record_secret/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema38.properties.record_secret.type,parentSchema:schema38.properties.record_secret,data:data4};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -3205,9 +3201,17 @@ vErrors.push(err9);
 }
 errors++;
 }
-if((typeof data5 == "number") && (isFinite(data5))){
-if(data5 < 0 || isNaN(data5)){
-const err10 = {instancePath:instancePath+"/max_concurrent_requests",schemaPath:"#/properties/max_concurrent_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema38.properties.max_concurrent_requests,data:data5};
+}
+if(data.retry !== undefined){
+if(!(validate94.call(this, data.retry, {instancePath:instancePath+"/retry",parentData:data,parentDataProperty:"retry",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate94.errors : vErrors.concat(validate94.errors);
+errors = vErrors.length;
+}
+}
+if(data.max_concurrent_requests !== undefined){
+let data6 = data.max_concurrent_requests;
+if((!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))) && (typeof data6 !== "string")){
+const err10 = {instancePath:instancePath+"/max_concurrent_requests",schemaPath:"#/properties/max_concurrent_requests/type",keyword:"type",params:{type: schema38.properties.max_concurrent_requests.type},message:"must be integer,string",schema:schema38.properties.max_concurrent_requests.type,parentSchema:schema38.properties.max_concurrent_requests,data:data6};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -3216,12 +3220,9 @@ vErrors.push(err10);
 }
 errors++;
 }
-}
-}
-if(data.connections_per_endpoint !== undefined){
-let data6 = data.connections_per_endpoint;
-if((!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))) && (typeof data6 !== "string")){
-const err11 = {instancePath:instancePath+"/connections_per_endpoint",schemaPath:"#/properties/connections_per_endpoint/type",keyword:"type",params:{type: schema38.properties.connections_per_endpoint.type},message:"must be integer,string",schema:schema38.properties.connections_per_endpoint.type,parentSchema:schema38.properties.connections_per_endpoint,data:data6};
+const reason0 = checkScalar.call(this, "count", data6, schema38.properties.max_concurrent_requests, instancePath+"/max_concurrent_requests");
+if(reason0 !== undefined){
+const err11 = {instancePath:instancePath+"/max_concurrent_requests",schemaPath:"#/properties/max_concurrent_requests/x-value",keyword:"x-value",params:{},message:reason0,schema:"count",parentSchema:schema38.properties.max_concurrent_requests,data:data6};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -3230,9 +3231,9 @@ vErrors.push(err11);
 }
 errors++;
 }
-const reason1 = checkScalar.call(this, "count", data6, schema38.properties.connections_per_endpoint, instancePath+"/connections_per_endpoint");
-if(reason1 !== undefined){
-const err12 = {instancePath:instancePath+"/connections_per_endpoint",schemaPath:"#/properties/connections_per_endpoint/x-value",keyword:"x-value",params:{},message:reason1,schema:"count",parentSchema:schema38.properties.connections_per_endpoint,data:data6};
+if((typeof data6 == "number") && (isFinite(data6))){
+if(data6 < 0 || isNaN(data6)){
+const err12 = {instancePath:instancePath+"/max_concurrent_requests",schemaPath:"#/properties/max_concurrent_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema38.properties.max_concurrent_requests,data:data6};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -3241,9 +3242,12 @@ vErrors.push(err12);
 }
 errors++;
 }
-if((typeof data6 == "number") && (isFinite(data6))){
-if(data6 < 0 || isNaN(data6)){
-const err13 = {instancePath:instancePath+"/connections_per_endpoint",schemaPath:"#/properties/connections_per_endpoint/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema38.properties.connections_per_endpoint,data:data6};
+}
+}
+if(data.connections_per_endpoint !== undefined){
+let data7 = data.connections_per_endpoint;
+if((!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))) && (typeof data7 !== "string")){
+const err13 = {instancePath:instancePath+"/connections_per_endpoint",schemaPath:"#/properties/connections_per_endpoint/type",keyword:"type",params:{type: schema38.properties.connections_per_endpoint.type},message:"must be integer,string",schema:schema38.properties.connections_per_endpoint.type,parentSchema:schema38.properties.connections_per_endpoint,data:data7};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -3252,12 +3256,9 @@ vErrors.push(err13);
 }
 errors++;
 }
-}
-}
-if(data.rpc_timeout_s !== undefined){
-let data7 = data.rpc_timeout_s;
-if((!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))) && (typeof data7 !== "string")){
-const err14 = {instancePath:instancePath+"/rpc_timeout_s",schemaPath:"#/properties/rpc_timeout_s/type",keyword:"type",params:{type: schema38.properties.rpc_timeout_s.type},message:"must be integer,string",schema:schema38.properties.rpc_timeout_s.type,parentSchema:schema38.properties.rpc_timeout_s,data:data7};
+const reason1 = checkScalar.call(this, "count", data7, schema38.properties.connections_per_endpoint, instancePath+"/connections_per_endpoint");
+if(reason1 !== undefined){
+const err14 = {instancePath:instancePath+"/connections_per_endpoint",schemaPath:"#/properties/connections_per_endpoint/x-value",keyword:"x-value",params:{},message:reason1,schema:"count",parentSchema:schema38.properties.connections_per_endpoint,data:data7};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -3266,9 +3267,9 @@ vErrors.push(err14);
 }
 errors++;
 }
-const reason2 = checkScalar.call(this, "duration", data7, schema38.properties.rpc_timeout_s, instancePath+"/rpc_timeout_s");
-if(reason2 !== undefined){
-const err15 = {instancePath:instancePath+"/rpc_timeout_s",schemaPath:"#/properties/rpc_timeout_s/x-value",keyword:"x-value",params:{},message:reason2,schema:"duration",parentSchema:schema38.properties.rpc_timeout_s,data:data7};
+if((typeof data7 == "number") && (isFinite(data7))){
+if(data7 < 0 || isNaN(data7)){
+const err15 = {instancePath:instancePath+"/connections_per_endpoint",schemaPath:"#/properties/connections_per_endpoint/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema38.properties.connections_per_endpoint,data:data7};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -3278,10 +3279,11 @@ vErrors.push(err15);
 errors++;
 }
 }
-if(data.use_legacy_resource_names !== undefined){
-let data8 = data.use_legacy_resource_names;
-if((typeof data8 !== "boolean") && (typeof data8 !== "string")){
-const err16 = {instancePath:instancePath+"/use_legacy_resource_names",schemaPath:"#/properties/use_legacy_resource_names/type",keyword:"type",params:{type: schema38.properties.use_legacy_resource_names.type},message:"must be boolean,string",schema:schema38.properties.use_legacy_resource_names.type,parentSchema:schema38.properties.use_legacy_resource_names,data:data8};
+}
+if(data.rpc_timeout_s !== undefined){
+let data8 = data.rpc_timeout_s;
+if((!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))) && (typeof data8 !== "string")){
+const err16 = {instancePath:instancePath+"/rpc_timeout_s",schemaPath:"#/properties/rpc_timeout_s/type",keyword:"type",params:{type: schema38.properties.rpc_timeout_s.type},message:"must be integer,string",schema:schema38.properties.rpc_timeout_s.type,parentSchema:schema38.properties.rpc_timeout_s,data:data8};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -3290,9 +3292,9 @@ vErrors.push(err16);
 }
 errors++;
 }
-const reason3 = checkScalar.call(this, "bool", data8, schema38.properties.use_legacy_resource_names, instancePath+"/use_legacy_resource_names");
-if(reason3 !== undefined){
-const err17 = {instancePath:instancePath+"/use_legacy_resource_names",schemaPath:"#/properties/use_legacy_resource_names/x-value",keyword:"x-value",params:{},message:reason3,schema:"bool",parentSchema:schema38.properties.use_legacy_resource_names,data:data8};
+const reason2 = checkScalar.call(this, "duration", data8, schema38.properties.rpc_timeout_s, instancePath+"/rpc_timeout_s");
+if(reason2 !== undefined){
+const err17 = {instancePath:instancePath+"/rpc_timeout_s",schemaPath:"#/properties/rpc_timeout_s/x-value",keyword:"x-value",params:{},message:reason2,schema:"duration",parentSchema:schema38.properties.rpc_timeout_s,data:data8};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -3302,10 +3304,10 @@ vErrors.push(err17);
 errors++;
 }
 }
-if(data.experimental_chunked_uploads !== undefined){
-let data9 = data.experimental_chunked_uploads;
+if(data.use_legacy_resource_names !== undefined){
+let data9 = data.use_legacy_resource_names;
 if((typeof data9 !== "boolean") && (typeof data9 !== "string")){
-const err18 = {instancePath:instancePath+"/experimental_chunked_uploads",schemaPath:"#/properties/experimental_chunked_uploads/type",keyword:"type",params:{type: schema38.properties.experimental_chunked_uploads.type},message:"must be boolean,string",schema:schema38.properties.experimental_chunked_uploads.type,parentSchema:schema38.properties.experimental_chunked_uploads,data:data9};
+const err18 = {instancePath:instancePath+"/use_legacy_resource_names",schemaPath:"#/properties/use_legacy_resource_names/type",keyword:"type",params:{type: schema38.properties.use_legacy_resource_names.type},message:"must be boolean,string",schema:schema38.properties.use_legacy_resource_names.type,parentSchema:schema38.properties.use_legacy_resource_names,data:data9};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -3314,9 +3316,9 @@ vErrors.push(err18);
 }
 errors++;
 }
-const reason4 = checkScalar.call(this, "bool", data9, schema38.properties.experimental_chunked_uploads, instancePath+"/experimental_chunked_uploads");
-if(reason4 !== undefined){
-const err19 = {instancePath:instancePath+"/experimental_chunked_uploads",schemaPath:"#/properties/experimental_chunked_uploads/x-value",keyword:"x-value",params:{},message:reason4,schema:"bool",parentSchema:schema38.properties.experimental_chunked_uploads,data:data9};
+const reason3 = checkScalar.call(this, "bool", data9, schema38.properties.use_legacy_resource_names, instancePath+"/use_legacy_resource_names");
+if(reason3 !== undefined){
+const err19 = {instancePath:instancePath+"/use_legacy_resource_names",schemaPath:"#/properties/use_legacy_resource_names/x-value",keyword:"x-value",params:{},message:reason3,schema:"bool",parentSchema:schema38.properties.use_legacy_resource_names,data:data9};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -3326,13 +3328,10 @@ vErrors.push(err19);
 errors++;
 }
 }
-if(data.headers !== undefined){
-let data10 = data.headers;
-if(data10 && typeof data10 == "object" && !Array.isArray(data10)){
-for(const key1 in data10){
-let data11 = data10[key1];
-if(typeof data11 !== "string"){
-const err20 = {instancePath:instancePath+"/headers/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/headers/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema38.properties.headers.additionalProperties.type,parentSchema:schema38.properties.headers.additionalProperties,data:data11};
+if(data.experimental_chunked_uploads !== undefined){
+let data10 = data.experimental_chunked_uploads;
+if((typeof data10 !== "boolean") && (typeof data10 !== "string")){
+const err20 = {instancePath:instancePath+"/experimental_chunked_uploads",schemaPath:"#/properties/experimental_chunked_uploads/type",keyword:"type",params:{type: schema38.properties.experimental_chunked_uploads.type},message:"must be boolean,string",schema:schema38.properties.experimental_chunked_uploads.type,parentSchema:schema38.properties.experimental_chunked_uploads,data:data10};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -3341,10 +3340,9 @@ vErrors.push(err20);
 }
 errors++;
 }
-}
-}
-else {
-const err21 = {instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema38.properties.headers.type,parentSchema:schema38.properties.headers,data:data10};
+const reason4 = checkScalar.call(this, "bool", data10, schema38.properties.experimental_chunked_uploads, instancePath+"/experimental_chunked_uploads");
+if(reason4 !== undefined){
+const err21 = {instancePath:instancePath+"/experimental_chunked_uploads",schemaPath:"#/properties/experimental_chunked_uploads/x-value",keyword:"x-value",params:{},message:reason4,schema:"bool",parentSchema:schema38.properties.experimental_chunked_uploads,data:data10};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -3354,14 +3352,13 @@ vErrors.push(err21);
 errors++;
 }
 }
-if(data.forward_headers !== undefined){
-let data12 = data.forward_headers;
-if(Array.isArray(data12)){
-const len1 = data12.length;
-for(let i1=0; i1<len1; i1++){
-let data13 = data12[i1];
-if(typeof data13 !== "string"){
-const err22 = {instancePath:instancePath+"/forward_headers/" + i1,schemaPath:"#/properties/forward_headers/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema38.properties.forward_headers.items.type,parentSchema:schema38.properties.forward_headers.items,data:data13};
+if(data.headers !== undefined){
+let data11 = data.headers;
+if(data11 && typeof data11 == "object" && !Array.isArray(data11)){
+for(const key1 in data11){
+let data12 = data11[key1];
+if(typeof data12 !== "string"){
+const err22 = {instancePath:instancePath+"/headers/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/headers/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema38.properties.headers.additionalProperties.type,parentSchema:schema38.properties.headers.additionalProperties,data:data12};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -3373,7 +3370,7 @@ errors++;
 }
 }
 else {
-const err23 = {instancePath:instancePath+"/forward_headers",schemaPath:"#/properties/forward_headers/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema38.properties.forward_headers.type,parentSchema:schema38.properties.forward_headers,data:data12};
+const err23 = {instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema38.properties.headers.type,parentSchema:schema38.properties.headers,data:data11};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -3383,12 +3380,14 @@ vErrors.push(err23);
 errors++;
 }
 }
-if(data.experimental_read_batching !== undefined){
-let data14 = data.experimental_read_batching;
-if(data14 && typeof data14 == "object" && !Array.isArray(data14)){
-for(const key2 in data14){
-if(!((((key2 === "max_blob_size_bytes") || (key2 === "max_batch_bytes")) || (key2 === "dispatch_slots")) || (key2 === "max_queued_bytes"))){
-const err24 = {instancePath:instancePath+"/experimental_read_batching",schemaPath:"#/properties/experimental_read_batching/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties",schema:false,parentSchema:schema38.properties.experimental_read_batching,data:data14};
+if(data.forward_headers !== undefined){
+let data13 = data.forward_headers;
+if(Array.isArray(data13)){
+const len1 = data13.length;
+for(let i1=0; i1<len1; i1++){
+let data14 = data13[i1];
+if(typeof data14 !== "string"){
+const err24 = {instancePath:instancePath+"/forward_headers/" + i1,schemaPath:"#/properties/forward_headers/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema38.properties.forward_headers.items.type,parentSchema:schema38.properties.forward_headers.items,data:data14};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -3398,10 +3397,9 @@ vErrors.push(err24);
 errors++;
 }
 }
-if(data14.max_blob_size_bytes !== undefined){
-let data15 = data14.max_blob_size_bytes;
-if((!(((typeof data15 == "number") && (!(data15 % 1) && !isNaN(data15))) && (isFinite(data15)))) && (typeof data15 !== "string")){
-const err25 = {instancePath:instancePath+"/experimental_read_batching/max_blob_size_bytes",schemaPath:"#/properties/experimental_read_batching/properties/max_blob_size_bytes/type",keyword:"type",params:{type: schema38.properties.experimental_read_batching.properties.max_blob_size_bytes.type},message:"must be integer,string",schema:schema38.properties.experimental_read_batching.properties.max_blob_size_bytes.type,parentSchema:schema38.properties.experimental_read_batching.properties.max_blob_size_bytes,data:data15};
+}
+else {
+const err25 = {instancePath:instancePath+"/forward_headers",schemaPath:"#/properties/forward_headers/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema38.properties.forward_headers.type,parentSchema:schema38.properties.forward_headers,data:data13};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -3410,9 +3408,13 @@ vErrors.push(err25);
 }
 errors++;
 }
-const reason5 = checkScalar.call(this, "size", data15, schema38.properties.experimental_read_batching.properties.max_blob_size_bytes, instancePath+"/experimental_read_batching/max_blob_size_bytes");
-if(reason5 !== undefined){
-const err26 = {instancePath:instancePath+"/experimental_read_batching/max_blob_size_bytes",schemaPath:"#/properties/experimental_read_batching/properties/max_blob_size_bytes/x-value",keyword:"x-value",params:{},message:reason5,schema:"size",parentSchema:schema38.properties.experimental_read_batching.properties.max_blob_size_bytes,data:data15};
+}
+if(data.experimental_read_batching !== undefined){
+let data15 = data.experimental_read_batching;
+if(data15 && typeof data15 == "object" && !Array.isArray(data15)){
+for(const key2 in data15){
+if(!((((key2 === "max_blob_size_bytes") || (key2 === "max_batch_bytes")) || (key2 === "dispatch_slots")) || (key2 === "max_queued_bytes"))){
+const err26 = {instancePath:instancePath+"/experimental_read_batching",schemaPath:"#/properties/experimental_read_batching/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties",schema:false,parentSchema:schema38.properties.experimental_read_batching,data:data15};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -3422,10 +3424,10 @@ vErrors.push(err26);
 errors++;
 }
 }
-if(data14.max_batch_bytes !== undefined){
-let data16 = data14.max_batch_bytes;
+if(data15.max_blob_size_bytes !== undefined){
+let data16 = data15.max_blob_size_bytes;
 if((!(((typeof data16 == "number") && (!(data16 % 1) && !isNaN(data16))) && (isFinite(data16)))) && (typeof data16 !== "string")){
-const err27 = {instancePath:instancePath+"/experimental_read_batching/max_batch_bytes",schemaPath:"#/properties/experimental_read_batching/properties/max_batch_bytes/type",keyword:"type",params:{type: schema38.properties.experimental_read_batching.properties.max_batch_bytes.type},message:"must be integer,string",schema:schema38.properties.experimental_read_batching.properties.max_batch_bytes.type,parentSchema:schema38.properties.experimental_read_batching.properties.max_batch_bytes,data:data16};
+const err27 = {instancePath:instancePath+"/experimental_read_batching/max_blob_size_bytes",schemaPath:"#/properties/experimental_read_batching/properties/max_blob_size_bytes/type",keyword:"type",params:{type: schema38.properties.experimental_read_batching.properties.max_blob_size_bytes.type},message:"must be integer,string",schema:schema38.properties.experimental_read_batching.properties.max_blob_size_bytes.type,parentSchema:schema38.properties.experimental_read_batching.properties.max_blob_size_bytes,data:data16};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -3434,9 +3436,9 @@ vErrors.push(err27);
 }
 errors++;
 }
-const reason6 = checkScalar.call(this, "size", data16, schema38.properties.experimental_read_batching.properties.max_batch_bytes, instancePath+"/experimental_read_batching/max_batch_bytes");
-if(reason6 !== undefined){
-const err28 = {instancePath:instancePath+"/experimental_read_batching/max_batch_bytes",schemaPath:"#/properties/experimental_read_batching/properties/max_batch_bytes/x-value",keyword:"x-value",params:{},message:reason6,schema:"size",parentSchema:schema38.properties.experimental_read_batching.properties.max_batch_bytes,data:data16};
+const reason5 = checkScalar.call(this, "size", data16, schema38.properties.experimental_read_batching.properties.max_blob_size_bytes, instancePath+"/experimental_read_batching/max_blob_size_bytes");
+if(reason5 !== undefined){
+const err28 = {instancePath:instancePath+"/experimental_read_batching/max_blob_size_bytes",schemaPath:"#/properties/experimental_read_batching/properties/max_blob_size_bytes/x-value",keyword:"x-value",params:{},message:reason5,schema:"size",parentSchema:schema38.properties.experimental_read_batching.properties.max_blob_size_bytes,data:data16};
 if(vErrors === null){
 vErrors = [err28];
 }
@@ -3446,10 +3448,10 @@ vErrors.push(err28);
 errors++;
 }
 }
-if(data14.dispatch_slots !== undefined){
-let data17 = data14.dispatch_slots;
+if(data15.max_batch_bytes !== undefined){
+let data17 = data15.max_batch_bytes;
 if((!(((typeof data17 == "number") && (!(data17 % 1) && !isNaN(data17))) && (isFinite(data17)))) && (typeof data17 !== "string")){
-const err29 = {instancePath:instancePath+"/experimental_read_batching/dispatch_slots",schemaPath:"#/properties/experimental_read_batching/properties/dispatch_slots/type",keyword:"type",params:{type: schema38.properties.experimental_read_batching.properties.dispatch_slots.type},message:"must be integer,string",schema:schema38.properties.experimental_read_batching.properties.dispatch_slots.type,parentSchema:schema38.properties.experimental_read_batching.properties.dispatch_slots,data:data17};
+const err29 = {instancePath:instancePath+"/experimental_read_batching/max_batch_bytes",schemaPath:"#/properties/experimental_read_batching/properties/max_batch_bytes/type",keyword:"type",params:{type: schema38.properties.experimental_read_batching.properties.max_batch_bytes.type},message:"must be integer,string",schema:schema38.properties.experimental_read_batching.properties.max_batch_bytes.type,parentSchema:schema38.properties.experimental_read_batching.properties.max_batch_bytes,data:data17};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -3458,9 +3460,9 @@ vErrors.push(err29);
 }
 errors++;
 }
-const reason7 = checkScalar.call(this, "count", data17, schema38.properties.experimental_read_batching.properties.dispatch_slots, instancePath+"/experimental_read_batching/dispatch_slots");
-if(reason7 !== undefined){
-const err30 = {instancePath:instancePath+"/experimental_read_batching/dispatch_slots",schemaPath:"#/properties/experimental_read_batching/properties/dispatch_slots/x-value",keyword:"x-value",params:{},message:reason7,schema:"count",parentSchema:schema38.properties.experimental_read_batching.properties.dispatch_slots,data:data17};
+const reason6 = checkScalar.call(this, "size", data17, schema38.properties.experimental_read_batching.properties.max_batch_bytes, instancePath+"/experimental_read_batching/max_batch_bytes");
+if(reason6 !== undefined){
+const err30 = {instancePath:instancePath+"/experimental_read_batching/max_batch_bytes",schemaPath:"#/properties/experimental_read_batching/properties/max_batch_bytes/x-value",keyword:"x-value",params:{},message:reason6,schema:"size",parentSchema:schema38.properties.experimental_read_batching.properties.max_batch_bytes,data:data17};
 if(vErrors === null){
 vErrors = [err30];
 }
@@ -3469,9 +3471,11 @@ vErrors.push(err30);
 }
 errors++;
 }
-if((typeof data17 == "number") && (isFinite(data17))){
-if(data17 < 1 || isNaN(data17)){
-const err31 = {instancePath:instancePath+"/experimental_read_batching/dispatch_slots",schemaPath:"#/properties/experimental_read_batching/properties/dispatch_slots/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema38.properties.experimental_read_batching.properties.dispatch_slots,data:data17};
+}
+if(data15.dispatch_slots !== undefined){
+let data18 = data15.dispatch_slots;
+if((!(((typeof data18 == "number") && (!(data18 % 1) && !isNaN(data18))) && (isFinite(data18)))) && (typeof data18 !== "string")){
+const err31 = {instancePath:instancePath+"/experimental_read_batching/dispatch_slots",schemaPath:"#/properties/experimental_read_batching/properties/dispatch_slots/type",keyword:"type",params:{type: schema38.properties.experimental_read_batching.properties.dispatch_slots.type},message:"must be integer,string",schema:schema38.properties.experimental_read_batching.properties.dispatch_slots.type,parentSchema:schema38.properties.experimental_read_batching.properties.dispatch_slots,data:data18};
 if(vErrors === null){
 vErrors = [err31];
 }
@@ -3480,12 +3484,9 @@ vErrors.push(err31);
 }
 errors++;
 }
-}
-}
-if(data14.max_queued_bytes !== undefined){
-let data18 = data14.max_queued_bytes;
-if((!(((typeof data18 == "number") && (!(data18 % 1) && !isNaN(data18))) && (isFinite(data18)))) && (typeof data18 !== "string")){
-const err32 = {instancePath:instancePath+"/experimental_read_batching/max_queued_bytes",schemaPath:"#/properties/experimental_read_batching/properties/max_queued_bytes/type",keyword:"type",params:{type: schema38.properties.experimental_read_batching.properties.max_queued_bytes.type},message:"must be integer,string",schema:schema38.properties.experimental_read_batching.properties.max_queued_bytes.type,parentSchema:schema38.properties.experimental_read_batching.properties.max_queued_bytes,data:data18};
+const reason7 = checkScalar.call(this, "count", data18, schema38.properties.experimental_read_batching.properties.dispatch_slots, instancePath+"/experimental_read_batching/dispatch_slots");
+if(reason7 !== undefined){
+const err32 = {instancePath:instancePath+"/experimental_read_batching/dispatch_slots",schemaPath:"#/properties/experimental_read_batching/properties/dispatch_slots/x-value",keyword:"x-value",params:{},message:reason7,schema:"count",parentSchema:schema38.properties.experimental_read_batching.properties.dispatch_slots,data:data18};
 if(vErrors === null){
 vErrors = [err32];
 }
@@ -3494,9 +3495,9 @@ vErrors.push(err32);
 }
 errors++;
 }
-const reason8 = checkScalar.call(this, "size", data18, schema38.properties.experimental_read_batching.properties.max_queued_bytes, instancePath+"/experimental_read_batching/max_queued_bytes");
-if(reason8 !== undefined){
-const err33 = {instancePath:instancePath+"/experimental_read_batching/max_queued_bytes",schemaPath:"#/properties/experimental_read_batching/properties/max_queued_bytes/x-value",keyword:"x-value",params:{},message:reason8,schema:"size",parentSchema:schema38.properties.experimental_read_batching.properties.max_queued_bytes,data:data18};
+if((typeof data18 == "number") && (isFinite(data18))){
+if(data18 < 1 || isNaN(data18)){
+const err33 = {instancePath:instancePath+"/experimental_read_batching/dispatch_slots",schemaPath:"#/properties/experimental_read_batching/properties/dispatch_slots/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema38.properties.experimental_read_batching.properties.dispatch_slots,data:data18};
 if(vErrors === null){
 vErrors = [err33];
 }
@@ -3507,8 +3508,10 @@ errors++;
 }
 }
 }
-else {
-const err34 = {instancePath:instancePath+"/experimental_read_batching",schemaPath:"#/properties/experimental_read_batching/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema38.properties.experimental_read_batching.type,parentSchema:schema38.properties.experimental_read_batching,data:data14};
+if(data15.max_queued_bytes !== undefined){
+let data19 = data15.max_queued_bytes;
+if((!(((typeof data19 == "number") && (!(data19 % 1) && !isNaN(data19))) && (isFinite(data19)))) && (typeof data19 !== "string")){
+const err34 = {instancePath:instancePath+"/experimental_read_batching/max_queued_bytes",schemaPath:"#/properties/experimental_read_batching/properties/max_queued_bytes/type",keyword:"type",params:{type: schema38.properties.experimental_read_batching.properties.max_queued_bytes.type},message:"must be integer,string",schema:schema38.properties.experimental_read_batching.properties.max_queued_bytes.type,parentSchema:schema38.properties.experimental_read_batching.properties.max_queued_bytes,data:data19};
 if(vErrors === null){
 vErrors = [err34];
 }
@@ -3517,11 +3520,9 @@ vErrors.push(err34);
 }
 errors++;
 }
-}
-if(data.experimental_remote_cache_compression !== undefined){
-let data19 = data.experimental_remote_cache_compression;
-if((typeof data19 !== "boolean") && (typeof data19 !== "string")){
-const err35 = {instancePath:instancePath+"/experimental_remote_cache_compression",schemaPath:"#/properties/experimental_remote_cache_compression/type",keyword:"type",params:{type: schema38.properties.experimental_remote_cache_compression.type},message:"must be boolean,string",schema:schema38.properties.experimental_remote_cache_compression.type,parentSchema:schema38.properties.experimental_remote_cache_compression,data:data19};
+const reason8 = checkScalar.call(this, "size", data19, schema38.properties.experimental_read_batching.properties.max_queued_bytes, instancePath+"/experimental_read_batching/max_queued_bytes");
+if(reason8 !== undefined){
+const err35 = {instancePath:instancePath+"/experimental_read_batching/max_queued_bytes",schemaPath:"#/properties/experimental_read_batching/properties/max_queued_bytes/x-value",keyword:"x-value",params:{},message:reason8,schema:"size",parentSchema:schema38.properties.experimental_read_batching.properties.max_queued_bytes,data:data19};
 if(vErrors === null){
 vErrors = [err35];
 }
@@ -3530,9 +3531,10 @@ vErrors.push(err35);
 }
 errors++;
 }
-const reason9 = checkScalar.call(this, "bool", data19, schema38.properties.experimental_remote_cache_compression, instancePath+"/experimental_remote_cache_compression");
-if(reason9 !== undefined){
-const err36 = {instancePath:instancePath+"/experimental_remote_cache_compression",schemaPath:"#/properties/experimental_remote_cache_compression/x-value",keyword:"x-value",params:{},message:reason9,schema:"bool",parentSchema:schema38.properties.experimental_remote_cache_compression,data:data19};
+}
+}
+else {
+const err36 = {instancePath:instancePath+"/experimental_read_batching",schemaPath:"#/properties/experimental_read_batching/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema38.properties.experimental_read_batching.type,parentSchema:schema38.properties.experimental_read_batching,data:data15};
 if(vErrors === null){
 vErrors = [err36];
 }
@@ -3542,14 +3544,38 @@ vErrors.push(err36);
 errors++;
 }
 }
-}
-else {
-const err37 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema38.type,parentSchema:schema38,data};
+if(data.experimental_remote_cache_compression !== undefined){
+let data20 = data.experimental_remote_cache_compression;
+if((typeof data20 !== "boolean") && (typeof data20 !== "string")){
+const err37 = {instancePath:instancePath+"/experimental_remote_cache_compression",schemaPath:"#/properties/experimental_remote_cache_compression/type",keyword:"type",params:{type: schema38.properties.experimental_remote_cache_compression.type},message:"must be boolean,string",schema:schema38.properties.experimental_remote_cache_compression.type,parentSchema:schema38.properties.experimental_remote_cache_compression,data:data20};
 if(vErrors === null){
 vErrors = [err37];
 }
 else {
 vErrors.push(err37);
+}
+errors++;
+}
+const reason9 = checkScalar.call(this, "bool", data20, schema38.properties.experimental_remote_cache_compression, instancePath+"/experimental_remote_cache_compression");
+if(reason9 !== undefined){
+const err38 = {instancePath:instancePath+"/experimental_remote_cache_compression",schemaPath:"#/properties/experimental_remote_cache_compression/x-value",keyword:"x-value",params:{},message:reason9,schema:"bool",parentSchema:schema38.properties.experimental_remote_cache_compression,data:data20};
+if(vErrors === null){
+vErrors = [err38];
+}
+else {
+vErrors.push(err38);
+}
+errors++;
+}
+}
+}
+else {
+const err39 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema38.type,parentSchema:schema38,data};
+if(vErrors === null){
+vErrors = [err39];
+}
+else {
+vErrors.push(err39);
 }
 errors++;
 }
@@ -10632,7 +10658,7 @@ validate151.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false}
 
 const schema99 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/server.json","title":"Server","description":"A listener and the services on it.","type":"object","properties":{"name":{"description":"Name of the server in logs. Left out: its index in the list.","type":"string"},"listener":{"title":"ServerListener","description":"The listener; `http` is the only kind.","type":"object","properties":{"http":{"$ref":"https://remexec.invalid/schema/listener.json"}},"additionalProperties":false,"required":["http"]},"services":{"$ref":"https://remexec.invalid/schema/services.json"},"experimental_identity_header":{"title":"BaggageIdentity","x-lenient":"always","description":"Ask clients to say who they are in a header.","type":"object","properties":{"header_name":{"description":"No longer used.","deprecated":true,"x-ignored":true},"required":{"description":"Reject calls without it.","type":["boolean","string"],"x-value":"bool","default":false,"x-available":false}},"additionalProperties":false,"default":{}}},"additionalProperties":false,"required":["listener","services"]};
 const schema100 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/listener.json","title":"Listener","description":"The address of a server and its transport settings.","type":"object","properties":{"socket_address":{"description":"`host:port`. The host may be a name; without it the server listens on every address of the machine. Port 0 takes any free port. Or `unix:/path`: a socket of this machine, without TLS; a socket that nobody listens on is replaced.","type":"string","x-address":true},"unix_socket_mode":{"description":"Permissions of the socket of `unix:/path`: who may write to it may connect. It has the group of the process, or that of its folder if the folder has the setgid bit.","type":"string","pattern":"^0?[0-7]{3}$","x-expected":"three octal digits, such as 0660","default":"0660"},"transport":{"description":"The implementation of gRPC on this listener: `remexec`, which needs far less CPU, or the library `grpc-js`, as a fallback if the first has a fault. docs/transport.md compares them.","type":"string","enum":["remexec","grpc-js"],"default":"remexec"},"freebind":{"description":"Bind to an address the machine does not have yet.","type":["boolean","string"],"x-value":"bool","default":false,"x-ignored":"Node has no way to ask for it"},"compression":{"title":"ListenerCompression","description":"Compression of gRPC messages, apart from the compressed blobs of the protocol.","type":"object","properties":{"send_compression_algorithm":{"description":"Compressions of responses, for clients that accept them. This costs about 20 ms of CPU per MiB. Blobs that a client reads compressed are not compressed again. `gzip` needs `transport: \"remexec\"`.","type":"string","enum":["none","gzip"],"default":"none"},"accepted_compression_algorithms":{"description":"Compressions accepted in requests; others are rejected with UNIMPLEMENTED. An empty list accepts none. `transport: \"grpc-js\"` always accepts gzip and deflate.","type":"array","items":{"type":"string","enum":["none","gzip","deflate"]},"default":["gzip","deflate"],"x-nativelink-default":"none"}},"additionalProperties":false,"default":{}},"max_connections":{"description":"Most connections at a time; 0 means no limit. A further one is closed at once, before any byte is read, and logged.","type":["integer","string"],"x-value":"count","minimum":0,"default":10000},"max_connections_per_address":{"description":"Most connections at a time from one address; 0 means no limit. Set it to 0, or higher, if many clients share an address, behind a proxy or NAT.","type":["integer","string"],"x-value":"count","minimum":0,"default":2000},"request_timeout_s":{"description":"How long a request message may stay incomplete while the server waits for it: the only message of most calls, each message of an upload. After that the call ends with DEADLINE_EXCEEDED; an upload can be resumed. 0 means no limit. Needs `transport: \"remexec\"`.","type":["integer","string"],"x-value":"duration","minimum":0,"maximum":86400,"default":120},"advanced_http":{"title":"AdvancedHttp","description":"HTTP/2 settings of the listener, for `transport: \"remexec\"`. docs/transport.md describes what they limit.","type":"object","properties":{"http2_keep_alive_interval":{"description":"Seconds without a byte from the client before the server sends a PING; 0 never sends one.","type":["integer","string"],"x-value":"count","minimum":0,"maximum":86400,"default":60},"experimental_http2_max_pending_accept_reset_streams":{"description":"Streams that a client may reset or break at once. A connection also gets 200 a second, and one for each answered stream. A connection that exceeds this is closed.","type":["integer","string"],"x-value":"count","minimum":1,"maximum":1000000,"default":2000},"experimental_http2_initial_stream_window_size":{"description":"Bytes that a client may send on a stream before they are read.","type":["integer","string"],"x-value":"count","minimum":16384,"maximum":2147483647,"default":262144},"experimental_http2_initial_connection_window_size":{"description":"Bytes that a client may send on all streams of a connection before they are read.","type":["integer","string"],"x-value":"count","minimum":65535,"maximum":2147483647,"default":4194304},"experimental_http2_adaptive_window":{"description":"Windows that grow automatically: set their sizes instead.","type":["boolean","string"],"x-value":"bool","default":false,"x-available":false},"experimental_http2_max_frame_size":{"description":"The largest frame that is accepted: 16,384 bytes, no other value. Larger frames save nothing.","type":["integer","string"],"x-value":"count","minimum":16384,"maximum":16384,"default":16384},"experimental_http2_max_concurrent_streams":{"description":"Most calls at a time on a connection, including cancelled calls that have not ended yet.","type":["integer","string"],"x-value":"count","minimum":1,"maximum":1000000,"default":1024},"experimental_http2_keep_alive_timeout_s":{"description":"How long the answer to a PING may take before the connection is closed.","type":["integer","string"],"x-value":"duration","minimum":1,"default":20},"experimental_http2_keep_alive_timeout":{"description":"Older spelling of `experimental_http2_keep_alive_timeout_s`.","deprecated":true,"x-alias-of":"experimental_http2_keep_alive_timeout_s","$ref":"https://remexec.invalid/schema/listener.json#/properties/advanced_http/properties/experimental_http2_keep_alive_timeout_s"},"experimental_http2_max_send_buf_size":{"description":"Bytes that may wait for the socket of a connection before the server stops producing responses for it.","type":["integer","string"],"x-value":"count","minimum":16384,"maximum":16777216,"default":65536},"experimental_http2_enable_connect_protocol":{"description":"Extended CONNECT (RFC 8441), which the server does not use.","type":["boolean","string"],"x-value":"bool","default":false,"x-available":false},"experimental_http2_max_header_list_size":{"description":"Most bytes of request header fields, counted as in RFC 9113, 6.5.2; larger requests get 431.","type":["integer","string"],"x-value":"count","minimum":8192,"maximum":1048576,"default":32768}},"additionalProperties":false,"default":{}},"max_decoding_message_size":{"description":"Largest message a client may send.","type":["integer","string"],"x-value":"size","default":16777216,"x-zero-is-default":true,"maximum":2147483647,"x-nativelink-default":"4 MiB"},"tls":{"title":"ListenerTls","description":"Serve with TLS on the whole port: gRPC and HTTP pages. Changed files are read again within 5 seconds and apply to new connections; open ones stay.","type":"object","properties":{"cert_file":{"description":"PEM certificate of this server, followed by its intermediate certificates.","type":"string","x-path":true},"key_file":{"description":"PEM key of the certificate, without a password. Only the user of this process should be able to read it.","type":"string","x-path":true},"client_ca_file":{"description":"PEM file of authorities. If set, every client needs a certificate from one of them.","type":"string","x-path":true,"x-public":true},"client_crl_file":{"description":"PEM file with the revocation lists of all authorities in `client_ca_file`, each still valid. Clients with a revoked certificate are rejected.","type":"string","x-path":true,"x-public":true},"client_certificates":{"description":"Accept clients without a certificate although `client_ca_file` is set. An invalid certificate is rejected either way.","type":"string","enum":["required","optional"],"default":"required"},"min_version":{"description":"The lowest accepted TLS version.","type":"string","enum":["1.2","1.3"],"default":"1.2"}},"additionalProperties":false,"required":["cert_file","key_file"]}},"additionalProperties":false,"required":["socket_address"]};
-const pattern3 = new RegExp("^0?[0-7]{3}$", "u");
+const pattern4 = new RegExp("^0?[0-7]{3}$", "u");
 const schema101 = {"description":"How long the answer to a PING may take before the connection is closed.","type":["integer","string"],"x-value":"duration","minimum":1,"default":20};
 
 function validate225(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -10734,7 +10760,7 @@ errors++;
 if(data.unix_socket_mode !== undefined){
 let data1 = data.unix_socket_mode;
 if(typeof data1 === "string"){
-if(!pattern3.test(data1)){
+if(!pattern4.test(data1)){
 const err3 = {instancePath:instancePath+"/unix_socket_mode",schemaPath:"#/properties/unix_socket_mode/pattern",keyword:"pattern",params:{pattern: "^0?[0-7]{3}$"},message:"must match pattern \""+"^0?[0-7]{3}$"+"\"",schema:"^0?[0-7]{3}$",parentSchema:schema100.properties.unix_socket_mode,data:data1};
 if(vErrors === null){
 vErrors = [err3];
@@ -13195,7 +13221,7 @@ return errors === 0;
 validate255.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const schema114 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/http_cache.json","title":"http_cache","description":"A cache of a build tool over HTTP, on the port of the server. Its entries are results in the action cache of an instance, and its files are blobs in the CAS of that instance, so they are evicted, isolated, replicated and counted like those. Entries of different paths never meet.","type":"object","properties":{"path":{"description":"Where it begins: the key of the object form; starts with a slash. The address for the tool is the address of the server with this path. Another path is another, empty cache.","type":"string","default":"/","pattern":"^/[A-Za-z0-9._~/-]*$","x-expected":"a path of letters, digits and ._~- that starts with a slash"},"kind":{"description":"The tool. `bazel`: Bazel's HTTP cache with the additions of bazel-remote, and moon; results and blobs are those of gRPC, so `path` is not part of their names. `ccache`: all its layouts, versions 4.4 and later. `gradle`: HttpBuildCache. `turborepo`: the path is TURBO_API. `nx`: the path is NX_SELF_HOSTED_REMOTE_CACHE_SERVER. `webdav`: sccache. `go`: HTTP helpers of GOCACHEPROG. `maven`: the build cache extension. `opaque`: any tool that puts and gets files under names: Please, Metro, Rush.","type":"string","enum":["bazel","ccache","gradle","turborepo","nx","webdav","go","maven","opaque"]},"instance_name":{"description":"The instance that has its entries. The server must have `cas` for it.","type":"string","default":"","x-instance":true},"overlay_instance_name":{"description":"Where callers write that may not write to `instance_name`, and may write to this instance: builds of pull requests. They read it first, then `instance_name`. Callers that may write to `instance_name` never read it, so an untrusted build cannot change what others get (CVE-2025-36852). Needs `security`.","type":"string","x-instance":true},"max_size":{"description":"The largest file. A larger one is refused with 413, before its content is read if its length is known; Nx gets 409, because it ends with an error after 413. Left out: as large as the store and `max_blob_size` of the instance allow.","type":["integer","string"],"x-value":"size","minimum":1},"overwrite":{"description":"Which upload of a key stays: the last, or the first. With `first` a later upload is accepted and dropped; Nx gets 409, as its specification says.","type":"string","enum":["last","first"],"default":"last"},"read_only":{"description":"Refuse all uploads.","type":["boolean","string"],"x-value":"bool","default":false},"on_fault":{"description":"What a download gets if a store fails: the `error`, or a `miss`. Nx ends with an error after any other answer than a hit or a miss, and sccache does not start.","type":"string","enum":["error","miss"],"default":"miss"}},"additionalProperties":false,"required":["kind"]};
-const pattern4 = new RegExp("^/[A-Za-z0-9._~/-]*$", "u");
+const pattern5 = new RegExp("^/[A-Za-z0-9._~/-]*$", "u");
 
 function validate258(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/service/http_cache.json" */;
@@ -13234,7 +13260,7 @@ errors++;
 if(data.path !== undefined){
 let data0 = data.path;
 if(typeof data0 === "string"){
-if(!pattern4.test(data0)){
+if(!pattern5.test(data0)){
 const err2 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/pattern",keyword:"pattern",params:{pattern: "^/[A-Za-z0-9._~/-]*$"},message:"must match pattern \""+"^/[A-Za-z0-9._~/-]*$"+"\"",schema:"^/[A-Za-z0-9._~/-]*$",parentSchema:schema114.properties.path,data:data0};
 if(vErrors === null){
 vErrors = [err2];
@@ -13847,7 +13873,7 @@ return errors === 0;
 validate265.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const schema118 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/pages.json","title":"pages","description":"Pages for people: builds, their logs, tests and cache hits, actions, and the state of the server. They show builds of all servers of the configuration. Without `security` everybody who reaches the port sees them; with it a reader needs `read_ac` in the instance of a build, and logs in by a form, by the header authorization, by a client certificate or by the header of a proxy. docs/builds.md shows how to use them.","type":"object","properties":{"path":{"description":"Where they begin; starts with a slash. Other services of the port keep their paths.","type":"string","default":"/","pattern":"^/[A-Za-z0-9._~/-]*$","x-expected":"a path of letters, digits and ._~- that starts with a slash"},"address":{"description":"The address by which people reach the pages, without `path`, for example `https://builds.example.com`. Links in messages to clients begin with it; without it there are none. With `https` the session of a reader is only sent over TLS.","type":"string","pattern":"^https?://[^/?# ]+$","x-expected":"http:// or https://, a host, and nothing behind it"},"session_s":{"description":"How long a reader who logged in by the form stays so. Sessions also end with the process.","type":["integer","string"],"x-value":"duration","minimum":60,"maximum":2592000,"default":43200}},"additionalProperties":false};
-const pattern6 = new RegExp("^https?://[^/?# ]+$", "u");
+const pattern7 = new RegExp("^https?://[^/?# ]+$", "u");
 
 function validate267(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/service/pages.json" */;
@@ -13876,7 +13902,7 @@ errors++;
 if(data.path !== undefined){
 let data0 = data.path;
 if(typeof data0 === "string"){
-if(!pattern4.test(data0)){
+if(!pattern5.test(data0)){
 const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/pattern",keyword:"pattern",params:{pattern: "^/[A-Za-z0-9._~/-]*$"},message:"must match pattern \""+"^/[A-Za-z0-9._~/-]*$"+"\"",schema:"^/[A-Za-z0-9._~/-]*$",parentSchema:schema118.properties.path,data:data0};
 if(vErrors === null){
 vErrors = [err1];
@@ -13901,7 +13927,7 @@ errors++;
 if(data.address !== undefined){
 let data1 = data.address;
 if(typeof data1 === "string"){
-if(!pattern6.test(data1)){
+if(!pattern7.test(data1)){
 const err3 = {instancePath:instancePath+"/address",schemaPath:"#/properties/address/pattern",keyword:"pattern",params:{pattern: "^https?://[^/?# ]+$"},message:"must match pattern \""+"^https?://[^/?# ]+$"+"\"",schema:"^https?://[^/?# ]+$",parentSchema:schema118.properties.address,data:data1};
 if(vErrors === null){
 vErrors = [err3];
@@ -13986,7 +14012,7 @@ return errors === 0;
 validate267.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const schema119 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/admin.json","title":"admin","description":"Workers and queue as JSON over plain HTTP. `GET path` shows them. `PUT` and `DELETE path/drain?scheduler=S&worker=ID` drain and undrain a worker. `DELETE path/operation?name=NAME` cancels an operation. `PUT path/profile?seconds=10` gives a CPU profile, `PUT path/heap` a heap snapshot. Every caller may use it unless `security` limits `administer`: put it on a separate server, on an address that only operators reach.","type":"object","properties":{"path":{"description":"Its path; starts with a slash.","type":"string","default":"/admin","pattern":"^(/[!\"$->@-~]*)?$","x-expected":"a path that starts with a slash, without blanks, ? and #","x-empty-is-default":true}},"additionalProperties":false};
-const pattern7 = new RegExp("^(/[!\"$->@-~]*)?$", "u");
+const pattern8 = new RegExp("^(/[!\"$->@-~]*)?$", "u");
 
 function validate269(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/service/admin.json" */;
@@ -14015,7 +14041,7 @@ errors++;
 if(data.path !== undefined){
 let data0 = data.path;
 if(typeof data0 === "string"){
-if(!pattern7.test(data0)){
+if(!pattern8.test(data0)){
 const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/pattern",keyword:"pattern",params:{pattern: "^(/[!\"$->@-~]*)?$"},message:"must match pattern \""+"^(/[!\"$->@-~]*)?$"+"\"",schema:"^(/[!\"$->@-~]*)?$",parentSchema:schema119.properties.path,data:data0};
 if(vErrors === null){
 vErrors = [err1];
@@ -14082,7 +14108,7 @@ errors++;
 if(data.path !== undefined){
 let data0 = data.path;
 if(typeof data0 === "string"){
-if(!pattern7.test(data0)){
+if(!pattern8.test(data0)){
 const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/pattern",keyword:"pattern",params:{pattern: "^(/[!\"$->@-~]*)?$"},message:"must match pattern \""+"^(/[!\"$->@-~]*)?$"+"\"",schema:"^(/[!\"$->@-~]*)?$",parentSchema:schema120.properties.path,data:data0};
 if(vErrors === null){
 vErrors = [err1];
@@ -14173,7 +14199,7 @@ errors++;
 if(data.path !== undefined){
 let data0 = data.path;
 if(typeof data0 === "string"){
-if(!pattern7.test(data0)){
+if(!pattern8.test(data0)){
 const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/pattern",keyword:"pattern",params:{pattern: "^(/[!\"$->@-~]*)?$"},message:"must match pattern \""+"^(/[!\"$->@-~]*)?$"+"\"",schema:"^(/[!\"$->@-~]*)?$",parentSchema:schema121.properties.path,data:data0};
 if(vErrors === null){
 vErrors = [err1];
@@ -15383,7 +15409,7 @@ return errors === 0;
 validate282.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const schema124 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/security.json","title":"Security","description":"Which callers may call, and what each may do, on every server of the process. Left out: every caller may do everything. docs/security.md explains it.","type":"object","properties":{"identity":{"title":"IdentitySources","description":"How callers are identified. The server checks credentials in this order: `identity_header`, the `authorization` header (a token of this server, then a JWT, or a name and password), a client certificate. The first one present decides. Callers with invalid credentials are rejected; callers without credentials are anonymous.","type":"object","properties":{"identity_header":{"title":"IdentityHeader","description":"Trust a proxy that has authenticated the caller.","type":"object","properties":{"name":{"description":"The header with the name of the caller, in lower case.","type":"string"},"groups_name":{"description":"The header with the caller's groups, separated by commas.","type":"string"},"trusted":{"description":"Addresses of the proxies, each `address` or `address/prefix`, or `unix` for those that connect by a unix socket. From other addresses the headers are ignored.","type":"array","minItems":1,"items":{"type":"string"}}},"additionalProperties":false,"required":["name","trusted"]},"tokens":{"description":"Tokens that callers send as `authorization: Bearer TOKEN`; `remexec token NAME` creates one.","type":"array","items":{"title":"AccessToken","type":"object","properties":{"name":{"description":"The name of the caller.","type":"string"},"sha256":{"description":"SHA-256 of the token, 64 hex digits.","type":"string"},"groups":{"description":"The groups of the caller.","type":"array","items":{"type":"string"},"default":[]}},"additionalProperties":false,"required":["name","sha256"]},"default":[]},"tokens_file":{"description":"File with more tokens: one line `NAME SHA256 [GROUP,GROUP...]` each. A changed file is read again within 5 seconds.","type":"string","x-path":true},"jwt":{"description":"Issuers of JSON Web Tokens that callers send as `authorization: Bearer TOKEN`. Only asymmetric signatures are accepted.","type":"array","items":{"title":"JwtIssuer","type":"object","properties":{"issuer":{"description":"The required value of `iss`.","type":"string"},"audiences":{"description":"The accepted values of `aud`: one of them must occur.","type":"array","minItems":1,"items":{"type":"string"}},"jwks_uri":{"description":"Address of the issuer's keys. Left out with `jwks_file`: the address in its `/.well-known/openid-configuration`.","type":"string"},"jwks_file":{"description":"A file with the keys. A changed file is read again within 5 seconds.","type":"string","x-path":true},"name_claim":{"description":"The claim with the name of the caller.","type":"string","default":"sub"},"groups_claim":{"description":"The claim with the caller's groups: a list, or words in one text.","type":"string","default":"groups"},"clock_skew_s":{"description":"Seconds by which the clocks may differ.","type":["integer","string"],"x-value":"duration","default":60}},"additionalProperties":false,"required":["issuer","audiences"]},"default":[]},"oidc":{"title":"OidcProvider","description":"An identity provider (OpenID Connect) that readers of the pages log in with, besides the other ways. A session then stands for who they are: it lasts for `session_s` of the pages, and the rules of access hold for it as for a JWT (`by: [\"jwt\"]`). Register the client there as a web application with the authorization code flow, and `ADDRESS/login/callback` as the address to come back to, where ADDRESS is `address` and `path` of `services.pages`.","type":"object","properties":{"issuer":{"description":"The address of the provider, as in its `/.well-known/openid-configuration`.","type":"string"},"client_id":{"description":"What the provider calls these pages.","type":"string","pattern":"^.+$","x-expected":"the id of the client at the provider"},"client_secret":{"description":"The secret of the client. Left out for a public client, which is protected by PKCE alone.","type":"string"},"label":{"description":"What the link to it says: `Log in with LABEL`.","type":"string","default":"your account"},"scopes":{"description":"What to ask for besides `openid`. The scope for groups differs between providers.","type":"array","items":{"type":"string"},"default":["profile","email"]},"name_claim":{"description":"The claim with the name of the reader.","type":"string","default":"sub"},"groups_claim":{"description":"The claim with the groups of the reader: a list, or words in one text. The provider is asked for its userinfo if the ID token lacks one of the two.","type":"string","default":"groups"},"clock_skew_s":{"description":"Seconds by which the clocks may differ.","type":["integer","string"],"x-value":"duration","default":60}},"additionalProperties":false,"required":["issuer","client_id"]},"htpasswd_file":{"description":"Names and passwords for `authorization: Basic`, as `htpasswd -B` writes them (bcrypt only). A changed file is read again within 5 seconds.","type":"string","x-path":true},"client_certificates":{"title":"CertificateIdentity","description":"Use the certificate that `listener.http.tls` requests as the caller's identity.","type":"object","properties":{"name":{"description":"The part of the certificate that is the name: the common name of its subject, or its first alternative name of this kind.","type":"string","enum":["common_name","dns","uri","email"],"default":"common_name"},"groups":{"description":"The part of its subject that holds the groups.","type":"string","enum":["none","organization","organizational_unit"],"default":"organizational_unit"}},"additionalProperties":false}},"additionalProperties":false,"default":{}},"access":{"description":"The rules of access. Each rule adds permissions; none removes any. Left out: every identified caller may use all caches and execution, and anonymous callers nothing.","type":"array","items":{"title":"AccessRule","type":"object","properties":{"may":{"description":"The permissions: read and write blobs and results, execute actions, be a worker, see and list the work of others.","type":"array","minItems":1,"items":{"type":"string","x-words":["read_cas","write_cas","read_ac","write_ac","execute","push","work","administer"]}},"instances":{"description":"The instances, as patterns: `*` stands for any text.","type":"array","items":{"type":"string"},"default":["*"]},"schedulers":{"description":"The schedulers for which it may `work`, as patterns.","type":"array","items":{"type":"string"},"default":["*"]},"anonymous":{"description":"Every caller, identified or anonymous. The four keys below select identified callers; each key that is given must match.","type":["boolean","string"],"x-value":"bool","default":false},"names":{"description":"Callers whose name matches one of these patterns.","type":"array","minItems":1,"items":{"type":"string"}},"groups":{"description":"Callers with a group that matches one of these patterns.","type":"array","minItems":1,"items":{"type":"string"}},"claims":{"description":"Callers whose JWT has these claims. Each is a pattern for its value, or for one of its values.","type":"object","additionalProperties":{"type":"string"}},"by":{"description":"Callers identified by one of these sources, because several can issue the same name.","type":"array","minItems":1,"items":{"type":"string","enum":["header","token","jwt","basic","certificate"]}}},"additionalProperties":false,"required":["may"]}},"request_limits":{"description":"Limits on the requests of callers. The first entry that matches a caller applies, and counts each name separately. Anonymous callers and callers with invalid credentials are counted by address. Requests above the limit are rejected with RESOURCE_EXHAUSTED, which says when to retry.","type":"array","items":{"title":"RequestLimit","type":"object","properties":{"requests_per_s":{"description":"Requests per second, on average. Each call is one, however much it transfers.","type":["number","string"],"x-value":"number","exclusiveMinimum":0},"burst":{"description":"Requests at once after a time without any.","type":["integer","string"],"x-value":"count","minimum":1,"default":100},"anonymous":{"description":"Every caller, identified or anonymous. The four keys below select identified callers; each key that is given must match.","type":["boolean","string"],"x-value":"bool","default":false},"names":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/names"},"groups":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/groups"},"claims":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/claims"},"by":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/by"}},"additionalProperties":false,"required":["requests_per_s"]},"default":[]},"callers_in_results":{"description":"Readers of a result's origin: the caller that requested it or stored it in the action cache, and the identity of the worker that ran it. They are the callers that may `administer` the instance, all callers that may read its results, or none; then the origin is not stored. It is `remexec.scheduler.v1.ResultOrigin` in the result's metadata.","type":"string","enum":["administrators","readers","nobody"],"default":"administrators"},"audit_log":{"title":"AuditLog","description":"Write an audit log: caller, request, time, and decision, one line of JSON per call. It leaves out health and reflection, which are open. It contains names of callers, never their credentials.","type":"object","properties":{"path":{"description":"The file. Its folder must exist. If the file is moved away, the server opens a new one within 5 seconds.","type":"string","x-path":true},"calls":{"description":"All calls, or only the rejected ones.","type":"string","enum":["all","refused"],"default":"all"},"max_bytes":{"description":"A file of this length becomes `path.1`, which becomes `path.2`, and so on.","type":["integer","string"],"x-value":"size","minimum":1,"default":104857600,"x-zero-is-default":true},"max_files":{"description":"Older files to keep.","type":["integer","string"],"x-value":"count","minimum":0,"default":5}},"additionalProperties":false,"required":["path"]}},"additionalProperties":false};
-const pattern10 = new RegExp("^.+$", "u");
+const pattern11 = new RegExp("^.+$", "u");
 const schema125 = {"description":"Callers whose name matches one of these patterns.","type":"array","minItems":1,"items":{"type":"string"}};
 
 function validate285(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -16120,7 +16146,7 @@ errors++;
 if(data23.client_id !== undefined){
 let data25 = data23.client_id;
 if(typeof data25 === "string"){
-if(!pattern10.test(data25)){
+if(!pattern11.test(data25)){
 const err40 = {instancePath:instancePath+"/identity/oidc/client_id",schemaPath:"#/properties/identity/properties/oidc/properties/client_id/pattern",keyword:"pattern",params:{pattern: "^.+$"},message:"must match pattern \""+"^.+$"+"\"",schema:"^.+$",parentSchema:schema124.properties.identity.properties.oidc.properties.client_id,data:data25};
 if(vErrors === null){
 vErrors = [err40];

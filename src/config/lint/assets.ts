@@ -1,42 +1,12 @@
 import { entryFor } from '../../base/catch-all.js'
 import type { FetchServiceOptions, ServerConfig } from '../config.js'
 import { checkNetwork } from '../value/network.js'
-import { type LintContext, storeBehind } from './context.js'
+import type { LintContext } from './context.js'
 
 /** Checks the services of the Remote Asset API. */
 export const lintAssets = (server: ServerConfig, context: LintContext): void => {
-  const { fetch, push } = server.services
-  for (const [instance, { fetch_store, download, ...rest }] of fetch) {
-    const options = fetch.get(instance) ?? { fetch_store, ...rest }
-    lintStore(server, instance, { key: 'fetch_store', name: fetch_store, options }, context)
+  for (const [instance, { download }] of server.services.fetch)
     if (download !== undefined) lintDownload(server, instance, download, context)
-  }
-  for (const [instance, options] of push)
-    lintStore(server, instance, { key: 'push_store', name: options.push_store, options }, context)
-}
-
-interface Use {
-  readonly key: 'fetch_store' | 'push_store'
-  readonly name: string
-  readonly options: object
-}
-
-/** A note about an asset and a blob could have the same digest, so they need different stores. */
-const lintStore = (
-  { services }: ServerConfig,
-  instance: string,
-  { key, name, options }: Use,
-  { config, findings, originOf }: LintContext,
-): void => {
-  const path = [...originOf(options), key]
-  const cas = entryFor(services.cas, instance)
-  const store = storeBehind(config.stores, name)
-  if (store === undefined || cas === undefined || findings.isWrong(path)) return
-  if (store !== storeBehind(config.stores, cas.cas_store)) return
-  findings.error(path, `instance ${JSON.stringify(instance)} has one store for blobs and for what is known of assets`, {
-    found: JSON.stringify(name),
-    expected: 'a store that is not its cas_store, such as its ac_store',
-  })
 }
 
 type Download = NonNullable<FetchServiceOptions['download']>

@@ -46,7 +46,7 @@ export const lintDedupSizes = (options: StoreOptions['dedup'], context: LintCont
 }
 
 export const lintChunking = ({ services }: ServerConfig, context: LintContext): void => {
-  const { config, findings, originOf } = context
+  const { config, originOf } = context
   for (const { cas_store, experimental_chunking: chunking } of services.cas.values()) {
     if (chunking === undefined) continue
     const path = originOf(chunking)
@@ -56,17 +56,6 @@ export const lintChunking = ({ services }: ServerConfig, context: LintContext): 
       continue
     }
     lintSizes(chunking, path, context)
-    const { index_store: index } = chunking
-    if (index === undefined || cas === undefined || findings.isWrong([...path, 'index_store'])) continue
-    if (storeBehind(config.stores, index) !== cas) continue
-    findings.error(
-      [...path, 'index_store'],
-      'a list of chunks and its blob have the same digest, so they need different stores',
-      {
-        found: JSON.stringify(index),
-        expected: 'a store that is not its cas_store',
-      },
-    )
   }
 }
 

@@ -6,6 +6,7 @@ import type { UncheckedConfig } from './context.js'
 import { lintInstances } from './instances.js'
 import { lintCycles, lintUnused } from './names.js'
 import { lintReach } from './reach.js'
+import { lintRoles } from './roles.js'
 import { lintSecurity } from './security.js'
 import { lintServers } from './servers.js'
 import { lintStores } from './stores.js'
@@ -31,5 +32,6 @@ export const lint = (config: UncheckedConfig, document: Document, normaliser: No
   lintSecurity(context)
   lintWorkers(context)
   lintReach(context)
+  lintRoles(context)
   if (!findings.hasErrors) lintUnused(normaliser, findings)
 }

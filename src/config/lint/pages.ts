@@ -1,6 +1,8 @@
 import { entryFor } from '../../base/catch-all.js'
 import type { ServerConfig } from '../config.js'
-import type { LintContext } from './context.js'
+import { withNested } from '../store-path.js'
+import type { LintContext, UncheckedConfig } from './context.js'
+import { reachableFrom } from './reach.js'
 
 /** Path of the status page. */
 const PEOPLE = '/'
@@ -62,7 +64,8 @@ const lintHttpCaches = (
       })
     const [shared, own] = [entryFor(ac, instance_name)?.ac_store, entryFor(ac, overlay)?.ac_store]
     const isIsolated = config.instances.get(overlay)?.isolate === true
-    if (options.kind === 'bazel' && overlay !== instance_name && shared === own && !isIsolated)
+    // Results of Bazel have the digests of clients; entries of other kinds have keys that no client can name.
+    if (options.kind === 'bazel' && overlay !== instance_name && !isIsolated && shareBackend(shared, own, config))
       findings.error([...at, 'overlay_instance_name'], `both instances have their results in ${JSON.stringify(own)}`, {
         expected: 'another ac_store for the overlay, or both instances isolated',
       })
@@ -73,6 +76,24 @@ const lintHttpCaches = (
       })
   }
 }
+
+/** Whether both stores keep results in one, through whatever is above it. */
+const shareBackend = (one = '', other = '', { stores }: UncheckedConfig): boolean => {
+  const backends = (name: string) => [...reachableFrom(name, stores)].filter((below) => keepsBlobs(below, stores))
+  const ofOther = new Set(backends(other))
+  return backends(one).some((name) => ofOther.has(name))
+}
+
+/** Whether a named store has content of its own, and not only references to others. */
+const keepsBlobs = (name: string, stores: UncheckedConfig['stores']): boolean => {
+  const store = stores.get(name)
+  return store !== undefined && withNested(store).some(({ kind }) => BACKENDS.has(kind))
+}
+
+const BACKENDS: ReadonlySet<string> = new Set([
+  ...['memory', 'filesystem', 'redis_store', 'experimental_mongo', 'experimental_cloud_object_store'],
+  ...['ontap_s3_existence_cache', 'grpc'],
+])
 
 const pathsOf = (path: string, below: readonly string[]): readonly string[] => [
   path,

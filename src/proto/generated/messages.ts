@@ -15,6 +15,8 @@ import type * as grpc_reflection_v1alpha from './grpc.reflection.v1alpha.js'
 import type * as remexec_asset_v1 from './remexec.asset.v1.js'
 import type * as remexec_builds_v1 from './remexec.builds.v1.js'
 import type * as remexec_execlog_v1 from './remexec.execlog.v1.js'
+import type * as remexec_http_v1 from './remexec.http.v1.js'
+import type * as remexec_record_v1 from './remexec.record.v1.js'
 import type * as remexec_scheduler_v1 from './remexec.scheduler.v1.js'
 import type * as remexec_worker_v1 from './remexec.worker.v1.js'
 
@@ -220,6 +222,9 @@ export interface Messages {
   'remexec.execlog.v1.Symlink': [remexec_execlog_v1.SymlinkInput, remexec_execlog_v1.Symlink]
   'remexec.execlog.v1.InputSet': [remexec_execlog_v1.InputSetInput, remexec_execlog_v1.InputSet]
   'remexec.execlog.v1.Spawn': [remexec_execlog_v1.SpawnInput, remexec_execlog_v1.Spawn]
+  'remexec.http.v1.EntryDetails': [remexec_http_v1.EntryDetailsInput, remexec_http_v1.EntryDetails]
+  'remexec.record.v1.Record': [remexec_record_v1.RecordInput, remexec_record_v1.Record]
+  'remexec.record.v1.SealedRecord': [remexec_record_v1.SealedRecordInput, remexec_record_v1.SealedRecord]
   'remexec.scheduler.v1.KeptResponse': [remexec_scheduler_v1.KeptResponseInput, remexec_scheduler_v1.KeptResponse]
   'remexec.scheduler.v1.ResultOrigin': [remexec_scheduler_v1.ResultOriginInput, remexec_scheduler_v1.ResultOrigin]
   'remexec.scheduler.v1.OperationProgress': [remexec_scheduler_v1.OperationProgressInput, remexec_scheduler_v1.OperationProgress]

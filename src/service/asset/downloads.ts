@@ -11,7 +11,7 @@ import { Semaphore } from '../../work/semaphore.js'
 import { SingleFlight } from '../../work/single-flight.js'
 import { hashFor } from './integrity.js'
 import type { FetchOutcome, Lookup } from './lookup.js'
-import { type AssetRecord, type AssetRecords, keyOfChecksum, keyOfUri } from './records.js'
+import { type AssetRecord, type AssetRecords, nameOfChecksum, nameOfUri } from './records.js'
 
 /** What to do about content whose checksum the client does not name. */
 export type WithoutChecksum = 'refuse' | 'revalidate' | 'reuse'
@@ -110,9 +110,9 @@ export class Downloads {
     const headers = qualifiers.headersFor(index, uri)
     // Content that needed credentials is only for those who have them.
     const isPublic = headers.size === 0
-    const uriKey = keyOfUri('download', uri, qualifiers.withoutChecksum, digestFunction)
+    const uriName = nameOfUri('download', uri, qualifiers.withoutChecksum, digestFunction)
     const asksAgain = qualifiers.integrity === undefined && isPublic
-    const before = asksAgain ? await records.get(uriKey, digestFunction, call) : undefined
+    const before = asksAgain ? await records.get(uriName, digestFunction, call) : undefined
     const { signal } = call
     const answer = await outside(downloader.get({ url, headers, etag: before?.etag ?? '', signal }))
     if (answer.kind === 'unchanged') {
@@ -172,11 +172,11 @@ export class Downloads {
     const { integrity, withoutChecksum: others } = qualifiers
     if (integrity !== undefined) {
       for (const hash of integrity.hashes.length === 1 ? integrity.hashes : [])
-        await records.put(keyOfChecksum(integrity.algorithm, hash, digestFunction), record, call)
+        await records.put(nameOfChecksum(integrity.algorithm, hash, digestFunction), record, call)
     } else if (isPublic) {
-      await records.put(keyOfUri('download', record.uri, others, digestFunction), record, call)
+      await records.put(nameOfUri('download', record.uri, others, digestFunction), record, call)
       if (withoutChecksum === 'reuse')
-        await records.put(keyOfUri('blob', record.uri, others, digestFunction), record, call)
+        await records.put(nameOfUri('blob', record.uri, others, digestFunction), record, call)
     }
     return record
   }

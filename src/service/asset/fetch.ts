@@ -16,7 +16,7 @@ import { openRequest } from '../request.js'
 import type { FetchOutcome, Lookup } from './lookup.js'
 import type { FetchInstance, FetchOptions } from './options.js'
 import { parseQualifiers, unsupported } from './qualifiers.js'
-import { type AssetKind, type AssetRecord, keyOfChecksum, keyOfUri } from './records.js'
+import { type AssetKind, type AssetRecord, nameOfChecksum, nameOfUri } from './records.js'
 import { checkUris } from './uris.js'
 
 /** Fetch of the Remote Asset API: content by URI, from what was pushed or downloaded before, or downloaded now. */
@@ -113,14 +113,14 @@ const knownAsset = async (
   const isDigest = algorithm === digestFunction.name.toLowerCase()
   for (const store of records) {
     for (const hash of hashes) {
-      const record = await store.get(keyOfChecksum(algorithm, hash, digestFunction), digestFunction, call)
+      const record = await store.get(nameOfChecksum(algorithm, hash, digestFunction), digestFunction, call)
       if (record !== undefined) return { ...record, uri: uris[0] ?? '', qualifiers: identifying }
     }
     for (const uri of uris) {
-      const record = await store.get(keyOfUri(kind, uri, identifying, digestFunction), digestFunction, call)
+      const record = await store.get(nameOfUri(kind, uri, identifying, digestFunction), digestFunction, call)
       if (record !== undefined && isFresh(record)) return record
       if (!isDigest) continue
-      const unchecked = await store.get(keyOfUri(kind, uri, withoutChecksum, digestFunction), digestFunction, call)
+      const unchecked = await store.get(nameOfUri(kind, uri, withoutChecksum, digestFunction), digestFunction, call)
       if (unchecked === undefined || !isFresh(unchecked) || !hashes.includes(unchecked.digest.hash)) continue
       return { ...unchecked, qualifiers: identifying }
     }

@@ -11,7 +11,7 @@ import type { RpcCall, Service } from '../../rpc/rpc.js'
 import { openRequest, requestDigest, requestDigests } from '../request.js'
 import type { PushOptions } from './options.js'
 import { parseQualifiers } from './qualifiers.js'
-import { type AssetKind, type AssetRecord, keyOfUri } from './records.js'
+import { type AssetKind, type AssetRecord, nameOfUri } from './records.js'
 import { checkUris } from './uris.js'
 
 /** Push of the Remote Asset API: clients state which content belongs to a URI. */
@@ -57,8 +57,8 @@ const push = async (
   const missing = await instance.firstMissing(record, call)
   if (missing !== undefined) throw missingBlobs([missing])
   for (const uri of request.uris) {
-    const key = keyOfUri(kind, uri, qualifiers.identifying, digest.function)
-    await instance.records.put(key, { ...record, uri }, call)
+    const name = nameOfUri(kind, uri, qualifiers.identifying, digest.function)
+    await instance.records.put(name, { ...record, uri }, call)
   }
   return {}
 }

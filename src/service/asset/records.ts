@@ -1,15 +1,14 @@
 import { isStatus } from '../../base/status-error.js'
-import { holds, pack, unpack } from '../../proto/any.js'
+import { decodeRecord, encodeRecord } from '../../content/own-record.js'
 import { codec } from '../../proto/codec.js'
 import type { Qualifier } from '../../proto/generated/build.bazel.remote.asset.v1.js'
-import type { ActionResult, ActionResultInput } from '../../proto/generated/build.bazel.remote.execution.v2.js'
 import { timestampOf, toMs } from '../../proto/time.js'
 import { Digest } from '../../reapi/digest.js'
-import { type DigestFunction, digestFunctions } from '../../reapi/digest-function.js'
+import type { DigestFunction } from '../../reapi/digest-function.js'
 import type { Call } from '../../rpc/call.js'
 import { getBytes, putBytes, type Store } from '../../store/contract/store.js'
+import { decodeOlderRecord, keyOfOlderRecord } from './older-records.js'
 
-const resultCodec = codec('build.bazel.remote.execution.v2.ActionResult')
 const assetCodec = codec('remexec.asset.v1.Asset')
 
 export type AssetKind = 'blob' | 'directory'
@@ -36,93 +35,100 @@ export interface AssetRecord {
 
 const MAX_RECORD_BYTES = 64 * 1024 * 1024
 
+/** What a record is known by. */
+export type AssetName = readonly [RecordKind | 'checksum', ...string[]]
+
 /**
- * Assets by key, in an action cache: a record is an ActionResult whose outputs are the asset and all that it refers to, so that the
- * rules of results hold for it. `store` returns only complete results, and finding one counts as a use of its outputs.
+ * Assets by name, in a store of keys: each is a record under a key that no digest of a client is equal to. It refers to the asset
+ * and to all that the asset refers to: `store` returns only complete records, and finding one counts as a use of its content.
  */
 export class AssetRecords {
   readonly #store: Store
+  readonly #readsOlder: boolean
 
-  constructor(store: Store) {
+  /** `readsOlder`: pushes to an older version are found, which every client that may write results could have written. */
+  constructor(store: Store, readsOlder: boolean) {
     this.#store = store
+    this.#readsOlder = readsOlder
   }
 
   /** Undefined if there is no record, or if content of it is no longer in the CAS. */
-  async get(key: Digest, digestFunction: DigestFunction, call: Call): Promise<AssetRecord | undefined> {
-    try {
-      return recordOf(resultCodec.decode(await getBytes(this.#store, key, MAX_RECORD_BYTES, call)), digestFunction)
-    } catch (error) {
-      if (isStatus(error, 'NOT_FOUND')) return undefined
-      throw error
-    }
+  async get(name: AssetName, digestFunction: DigestFunction, call: Call): Promise<AssetRecord | undefined> {
+    const key = keyOf(name)
+    const found = await this.#read(key, (bytes) => recordIn(key, bytes, digestFunction), call)
+    if (found !== undefined || !this.#readsOlder || !isOfPush(name)) return found
+    return this.#read(keyOfOlderRecord(name), (bytes) => decodeOlderRecord(bytes, digestFunction), call)
   }
 
-  put(key: Digest, record: AssetRecord, call: Call): Promise<void> {
-    return putBytes(this.#store, key, resultCodec.encode(resultOf(record)), call)
+  put(name: AssetName, record: AssetRecord, call: Call): Promise<void> {
+    const key = keyOf(name)
+    return putBytes(this.#store, key, encodeRecord(key, recordOf(record)), call)
+  }
+
+  /** What cannot be decoded is absent: it is no mistake of the reader. */
+  async #read(
+    key: Digest,
+    decode: (bytes: Buffer) => AssetRecord | undefined,
+    call: Call,
+  ): Promise<AssetRecord | undefined> {
+    try {
+      const bytes = await getBytes(this.#store, key, MAX_RECORD_BYTES, call)
+      return decode(bytes)
+    } catch (error) {
+      if (isStatus(error, 'NOT_FOUND')) return undefined
+      if (!isStatus(error, 'INVALID_ARGUMENT')) throw error
+      call.log.warn('the record of an asset is damaged: it counts as absent', { key: key.key, error })
+      return undefined
+    }
   }
 }
 
 /** The record of a URI with these qualifiers, which are in the order of their names. */
-export const keyOfUri = (
+export const nameOfUri = (
   kind: RecordKind,
   uri: string,
   qualifiers: readonly Qualifier[],
   digestFunction: DigestFunction,
-): Digest => keyOf([kind, digestFunction.name, uri, ...qualifiers.flatMap(({ name, value }) => [name, value])])
+): AssetName => [kind, digestFunction.name, uri, ...qualifiers.flatMap(({ name, value }) => [name, value])]
 
 /** The record of a blob whose content was checked, by its checksum. */
-export const keyOfChecksum = (algorithm: string, hash: string, digestFunction: DigestFunction): Digest =>
-  keyOf(['checksum', digestFunction.name, algorithm, hash])
+export const nameOfChecksum = (algorithm: string, hash: string, digestFunction: DigestFunction): AssetName => [
+  'checksum',
+  digestFunction.name,
+  algorithm,
+  hash,
+]
 
-const keyOf = (parts: readonly string[]): Digest =>
-  Digest.of(Buffer.from(JSON.stringify(['remote asset', ...parts])), digestFunctions.SHA256).asKey()
+const keyOf = (name: AssetName): Digest => Digest.ofOwn('ASSET', JSON.stringify(name))
 
-const ASSET = 'asset'
+/** Downloads can be done again, and content behind a checksum was checked by this server only. */
+const isOfPush = ([kind]: AssetName): boolean => kind === 'blob' || kind === 'directory'
 
-/** The ActionResult of a record, whose digests `firstMissing` can check. */
-export const resultOf = (record: AssetRecord): ActionResultInput => {
+/** All content of a record: the asset first. */
+export const contentOf = ({ kind, digest, blobs, directories }: AssetRecord) => ({
+  blobs: kind === 'blob' ? [digest, ...blobs] : blobs,
+  rootDirectories: kind === 'directory' ? [digest, ...directories] : directories,
+})
+
+const recordOf = (record: AssetRecord) => {
   const { kind, digest, uri, qualifiers, validAtMs, expiresAtMs, etag } = record
-  const asset = {
+  const details = assetCodec.encode({
     ...{ uri, qualifiers: [...qualifiers], validAt: timestampOf(validAtMs), etag },
     expiresAt: expiresAtMs === undefined ? null : timestampOf(expiresAtMs),
-  }
-  const files = kind === 'blob' ? [{ path: ASSET, digest: digest.toMessage() }] : []
-  const directories = kind === 'directory' ? [{ path: ASSET, rootDirectoryDigest: digest.toMessage() }] : []
-  return {
-    outputFiles: [
-      ...files,
-      ...record.blobs.map((blob, index) => ({ path: `blobs/${index}`, digest: blob.toMessage() })),
-    ],
-    outputDirectories: [
-      ...directories,
-      ...record.directories.map((root, index) => ({
-        path: `directories/${index}`,
-        rootDirectoryDigest: root.toMessage(),
-      })),
-    ],
-    executionMetadata: { auxiliaryMetadata: [pack(assetCodec, asset)] },
-  }
+    ...{ digest: digest.toMessage(), isDirectory: kind === 'directory' },
+  })
+  return { ...contentOf(record), details }
 }
 
-/** Undefined for a result that is no record. */
-const recordOf = (result: ActionResult, digestFunction: DigestFunction): AssetRecord | undefined => {
-  const packed = result.executionMetadata?.auxiliaryMetadata.find((any) => holds(any, assetCodec))
-  if (packed === undefined) return undefined
-  const { uri, qualifiers, validAt, expiresAt, etag } = unpack(assetCodec, packed)
-  const file = result.outputFiles.find(({ path }) => path === ASSET)
-  const directory = result.outputDirectories.find(({ path }) => path === ASSET)
-  const message = file?.digest ?? directory?.rootDirectoryDigest
-  const others = <T extends { readonly path: string }>(outputs: readonly T[]) =>
-    outputs.filter(({ path }) => path !== ASSET)
+const recordIn = (key: Digest, bytes: Buffer, digestFunction: DigestFunction): AssetRecord => {
+  const { blobs, rootDirectories, details } = decodeRecord(key, bytes)
+  const { uri, qualifiers, validAt, expiresAt, etag, digest, isDirectory } = assetCodec.decode(details)
   return {
-    kind: file === undefined ? 'directory' : 'blob',
-    digest: Digest.parse(message, digestFunction, 'the digest of a stored asset'),
-    ...{ uri, qualifiers, etag },
+    ...{ kind: isDirectory ? 'directory' : 'blob', uri, qualifiers, etag },
+    digest: Digest.parse(digest, digestFunction, 'the digest of a stored asset'),
     validAtMs: validAt === null ? 0 : toMs(validAt),
     expiresAtMs: expiresAt === null ? undefined : toMs(expiresAt),
-    blobs: others(result.outputFiles).map(({ digest }) => Digest.parse(digest, digestFunction)),
-    directories: others(result.outputDirectories).map(({ rootDirectoryDigest }) =>
-      Digest.parse(rootDirectoryDigest, digestFunction),
-    ),
+    blobs: isDirectory ? blobs : blobs.slice(1),
+    directories: isDirectory ? rootDirectories.slice(1) : rootDirectories,
   }
 }

@@ -4,7 +4,7 @@ import { decodeChunkList, encodeChunkList, MAX_LIST_BYTES } from '../../content/
 import { ChunkWriter } from '../../content/chunk-writer.js'
 import type { Log } from '../../log/log.js'
 import type { Chunking, ChunkList } from '../../reapi/chunking.js'
-import type { Digest } from '../../reapi/digest.js'
+import { Digest } from '../../reapi/digest.js'
 import type { Call } from '../../rpc/call.js'
 import { type BlobChunks, getBytes, missingOf, putBytes, type Store } from '../../store/contract/store.js'
 import { WHOLE } from '../../stream/path.js'
@@ -13,8 +13,7 @@ import { KeptChunks } from './kept-chunks.js'
 
 export interface ChunkingOptions {
   /**
-   * Stores chunk lists under the digests of their blobs. The digests are keys, not hashes of the lists. If undefined,
-   * each request splits anew.
+   * Stores chunk lists under keys of the server's own. If undefined, each request splits anew.
    */
   readonly lists: Store | undefined
   readonly chunking: Chunking
@@ -74,7 +73,7 @@ export class ChunkedBlobs {
     const { lists } = this.#options
     if (lists === undefined) return
     try {
-      await putBytes(lists, digest, encodeChunkList(list), call)
+      await putBytes(lists, keyOfList(digest), encodeChunkList(list), call)
     } catch (error) {
       call.log.warn('could not keep the list of the chunks of a blob', { digest: digest.key, error })
     }
@@ -84,7 +83,7 @@ export class ChunkedBlobs {
     const { lists } = this.#options
     if (lists === undefined) return undefined
     try {
-      return decodeChunkList(await getBytes(lists, digest, MAX_LIST_BYTES, call), digest.function)
+      return decodeChunkList(await getBytes(lists, keyOfList(digest), MAX_LIST_BYTES, call), digest.function)
     } catch (error) {
       if (!isStatus(error, 'NOT_FOUND')) {
         call.log.warn('could not read the list of the chunks of a blob', { digest: digest.key, error })
@@ -102,6 +101,9 @@ export class ChunkedBlobs {
     })
   }
 }
+
+/** No client can name it. */
+const keyOfList = ({ key }: Digest): Digest => Digest.ofOwn('CHUNK_LIST', key)
 
 /** The list of a store of chunks, as it is. A blob that is no larger than a chunk is its only one. */
 const listIn = async (store: BlobChunks, digest: Digest, maxChunkCount: number, call: Call): Promise<ChunkList> => {

@@ -9,8 +9,10 @@ import { putBytes, type Store } from '../../store/contract/store.js'
 import { Blob } from '../../stream/blob/blob.js'
 import { WHOLE } from '../../stream/path.js'
 import { lookUpEntry, type Miss } from '../action-cache/lookup.js'
-import { decodeEntry, encodeEntry } from './entry-result.js'
+import { decodeEntry, type EntryContent, encodeEntry, keyOfEntry } from './entry-record.js'
 import type { HashSizes } from './hash-sizes.js'
+import type { KeptFields } from './kept-fields.js'
+import { decodeOlderEntry, keyOfOlderEntry } from './older-entry.js'
 
 /** Up to this length the body is part of the entry: one read for a hit. */
 const INLINE_BYTES = 4096
@@ -32,6 +34,8 @@ export interface CacheStores {
   readonly hasZstd: boolean
   /** For clients that know blobs and results by their hashes only. */
   readonly sizes: HashSizes
+  /** Whether entries of older versions are read, which every client that may write results could have written. */
+  readonly readsOlder: boolean
 }
 
 export interface Entry {
@@ -39,13 +43,13 @@ export interface Entry {
   /** Of the body. */
   digest(): Digest
   /** Those that were kept with it. */
-  readonly headers: Readonly<Record<string, string>>
+  readonly fields: KeptFields
   readonly body: Blob
 }
 
 export interface NewEntry {
   readonly body: Blob
-  readonly headers?: Readonly<Record<string, string>> | undefined
+  readonly fields?: KeptFields | undefined
   /** The SHA-256 that the body must have. */
   readonly hash?: string | undefined
   readonly maxBytes: number
@@ -56,8 +60,9 @@ export interface NewEntry {
 export type NoEntry = Pick<Miss, 'kind'>
 
 /**
- * The entries of HTTP caches in one instance: results of the action cache with one output, so that eviction, completeness,
- * replication and isolation are those of the action cache. `key` names the cache and the client's key.
+ * The entries of HTTP caches in one instance: records in its action cache, so that eviction, completeness, replication and
+ * isolation are those of results. Their keys are of a kind that no digest of a client has. `key` names the cache and the
+ * client's key.
  */
 export class Entries {
   readonly #stores: CacheStores
@@ -75,23 +80,22 @@ export class Entries {
   }
 
   async get(key: readonly string[], wanting: Call): Promise<Entry | NoEntry> {
-    const { ac, cas } = this.#stores
+    const { cas } = this.#stores
     const call = this.#callOf(wanting)
-    const found = await lookUpEntry(this.#digestOf(key), { ac, cas, call, maxBytes: MAX_ENTRY_BYTES })
-    if (found.kind === 'forbidden') throw found.error
-    if (found.kind !== 'hit') return found
-    const { inline, headers, digest } = decodeEntry(found.found)
+    const found = await this.#find(key, call)
+    if ('kind' in found) return found
+    const { inline, fields, digest } = found
     if (digest === undefined) {
       const digestOf = (): Digest => Digest.of(inline, digestFunctions.SHA256)
-      return { sizeBytes: inline.length, digest: digestOf, headers, body: Blob.ofBytes(inline) }
+      return { sizeBytes: inline.length, digest: digestOf, fields, body: Blob.ofBytes(inline) }
     }
     try {
       const blob = await cas.get(digest, WHOLE, call)
       const { sizeBytes } = digest
-      if (sizeBytes > READ_FIRST_BYTES) return { sizeBytes, digest: () => digest, headers, body: blob }
+      if (sizeBytes > READ_FIRST_BYTES) return { sizeBytes, digest: () => digest, fields, body: blob }
       const bytes = await blob.bytes(READ_FIRST_BYTES, call)
       if (bytes.length !== sizeBytes) return { kind: 'damaged' }
-      return { sizeBytes, digest: () => digest, headers, body: Blob.ofBytes(bytes) }
+      return { sizeBytes, digest: () => digest, fields, body: Blob.ofBytes(bytes) }
     } catch (error) {
       if (isStatus(error, 'NOT_FOUND')) return { kind: 'incomplete' }
       if (!isStatus(error, 'DATA_LOSS')) throw error
@@ -102,9 +106,7 @@ export class Entries {
 
   /** Whether there is an entry with its body. */
   async has(key: readonly string[], wanting: Call): Promise<boolean> {
-    const { ac, cas } = this.#stores
-    const call = this.#callOf(wanting)
-    return (await lookUpEntry(this.#digestOf(key), { ac, cas, call, maxBytes: MAX_ENTRY_BYTES })).kind === 'hit'
+    return !('kind' in (await this.#find(key, this.#callOf(wanting))))
   }
 
   /**
@@ -112,7 +114,7 @@ export class Entries {
    * with 413 for a body above `maxBytes`.
    */
   async put(keys: readonly (readonly string[])[], entry: NewEntry, wanting: Call): Promise<number> {
-    const { body, headers = {}, hash, maxBytes, visitor } = entry
+    const { body, fields = {}, hash, maxBytes, visitor } = entry
     const { ac, cas, maxBlobBytes = Number.POSITIVE_INFINITY } = this.#stores
     const call = this.#callOf(wanting)
     const bound = Math.min(maxBytes, maxBlobBytes)
@@ -131,22 +133,30 @@ export class Entries {
       check: hash === undefined ? undefined : (found: Digest) => checkHash(found, hash),
     }
     const stored = await putUnnamedBlob(cas, options, call)
-    const bytes = encodeEntry(stored, headers, visitor?.nameInResults)
-    for (const key of keys) await putBytes(ac, this.#digestOf(key), bytes, call)
+    for (const key of keys) {
+      const named = keyOfEntry(this.instanceName, key)
+      await putBytes(ac, named, encodeEntry(named, stored, fields, visitor?.nameInResults), call)
+    }
     return receivedBytes
   }
 
-  remove(key: readonly string[], wanting: Call): Promise<void> {
-    return this.#stores.ac.remove(this.#digestOf(key), 'unwanted', this.#callOf(wanting))
+  async remove(key: readonly string[], wanting: Call): Promise<void> {
+    const { ac, readsOlder } = this.#stores
+    const call = this.#callOf(wanting)
+    await ac.remove(keyOfEntry(this.instanceName, key), 'unwanted', call)
+    if (readsOlder) await ac.remove(keyOfOlderEntry(this.instanceName, key), 'unwanted', call)
   }
 
-  /**
-   * No part contains NUL. No Action has this digest. The instance is part of it, because instances that are not isolated
-   * may share a store, and what one of them writes is not for the other.
-   */
-  #digestOf(key: readonly string[]): Digest {
-    const text = ['http-entry/1', this.instanceName, ...key].join('\0')
-    return Digest.of(Buffer.from(text), digestFunctions.SHA256).asKey()
+  async #find(key: readonly string[], call: Call): Promise<EntryContent | NoEntry> {
+    const { ac, cas, readsOlder } = this.#stores
+    const context = { ac, cas, call, maxBytes: MAX_ENTRY_BYTES }
+    const named = keyOfEntry(this.instanceName, key)
+    const found = await lookUpEntry(named, context)
+    if (found.kind === 'hit') return decodeEntry(named, found.found)
+    if (found.kind === 'forbidden') throw found.error
+    if (found.kind !== 'absent' || !readsOlder) return found
+    const older = await lookUpEntry(keyOfOlderEntry(this.instanceName, key), context)
+    return older.kind === 'hit' ? decodeOlderEntry(older.found) : found
   }
 
   #callOf(call: Call): Call {

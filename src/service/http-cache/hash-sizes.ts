@@ -1,5 +1,6 @@
 import { LruCache } from '../../base/lru-cache.js'
 import { isStatus } from '../../base/status-error.js'
+import { decodeRecord, encodeRecord } from '../../content/own-record.js'
 import { codec } from '../../proto/codec.js'
 import { Digest } from '../../reapi/digest.js'
 import { digestFunctions } from '../../reapi/digest-function.js'
@@ -21,20 +22,24 @@ export interface HashStores {
   readonly ac: Store
   /** Undefined for an action cache without a CAS. */
   readonly cas: Store | undefined
+  /** Whether notes of older versions are read, which every client that may write results could have written. */
+  readonly readsOlder: boolean
 }
 
 /**
  * The sizes that belong to hashes. Bazel's HTTP protocol names Actions and blobs by their hash only. Stores with an index
- * find them (`Store.sizeOf`). For the others each size is noted: a note of a blob is a result with this blob, so it is a miss
- * once the blob has gone.
+ * find them (`Store.sizeOf`). For the others each size is noted: a note of a blob refers to it, so it is a miss once the
+ * blob has gone.
  */
 export class HashSizes {
   readonly #ac: Store
   readonly #cas: Store | undefined
+  readonly #readsOlder: boolean
   readonly #known = new LruCache<Digest>(KNOWN)
 
-  constructor({ ac, cas }: HashStores) {
+  constructor({ ac, cas, readsOlder }: HashStores) {
     this.#ac = ac
+    this.#readsOlder = readsOlder
     this.#cas = cas
   }
 
@@ -54,11 +59,18 @@ export class HashSizes {
   async #notedOf(of: HashOf, hash: string, call: Call): Promise<Digest | undefined> {
     const known = this.#known.get(of + hash)
     if (known !== undefined) return known
+    const key = keyOfSize(of, hash)
+    const digest =
+      (await this.#read(key, (bytes) => decodeRecord(key, bytes).content, call)) ??
+      (this.#readsOlder ? await this.#read(keyOfOlder(of, hash), olderNote, call) : undefined)
+    if (digest !== undefined) this.remember(of, digest)
+    return digest
+  }
+
+  async #read(key: Digest, textIn: (bytes: Buffer) => Buffer, call: Call): Promise<Digest | undefined> {
     try {
-      const bytes = await getBytes(this.#ac, this.#keyOf(of, hash), MAX_NOTE_BYTES, call)
-      const digest = Digest.ofKey(resultCodec.decode(bytes).stdoutRaw.toString())
-      if (digest !== undefined) this.remember(of, digest)
-      return digest
+      const digest = Digest.ofKey(textIn(await getBytes(this.#ac, key, MAX_NOTE_BYTES, call)).toString())
+      return digest?.function === digestFunctions.SHA256 ? digest : undefined
     } catch (error) {
       if (isStatus(error, 'NOT_FOUND')) return undefined
       throw error
@@ -73,21 +85,24 @@ export class HashSizes {
   /** So that it is found after a restart, and by other servers with the same stores. */
   async note(of: HashOf, digest: Digest, call: Call): Promise<void> {
     if (digest.function.name !== 'SHA256' || !this.areNoted(of)) return
-    const files = of === 'cas' ? [{ path: 'blob', digest: digest.toMessage() }] : []
-    const bytes = resultCodec.encode({ stdoutRaw: Buffer.from(digest.key), outputFiles: files })
-    await putBytes(this.#ac, this.#keyOf(of, digest.hash), bytes, call)
+    const key = keyOfSize(of, digest.hash)
+    const note = { content: Buffer.from(digest.key), blobs: of === 'cas' ? [digest] : [] }
+    await putBytes(this.#ac, key, encodeRecord(key, note), call)
     this.remember(of, digest)
   }
 
   #storeOf(of: HashOf): Store | undefined {
     return of === 'ac' ? this.#ac : this.#cas
   }
-
-  #keyOf(of: HashOf, hash: string): Digest {
-    const text = ['http-size/1', of, hash].join('\0')
-    return Digest.of(Buffer.from(text), digestFunctions.SHA256).asKey()
-  }
 }
+
+const keyOfSize = (of: HashOf, hash: string): Digest => Digest.ofOwn('HASH_SIZE', `${of}\0${hash}`)
+
+/** Notes of older versions are ActionResults under a digest that every client can compute. */
+const keyOfOlder = (of: HashOf, hash: string): Digest =>
+  Digest.of(Buffer.from(['http-size/1', of, hash].join('\0')), digestFunctions.SHA256).asKey()
+
+const olderNote = (bytes: Buffer): Buffer => resultCodec.decode(bytes).stdoutRaw
 
 /** An action cache whose Actions clients of HTTP find by their hashes. */
 export const foundByHash = (stores: HashStores): Store => {

@@ -2,6 +2,7 @@ import { StatusError } from '../../base/status-error.js'
 import { emptyAnswer, HttpError } from '../../http/answer.js'
 import type { HttpAnswer, HttpHandler, HttpRequest } from '../../http/request.js'
 import { type Entry, isFault } from './entries.js'
+import { fieldsIn, headersOf, type KeptField, type KeptFields } from './kept-fields.js'
 import { MISS, type Mount, type Outcome } from './mount.js'
 
 export { MISS }
@@ -19,7 +20,7 @@ export interface FileKind {
   readonly expected: string
   readonly contentType?: string
   /** Headers of an upload that a download gets back. */
-  readonly keptHeaders?: readonly string[]
+  readonly keeps?: readonly KeptField[]
   readonly removes?: boolean
   /** Default: 200 without a body. */
   readonly stored?: (outcome: Outcome) => HttpAnswer
@@ -35,8 +36,8 @@ export const fileHandler =
       return entry === undefined ? MISS() : hitAnswer(entry, kind.contentType)
     }
     if (request.method === 'PUT') {
-      const headers = keptOf(request, kind.keptHeaders ?? [])
-      const outcome = await mount.put(request, { headers }, key)
+      const fields = keptOf(request, kind.keeps ?? [])
+      const outcome = await mount.put(request, { fields }, key)
       return kind.stored?.(outcome) ?? emptyAnswer(200)
     }
     if (request.method === 'DELETE' && kind.removes === true) {
@@ -66,23 +67,18 @@ export const forgiving =
 
 export const notAllowed = (allow: string): HttpError => new HttpError(405, `only ${allow}`, { allow })
 
-export const hitAnswer = ({ body, headers }: Entry, contentType = 'application/octet-stream'): HttpAnswer => ({
+/** `contentType` is that of the kind, never of the upload. */
+export const hitAnswer = ({ body, fields }: Entry, contentType = 'application/octet-stream'): HttpAnswer => ({
   status: 200,
-  headers: { 'content-type': contentType, ...headers },
+  headers: { 'content-type': contentType, ...headersOf(fields) },
   body,
 })
 
-const keptOf = ({ headers }: HttpRequest, names: readonly string[]): Readonly<Record<string, string>> =>
-  Object.fromEntries(
-    names.flatMap((name) => {
-      const value = headers.get(name)
-      if (value !== undefined && value.length > MAX_HEADER)
-        throw new HttpError(400, `${name} is longer than ${MAX_HEADER}`)
-      return value === undefined ? [] : [[name, value]]
-    }),
-  )
-
-const MAX_HEADER = 1024
+const keptOf = ({ headers }: HttpRequest, kept: readonly KeptField[]): KeptFields => {
+  const { fields, fault } = fieldsIn((name) => headers.get(name), kept)
+  if (fault !== undefined) throw new HttpError(400, `${fault.name} is not valid, expected ${fault.expected}`)
+  return fields
+}
 
 /** The decoded segments of a path. 400 for what a file system or a proxy would read in another way. */
 export const segmentsOf = (rest: string): readonly string[] => {

@@ -3,6 +3,7 @@ import { HttpError, textAnswer } from '../../http/answer.js'
 import type { HttpAnswer, HttpRequest } from '../../http/request.js'
 import type { Permission } from '../../rpc/gate.js'
 import { type CacheStores, Entries, type Entry, isFault } from './entries.js'
+import type { KeptFields } from './kept-fields.js'
 import type { CacheMeter } from './meter.js'
 
 /** The policy of an HTTP cache, from the configuration. */
@@ -39,8 +40,8 @@ export interface Done {
 }
 
 export interface Upload {
-  /** Headers that a download gets back. */
-  readonly headers?: Readonly<Record<string, string>>
+  /** What a download gets back in headers. */
+  readonly fields?: KeptFields
   /** The SHA-256 that the body must have. */
   readonly hash?: string
 }
@@ -97,8 +98,8 @@ export class Mount {
       }
       const { visitor, body } = request
       const named = keys.map((key) => this.#keyOf(key))
-      const { headers, hash } = upload
-      const sizeBytes = await entries.put(named, { body, headers, hash, maxBytes: this.#maxBytes, visitor }, request)
+      const { fields, hash } = upload
+      const sizeBytes = await entries.put(named, { body, fields, hash, maxBytes: this.#maxBytes, visitor }, request)
       request.note({ ...about, result: 'stored' })
       this.#meter.stored(sizeBytes)
       return 'stored'

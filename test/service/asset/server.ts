@@ -41,15 +41,20 @@ export interface AssetServerOptions {
   readonly push?: object | undefined
   /** Of the CAS. */
   readonly store?: object
+  /** The store of what is known of assets. */
+  readonly results?: string
 }
 
 /** A whole server with Fetch, Push if `push` is there, and a CAS. */
-export const assetServer = async (t: Test, { download, push, store = { memory: {} } }: AssetServerOptions = {}) => {
+export const assetServer = async (
+  t: Test,
+  { download, push, store = { memory: {} }, results = 'ASSETS' }: AssetServerOptions = {},
+) => {
   const services = {
     cas: [{ cas_store: 'CAS' }],
     ac: [{ ac_store: 'AC' }],
-    fetch: [{ fetch_store: 'ASSETS', ...(download && { download }) }],
-    ...(push && { push: [{ push_store: 'ASSETS', ...push }] }),
+    fetch: [{ fetch_store: results, ...(download && { download }) }],
+    ...(push && { push: [{ push_store: results, ...push }] }),
   }
   const stores = [{ name: 'CAS', ...store }, ...['AC', 'ASSETS'].map((name) => ({ name, memory: {} }))]
   const config = { stores, servers: [{ listener: { http: { socket_address: '127.0.0.1:0' } }, services }] }

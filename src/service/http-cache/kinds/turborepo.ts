@@ -20,7 +20,7 @@ export const turborepo: CacheKind = {
         more.length === 0 && HASH.test(hash) ? [teamOf(request), hash] : undefined,
       expected: 'v8/artifacts/ and a hash',
       // The client makes and checks the tag; the others describe the run.
-      keptHeaders: ['x-artifact-tag', 'x-artifact-duration', 'x-artifact-sha', 'x-artifact-dirty-hash'],
+      keeps: ['artifactTag', 'artifactDuration', 'artifactSha', 'artifactDirtyHash'],
       stored: () => jsonAnswer(200, { urls: [] }),
     })
     const answer = async (request: HttpRequest): Promise<HttpAnswer> => {
@@ -90,8 +90,8 @@ const query = async (mount: Mount, request: HttpRequest): Promise<HttpAnswer> =>
     entry?.body.discard()
     found[hash] = entry && {
       size: entry.sizeBytes,
-      taskDurationMs: Number(entry.headers['x-artifact-duration'] ?? 0),
-      ...(entry.headers['x-artifact-tag'] !== undefined && { tag: entry.headers['x-artifact-tag'] }),
+      taskDurationMs: Number(entry.fields.artifactDuration ?? 0),
+      ...(entry.fields.artifactTag !== undefined && { tag: entry.fields.artifactTag }),
     }
     found[hash] ??= null
   }

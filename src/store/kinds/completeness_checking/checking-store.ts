@@ -1,6 +1,7 @@
 import { LruCache } from '../../../base/lru-cache.js'
 import { isStatus, StatusError } from '../../../base/status-error.js'
 import type { DirectoryTrees } from '../../../content/directory-trees.js'
+import { referencedByRecord } from '../../../content/own-record.js'
 import { codec } from '../../../proto/codec.js'
 import { type ReferencedBlobs, referencedBlobs } from '../../../reapi/action-result.js'
 import type { Digest } from '../../../reapi/digest.js'
@@ -35,7 +36,8 @@ interface KnownResult {
 /**
  * An action cache that returns a result only while every blob it refers to is in a CAS. Otherwise it throws a ResultMiss,
  * so that the client builds again. A hit counts as a use of each of these blobs (REAPI, GetActionResult). An entry that
- * is not an ActionResult is dropped, because it is useless and its presence would prevent its replacement.
+ * is not an ActionResult, or not a record under a key of the server's own, is dropped, because it is useless and its presence
+ * would prevent its replacement.
  */
 export class CompletenessCheckingStore extends ForwardingStore {
   readonly #cas: Store | undefined
@@ -108,7 +110,10 @@ export class CompletenessCheckingStore extends ForwardingStore {
   }
 
   async #drop(action: Digest, error: StatusError, call: Call): Promise<never> {
-    call.log.warn('dropped an action cache entry that is not an ActionResult', { action: action.key, error })
+    call.log.warn('dropped an action cache entry that is not an ActionResult or a record of the server', {
+      action: action.key,
+      error,
+    })
     await this.remove(action, 'wrong', call)
     throw new ResultMiss({ kind: 'damaged' }, 'the entry was damaged')
   }
@@ -133,6 +138,7 @@ class LatelyAsked {
 
 const referencedIn = (bytes: Buffer, action: Digest): ReferencedBlobs | StatusError => {
   try {
+    if (action.isOwn) return referencedByRecord(action, bytes)
     return referencedBlobs(resultCodec.decode(bytes), action.function)
   } catch (error) {
     if (isStatus(error, 'INVALID_ARGUMENT')) return error

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { errnoOf } from '../../../base/errno.js'
 import { StatusError } from '../../../base/status-error.js'
 import { Digest } from '../../../reapi/digest.js'
-import { type DigestFunction, digestFunctions } from '../../../reapi/digest-function.js'
+import { functionsByName } from '../../../reapi/digest-function.js'
 import { NOTES_FOLDER } from '../../contract/notes-folder.js'
 
 /** The content of a file name. */
@@ -63,7 +63,7 @@ export class Layout {
       })
       return pairs.filter((pair) => PAIR.test(pair)).map((pair) => `${name}/${pair}`)
     }
-    return (await Promise.all([...functionsByFolder.keys()].map(pairsOf))).flat()
+    return (await Promise.all([...functionsByName.keys()].map(pairsOf))).flat()
   }
 
   /**
@@ -72,7 +72,7 @@ export class Layout {
    */
   async refuseOlder(): Promise<void> {
     const names = await readdir(this.contentPath)
-    if (names.includes(RECORDS) || !names.some((name) => functionsByFolder.has(name))) return
+    if (names.includes(RECORDS) || !names.some((name) => functionsByName.has(name))) return
     const text = `content_path ${this.contentPath} holds blobs as an older version of remexec kept them, which this one cannot read`
     const advice = 'name another content_path, or delete this one: clients upload again what they need'
     throw new StatusError('FAILED_PRECONDITION', `${text}: ${advice}`)
@@ -92,7 +92,7 @@ export class Layout {
 
   /** Parses a file name; undefined when it is not a name of this store. */
   parse(folder: string, name: string): BlobName | undefined {
-    const digestFunction = functionsByFolder.get(folder.slice(0, folder.indexOf('/')))
+    const digestFunction = functionsByName.get(folder.slice(0, folder.indexOf('/')))
     const [, hash = '', size, stored, executable] = NAME.exec(name) ?? []
     const [sizeBytes, storedBytes] = [Number(size), Number(stored)]
     if (hash.length !== digestFunction?.hexLength || !hash.startsWith(folder.slice(-2))) return undefined
@@ -132,7 +132,3 @@ const PACK = /^[0-9a-f]{12}$/
 const PAIR = /^[0-9a-f]{2}$/
 
 const NAME = /^([0-9a-f]+)-(0|[1-9]\d*)-(0|[1-9]\d*)(x?)$/
-
-const functionsByFolder: ReadonlyMap<string, DigestFunction> = new Map(
-  Object.values(digestFunctions).map((digestFunction) => [digestFunction.name.toLowerCase(), digestFunction]),
-)

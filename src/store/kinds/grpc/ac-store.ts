@@ -10,21 +10,24 @@ import { boundedMap, LANES } from '../../../work/bounded-map.js'
 import { BaseStore } from '../../contract/store.js'
 import type { Health } from './health.js'
 import { METHODS, type RemoteServer } from './remote-server.js'
+import type { SealedRecords } from './sealed-records.js'
 
 const resultCodec = codec('build.bazel.remote.execution.v2.ActionResult')
 
 /** Larger than any result that servers accept. */
 const MAX_RESULT_BYTES = 64 * 1024 * 1024
 
-/** The action cache of another server. Each blob is an ActionResult under the digest of its Action. */
+/** The action cache of another server. Each blob is an ActionResult under the digest of its Action, or a record of this server. */
 export class GrpcActionCacheStore extends BaseStore {
   readonly #server: RemoteServer
   readonly #health: Health
+  readonly #records: SealedRecords
 
-  constructor(server: RemoteServer, health: Health) {
+  constructor(server: RemoteServer, health: Health, records: SealedRecords) {
     super()
     this.#server = server
     this.#health = health
+    this.#records = records
   }
 
   override async findMissing(digests: DigestBatch, call: Call): Promise<DigestBatch> {
@@ -47,7 +50,8 @@ export class GrpcActionCacheStore extends BaseStore {
 
   override async put(digest: Digest, blob: Blob, call: Call): Promise<void> {
     const bytes = await blob.bytes(MAX_RESULT_BYTES, call)
-    const request = { ...this.#named(digest), actionResult: resultCodec.decode(bytes) }
+    const actionResult = digest.isOwn ? this.#records.resultOf(digest, bytes) : resultCodec.decode(bytes)
+    const request = { ...this.#named(digest), actionResult }
     await this.#server.unary(METHODS.updateActionResult, request, call, true)
   }
 
@@ -59,13 +63,15 @@ export class GrpcActionCacheStore extends BaseStore {
     return this.#health(signal)
   }
 
-  /** The encoded result, as it was received. */
-  #ask(digest: Digest, call: Call): Promise<Buffer> {
-    return this.#server.unary<Buffer>(METHODS.getActionResult, this.#named(digest), call, true)
+  /** The encoded result, as it was received, or the record in it. */
+  async #ask(digest: Digest, call: Call): Promise<Buffer> {
+    const encoded = await this.#server.unary<Buffer>(METHODS.getActionResult, this.#named(digest), call, true)
+    return digest.isOwn ? this.#records.recordIn(digest, encoded) : encoded
   }
 
   #named(digest: Digest): object {
     const { instanceName } = this.#server
-    return { instanceName, actionDigest: digest.toMessage(), digestFunction: digest.function.value }
+    const action = digest.isOwn ? this.#records.actionOf(digest) : digest
+    return { instanceName, actionDigest: action.toMessage(), digestFunction: action.function.value }
   }
 }

@@ -14,6 +14,7 @@ import { grpcFailure, isLostCall } from './failure.js'
 import { GrpcStore } from './grpc-store.js'
 import { healthOf } from './health.js'
 import { RemoteServer } from './remote-server.js'
+import { SealedRecords } from './sealed-records.js'
 
 /**
  * The CAS or the action cache of another server, mainly as the slow tier behind a local folder. Connects at the first
@@ -70,7 +71,10 @@ export const grpc: StoreKind<GrpcOptions> = {
     )
     for (const connection of connections) watch(connectionProbe(path, connection))
     const health = healthOf(connections)
-    if (options.store_type === 'ac') return inInstances(server, (some) => new GrpcActionCacheStore(some, health))
+    if (options.store_type === 'ac') {
+      const records = new SealedRecords(options.record_secret)
+      return inInstances(server, (some) => new GrpcActionCacheStore(some, health, records))
+    }
     const common = {
       health,
       isLegacy: options.use_legacy_resource_names,

@@ -14,7 +14,8 @@ import { oneForAll } from '../../contract/thread-use.js'
  * unchanged.
  *
  * Use it for a CAS whose backend may be damaged or is shared with other programs. Never use it for an action cache,
- * whose digests do not describe the bytes.
+ * whose digests do not describe the bytes. Records of the server beside the blobs pass unchanged: their keys
+ * describe nothing.
  */
 class VerifyStore extends ForwardingStore {
   readonly #checks: { readonly checksSize: boolean; readonly checksHash: boolean }
@@ -30,12 +31,13 @@ class VerifyStore extends ForwardingStore {
   }
 
   protected override incoming(blob: Blob, digest: Digest): Blob {
+    if (digest.isOwn) return blob
     const { checksSize, checksHash } = this.#checks
     return blob.verify(digest, { checksSize, checksHash, fault: 'client' })
   }
 
   protected override outgoing(blob: Blob, digest: Digest, range: Range, call: Call): Blob {
-    if (!isWhole(range, digest.sizeBytes)) return blob
+    if (digest.isOwn || !isWhole(range, digest.sizeBytes)) return blob
     const { checksSize, checksHash } = this.#checks
     const repair = (): Promise<void> => this.remove(digest, 'wrong', call)
     return blob.verify(digest, { checksSize, checksHash, fault: 'backend', repair })

@@ -1,14 +1,14 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { Digest } from '../../../../src/reapi/digest.js'
-import { digestFunctions } from '../../../../src/reapi/digest-function.js'
+import { type DigestFunction, functionsByName } from '../../../../src/reapi/digest-function.js'
 import { Layout } from '../../../../src/store/kinds/filesystem/layout.js'
 
 const layout = new Layout('/content', '/temp')
 
 t.test('every name is parsed back to its parts', async () => {
   const names = fc.record({
-    functionName: fc.constantFrom(...Object.values(digestFunctions).map(({ name }) => name)),
+    functionName: fc.constantFrom(...functionsByName.keys()),
     text: fc.string(),
     sizeBytes: fc.maxSafeNat(),
     storedBytes: fc.maxSafeNat(),
@@ -16,7 +16,7 @@ t.test('every name is parsed back to its parts', async () => {
   })
   fc.assert(
     fc.property(names, ({ functionName, text, sizeBytes, storedBytes, isTwin }) => {
-      const digestFunction = digestFunctions[functionName]
+      const digestFunction = functionsByName.get(functionName) as DigestFunction
       const { hash } = Digest.of(Buffer.from(text), digestFunction)
       const digest = Digest.parse({ hash, sizeBytes }, digestFunction)
       const path = isTwin ? layout.executablePath(digest, storedBytes) : layout.blobPath(digest, storedBytes)

@@ -1,0 +1,28 @@
+// Written by `npm run generate` from protos/. Do not edit.
+import type * as build_bazel_remote_execution_v2 from './build.bazel.remote.execution.v2.js'
+
+export interface Record {
+  blobs: build_bazel_remote_execution_v2.Digest[]
+  rootDirectories: build_bazel_remote_execution_v2.Digest[]
+  digestFunction: number
+  content: Buffer
+  details: Buffer
+}
+
+export interface RecordInput {
+  blobs?: readonly build_bazel_remote_execution_v2.DigestInput[] | undefined
+  rootDirectories?: readonly build_bazel_remote_execution_v2.DigestInput[] | undefined
+  digestFunction?: number | undefined
+  content?: Uint8Array | undefined
+  details?: Uint8Array | undefined
+}
+
+export interface SealedRecord {
+  record: Buffer
+  seal: Buffer
+}
+
+export interface SealedRecordInput {
+  record?: Uint8Array | undefined
+  seal?: Uint8Array | undefined
+}
