@@ -3,7 +3,10 @@ import { parseConfig } from '../../src/config/load.js'
 
 const check = (store: string) => {
   const files = `{ fast_slow: { fast: { filesystem: { content_path: '/c', temp_path: '/t', eviction_policy: { max_bytes: 1 } } }, slow: { noop: {} } } }`
-  const services = `{ cas: [{ cas_store: 'CAS' }], ac: [{ ac_store: 'TESTED' }] }`
+  const isCas = store.includes(`store_type: 'cas'`)
+  const services = isCas
+    ? `{ cas: [{ cas_store: 'TESTED' }] }`
+    : `{ cas: [{ cas_store: 'CAS' }], ac: [{ ac_store: 'TESTED' }] }`
   const servers = `[{ listener: { http: { socket_address: '127.0.0.1:1' } }, services: ${services} }]`
   const { problems, warnings } = parseConfig(
     `{ stores: { CAS: ${files}, TESTED: ${store} }, servers: ${servers} }`,

@@ -1304,7 +1304,7 @@ export interface CasServiceOptions {
  */
 export interface Chunking {
   /**
-   * The store of the chunk lists, so that a blob is split once; the chunks themselves go to `cas_store`. It must be a separate store. Without it each SplitBlob splits the blob again. The same holds if `cas_store` is a `grpc` store.
+   * The store of the chunk lists, so that a blob is split once; the chunks themselves go to `cas_store`. It may be any store, also `cas_store`: no client can name the keys of lists. Without it each SplitBlob splits the blob again. The same holds if `cas_store` is a `grpc` store.
    */
   readonly index_store?: string
   /**
@@ -1402,7 +1402,7 @@ export interface FetchServiceOptions {
    */
   readonly instance_name: string
   /**
-   * Where it is noted which digest an asset has. The content itself is in the CAS of the instance. Not the store of its blobs; it may be the store of its results, and the `push_store` of the instance.
+   * Where it is noted which digest an asset has, under keys that no client can name. The content itself is in the CAS of the instance. It may be the store of its blobs or of its results, and the `push_store` of the instance. Over a `grpc` store it needs type `ac` with `record_secret`.
    */
   readonly fetch_store: string
   /**
@@ -1470,7 +1470,7 @@ export interface PushServiceOptions {
    */
   readonly instance_name: string
   /**
-   * Where it is noted which digest an asset has; as a rule the `fetch_store` of the instance. Not the store of its blobs.
+   * Where it is noted which digest an asset has; as a rule the `fetch_store` of the instance, with the same conditions.
    */
   readonly push_store: string
   /**
@@ -1502,7 +1502,7 @@ export interface BytestreamServiceOptions {
 }
 
 /**
- * A cache of a build tool over HTTP, on the port of the server. Its entries are results in the action cache of an instance, and its files are blobs in the CAS of that instance, so they are evicted, isolated, replicated and counted like those. Entries of different paths never meet.
+ * A cache of a build tool over HTTP, on the port of the server. Its entries are in the action cache of an instance, under keys that no client can name, and its files are blobs in the CAS of that instance, so they are evicted, isolated, replicated and counted like those. Entries of different paths never meet.
  */
 export interface HttpCacheServiceOptions {
   /**
