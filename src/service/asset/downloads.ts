@@ -9,9 +9,10 @@ import { missingOf, type Store } from '../../store/contract/store.js'
 import { unlessAborted } from '../../work/deadline.js'
 import { Semaphore } from '../../work/semaphore.js'
 import { SingleFlight } from '../../work/single-flight.js'
+import type { AssetRecord } from './asset-record.js'
 import { hashFor } from './integrity.js'
 import type { FetchOutcome, Lookup } from './lookup.js'
-import { type AssetRecord, type AssetRecords, nameOfChecksum, nameOfUri } from './records.js'
+import { type AssetRecords, nameOfChecksum, nameOfUri } from './records.js'
 
 /** What to do about content whose checksum the client does not name. */
 export type WithoutChecksum = 'refuse' | 'revalidate' | 'reuse'

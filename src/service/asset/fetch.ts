@@ -13,10 +13,11 @@ import type { DigestFunction } from '../../reapi/digest-function.js'
 import type { Call } from '../../rpc/call.js'
 import type { RpcCall, Service } from '../../rpc/rpc.js'
 import { openRequest } from '../request.js'
+import type { AssetKind, AssetRecord } from './asset-record.js'
 import type { FetchOutcome, Lookup } from './lookup.js'
 import type { FetchInstance, FetchOptions } from './options.js'
 import { parseQualifiers, unsupported } from './qualifiers.js'
-import { type AssetKind, type AssetRecord, nameOfChecksum, nameOfUri } from './records.js'
+import { nameOfChecksum, nameOfUri } from './records.js'
 import { checkUris } from './uris.js'
 
 /** Fetch of the Remote Asset API: content by URI, from what was pushed or downloaded before, or downloaded now. */

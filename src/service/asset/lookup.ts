@@ -1,7 +1,7 @@
 import type { StatusError } from '../../base/status-error.js'
 import type { DigestFunction } from '../../reapi/digest-function.js'
+import type { AssetKind, AssetRecord } from './asset-record.js'
 import type { Qualifiers } from './qualifiers.js'
-import type { AssetKind, AssetRecord } from './records.js'
 
 /** A parsed request of Fetch. */
 export interface Lookup {

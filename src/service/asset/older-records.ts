@@ -3,7 +3,7 @@ import { codec } from '../../proto/codec.js'
 import { toMs } from '../../proto/time.js'
 import { Digest } from '../../reapi/digest.js'
 import { type DigestFunction, digestFunctions } from '../../reapi/digest-function.js'
-import type { AssetRecord } from './records.js'
+import type { AssetRecord } from './asset-record.js'
 
 const resultCodec = codec('build.bazel.remote.execution.v2.ActionResult')
 const assetCodec = codec('remexec.asset.v1.Asset')

@@ -3,8 +3,9 @@ import type { Digest } from '../../reapi/digest.js'
 import type { DigestFunction } from '../../reapi/digest-function.js'
 import type { Call } from '../../rpc/call.js'
 import type { Instances } from '../instance.js'
+import type { AssetRecord } from './asset-record.js'
 import type { Downloads } from './downloads.js'
-import type { AssetRecord, AssetRecords } from './records.js'
+import type { AssetRecords } from './records.js'
 
 export interface FetchInstance {
   readonly digestFunctions: readonly DigestFunction[]

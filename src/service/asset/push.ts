@@ -9,9 +9,10 @@ import { missingBlobs } from '../../reapi/action.js'
 import type { DigestMessage } from '../../reapi/digest.js'
 import type { RpcCall, Service } from '../../rpc/rpc.js'
 import { openRequest, requestDigest, requestDigests } from '../request.js'
+import type { AssetKind, AssetRecord } from './asset-record.js'
 import type { PushOptions } from './options.js'
 import { parseQualifiers } from './qualifiers.js'
-import { type AssetKind, type AssetRecord, nameOfUri } from './records.js'
+import { nameOfUri } from './records.js'
 import { checkUris } from './uris.js'
 
 /** Push of the Remote Asset API: clients state which content belongs to a URI. */

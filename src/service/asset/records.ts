@@ -7,31 +7,10 @@ import { Digest } from '../../reapi/digest.js'
 import type { DigestFunction } from '../../reapi/digest-function.js'
 import type { Call } from '../../rpc/call.js'
 import { getBytes, putBytes, type Store } from '../../store/contract/store.js'
+import type { AssetRecord, RecordKind } from './asset-record.js'
 import { decodeOlderRecord, keyOfOlderRecord } from './older-records.js'
 
 const assetCodec = codec('remexec.asset.v1.Asset')
-
-export type AssetKind = 'blob' | 'directory'
-/** What a record is about: `download` is what an origin has answered. */
-export type RecordKind = AssetKind | 'download'
-
-/** What is known of an asset. */
-export interface AssetRecord {
-  readonly kind: AssetKind
-  /** Of a blob, or of a root Directory. */
-  readonly digest: Digest
-  readonly uri: string
-  /** Those that identify the content. */
-  readonly qualifiers: readonly Qualifier[]
-  /** When the content was that of the URI. */
-  readonly validAtMs: number
-  /** Undefined: never. */
-  readonly expiresAtMs: number | undefined
-  readonly etag: string
-  /** Content that the asset refers to. The asset is there only while all of it is. */
-  readonly blobs: readonly Digest[]
-  readonly directories: readonly Digest[]
-}
 
 const MAX_RECORD_BYTES = 64 * 1024 * 1024
 
