@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { errnoOf } from './base/errno.js'
+import { errnoOf, inWords } from './base/errno.js'
 import { packageFile } from './base/package-root.js'
 import { Code, StatusError } from './base/status-error.js'
 import { version } from './base/version.js'
@@ -75,7 +75,9 @@ process.once('exit', () => {
 })
 // A reader that ends early, such as `head`, is no failure of a command; a server does not end because of it.
 process.stdout.on('error', (error) => {
-  if (errnoOf(error) !== 'EPIPE') throw error
+  if (errnoOf(error) === 'EPIPE') return
+  errors.write(`remexec: standard output: ${inWords(error)}\n`)
+  process.exitCode = 1
 })
 reportCrashes({
   write: (text) => {

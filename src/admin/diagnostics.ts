@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
 import { writeHeapSnapshot } from 'node:v8'
+import { memoryUsage } from '../base/memory-usage.js'
 import { StatusError } from '../base/status-error.js'
 
 const DEFAULT_S = 10
@@ -59,7 +60,7 @@ export class Diagnostics {
         // Below the 65,535 bytes that clients over HTTP/2 accept at first, so that a chunk does not wait for a window.
         const body = createReadStream(path, { highWaterMark: 32 * 1024 })
         // Once it is open, the file needs no name.
-        await new Promise((resolve, reject) => body.once('open', resolve).once('error', reject))
+        await new Promise((resolve, reject) => body.once('open', resolve).on('error', reject))
         return { body, sizeBytes: size, pausedMs }
       } finally {
         await rm(folder, { recursive: true, force: true })
@@ -89,10 +90,10 @@ const secondsOf = (query: URLSearchParams): number => {
 
 /** V8 needs about the size of the heap again for its graph. */
 const refuseWithoutMemory = (): void => {
-  const { heapUsed } = process.memoryUsage()
+  const { heapBytes } = memoryUsage()
   const freeBytes = process.availableMemory()
-  if (freeBytes > heapUsed) return
-  const [heap, free] = [heapUsed, freeBytes].map((bytes) => `${Math.ceil(bytes / 1024 ** 2)} MiB`)
+  if (freeBytes > heapBytes) return
+  const [heap, free] = [heapBytes, freeBytes].map((bytes) => `${Math.ceil(bytes / 1024 ** 2)} MiB`)
   throw new StatusError(
     'FAILED_PRECONDITION',
     `a heap snapshot of ${heap} needs as much memory again, and ${free} are free`,

@@ -1,4 +1,7 @@
-import type { ListenerOptions } from '../config/config.js'
+import { connectionsFor, descriptorLimit } from '../base/descriptor-limit.js'
+import type { ListenerOptions, ServerConfig } from '../config/config.js'
+import type { Log } from '../log/log.js'
+import { AllConnections } from '../server/admission.js'
 import { DEFAULT_LIMITS } from '../server/http2/limits.js'
 import type { TransportLimits } from '../server/remexec/transport.js'
 
@@ -18,3 +21,18 @@ export const limitsOf = ({ advanced_http: http2, request_timeout_s }: ListenerOp
 })
 
 const msOrNever = (seconds: number): number => (seconds === 0 ? Number.POSITIVE_INFINITY : seconds * 1000)
+
+/** As many connections as the limit of open files allows, told if the listeners may have more by their configuration. */
+export const connectionsOf = async (servers: readonly ServerConfig[], log: Log): Promise<AllConnections> => {
+  const descriptors = await descriptorLimit()
+  if (descriptors === undefined) return new AllConnections(Number.POSITIVE_INFINITY)
+  const allowed = servers.reduce((sum, { listener }) => sum + (listener.max_connections || Number.POSITIVE_INFINITY), 0)
+  const accepted = connectionsFor(descriptors)
+  if (accepted < allowed)
+    log.info('the limit of open files lowers max_connections: half of the descriptors are for connections', {
+      descriptors,
+      maxConnections: allowed === Number.POSITIVE_INFINITY ? 0 : allowed,
+      accepted,
+    })
+  return new AllConnections(accepted)
+}

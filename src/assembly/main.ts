@@ -24,6 +24,7 @@ import type { Service } from '../rpc/rpc.js'
 import { buildSchedulers } from '../scheduler/kinds.js'
 import type { Scheduler } from '../scheduler/scheduler.js'
 import { Security } from '../security/security.js'
+import type { AllConnections } from '../server/admission.js'
 import type { ServiceThreads } from '../server/carry/service-threads.js'
 import { type Listener, listen } from '../server/listener.js'
 import { Uploads } from '../service/bytestream/uploads.js'
@@ -34,13 +35,12 @@ import { asKeyed } from '../store/view/keyed.js'
 import { zstdFailure } from '../stream/compression/libzstd.js'
 import { expiryMs, openListenerTls } from '../tls/listener-tls.js'
 import { LATE, within } from '../work/deadline.js'
-import { guardedClock } from '../work/guarded-clock.js'
 import { Resources } from '../work/resources.js'
 import { openBuilds } from './builds.js'
 import { DrainTime } from './drain-time.js'
 import { hashClientsOf, httpCaches, startingHttpCaches } from './http-caches.js'
 import { Instances } from './instances.js'
-import { limitsOf } from './listener-limits.js'
+import { connectionsOf, limitsOf } from './listener-limits.js'
 import { type LogOutput, Observation } from './observation.js'
 import { warnOfOtherFolders } from './other-folders.js'
 import { linkOfActions, ofPeople, openSite, pagesOf, WORKERS_ADDRESS } from './pages.js'
@@ -74,12 +74,11 @@ export interface ServedAddress {
 
 /** Starts everything in a configuration. If a part fails to start, the parts started before are stopped. */
 export const assemble = async (config: Config, environment: Environment): Promise<Running> => {
-  const { log } = environment
-  const clock = guardedClock(environment.clock, log)
+  const { clock, log } = environment
   const drainTime = new DrainTime(config.global.drain_s * 1000, clock)
   const resources = new Resources(log, () => drainTime.partMs)
   try {
-    const { addresses, security } = await start(config, resources, drainTime, { ...environment, clock })
+    const { addresses, security } = await start(config, resources, drainTime, environment)
     const reload = async (read: Config): Promise<readonly string[]> => {
       if (security !== undefined && read.security !== undefined) await security.renew(read.security)
       return needRestart(config, read)
@@ -133,6 +132,7 @@ const start = async (
   const threadedParts = { ledger, clock, log, shownShare, metrics: meters, invocations, records, security }
   const threaded = await Threaded.start(threadCount, threadedParts)
   resources.add('service threads', () => threaded?.stop())
+  const allConnections = await connectionsOf(config.servers, log)
   const listeners = new Map<string, Listener>()
   const admin = new Admin(log)
   const sites = new Map<string, Site>()
@@ -143,6 +143,7 @@ const start = async (
     const listenerParts = {
       gate,
       threads: threaded?.threads,
+      allConnections,
       admin,
       resources,
       drainTime,
@@ -277,6 +278,7 @@ const gateOf = (server: ServerConfig, security: Security | undefined, services: 
 interface ListenerParts {
   readonly gate: Gate | undefined
   readonly threads: ServiceThreads | undefined
+  readonly allConnections: AllConnections
   readonly admin: Admin
   readonly resources: Resources
   readonly drainTime: DrainTime
@@ -309,7 +311,20 @@ const methodAndTarget = ({ method, target }: HttpRequest) => ({ method, target }
  */
 const openListener = async (
   server: ServerConfig,
-  { gate, threads, admin, resources, drainTime, ledger, clock, shownShare, invocations, records, site }: ListenerParts,
+  {
+    gate,
+    threads,
+    allConnections,
+    admin,
+    resources,
+    drainTime,
+    ledger,
+    clock,
+    shownShare,
+    invocations,
+    records,
+    site,
+  }: ListenerParts,
   observation: Observation,
 ): Promise<Listener> => {
   const { log, meters } = observation
@@ -337,6 +352,7 @@ const openListener = async (
     gate,
     maxMessageBytes: max_decoding_message_size,
     connections: { maxConnections, maxConnectionsPerAddress },
+    allConnections,
     limits: limitsOf(server.listener),
     ledger,
     compression: {

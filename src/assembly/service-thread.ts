@@ -3,6 +3,7 @@ import { systemClock } from '../base/clock.js'
 import { Ledger } from '../ledger/ledger.js'
 import { isWritten, type Log, type LogFields, type LogLevel } from '../log/log.js'
 import { type LoggedLine, sendableFields } from '../log/sendable.js'
+import { surviveFailures } from '../process/failures.js'
 import { BatchedPort, type Carried } from '../server/carry/batched-port.js'
 import { Carrier } from '../server/carry/carrier.js'
 import { ToThread } from '../server/carry/events.js'
@@ -32,6 +33,8 @@ const log: Log = (() => {
     }
   return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') }
 })()
+
+surviveFailures(log)
 
 const ledger = new Ledger({}, { buffer: ledgerBuffer })
 const serving = new ServingThread((message, transferred = []) => owner.postMessage(message, transferred))

@@ -1,4 +1,5 @@
 import { StatusError } from '../base/status-error.js'
+import { guardedTimeout } from '../base/timers.js'
 import type { Digest } from '../reapi/digest.js'
 import type { Call } from '../rpc/call.js'
 import { RecordPacker } from '../rpc/packed-records.js'
@@ -96,7 +97,7 @@ export class ToOwner {
   record(...record: Parameters<RecordPacker['add']>): void {
     this.#records.add(...record)
     if (this.#records.count >= RECORDS_AT_ONCE) this.#schedule()
-    else this.#recordsWait ??= setTimeout(() => this.#report(), RECORDS_WAIT_MS).unref()
+    else this.#recordsWait ??= guardedTimeout(() => this.#report(), RECORDS_WAIT_MS).unref()
   }
 
   audited(entry: AuditEntry): void {

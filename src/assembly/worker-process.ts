@@ -9,9 +9,9 @@ import { KnownSecrets } from '../log/secrets.js'
 import { sendableFields } from '../log/sendable.js'
 import { otlpSettings } from '../otlp/settings.js'
 import { reportCrashes } from '../process/crash.js'
+import { surviveFailures } from '../process/failures.js'
 import { prepareHeap } from '../process/v8-heap.js'
 import type { Tracer } from '../rpc/trace.js'
-import { guardedClock } from '../work/guarded-clock.js'
 import { inBackground } from '../work/in-background.js'
 import { type LocalWorker, startLocalWorker } from '../worker/local-worker.js'
 import type { FromWorkerProcess, StartWorker, ToWorkerProcess } from '../worker/process/messages.js'
@@ -45,7 +45,8 @@ const log: Log = (() => {
   return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') }
 })()
 
-const clock = guardedClock(systemClock, log)
+surviveFailures(log)
+const clock = systemClock
 
 const start = async (request: StartWorker): Promise<LocalWorker> => {
   const { name, options, address, token, storeKey, writesResults, hidden } = request
@@ -129,5 +130,6 @@ process.once('disconnect', () => {
     const worker = await starting?.catch(() => undefined)
     await worker?.close(0)
   }
-  void end().finally(() => process.exit(1))
+  const ended = (): never => process.exit(1)
+  void end().then(ended, ended)
 })

@@ -1,10 +1,12 @@
+import { guardedInterval } from './timers.js'
+
 /** The time is injected, so that tests of schedulers and eviction can use their own clock. */
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number
   /**
    * Calls `tick` every `periodMs` until the returned function is called. Never keeps the process alive. A tick may
-   * return a promise, which is not awaited. Its errors are logged, and the next tick runs as usual: see `guardedClock`.
+   * return a promise, which is not awaited. Its errors are logged, and the next tick runs as usual: see `guardedInterval`.
    */
   every(periodMs: number, tick: () => unknown): () => void
 }
@@ -12,7 +14,7 @@ export interface Clock {
 export const systemClock: Clock = {
   now: () => Date.now(),
   every: (periodMs, tick) => {
-    const timer = setInterval(tick, periodMs).unref()
+    const timer = guardedInterval(tick, periodMs).unref()
     return () => clearInterval(timer)
   },
 }

@@ -1,5 +1,6 @@
 import { countText } from '../base/quantities.js'
 import { StatusError } from '../base/status-error.js'
+import { guardedTimeout } from '../base/timers.js'
 import type { Reservation } from '../ledger/reservation.js'
 import { type LogState, NO_STATE } from './log/block.js'
 import type { LogFile } from './log/log-file.js'
@@ -157,7 +158,7 @@ export class Invocation {
   }
 
   #begin(): Group {
-    this.#timer = setTimeout(() => this.#write(), GROUP_MS)
+    this.#timer = guardedTimeout(() => this.#write(), GROUP_MS)
     const group = new Group()
     this.#last = group
     return group

@@ -1,5 +1,6 @@
 import { createServer, type Server, type Socket } from 'node:net'
 import { systemClock } from '../base/clock.js'
+import { guardedTimeout } from '../base/timers.js'
 import { version } from '../base/version.js'
 import type { StartedByCcache } from '../ccache-storage/started-by-ccache.js'
 import type { CcacheStorage, StorageParts } from '../ccache-storage/storage.js'
@@ -136,6 +137,6 @@ class IdleTimer {
   }
 
   #restart(): void {
-    if (this.#running === 0 && this.#idleMs > 0) this.#timer = setTimeout(this.#onIdle, this.#idleMs)
+    if (this.#running === 0 && this.#idleMs > 0) this.#timer = guardedTimeout(this.#onIdle, this.#idleMs)
   }
 }

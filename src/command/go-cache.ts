@@ -1,6 +1,6 @@
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-import { startFailure } from '../base/errno.js'
+import { inWords, startFailure } from '../base/errno.js'
 import { StatusError } from '../base/status-error.js'
 import { Semaphore } from '../work/semaphore.js'
 import { CLIENT_DETAILS, CLIENT_OPTIONS, withServer } from './client-options.js'
@@ -32,7 +32,13 @@ export const goCache: Command = {
     await withServer(args, console, async (server) => {
       const warn = (message: string): void => void console.errors.write(`remexec go-cache: ${message}\n`)
       const cache = new GoCache(folder, server, warn)
-      const answer = (response: object): Promise<void> => console.write(Buffer.from(`${JSON.stringify(response)}\n`))
+      const answer = async (response: object): Promise<void> => {
+        try {
+          await console.write(Buffer.from(`${JSON.stringify(response)}\n`))
+        } catch (error) {
+          throw new StatusError('ABORTED', `the go command does not read the answers: ${inWords(error)}`)
+        }
+      }
       const isReadOnly = args.options['read-only'] === true
       await answer({ ID: 0, KnownCommands: ['get', ...(isReadOnly ? [] : ['put']), 'close'] })
       const turns = new Semaphore({ permits: REQUESTS_AT_A_TIME })
@@ -48,7 +54,12 @@ export const goCache: Command = {
         if (request.command === 'put' && !isReadOnly) await cache.put(request).then(answer, failed)
         else if (request.command === 'get') {
           const release = await turns.acquire('a request', lasting.signal)
-          void cache.get(request).then(answer, failed).finally(release)
+          const answered = cache.get(request).then(answer, failed)
+          // Without a reader of its answers, the command ends by the failure of its input.
+          void answered.then(release, (error: Error) => {
+            release()
+            process.stdin.destroy(error)
+          })
         } else await answer({ ID: request.id, Err: `there is no command ${JSON.stringify(request.command)}` })
       }
       await cache.close()

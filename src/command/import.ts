@@ -10,6 +10,7 @@ import { systemClock } from '../base/clock.js'
 import { counted, decimalSize } from '../base/decimal-size.js'
 import { advice, errnoOf, inWords } from '../base/errno.js'
 import { StatusError } from '../base/status-error.js'
+import { guardedInterval } from '../base/timers.js'
 import type { Config, StoreConfig } from '../config/config.js'
 import { loadConfig } from '../config/load.js'
 import { limitBytes } from '../config/store-path.js'
@@ -187,7 +188,7 @@ const showProgress = ({ kind, files, bytes }: PlannedSource, tally: Tally, { err
     errors.write(`${start}${done}, ${decimalSize(tally.importedBytes)} of ${decimalSize(bytes)} copied${end}`)
     errors.flush()
   }
-  const timer = setInterval(print, errors.isTTY ? TERMINAL_PERIOD_MS : LINE_PERIOD_MS)
+  const timer = guardedInterval(print, errors.isTTY ? TERMINAL_PERIOD_MS : LINE_PERIOD_MS)
   return () => {
     clearInterval(timer)
     if (errors.isTTY) errors.write('\r\u001b[K')

@@ -2,12 +2,14 @@ import { constants } from 'node:os'
 import { stopMs, workMs } from '../assembly/drain-time.js'
 import type { Running } from '../assembly/main.js'
 import { systemClock } from '../base/clock.js'
+import { guardedTimeout } from '../base/timers.js'
 import type { Config } from '../config/config.js'
 import { formatProblems } from '../config/format.js'
 import { loadConfig } from '../config/load.js'
 import type { Environment } from '../config/read/environment.js'
 import type { Log } from '../log/log.js'
 import { type OtlpSettings, otlpSettings } from '../otlp/settings.js'
+import { surviveFailures } from '../process/failures.js'
 import { processLog } from '../process/process-log.js'
 import { endBy, firstStopSignal, type StopSignal } from '../process/stop-signals.js'
 import { prepareHeap } from '../process/v8-heap.js'
@@ -28,6 +30,7 @@ export const serve = async (path: string, console: Console, options: ServeOption
   const { env = process.env, onReady } = options
   const config = await loadConfig(path, { env, learn: (found) => void console.secrets.learn(found) })
   const log = processLog(config.global.log_level, process.env, console.errors)
+  surviveFailures(log)
   if (config.warnings.length > 0) console.errors.write(formatProblems(config.warnings, 'human'))
   // Registered before the first part starts, so that a signal during the start also leads to a clean stop.
   let reread = (): void => log.info('SIGHUP: the start is not complete; the configuration is not read again')
@@ -66,7 +69,7 @@ export const serve = async (path: string, console: Console, options: ServeOption
 const stopEarly = async (asked: StopSignal, starting: Promise<Running>, drainMs: number, log: Log): Promise<never> => {
   const { signal } = asked
   log.info('stopping before the start is complete', { signal })
-  const patience = setTimeout(() => endBy(signal), workMs(drainMs) - asked.agoMs())
+  const patience = guardedTimeout(() => endBy(signal), workMs(drainMs) - asked.agoMs())
   const server = await starting.finally(() => clearTimeout(patience))
   return stop(server, asked, drainMs, log)
 }

@@ -49,7 +49,7 @@ const socketFinding = async (subject: string, path: string): Promise<Finding> =>
 const bindFailure = (host: string, port: number): Promise<Error | undefined> =>
   new Promise((resolve) => {
     const server = createServer()
-    server.once('error', resolve)
+    server.on('error', resolve)
     server.listen({ host, port, exclusive: true }, () => server.close(() => resolve(undefined)))
   })
 

@@ -1,7 +1,6 @@
-import { readFile } from 'node:fs/promises'
 import { totalmem } from 'node:os'
 import { decimalSize } from '../base/decimal-size.js'
-import { errnoOf } from '../base/errno.js'
+import { connectionsFor, descriptorLimit } from '../base/descriptor-limit.js'
 import type { Config } from '../config/config.js'
 import { placedStores } from './file-stores.js'
 import { type Finding, ok, warning } from './finding.js'
@@ -40,24 +39,14 @@ const machineMemory = (): number => {
   return limit > 0 && limit < totalmem() ? limit : totalmem()
 }
 
-/** The limit that Node raises itself to. */
 export const descriptorFindings = async (): Promise<Finding[]> => {
-  const text = await readFile('/proc/self/limits', 'utf8').catch((error: unknown) => {
-    if (errnoOf(error) === undefined) throw error
-    return ''
-  })
-  const [, hard] = /^Max open files +\S+ +(\d+)/m.exec(text) ?? []
-  if (hard === undefined) return []
-  const limit = Number(hard)
+  const limit = await descriptorLimit()
+  if (limit === undefined) return []
+  const connections = connectionsFor(limit)
   if (limit >= MIN_DESCRIPTORS) return [ok('descriptors', `${limit} files and connections may be open`)]
-  const message = `only ${limit} files and connections may be open`
-  return [
-    warning(
-      'descriptors',
-      message,
-      `raise the hard limit to ${MIN_DESCRIPTORS}: ulimit -Hn, or LimitNOFILE of the unit`,
-    ),
-  ]
+  const message = `only ${limit} files and connections may be open, so ${connections} connections are accepted at a time`
+  const advice = `raise the hard limit to ${MIN_DESCRIPTORS}: ulimit -Hn, or LimitNOFILE of the unit`
+  return [warning('descriptors', message, advice)]
 }
 
 export const clockFindings = (nowMs: number): Finding[] => {

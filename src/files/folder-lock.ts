@@ -1,7 +1,7 @@
 import { type FileHandle, open, stat, unlink } from 'node:fs/promises'
 import { connect, createServer, type Server } from 'node:net'
 import { join } from 'node:path'
-import { setTimeout } from 'node:timers/promises'
+import { setTimeout as pause } from 'node:timers/promises'
 import { errnoOf } from '../base/errno.js'
 import { StatusError } from '../base/status-error.js'
 
@@ -23,7 +23,7 @@ export const lockFolder = async (folder: string, by: string, waitMs = 0): Promis
     const untilMs = performance.now() + waitMs
     let server = await take(path)
     while (server === undefined && performance.now() < untilMs) {
-      await setTimeout(RETRY_MS)
+      await pause(RETRY_MS)
       server = await take(path)
     }
     if (server === undefined) throw new StatusError('FAILED_PRECONDITION', `${folder} is in use by ${by}`)
@@ -70,7 +70,7 @@ const take = async (path: string): Promise<Server | undefined> => {
 const listen = (path: string): Promise<Server | undefined> =>
   new Promise((resolve, reject) => {
     const server = createServer((socket) => socket.destroy()).unref()
-    server.once('error', (error) => (errnoOf(error) === 'EADDRINUSE' ? resolve(undefined) : reject(error)))
+    server.on('error', (error) => (errnoOf(error) === 'EADDRINUSE' ? resolve(undefined) : reject(error)))
     server.listen(path, () => resolve(server))
   })
 
@@ -81,7 +81,7 @@ const answers = (path: string): Promise<boolean> =>
       socket.destroy()
       resolve(true)
     })
-    socket.once('error', (error) => {
+    socket.on('error', (error) => {
       if (['ECONNREFUSED', 'ENOENT'].includes(errnoOf(error) ?? '')) resolve(false)
       else reject(error)
     })
@@ -93,7 +93,7 @@ const answers = (path: string): Promise<boolean> =>
 const isStillOurs = async (path: string): Promise<boolean> => {
   const inode = async (): Promise<number> => (await stat(path)).ino
   const before = await inode()
-  await setTimeout(SETTLE_MS)
+  await pause(SETTLE_MS)
   return (await inode()) === before
 }
 

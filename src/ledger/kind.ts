@@ -1,5 +1,6 @@
 import { cancellation, shareable } from '../base/cancellation.js'
 import { StatusError } from '../base/status-error.js'
+import { guardedTimeout } from '../base/timers.js'
 import { DropOrder } from './drop-order.js'
 import type { Holder } from './holder.js'
 import type { KindFacts, Rule } from './kinds.js'
@@ -183,7 +184,7 @@ export class Kind implements Counter {
   /** No thread tells the others when it gives bytes back. */
   #lookAgain(): void {
     if (!this.#total.isShared || this.#waiting.size === 0 || this.#look !== undefined) return
-    this.#look = setTimeout(() => {
+    this.#look = guardedTimeout(() => {
       this.#look = undefined
       this.#serve()
       this.#lookAgain()

@@ -1,5 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks'
+import { errnoOf } from '../base/errno.js'
+import { memoryUsage } from '../base/memory-usage.js'
 import { type Instrument, observed, type Reading } from './instrument.js'
 
 /** Period of a timer; its delay shows how long the event loop was busy. */
@@ -47,16 +49,26 @@ export class ProcessMetrics {
 const describe = (name: string, description: string, unit: string) => ({ name, description, unit })
 
 const memory = (): readonly Reading[] => {
-  const { rss, heapUsed, external } = process.memoryUsage()
-  return Object.entries({ resident: rss, heap: heapUsed, external }).map(([memory_kind, value]) => ({
-    labels: { memory_kind },
-    value,
-  }))
+  const { residentBytes, heapBytes, externalBytes } = memoryUsage()
+  return Object.entries({ resident: residentBytes, heap: heapBytes, external: externalBytes }).flatMap(
+    ([memory_kind, value]) => (value === undefined ? [] : [{ labels: { memory_kind }, value }]),
+  )
 }
 
-const descriptors = (): readonly Reading[] => [{ labels: {}, value: openDescriptors() }]
+const descriptors = (): readonly Reading[] => {
+  const value = openDescriptors()
+  return value === undefined ? [] : [{ labels: {}, value }]
+}
 
-export const openDescriptors = (): number => readdirSync('/proc/self/fd').length
+/** Undefined if no descriptor is free: to count them takes one. */
+export const openDescriptors = (): number | undefined => {
+  try {
+    return readdirSync('/proc/self/fd').length
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error
+    return undefined
+  }
+}
 
 const processorTime = (): readonly Reading[] => {
   const { user, system } = process.cpuUsage()

@@ -1,3 +1,5 @@
+import { guardedTimeout } from '../base/timers.js'
+
 export interface Output {
   readonly isTTY?: boolean
   write(text: string): unknown
@@ -55,6 +57,6 @@ export class GatheredOutput implements Output {
     if (this.#isPaused) return
     this.flush()
     // Does not keep the process alive; the last lines are flushed at its exit.
-    setTimeout(this.#writeSome, INTERVAL_MS).unref()
+    guardedTimeout(this.#writeSome, INTERVAL_MS).unref()
   }
 }

@@ -1,6 +1,7 @@
 import { writeSync } from 'node:fs'
 import { errnoOf, inWords } from '../base/errno.js'
 import type { HealthProbe, HealthStatus } from '../base/health.js'
+import { guardedTimeout } from '../base/timers.js'
 import type { Output } from './gathered-output.js'
 
 /** Maximum number of bytes that wait for the reader of a pipe. Further lines are dropped. */
@@ -94,7 +95,7 @@ export class LogDescriptor implements Output {
     } catch (error) {
       const isFull = errnoOf(error) === 'EAGAIN'
       if (!isFull) this.#failed(error)
-      this.#retry = setTimeout(() => this.#drain(), isFull ? RETRY_MS : RECOVERY_MS).unref()
+      this.#retry = guardedTimeout(() => this.#drain(), isFull ? RETRY_MS : RECOVERY_MS).unref()
     }
   }
 

@@ -1,4 +1,5 @@
 import { constants } from 'node:os'
+import { guardedInterval } from '../base/timers.js'
 
 const STOP_SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const
 
@@ -59,7 +60,7 @@ export const firstStopSignal = (reread?: () => void): Promise<StopSignal> =>
 class LoopTurns {
   #beforeMs = performance.now()
   #lastMs = this.#beforeMs
-  readonly #timer = setInterval(() => {
+  readonly #timer = guardedInterval(() => {
     this.#beforeMs = this.#lastMs
     this.#lastMs = performance.now()
   }, TURN_MS).unref()

@@ -1,4 +1,5 @@
-import { setFlagsFromString } from 'node:v8'
+import { getHeapStatistics, setFlagsFromString } from 'node:v8'
+import { guardedInterval } from '../base/timers.js'
 
 /** How much the old generation may grow after a full collection, in percent of what is alive. V8's own maximum. */
 const GROWING_PERCENT = 300
@@ -10,7 +11,7 @@ const PERIOD_MS = 10_000
 export const prepareHeap = (): void => {
   keepObjectsYoung()
   giveRoom()
-  setInterval(giveRoom, PERIOD_MS).unref()
+  guardedInterval(giveRoom, PERIOD_MS).unref()
 }
 
 /**
@@ -29,6 +30,6 @@ const keepObjectsYoung = (): void => setFlagsFromString('--no-allocation-site-pr
  * 15 MiB that it transferred. Those processes took twice the CPU for a Read of 1 MiB as zstd, and three times for a PUT.
  */
 const giveRoom = (): void => {
-  const isSmall = process.memoryUsage().heapUsed < SMALL_HEAP_BYTES
+  const isSmall = getHeapStatistics().used_heap_size < SMALL_HEAP_BYTES
   setFlagsFromString(`--heap-growing-percent=${isSmall ? GROWING_PERCENT : 0}`)
 }

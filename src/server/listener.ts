@@ -13,7 +13,7 @@ import type { Service } from '../rpc/rpc.js'
 import type { Tracer } from '../rpc/trace.js'
 import { within } from '../work/deadline.js'
 import { InFlight } from '../work/in-flight.js'
-import { type ConnectionBounds, DEFAULT_CONNECTION_BOUNDS } from './admission.js'
+import { type AllConnections, type ConnectionBounds, DEFAULT_CONNECTION_BOUNDS } from './admission.js'
 import { Calls } from './call/calls.js'
 import type { CallMeters } from './call/meter.js'
 import type { ServiceThreads, ThreadedListener } from './carry/service-threads.js'
@@ -59,6 +59,8 @@ export interface ListenOptions {
    */
   readonly compression?: MessageCompression
   readonly connections?: ConnectionBounds
+  /** Of all listeners of the process; without it this listener stands alone. */
+  readonly allConnections?: AllConnections | undefined
   /** Authorizes every call; without it all are allowed. */
   readonly gate?: Gate | undefined
   readonly http1?: Partial<Http1Limits>
@@ -142,7 +144,15 @@ export const listen = async (options: ListenOptions): Promise<Listener> => {
   })
   const bounds = options.connections ?? DEFAULT_CONNECTION_BOUNDS
   const isUnix = isUnixAddress(options.address)
-  const sockets = { tls: options.tls, handshakeMs: firstBytesMs, bounds, isUnix, clock, log }
+  const sockets = {
+    tls: options.tls,
+    handshakeMs: firstBytesMs,
+    bounds,
+    all: options.allConnections,
+    isUnix,
+    clock,
+    log,
+  }
   const threaded = options.threads?.listener({ ...wire, limits: options.limits ?? {}, tls: options.tls })
   const { server, renewTls } =
     threaded === undefined
@@ -216,7 +226,7 @@ const withoutCompression = (parts: TransportParts): TransportParts => {
 const bind = (net: Server, address: string): Promise<string> =>
   new Promise((resolve, reject) => {
     const { host, port } = parse(address)
-    net.once('error', (cause: NodeJS.ErrnoException) => {
+    net.on('error', (cause: NodeJS.ErrnoException) => {
       const reason = `${inWords(cause)}${advice(cause)}`
       reject(new StatusError('UNAVAILABLE', `cannot listen on ${address}: ${reason}`, { cause }))
     })

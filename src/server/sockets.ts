@@ -1,10 +1,10 @@
 import { createServer, type Server, type Socket } from 'node:net'
 import { createServer as createTlsServer, type TLSSocket, type TlsOptions, type Server as TlsServer } from 'node:tls'
 import type { Clock } from '../base/clock.js'
-import { errnoOf } from '../base/errno.js'
+import { errnoOf, inWords } from '../base/errno.js'
 import type { Log } from '../log/log.js'
 import { SparingLog } from '../log/sparing-log.js'
-import { Admission, type ConnectionBounds } from './admission.js'
+import { Admission, type AllConnections, type ConnectionBounds } from './admission.js'
 import { markUnix, UNIX_PEER } from './client.js'
 
 export interface SocketOptions {
@@ -12,6 +12,8 @@ export interface SocketOptions {
   /** How long a TLS handshake may take. */
   readonly handshakeMs: number
   readonly bounds: ConnectionBounds
+  /** Of all listeners. */
+  readonly all?: AllConnections | undefined
   /** Whether clients connect by a unix socket. */
   readonly isUnix: boolean
   readonly clock: Clock
@@ -41,6 +43,7 @@ export const socketServer = (options: SocketOptions, accept: Accept): SocketServ
   // Paused, so that a transport may take over the socket before anything is read.
   if (tls === undefined) {
     const server = createServer({ ...SOCKETS, pauseOnConnect: true }, (socket) => admit(socket, accept))
+    logAcceptErrors(server, options)
     return { server, renewTls: () => {} }
   }
   const handshakes = new Handshakes(tls, options, (socket) => accept(socket, () => {}))
@@ -50,7 +53,16 @@ export const socketServer = (options: SocketOptions, accept: Accept): SocketServ
       handshakes.begin(socket)
     }),
   )
+  logAcceptErrors(server, options)
   return { server, renewTls: (renewed) => handshakes.renew(renewed) }
+}
+
+/** A connection that the kernel could not give is an 'error' of the server, which goes on. */
+const logAcceptErrors = (server: Server, { clock, log }: SocketOptions): void => {
+  const failures = new SparingLog(log, clock, REFUSAL_LINES)
+  server.once('listening', () => {
+    server.on('error', (error) => failures.warn('a connection could not be accepted', { reason: inWords(error) }))
+  })
 }
 
 /** Performs the TLS handshakes of sockets that are passed to it. */
@@ -72,8 +84,8 @@ export class Handshakes {
 }
 
 /** Passes on a socket within the bounds, and closes any other. */
-const admitting = ({ bounds, isUnix, clock, log }: SocketOptions): ((socket: Socket, goOn: Accept) => void) => {
-  const admission = new Admission(bounds)
+const admitting = ({ bounds, all, isUnix, clock, log }: SocketOptions): ((socket: Socket, goOn: Accept) => void) => {
+  const admission = new Admission(bounds, all)
   const refusals = new SparingLog(log, clock, REFUSAL_LINES)
   return (socket, goOn) => {
     if (isUnix) markUnix(socket)

@@ -35,8 +35,7 @@ const listen = (net: Server, path: string): Promise<void> =>
     // The socket is created in this call. Nobody else may connect before it has its mode.
     const before = process.umask(0o177)
     try {
-      net.once('error', reject).listen({ path }, () => {
-        net.off('error', reject)
+      net.on('error', reject).listen({ path }, () => {
         resolve()
       })
     } finally {
@@ -65,7 +64,7 @@ const isListened = (path: string): Promise<boolean> =>
       probe.destroy()
       resolve(true)
     })
-    probe.once('error', (error) => {
+    probe.on('error', (error) => {
       if (errnoOf(error) === 'ECONNREFUSED') resolve(false)
       else reject(error)
     })

@@ -1,5 +1,6 @@
 import type { Clock } from '../base/clock.js'
 import { StatusError } from '../base/status-error.js'
+import { guardedTimeout } from '../base/timers.js'
 import { cancellation, shareable } from '../rpc/call.js'
 
 /** The result of work that did not finish in time. */
@@ -14,7 +15,7 @@ export const within = async <T>(limitMs: number, work: Promise<T>, clock?: Clock
   const late = new Promise<typeof LATE>((resolve) => {
     const expire = (): void => resolve(LATE)
     if (clock === undefined) {
-      const timer = setTimeout(expire, limitMs)
+      const timer = guardedTimeout(expire, limitMs)
       stop = () => clearTimeout(timer)
     } else stop = clock.every(limitMs, expire)
   })
@@ -89,7 +90,7 @@ export class StepDeadline {
   /** The result of a step. A late step continues without a waiting caller. */
   step<T>(work: Promise<T>): Promise<T> {
     if (this.#limitMs === 0) return work
-    if (this.#timer === undefined) this.#timer = setTimeout(() => this.#expire(), this.#limitMs)
+    if (this.#timer === undefined) this.#timer = guardedTimeout(() => this.#expire(), this.#limitMs)
     else this.#timer.refresh()
     return new Promise((resolve, reject) => {
       this.#giveUp = reject

@@ -3,10 +3,16 @@ export class InFlight {
   #count = 0
   #idle: (() => void)[] = []
 
-  /** Counts `work` until it settles. It must not reject. */
+  /** Counts `work` until it settles. It should not reject; if it does, the rejection is logged as one that nobody handles. */
   during(work: Promise<void>): void {
     this.begin()
-    work.then(() => this.end())
+    void work.then(
+      () => this.end(),
+      (error: unknown) => {
+        this.end()
+        throw error
+      },
+    )
   }
 
   /** Counts one more, until a matching call of `end`. */

@@ -1,4 +1,5 @@
 import { StatusError } from '../base/status-error.js'
+import { guardedTimeout } from '../base/timers.js'
 import { statusOf } from '../proto/error-details.js'
 import { ProgressStage, type Start } from '../proto/generated/remexec.worker.v1.js'
 import { toMs } from '../proto/time.js'
@@ -177,7 +178,7 @@ export class Attempts {
   /** Waits in order of arrival for a slot. False if none was free in time or the attempt was killed. */
   #takeSlot(attemptId: string): Promise<boolean> {
     return new Promise((resolve) => {
-      const timer = setTimeout(() => waiting.end(false), PATIENCE_MS)
+      const timer = guardedTimeout(() => waiting.end(false), PATIENCE_MS)
       const waiting: Waiting = {
         attemptId,
         end: (hasSlot) => {
@@ -210,7 +211,7 @@ export class Attempts {
           if (stage >= ProgressStage.UPLOADING_OUTPUTS) this.#releaseSlot(held)
           clearTimeout(held.timer)
           if (stage === ProgressStage.RUNNING)
-            held.timer = setTimeout(() => this.#report(attemptId, held), SHORT_RUN_MS)
+            held.timer = guardedTimeout(() => this.#report(attemptId, held), SHORT_RUN_MS)
           else this.#report(attemptId, held)
         },
       })
@@ -236,7 +237,7 @@ export class Attempts {
   #queueResult(result: ToScheduler): void {
     this.#results.push(result)
     if (this.#line.length === 0 || this.#results.length >= RESULTS_TOGETHER) this.#sendResults()
-    else this.#sending ??= setTimeout(() => this.#sendResults(), RESULTS_WITHIN_MS)
+    else this.#sending ??= guardedTimeout(() => this.#sendResults(), RESULTS_WITHIN_MS)
   }
 
   #sendResults(): void {

@@ -2,6 +2,7 @@ import { Client, type ClientDuplexStream, credentials, Metadata, status } from '
 import type { Clock } from '../base/clock.js'
 import type { HealthStatus } from '../base/health.js'
 import { Code, codeName, StatusError } from '../base/status-error.js'
+import { guardedInterval, guardedTimeout } from '../base/timers.js'
 import type { Log } from '../log/log.js'
 import type { Codec } from '../proto/codec.js'
 import { codec, type Input, type Output } from '../proto/codec.js'
@@ -129,7 +130,7 @@ export class Connection {
     if (stream === undefined) return
     const ended = new Promise<void>((resolve) => stream.once('status', () => resolve()))
     stream.end()
-    const timer = setTimeout(() => stream.cancel(), 1000)
+    const timer = guardedTimeout(() => stream.cancel(), 1000)
     await ended
     clearTimeout(timer)
   }
@@ -152,7 +153,7 @@ export class Connection {
     try {
       const stream = this.#open(tls)
       const attempts = this.#options.attempts()
-      this.#timer = setTimeout(() => stream.cancel(), timeoutMs)
+      this.#timer = guardedTimeout(() => stream.cancel(), timeoutMs)
       stream.write({
         hello: {
           ...offer,
@@ -227,7 +228,7 @@ export class Connection {
     this.#failures = 0
     clearTimeout(this.#timer)
     const intervalMs = Math.max(MIN_KEEP_ALIVE_MS, Math.min(wantedMs || Number.POSITIVE_INFINITY, timeoutMs / 2))
-    this.#timer = setInterval(() => this.send({ keepAlive: {} }), intervalMs).unref()
+    this.#timer = guardedInterval(() => this.send({ keepAlive: {} }), intervalMs).unref()
     onWelcome()
   }
 
@@ -244,7 +245,7 @@ export class Connection {
     const limitMs = Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** this.#failures++)
     const delayMs = Math.round(limitMs * (0.5 + random() / 2))
     this.#logTrouble(kind, error, delayMs)
-    this.#timer = setTimeout(() => void this.#connect(), delayMs)
+    this.#timer = guardedTimeout(() => void this.#connect(), delayMs)
   }
 
   /** Logs connection losses as warnings. Problems that an operator must solve are errors, logged once. */

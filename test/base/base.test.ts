@@ -4,7 +4,6 @@ import { fileFailure } from '../../src/base/errno.js'
 import { Code, codeName, isStatus, StatusError } from '../../src/base/status-error.js'
 import { textLog } from '../../src/log/log.js'
 import { boundedMap } from '../../src/work/bounded-map.js'
-import { guardedClock } from '../../src/work/guarded-clock.js'
 import { inBackground } from '../../src/work/in-background.js'
 import { Resources } from '../../src/work/resources.js'
 import { SingleFlight } from '../../src/work/single-flight.js'
@@ -68,34 +67,6 @@ t.test('SingleFlight shares running work and forgets it afterwards', async (t) =
   t.equal(await flights.run('a', work), 3)
   await t.rejects(flights.run('c', () => Promise.reject(new Error('no'))))
   t.equal(await flights.run('c', work), 4)
-})
-
-t.test('a failing tick is logged from time to time, and ends neither the process nor the ticks', async (t) => {
-  const manual = new ManualClock(1_000)
-  const lines: string[] = []
-  const clock = guardedClock(
-    manual,
-    textLog('info', (line) => lines.push(line)),
-  )
-  let ticks = 0
-  const stop = clock.every(1_000, () => {
-    ticks += 1
-    throw new Error('broken')
-  })
-  manual.advance(59_000)
-  t.equal(ticks, 59)
-  t.equal(lines.length, 1)
-  t.match(lines[0], /error a periodic task failed everyMs=1000 count=1 error=.*broken/)
-  manual.advance(2_000)
-  t.equal(lines.length, 2)
-  t.match(lines[1], /count=60/)
-  stop()
-  clock.every(1_000, () => Promise.reject(new Error('rejected')))
-  manual.advance(1_000)
-  await new Promise(setImmediate)
-  t.equal(ticks, 61)
-  t.match(lines[2], /rejected/)
-  t.equal(clock.now(), manual.now())
 })
 
 t.test('work in the background that rejects is logged', async (t) => {

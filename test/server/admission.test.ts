@@ -7,6 +7,7 @@ import { ManualClock } from '../../src/base/clock.js'
 import { parseConfig } from '../../src/config/load.js'
 import type { LogFields } from '../../src/log/log.js'
 import { silentLog } from '../../src/log/log.js'
+import { AllConnections } from '../../src/server/admission.js'
 import { FrameType, PREFACE } from '../../src/server/http2/frame/frame.js'
 import { type ListenOptions, listen } from '../../src/server/listener.js'
 import { DEFAULT_TRANSPORT_LIMITS } from '../../src/server/remexec/transport.js'
@@ -147,3 +148,24 @@ t.test('without HTTP/2 settings the defaults apply, and 0 turns keepalive off', 
     t.same(value, DEFAULT_TRANSPORT_LIMITS[key as keyof typeof DEFAULT_TRANSPORT_LIMITS], key)
   t.equal(configured('{ http2_keep_alive_interval: 0 }').keepAliveMs, Number.POSITIVE_INFINITY)
 })
+
+t.test(
+  'the connections of all listeners are bounded together, and one address has at most three quarters',
+  async (t) => {
+    const allConnections = new AllConnections(4)
+    const first = await opened(t, { allConnections })
+    const second = await opened(t, { allConnections })
+    t.ok(await first.isServed())
+    t.ok(await first.isServed())
+    t.ok(await first.isServed())
+    t.notOk(await first.isServed(), 'a fourth of one address')
+    t.match(first.refusals, [{ reason: 'the address has 3 of the 4 connections that the limit of open files allows' }])
+    t.ok(await second.isServed('127.0.0.2'))
+    t.notOk(await second.isServed('127.0.0.3'))
+    t.match(second.refusals, [
+      { reason: /the listeners have 4 connections, as many as the limit of open files allows/ },
+    ])
+    await first.leave(0)
+    t.ok(await soon(() => second.isServed('127.0.0.3')), 'once one has left')
+  },
+)

@@ -1,4 +1,5 @@
 import type { Clock } from '../../base/clock.js'
+import { memoryUsage } from '../../base/memory-usage.js'
 import type { Metrics } from '../../metrics/metrics.js'
 import type { CacheSeries } from '../../metrics/store-metrics.js'
 
@@ -13,7 +14,8 @@ export interface Sample {
   readonly bytesPerSecond: number
   /** Of one core. */
   readonly cpuPercent: number
-  readonly residentBytes: number
+  /** Undefined if no descriptor was free to read it. */
+  readonly residentBytes: number | undefined
   readonly queued: number
   readonly executing: number
   /** Of all stores that clients use themselves; undefined if nothing was read. */
@@ -70,7 +72,7 @@ export class Trends {
   #take(): void {
     this.#ticks += 1
     const now = totalsOf(this.#metrics)
-    const state = { atMs: this.#clock.now(), residentBytes: process.memoryUsage.rss(), ...activeIn(this.#metrics) }
+    const state = { atMs: this.#clock.now(), residentBytes: memoryUsage().residentBytes, ...activeIn(this.#metrics) }
     this.#windows.hour.take(now, state)
     if (this.#ticks % LONG_PERIODS === 0) this.#windows.day.take(now, state)
   }

@@ -1,4 +1,5 @@
 import type { StatusError } from '../../base/status-error.js'
+import { guardedTimeout } from '../../base/timers.js'
 import type { OperationState } from '../request.js'
 
 /** A state that is replaced within this time is not sent: watchers of a short action see only its end. */
@@ -19,7 +20,7 @@ export class Watch {
 
   publish(state: OperationState): void {
     this.#newest = state
-    if (state.outcome === undefined) this.#timer ??= setTimeout(() => this.#notify(), LASTS_MS)
+    if (state.outcome === undefined) this.#timer ??= guardedTimeout(() => this.#notify(), LASTS_MS)
     else this.#notify()
   }
 

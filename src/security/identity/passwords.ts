@@ -65,7 +65,8 @@ export class Passwords {
     const checker = this.#checker
     return new Promise((resolve, reject) => {
       this.#waiting.set(question.id, { resolve, reject })
-      checker.send(question)
+      // A checker that is gone is reported by its 'exit', or its 'error', which reject all that wait.
+      checker.send(question, () => {})
     })
   }
 
@@ -81,7 +82,7 @@ export class Passwords {
       for (const { reject } of this.#waiting.values()) reject(error)
       this.#waiting.clear()
     }
-    checker.once('error', lost).once('exit', lost)
+    checker.on('error', lost).once('exit', lost)
     return checker
   }
 }

@@ -404,7 +404,7 @@ const finishedWriting = (stream: ResponseStream): Promise<void> =>
     if (stream.writableFinished) resolve()
     else if (stream.destroyed) reject(stream.errored ?? closedEarly())
     else {
-      stream.once('finish', resolve).once('error', reject)
+      stream.once('finish', resolve).on('error', reject)
       stream.once('close', () => {
         if (!stream.writableFinished) reject(closedEarly())
       })

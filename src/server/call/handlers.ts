@@ -98,6 +98,6 @@ const bidirectional = (handle: Bidirectional, takesBytes: boolean) => async (cal
 /** A handler may fail by destroying its stream or by throwing; the first failure ends the call. */
 const orFailure = (responses: NodeJS.WritableStream, handled: Promise<void>): Promise<void> =>
   new Promise((resolve, reject) => {
-    responses.once('error', reject)
+    responses.on('error', reject)
     handled.then(resolve, reject)
   })

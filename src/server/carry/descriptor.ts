@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module'
-import type { Socket } from 'node:net'
+import { connect, Socket } from 'node:net'
+import { TLSSocket } from 'node:tls'
 import { StatusError } from '../../base/status-error.js'
 
 /** Duplicates a descriptor so that programs this process starts do not inherit it (Linux, fcntl(2)). */
@@ -18,8 +19,40 @@ interface Koffi {
  */
 export type TakeDescriptor = (socket: Socket) => number | undefined
 
-/** FAILED_PRECONDITION without koffi, an optional dependency. */
+/** The socket of a connection that never comes about; Node makes its handle at once. */
+const probe = (): Socket => connect({ path: '\0remexec-probe' }).on('error', () => {})
+
+/**
+ * FAILED_PRECONDITION if this version of Node lacks the private fields by which service threads take over connections:
+ * otherwise it would only show in connections that close without a reason.
+ */
+export const checkPrivateFields = (open: () => Socket = probe): void => {
+  const socket = open()
+  const overTls = new TLSSocket(new Socket(), {})
+  const missing = [
+    ...(descriptorOf(socket) === undefined ? ['_handle.fd of a socket'] : []),
+    ...(Reflect.get(overTls, '_parent') instanceof Socket ? [] : ['_parent of a TLS socket']),
+  ]
+  overTls.destroy()
+  socket.destroy()
+  if (missing.length === 0) return
+  const found = `Node ${process.version} has no ${missing.join(' and no ')}`
+  throw new StatusError(
+    'FAILED_PRECONDITION',
+    `${found}, which global.threads needs: leave it out, or use Node 20 to 24`,
+  )
+}
+
+/** Undefined if Node has no such field; negative for a socket that is closed. */
+const descriptorOf = (socket: Socket): number | undefined => {
+  const handle: unknown = Reflect.get(socket, '_handle')
+  if (handle === null) return -1
+  return typeof handle === 'object' && 'fd' in handle && typeof handle.fd === 'number' ? handle.fd : undefined
+}
+
+/** FAILED_PRECONDITION without koffi, an optional dependency, and without private fields of Node. */
 export const descriptorTaker = (): TakeDescriptor => {
+  checkPrivateFields()
   let koffi: Koffi
   let duplicate: ReturnType<ReturnType<Koffi['load']>['func']>
   try {
@@ -30,8 +63,7 @@ export const descriptorTaker = (): TakeDescriptor => {
     throw new StatusError('FAILED_PRECONDITION', `global.threads needs the package koffi: ${advice}`, { cause })
   }
   return (socket) => {
-    const handle: unknown = Reflect.get(socket, '_handle')
-    const fd = typeof handle === 'object' && handle !== null && 'fd' in handle ? Number(handle.fd) : -1
+    const fd = descriptorOf(socket) ?? -1
     // The client may have left already.
     if (fd < 0) return undefined
     const taken = duplicate(fd, F_DUPFD_CLOEXEC, 'int', 0)

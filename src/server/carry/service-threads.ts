@@ -252,7 +252,7 @@ class ServiceThread implements PostsTo {
         else if (isClosed(message)) this.#closing.get(message.number)?.()
         else onMessage(message, this)
       })
-      worker.once('error', lost)
+      worker.on('error', lost)
       worker.once('exit', (code) => {
         this.#hasEnded = true
         for (const closed of this.#closing.values()) closed()

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net'
+import { guardedTimeout } from '../../base/timers.js'
 
 /** The first bytes of every HTTP/2 connection with prior knowledge (RFC 9113, 3.4). */
 const PREFACE = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n')
@@ -9,7 +10,7 @@ const PREFACE = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n')
  */
 export const sniff = (socket: Socket, timeoutMs: number, detected: (protocol: 'http1' | 'http2') => void): void => {
   let head = Buffer.alloc(0)
-  const timer = setTimeout(() => socket.destroy(), timeoutMs).unref()
+  const timer = guardedTimeout(() => socket.destroy(), timeoutMs).unref()
   const giveUp = (): void => {
     clearTimeout(timer)
     socket.destroy()

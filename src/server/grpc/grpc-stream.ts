@@ -1,5 +1,6 @@
 import type { X509Certificate } from 'node:crypto'
 import { StatusError } from '../../base/status-error.js'
+import { guardedTimeout } from '../../base/timers.js'
 import type { Kind } from '../../ledger/kind.js'
 import type { Reservation } from '../../ledger/reservation.js'
 import type { Encoded } from '../../proto/codec.js'
@@ -103,7 +104,7 @@ export class GrpcStream implements Wire, Consumer, MessageSink {
     const header = fieldOf(this.#stream.head.lines, 'grpc-timeout')
     const ms = header === undefined ? undefined : timeoutMs(header)
     if (ms === undefined) return
-    this.#timer = setTimeout(() => {
+    this.#timer = guardedTimeout(() => {
       this.end(new StatusError('DEADLINE_EXCEEDED', 'the deadline of the call has passed'))
       this.receiver?.cancelled(true)
     }, ms).unref()

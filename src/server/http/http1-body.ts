@@ -67,7 +67,7 @@ export class Http1Body extends BlobFeed {
       this.#fail = settle
       if (request.readableEnded) ended()
       else if (request.destroyed) cut()
-      else request.on('data', take).once('end', ended).once('close', cut).once('error', cut).resume()
+      else request.on('data', take).once('end', ended).once('close', cut).on('error', cut).resume()
     })
   }
 

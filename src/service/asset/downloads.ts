@@ -1,6 +1,7 @@
 import type { Hash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { Code, StatusError } from '../../base/status-error.js'
+import { guardedTimeout } from '../../base/timers.js'
 import { putUnnamed } from '../../content/put-unnamed.js'
 import { type Answer, type Downloader, originFailure, shown } from '../../download/downloader.js'
 import { Digest } from '../../reapi/digest.js'
@@ -68,7 +69,7 @@ export class Downloads {
   async #firstOf(request: Request, limitMs: number, { instanceName, log, held }: Call): Promise<FetchOutcome> {
     const late = new AbortController()
     const text = `the content could not be downloaded in ${limitMs / 1000} s`
-    const timer = setTimeout(() => late.abort(new StatusError('DEADLINE_EXCEEDED', text)), limitMs)
+    const timer = guardedTimeout(() => late.abort(new StatusError('DEADLINE_EXCEEDED', text)), limitMs)
     const call = internalCall({ signal: AbortSignal.any([late.signal, this.#closing.signal]), instanceName, log })
     try {
       const release = await outside(this.#turns.acquire('a turn to download', call.signal, held?.holder))

@@ -1,4 +1,5 @@
 import { ReusedBuffers } from '../../base/reused-buffers.js'
+import { guardedTimeout } from '../../base/timers.js'
 
 /** Bounds on the memory kept for later uploads, and on how long. By default this holds all concurrent parts. */
 const MAX_IDLE_BYTES = 64 * 1024 * 1024
@@ -25,7 +26,7 @@ export class PartBuffers {
   giveBack(buffer: Buffer): void {
     if (buffer.length !== this.#partBytes) return
     this.#whole.giveBack(buffer)
-    this.#forgetting ??= setTimeout(() => this.#forget(), IDLE_MS).unref()
+    this.#forgetting ??= guardedTimeout(() => this.#forget(), IDLE_MS).unref()
   }
 
   #forget(): void {

@@ -46,7 +46,7 @@ export class Failures {
     const sourceCount = path.length - stageCount
     let isMet = false
     path.forEach((stream: Readable, at) => {
-      stream.once('error', (error) => {
+      stream.on('error', (error) => {
         if (isMet) return
         isMet = true
         this.met(error, at < sourceCount ? -1 : first + at - sourceCount)

@@ -14,7 +14,7 @@ export const forkStarter: Starter = (program, { onStart, onExit, onFailure }) =>
   }
   const { pid } = child
   if (pid === undefined) {
-    child.once('error', (error) => onFailure(errnoOf(error)))
+    child.on('error', (error) => onFailure(errnoOf(error)))
     return
   }
   onStart(pid)

@@ -2,6 +2,7 @@ import { constants } from 'node:fs'
 import { constants as system } from 'node:os'
 import { getSystemErrorName } from 'node:util'
 import { errnoOf } from '../../base/errno.js'
+import { guardedInterval } from '../../base/timers.js'
 import type { Libc } from './libc.js'
 import { type Program, type ProgramEvents, type ProgramUsage, STATUS_FD, type Starter } from './starter.js'
 import { beginStart } from './starts.js'
@@ -52,7 +53,7 @@ export const posixStarter = (libc: Libc): Starter => {
     }
     running.set(started.pid, onExit)
     // A signal handler does not keep the process alive, so running programs need a timer.
-    heartbeat ??= setInterval(reapAll, HEARTBEAT_MS)
+    heartbeat ??= guardedInterval(reapAll, HEARTBEAT_MS)
     onStart(started.pid)
     // SIGCHLD may have arrived before the pid was known.
     reap([started.pid])

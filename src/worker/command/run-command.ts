@@ -1,5 +1,6 @@
 import { ftruncateSync, writeSync } from 'node:fs'
 import { StatusError } from '../../base/status-error.js'
+import { guardedTimeout } from '../../base/timers.js'
 import type { Launch, Launcher, LaunchFailed } from './launcher.js'
 import { startFailure } from './sandbox.js'
 import type { ProgramUsage } from './starter.js'
@@ -50,7 +51,7 @@ export const runCommand = async (run: CommandRun, launcher: Launcher): Promise<C
   let reason: Exclude<CommandExit['end'], 'exited'> = 'killed'
   let excess: string | undefined
   const onStart = (processGroup: number): void => {
-    timer = setTimeout(
+    timer = guardedTimeout(
       () => {
         if (!signal.aborted) reason = 'timed out'
         launch.kill()

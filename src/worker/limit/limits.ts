@@ -1,5 +1,6 @@
 import { fstatSync } from 'node:fs'
 import { inWords } from '../../base/errno.js'
+import { guardedInterval, guardedTimeout } from '../../base/timers.js'
 import type { Log } from '../../log/log.js'
 import { diskUsage } from './disk-usage.js'
 import { groupUsage } from './group-usage.js'
@@ -66,8 +67,8 @@ class Watch {
     this.#limits = limits
     this.#stop = stop
     this.#log = log
-    this.#timer = setInterval(() => this.#look(), PERIOD_MS)
-    if (limits.diskBytes > 0) this.#diskTimer = setTimeout(() => void this.#lookAtDisk(), DISK_PAUSE_MS)
+    this.#timer = guardedInterval(() => this.#look(), PERIOD_MS)
+    if (limits.diskBytes > 0) this.#diskTimer = guardedTimeout(() => void this.#lookAtDisk(), DISK_PAUSE_MS)
   }
 
   end(): void {
@@ -103,7 +104,7 @@ class Watch {
     if (this.#isOver) return
     if (bytes > diskBytes) this.#exceeded(`its files have more than ${diskBytes} bytes`)
     const pauseMs = Math.max(DISK_PAUSE_MS, performance.now() - sinceMs)
-    this.#diskTimer = setTimeout(() => void this.#lookAtDisk(), pauseMs)
+    this.#diskTimer = guardedTimeout(() => void this.#lookAtDisk(), pauseMs)
   }
 
   /** The next check may succeed. */

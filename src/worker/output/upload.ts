@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs'
 import { fileFailure } from '../../base/errno.js'
 import { isStatus, StatusError } from '../../base/status-error.js'
+import { guardedTimeout } from '../../base/timers.js'
 import type { Digest } from '../../reapi/digest.js'
 import { type Call, callWith } from '../../rpc/call.js'
 import { missingOf, type Store } from '../../store/contract/store.js'
@@ -95,7 +96,7 @@ const notPut = (digest: Digest | undefined, error: unknown): StatusError => {
 
 const withDeadline = async (timeoutMs: number, call: Call, work: (call: Call) => Promise<unknown>): Promise<void> => {
   const late = new AbortController()
-  const timer = setTimeout(() => {
+  const timer = guardedTimeout(() => {
     late.abort(new StatusError('DEADLINE_EXCEEDED', `the outputs could not be uploaded in ${timeoutMs / 1000} s`))
   }, timeoutMs)
   try {

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { extname } from 'node:path'
 import type { HealthStatus } from '../../base/health.js'
 import { StatusError } from '../../base/status-error.js'
+import { guardedTimeout } from '../../base/timers.js'
 import type { LocalWorkerOptions } from '../../config/config.js'
 import type { Log } from '../../log/log.js'
 import { within } from '../../work/deadline.js'
@@ -104,7 +105,7 @@ export class WorkerProcess {
         reject(new StatusError('UNAVAILABLE', `its process ended: ${reason}`))
         if (!this.#isClosed) this.#lost(reason, performance.now() - sinceMs)
       }
-      child.once('error', (error) => lost(error.message))
+      child.on('error', (error) => lost(error.message))
       child.once('exit', (code, signal) => lost(signal ?? `exit code ${code}`))
       const {
         log: { level: logLevel = 'debug' },
@@ -121,7 +122,7 @@ export class WorkerProcess {
     const retryMs = Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** this.#failures++)
     log.error('the process of a worker ended and is started again', { worker: name, reason, retryMs })
     this.#health = { state: 'Failed', message: 'its process ended and is started again', error: reason }
-    this.#restart = setTimeout(() => {
+    this.#restart = guardedTimeout(() => {
       this.#begin().catch((error: unknown) => {
         const message = error instanceof Error ? error.message : String(error)
         log.error('a worker could not be started again', { worker: name, reason: message })

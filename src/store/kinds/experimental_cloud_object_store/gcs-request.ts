@@ -3,6 +3,7 @@ import { Agent as HttpAgent, request as httpRequest, type IncomingHttpHeaders, t
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import type { Socket } from 'node:net'
 import { buffer } from 'node:stream/consumers'
+import { guardedTimeout } from '../../../base/timers.js'
 
 export interface GcsRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
@@ -79,7 +80,7 @@ export class GcsRequests {
   #expectConnection(socket: Socket): void {
     if (!socket.connecting) return
     const late = Object.assign(new Error('the server did not accept the connection'), { code: 'ETIMEDOUT' })
-    const timer = setTimeout(() => socket.destroy(late), this.#connectTimeoutMs)
+    const timer = guardedTimeout(() => socket.destroy(late), this.#connectTimeoutMs)
     socket.once('connect', () => clearTimeout(timer)).once('close', () => clearTimeout(timer))
   }
 

@@ -1,5 +1,6 @@
 import { crc32 } from 'node:zlib'
 import type { Clock } from '../../../base/clock.js'
+import { guardedTimeout } from '../../../base/timers.js'
 import type { Log } from '../../../log/log.js'
 import { SparingLog } from '../../../log/sparing-log.js'
 import { Digest } from '../../../reapi/digest.js'
@@ -52,7 +53,7 @@ export class Touches {
   #add(slot: number): void {
     this.#slots.push(slot)
     if (this.#timer !== undefined || this.#isStopped) return
-    this.#timer = setTimeout(() => void this.#flush(), FLUSH_MS).unref()
+    this.#timer = guardedTimeout(() => void this.#flush(), FLUSH_MS).unref()
   }
 
   /** While a record is written, later uses wait. At most one use per blob of the index can wait. */

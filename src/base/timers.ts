@@ -1,0 +1,73 @@
+/**
+ * Timers of a process that serves. Node ends the process if the callback of a timer throws or its promise rejects without a
+ * handler, although no call failed. Here such a failure is given to the process, which logs it, and the timer goes on.
+ * A lint rule keeps `setTimeout` and `setInterval` out of other files.
+ */
+
+/** How often the failures of one timer are reported: some tick fifty times a second. */
+const REPORT_PERIOD_MS = 60_000
+
+export interface TimerFailure {
+  readonly error: unknown
+  readonly periodMs: number
+  /** Failures since the last report. */
+  readonly count: number
+}
+
+let report: ((failure: TimerFailure) => void) | undefined
+let reportPeriodMs = REPORT_PERIOD_MS
+
+/** Set by a program that serves. Without it, as in a short command or a test, a failure ends the process. */
+export const reportTimerFailures = (
+  to: ((failure: TimerFailure) => void) | undefined,
+  periodMs = REPORT_PERIOD_MS,
+): void => {
+  report = to
+  reportPeriodMs = periodMs
+}
+
+/** Reports the first failure, and after a period the next one with the number of those before it. */
+class Reports {
+  #reportedMs = Number.NEGATIVE_INFINITY
+  #count = 0
+
+  add(error: unknown, periodMs: number): void {
+    if (report === undefined) throw error
+    this.#count += 1
+    const nowMs = performance.now()
+    if (nowMs - this.#reportedMs < reportPeriodMs) return
+    this.#reportedMs = nowMs
+    report({ error, periodMs, count: this.#count })
+    this.#count = 0
+  }
+}
+
+/** Timers that run once share their reports, because each is an object of its own. */
+const once = new Reports()
+
+class Guarded {
+  constructor(
+    readonly work: () => unknown,
+    readonly periodMs: number,
+    readonly reports: Reports,
+  ) {}
+}
+
+const run = ({ work, periodMs, reports }: Guarded): void => {
+  try {
+    const running = work()
+    if (running instanceof Promise) running.catch((error: unknown) => reports.add(error, periodMs))
+  } catch (error) {
+    reports.add(error, periodMs)
+  }
+}
+
+/** Like `setTimeout`. */
+export const guardedTimeout = (work: () => unknown, delayMs: number): NodeJS.Timeout =>
+  // biome-ignore lint/plugin: the guarded one is this one
+  setTimeout(run, delayMs, new Guarded(work, delayMs, once))
+
+/** Like `setInterval`. */
+export const guardedInterval = (tick: () => unknown, periodMs: number): NodeJS.Timeout =>
+  // biome-ignore lint/plugin: the guarded one is this one
+  setInterval(run, periodMs, new Guarded(tick, periodMs, new Reports()))

@@ -1,0 +1,71 @@
+import t, { type Test } from 'tap'
+import { systemClock } from '../../src/base/clock.js'
+import { guardedInterval, guardedTimeout, reportTimerFailures, type TimerFailure } from '../../src/base/timers.js'
+
+/** Reports go to `to` until the test ends. */
+const reporting = (to: (failure: TimerFailure) => void, periodMs?: number): void => {
+  reportTimerFailures(to, periodMs)
+  t.teardown(() => reportTimerFailures(undefined))
+}
+
+/** The failures of a timer, once it has had `ticks` turns. */
+const failuresOf = (ticks: number, start: (tick: () => unknown) => () => void, work: () => unknown) =>
+  new Promise<number>((resolve) => {
+    let count = 0
+    const stop = start(() => {
+      count += 1
+      if (count === ticks) {
+        stop()
+        setImmediate(() => resolve(count))
+      }
+      return work()
+    })
+  })
+
+const keepsAlive = (t: Test): void => {
+  const timer = setInterval(() => {}, 1000)
+  t.teardown(() => clearInterval(timer))
+}
+
+const TIMERS: Readonly<Record<string, (tick: () => unknown) => () => void>> = {
+  'an interval': (tick) => {
+    const timer = guardedInterval(tick, 1)
+    return () => clearInterval(timer)
+  },
+  'the clock': (tick) => systemClock.every(1, tick),
+}
+
+for (const [name, timer] of Object.entries(TIMERS)) {
+  t.test(
+    `a tick of ${name} that throws or rejects does not end the process, and is reported once a period`,
+    async (t) => {
+      keepsAlive(t)
+      const failures: TimerFailure[] = []
+      reporting((failure) => failures.push(failure))
+      const broken = new Error('broken')
+      t.equal(
+        await failuresOf(5, timer, () => {
+          throw broken
+        }),
+        5,
+        'it goes on',
+      )
+      t.strictSame(failures, [{ error: broken, periodMs: 1, count: 1 }])
+      await failuresOf(5, timer, () => Promise.reject(broken))
+      t.equal(failures.length, 2, 'another timer has reports of its own')
+      reporting((failure) => failures.push(failure), 0)
+      await failuresOf(3, timer, () => Promise.reject(broken))
+      t.equal(failures.length, 5, 'each after a period')
+    },
+  )
+}
+
+t.test('a timeout that throws does not end the process and is reported', async (t) => {
+  const failure = await new Promise<TimerFailure>((resolve) => {
+    reporting(resolve, 0)
+    guardedTimeout(() => {
+      throw new Error('broken')
+    }, 2)
+  })
+  t.match(failure, { error: { message: 'broken' }, periodMs: 2, count: 1 })
+})

@@ -1,0 +1,57 @@
+import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import t, { type Test } from 'tap'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+
+/** What the linter says about each of these files of src/, by the rules of this checkout. */
+const findings = (t: Test, texts: readonly string[]): readonly string[] => {
+  const rules = JSON.parse(readFileSync(`${root}/biome.json`, 'utf8'))
+  for (const one of rules.overrides) one.plugins = one.plugins?.map((path: string) => `${root}/${path}`)
+  const folder = t.testdir({
+    'biome.json': JSON.stringify({ ...rules, root: true, vcs: { enabled: false }, files: {} }),
+    src: Object.fromEntries(texts.map((text, at) => [`${at}.ts`, `${text}\n`])),
+  })
+  const args = ['lint', '--reporter=github', '--max-diagnostics=none', 'src']
+  const { stdout, error } = spawnSync(`${root}/node_modules/.bin/biome`, args, {
+    cwd: folder,
+    encoding: 'utf8',
+  })
+  t.error(error)
+  const lines = stdout.split('\n')
+  return texts.map((_, at) => lines.filter((line) => line.includes(`/src/${at}.ts,`)).join('\n'))
+}
+
+const REFUSED: readonly (readonly [what: string, text: string, said: RegExp])[] = [
+  ['a bare timeout', 'setTimeout(() => {}, 1)', /guardedTimeout/],
+  ['a bare interval', 'const timer = setInterval(() => {}, 1).unref()\nclearInterval(timer)', /guardedInterval/],
+  ['a listener for the first error only', "socket.once('close', end).once('error', end)", /A second 'error'/],
+  ['the memory that may not be readable', 'const { rss } = process.memoryUsage()\nuse(rss)', /base\/memory-usage/],
+  ['its resident part', 'use(process.memoryUsage.rss())', /base\/memory-usage/],
+  ['a message to a child without a callback', 'child.send(message)', /pass a callback/],
+  ['a message to a child of an object', 'this.child.send(message)', /pass a callback/],
+  ['a message to the parent without a callback', 'process.send?.(message)', /pass a callback/],
+  ['a promise that ends in finally', 'void work().finally(release)', /handle it first/],
+  ['a promise that nobody handles', 'const work = async (): Promise<void> => {}\nwork()', /noFloatingPromises/],
+]
+
+t.test('the linter refuses what ends the process, or is lost, although no call failed', async (t) => {
+  const found = findings(
+    t,
+    REFUSED.map(([, text]) => text),
+  )
+  for (const [at, [what, , said]] of REFUSED.entries()) t.match(found[at], said, what)
+})
+
+t.test('the linter takes what goes on after a failure', async (t) => {
+  const text = `import { guardedTimeout } from './timers.js'
+
+guardedTimeout(() => {}, 1)
+socket.once('close', end).on('error', end)
+child.send(message, () => {})
+process.send?.(message, undefined, undefined, () => {})
+port.send(message)
+void work().then(release, release)`
+  t.same(findings(t, [text]), [''])
+})
