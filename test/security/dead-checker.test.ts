@@ -20,7 +20,7 @@ const atDisconnect = <T>(work: () => T): Promise<T> =>
         ChildProcess.prototype.emit = emit
         resolve(work())
       }
-      return emit.apply(this, event)
+      return emit.apply(this, event as never)
     } as typeof emit
   })
 
