@@ -31,12 +31,15 @@ export async function* goRequests(source: AsyncIterable<Buffer>): AsyncGenerator
       isRead = true
       yield* bytes.base64String(bodyBytes)
     }
+    const id = numberOf(fields, 'ID')
+    const command = textOf(fields, 'Command')
+    const actionId = hexOf(fields, 'ActionID')
+    // Go 1.21 to 1.23 call it ObjectID.
+    const outputId = hexOf(fields, 'OutputID') || hexOf(fields, 'ObjectID')
+    if (actionId === '' && (command === 'get' || command === 'put')) throw invalid(`ActionID is missing in a ${command}`)
+    if (outputId === '' && command === 'put') throw invalid('OutputID is missing in a put')
     yield {
-      id: numberOf(fields, 'ID'),
-      command: textOf(fields, 'Command'),
-      actionId: hexOf(fields, 'ActionID'),
-      // Go 1.21 to 1.23 call it ObjectID.
-      outputId: hexOf(fields, 'OutputID') || hexOf(fields, 'ObjectID'),
+      ...{ id, command, actionId, outputId },
       bodyBytes,
       body: body(),
     }
@@ -67,7 +70,9 @@ const textOf = (fields: Fields, name: string): string => {
 }
 
 const hexOf = (fields: Fields, name: string): string => {
-  const bytes = Buffer.from(textOf(fields, name), 'base64')
+  const text = textOf(fields, name)
+  const bytes = Buffer.from(text, 'base64')
+  if (bytes.toString('base64') !== text) throw invalid(`${name} is not valid, expected base64`)
   if (bytes.length <= 64) return bytes.toString('hex')
   throw invalid(`${name} has ${bytes.length} bytes, expected at most 64`)
 }

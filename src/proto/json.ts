@@ -14,7 +14,10 @@ const NANOS = 1_000_000_000
 export const toJson = (typeName: TypeName, message: object): Json =>
   messageToJson(root.lookupType(typeName), message as Message)
 
-/** Fields with unknown names are ignored. INVALID_ARGUMENT names the field that is wrong. */
+/**
+ * INVALID_ARGUMENT names the member that is wrong or that the message does not have. To leave out what is unknown, as decoders of the binary form do, would
+ * make an empty message of any other JSON.
+ */
 export const fromJson = (typeName: TypeName, json: Json): object => messageFromJson(root.lookupType(typeName), json, '')
 
 const messageToJson = (type: protobuf.Type, message: Message): Json => {
@@ -46,15 +49,16 @@ const valueToJson = (field: protobuf.Field, value: unknown): Json => {
 const messageFromJson = (type: protobuf.Type, json: Json, at: string): Message => {
   const special = SPECIAL.get(type.fullName)
   if (special !== undefined) return special.read(json, at)
-  if (WRAPPER.test(type.fullName)) return { value: json }
-  if (typeof json !== 'object' || json === null || Array.isArray(json)) throw wrong(at, json, 'an object')
-  const given = json as Message
+  if (WRAPPER.test(type.fullName)) return { value: valueFromJson(type.fields['value'] as protobuf.Field, json, at) }
+  const given = objectIn(json, at)
+  const named = fieldsByName(type)
   const out: Message = {}
-  for (const field of type.fieldsArray) {
-    const snake = field.name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
-    const value = given[field.name] ?? given[snake]
-    if (value == null) continue
-    const path = `${at}${at === '' ? '' : '.'}${field.name}`
+  for (const [name, value] of Object.entries(given)) {
+    const path = `${at}${at === '' ? '' : '.'}${name}`
+    const field = named.get(name)
+    if (field === undefined) throw unknown(path, type.fullName.slice(1))
+    if (Object.hasOwn(out, field.name)) throw new StatusError('INVALID_ARGUMENT', `${path} is given twice`)
+    if (value === null) continue
     if (!field.repeated) out[field.name] = valueFromJson(field, value, path)
     else if (Array.isArray(value)) {
       out[field.name] = value.map((item, index) => valueFromJson(field, item, `${path}[${index}]`))
@@ -63,26 +67,74 @@ const messageFromJson = (type: protobuf.Type, json: Json, at: string): Message =
   return out
 }
 
+const objectIn = (json: Json, at: string): Message => {
+  if (typeof json !== 'object' || json === null || Array.isArray(json)) throw wrong(at, json, 'an object')
+  return json as Message
+}
+
+const namesOf = new WeakMap<protobuf.Type, ReadonlyMap<string, protobuf.Field>>()
+
+/** Fields by the names that JSON may have: in camel case, and as in the protocol. */
+const fieldsByName = (type: protobuf.Type): ReadonlyMap<string, protobuf.Field> => {
+  const known = namesOf.get(type)
+  if (known !== undefined) return known
+  const snake = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+  const names = new Map(
+    type.fieldsArray.flatMap((field) => [[field.name, field] as const, [snake(field.name), field] as const]),
+  )
+  namesOf.set(type, names)
+  return names
+}
+
 const valueFromJson = (field: protobuf.Field, value: unknown, at: string): unknown => {
   const { resolvedType, type } = field
   if (resolvedType instanceof protobuf.Type) return messageFromJson(resolvedType, value, at)
   if (resolvedType instanceof protobuf.Enum) {
     const number = typeof value === 'string' ? resolvedType.values[value] : value
-    if (typeof number !== 'number') throw wrong(at, value, `one of ${Object.keys(resolvedType.values).join(', ')}`)
+    if (!Number.isInteger(number)) throw wrong(at, value, `one of ${Object.keys(resolvedType.values).join(', ')}`)
     return number
   }
-  if (type === 'bytes' || type === 'string') {
+  if (type === 'bytes') return bytesIn(value, at)
+  if (type === 'string') {
     if (typeof value !== 'string') throw wrong(at, value, 'text')
-    return type === 'bytes' ? Buffer.from(value, 'base64') : value
+    return value
   }
   if (type === 'bool') {
     if (typeof value !== 'boolean') throw wrong(at, value, 'true or false')
     return value
   }
-  const number = typeof value === 'string' && value !== '' ? Number(value) : value
-  if (typeof number !== 'number' || Number.isNaN(number)) throw wrong(at, value, 'a number')
+  return type === 'double' || type === 'float' ? numberIn(value, at) : integerIn(type, value, at)
+}
+
+/** In either alphabet, with or without padding. */
+const bytesIn = (value: unknown, at: string): Buffer => {
+  if (typeof value !== 'string' || !/^[A-Za-z0-9+/_-]*={0,2}$/.test(value)) throw wrong(at, value, 'bytes in base64')
+  return Buffer.from(value, 'base64')
+}
+
+const numberIn = (value: unknown, at: string): number => {
+  const isText = typeof value === 'string' && /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/.test(value)
+  const number = isText ? Number(value) : value
+  if (typeof number !== 'number' || !Number.isFinite(number)) throw wrong(at, value, 'a number')
   return number
 }
+
+const integerIn = (type: string, value: unknown, at: string): number => {
+  const { least, most } = rangeOf(type)
+  const number = numberIn(value, at)
+  if (!Number.isInteger(number) || number < least || number > most)
+    throw wrong(at, value, `a whole number from ${least} to ${most}`)
+  return number
+}
+
+const rangeOf = (type: string): { readonly least: number; readonly most: number } => {
+  const isUnsigned = type.startsWith('u') || type.startsWith('fixed')
+  const most = LONG.has(type) ? Number.MAX_SAFE_INTEGER : isUnsigned ? 2 ** 32 - 1 : 2 ** 31 - 1
+  return { least: isUnsigned ? 0 : LONG.has(type) ? -most : -most - 1, most }
+}
+
+const unknown = (path: string, typeName: string): StatusError =>
+  new StatusError('INVALID_ARGUMENT', `${path} is not a field of ${typeName}`)
 
 const wrong = (at: string, found: unknown, expected: string): StatusError => {
   const shown = JSON.stringify(found)?.slice(0, 100)
@@ -99,6 +151,8 @@ const timeText = ({ seconds = 0, nanos = 0 }: { seconds?: number; nanos?: number
   return `${whole}${nanos === 0 ? '' : `.${String(nanos).padStart(9, '0')}`}Z`
 }
 
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/
+
 const SPECIAL: ReadonlyMap<string, Special> = new Map([
   [
     '.google.protobuf.Timestamp',
@@ -106,7 +160,7 @@ const SPECIAL: ReadonlyMap<string, Special> = new Map([
       write: (message) => timeText(message),
       read: (json, at) => {
         const text = typeof json === 'string' ? json : ''
-        const ms = Date.parse(text.replace(/\.\d+/, ''))
+        const ms = TIME.test(text) ? Date.parse(text.replace(/\.\d+/, '')) : Number.NaN
         const [, fraction = '0'] = /\.(\d{1,9})/.exec(text) ?? []
         if (Number.isNaN(ms)) throw wrong(at, json, 'a time in RFC 3339')
         return { seconds: Math.floor(ms / 1000), nanos: Number(fraction.padEnd(9, '0')) }
@@ -133,10 +187,12 @@ const SPECIAL: ReadonlyMap<string, Special> = new Map([
         value: value?.toString('base64'),
       }),
       read: (json, at) => {
-        const { '@type': typeUrl, value } = (json ?? {}) as Message
+        const { '@type': typeUrl, value, ...others } = objectIn(json, at)
+        const [other] = Object.keys(others)
+        if (other !== undefined) throw unknown(`${at}.${other}`, 'google.protobuf.Any, which has @type and value here')
         if (typeof typeUrl !== 'string' || typeof value !== 'string')
           throw wrong(at, json, 'an object with @type and value')
-        return { typeUrl, value: Buffer.from(value, 'base64') }
+        return { typeUrl, value: bytesIn(value, `${at}.value`) }
       },
     },
   ],

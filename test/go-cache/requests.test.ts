@@ -64,6 +64,11 @@ t.test('what is no request is refused with what was expected', async (t) => {
   const put = '{"ID":1,"Command":"put","ActionID":"AAAA","OutputID":"AAAA","BodySize":3}\n'
   await t.rejects(read('hello\n'), { message: /is no request, expected a JSON object/ })
   await t.rejects(read('{"ID":-1,"Command":"get"}\n'), { message: /ID is not valid/ })
+  const get = (actionId: string): string => `{"ID":1,"Command":"get","ActionID":${actionId}}\n`
+  for (const text of ['"not base64!"', '"AAA"', '"=AAA"'])
+    await t.rejects(read(get(text)), { code: 3, message: /ActionID is not valid, expected base64/ }, text)
+  await t.rejects(read(get('""')), { code: 3, message: /ActionID is missing in a get/ })
+  await t.rejects(read('{"ID":1,"Command":"put","ActionID":"AAAA","BodySize":0}\n'), { message: /OutputID is missing/ })
   await t.rejects(read(`${put}"AAAAAAAA"\n`), { message: /a body has 6 bytes, expected BodySize \(3\)/ })
   await t.rejects(read(`${put}"AAAA`), { message: /ends inside a body/ })
   await t.rejects(read(put), { message: /a body is missing/ })

@@ -191,3 +191,36 @@ t.test('a result without its blobs is a miss, and what is no result is refused',
   t.match(await ask('PUT', path, { body: Buffer.from('ccache says \xff') }), { status: 400, text: /ActionResult/ })
   t.match(await ask('PUT', path, { body: resultCodec.encode({ outputFiles: [{ path: '../x' }] }) }), { status: 400 })
 })
+
+t.test(
+  'a body that is no result is refused and stored nowhere: the manifest of another tool, nothing, unknown fields',
+  async (t) => {
+    const { ask } = await serveCaches(t, BAZEL)
+    // What moon 2.4.0 to 2.4.5 send.
+    const manifest = {
+      files: [{ path: 'app/out', digest: { hash: hashOf(Buffer.from('out')), size: 3 }, is_executable: false }],
+      ...{ symlinks: [], exit_code: 0, stdout_digest: null, stderr_digest: null },
+    }
+    const json = { 'content-type': 'application/json' }
+    const bodies: readonly (readonly [Buffer | string, Record<string, string>, RegExp])[] = [
+      [JSON.stringify(manifest), json, /^files is not a field of/],
+      [JSON.stringify({ ...manifest, files: [] }), json, /^files is not a field of/],
+      [
+        JSON.stringify({ outputFiles: [{ path: 'a', digest: { hash: hashOf(Buffer.from('')), size: 3 } }] }),
+        json,
+        /^outputFiles\[0\]\.digest\.size /,
+      ],
+      ['{}', json, /is empty/],
+      ['', json, /not valid JSON/],
+      ['', {}, /is empty/],
+      [Buffer.from([0xa2, 0x06, 0x01, 0x61]), {}, /is empty/],
+      [JSON.stringify(manifest), {}, /not a valid/],
+    ]
+    for (const [at, [body, headers, message]] of bodies.entries()) {
+      const path = `/ac/${hashOf(Buffer.from(`body ${at}`))}`
+      const refused = await ask('PUT', path, { body, headers })
+      t.match([refused.status, refused.text], [400, message], String(body))
+      t.equal((await ask('GET', path)).status, 404, String(body))
+    }
+  },
+)

@@ -4,6 +4,7 @@ import { readBlob } from '../../../content/read-blob.js'
 import { bytesAnswer, emptyAnswer, HttpError, jsonAnswer } from '../../../http/answer.js'
 import type { HttpAnswer, HttpRequest } from '../../../http/request.js'
 import { codec } from '../../../proto/codec.js'
+import type { ActionResult } from '../../../proto/generated/build.bazel.remote.execution.v2.js'
 import { fromJson, toJson } from '../../../proto/json.js'
 import { directoryFiles, referencedBlobs } from '../../../reapi/action-result.js'
 import { Digest } from '../../../reapi/digest.js'
@@ -248,7 +249,7 @@ const putResult = ({ request, mount, instanceName, hash }: Named): Promise<HttpA
   return mount.storing(request, async () => {
     const bytes = await bodyOf(request)
     const isJson = /^application\/json\b/.test(request.headers.get('content-type') ?? '')
-    const result = resultCodec.decode(isJson ? fromJsonText(bytes) : bytes)
+    const result = resultIn(isJson ? fromJsonText(bytes) : bytes)
     const { ac, cas, sizes } = stores
     // Bazel uploads the Action before its result. Without it, an earlier result has the size.
     const known = (await sizes.digestOf('cas', hash, call)) ?? (await sizes.digestOf('ac', hash, call))
@@ -268,6 +269,13 @@ const bodyOf = async (request: HttpRequest): Promise<Buffer> => {
       throw new HttpError(413, `a result has at most ${MAX_RESULT_BYTES} bytes`)
     throw error
   }
+}
+
+/** What has no field of a result is none: the body is lost, or it is the message of another tool. */
+const resultIn = (bytes: Buffer): ActionResult => {
+  const result = resultCodec.decode(bytes)
+  if (resultCodec.encode(result).length > 0) return result
+  throw new HttpError(400, 'the result is empty: expected an ActionResult with outputs, an exit code or metadata')
 }
 
 const fromJsonText = (bytes: Buffer): Buffer => {
