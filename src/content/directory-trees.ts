@@ -1,3 +1,4 @@
+import { shownName } from '../base/shown-name.js'
 import { isStatus, StatusError } from '../base/status-error.js'
 import type { Kind } from '../ledger/kind.js'
 import type { Reservation } from '../ledger/reservation.js'
@@ -222,5 +223,5 @@ const read = async (
 
 const childrenOf = ({ directories }: Directory, parent: Digest): Digest[] =>
   directories.map(({ name, digest }) =>
-    Digest.parse(digest, parent.function, () => `directory ${parent.key}: the digest of ${JSON.stringify(name)}`),
+    Digest.parse(digest, parent.function, () => `directory ${parent.key}: the digest of ${shownName(name)}`),
   )

@@ -36,7 +36,8 @@ export async function* goRequests(source: AsyncIterable<Buffer>): AsyncGenerator
     const actionId = hexOf(fields, 'ActionID')
     // Go 1.21 to 1.23 call it ObjectID.
     const outputId = hexOf(fields, 'OutputID') || hexOf(fields, 'ObjectID')
-    if (actionId === '' && (command === 'get' || command === 'put')) throw invalid(`ActionID is missing in a ${command}`)
+    if (actionId === '' && (command === 'get' || command === 'put'))
+      throw invalid(`ActionID is missing in a ${command}`)
     if (outputId === '' && command === 'put') throw invalid('OutputID is missing in a put')
     yield {
       ...{ id, command, actionId, outputId },

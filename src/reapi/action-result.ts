@@ -1,4 +1,5 @@
 import { posix } from 'node:path'
+import { shownName } from '../base/shown-name.js'
 import { StatusError } from '../base/status-error.js'
 import type { ActionResult, Directory } from '../proto/generated/build.bazel.remote.execution.v2.js'
 import { Digest } from './digest.js'
@@ -96,6 +97,4 @@ const checkTarget = (target: string, field: string): void => {
 
 /** The digests of a Directory's files, without those of its subdirectories. */
 export const directoryFiles = ({ files }: Pick<Directory, 'files'>, digestFunction: DigestFunction): Digest[] =>
-  files.map(({ name, digest }) =>
-    Digest.parse(digest, digestFunction, () => `the digest of file ${JSON.stringify(name)}`),
-  )
+  files.map(({ name, digest }) => Digest.parse(digest, digestFunction, () => `the digest of file ${shownName(name)}`))

@@ -390,7 +390,39 @@ t.test('an entry whose output directory is not a valid Tree is a miss', async (t
     const tree = blobOf(bytes)
     await put(cas, tree)
     await update(client, key, { outputDirectories: [{ path: 'd', treeDigest: wire(tree.digest) }] })
-    t.match(await failure(get(client, key)), { code: 'INVALID_ARGUMENT', message: /not a valid .*(Tree|Directory)/ })
+    t.match(await failure(get(client, key)), { code: 'NOT_FOUND', message: /not a valid .*(Tree|Directory)/ })
+  }
+})
+
+t.test('a result whose directory trees hold another content is a miss, and its bytes are in no error', async (t) => {
+  const { client, cas } = await served(t)
+  const log = blobOf('hello world, this is a log file\n'.repeat(10))
+  const dirCodec = codec('build.bazel.remote.execution.v2.Directory')
+  const treeCodec = codec('build.bazel.remote.execution.v2.Tree')
+  const hash = 'ab'.repeat(32)
+  const names = ['f', '\n\u0001f\u001b[31m', 'x'.repeat(5000)]
+  const digests = [null, { hash: 'AB', sizeBytes: 1 }, { hash, sizeBytes: -1 }, { hash: '', sizeBytes: 0 }]
+  const directories = names.flatMap((name) => digests.map((digest) => ({ files: [{ name, digest }] })))
+  const nested = digests.map((digest) => ({ directories: [{ name: 'd\u0000', digest }] }))
+  const blobs = [
+    ...directories.map((root) => ({ tree: blobOf(treeCodec.encode({ root })), root: blobOf(dirCodec.encode(root)) })),
+    ...nested.map((root) => ({ tree: undefined, root: blobOf(dirCodec.encode(root)) })),
+    { tree: log, root: log },
+  ]
+  for (const { tree, root } of blobs) {
+    for (const blob of [tree, root]) if (blob !== undefined) await put(cas, blob)
+    const outputs = [
+      ...(tree === undefined ? [] : [{ path: 'd', treeDigest: wire(tree.digest) }]),
+      { path: 'd', rootDirectoryDigest: wire(root.digest) },
+    ]
+    for (const output of outputs) {
+      await update(client, key, { outputDirectories: [output] })
+      const { code, message } = await failure(get(client, key))
+      t.equal(code, 'NOT_FOUND', message)
+      t.match(message, /cannot be decoded/)
+      t.match(message, /^[\x20-\x7e]{0,900}$/, 'only text')
+      t.notMatch(message, /u001b|u0001|x{500}/)
+    }
   }
 })
 

@@ -152,17 +152,28 @@ export class Entries {
     const context = { ac, cas, call, maxBytes: MAX_ENTRY_BYTES }
     const named = keyOfEntry(this.instanceName, key)
     const found = await lookUpEntry(named, context)
-    if (found.kind === 'hit') return decodeEntry(named, found.found)
+    if (found.kind === 'hit') return decoded(() => decodeEntry(named, found.found), named, call)
     if (found.kind === 'forbidden') throw found.error
     if (found.kind !== 'absent' || !readsOlder) return found
     const older = await lookUpEntry(keyOfOlderEntry(this.instanceName, key), context)
-    return older.kind === 'hit' ? decodeOlderEntry(older.found) : found
+    return older.kind === 'hit' ? decoded(() => decodeOlderEntry(older.found), named, call) : found
   }
 
   #callOf(call: Call): Call {
     const { instanceName } = this.#stores
     call.isFor?.(instanceName)
     return callWith(call, { instanceName })
+  }
+}
+
+/** What a store has and nobody can decode is a miss, and no mistake of the reader. */
+const decoded = (decode: () => EntryContent, key: Digest, call: Call): EntryContent | NoEntry => {
+  try {
+    return decode()
+  } catch (error) {
+    if (!isStatus(error, 'INVALID_ARGUMENT')) throw error
+    call.log.warn('an HTTP cache entry is damaged', { entry: key.key, error })
+    return { kind: 'damaged' }
   }
 }
 

@@ -3,7 +3,7 @@ import type { Digest } from '../../reapi/digest.js'
 
 /**
  * Why an entry of an action cache is no hit. `incomplete`: a blob that the result refers to is not in the CAS.
- * `damaged`: the entry is not an ActionResult.
+ * `damaged`: the entry is not an ActionResult, or a tree that it names cannot be decoded.
  */
 export type MissReason = { readonly kind: 'incomplete'; readonly output: Digest } | { readonly kind: 'damaged' }
 

@@ -224,3 +224,19 @@ t.test(
     }
   },
 )
+
+t.test('a result whose output directory is another content is a miss over HTTP, told as damaged', async (t) => {
+  const { ask, said, ...served } = await serveCaches(t, BAZEL)
+  const client = clientOf(t, { ask, said, ...served })
+  const log = Buffer.from('hello world, this is a log file\n'.repeat(10))
+  await client.unary(`${REAPI}.ContentAddressableStorage/BatchUpdateBlobs`, {
+    instanceName: 'main',
+    requests: [{ digest: digestOf(log), data: log }],
+  }).response
+  const actionDigest = digestOf(Buffer.from('an action'))
+  const actionResult = { outputDirectories: [{ path: 'd', treeDigest: digestOf(log) }] }
+  await client.unary(`${REAPI}.ActionCache/UpdateActionResult`, { instanceName: 'main', actionDigest, actionResult })
+    .response
+  t.equal((await ask('GET', `/ac/${actionDigest.hash}`)).status, 404)
+  t.match(said.text, /miss=damaged/)
+})

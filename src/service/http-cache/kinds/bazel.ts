@@ -12,7 +12,7 @@ import { digestFunctions } from '../../../reapi/digest-function.js'
 import { withoutEncodedOrigin } from '../../../reapi/result-origin.js'
 import { type Call, callWith } from '../../../rpc/call.js'
 import type { ActionOutcome } from '../../../rpc/request-records.js'
-import { missingOf } from '../../../store/contract/store.js'
+import { missingOf, type Store } from '../../../store/contract/store.js'
 import { Blob } from '../../../stream/blob/blob.js'
 import { PushedFeed } from '../../../stream/blob/pushed-feed.js'
 import { WHOLE } from '../../../stream/path.js'
@@ -237,9 +237,18 @@ const remember = async (entry: Buffer, { sizes, cas }: CacheStores, call: Call):
   for (const digest of [...blobs.digests(), ...trees, ...rootDirectories]) sizes.remember('cas', digest)
   for (const tree of trees) {
     if (tree.sizeBytes > MAX_TREE_BYTES) continue
+    for (const digest of await filesOfTree(tree, cas, call)) sizes.remember('cas', digest)
+  }
+}
+
+/** None if the tree has just left the CAS, or cannot be decoded: the client reports what it then misses. */
+const filesOfTree = async (tree: Digest, cas: Store, call: Call): Promise<readonly Digest[]> => {
+  try {
     const { root, children } = treeCodec.decode(await readBlob(cas, tree, call))
-    for (const directory of root === null ? children : [root, ...children])
-      for (const digest of directoryFiles(directory, SHA256)) sizes.remember('cas', digest)
+    return [...(root === null ? [] : [root]), ...children].flatMap((directory) => directoryFiles(directory, SHA256))
+  } catch (error) {
+    if (isStatus(error, 'NOT_FOUND') || isStatus(error, 'INVALID_ARGUMENT')) return []
+    throw error
   }
 }
 

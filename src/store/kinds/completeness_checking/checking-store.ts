@@ -67,7 +67,7 @@ export class CompletenessCheckingStore extends ForwardingStore {
     const referenced = this.#referencedBy(bytes, action)
     if (referenced instanceof StatusError) return this.#drop(action, referenced, call)
     const asked = this.#firstMissing(referenced, action, call)
-    const missing = asked && (await asked)
+    const missing = asked && (await asked.catch((error: unknown) => damaged(error, action, call)))
     if (missing !== undefined) {
       throw new ResultMiss({ kind: 'incomplete', output: missing }, `output ${missing.key} is no longer in the CAS`)
     }
@@ -114,9 +114,19 @@ export class CompletenessCheckingStore extends ForwardingStore {
       action: action.key,
       error,
     })
-    await this.remove(action, 'wrong', call)
+    // The cache of another server has no way to remove it; the next result replaces it.
+    await this.remove(action, 'wrong', call).catch((failure: unknown) => {
+      if (!isStatus(failure, 'UNIMPLEMENTED')) throw failure
+    })
     throw new ResultMiss({ kind: 'damaged' }, 'the entry was damaged')
   }
+}
+
+/** A Tree or Directory in the CAS that cannot be decoded is no mistake of the reader of a result: the action runs again. */
+const damaged = (error: unknown, action: Digest, call: Call): never => {
+  if (!isStatus(error, 'INVALID_ARGUMENT')) throw error
+  call.log.warn('a result names a directory tree that cannot be decoded', { action: action.key, error })
+  throw new ResultMiss({ kind: 'damaged' }, `a directory tree of the result cannot be decoded: ${error.message}`)
 }
 
 const isEmpty = ({ blobs, trees, rootDirectories }: ReferencedBlobs): boolean =>
