@@ -1,11 +1,11 @@
-import { posix } from 'node:path'
 import { shownName } from '../base/shown-name.js'
 import { StatusError } from '../base/status-error.js'
 import type { ActionResult, Directory } from '../proto/generated/build.bazel.remote.execution.v2.js'
 import { Digest } from './digest.js'
 import { DigestBatch } from './digest-batch.js'
 import type { DigestFunction } from './digest-function.js'
-import { insideRoot, invalidText, rejectNul } from './root-path.js'
+import { isWorkingDirectory, outputPath } from './output-path.js'
+import { invalidText, rejectNul } from './root-path.js'
 
 /** Blobs that an ActionResult names. Its trees and directories name further blobs. */
 export interface ReferencedBlobs {
@@ -45,7 +45,7 @@ export const reachesUp = (result: ActionResult): boolean =>
   OUTPUT_FIELDS.some(([list]) => result[list].some(({ path }) => path.split('/').includes('..')))
 
 /**
- * Throws INVALID_ARGUMENT that names the output if its path leaves the input root or is the working directory
+ * Throws INVALID_ARGUMENT that names the output if its path is none (`outputPath`) or is the working directory
  * itself, or if a symlink has no target. `cwd` is the working directory, relative to the input root. Only an
  * OutputDirectory may be the working directory itself. A symlink's target may be any path (REAPI
  * OutputDirectory, OutputSymlink).
@@ -54,33 +54,16 @@ export const checkOutputs = (result: ActionResult, cwd: string): void => {
   for (const [list, field] of OUTPUT_FIELDS) {
     for (const [index, output] of result[list].entries()) {
       const name = `action_result.${field}[${index}]`
-      insideRoot(cwd, output.path, `${name}.path`)
+      outputPath(cwd, output.path, `${name}.path`)
       if (list === 'outputDirectories') continue
       const isFile = list === 'outputFiles'
-      if (posix.normalize(output.path) === '.') {
+      if (isWorkingDirectory(output.path)) {
         throw invalidText(`${name}.path`, output.path, `expected the path of a ${isFile ? 'file' : 'symlink'}`)
       }
       if ('target' in output) checkTarget(output.target, `${name}.target`)
     }
   }
 }
-
-/**
- * INVALID_ARGUMENT names an output whose path is not in its shortest form: `a//b`, `a/`, `a/../b`. Two such paths can mean one
- * file, and clients that compare paths as text take them for two. Leading `..` lead out of the working directory and are fine.
- */
-export const checkOutputPaths = (result: ActionResult): void => {
-  for (const [list, field] of OUTPUT_FIELDS) {
-    for (const [index, { path }] of result[list].entries()) {
-      if (path === '' || isShortest(path.split('/'))) continue
-      const expected = 'expected no empty segment, no slash at the end, and `..` only at the beginning'
-      throw invalidText(`action_result.${field}[${index}].path`, path, expected)
-    }
-  }
-}
-
-const isShortest = (segments: readonly string[]): boolean =>
-  segments.every((name, index) => name !== '' && (name !== '..' || index === 0 || segments[index - 1] === '..'))
 
 const OUTPUT_FIELDS = [
   ['outputFiles', 'output_files'],

@@ -1,5 +1,6 @@
 import { StatusError } from '../base/status-error.js'
 import type { Command } from '../proto/generated/build.bazel.remote.execution.v2.js'
+import { isWorkingDirectory, outputPath } from './output-path.js'
 import { insideRoot, invalidText, rejectNul } from './root-path.js'
 
 /** Node properties that workers apply to inputs and report for outputs. ExecutionCapabilities announces them. */
@@ -42,8 +43,7 @@ export const workingDirectory = (command: Command): string =>
 
 /**
  * Outputs to collect after the run, each path once. The legacy fields count only if output_paths is empty
- * (REAPI Command.output_paths). Throws INVALID_ARGUMENT for paths that are absolute, end in a slash or leave
- * the input root.
+ * (REAPI Command.output_paths). Throws INVALID_ARGUMENT for paths that are none (`outputPath`).
  */
 export const requestedOutputs = (command: Command): RequestedOutput[] => {
   const cwd = workingDirectory(command)
@@ -57,9 +57,9 @@ export const requestedOutputs = (command: Command): RequestedOutput[] => {
 }
 
 const requested = (cwd: string, path: string, kind: RequestedOutput['kind'], field: string): RequestedOutput => {
-  if (path === '' && kind === 'file') throw invalidText(field, path, 'expected the path of a file')
-  if (path.endsWith('/')) throw invalidText(field, path, 'expected no slash at the end')
-  return { path, rootPath: insideRoot(cwd, path, field), kind }
+  const rootPath = outputPath(cwd, path, field)
+  if (kind === 'file' && isWorkingDirectory(path)) throw invalidText(field, path, 'expected the path of a file')
+  return { path, rootPath, kind }
 }
 
 const unique = (paths: readonly string[]): readonly string[] => (paths.length < 2 ? paths : [...new Set(paths)])

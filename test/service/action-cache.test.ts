@@ -116,7 +116,7 @@ t.test('results with invalid output paths are refused by field, valid ones are s
     [file('/etc/x'), /output_files\[0\]\.path: "\/etc\/x" is not valid, expected a relative path/],
     [file('../../x'), /output_files\[0\]\.path: "\.\.\/\.\.\/x" is not valid, expected a path inside/],
     [file('a/../../x'), /output_files\[0\]\.path/],
-    [file('a/../b'), /output_files\[0\]\.path: "a\/\.\.\/b" is not valid, expected no empty segment/],
+    [file('a/../b'), /output_files\[0\]\.path: "a\/\.\.\/b" is not valid, expected "\.\." only at its beginning/],
     [file('a//b'), /output_files\[0\]\.path: "a\/\/b"/],
     [file('a/'), /output_files\[0\]\.path: "a\/"/],
     [directory('a/'), /output_directories\[0\]\.path: "a\/"/],

@@ -2,7 +2,7 @@ import { isStatus, StatusError } from '../../base/status-error.js'
 import { readAction, readCommand } from '../../content/action.js'
 import { codec } from '../../proto/codec.js'
 import type { ActionResult, UpdateActionResultRequest } from '../../proto/generated/build.bazel.remote.execution.v2.js'
-import { checkOutputPaths, checkOutputs, reachesUp, referencedBlobs } from '../../reapi/action-result.js'
+import { checkOutputs, reachesUp, referencedBlobs } from '../../reapi/action-result.js'
 import { workingDirectory } from '../../reapi/command.js'
 import { Digest, type DigestMessage } from '../../reapi/digest.js'
 import type { DigestFunction } from '../../reapi/digest-function.js'
@@ -57,7 +57,6 @@ export const storeResult = async (
 ): Promise<void> => {
   referencedBlobs(result, action.function)
   checkOutputs(result, reachesUp(result) ? await startOfPaths(action, cas, call) : '')
-  checkOutputPaths(result)
 
   if (cas !== undefined) await moveInlined(result, cas, action.function, call)
   const bytes = resultCodec.encode(withOriginOf(visitor, result))
