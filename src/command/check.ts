@@ -9,14 +9,21 @@ const PROGRESS_PERIOD_MS = 500
 export const check: Command = {
   name: 'check',
   usage: [['DIR', 'read everything in the content_path of a file store, and list what is damaged']],
-  details: [['DIR', 'a content_path that no server uses now; nothing in it is changed']],
-  options: {},
-  run: async ({ words: [folder, ...more] }, console) => {
+  details: [
+    ['DIR', 'a content_path that no server uses now; nothing in it is changed'],
+    [
+      '--cas',
+      'each key is the hash of its blob: DIR is no action cache, has no encoded blobs, and no instance with `isolate` uses it',
+    ],
+  ],
+  options: { cas: { type: 'boolean' } },
+  run: async (args, console) => {
+    const [folder, ...more] = args.words
     if (folder === undefined || more.length > 0) throw new UsageError('expected one DIR')
     const { checkFolder } = await import('../store/kinds/filesystem/check-folder.js')
     const { progress, end } = showProgress(console)
     try {
-      const report = await checkFolder(folder, progress)
+      const report = await checkFolder(folder, progress, { isCas: args.options['cas'] === true })
       end()
       console.print(reportText(folder, report))
       return report.damage.length === 0 ? 0 : 1
@@ -40,6 +47,11 @@ const reportText = (folder: string, { blobs, damage, hashes, differing, unknown 
     ...(hashes.matching > 0 && differing.length > 0
       ? [
           `keys that are no hash of their blob (action results, encoded blobs, isolated instances): ${hashes.differing}, first ${differing.join(', ')}`,
+        ]
+      : []),
+    ...(hashes.ofItsLength > 0
+      ? [
+          `${hashes.ofItsLength.toLocaleString('en-US')} of them have as many bytes as their key says: they are wrong, unless instances with \`isolate\` use the folder. If none does, and it is no action cache, run it again with --cas`,
         ]
       : []),
     damage.length === 0

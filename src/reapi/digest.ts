@@ -89,9 +89,14 @@ export class Digest {
   }
 
   /** The digest whose hash is these bytes. The caller has seen to their number and to the size. */
-  static ofHashBytes(from: Buffer, begin: number, digestFunction: DigestFunction, sizeBytes: number): Digest {
+  static ofHashBytes(
+    from: Buffer,
+    begin: number,
+    digestFunction: DigestFunction,
+    { sizeBytes, describesContent = true }: { readonly sizeBytes: number; readonly describesContent?: boolean },
+  ): Digest {
     const hash = from.toString('hex', begin, begin + digestFunction.hexLength / 2)
-    return new Digest(digestFunction, hash, sizeBytes)
+    return new Digest(digestFunction, hash, sizeBytes, { describesContent })
   }
 
   /** The digest of bytes in memory. */
@@ -125,6 +130,11 @@ export class Digest {
   /** Whether this is a key of the server's own (`ofOwn`). */
   get isOwn(): boolean {
     return isKeyKind(this.function)
+  }
+
+  /** Whether the hash is that of the content: not for keys, the server's own included, nor for content in an isolated instance, whose key differs. */
+  get isHashOfContent(): boolean {
+    return this.describesContent && this.#isolation === undefined && !this.isOwn
   }
 
   /** The isolated instance that this key belongs to, if any (`isolatedFor`). */

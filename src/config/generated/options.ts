@@ -146,7 +146,7 @@ export interface FilesystemOptions {
    */
   readonly small_blob_cache_size: number
   /**
-   * Bytes per second that the store reads again in the background and compares with their checksums. A damaged blob is logged and is a miss until it is uploaded again. 0 turns this off; damage is then found at the first read after a start, for small blobs at every read.
+   * Bytes per second that the store reads again in the background and compares with their checksums, and with their digests where the key of a blob is the hash of its content. A damaged blob is logged and is a miss until it is uploaded again. 0 turns this off; damage is then found at the first read after a start, for small blobs at every read.
    */
   readonly scrub_bytes_per_s: number
 }

@@ -6,7 +6,7 @@ import type { Digest } from '../../reapi/digest.js'
 import type { DigestBatch } from '../../reapi/digest-batch.js'
 import type { StoreUsage } from '../contract/meter.js'
 import { BatchLookup } from './batch-lookup.js'
-import { type BlobKind, type Charge, DOOMED, Entries, EXECUTABLE, INLINE, KEPT, PINNED } from './entries.js'
+import { type BlobKind, type Charge, DOOMED, Entries, EXECUTABLE, HASH, INLINE, KEPT, PINNED } from './entries.js'
 import { Evictions } from './evictions.js'
 import { type IndexShare, ownMemory, type SharedIndexMemory } from './memory.js'
 import { Probe } from './probe.js'
@@ -276,13 +276,13 @@ export class BlobIndex {
     const partition = this.#table.partitionOfProbe(this.#probe)
     this.#shared?.begin(partition)
     try {
-      return this.#insert(storedBytes, kind, extra)
+      return this.#insert(storedBytes, kind, { extra, isHash: digest.isHashOfContent })
     } finally {
       this.#shared?.end(partition)
     }
   }
 
-  #insert(storedBytes: number, kind: BlobKind, extra: number): number {
+  #insert(storedBytes: number, kind: BlobKind, own: Parameters<Entries['begin']>[3]): number {
     const present = this.#table.find(this.#probe)
     const slot = present === NONE ? this.#records.allocate(this.#probe) : present
     if (present === NONE) {
@@ -294,7 +294,7 @@ export class BlobIndex {
       this.#unpromise(slot)
       this.#bytes -= this.#entries.occupied(slot)
     }
-    this.#entries.begin(slot, storedBytes, kind, extra)
+    this.#entries.begin(slot, storedBytes, kind, own)
     this.#bytes += this.#entries.occupied(slot)
     const accessedS = this.#accessedNow()
     // The owner persists each upload anyway, so this use is not reported.
@@ -551,6 +551,18 @@ export class BlobIndex {
     const bytes = this.#entries.occupied(slot) - beforeBytes
     this.#bytes += bytes
     this.#promises?.grew(this.accessedOf(slot), bytes)
+  }
+
+  /** Whether the key is known to be the hash of the content. */
+  isHash(slot: number): boolean {
+    return this.#entries.has(slot, HASH)
+  }
+
+  /** Notes that the key of a blob is the hash of its content. */
+  noteHash(slot: number): void {
+    if (this.isHash(slot)) return
+    this.#changeCount++
+    this.#entries.set(slot, HASH, true)
   }
 
   storedBytesOf(slot: number): number {

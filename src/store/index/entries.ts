@@ -13,9 +13,18 @@ export const KEPT = 1 << 27
 export const DOOMED = 1 << 28
 /** In a file beside other blobs. */
 export const PACKED = 1 << 29
+/** The key is the hash of the content. Without it this is not known: entries of earlier versions lack it. */
+export const HASH = 1 << 30
 
 /** Where the bytes of a blob are: in a record of its owner (inline), in a file of its own, or in a file beside others. */
 export type BlobKind = 'bytes' | 'file' | 'packed'
+
+/** What the owner of an index says of a new blob. */
+interface OwnFields {
+  /** A signed 32-bit number. */
+  readonly extra: number
+  readonly isHash: boolean
+}
 
 const FLAG_OF = { bytes: INLINE, file: 0, packed: PACKED } as const
 
@@ -40,9 +49,10 @@ export class Entries {
   }
 
   /** Starts the record of a blob of this length. Only the pin is kept from before. */
-  begin(slot: number, storedBytes: number, kind: BlobKind, extra = 0): void {
+  begin(slot: number, storedBytes: number, kind: BlobKind, { extra, isHash }: OwnFields): void {
     const pinned = this.#records.get(slot, STORED_HIGH) & PINNED
-    this.#records.set(slot, STORED_HIGH, Math.floor(storedBytes / WORD) | pinned | FLAG_OF[kind])
+    const flags = pinned | FLAG_OF[kind] | (isHash ? HASH : 0)
+    this.#records.set(slot, STORED_HIGH, Math.floor(storedBytes / WORD) | flags)
     this.#records.set(slot, STORED_LOW, storedBytes | 0)
     this.#records.set(slot, EXTRA, extra)
   }
@@ -95,7 +105,7 @@ export class Entries {
     const sizeHigh = this.#records.get(slot, SIZE_HIGH)
     const count = wordCountOf(sizeHigh)
     for (let word = 0; word < count; word++) hashBytes.writeInt32BE(this.#records.hashWord(slot, word), word * 4)
-    return Digest.ofHashBytes(hashBytes, 0, functionOf(sizeHigh >>> FUNCTION_SHIFT), this.sizeOf(slot))
+    return Digest.ofHashBytes(hashBytes, 0, functionOf(sizeHigh >>> FUNCTION_SHIFT), { sizeBytes: this.sizeOf(slot) })
   }
 
   /** The size in the digest. */

@@ -2,7 +2,7 @@ import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads'
 import { DIGEST_HEAD_WORDS } from '../../proto/find-missing-codec.js'
 import type { Digest } from '../../reapi/digest.js'
 import type { DigestBatch } from '../../reapi/digest-batch.js'
-import { type BlobKind, INLINE, PACKED } from './entries.js'
+import { type BlobKind, HASH, INLINE, PACKED } from './entries.js'
 import { type Grown, type IndexShare, PARTITIONS, type Piece } from './memory.js'
 import { FUNCTION_SHIFT, HIGH_MASK, Probe, WORD } from './probe.js'
 import {
@@ -33,6 +33,8 @@ export interface FoundBlob {
   readonly storedBytes: number
   readonly kind: BlobKind
   readonly extra: number
+  /** Whether the key is known to be the hash of the content. */
+  readonly isHash: boolean
 }
 
 /**
@@ -73,7 +75,8 @@ export class IndexReader {
     const slot = this.#find(probe, usedS)
     if (slot === NONE) return undefined
     const storedBytes = (this.#storedHigh & HIGH_MASK) * WORD + (this.#storedLow >>> 0)
-    return { slot, storedBytes, kind: this.#kind, extra: this.#extra }
+    const isHash = (this.#storedHigh & HASH) !== 0
+    return { slot, storedBytes, kind: this.#kind, extra: this.#extra, isHash }
   }
 
   get #kind(): BlobKind {

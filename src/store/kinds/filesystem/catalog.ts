@@ -224,11 +224,17 @@ export class Catalog implements ReadCatalog {
   }
 
   /** The location of the blob in a slot. */
-  at(slot: number, digest = this.index.digestOf(slot)): Located {
+  at(slot: number, asked?: Digest): Located {
+    const isHash = this.index.isHash(slot)
+    const digest = asked ?? (isHash ? this.index.digestOf(slot) : this.index.digestOf(slot).asKey())
     const storedBytes = this.index.storedBytesOf(slot)
     const kind = this.index.kindOf(slot)
     const path = kind === 'file' ? this.layout.blobPath(digest, storedBytes) : ''
-    return { digest, slot, storedBytes, location: this.index.extraOf(slot), kind, path }
+    return { digest, slot, storedBytes, location: this.index.extraOf(slot), kind, path, isHash }
+  }
+
+  noteHash(located: Located): void {
+    if (this.isThere(located)) this.index.noteHash(located.slot)
   }
 
   /** Locates a blob; undefined when it is absent. Does not count as a use. */

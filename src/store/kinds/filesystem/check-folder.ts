@@ -18,14 +18,20 @@ export interface FolderReport {
   /** One sentence for each blob, file of records or checkpoint that is damaged. */
   readonly damage: string[]
   /**
-   * Whole blobs whose hash is their key, and others. Keys of an action cache, of encoded blobs and of isolated instances
-   * are no hashes of what is kept, so that `differing` is no damage by itself.
+   * Whole blobs whose hash is their key, and others. A wrong hash is damage if the record says that the key is the hash of the content. Records
+   * of earlier versions do not say it, and keys of an action cache, of encoded blobs and of isolated instances are no hashes. Those `ofItsLength`
+   * have as many bytes as their key says: blobs of isolated instances, wrong blobs, and by chance others.
    */
-  readonly hashes: { matching: number; differing: number }
-  /** The first keys of `differing`. */
+  readonly hashes: { matching: number; differing: number; ofItsLength: number }
+  /** The first keys of `ofItsLength`, then of `differing`. */
   readonly differing: string[]
   /** Files of blobs that the store does not know. It deletes them itself. */
   readonly unknown: { count: number; bytes: number }
+}
+
+export interface CheckFolderOptions {
+  /** The folder is only served as a CAS, not to instances with `isolate`, and not below a store that encodes: each key is a hash. */
+  readonly isCas?: boolean
 }
 
 /**
@@ -36,18 +42,19 @@ export interface FolderReport {
 export const checkFolder = async (
   contentPath: string,
   progress: (report: FolderReport) => void,
+  { isCas = false }: CheckFolderOptions = {},
 ): Promise<FolderReport> => {
   const report: FolderReport = {
     blobs: { count: 0, bytes: 0, inFiles: 0 },
     damage: [],
-    hashes: { matching: 0, differing: 0 },
+    hashes: { matching: 0, differing: 0, ofItsLength: 0 },
     differing: [],
     unknown: { count: 0, bytes: 0 },
   }
   const folder = await openReadOnly(contentPath, damageLog(report))
   try {
     await checkRecords(folder.records, report)
-    await checkBlobs(folder, report, progress)
+    await checkBlobs(folder, report, progress, isCas)
     await countUnknown(folder.layout, folder.index, report)
   } finally {
     await folder.records.close()
@@ -82,8 +89,10 @@ const checkBlobs = async (
   folder: OpenFolder,
   report: FolderReport,
   progress: (report: FolderReport) => void,
+  isCas: boolean,
 ): Promise<void> => {
   const { blobs, damage, hashes, differing } = report
+  const others: string[] = []
   for (const slot of folder.index.slots()) {
     const digest = folder.index.digestOf(slot)
     const checked = await checkBlob(folder, slot, digest)
@@ -92,9 +101,18 @@ const checkBlobs = async (
     if (!folder.index.isInline(slot)) blobs.inFiles += 1
     if ('fault' in checked) damage.push(`blob ${digest.key}: ${checked.fault}`)
     else if (checked.hash === digest.hash) hashes.matching += 1
-    else if (++hashes.differing <= DIFFERING_MAX) differing.push(digest.key)
+    else if (isCas || folder.index.isHash(slot))
+      damage.push(`blob ${digest.key}: its bytes are not those of its digest`)
+    else {
+      const isOfItsLength = folder.index.storedBytesOf(slot) === digest.sizeBytes
+      hashes.differing += 1
+      if (isOfItsLength) hashes.ofItsLength += 1
+      const keys = isOfItsLength ? differing : others
+      if (keys.length < DIFFERING_MAX) keys.push(digest.key)
+    }
     progress(report)
   }
+  differing.push(...others.slice(0, DIFFERING_MAX - differing.length))
 }
 
 const DIFFERING_MAX = 10

@@ -30,6 +30,7 @@ import type { Written } from './files/file-writer.js'
 import { LinkedFiles } from './files/linked-files.js'
 import { writeBlob } from './files/write-blob.js'
 import type { Inspection } from './inspection.js'
+import { keyFor } from './located.js'
 import { PutTogether } from './packs/put-together.js'
 import { Runs } from './packs/runs.js'
 import { Reads } from './reads.js'
@@ -120,7 +121,8 @@ export class FilesystemStore extends BaseStore {
       blob.discard()
       throw error
     }
-    await this.#putForm(digest, await blob.take(), call)
+    const key = keyFor(digest, blob)
+    await this.#putForm(key, await blob.take(), call)
   }
 
   #putForm(digest: Digest, form: BlobForm, call: Call): Promise<void> {

@@ -3,6 +3,7 @@ import { stat } from 'node:fs/promises'
 import { crc32 } from 'node:zlib'
 import { fileFailure } from '../../../base/errno.js'
 import type { Log } from '../../../log/log.js'
+import type { Hasher } from '../../../reapi/digest-function.js'
 import { STAGE_BYTES } from '../../../stream/path.js'
 import { boundedMap } from '../../../work/bounded-map.js'
 import type { Catalog } from './catalog.js'
@@ -31,8 +32,21 @@ interface Extent {
   readonly end: number
 }
 
-/** `changed`: the blob was replaced or removed during the check, or its file is gone, so nothing is known about it. */
-export type CheckOutcome = 'right' | 'damaged' | 'changed'
+/**
+ * `changed`: the blob was replaced or removed during the check, or its file is gone, so nothing is known about it.
+ * `unexplained`: the bytes are those that were written, but not those of the digest, and the key may be one that is no hash of its content.
+ */
+export type CheckOutcome = 'right' | 'damaged' | 'changed' | 'unexplained'
+
+/** Whether the bytes are those that were written. */
+export const isIntact = (outcome: CheckOutcome): boolean => outcome === 'right' || outcome === 'unexplained'
+
+/** How a blob is read for a check. */
+export interface CheckOptions {
+  readonly pace?: Pace
+  /** Compares the bytes with the digest, too, whatever is known of the key. */
+  readonly hashes?: boolean
+}
 
 /**
  * Checks blobs while they are read or listed. A blob whose file is gone, truncated or damaged is removed from the
@@ -71,19 +85,48 @@ export class Inspection {
     const recent = this.#catalog.recent.get(digest.key)
     // Must be the same buffer as last time: callers recognise its content by the buffer object.
     if (recent?.location === location) return recent.bytes
-    const bytes = await this.checkInline(located)
+    const bytes = await this.#readRecord(located)
     if (bytes !== undefined && bytes.length <= LARGEST_RECENT_BYTES && this.#catalog.isThere(located)) {
       this.#catalog.recent.set(digest.key, { location, bytes }, bytes.length + RECENT_OVERHEAD_BYTES)
     }
     return bytes
   }
 
-  /** `readInline` that always reads from the disk. */
-  async checkInline(located: Located): Promise<Buffer | undefined> {
+  /** Compares the record of a small blob with its checksum and its digest. */
+  async checkInline(located: Located): Promise<CheckOutcome> {
+    const bytes = await this.#readRecord(located)
+    if (bytes === undefined) return this.#catalog.isAsLocated(located) ? 'damaged' : 'changed'
+    return this.#compared(located, located.digest.function.hash(bytes))
+  }
+
+  async #readRecord(located: Located): Promise<Buffer | undefined> {
     const { digest, location, storedBytes } = located
     const bytes = await this.#catalog.records.read(location, digest, storedBytes)
     if (bytes === undefined && this.#catalog.isAsLocated(located)) await this.damaged(located)
     return bytes
+  }
+
+  /**
+   * Whether the first whole read of a file compares it with its digest. The checksum is of the bytes that were written, whatever they
+   * were, and costs a third of a hash. So a file whose key is known to be the hash of its content is hashed by the scrub alone. An entry of
+   * an earlier version is hashed once, if it is read as content.
+   */
+  wantsDigest({ isHash, digest }: Located): boolean {
+    return !isHash && digest.isHashOfContent
+  }
+
+  /** What follows from the hash of a whole blob. */
+  async #compared(located: Located, hash: string): Promise<CheckOutcome> {
+    const catalog = this.#catalog
+    if (!catalog.isAsLocated(located)) return 'changed'
+    const { digest, isHash } = located
+    if (hash === digest.hash) {
+      if (!isHash) catalog.noteHash(located)
+      return 'right'
+    }
+    if (!isHash && !digest.isHashOfContent) return 'unexplained'
+    await this.damaged(located, 'its bytes are not those of its digest')
+    return 'damaged'
   }
 
   /**
@@ -122,29 +165,43 @@ export class Inspection {
       onTorn: () => void catalog.dropDamaged(located, 'gone'),
     })
     if (catalog.isVerified(located)) return part
-    const outcome = await this.#checkPacked(located, place).catch(async (error: unknown) => {
+    const outcome = await this.#checkPacked(located, place, {}).catch(async (error: unknown) => {
       await part.close()
       throw error
     })
-    if (outcome === 'right') return part
+    if (isIntact(outcome)) return part
     await part.close()
     return undefined
   }
 
   /** Compares the bytes of a packed blob, whose pack is in use, with their checksum. A damaged blob is dropped. */
-  async #checkPacked(located: Located, { pack, offset }: Packed, pace = NO_PACE): Promise<CheckOutcome> {
+  async #checkPacked(located: Located, { pack, offset }: Packed, options: CheckOptions): Promise<CheckOutcome> {
+    const from = { read: (into: Buffer, position: number) => pack.read(into, offset + position) }
+    const outcome = await this.#checkBytes(from, located, options)
+    if (isIntact(outcome)) this.#catalog.verified(located)
+    return outcome
+  }
+
+  /** Compares bytes on the disk with their checksum, and with their digest if that is wanted. */
+  async #checkBytes(
+    from: Pick<OpenFile, 'read'>,
+    located: Located,
+    { pace = NO_PACE, hashes = this.wantsDigest(located) }: CheckOptions,
+  ): Promise<CheckOutcome> {
     const checksum = await this.checksumOf(located)
     if (checksum === undefined) return this.#catalog.isAsLocated(located) ? 'damaged' : 'changed'
-    const from = { read: (into: Buffer, position: number) => pack.read(into, offset + position) }
-    const isRight = (await fileChecksum(from, located, pace)) === checksum
+    const hasher = hashes ? located.digest.function.createHasher() : undefined
+    const found = await readThrough(from, located, pace, hasher)
     if (!this.#catalog.isAsLocated(located)) return 'changed'
-    if (isRight) this.#catalog.verified(located)
-    else await this.damaged(located)
-    return isRight ? 'right' : 'damaged'
+    if (found !== checksum) {
+      await this.damaged(located)
+      return 'damaged'
+    }
+    return hasher === undefined ? 'right' : this.#compared(located, hasher.digest())
   }
 
   /** `check` of a packed blob. */
-  async checkPacked(located: Located, pace: Pace = NO_PACE): Promise<CheckOutcome> {
+  async checkPacked(located: Located, options: CheckOptions = {}): Promise<CheckOutcome> {
     const place = await this.#catalog.placeOf(located)
     if (place === undefined) {
       if (this.#catalog.isAsLocated(located)) await this.damaged(located)
@@ -156,7 +213,7 @@ export class Inspection {
       return 'changed'
     }
     try {
-      return await this.#checkPacked(located, place, pace)
+      return await this.#checkPacked(located, place, options)
     } finally {
       packs.release(place.pack)
     }
@@ -184,36 +241,47 @@ export class Inspection {
     return this.#catalog.verifiedTimes.hasChanged(slot, mtimeMs) && !this.#catalog.isCommitting(digest)
   }
 
+  /**
+   * A file with this modification time was read completely, and its hash was computed if `wantsDigest`. Returns whether its bytes are right.
+   */
+  async readWhole(
+    located: Located,
+    stats: Pick<Stats, 'mtimeMs'>,
+    { isAsWritten, hash }: { readonly isAsWritten: boolean; readonly hash: string | undefined },
+  ): Promise<boolean> {
+    if (!isAsWritten) await this.damaged(located)
+    const isRight = isAsWritten && (hash === undefined || (await this.#compared(located, hash)) !== 'damaged')
+    if (isRight) this.vouch(located, stats)
+    return isRight
+  }
+
   /** Records that a file with this modification time was read completely and was intact. */
   vouch(located: Located, { mtimeMs }: Pick<Stats, 'mtimeMs'>): void {
     if (this.#catalog.isAsLocated(located)) this.#catalog.verifiedTimes.set(located.slot, mtimeMs)
   }
 
   /** Drops a damaged blob: no reader gets it again, and the next upload restores it. */
-  async damaged(located: Located): Promise<void> {
+  async damaged(located: Located, why = 'its bytes differ from those written'): Promise<void> {
     if (!this.#catalog.isAsLocated(located)) return
     this.#log.warn('a blob of the store is damaged: dropped until a client uploads it again', {
       blob: located.digest.key,
+      why,
     })
     await this.#catalog.dropDamaged(located, 'damaged')
   }
 
   /**
-   * Compares the file of a blob with its checksum and drops a damaged one. Before each read it waits for `pace`, called
-   * with the number of bytes.
+   * Compares the file of a blob with its checksum, and with its digest if that is wanted, and drops a damaged one. Before each read it
+   * waits for `pace`, called with the number of bytes.
    */
-  async check(located: Located, pace: Pace = NO_PACE): Promise<CheckOutcome> {
+  async check(located: Located, options: CheckOptions = {}): Promise<CheckOutcome> {
     const file = await this.openFile(located)
     if (file === undefined) return 'changed'
     try {
       const { mtimeMs } = file.stat()
-      const checksum = await this.checksumOf(located)
-      if (checksum === undefined) return this.#catalog.isAsLocated(located) ? 'damaged' : 'changed'
-      const isRight = (await fileChecksum(file, located, pace)) === checksum
-      if (!this.#catalog.isAsLocated(located)) return 'changed'
-      if (isRight) this.vouch(located, { mtimeMs })
-      else await this.damaged(located)
-      return isRight ? 'right' : 'damaged'
+      const outcome = await this.#checkBytes(file, located, options)
+      if (isIntact(outcome)) this.vouch(located, { mtimeMs })
+      return outcome
     } finally {
       await file.close().catch(() => {})
     }
@@ -222,10 +290,12 @@ export class Inspection {
 
 const NO_PACE: Pace = async () => {}
 
-const fileChecksum = async (
+/** Returns the checksum of a blob on the disk; `hasher` sees its bytes too. */
+const readThrough = async (
   file: Pick<OpenFile, 'read'>,
   { storedBytes, digest }: Located,
   pace: Pace,
+  hasher: Hasher | undefined,
 ): Promise<number> => {
   const buffer = Buffer.allocUnsafeSlow(Math.min(STAGE_BYTES, storedBytes))
   let checksum = 0
@@ -236,7 +306,9 @@ const fileChecksum = async (
       throw fileFailure(error, `could not read blob ${digest.key}`)
     })
     if (bytesRead === 0) break
-    checksum = crc32(buffer.subarray(0, bytesRead), checksum)
+    const bytes = buffer.subarray(0, bytesRead)
+    checksum = crc32(bytes, checksum)
+    hasher?.update(bytes)
     at += bytesRead
   }
   return checksum

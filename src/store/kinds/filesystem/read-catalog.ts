@@ -34,6 +34,8 @@ export interface ReadCatalog {
   /** Whether the bytes of a packed blob are known to be intact. Its pack is in use. */
   isVerified(located: Located): boolean
   verified(located: Located): void
+  /** Notes that the key of a blob is the hash of its content, where that is not known yet. */
+  noteHash(located: Located): void
   /** Drops a blob whose file or record turned out to be wrong, if it is still as it was located. */
   dropDamaged(located: Located, why: Wrong): Promise<void>
 }

@@ -96,10 +96,9 @@ export class Reads {
       await part.close()
       return undefined
     }
-    const done = async (isRight: boolean): Promise<void> => {
-      if (isRight) inspection.vouch(located, stats)
-      else await inspection.damaged(located)
-    }
-    return Blob.ofPath([new FileSource(part.checked(checksum, done))], { sizeBytes, offset })
+    const hasher = inspection.wantsDigest(located) ? digest.function.createHasher() : undefined
+    const done = (isAsWritten: boolean): Promise<boolean> =>
+      inspection.readWhole(located, stats, { isAsWritten, hash: hasher?.digest() })
+    return Blob.ofPath([new FileSource(part.checked(checksum, hasher, done))], { sizeBytes, offset })
   }
 }

@@ -18,7 +18,7 @@ import { VerifiedTimes } from './files/verified-times.js'
 import { writeBlob, writeSlotsOf } from './files/write-blob.js'
 import { Inspection } from './inspection.js'
 import { Layout } from './layout.js'
-import { type Located, notFound } from './located.js'
+import { keyFor, type Located, notFound } from './located.js'
 import { type Packed, Packs } from './packs/packs.js'
 import type { ReadCatalog, RecentRecord, Wrong } from './read-catalog.js'
 import { Reads } from './reads.js'
@@ -95,6 +95,7 @@ export class ThreadFileStore extends BaseStore {
       blob.discard()
       throw cancelled
     }
+    const key = keyFor(digest, blob)
     const form = await blob.take()
     let written: Written
     try {
@@ -104,7 +105,7 @@ export class ThreadFileStore extends BaseStore {
       this.#shortages.met(digest, error)
       throw error
     }
-    await this.#owner.commit(digest, written, call)
+    await this.#owner.commit(key, written, call)
   }
 
   /** A wrapper found what it read damaged. */
@@ -144,8 +145,8 @@ class ThreadCatalog implements ReadCatalog {
   readonly #clock: Clock
   /** Open files of records, by the place of their number. */
   readonly #segments = new Map<number, Promise<Segment | undefined>>()
-  /** Where the record of each verified file was. */
-  readonly #verified = new Map<number, number>()
+  /** Where the record of each verified file was, by slot. */
+  #verified = new Int32Array(0)
   readonly #keepsLonger: number
 
   constructor(data: FileShareData, reader: IndexReader, { owner, clock }: ThreadStoreParts) {
@@ -166,16 +167,17 @@ class ThreadCatalog implements ReadCatalog {
   locate(digest: Digest, claimant?: Claimant): Located {
     const found = this.#reader.find(digest, this.#nowS())
     if (found === undefined) throw notFound(digest)
-    const { slot, storedBytes, kind, extra: location } = found
+    const { slot, storedBytes, kind, extra: location, isHash } = found
     const claiming = claimant && this.#claimantOf(claimant)
     if (claiming !== undefined) this.#claim(slot, claiming)
     // What was verified was another blob.
-    if (kind === 'file' && this.#verified.get(slot) !== location) {
+    if (kind === 'file' && this.#verified[slot] !== location) {
       this.verifiedTimes.clear(slot)
-      this.#verified.set(slot, location)
+      if (slot >= this.#verified.length) this.#verified = grown(this.#verified, 2 * slot + 1024)
+      this.#verified[slot] = location
     }
     const path = kind === 'file' ? this.layout.blobPath(digest, storedBytes) : ''
-    return { digest, slot, storedBytes, location, kind, path }
+    return { digest, slot, storedBytes, location, kind, path, isHash }
   }
 
   isThere({ digest, slot, location }: Located): boolean {
@@ -198,6 +200,9 @@ class ThreadCatalog implements ReadCatalog {
   }
 
   verified(): void {}
+
+  /** Only the owner changes the index. Its scrub finds out too. */
+  noteHash(): void {}
 
   /** Only the owner knows. It looks before it drops anything. */
   isCommitting(): boolean {
@@ -264,6 +269,12 @@ class ThreadCatalog implements ReadCatalog {
     opening.catch(() => this.#segments.delete(place))
     return opening
   }
+}
+
+const grown = (numbers: Int32Array, length: number): Int32Array<ArrayBuffer> => {
+  const longer = new Int32Array(length)
+  longer.set(numbers)
+  return longer
 }
 
 /** Files of records that exist at the same time have different places. */

@@ -14,7 +14,8 @@ import { type OpenFilesystem, openFilesystem } from './open.js'
 
 const BLOBS = 2
 
-const digests = Array.from({ length: BLOBS }, (_, number) => digestOf(bytesOf(100, `blob ${number}`)))
+/** Keys: what is stored under them changes. */
+const digests = Array.from({ length: BLOBS }, (_, number) => digestOf(bytesOf(100, `blob ${number}`)).asKey())
 
 /** The stored bytes differ between uploads of a blob, as below a store that encodes. */
 const stored = (number: number, form: number): Buffer => bytesOf(100 + (form % 3), `form ${form} of ${number}`)

@@ -34,7 +34,7 @@ const openFilesIn = async (folder: string): Promise<string[]> => {
 t.test('what the owner replaces is read in its new form, whether it is a record or a file', async (t) => {
   const { store, reading, close } = await openUsedByThread(t.testdir(), { small_blob_size: 1000 })
   t.teardown(close)
-  const { digest } = blobOf('key')
+  const digest = blobOf('key').digest.asKey()
   for (const length of [10, 5000, 20, 7000, 7000]) {
     const content = Buffer.alloc(length, `${length}`)
     await putBytes(store, digest, content, call)

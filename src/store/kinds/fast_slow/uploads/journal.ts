@@ -89,9 +89,7 @@ export class Journal {
 
   #append(line: Line): void {
     this.#lines.push(line)
-    this.#writing ??= this.#write().finally(() => {
-      this.#writing = undefined
-    })
+    this.#writing ??= this.#write()
   }
 
   async #write(): Promise<void> {
@@ -102,6 +100,8 @@ export class Journal {
       if (failure !== undefined) this.#mustRewrite = true
       for (const { done } of lines) done(failure)
     }
+    // In the turn in which the last line was written: a line that comes later begins a write of its own.
+    this.#writing = undefined
   }
 
   async #writeAll(lines: readonly Line[]): Promise<undefined> {

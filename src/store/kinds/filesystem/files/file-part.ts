@@ -1,6 +1,7 @@
 import { crc32 } from 'node:zlib'
 import { fileFailure } from '../../../../base/errno.js'
 import { StatusError } from '../../../../base/status-error.js'
+import type { Hasher } from '../../../../reapi/digest-function.js'
 import type { BlobFile } from '../../../../stream/blob/file.js'
 import type { OpenFile } from './open-file.js'
 
@@ -45,19 +46,20 @@ export class FilePart implements BlobFile {
   }
 
   /**
-   * Verifies a whole file that was not verified since the start, while it is read in order. `done` is called, and must
-   * not reject, before the last bytes are returned. They are returned only if the checksum matches.
+   * Verifies a whole file that was not verified since the start, while it is read in order; `hasher` sees its bytes too. `done` is called,
+   * and must not reject, before the last bytes are returned. They are returned only if it resolves with true.
    */
-  checked(checksum: number, done: (isRight: boolean) => Promise<void>): BlobFile {
+  checked(checksum: number, hasher: Hasher | undefined, done: (isAsWritten: boolean) => Promise<boolean>): BlobFile {
     let found = 0
     const read = async (into: Buffer, position: number): Promise<number> => {
       const bytesRead = await this.read(into, position)
-      found = crc32(into.subarray(0, bytesRead), found)
+      const bytes = into.subarray(0, bytesRead)
+      found = crc32(bytes, found)
+      hasher?.update(bytes)
       if (position + bytesRead < this.sizeBytes) return bytesRead
-      await done(found === checksum)
-      if (found === checksum) return bytesRead
-      const { key } = this.#options
-      throw new StatusError('DATA_LOSS', `blob ${key} is damaged: its bytes differ from those written`)
+      if (await done(found === checksum)) return bytesRead
+      const why = found === checksum ? 'its bytes are not those of its digest' : 'its bytes differ from those written'
+      throw new StatusError('DATA_LOSS', `blob ${this.#options.key} is damaged: ${why}`)
     }
     const { sizeBytes, bufferBytes } = this
     return { sizeBytes, bufferBytes, read, close: () => this.close() }

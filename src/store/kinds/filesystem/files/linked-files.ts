@@ -9,7 +9,7 @@ import { STAGE_BYTES } from '../../../../stream/path.js'
 import { SingleFlight } from '../../../../work/single-flight.js'
 import type { BlobFiles, BlobLease, FinishedFile, LocatedBlob, ReservedFile } from '../../../contract/store.js'
 import type { Catalog } from '../catalog.js'
-import type { Inspection } from '../inspection.js'
+import { type Inspection, isIntact } from '../inspection.js'
 import { ATTEMPTS_MAX, type Located, notFound } from '../located.js'
 import { linkPack } from '../packs/link-pack.js'
 import { tooLargeToKeep } from './file-writer.js'
@@ -131,7 +131,7 @@ export class LinkedFiles implements BlobFiles {
       if (errnoOf(error) !== 'ENOENT') throw error
     })
     if (stats !== undefined && this.#inspection.trusts(located, stats)) return true
-    return this.#checks.run(located.digest.key, async () => (await this.#inspection.check(located)) === 'right')
+    return this.#checks.run(located.digest.key, async () => isIntact(await this.#inspection.check(located)))
   }
 
   /** The path of the executable copy; undefined when the blob was replaced or its file was wrong. */

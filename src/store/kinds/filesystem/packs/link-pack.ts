@@ -6,7 +6,7 @@ import type { Digest } from '../../../../reapi/digest.js'
 import { CANNOT_LINK } from '../../../contract/local-file.js'
 import type { FinishedFile } from '../../../contract/store.js'
 import type { Catalog } from '../catalog.js'
-import type { Inspection } from '../inspection.js'
+import { type Inspection, isIntact } from '../inspection.js'
 import type { Located } from '../located.js'
 import { intactFrom, knownPlace } from './intact.js'
 import type { Pack } from './pack.js'
@@ -46,7 +46,7 @@ const checkAll = async (catalog: Catalog, inspection: Inspection, digests: reado
     const located = catalog.find(digest)
     if (located?.kind !== 'packed') return false
     const isKnown = knownPlace(catalog, located) !== undefined && catalog.isVerified(located)
-    if (!isKnown && (await inspection.checkPacked(located)) !== 'right') return false
+    if (!isKnown && !isIntact(await inspection.checkPacked(located))) return false
   }
   return true
 }

@@ -114,14 +114,23 @@ export class Packs {
       await pack.use()
       return true
     } catch (error) {
+      this.#forgetRead(pack)
       if (isGone(error)) return false
       throw error
     }
   }
 
+  /** A service thread is not told of the packs that the owner deletes, so it keeps none that it does not read. */
+  #forgetRead(pack: Pack): boolean {
+    const isOver = this.#parts.unlinker === undefined && !pack.isUsed
+    if (isOver) this.#known.delete(pack.number)
+    return isOver
+  }
+
   release(pack: Pack): void {
     pack.release()
-    if (pack.isUsed || pack.isDeleted || this.#idle.includes(pack)) return
+    if (this.#forgetRead(pack)) void pack.close()
+    if (pack.isUsed || pack.isDeleted || !this.#known.has(pack.number) || this.#idle.includes(pack)) return
     this.#idle.push(pack)
     if (this.#idle.length <= IDLE_MAX) return
     const oldest = this.#idle.shift()

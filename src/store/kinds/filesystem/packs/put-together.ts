@@ -5,6 +5,7 @@ import type { BlobForm } from '../../../../stream/blob/form.js'
 import type { Semaphore } from '../../../../work/semaphore.js'
 import { type BlobEntry, type Outcomes, outcomeOf } from '../../../contract/store.js'
 import type { Catalog } from '../catalog.js'
+import { keyFor } from '../located.js'
 import type { Packed } from './packs.js'
 
 /** How the store keeps a blob by itself, and notes failures. */
@@ -15,6 +16,7 @@ interface Alone {
 
 interface InMemory {
   readonly entry: BlobEntry
+  readonly key: Digest
   readonly bytes: Buffer
 }
 
@@ -41,12 +43,13 @@ export class PutTogether {
         outcomes.set(entry, cancelled)
         continue
       }
+      const key = keyFor(digest, blob)
       // A blob whose bytes prove wrong is no reason to leave the others.
       const form = await blob.take().catch((error: unknown) => StatusError.from(error))
       if (form instanceof StatusError) outcomes.set(entry, form)
       else if (form.kind === 'bytes' && this.#catalog.index.fits(form.bytes.length)) {
-        inMemory.push({ entry, bytes: form.bytes })
-      } else outcomes.set(entry, await outcomeOf(this.#alone.putForm(digest, form, call)))
+        inMemory.push({ entry, key, bytes: form.bytes })
+      } else outcomes.set(entry, await outcomeOf(this.#alone.putForm(key, form, call)))
     }
     const kept = await this.#pack(inMemory, together, call)
     for (const [at, { entry }] of inMemory.entries()) outcomes.set(entry, kept[at])
@@ -66,9 +69,7 @@ export class PutTogether {
       return each(() => Promise.reject(error))
     }
     try {
-      return await each(({ entry: { digest }, bytes }, at) =>
-        this.#catalog.commitPacked(digest, places[at] as Packed, bytes, call),
-      )
+      return await each(({ key, bytes }, at) => this.#catalog.commitPacked(key, places[at] as Packed, bytes, call))
     } finally {
       packs.letGo((places[0] as Packed).pack)
     }

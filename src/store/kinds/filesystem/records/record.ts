@@ -22,12 +22,13 @@ const bodyBytesOf = ({ kind, storedBytes }: Pick<RecordHead, 'kind' | 'storedByt
 
 export interface RecordHead {
   readonly kind: RecordKind
+  /** A key, if the hash is not known to be that of the content. */
   readonly digest: Digest
   /**
    * Length of the stored bytes. Below a store that encodes, it differs from the size in the digest. 0 for a removal.
    */
   readonly storedBytes: number
-  /** Milliseconds since the epoch. */
+  /** Milliseconds since the epoch, a whole number. */
   readonly writtenMs: number
   /** CRC-32 of the stored bytes. */
   readonly checksum: number
@@ -70,7 +71,13 @@ const KIND_AT = 16
 const FUNCTION_AT = 20
 const SIZE_AT = 24
 const STORED_AT = 32
+/**
+ * The time, plus a half if the key is the hash of the content (`Digest.isHashOfContent`). Records of earlier versions never have it, and
+ * these versions read such a time as it is.
+ */
 const WRITTEN_AT = 40
+const HASH_MARK = 0.5
+const markOf = ({ isHashOfContent }: Digest): number => (isHashOfContent ? HASH_MARK : 0)
 const SEQUENCE_AT = 48
 const hashAt = (format: RecordFormat): number => (format === 1 ? 48 : 56)
 export const HEAD_BYTES_MAX = hashAt(CURRENT_FORMAT) + 64
@@ -110,6 +117,7 @@ export const draftRecord = (into: Buffer, at: number, head: DraftedHead, bytes: 
   into.writeUInt32LE(digest.function.value, at + FUNCTION_AT)
   into.writeDoubleLE(digest.sizeBytes, at + SIZE_AT)
   into.writeDoubleLE(storedBytes, at + STORED_AT)
+  into.writeDoubleLE(markOf(digest), at + WRITTEN_AT)
   into.write(digest.hash, at + hashAt(CURRENT_FORMAT), 'hex')
   const length = recordBytes(sizeOf(head))
   const end = bytes === undefined ? headEnd : headEnd + bytes.copy(into, headEnd)
@@ -125,7 +133,7 @@ export const sealRecord = (
   { digest, writtenMs, sequence }: Pick<RecordHead, 'digest' | 'writtenMs' | 'sequence'>,
 ): void => {
   stamp.copy(into, at)
-  into.writeDoubleLE(writtenMs, at + WRITTEN_AT)
+  into.writeDoubleLE(Math.floor(writtenMs) + markOf(digest), at + WRITTEN_AT)
   into.writeDoubleLE(sequence, at + SEQUENCE_AT)
   const headEnd = at + headBytesOf(digest, CURRENT_FORMAT)
   into.writeUInt32LE(crc32(into.subarray(at + CHECKSUM_AT, headEnd)), at + HEAD_CHECKSUM_AT)
@@ -164,9 +172,13 @@ class DecodedHead implements RecordHead {
   constructor(from: Buffer, at: number, format: RecordFormat) {
     const digestFunction = functionsByValue.get(from.readUInt32LE(at + FUNCTION_AT)) as DigestFunction
     this.kind = kinds[from.readUInt32LE(at + KIND_AT)] as RecordKind
-    this.digest = Digest.ofHashBytes(from, at + hashAt(format), digestFunction, from.readDoubleLE(at + SIZE_AT))
+    const written = from.readDoubleLE(at + WRITTEN_AT)
+    this.writtenMs = Math.floor(written)
+    this.digest = Digest.ofHashBytes(from, at + hashAt(format), digestFunction, {
+      sizeBytes: from.readDoubleLE(at + SIZE_AT),
+      describesContent: written - this.writtenMs === HASH_MARK,
+    })
     this.storedBytes = from.readDoubleLE(at + STORED_AT)
-    this.writtenMs = from.readDoubleLE(at + WRITTEN_AT)
     this.checksum = from.readUInt32LE(at + CHECKSUM_AT)
     this.sequence = format === 1 ? 0 : from.readDoubleLE(at + SEQUENCE_AT)
   }

@@ -31,7 +31,9 @@ export const recover = async ({ index, records, checkpointPath, log, path }: Rec
   const { logEnd, isSameBoot, isRefused } = await readCheckpoint(index, checkpointPath)
   if (isRefused) log.warn('the checkpoint of a store is damaged: reading all of its records instead', { path })
   const isNew = logEnd === undefined && !isRefused && records.segments.length === 0
-  const { count, copyCount, replayedFrom } = await replayLog(index, records, logEnd)
+  const { count, copyCount, replayedFrom } = await replayLog(index, records, logEnd, (blobs) =>
+    log.warn('a file of records is gone: its blobs are missing until clients upload them again', { path, blobs }),
+  )
   await accountAll(index, records)
   if (!isNew) {
     log.info('recovered the blobs of a store', { path, blobs: index.count, replayed: count, copies: copyCount })
@@ -47,6 +49,7 @@ const replayLog = async (
   index: BlobIndex,
   records: RecordLog,
   logEnd: LogPosition = { number: 0, offset: 0 },
+  onLost: (count: number) => void = () => {},
 ): Promise<Replay> => {
   const stale = await staleSlots(index, records, logEnd)
   const replay = new Replay(index, sequenceAt(logEnd.number, logEnd.offset), stale)
@@ -66,6 +69,9 @@ const replayLog = async (
       }
     })
   }
+  // A file of records that the cleaner deletes has copies or newer records behind the checkpoint, unless all of its blobs expired and the
+  // process was killed before the next checkpoint.
+  if (replay.count === 0 && stale.size > 0) onLost(stale.size)
   replay.finish()
   const last = tail.at(-1)
   if (last !== undefined) await records.resume(last, end)

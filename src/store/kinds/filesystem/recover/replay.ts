@@ -103,6 +103,7 @@ export class Replay {
       index.kindOf(known) === kind
     const slot = isKnown ? known : index.insert(digest, storedBytes, kind)
     if (!isKnown) index.touch(slot, writtenS)
+    else if (digest.isHashOfContent) index.noteHash(slot)
     this.#removed.delete(slot)
     this.#stale.delete(slot)
     return slot

@@ -15,7 +15,10 @@ const LOOK_MS = 1000
 /** How long a deleted pack may go unnoticed if nothing reads it. */
 const PERIOD_MS = 60_000
 const RECORDS_AT_A_TIME = 16
+/** Blobs after which others get a turn. */
 const SLICE = 500
+/** Slots after which others get a turn: below a millisecond. */
+const SLICE_SLOTS = 1 << 14
 
 /**
  * Keeps the files of packed blobs in order: finds the place of each blob after a start, deletes files that have no blob
@@ -62,7 +65,7 @@ export class PackKeeper extends Rounds {
       if (isDamaged) await inspection.damaged(located)
     }
     let some: Located[] = []
-    for (const slot of this.#packedSlots()) {
+    for await (const slot of this.#packedSlots()) {
       if (this.isStopped) return
       if (catalog.packs.packOf(slot) === undefined) some.push(catalog.at(slot))
       if (some.length < SLICE) continue
@@ -96,7 +99,7 @@ export class PackKeeper extends Rounds {
     const suspected = new Set(packs.filter((pack) => !(catalog.packs.isComplete || pack.isNew) || isShort(pack)))
     if (suspected.size === 0) return
     let count = 0
-    for (const slot of this.#packedSlots()) {
+    for await (const slot of this.#packedSlots()) {
       if (this.isStopped) return
       if (++count % SLICE === 0) await setImmediate()
       const place = catalog.packs.placeOf(slot)
@@ -127,7 +130,7 @@ export class PackKeeper extends Rounds {
     const written = new Set<Pack>()
     let blobs = 0
     try {
-      for (const slot of this.#packedSlots()) {
+      for await (const slot of this.#packedSlots()) {
         if (this.isStopped) return false
         if (packs.packOf(slot) !== pack) continue
         const to = await this.#move(catalog.at(slot), together)
@@ -192,9 +195,14 @@ export class PackKeeper extends Rounds {
     await pack.sync().finally(() => packs.release(pack))
   }
 
-  *#packedSlots(): Generator<number> {
+  /** In slices, because most stores have few packed blobs among many others. */
+  async *#packedSlots(): AsyncGenerator<number> {
     const { index } = this.#parts.catalog
-    for (const slot of index.slots()) if (index.kindOf(slot) === 'packed') yield slot
+    let count = 0
+    for (const slot of index.slots()) {
+      if (++count % SLICE_SLOTS === 0) await setImmediate()
+      if (index.kindOf(slot) === 'packed') yield slot
+    }
   }
 }
 
