@@ -132,7 +132,7 @@ export class Digest {
     return isKeyKind(this.function)
   }
 
-  /** Whether the hash is that of the content: not for keys, the server's own included, nor for content in an isolated instance, whose key differs. */
+  /** Whether the hash is that of the content: not for keys, nor for content in an isolated instance, whose key differs. */
   get isHashOfContent(): boolean {
     return this.describesContent && this.#isolation === undefined && !this.isOwn
   }

@@ -101,10 +101,10 @@ const checkBlobs = async (
     if (!folder.index.isInline(slot)) blobs.inFiles += 1
     if ('fault' in checked) damage.push(`blob ${digest.key}: ${checked.fault}`)
     else if (checked.hash === digest.hash) hashes.matching += 1
-    else if (isCas || folder.index.isHash(slot))
+    else if ((isCas && !digest.isOwn) || folder.index.isHash(slot))
       damage.push(`blob ${digest.key}: its bytes are not those of its digest`)
     else {
-      const isOfItsLength = folder.index.storedBytesOf(slot) === digest.sizeBytes
+      const isOfItsLength = folder.index.storedBytesOf(slot) === digest.sizeBytes && !digest.isOwn
       hashes.differing += 1
       if (isOfItsLength) hashes.ofItsLength += 1
       const keys = isOfItsLength ? differing : others

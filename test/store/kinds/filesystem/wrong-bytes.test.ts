@@ -4,7 +4,7 @@ import { crc32 } from 'node:zlib'
 import t from 'tap'
 import { ManualClock } from '../../../../src/base/clock.js'
 import { type Log, textLog } from '../../../../src/log/log.js'
-import type { Digest } from '../../../../src/reapi/digest.js'
+import { Digest } from '../../../../src/reapi/digest.js'
 import type { Store } from '../../../../src/store/contract/store.js'
 import { checkFolder } from '../../../../src/store/kinds/filesystem/check-folder.js'
 import { Blob } from '../../../../src/stream/blob/blob.js'
@@ -199,4 +199,17 @@ t.test('a record says in its time that its key is a hash, and its checksum cover
   const { damage, hashes } = await checkFolder(content, () => {})
   t.equal(damage.length, 3, 'the other three')
   t.match(hashes, { differing: 1, ofItsLength: 1 })
+})
+
+t.test('keys of the server itself are no damage, also in the folder of a CAS', async (t) => {
+  const folder = t.testdir()
+  const content = await filled(folder, 'checked', ({ key }) => Digest.ofOwn('CHUNK_LIST', key))
+  await scrubbed(folder, async (_, lines) => {
+    t.match(lines.join('\n'), /verified all blobs of a store.* damaged=0/)
+    t.notMatch(lines.join('\n'), 'suspects')
+  })
+  t.match(await checkFolder(content, () => {}, { isCas: true }), {
+    damage: [],
+    hashes: { differing: 8, ofItsLength: 0 },
+  })
 })

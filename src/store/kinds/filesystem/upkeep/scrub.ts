@@ -47,7 +47,8 @@ export class Scrub extends Rounds {
       const located = catalog.at(slot)
       const { digest, storedBytes } = located
       // A result or an encoded blob seldom has the length in its key.
-      const isSuspect = (await this.#check(located)) === 'unexplained' && storedBytes === digest.sizeBytes
+      const isSuspect =
+        (await this.#check(located)) === 'unexplained' && storedBytes === digest.sizeBytes && !digest.isOwn
       if (isSuspect && ++suspects <= SUSPECTS_MAX) first.push(digest.key)
       blobs++
     }
