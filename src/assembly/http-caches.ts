@@ -2,11 +2,13 @@ import { entryFor } from '../base/catch-all.js'
 import type { Config, HttpCacheServiceOptions, ServerConfig } from '../config/config.js'
 import { HttpError } from '../http/answer.js'
 import { type Route, treeRoute } from '../http/request.js'
+import { CACHE_ANSWERS } from '../service/http-cache/answers.js'
 import type { CacheStores } from '../service/http-cache/entries.js'
 import { HashSizes } from '../service/http-cache/hash-sizes.js'
 import { cacheKinds } from '../service/http-cache/kinds/kinds.js'
 import { type CacheMeters, UNCOUNTED_CACHE } from '../service/http-cache/meter.js'
 import { Mount } from '../service/http-cache/mount.js'
+import { UnknownLengths } from '../service/http-cache/unknown-lengths.js'
 import { cachesOf, type Parts } from './services.js'
 
 /** Clients choose the names of instances that a catch-all entry serves. */
@@ -14,19 +16,17 @@ const MAX_INSTANCES = 1000
 
 /** Refuses requests while the stores open. Nx and sccache would take anything but a miss for an error. */
 export const startingHttpCaches = ({ services }: ServerConfig): readonly Route[] =>
-  [...services.http_cache.values()].map(({ path }) =>
-    treeRoute(
-      path,
-      async () => {
-        throw new HttpError(503, 'the server is starting', { 'retry-after': '1' })
-      },
-      'open',
-    ),
-  )
+  [...services.http_cache.values()].map(({ path }) => {
+    const handler = async (): Promise<never> => {
+      throw new HttpError(503, 'the server is starting', { 'retry-after': '1' })
+    }
+    return { ...treeRoute(path, handler, 'open'), answers: CACHE_ANSWERS }
+  })
 
 /** The routes of a server's HTTP caches. */
 export const httpCaches = (server: ServerConfig, parts: Parts, meters: CacheMeters | undefined): readonly Route[] => {
   const caches = cachesOf(server, parts)
+  const unknownLengths = new UnknownLengths()
   // One for each instance, so that sizes that one cache learns are known to the others.
   const known = new Map<string, CacheStores>()
   const storesOf = (instanceName: string): CacheStores | undefined => {
@@ -38,7 +38,7 @@ export const httpCaches = (server: ServerConfig, parts: Parts, meters: CacheMete
     const hasZstd = entryFor(caches.cas, instanceName)?.compressors.some(({ name }) => name === 'ZSTD') === true
     const { readsOlder } = parts
     const sizes = new HashSizes({ ac, cas, readsOlder })
-    const stores = { instanceName, ac, cas, isReadOnly, maxBlobBytes, hasZstd, sizes, readsOlder }
+    const stores = { instanceName, ac, cas, isReadOnly, maxBlobBytes, hasZstd, sizes, readsOlder, unknownLengths }
     if (known.size < MAX_INSTANCES) known.set(instanceName, stores)
     return stores
   }
@@ -57,7 +57,7 @@ export const httpCaches = (server: ServerConfig, parts: Parts, meters: CacheMete
       storesOf,
       meter: meters?.(options) ?? UNCOUNTED_CACHE,
     })
-    return treeRoute(path, cacheKinds[kind].handler(mount), 'caller')
+    return { ...treeRoute(path, cacheKinds[kind].handler(mount), 'caller'), answers: CACHE_ANSWERS }
   }
   return [...server.services.http_cache.values()].map(routeOf)
 }

@@ -35,14 +35,24 @@ export const servedCompressor = (
   throw new StatusError('INVALID_ARGUMENT', `compressor ${chosen.name} is not served by this instance, expected none`)
 }
 
-/** Throws INVALID_ARGUMENT for a blob that is larger than clients may upload (REAPI, max_cas_blob_size_bytes). */
+/**
+ * Throws INVALID_ARGUMENT for a blob that is larger than clients may upload (REAPI, max_cas_blob_size_bytes), or than the
+ * store: no later attempt would succeed. Asked before the first byte of an upload whose length is known.
+ */
 export const checkBlobSize = (
-  { maxBlobBytes }: Pick<CasInstance, 'maxBlobBytes'>,
+  { maxBlobBytes, cas }: Pick<CasInstance, 'maxBlobBytes' | 'cas'>,
   { key, sizeBytes }: Digest,
 ): void => {
-  if (maxBlobBytes === undefined || sizeBytes <= maxBlobBytes) return
-  const reason = `blob ${key} is larger than uploads to this instance may be`
-  throw new StatusError('INVALID_ARGUMENT', `${reason}, expected at most ${maxBlobBytes} bytes (max_blob_size)`)
+  if (maxBlobBytes !== undefined && sizeBytes > maxBlobBytes) {
+    const reason = `blob ${key} is larger than uploads to this instance may be`
+    throw new StatusError('INVALID_ARGUMENT', `${reason}, expected at most ${maxBlobBytes} bytes (max_blob_size)`)
+  }
+  const storeBytes = cas.properties.maxBlobBytes
+  if (sizeBytes > storeBytes)
+    throw new StatusError(
+      'INVALID_ARGUMENT',
+      `blob ${key} is larger than the store, which keeps ${storeBytes} bytes (max_bytes)`,
+    )
 }
 
 /** Instances by name. The entry `CATCH_ALL` serves all names without an entry of their own. */

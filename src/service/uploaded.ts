@@ -1,14 +1,33 @@
-import type { Compressor } from '../reapi/compressor.js'
-import type { Digest } from '../reapi/digest.js'
+import type { CompressorName } from '../reapi/compressor.js'
 import { Blob } from '../stream/blob/blob.js'
 import type { BlobFeed } from '../stream/blob/feed.js'
 import type { Encoding } from '../stream/blob/stage.js'
+import { STAGE_BYTES } from '../stream/path.js'
+import type { Windows } from './windows.js'
 
-/** The blob of an upload, decompressed if necessary. `sent` is a single message, or a feed of the data of many. */
-export const uploaded = (sent: Buffer | BlobFeed, digest: Digest, compressor: Compressor | undefined): Blob => {
+export interface Sent {
+  /** Undefined for plain bytes. */
+  readonly compressor: { readonly name: CompressorName } | undefined
+  /** Of the content; undefined if the client did not say it. */
+  readonly sizeBytes: number | undefined
+  /** Held until the blob is stored. Not needed if `isDecodedAtOnce`. */
+  readonly windows: Windows | undefined
+}
+
+/** Whether bytes in memory are decoded in one step, without a window. */
+export const isDecodedAtOnce = ({ compressor, sizeBytes }: Omit<Sent, 'windows'>): boolean =>
+  compressor === undefined || (sizeBytes !== undefined && sizeBytes <= STAGE_BYTES)
+
+/**
+ * The blob of an upload, decompressed if necessary: the only place where bytes of a client get a decompressor. `bytes` is a
+ * single message, or a feed of the data of many.
+ */
+export const uploaded = (bytes: Buffer | BlobFeed, sent: Sent): Blob => {
+  const { compressor, sizeBytes, windows } = sent
+  const isAtOnce = Buffer.isBuffer(bytes) ? isDecodedAtOnce(sent) : compressor === undefined
+  if (!isAtOnce && windows === undefined) throw new Error('a decompressor without memory reserved for it')
   const encoding: Encoding = compressor?.name ?? 'IDENTITY'
-  const { sizeBytes } = digest
-  if (Buffer.isBuffer(sent)) return Blob.ofBytes(sent, { encoding }).as('IDENTITY', sizeBytes)
-  const facts = encoding === 'IDENTITY' ? { encoding, sizeBytes } : { encoding }
-  return Blob.ofFeed(sent, facts).as('IDENTITY', sizeBytes)
+  if (Buffer.isBuffer(bytes)) return Blob.ofBytes(bytes, { encoding }).as('IDENTITY', sizeBytes)
+  const facts = encoding === 'IDENTITY' && sizeBytes !== undefined ? { encoding, sizeBytes } : { encoding }
+  return Blob.ofFeed(bytes, facts).as('IDENTITY', sizeBytes)
 }

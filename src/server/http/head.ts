@@ -27,15 +27,19 @@ export class CheckedAnswer {
   /** Names and values in turn. */
   readonly head: readonly string[]
   readonly body: Blob | undefined
+  /** See `HttpAnswer`. */
+  readonly isCompressed: boolean
 
-  private constructor(status: number, head: readonly string[], body: Blob | undefined) {
+  private constructor({ status, body, isCompressed = false }: HttpAnswer, head: readonly string[]) {
     this.status = status
     this.head = head
     this.body = body
+    this.isCompressed = isCompressed
   }
 
   /** Throws INTERNAL, and discards the body, if a handler gave what no head may have. `rules`: those of the route. */
-  static of({ status, headers, body }: HttpAnswer, rules: AnswerRules | undefined): CheckedAnswer {
+  static of(answer: HttpAnswer, rules: AnswerRules | undefined): CheckedAnswer {
+    const { headers, body } = answer
     const head: string[] = []
     try {
       for (const name in headers) {
@@ -48,7 +52,7 @@ export class CheckedAnswer {
       body?.discard()
       throw error
     }
-    return new CheckedAnswer(status, head, body)
+    return new CheckedAnswer(answer, head)
   }
 }
 

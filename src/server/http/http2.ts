@@ -92,7 +92,7 @@ class Http2Exchange implements Exchange, Consumer {
     }
   }
 
-  async #send({ status, head, body }: CheckedAnswer): Promise<number> {
+  async #send({ status, head, body, isCompressed }: CheckedAnswer): Promise<number> {
     const stream = this.#stream
     // What is still to come is read and dropped, for as long as the transport lets it.
     this.#body.drop()
@@ -107,10 +107,8 @@ class Http2Exchange implements Exchange, Consumer {
       return 0
     }
     const { held, signal } = this
-    const sentBytes = await sendBody(body, {
-      ...{ held, signal, write: (bytes) => this.#write(bytes) },
-      room: () => this.#room(),
-    })
+    const write = (bytes: Buffer): Promise<void> => this.#write(bytes)
+    const sentBytes = await sendBody(body, { held, signal, write, room: () => this.#room() }, isCompressed)
     stream.end()
     return sentBytes
   }

@@ -1,4 +1,5 @@
 import { LARGE_BYTES, lendBuffer, SMALL_BYTES } from '../../base/lent-buffers.js'
+import { COMPRESSOR_BYTES } from '../../ledger/kinds.js'
 import type { HeldFor } from '../../ledger/ledger.js'
 import type { Reservation } from '../../ledger/reservation.js'
 import type { Blob } from '../../stream/blob/blob.js'
@@ -26,7 +27,19 @@ export interface BodySink {
 const AHEAD_BYTES = 2 * LARGE_BYTES
 
 /** Sends a blob as fast as the client reads, and returns its length. Rejects if the blob fails or the client goes. */
-export const sendBody = async (blob: Blob, sink: BodySink): Promise<number> => {
+export const sendBody = async (blob: Blob, sink: BodySink, isCompressed: boolean): Promise<number> => {
+  if (!isCompressed || sink.held === undefined) return sendTaken(blob, sink)
+  const { held, signal } = sink
+  const compressor = await held.ledger.kinds.windows
+    .whenRoom(held.holder, COMPRESSOR_BYTES, signal)
+    .catch((error: unknown) => {
+      blob.discard()
+      throw error
+    })
+  return sendTaken(blob, sink).finally(() => compressor.release())
+}
+
+const sendTaken = async (blob: Blob, sink: BodySink): Promise<number> => {
   const form = await blob.take()
   if (form.kind === 'bytes') return sendForm(form, sink)
   if (form.kind === 'file' && sink.room !== undefined) return sendWithRoom(form.file, sink, sink.room)

@@ -152,7 +152,9 @@ export class Downloads {
   }
 
   #store({ body, sizeBytes }: Content, url: URL, request: Request, call: Call): Promise<Digest> {
-    const { maxBytes, cas } = this.#options
+    const { cas } = this.#options
+    // Refused by what the origin says, before its first byte, or at the first byte too many.
+    const maxBytes = Math.min(this.#options.maxBytes, cas.properties.maxBlobBytes)
     const { integrity } = request.qualifiers
     const hash = integrity && hashFor(integrity)
     const source = Readable.from(bytesOf(body, url, { maxBytes, sizeBytes, signal: call.signal }), {
@@ -218,7 +220,7 @@ async function* bytesOf(
   { maxBytes, sizeBytes, signal }: BodyOptions,
 ): AsyncGenerator<Buffer> {
   const tooLarge = (): OriginFailure => {
-    const text = `${shown(url)} has more than ${maxBytes} bytes, expected at most that (max_size)`
+    const text = `${shown(url)} has more than ${maxBytes} bytes, expected at most that (max_size, and max_bytes of the store)`
     return new OriginFailure(new StatusError('RESOURCE_EXHAUSTED', text))
   }
   let received = 0

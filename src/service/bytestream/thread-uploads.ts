@@ -7,6 +7,7 @@ import { type Call, internalCall, type UploadPart } from '../../rpc/call.js'
 import { missingOf } from '../../store/contract/store.js'
 import { STAGE_BYTES } from '../../stream/path.js'
 import { inBackground } from '../../work/in-background.js'
+import type { Windows } from '../windows.js'
 import type { GivenPart, KeptParts } from './kept-parts.js'
 import type { Upload, UploadTarget } from './upload.js'
 import { type Resumable, Uploads } from './uploads.js'
@@ -36,8 +37,8 @@ export class ThreadUploads extends Uploads {
     this.#parts = parts
   }
 
-  override begin(target: UploadTarget, call: Call): Upload {
-    const upload = super.begin(target, call)
+  override begin(target: UploadTarget, call: Call, windows?: Windows): Upload {
+    const upload = super.begin(target, call, windows)
     const { cas, digest } = target
     const looking = internalCall({ instanceName: target.instanceName, log: call.log })
     const look = async (): Promise<void> => {

@@ -6,6 +6,7 @@ import type { Store } from '../../store/contract/store.js'
 import { PushedFeed } from '../../stream/blob/pushed-feed.js'
 import { STAGE_BYTES } from '../../stream/path.js'
 import { uploaded } from '../uploaded.js'
+import type { Windows } from '../windows.js'
 
 /** How an upload succeeded: by its own bytes, or because another upload of the same blob finished first. */
 export type Outcome = 'committed' | 'elsewhere'
@@ -52,11 +53,17 @@ export class Upload {
   #isBusy = false
   #isElsewhere = false
   readonly #surrendered = new SurrenderedPart()
+  readonly #windows: Windows | undefined
   #revoke: ((reason: StatusError) => void) | undefined
 
-  /** `giveWay`: see `Call.giveWay`. */
-  constructor(target: UploadTarget, call: Call, giveWay: () => Promise<boolean>) {
+  /** `giveWay`: see `Call.giveWay`. `windows`: of the call of a compressed upload. */
+  constructor(
+    target: UploadTarget,
+    call: Call,
+    { giveWay, windows }: { readonly giveWay: () => Promise<boolean>; readonly windows: Windows | undefined },
+  ) {
     this.target = target
+    this.#windows = windows
     // The upload may be parked for long, so it must not keep anything of its connection in memory.
     const { instanceName, log, metadata, span } = call
     this.over = this.#run({
@@ -134,7 +141,8 @@ export class Upload {
   async #run(call: Call): Promise<Outcome> {
     const { cas, digest, compressor } = this.target
     try {
-      await cas.put(digest, uploaded(this.#feed, digest, compressor), call)
+      const sent = { compressor, sizeBytes: digest.sizeBytes, windows: this.#windows }
+      await cas.put(digest, uploaded(this.#feed, sent), call)
       return 'committed'
     } catch (error) {
       if (this.#isElsewhere) return 'elsewhere'

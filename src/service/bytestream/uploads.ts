@@ -3,6 +3,7 @@ import { Ledger } from '../../ledger/ledger.js'
 import type { Digest } from '../../reapi/digest.js'
 import type { Call } from '../../rpc/call.js'
 import type { Store } from '../../store/contract/store.js'
+import type { Windows } from '../windows.js'
 import { Parking } from './parking.js'
 import { Upload, type UploadTarget } from './upload.js'
 
@@ -27,9 +28,9 @@ export class Uploads {
     this.#parking = new Parking<Upload>(ledger, clock, (upload) => upload.discard())
   }
 
-  /** Starts an upload. It continues after `call` has ended. */
-  begin(target: UploadTarget, call: Call): Upload {
-    const upload = new Upload(target, call, () => this.#giveWay(target.cas))
+  /** Starts an upload. It continues after `call` has ended, unless it is compressed. */
+  begin(target: UploadTarget, call: Call, windows?: Windows): Upload {
+    const upload = new Upload(target, call, { giveWay: () => this.#giveWay(target.cas), windows })
     const same = this.#sameBlob(target.cas, target.digest)
     same.add(upload)
     const end = (): void => {

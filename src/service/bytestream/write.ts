@@ -5,11 +5,10 @@ import type { WriteRequest, WriteResponseInput } from '../../proto/generated/goo
 import type { Call } from '../../rpc/call.js'
 import type { LentMessage, RequestMessages, ServedCall } from '../../rpc/rpc.js'
 import { missingOf } from '../../store/contract/store.js'
-import { STAGE_BYTES } from '../../stream/path.js'
 import { within } from '../../work/deadline.js'
 import { inInstance } from '../instance.js'
-import { uploaded } from '../uploaded.js'
-import { windowFor } from '../windows.js'
+import { isDecodedAtOnce, uploaded } from '../uploaded.js'
+import { Windows } from '../windows.js'
 import type { ByteStreamOptions } from './options.js'
 import type { Outcome, Upload } from './upload.js'
 import type { Uploads } from './uploads.js'
@@ -44,6 +43,7 @@ interface Transfer {
   readonly call: Call
   readonly uploads: Uploads
   readonly cursor: WriteCursor
+  readonly windows?: Windows | undefined
 }
 
 /** The committed_size of a blob that already existed (REAPI: -1 if the upload is compressed). */
@@ -66,10 +66,11 @@ const writeAtOnce = async (transfer: Transfer, { message, release }: Message): P
   // Stores may keep a small buffer without a copy, so it must not be the lent one.
   const data = Buffer.from(message.data)
   release()
-  const isDecodedAtOnce = target.compressor === undefined || target.digest.sizeBytes <= STAGE_BYTES
-  const window = isDecodedAtOnce ? undefined : await windowFor(call)
-  const commit = target.cas.put(target.digest, uploaded(data, target.digest, target.compressor), call)
-  await committed(messages, commit, uploads.clock).finally(() => window?.release())
+  const { compressor, digest } = target
+  const { sizeBytes } = digest
+  const windows = isDecodedAtOnce({ compressor, sizeBytes }) ? undefined : await Windows.one(call)
+  const commit = target.cas.put(digest, uploaded(data, { compressor, sizeBytes, windows }), call)
+  await committed(messages, commit, uploads.clock).finally(() => windows?.release())
   uploads.finished(target.cas, target.digest)
   return { committedSize: target.compressor === undefined ? target.digest.sizeBytes : data.length }
 }
@@ -80,8 +81,8 @@ const writeStreamed = async (transfer: Transfer, first: Message): Promise<WriteR
   const buffers = held?.ledger.kinds.uploads.reserveOrThrow(held.holder, bufferBytes(target))
   try {
     // A compressed upload cannot be resumed, so its window is free once this call ends.
-    const window = target.compressor === undefined ? undefined : await windowFor(call)
-    return await writeFed(transfer, first).finally(() => window?.release())
+    const windows = target.compressor === undefined ? undefined : await Windows.one(call)
+    return await writeFed({ ...transfer, windows }, first).finally(() => windows?.release())
   } finally {
     buffers?.release()
   }
@@ -113,7 +114,7 @@ const writeFed = async (transfer: Transfer, first: Message): Promise<WriteRespon
 }
 
 /** The upload to feed: a new one for offset 0, else the interrupted one at this offset. */
-const openUpload = async ({ target, call, uploads }: Transfer, offset: number): Promise<Upload> => {
+const openUpload = async ({ target, call, uploads, windows }: Transfer, offset: number): Promise<Upload> => {
   if (offset !== 0) {
     const broken = await uploads.find(target)
     const expected = broken?.receivedBytes ?? 0
@@ -121,7 +122,7 @@ const openUpload = async ({ target, call, uploads }: Transfer, offset: number): 
     const problem = `write_offset of the first message is ${offset}, expected ${expected}, the committed_size so far`
     throw new StatusError('INVALID_ARGUMENT', `ByteStream.Write: ${problem}`)
   }
-  return uploads.begin(target, call)
+  return uploads.begin(target, call, windows)
 }
 
 /** Moves messages into the upload, with backpressure, until finish_write. Then waits for the commit. */

@@ -14,7 +14,7 @@ import { STAGE_BYTES } from '../../stream/path.js'
 import { type CasInstance, checkBlobSize, servedCompressor } from '../instance.js'
 import { openRequest, requestDigests } from '../request.js'
 import { uploaded } from '../uploaded.js'
-import { windowsFor } from '../windows.js'
+import { Windows } from '../windows.js'
 import type { CasOptions } from './options.js'
 import { entryBytes, ResponseBudget } from './response-budget.js'
 
@@ -74,20 +74,21 @@ const updateAll = async (
   const failures = new Array<StatusError | undefined>(digests.length)
   const blobs: BlobEntry[] = []
   const indexes: number[] = []
-  for (const [index, { data, compressor }] of entries.entries()) {
+  const stageCount = entries.filter(
+    ({ compressor }, index) => compressor !== IDENTITY && isLarge(digests[index]),
+  ).length
+  const windows = stageCount === 0 ? undefined : await Windows.several(call, stageCount)
+  for (const [index, { data, compressor: value }] of entries.entries()) {
     const digest = digests[index] as Digest
+    const { sizeBytes } = digest
     try {
       checkBlobSize(instance, digest)
-      const blob = uploaded(data, digest, servedCompressor(instance, compressorOfValue(compressor)))
-      blobs[indexes.push(index) - 1] = { digest, blob }
+      const compressor = servedCompressor(instance, compressorOfValue(value))
+      blobs[indexes.push(index) - 1] = { digest, blob: uploaded(data, { compressor, sizeBytes, windows }) }
     } catch (error) {
       failures[index] = StatusError.from(error)
     }
   }
-  const stageCount = entries.filter(
-    ({ compressor }, index) => compressor !== IDENTITY && isLarge(digests[index]),
-  ).length
-  const windows = stageCount === 0 ? undefined : await windowsFor(call, stageCount)
   const outcomes = await instance.cas.putAll(blobs, call).finally(() => windows?.release())
   for (const [at, index] of indexes.entries()) failures[index] = outcomes[at]
   if (call.signal.aborted) throw cancellation(call.signal)

@@ -13,6 +13,7 @@ import { decodeEntry, type EntryContent, encodeEntry, keyOfEntry } from './entry
 import type { HashSizes } from './hash-sizes.js'
 import type { KeptFields } from './kept-fields.js'
 import { decodeOlderEntry, keyOfOlderEntry } from './older-entry.js'
+import type { UnknownLengths } from './unknown-lengths.js'
 
 /** Up to this length the body is part of the entry: one read for a hit. */
 const INLINE_BYTES = 4096
@@ -32,6 +33,8 @@ export interface CacheStores {
   readonly maxBlobBytes: number | undefined
   /** Whether blobs may travel in zstd. */
   readonly hasZstd: boolean
+  /** Bodies of unknown length on their way to all stores of the server. */
+  readonly unknownLengths: UnknownLengths
   /** For clients that know blobs and results by their hashes only. */
   readonly sizes: HashSizes
   /** Whether entries of older versions are read, which every client that may write results could have written. */
@@ -115,11 +118,14 @@ export class Entries {
    */
   async put(keys: readonly (readonly string[])[], entry: NewEntry, wanting: Call): Promise<number> {
     const { body, fields = {}, hash, maxBytes, visitor } = entry
-    const { ac, cas, maxBlobBytes = Number.POSITIVE_INFINITY } = this.#stores
+    const { ac, cas, unknownLengths, maxBlobBytes = Number.POSITIVE_INFINITY } = this.#stores
     const call = this.#callOf(wanting)
-    const bound = Math.min(maxBytes, maxBlobBytes)
-    const { sizeBytes = 0 } = body
-    if (sizeBytes > bound) throw tooLarge(bound)
+    const storeBytes = cas.properties.maxBlobBytes
+    const bound = Math.min(maxBytes, maxBlobBytes, storeBytes)
+    const { sizeBytes } = body
+    // Before the first byte: a client that waits for `100 Continue` need not send the rest.
+    if ((sizeBytes ?? 0) > bound) throw tooLarge(bound)
+    const unknown = sizeBytes === undefined ? unknownLengths.begin(storeBytes, call) : undefined
     let receivedBytes = 0
     const options = {
       blob: body,
@@ -129,10 +135,11 @@ export class Entries {
       onBytes: ({ length }: Uint8Array) => {
         receivedBytes += length
         if (receivedBytes > bound) throw tooLarge(bound)
+        unknown?.take(length)
       },
       check: hash === undefined ? undefined : (found: Digest) => checkHash(found, hash),
     }
-    const stored = await putUnnamedBlob(cas, options, call)
+    const stored = await putUnnamedBlob(cas, options, call).finally(() => unknown?.end())
     for (const key of keys) {
       const named = keyOfEntry(this.instanceName, key)
       await putBytes(ac, named, encodeEntry(named, stored, fields, visitor?.nameInResults), call)
@@ -178,7 +185,10 @@ const decoded = (decode: () => EntryContent, key: Digest, call: Call): EntryCont
 }
 
 const tooLarge = (maxBytes: number): HttpError =>
-  new HttpError(413, `the body is longer than ${maxBytes} bytes, the most that this cache takes (max_size)`)
+  new HttpError(
+    413,
+    `the body is longer than ${maxBytes} bytes, the most that this cache takes (max_size), or its store`,
+  )
 
 const checkHash = (found: Digest, hash: string): void => {
   if (hash === found.hash) return

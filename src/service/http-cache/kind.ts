@@ -36,6 +36,7 @@ export const fileHandler =
       return entry === undefined ? MISS() : hitAnswer(entry, kind.contentType)
     }
     if (request.method === 'PUT') {
+      refuseEncoding(request)
       const fields = keptOf(request, kind.keeps ?? [])
       const outcome = await mount.put(request, { fields }, key)
       return kind.stored?.(outcome) ?? emptyAnswer(200)
@@ -65,6 +66,13 @@ export const forgiving =
     }
   }
 
+/** Nobody would undo it: a download has the bytes alone (RFC 9110, 8.4). */
+export const refuseEncoding = ({ headers }: HttpRequest): void => {
+  const encoding = headers.get('content-encoding')
+  if (encoding !== undefined && encoding !== 'identity')
+    throw new HttpError(415, `content-encoding ${encoding.slice(0, 20)} is not accepted here, expected none`)
+}
+
 export const notAllowed = (allow: string): HttpError => new HttpError(405, `only ${allow}`, { allow })
 
 /** `contentType` is that of the kind, never of the upload. */
@@ -80,11 +88,14 @@ const keptOf = ({ headers }: HttpRequest, kept: readonly KeptField[]): KeptField
   return fields
 }
 
-/** The decoded segments of a path. 400 for what a file system or a proxy would read in another way. */
+/**
+ * The decoded segments of a path. Empty ones are dropped: clients put addresses together from what people write, with a slash
+ * at the end. 400 for what a file system or a proxy would read in another way.
+ */
 export const segmentsOf = (rest: string): readonly string[] => {
   if (rest === '') return []
   const segments = rest.split('/')
-  return PLAIN.test(rest) ? segments : segments.map(decoded)
+  return PLAIN.test(rest) ? segments : segments.filter((segment) => segment !== '').map(decoded)
 }
 
 /** Has nothing to decode or to refuse in any segment. */
@@ -98,7 +109,7 @@ const decoded = (segment: string): string => {
     throw new HttpError(400, 'the path is not valid percent-encoding')
   }
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused
-  if (text === '' || text === '.' || text === '..' || /[/\\\u0000-\u001f\u007f]/.test(text))
-    throw new HttpError(400, 'the path has an empty segment, a dot segment, or an encoded slash or control character')
+  if (text === '.' || text === '..' || /[/\\\u0000-\u001f\u007f]/.test(text))
+    throw new HttpError(400, 'the path has a dot segment, or an encoded slash or control character')
   return text
 }

@@ -153,8 +153,8 @@ export class Mount {
   }
 
   /** The largest upload. */
-  maxBytesOf({ maxBlobBytes = Number.POSITIVE_INFINITY }: CacheStores): number {
-    return Math.min(this.#maxBytes, maxBlobBytes)
+  maxBytesOf({ cas, maxBlobBytes = Number.POSITIVE_INFINITY }: CacheStores): number {
+    return Math.min(this.#maxBytes, maxBlobBytes, cas.properties.maxBlobBytes)
   }
 
   /** Counts a download. A store that fails is a miss or an error, as configured. */

@@ -146,6 +146,8 @@ export interface StoreProperties {
   readonly retentionMs: number
   /** `sizeOf` finds every blob. */
   readonly findsByHash: boolean
+  /** Length of the largest blob that can be stored, if the store has no other; infinite without a limit, or if it cannot say. */
+  readonly maxBlobBytes: number
 }
 
 export const PLAIN: StoreProperties = {
@@ -156,6 +158,7 @@ export const PLAIN: StoreProperties = {
   extendsLifetimes: false,
   retentionMs: 0,
   findsByHash: false,
+  maxBlobBytes: Number.POSITIVE_INFINITY,
 }
 
 export interface BlobEntry {

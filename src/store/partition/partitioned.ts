@@ -40,6 +40,7 @@ export abstract class PartitionedStore extends BaseStore {
       extendsLifetimes: properties.some(({ extendsLifetimes }) => extendsLifetimes),
       retentionMs: Math.min(...properties.map(({ retentionMs }) => retentionMs)),
       findsByHash: properties.every(({ findsByHash }) => findsByHash),
+      maxBlobBytes: Math.max(...properties.map(({ maxBlobBytes }) => maxBlobBytes)),
     }
   }
 

@@ -14,12 +14,15 @@ import { type Call, callWith } from '../../../rpc/call.js'
 import type { ActionOutcome } from '../../../rpc/request-records.js'
 import { missingOf, type Store } from '../../../store/contract/store.js'
 import { Blob } from '../../../stream/blob/blob.js'
+import type { BlobFeed } from '../../../stream/blob/feed.js'
 import { PushedFeed } from '../../../stream/blob/pushed-feed.js'
 import { WHOLE } from '../../../stream/path.js'
 import { lookUpEntry } from '../../action-cache/lookup.js'
 import { storeResult } from '../../action-cache/update-action-result.js'
+import { isDecodedAtOnce, uploaded } from '../../uploaded.js'
+import { Windows } from '../../windows.js'
 import type { CacheStores } from '../entries.js'
-import { type CacheKind, notAllowed, segmentsOf } from '../kind.js'
+import { type CacheKind, notAllowed, refuseEncoding, segmentsOf } from '../kind.js'
 import type { Done, Mount } from '../mount.js'
 
 const RESULT = 'build.bazel.remote.execution.v2.ActionResult'
@@ -46,7 +49,8 @@ interface Named {
  */
 export const bazel: CacheKind = {
   handler: (mount) => (request) => {
-    const { method, rest } = request
+    const { method } = request
+    const rest = withoutEmpty(request.rest)
     if (rest === 'status') return status(request)
     const [, instance, kind, hash] = NAME.exec(rest) ?? []
     if (hash === undefined) {
@@ -61,6 +65,9 @@ export const bazel: CacheKind = {
     return isRead ? getResult(named) : putResult(named)
   },
 }
+
+const withoutEmpty = (rest: string): string =>
+  rest.startsWith('/') || rest.includes('//') ? rest.replace(/\/{2,}/g, '/').replace(/^\//, '') : rest
 
 /** ccache with `layout=bazel` puts what is no result. */
 const hintFor = (hash: string): string =>
@@ -95,7 +102,7 @@ const findBlob = async (
     if (blob === undefined) continue
     const isZstd = request.method === 'GET' && stores.hasZstd && accepts(request.headers.get('accept-encoding'), 'zstd')
     const answer = isZstd
-      ? { status: 200, headers: ZSTD_HEADERS, body: blob.as('ZSTD') }
+      ? { status: 200, headers: ZSTD_HEADERS, body: blob.as('ZSTD'), isCompressed: !blob.isIn('ZSTD') }
       : { status: 200, headers: BLOB_HEADERS, body: blob }
     return { answer, sizeBytes: digest.sizeBytes }
   }
@@ -139,15 +146,45 @@ const putBlob = ({ request, mount, instanceName, hash }: Named): Promise<HttpAns
   const sizeBytes = sizeOf(headers.get('x-digest-sizebytes')) ?? (isZstd ? undefined : body.sizeBytes)
   const maxBytes = mount.maxBytesOf(stores)
   if (sizeBytes !== undefined && sizeBytes > maxBytes) throw tooLarge(maxBytes)
+  const put = (plain: Blob): Promise<Digest> =>
+    sizeBytes === undefined
+      ? ofUnknownSize(plain, { stores, hash, maxBytes }, call)
+      : ofKnownSize(plain, Digest.parse({ hash, sizeBytes }, SHA256), stores, call)
   return mount.storing(request, async () => {
-    const plain = isZstd ? Blob.ofPath(body.path(), { encoding: 'ZSTD' }).as('IDENTITY', sizeBytes) : body
-    const digest =
-      sizeBytes === undefined
-        ? await ofUnknownSize(plain, { stores, hash, maxBytes }, call)
-        : await ofKnownSize(plain, Digest.parse({ hash, sizeBytes }, SHA256), stores, call)
+    const digest = isZstd ? await decoded(body, sizeBytes, put, call) : await put(body)
     if (!digest.isEmpty) await stores.sizes.note('cas', digest, call)
     return { answer: emptyAnswer(200), sizeBytes: digest.sizeBytes }
   })
+}
+
+const ZSTD = { name: 'ZSTD' } as const
+
+/** Waits for the memory of a decompressor before anything of a body is read. */
+const decoded = async (
+  body: Blob,
+  sizeBytes: number | undefined,
+  put: (plain: Blob) => Promise<Digest>,
+  call: Call,
+): Promise<Digest> => {
+  const bytes = isDecodedAtOnce({ compressor: ZSTD, sizeBytes }) ? body.bytesAtHand() : undefined
+  if (bytes !== undefined) return put(uploaded(bytes, { compressor: ZSTD, sizeBytes, windows: undefined }))
+  const windows = await Windows.one(call).catch((error: unknown) => {
+    body.discard()
+    throw error
+  })
+  try {
+    return await put(uploaded(await feedOf(body), { compressor: ZSTD, sizeBytes, windows }))
+  } finally {
+    windows.release()
+  }
+}
+
+/** A body is bytes that have come, or a feed. */
+const feedOf = async (body: Blob): Promise<Buffer | BlobFeed> => {
+  const form = await body.take()
+  if (form.kind === 'bytes') return form.bytes
+  if (form.kind === 'feed') return form.feed
+  throw new Error(`the body of a request is a ${form.kind}`)
 }
 
 const sizeOf = (header: string | undefined): number | undefined => {
@@ -173,13 +210,15 @@ interface UnknownSize {
   readonly maxBytes: number
 }
 
-const ofUnknownSize = (blob: Blob, { stores, hash, maxBytes }: UnknownSize, call: Call): Promise<Digest> => {
+const ofUnknownSize = async (blob: Blob, { stores, hash, maxBytes }: UnknownSize, call: Call): Promise<Digest> => {
   let receivedBytes = 0
+  const unknown = stores.unknownLengths.begin(stores.cas.properties.maxBlobBytes, call)
   const options = {
     ...{ blob, digestFunction: SHA256, maxBytes: Number.POSITIVE_INFINITY },
     onBytes: ({ length }: Uint8Array) => {
       receivedBytes += length
       if (receivedBytes > maxBytes) throw tooLarge(maxBytes)
+      unknown.take(length)
     },
     check: (found: Digest) => {
       if (found.hash === hash) return
@@ -189,7 +228,7 @@ const ofUnknownSize = (blob: Blob, { stores, hash, maxBytes }: UnknownSize, call
       )
     },
   }
-  return putWhole(stores.cas, options, call)
+  return putWhole(stores.cas, options, call).finally(() => unknown.end())
 }
 
 const getResult = ({ request, mount, instanceName, hash }: Named): Promise<HttpAnswer> => {
@@ -254,6 +293,7 @@ const filesOfTree = async (tree: Digest, cas: Store, call: Call): Promise<readon
 
 const putResult = ({ request, mount, instanceName, hash }: Named): Promise<HttpAnswer> => {
   const stores = mount.storesToWrite(request, ['write_ac'], instanceName)
+  refuseEncoding(request)
   const call = callOf(request, stores)
   return mount.storing(request, async () => {
     const bytes = await bodyOf(request)

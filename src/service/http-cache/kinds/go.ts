@@ -1,6 +1,6 @@
 import { emptyAnswer, HttpError, jsonAnswer } from '../../../http/answer.js'
 import type { HttpAnswer, HttpRequest } from '../../../http/request.js'
-import { type CacheKind, forgiving, hitAnswer, MISS, notAllowed, segmentsOf } from '../kind.js'
+import { type CacheKind, forgiving, hitAnswer, MISS, notAllowed, refuseEncoding, segmentsOf } from '../kind.js'
 import type { Mount } from '../mount.js'
 
 const ID = /^[0-9a-f]{64}$/
@@ -29,6 +29,7 @@ const answer = async (mount: Mount, request: HttpRequest): Promise<HttpAnswer> =
     return first === 'action' ? action(mount, request, second) : output(mount, request, second)
   }
   if (request.method !== 'PUT') throw notAllowed('PUT')
+  refuseEncoding(request)
   return store(mount, request, first, second)
 }
 const action = async (mount: Mount, request: HttpRequest, id: string): Promise<HttpAnswer> => {

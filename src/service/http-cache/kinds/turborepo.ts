@@ -6,7 +6,9 @@ import { type CacheKind, fileHandler, notAllowed, segmentsOf } from '../kind.js'
 import type { Mount } from '../mount.js'
 
 const HASH = /^[0-9a-f]{16,64}$/
-const TEAM = /^[\w.-]{0,100}$/
+/** As people name teams. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused
+const TEAM = /^[^\u0000-\u001f\u007f]{0,100}$/
 const MAX_HASHES = 1000
 
 /**
@@ -64,6 +66,8 @@ const allowedOf = (asked = ''): string => (/^[\w, -]{0,500}$/.test(asked) ? aske
 const status = (mount: Mount, request: HttpRequest): HttpAnswer => {
   if (request.method !== 'GET' && request.method !== 'HEAD') throw notAllowed('GET, HEAD')
   mount.demandRead(request)
+  // Said here, before each artifact is refused.
+  teamOf(request)
   return jsonAnswer(200, { status: 'enabled' })
 }
 

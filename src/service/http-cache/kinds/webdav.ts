@@ -4,7 +4,7 @@ import { type CacheKind, fileHandler, segmentsOf } from '../kind.js'
 import type { Mount } from '../mount.js'
 
 const MAX_SEGMENTS = 32
-const NAME = /^[\w.@+-]{1,255}$/
+const MAX_NAME = 255
 const EPOCH = 'Thu, 01 Jan 1970 00:00:00 GMT'
 
 /**
@@ -15,7 +15,7 @@ export const webdav: CacheKind = {
   handler: (mount) => {
     const files = fileHandler(mount, {
       keyOf: (segments) => (isPath(segments) ? [segments.join('/')] : undefined),
-      expected: `a path of 1 to ${MAX_SEGMENTS} segments of letters, digits and ._@+-`,
+      expected: `a path of 1 to ${MAX_SEGMENTS} segments, each of at most ${MAX_NAME} characters`,
       removes: true,
     })
     return async (request) => {
@@ -33,10 +33,10 @@ export const webdav: CacheKind = {
 const METHODS = 'OPTIONS, GET, HEAD, PUT, DELETE, PROPFIND, MKCOL'
 
 const isPath = (segments: readonly string[]): boolean =>
-  segments.length > 0 && segments.length <= MAX_SEGMENTS && segments.every((segment) => NAME.test(segment))
+  segments.length > 0 && segments.length <= MAX_SEGMENTS && segments.every(({ length }) => length <= MAX_NAME)
 
 const properties = async (mount: Mount, request: HttpRequest): Promise<HttpAnswer> => {
-  const segments = segmentsOf(request.rest.replace(/\/$/, ''))
+  const segments = segmentsOf(request.rest)
   if (segments.length > 0 && !isPath(segments)) throw new HttpError(400, 'the path is no folder of this cache')
   mount.demandRead(request)
   const isFolder = segments.length === 0 || request.path.endsWith('/')
@@ -44,12 +44,15 @@ const properties = async (mount: Mount, request: HttpRequest): Promise<HttpAnswe
   entry?.body.discard()
   const type = entry === undefined ? '<D:collection/>' : ''
   const length = entry === undefined ? '' : `<D:getcontentlength>${entry.sizeBytes}</D:getcontentlength>`
-  // The path consists of the characters of NAME, so nothing needs to be escaped.
-  const href = `${mount.options.path.replace(/\/$/, '')}/${segments.join('/')}${entry === undefined && segments.length > 0 ? '/' : ''}`
+  const at = segments.map((segment) => encodeURIComponent(segment)).join('/')
+  const href = `${mount.options.path.replace(/\/$/, '')}/${at}${entry === undefined && segments.length > 0 ? '/' : ''}`
   const text =
     '<?xml version="1.0" encoding="utf-8"?>\n<D:multistatus xmlns:D="DAV:"><D:response>' +
-    `<D:href>${href}</D:href><D:propstat><D:prop><D:resourcetype>${type}</D:resourcetype>${length}` +
+    `<D:href>${escaped(href)}</D:href><D:propstat><D:prop><D:resourcetype>${type}</D:resourcetype>${length}` +
     `<D:getlastmodified>${EPOCH}</D:getlastmodified></D:prop><D:status>HTTP/1.1 200 OK</D:status></D:propstat>` +
     '</D:response></D:multistatus>\n'
   return bytesAnswer(207, 'application/xml; charset=utf-8', Buffer.from(text))
 }
+
+const escaped = (text: string): string => text.replace(/[<>&]/g, (found) => ESCAPES[found] as string)
+const ESCAPES: Readonly<Record<string, string>> = { '<': '&lt;', '>': '&gt;', '&': '&amp;' }

@@ -8,7 +8,7 @@ import { zstdFailure } from '../../../stream/compression/libzstd.js'
 import { compressorsAt } from '../../../stream/compression/zstd-context.js'
 import type { Range } from '../../../stream/path.js'
 import { ForwardingStore } from '../../contract/forwarding.js'
-import type { Store, StoreProperties } from '../../contract/store.js'
+import { PLAIN, type Store, type StoreProperties } from '../../contract/store.js'
 import { asKeyed } from '../../view/keyed.js'
 import { type BlockFormat, lz4Blocks, zstdBlocks } from './blocks.js'
 import { type Header, MAX_BLOCK_BYTES, MIN_BLOCK_BYTES, storedBound } from './container.js'
@@ -41,7 +41,8 @@ export class CompressionStore extends ForwardingStore {
     this.#parts = parts
     this.#pack = { stream: () => new Pack(parts.format) }
     const encodings = parts.format.header.algorithm === 'zstd' ? (['ZSTD'] as const) : []
-    this.#properties = { ...backend.properties, encodings }
+    // A blob may be larger than what is stored of it.
+    this.#properties = { ...backend.properties, encodings, maxBlobBytes: PLAIN.maxBlobBytes }
   }
 
   override get properties(): StoreProperties {

@@ -110,7 +110,10 @@ class FastSlowStore extends BaseStore {
     const keepsNothing = fast.properties.keepsNothing && slow.properties.keepsNothing
     const detectsDamage = [fast, slow].every(({ properties: each }) => each.detectsDamage || each.keepsNothing)
     const findsByHash = decides.properties.findsByHash && (!areInEither || fast.properties.findsByHash)
-    const facts = { keepsNothing, encodings, detectsDamage, extendsLifetimes, retentionMs, findsByHash }
+    const takers = [this.#slowTakesUploads ? slow : undefined, this.#fastTakesUploads ? fast : undefined]
+    // What is too large for fast is in slow alone.
+    const maxBlobBytes = takers.find((tier) => tier !== undefined)?.properties.maxBlobBytes ?? PLAIN.maxBlobBytes
+    const facts = { keepsNothing, encodings, detectsDamage, extendsLifetimes, retentionMs, findsByHash, maxBlobBytes }
     this.properties = { ...PLAIN, ...facts }
   }
 

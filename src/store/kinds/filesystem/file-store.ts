@@ -88,8 +88,9 @@ export class FilesystemStore extends BaseStore {
       telling: (digest, write) => this.#telling(digest, write),
     })
     this.lasting = lastingBlobs(catalog)
-    const { retentionMs } = catalog.index
-    this.properties = { ...PLAIN, detectsDamage: true, extendsLifetimes: true, retentionMs, findsByHash: true }
+    const { retentionMs, maxBlobBytes } = catalog.index
+    const facts = { detectsDamage: true, extendsLifetimes: true, findsByHash: true }
+    this.properties = { ...PLAIN, ...facts, retentionMs, maxBlobBytes }
   }
 
   async findMissing(digests: DigestBatch, call: Call): Promise<DigestBatch> {

@@ -63,14 +63,15 @@ export class ThreadFileStore extends BaseStore {
 
   constructor(data: FileShareData, parts: ThreadStoreParts) {
     super()
-    this.properties = { ...PLAIN, detectsDamage: true, extendsLifetimes: true, retentionMs: data.retentionMs }
+    const { retentionMs, maxBlobBytes } = data
+    this.properties = { ...PLAIN, detectsDamage: true, extendsLifetimes: true, retentionMs, maxBlobBytes }
     this.reader = new IndexReader(data.index)
     this.reader.onUsed = () => parts.owner.usesWait()
     this.#catalog = new ThreadCatalog(data, this.reader, parts)
     this.#reads = new Reads(this.#catalog, new Inspection(this.#catalog, parts.log), data.settings.bufferBytes)
     this.#owner = parts.owner
     this.#shortages = new Shortages(data.path, parts)
-    const { maxBlobBytes, isSynced } = data
+    const { isSynced } = data
     const { maxWrites, smallBytes, blockBytes } = data.settings
     this.#writerParts = {
       writeSlots: writeSlotsOf(maxWrites),

@@ -36,7 +36,8 @@ class MemoryStore extends BaseStore {
   constructor(index: BlobIndex, maxBytes: number) {
     super()
     this.#index = index
-    this.properties = { ...PLAIN, extendsLifetimes: true, retentionMs: index.retentionMs, findsByHash: true }
+    const { retentionMs, maxBlobBytes } = index
+    this.properties = { ...PLAIN, extendsLifetimes: true, retentionMs, findsByHash: true, maxBlobBytes }
     this.#uploads = new Kind('memory_uploads', 0, { maxBytes: maxBytes || Number.POSITIVE_INFINITY, rule: 'refuse' })
   }
 
