@@ -120,7 +120,11 @@ t.test('a zstd body waits for the memory of its decompressor before anything of 
   const ac = asKeyed(await memoryStore())
   const stores = {
     ...{ instanceName: '', ac, cas, isReadOnly: false, maxBlobBytes: undefined, hasZstd: true },
-    ...{ sizes: new HashSizes({ ac, cas }), unknownLengths: new UnknownLengths() },
+    ...{
+      sizes: new HashSizes({ ac, cas, readsOlder: false }),
+      readsOlder: false,
+      unknownLengths: new UnknownLengths(),
+    },
   }
   const options = { path: '/b', kind: 'bazel', instance_name: '', read_only: false } as const
   const mount = new Mount({
