@@ -7,11 +7,13 @@ import type { Log } from '../log/log.js'
 import { boundedMap, LANES } from '../work/bounded-map.js'
 import { inBackground } from '../work/in-background.js'
 import { type About, encodeAbout, keyOf } from './about.js'
+import { Entry, type Kept, keptOf } from './entry.js'
 import { Folder } from './folder.js'
 import { Invocation } from './invocation.js'
 import { LogFile, readBlocks } from './log/log-file.js'
 import type { EventRecord } from './log/record.js'
-import { SUMMARY_VERSION, Summariser, type Summary } from './summary.js'
+import { Summariser, type Summary } from './summary.js'
+import { Tenants } from './tenants.js'
 
 export interface BuildsOptions {
   readonly path: string
@@ -25,16 +27,6 @@ export interface BuildsOptions {
   readonly log: Log
 }
 
-/** One kept invocation, as lists show it. */
-export interface Kept {
-  readonly key: string
-  readonly summary: Summary
-  /** On disk. */
-  readonly sizeBytes: number
-  /** Whether a client publishes its events now. */
-  readonly isOpen: boolean
-}
-
 /** A stream or call that publishes to an invocation, until it leaves. */
 export interface Joined {
   readonly invocation: Invocation
@@ -44,33 +36,10 @@ export interface Joined {
 }
 
 const CLEAN_EVERY_MS = 60_000
-
-class Entry {
-  sizeBytes = 0
-  summary: Summary | undefined
-  /** Streams and calls that publish to it. */
-  users = 0
-  live: Promise<Invocation> | undefined
-  /** Reads on where the summary ends. */
-  summariser: Summariser | undefined
-  summarising: Promise<void> | undefined
-  /** Its log is being closed; the next one to publish waits for it. */
-  closing: Promise<void> | undefined
-
-  constructor(readonly key: string) {}
-
-  get isOpen(): boolean {
-    return this.users > 0
-  }
-
-  get startedMs(): number {
-    return this.summary?.about.startedMs ?? 0
-  }
-
-  get lastEventMs(): number {
-    return this.summary?.lastEventMs ?? 0
-  }
-}
+/** Removed in one turn of the event loop, because each is looked for among all of its tenant. */
+const REMOVED_PER_TURN = 64
+/** Of `maxBytes`, in quarters: the invocations of one tenant whose events come in now. */
+const OPEN_QUARTERS = 3
 
 /** The invocations whose build events are kept in a folder: one log and one small summary each. */
 export class Builds {
@@ -78,12 +47,16 @@ export class Builds {
   readonly #folder: Folder
   readonly #unlock: () => Promise<void>
   readonly #entries = new Map<string, Entry>()
+  readonly #tenants = new Tenants<Entry>()
   readonly #stopping = new AbortController()
   readonly #removing = new Map<string, Promise<void>>()
   readonly #stopCleaning: () => void
   #sizeBytes = 0
   /** Those with a summary, the newest first; undefined if it has to be made anew. */
   #inOrder: readonly Entry[] | undefined
+  #cleaningOn: NodeJS.Immediate | undefined
+  /** Brings summaries up to date after a start. */
+  #deriving = Promise.resolve()
   #isClosed = false
 
   private constructor(options: BuildsOptions, folder: Folder, unlock: () => Promise<void>) {
@@ -135,7 +108,7 @@ export class Builds {
   async find(key: string): Promise<Kept | undefined> {
     const entry = this.#entries.get(key)
     if (entry === undefined) return undefined
-    if (entry.isOpen) await this.#summarise(entry)
+    if (entry.isOpen || entry.summary === undefined) await this.#summarise(entry)
     return keptOf(entry)
   }
 
@@ -161,12 +134,12 @@ export class Builds {
     if (this.#isClosed) throw new StatusError('UNAVAILABLE', 'the server stops: publish the events again later')
     const key = keyOf(about.instance, about.invocationId)
     const entry = this.#entryOf(key)
-    entry.users += 1
+    this.#use(entry, 1)
     let isLeft = false
     const leave = async (): Promise<void> => {
       if (isLeft) return
       isLeft = true
-      entry.users -= 1
+      this.#use(entry, -1)
       if (entry.users === 0) await this.#end(entry)
     }
     try {
@@ -185,16 +158,38 @@ export class Builds {
   async close(): Promise<void> {
     this.stop()
     this.#stopCleaning()
+    clearImmediate(this.#cleaningOn)
     await Promise.all([...this.#entries.values()].map((entry) => this.#end(entry)))
+    await this.#deriving.catch(() => {})
     await this.#unlock()
   }
 
   #entryOf(key: string): Entry {
     const known = this.#entries.get(key)
     if (known !== undefined) return known
-    const entry = new Entry(key)
+    return this.#addEntry(key, this.#options.clock.now())
+  }
+
+  #addEntry(key: string, changedMs: number): Entry {
+    const entry = new Entry(key, changedMs)
     this.#entries.set(key, entry)
+    this.#tenants.put(entry, UNKNOWN)
     return entry
+  }
+
+  #use(entry: Entry, by: 1 | -1): void {
+    const wasOpen = entry.isOpen
+    entry.users += by
+    if (entry.isOpen !== wasOpen) this.#tenants.open(entry, by * entry.sizeBytes)
+  }
+
+  #describe(entry: Entry, summary: Summary): void {
+    if (entry.summary === undefined) this.#inOrder = undefined
+    entry.summary = summary
+    if (entry.isOpen) this.#tenants.open(entry, -entry.sizeBytes)
+    if (summary.logBytes >= entry.sizeBytes) entry.changedMs = 0
+    this.#tenants.put(entry, summary.about)
+    if (entry.isOpen) this.#tenants.open(entry, entry.sizeBytes)
   }
 
   async #openLog(entry: Entry): Promise<Invocation> {
@@ -208,7 +203,7 @@ export class Builds {
         file,
         maxEventBytes: maxInvocationBytes,
         nowMs: () => clock.now(),
-        refusal: () => this.#refusal(),
+        refusal: () => this.#refusal(entry),
         grown: (byBytes) => this.#grown(entry, byBytes),
         failed: (error) => this.#failed(entry, error),
       })
@@ -226,8 +221,8 @@ export class Builds {
     const bytes = encodeAbout(about)
     const summariser = new Summariser()
     summariser.take({ stream: 0, number: 0, receivedMs: about.startedMs, event: bytes })
-    entry.summary = summariser.summary(0, false)
-    this.#inOrder = undefined
+    const summary = summariser.summary(0, false)
+    if (summary !== undefined) this.#describe(entry, summary)
     entry.summariser = undefined
     invocation.describe(bytes)
     this.#clean()
@@ -280,11 +275,12 @@ export class Builds {
       isFinished ||= block.isFinished
     }
     entry.summariser = summariser
-    if (entry.summary === undefined) this.#inOrder = undefined
-    entry.summary = summariser.summary(atBytes, isFinished) ?? entry.summary
+    const summary = summariser.summary(atBytes, isFinished)
+    if (summary !== undefined) this.#describe(entry, summary)
   }
 
   async #keepSummary(entry: Entry): Promise<void> {
+    entry.isKeeping = true
     try {
       await this.#summarise(entry)
       if (entry.summary !== undefined) await this.#folder.writeSummary(entry.key, entry.summary)
@@ -292,63 +288,88 @@ export class Builds {
       this.#options.log.warn('could not keep the summary of an invocation: the next start derives it again', {
         reason: inWords(error),
       })
+    } finally {
+      entry.isKeeping = false
     }
     if (!entry.isOpen) entry.summariser = undefined
   }
 
   async #load(): Promise<void> {
-    const found = await this.#folder.list()
-    await boundedMap(found, LANES, async (key) => {
-      const entry = this.#entryOf(key)
-      this.#grown(entry, await this.#folder.sizeOf(key))
-      entry.summary = await this.#folder.readSummary(key)
-    })
     const { log } = this.#options
-    const stale = [...this.#entries.values()].filter(
-      ({ summary, sizeBytes }) => summary?.version !== SUMMARY_VERSION || summary.logBytes !== sizeBytes,
-    )
-    inBackground(this.#deriveAll(stale), log, 'deriving summaries of invocations')
+    const stale: Entry[] = []
+    await boundedMap(await this.#folder.list(), LANES, async (key) => {
+      const found = await this.#folder.aboutLog(key).catch((error: unknown) => {
+        log.warn('the log of an invocation cannot be looked at and is left out', { key, reason: inWords(error) })
+        return undefined
+      })
+      if (found === undefined) return
+      const entry = this.#addEntry(key, found.changedMs)
+      this.#grown(entry, found.sizeBytes)
+      const summary = await this.#folder.readSummary(key)
+      if (summary !== undefined) this.#describe(entry, summary)
+      if (summary?.logBytes !== found.sizeBytes) stale.push(entry)
+    })
+    stale.sort((a, b) => b.changedMs - a.changedMs)
+    this.#deriving = this.#deriveAll(stale)
+    inBackground(this.#deriving, log, 'deriving summaries of invocations')
     this.#clean()
   }
 
   async #deriveAll(stale: readonly Entry[]): Promise<void> {
     for (const entry of stale) {
       if (this.#isClosed) return
-      if (!entry.isOpen) await this.#keepSummary(entry)
+      if (entry.isAtRest && this.#entries.get(entry.key) === entry) await this.#keepSummary(entry)
     }
   }
 
   #grown(entry: Entry, byBytes: number): void {
+    this.#tenants.grow(entry, byBytes, entry.isOpen)
     entry.sizeBytes += byBytes
     this.#sizeBytes += byBytes
     if (this.#sizeBytes > this.#options.maxBytes) this.#clean()
   }
 
-  #refusal(): StatusError | undefined {
-    if (this.#sizeBytes <= this.#options.maxBytes) return undefined
+  #refusal(entry: Entry): StatusError | undefined {
+    const { maxBytes } = this.#options
+    const ofTenant = this.#tenants.openBytesOf(entry)
+    if (this.#sizeBytes <= maxBytes && ofTenant <= (maxBytes * OPEN_QUARTERS) / 4) return undefined
     return new StatusError(
       'RESOURCE_EXHAUSTED',
       'the store of build events is full of builds that are still running (build_events.max_bytes): try again later',
     )
   }
 
-  /** Removes invocations beyond the bounds, the oldest first. One whose events come in is never removed. */
+  /**
+   * Removes invocations that are too old, and those beyond the bounds: each time the oldest of the tenant that has most. One
+   * whose events come in is never removed.
+   */
   #clean(): void {
     const { maxAgeMs, maxBytes, maxInvocations, clock } = this.#options
-    const bornAfterMs = maxAgeMs === 0 ? 0 : clock.now() - maxAgeMs
-    const isFull = (): boolean => this.#sizeBytes > maxBytes || this.#entries.size > maxInvocations
-    if (!isFull() && maxAgeMs === 0) return
-    const isAtRest = ({ isOpen, live, closing }: Entry): boolean =>
-      !isOpen && live === undefined && closing === undefined
-    const closed = [...this.#entries.values()].filter(isAtRest)
-    closed.sort((a, b) => a.lastEventMs - b.lastEventMs)
-    for (const entry of closed) {
-      if (!isFull() && entry.lastEventMs >= bornAfterMs) return
-      this.#entries.delete(entry.key)
-      this.#inOrder = undefined
-      this.#sizeBytes -= entry.sizeBytes
-      this.#remove(entry.key)
+    if (maxAgeMs > 0) {
+      const bornAfterMs = clock.now() - maxAgeMs
+      for (const entry of this.#entries.values())
+        if (entry.lastEventMs < bornAfterMs && entry.isAtRest) this.#forget(entry)
     }
+    for (let removed = 0; ; removed++) {
+      const measure = this.#sizeBytes > maxBytes ? 'sizeBytes' : 'count'
+      if (measure === 'count' && this.#entries.size <= maxInvocations) return
+      if (removed === REMOVED_PER_TURN) break
+      const entry = this.#tenants.next(measure)
+      if (entry === undefined) return
+      this.#forget(entry)
+    }
+    this.#cleaningOn ??= setImmediate(() => {
+      this.#cleaningOn = undefined
+      if (!this.#isClosed) this.#clean()
+    })
+  }
+
+  #forget(entry: Entry): void {
+    this.#entries.delete(entry.key)
+    this.#tenants.delete(entry)
+    this.#inOrder = undefined
+    this.#sizeBytes -= entry.sizeBytes
+    this.#remove(entry.key)
   }
 
   #remove(key: string): void {
@@ -358,5 +379,5 @@ export class Builds {
   }
 }
 
-const keptOf = ({ key, summary, sizeBytes, isOpen }: Entry): Kept | undefined =>
-  summary && { key, summary, sizeBytes, isOpen }
+/** Until its first record was read. */
+const UNKNOWN = { identity: undefined, instance: '(not known yet)' }

@@ -10,7 +10,7 @@ import { type EventRecord, Stream } from './log/record.js'
 import { type BazelEvent, bazelEventIn, decodeBazelEvent, payloadNumber, statusIn } from './stored-event.js'
 
 /** Raise it when a summary gets another meaning: older ones are derived again from their logs. */
-export const SUMMARY_VERSION = 1
+export const SUMMARY_VERSION = 2
 
 /** What lists of invocations show. Derived from the log, and derived again if it is missing or of another version. */
 export interface Summary {

@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { readdir, readFile, rm, stat, symlink, truncate, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { crc32 } from 'node:zlib'
 import t, { type Test } from 'tap'
 import { type About, keyOf } from '../../src/builds/about.js'
 import type { Builds } from '../../src/builds/builds.js'
@@ -116,8 +117,10 @@ t.test('a restart knows every invocation, and derives summaries that are missing
   await second.builds.close()
   const summaryOfOne = logOf(path, 'one').replace('.log', '.json')
   await rm(summaryOfOne)
-  const old = JSON.parse(await readFile(logOf(path, 'two').replace('.log', '.json'), 'utf8'))
-  await writeFile(logOf(path, 'two').replace('.log', '.json'), JSON.stringify({ ...old, version: 0, user: 'stale' }))
+  const summaryOfTwo = logOf(path, 'two').replace('.log', '.json')
+  const old = JSON.parse((await readFile(summaryOfTwo, 'utf8')).slice(9))
+  const text = JSON.stringify({ ...old, version: SUMMARY_VERSION - 1, user: 'stale' })
+  await writeFile(summaryOfTwo, `${crc32(text).toString(16).padStart(8, '0')} ${text}`)
   const third = await openBuilds(t, path)
   await settled(
     async () =>
@@ -239,7 +242,7 @@ t.test('the oldest invocations are removed beyond a number, a size and an age; o
 })
 
 t.test('a folder full of open invocations refuses more, and takes them when there is room', async (t) => {
-  const { builds } = await openBuilds(t, await folderFor(t), { maxBytes: 3000 })
+  const { builds } = await openBuilds(t, await folderFor(t), { maxBytes: 4000 })
   const { invocation, leave } = await builds.join(about('one'))
   const noise = (seed: number) =>
     progress(Array.from({ length: 400 }, (_, at) => ((at * 7919 + seed) * 104_729).toString(36)).join(''))

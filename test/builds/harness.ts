@@ -6,6 +6,7 @@ import { ManualClock } from '../../src/base/clock.js'
 import { codeName, StatusError } from '../../src/base/status-error.js'
 import { Builds, type BuildsOptions } from '../../src/builds/builds.js'
 import type { EventRecord } from '../../src/builds/log/record.js'
+import { defaultNumber } from '../../src/config/schema/schema.js'
 import { type Log, silentLog } from '../../src/log/log.js'
 import { codec, type Input } from '../../src/proto/codec.js'
 
@@ -36,6 +37,16 @@ export interface Opened {
   readonly path: string
 }
 
+const shipped = (name: string): number => defaultNumber('service/build_events.json', name)
+
+/** Those of a configuration that says nothing. */
+export const LIMITS = {
+  maxBytes: shipped('max_bytes'),
+  maxAgeMs: shipped('max_age_s') * 1000,
+  maxInvocations: shipped('max_invocations'),
+  maxInvocationBytes: shipped('max_invocation_bytes'),
+}
+
 /** Closed when the test ends. */
 export const openBuilds = async (
   t: Test,
@@ -44,8 +55,7 @@ export const openBuilds = async (
   log: Log = silentLog,
 ): Promise<Opened> => {
   const clock = new ManualClock(1_700_000_000_000)
-  const limits = { maxBytes: 2 ** 30, maxAgeMs: 0, maxInvocations: 1000, maxInvocationBytes: 2 ** 30 }
-  const builds = await Builds.open({ path, ...limits, clock, log, ...options })
+  const builds = await Builds.open({ path, ...LIMITS, clock, log, ...options })
   t.teardown(() => builds.close())
   return { builds, clock, path }
 }

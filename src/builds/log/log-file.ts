@@ -1,4 +1,6 @@
 import { type FileHandle, open } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { syncFolder } from '../../files/sync-folder.js'
 import {
   type BlockHead,
   decodeBlock,
@@ -14,11 +16,15 @@ import type { EventRecord } from './record.js'
 /** The log of one invocation, open for appending: blocks behind each other, each synced before its events count. */
 export class LogFile {
   readonly #handle: FileHandle
+  readonly #folder: string
+  /** Whether its name is on disk for certain: a crash may have come between the log and the sync of its folder. */
+  #isNamed = false
   #sizeBytes: number
   #state: LogState
 
-  private constructor(handle: FileHandle, sizeBytes: number, state: LogState) {
+  private constructor(handle: FileHandle, folder: string, sizeBytes: number, state: LogState) {
     this.#handle = handle
+    this.#folder = folder
     this.#sizeBytes = sizeBytes
     this.#state = state
   }
@@ -29,7 +35,7 @@ export class LogFile {
     try {
       const { state, endBytes } = await lastState(handle)
       if (endBytes < (await handle.stat()).size) await handle.truncate(endBytes)
-      return new LogFile(handle, endBytes, state)
+      return new LogFile(handle, dirname(path), endBytes, state)
     } catch (error) {
       await handle.close()
       throw error
@@ -50,6 +56,8 @@ export class LogFile {
     const block = await encodeBlock(records, state)
     await this.#handle.appendFile(block)
     await this.#handle.datasync()
+    if (!this.#isNamed) await syncFolder(this.#folder)
+    this.#isNamed = true
     this.#sizeBytes += block.length
     this.#state = state
   }

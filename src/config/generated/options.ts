@@ -1614,7 +1614,7 @@ export interface BuildEventsServiceOptions {
    */
   readonly path: string
   /**
-   * Most bytes of all logs. Beyond it the oldest invocations are removed; those whose events still come in are kept.
+   * Most bytes of all logs. Beyond it the oldest invocations of the caller that has most are removed; those whose events still come in are kept.
    */
   readonly max_bytes: number
   /**
@@ -1622,7 +1622,7 @@ export interface BuildEventsServiceOptions {
    */
   readonly max_age_s: number
   /**
-   * Most invocations to keep. The server holds about 2 KiB of memory for each.
+   * Most invocations to keep; beyond it the oldest of the caller that has most are removed. The server holds about 2 KiB of memory for each.
    */
   readonly max_invocations: number
   /**

@@ -1,5 +1,6 @@
 import { LruCache } from '../../base/lru-cache.js'
-import type { Builds, Kept } from '../../builds/builds.js'
+import type { Builds } from '../../builds/builds.js'
+import type { Kept } from '../../builds/entry.js'
 import { DetailReader, type Details } from '../../builds/detail/details.js'
 import { Semaphore } from '../../work/semaphore.js'
 import { SingleFlight } from '../../work/single-flight.js'

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
-import type { Builds, Kept } from '../../builds/builds.js'
+import type { Builds } from '../../builds/builds.js'
+import type { Kept } from '../../builds/entry.js'
 import type { Details } from '../../builds/detail/details.js'
 import { outcomeOf } from '../../builds/summary.js'
 import type { Log } from '../../log/log.js'

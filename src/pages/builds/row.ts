@@ -1,4 +1,4 @@
-import type { Kept } from '../../builds/builds.js'
+import type { Kept } from '../../builds/entry.js'
 import { outcomeOf, type Summary } from '../../builds/summary.js'
 import type { ShownOutcome } from './outcome.js'
 

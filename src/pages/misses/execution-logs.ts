@@ -1,6 +1,7 @@
 import { LruCache } from '../../base/lru-cache.js'
 import { isStatus } from '../../base/status-error.js'
-import type { Builds, Kept } from '../../builds/builds.js'
+import type { Builds } from '../../builds/builds.js'
+import type { Kept } from '../../builds/entry.js'
 import { readBlob } from '../../content/read-blob.js'
 import { ExecutionLog } from '../../misses/execution-log.js'
 import type { Call } from '../../rpc/call.js'
