@@ -1,7 +1,7 @@
 import { LruCache } from '../../base/lru-cache.js'
 import type { Builds } from '../../builds/builds.js'
-import type { Kept } from '../../builds/entry.js'
 import { DetailReader, type Details } from '../../builds/detail/details.js'
+import type { Kept } from '../../builds/entry.js'
 import { Semaphore } from '../../work/semaphore.js'
 import { SingleFlight } from '../../work/single-flight.js'
 

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import type { Builds } from '../../builds/builds.js'
-import type { Kept } from '../../builds/entry.js'
 import type { Details } from '../../builds/detail/details.js'
+import type { Kept } from '../../builds/entry.js'
 import { outcomeOf } from '../../builds/summary.js'
 import type { Log } from '../../log/log.js'
 import type { RequestRecord } from '../../rpc/request-records.js'
