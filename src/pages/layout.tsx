@@ -3,6 +3,7 @@ import type { ComponentChildren } from 'preact'
 import { renderToString } from 'preact-render-to-string'
 import { bytesAnswer } from '../http/answer.js'
 import type { HttpAnswer } from '../http/request.js'
+import type { LocalPath } from './local-path.js'
 import { saidText } from './parts/said.js'
 import { SCRIPT } from './script.js'
 import { STYLE } from './style.js'
@@ -19,7 +20,7 @@ export interface LayoutParts {
   /** Undefined for a page that does not change by itself. */
   readonly live?: LiveParts | undefined
   /** Where the browser goes on at once. */
-  readonly next?: string | undefined
+  readonly next?: LocalPath | undefined
   readonly menu: readonly MenuEntry[]
   /** The link of the menu that this page belongs to. */
   readonly current: string | undefined

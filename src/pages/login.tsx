@@ -2,13 +2,13 @@ import { StatusError } from '../base/status-error.js'
 import { HttpError } from '../http/answer.js'
 import { formOf, refuseOtherSites } from '../http/forms.js'
 import type { HttpAnswer, HttpRequest } from '../http/request.js'
+import { type LocalPath, localPath } from './local-path.js'
 import type { LoginProvider } from './login-provider.js'
 import type { Shown } from './page.js'
 import type { Sessions } from './sessions.js'
 
 /** A JWT with many groups has some thousand characters. */
 const MAX_FORM_BYTES = 32 * 1024
-const MAX_BACK = 2000
 /** How long a reader may take at the identity provider. */
 const PROVIDER_S = 600
 
@@ -174,9 +174,8 @@ export class Login {
     return `${this.#cookie}=${id}; Path=/; HttpOnly; SameSite=Strict${this.#secure}`
   }
 
-  /** Only addresses of this server: an address that begins with two slashes is of another one. */
-  #pathIn(back: string): string {
-    return back.length <= MAX_BACK && /^\/(?![/\\])[!-~]*$/.test(back) ? back : this.#parts.root
+  #pathIn(back: string): LocalPath {
+    return localPath(back, this.#parts.root)
   }
 }
 

@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { StatusError } from '../base/status-error.js'
 import type { HttpAnswer, HttpRequest } from '../http/request.js'
 import type { Permission } from '../rpc/gate.js'
+import type { LocalPath } from './local-path.js'
 
 /** One kind of page. */
 export interface Page {
@@ -25,7 +26,7 @@ export interface Shown {
   /** The content is brought up to date while the page is open, until the reader stops that. */
   readonly isLive?: boolean | undefined
   /** Where the browser goes on at once. */
-  readonly next?: string | undefined
+  readonly next?: LocalPath | undefined
   readonly headers?: HttpAnswer['headers']
 }
 

@@ -3,6 +3,7 @@ import { codeName, isStatus, StatusError } from '../base/status-error.js'
 import { HttpError, statusOf } from '../http/answer.js'
 import { type HttpAnswer, type HttpHandler, type HttpRequest, type Route, treeRoute } from '../http/request.js'
 import { pageAnswer, type ReaderParts } from './layout.js'
+import { localPath } from './local-path.js'
 import { Login } from './login.js'
 import type { LoginProvider } from './login-provider.js'
 import { ANONYMOUS, isShown, type Page, type Shown, Visit } from './page.js'
@@ -165,7 +166,7 @@ export class Site {
   #unauthenticated(error: StatusError, request: HttpRequest): HttpAnswer {
     // A link on another site: the browser keeps the cookie back. The second request is from this site.
     const isFollowed = request.headers.get('sec-fetch-site') === 'cross-site' && !this.#login.hasCookie(request)
-    const back = request.method === 'GET' ? request.target : this.#root
+    const back = localPath(request.method === 'GET' ? request.target : this.#root, this.#root)
     const form = this.#login.form(back, error.message)
     return this.#shown({ ...form, ...(isFollowed && { next: back }) }, request, false)
   }

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Clock } from '../base/clock.js'
-import { startFailure } from '../base/errno.js'
+import { startFailure, inWords } from '../base/errno.js'
 import type {
   AuditLog as AuditLogOptions,
   IdentitySources as IdentityOptions,
@@ -21,7 +21,7 @@ import { Certificates } from './identity/certificate.js'
 import { hashOf } from './identity/credential.js'
 import { readHtpasswd } from './identity/htpasswd.js'
 import type { Identity } from './identity/identity.js'
-import type { JwtIssuers, Keys } from './identity/jwt.js'
+import type { JwtIssuers, Keys, RemoteKeys } from './identity/jwt.js'
 import type { OidcLogin } from './identity/oidc.js'
 import { Passwords } from './identity/passwords.js'
 import { ProxyHeader } from './identity/proxy-header.js'
@@ -241,7 +241,7 @@ const passwordsOf = async (path: string, parts: WatchingParts): Promise<Password
 }
 
 const issuersOf = async (issuers: readonly JwtIssuer[], parts: WatchingParts): Promise<JwtIssuers> => {
-  const { discoveredKeys, JwtIssuers, keysAt, readKeys } = await import('./identity/jwt.js')
+  const { discoveredKeys, JwtIssuers, KEYS_PERIOD_MS, RemoteKeys, readKeys } = await import('./identity/jwt.js')
   let forget = (): void => {}
   const keysOf = async ({ issuer, jwks_uri, jwks_file }: JwtIssuer): Promise<Keys> => {
     if (jwks_file !== undefined) {
@@ -249,7 +249,18 @@ const issuersOf = async (issuers: readonly JwtIssuer[], parts: WatchingParts): P
       file.onChange(() => forget())
       return () => file.current
     }
-    const keys = jwks_uri === undefined ? discoveredKeys(issuer) : keysAt(jwks_uri)
+    const keysAt = (uri: string): RemoteKeys => {
+      const keys = new RemoteKeys(uri)
+      keys.onChange = () => forget()
+      const renew = (): Promise<void> =>
+        keys.renew().catch((error: unknown) => {
+          parts.log.warn('the keys of an issuer cannot be fetched now', { issuer, reason: inWords(error) })
+        })
+      const stop = parts.clock.every(KEYS_PERIOD_MS, renew)
+      parts.resources.add(`keys of ${issuer}`, async () => stop())
+      return keys
+    }
+    const keys = jwks_uri === undefined ? discoveredKeys(issuer, keysAt) : keysAt(jwks_uri).find
     return () => keys
   }
   const found = await Promise.all(issuers.map(async (issuer) => ({ issuer, keys: await keysOf(issuer) })))

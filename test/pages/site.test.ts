@@ -1,5 +1,6 @@
 /** The pages of an assembled server: who sees what, how a reader logs in, and what a page may do. */
 import { createHash } from 'node:crypto'
+import { get as httpGet } from 'node:http'
 import t from 'tap'
 import { bazel } from '../builds/harness.js'
 import { type GivenInvocation, rowsIn, startPages, textIn } from './harness.js'
@@ -130,6 +131,43 @@ t.test(
     t.notMatch(second.text, 'http-equiv="refresh"')
   },
 )
+
+t.test('a link on another site never sends the browser to a third one', async (t) => {
+  const { origin } = await startPages(t, { security })
+  const { port } = new URL(origin)
+  /** The path as it is, which `fetch` would tidy. */
+  const page = (path: string): Promise<string> =>
+    new Promise((resolve, reject) => {
+      const headers = { 'sec-fetch-site': 'cross-site' }
+      const request = httpGet({ host: '127.0.0.1', port, path, headers }, (response) => {
+        let text = ''
+        response.setEncoding('utf8').on('data', (more: string) => {
+          text += more
+        })
+        response.on('end', () => resolve(text))
+      })
+      request.on('error', reject)
+    })
+  const file = `blobs/sha256/file/${'a'.repeat(64)}-5`
+  let followed = 0
+  for (const start of [
+    ...['/', '//evil.example/', '///evil.example/', '/\\evil.example/', '/\\/evil.example/', '/%2F/evil.example/'],
+    ...[
+      '/%5Cevil.example/',
+      '/.//evil.example/',
+      '/@evil.example/',
+      '/:80/',
+      '/x;url=//evil.example/',
+      '/%09/evil.example/',
+    ],
+  ]) {
+    const [, next] = /<meta http-equiv="refresh" content="0; url=([^"]*)"/.exec(await page(`${start}${file}`)) ?? []
+    if (next === undefined) continue
+    followed += 1
+    t.equal(new URL(next.replaceAll('&amp;', '&'), origin).origin, origin, start)
+  }
+  t.ok(followed >= 3, `${followed} are followed`)
+})
 
 t.test('over TLS the cookie is for TLS only', async (t) => {
   const { origin } = await startPages(t, { security, pages: { address: 'https://builds.example' } })

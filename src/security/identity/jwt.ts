@@ -123,24 +123,60 @@ export const readKeys = async (path: string): Promise<JWTVerifyGetKey> => {
   }
 }
 
-/** The keys at a URL. They are cached, and fetched again when a token names another key. */
-export const keysAt = (uri: string): JWTVerifyGetKey => createRemoteJWKSet(new URL(uri))
+/** How often the keys of an issuer are fetched, because a key may leave at any time. */
+export const KEYS_PERIOD_MS = 5 * 60_000
+
+/** The keys at a URL. They are cached, and fetched again when a token names another key, and from time to time. */
+export class RemoteKeys {
+  /** Called when keys are no longer what they were. */
+  onChange = (): void => {}
+  readonly #keys: ReturnType<typeof createRemoteJWKSet>
+  #seen: string | undefined
+
+  constructor(uri: string) {
+    this.#keys = createRemoteJWKSet(new URL(uri))
+  }
+
+  readonly find: JWTVerifyGetKey = async (header, token) => {
+    try {
+      return await this.#keys(header, token)
+    } finally {
+      this.#compare()
+    }
+  }
+
+  /** Fetches them again if they were fetched before. */
+  async renew(): Promise<void> {
+    if (this.#seen === undefined) return
+    await this.#keys.reload()
+    this.#compare()
+  }
+
+  #compare(): void {
+    const keys = this.#keys.jwks()?.keys
+    if (keys === undefined) return
+    const now = JSON.stringify(keys)
+    const hasChanged = this.#seen !== undefined && this.#seen !== now
+    this.#seen = now
+    if (hasChanged) this.onChange()
+  }
+}
 
 /**
  * The keys at the URL in the discovery document of an issuer. Fetched at the first token, and again after a failure.
  */
-export const discoveredKeys = (issuer: string): JWTVerifyGetKey => {
-  let found: Promise<JWTVerifyGetKey> | undefined
+export const discoveredKeys = (issuer: string, keysAt: (uri: string) => RemoteKeys): JWTVerifyGetKey => {
+  let found: Promise<RemoteKeys> | undefined
   return async (header, token) => {
-    found ??= discover(issuer).catch((error: unknown) => {
+    found ??= discover(issuer, keysAt).catch((error: unknown) => {
       found = undefined
       throw error
     })
-    return (await found)(header, token)
+    return (await found).find(header, token)
   }
 }
 
-const discover = async (issuer: string): Promise<JWTVerifyGetKey> => {
+const discover = async (issuer: string, keysAt: (uri: string) => RemoteKeys): Promise<RemoteKeys> => {
   const url = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`
   const response = await fetch(url, { signal: AbortSignal.timeout(DISCOVERY_MS), redirect: 'error' })
   if (!response.ok) throw new Error(`${url} answered ${response.status}`)
