@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Clock } from '../base/clock.js'
-import { startFailure, inWords } from '../base/errno.js'
+import { inWords, startFailure } from '../base/errno.js'
 import type {
   AuditLog as AuditLogOptions,
   IdentitySources as IdentityOptions,
