@@ -8,7 +8,7 @@ import { Digest } from '../../reapi/digest.js'
 import { type Call, internalCall } from '../../rpc/call.js'
 import { missingOf, type Store } from '../../store/contract/store.js'
 import { unlessAborted } from '../../work/deadline.js'
-import { Semaphore } from '../../work/semaphore.js'
+import { type Clients, FairTurns } from '../../work/fair-turns.js'
 import { SingleFlight } from '../../work/single-flight.js'
 import type { AssetRecord } from './asset-record.js'
 import { hashFor } from './integrity.js'
@@ -33,22 +33,29 @@ interface Request extends Lookup {
   readonly timeoutMs: number | undefined
 }
 
+interface Flight {
+  readonly limitMs: number
+  readonly clients: Clients
+}
+
 const MAX_WAITING = 10_000
 
 /** Downloads of one instance. Equal requests share one, which goes on when its clients are gone, for those that come back. */
 export class Downloads {
   readonly #options: DownloadsOptions
   readonly #flights = new SingleFlight<FetchOutcome>()
-  readonly #turns: Semaphore
+  readonly #turns: FairTurns
+  /** Who waits for a download, by its key. */
+  readonly #clients = new Map<string, Clients>()
   readonly #closing = new AbortController()
 
   constructor(options: DownloadsOptions) {
     this.#options = options
-    this.#turns = new Semaphore({ permits: options.maxConcurrent, maxWaiting: MAX_WAITING })
+    this.#turns = new FairTurns({ permits: options.maxConcurrent, maxWaiting: MAX_WAITING })
   }
 
-  /** Rejects only for failures of this server. */
-  fetch(request: Request, call: Call): Promise<FetchOutcome> {
+  /** Rejects only for failures of this server. `client` is whose turns the download takes. */
+  fetch(request: Request, client: string, call: Call): Promise<FetchOutcome> {
     const { uris, qualifiers, digestFunction, timeoutMs } = request
     if (qualifiers.integrity === undefined && this.#options.withoutChecksum === 'refuse') {
       const why = 'this instance downloads nothing without a checksum, expected the qualifier checksum.sri'
@@ -57,7 +64,12 @@ export class Downloads {
     const headers = uris.map((uri, index) => [...qualifiers.headersFor(index, uri)])
     const key = JSON.stringify([digestFunction.name, uris, qualifiers.identifying, headers])
     const limitMs = Math.min(timeoutMs ?? Infinity, this.#options.timeoutMs)
-    const flight = this.#flights.run(key, () => this.#firstOf(request, limitMs, call))
+    const clients = this.#clients.get(key)?.add(client) ?? new Set([client])
+    const flight = this.#flights.run(key, () => {
+      this.#clients.set(key, clients)
+      return this.#firstOf(request, { limitMs, clients }, call).finally(() => this.#clients.delete(key))
+    })
+    this.#turns.joined()
     return unlessAborted(flight, call.signal)
   }
 
@@ -66,13 +78,13 @@ export class Downloads {
     return this.#options.downloader.close()
   }
 
-  async #firstOf(request: Request, limitMs: number, { instanceName, log, held }: Call): Promise<FetchOutcome> {
+  async #firstOf(request: Request, { limitMs, clients }: Flight, { instanceName, log }: Call): Promise<FetchOutcome> {
     const late = new AbortController()
     const text = `the content could not be downloaded in ${limitMs / 1000} s`
     const timer = guardedTimeout(() => late.abort(new StatusError('DEADLINE_EXCEEDED', text)), limitMs)
     const call = internalCall({ signal: AbortSignal.any([late.signal, this.#closing.signal]), instanceName, log })
     try {
-      const release = await outside(this.#turns.acquire('a turn to download', call.signal, held?.holder))
+      const release = await outside(this.#turns.acquire('a turn to download', call.signal, clients))
       try {
         return { kind: 'found', record: await this.#tryEach(request, call) }
       } finally {

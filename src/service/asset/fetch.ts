@@ -98,8 +98,12 @@ const fetch = async (
     return { outcome: { kind: 'failed', error: new StatusError('NOT_FOUND', what + how) }, digestFunction }
   }
   const timeoutMs = request.timeout === null ? undefined : toMs(request.timeout)
-  return { outcome: await downloads.fetch({ ...lookup, timeoutMs }, call), digestFunction }
+  return { outcome: await downloads.fetch({ ...lookup, timeoutMs }, clientOf(rpc), call), digestFunction }
 }
+
+/** Whose downloads share turns: those of an identity, or of an address. */
+const clientOf = ({ visitor, peer }: RpcCall): string =>
+  visitor?.nameInResults === undefined ? peer.replace(/:\d+$/, '') : visitor.identity
 
 /** Content whose checksum was checked never gets old. Content under a URI is that of the time when it was pushed or downloaded. */
 const knownAsset = async (

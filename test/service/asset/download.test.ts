@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { Metadata } from '@grpc/grpc-js'
 import t, { type Test } from 'tap'
 import { durationOf, timestampOf } from '../../../src/proto/time.js'
-import { assetServer, checksum, digestOf, from, origin, random, sri } from './server.js'
+import { assetServer, checksum, digestOf, FETCH, from, origin, random, sha, sri } from './server.js'
 
 const [DEADLINE_EXCEEDED, NOT_FOUND, PERMISSION_DENIED, RESOURCE_EXHAUSTED, ABORTED] = [4, 5, 7, 8, 10]
 
@@ -226,4 +227,36 @@ t.test('equal requests share one download, which goes on when its client is gone
   finish()
   for (const found of await patient) t.match(found, { status: { code: 0 }, blobDigest: digestOf(content) })
   t.equal(requests.length, 1)
+})
+
+t.test('slow origins of one client do not stop the downloads of another', async (t) => {
+  const waiting: ServerResponse[] = []
+  const slow = await origin(t, (_, response) => void waiting.push(response))
+  const fast = await origin(t, (_, response) => void response.end('content'))
+  const token = (name: string) => ({ name, sha256: sha(Buffer.from(name)) })
+  const names = ['one', 'other']
+  const security = {
+    identity: { tokens: names.map(token) },
+    access: [{ may: ['read_cas', 'write_cas', 'read_ac'], names }],
+  }
+  const download = { ...from(slow.port, fast.port), max_concurrent: 4 }
+  const { client } = await assetServer(t, { download, security })
+  const fetchAs = (name: string, uri: string) => {
+    const metadata = new Metadata()
+    metadata.set('authorization', `Bearer ${name}`)
+    return client.unary(`${FETCH}/FetchBlob`, { uris: [uri] }, { metadata }).response
+  }
+  const stuck = Array.from({ length: 20 }, (_, at) => fetchAs('one', `${slow.url}/${at}`))
+  while (slow.requests.length < 2) await new Promise((resolve) => setImmediate(resolve))
+  t.match(await fetchAs('other', `${fast.url}/f`), { status: { code: 0 } })
+  t.equal(slow.requests.length, 2, 'half of the turns')
+  // A download that waits in the line of another client is not held up by that client.
+  const shared = fetchAs('one', `${fast.url}/shared`)
+  t.match(await fetchAs('other', `${fast.url}/shared`), { status: { code: 0 } })
+  await shared
+  for (let answered = 0; answered < 20; answered++) {
+    while (waiting.length === 0) await new Promise((resolve) => setImmediate(resolve))
+    waiting.shift()?.end('late')
+  }
+  for (const { status } of await Promise.all(stuck)) t.equal(status.code, 0)
 })

@@ -41,6 +41,7 @@ export interface AssetServerOptions {
   readonly push?: object | undefined
   /** Of the CAS. */
   readonly store?: object
+  readonly security?: object
   /** The store of what is known of assets. */
   readonly results?: string
 }
@@ -48,7 +49,7 @@ export interface AssetServerOptions {
 /** A whole server with Fetch, Push if `push` is there, and a CAS. */
 export const assetServer = async (
   t: Test,
-  { download, push, store = { memory: {} }, results = 'ASSETS' }: AssetServerOptions = {},
+  { download, push, security, store = { memory: {} }, results = 'ASSETS' }: AssetServerOptions = {},
 ) => {
   const services = {
     cas: [{ cas_store: 'CAS' }],
@@ -57,7 +58,11 @@ export const assetServer = async (
     ...(push && { push: [{ push_store: results, ...push }] }),
   }
   const stores = [{ name: 'CAS', ...store }, ...['AC', 'ASSETS'].map((name) => ({ name, memory: {} }))]
-  const config = { stores, servers: [{ listener: { http: { socket_address: '127.0.0.1:0' } }, services }] }
+  const config = {
+    stores,
+    servers: [{ listener: { http: { socket_address: '127.0.0.1:0' } }, services }],
+    ...(security && { security }),
+  }
   const folder = t.testdir({ 'config.json': JSON.stringify(config) })
   const running = await assemble(await loadConfig(`${folder}/config.json`), { clock: systemClock, log: silentLog })
   t.teardown(() => running.close())
