@@ -14,7 +14,7 @@ export interface KindFacts {
 export const KINDS = {
   /**
    * Open requests with their metadata, and their messages from the first byte until the handler has finished. A small blob counts
-   * twice while a service thread sends a copy of it to the owner.
+   * twice while a service thread sends a copy of it to the owner, and a list of chunks ten times (SpliceBlob).
    */
   requests: { maxBytes: 512 * MIB, rule: 'refuse' },
   /** Compressed messages, reserved before they are decompressed. */

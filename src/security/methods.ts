@@ -29,6 +29,13 @@ const ALL: readonly Permission[] = ['read_cas', 'write_cas', 'read_ac', 'write_a
 const named = ({ instanceName }: { readonly instanceName: string }): string => instanceName
 const inInstance = (...anyOf: Permission[]): MethodRule => ({ kind: 'instance', anyOf, instanceName: named })
 
+/** Of methods that decode their requests themselves. */
+const inEncodedInstance = (...anyOf: Permission[]): MethodRule => ({
+  kind: 'instance',
+  anyOf,
+  instanceName: (bytes: Buffer) => instanceNameIn(bytes),
+})
+
 interface WithName {
   readonly name: string
 }
@@ -65,15 +72,12 @@ const PUBLISH: readonly Permission[] = ['write_cas', 'write_ac', 'execute']
 /** The rules of all methods, by path. A server with a method that has no rule does not start. */
 export const methodRules: ReadonlyMap<string, MethodRule> = new Map<string, MethodRule>([
   ['/build.bazel.remote.execution.v2.Capabilities/GetCapabilities', inInstance(...ALL)],
-  [
-    `${CAS}/FindMissingBlobs`,
-    { kind: 'instance', anyOf: ['read_cas', 'write_cas'], instanceName: (bytes: Buffer) => instanceNameIn(bytes) },
-  ],
+  [`${CAS}/FindMissingBlobs`, inEncodedInstance('read_cas', 'write_cas')],
   [`${CAS}/BatchUpdateBlobs`, inInstance('write_cas')],
   [`${CAS}/BatchReadBlobs`, inInstance('read_cas')],
   [`${CAS}/GetTree`, inInstance('read_cas')],
   [`${CAS}/SplitBlob`, inInstance('read_cas')],
-  [`${CAS}/SpliceBlob`, inInstance('write_cas')],
+  [`${CAS}/SpliceBlob`, inEncodedInstance('write_cas')],
   [`${BYTE_STREAM}/Read`, ofResource('read_cas', parseReadName)],
   [`${BYTE_STREAM}/Write`, ofResource('write_cas', parseWriteName)],
   [`${BYTE_STREAM}/QueryWriteStatus`, ofResource('write_cas', parseWriteName)],

@@ -3,10 +3,12 @@ import { ManualClock } from '../../src/base/clock.js'
 import { silentLog } from '../../src/log/log.js'
 import type { Chunking } from '../../src/reapi/chunking.js'
 import { Digest } from '../../src/reapi/digest.js'
+import type { DigestBatch } from '../../src/reapi/digest-batch.js'
 import { chunkSizesOf, FastCdc } from '../../src/reapi/fast-cdc.js'
 import { RepMaxCdc } from '../../src/reapi/rep-max-cdc.js'
-import { internalCall } from '../../src/rpc/call.js'
+import { type Call, internalCall } from '../../src/rpc/call.js'
 import { ChunkedBlobs } from '../../src/service/cas/chunked-blobs.js'
+import { ForwardingStore } from '../../src/store/contract/forwarding.js'
 import type { Store } from '../../src/store/contract/store.js'
 import { asCas } from '../../src/store/view/cas.js'
 import { asKeyed } from '../../src/store/view/keyed.js'
@@ -317,3 +319,53 @@ t.test('over a store of chunks, SplitBlob answers its list and SpliceBlob writes
   await put(store, long)
   t.equal((await failure(ask('SplitBlob', { blobDigest: wire(long.digest) }))).code, 'NOT_FOUND')
 })
+
+t.test(
+  'what a SpliceBlob of many chunks takes is reserved before its list is decoded, and released at its end',
+  async (t) => {
+    const backend = new Gated(await memoryStore())
+    const cas = asCas(backend)
+    const chunked = new ChunkedBlobs({ lists: undefined, chunking: cdc, maxChunkCount: 50_000, ...timed })
+    const { client, connect, ledger } = await serve(t, {
+      instances: { '': { cas, chunked } },
+      bounds: { requests: 12 * 1024 * 1024 },
+    })
+    const chunk = blobOf('x')
+    await put(cas, chunk)
+    const list = Array.from({ length: 10_000 }, () => wire(chunk.digest))
+    const request = { blobDigest: { hash: 'ab'.repeat(32), sizeBytes: 10_000 }, chunkDigests: list }
+    const { requests } = ledger.kinds
+    const before = requests.heldBytes
+    const asking = failure(client.unary(`${CAS}/SpliceBlob`, request).response)
+    await backend.reached
+    t.ok(
+      requests.heldBytes - before > 5 * 1024 * 1024,
+      `${requests.heldBytes - before} bytes are held for 10,000 chunks`,
+    )
+    const second = await failure(connect().unary(`${CAS}/SpliceBlob`, request).response)
+    t.equal(second.code, 'RESOURCE_EXHAUSTED')
+    backend.open()
+    t.equal((await asking).code, 'INVALID_ARGUMENT', 'another blob')
+    t.ok(requests.heldBytes <= before + 64 * 1024, 'nothing is held afterwards')
+  },
+)
+
+/** Answers the question about missing blobs once it is opened. */
+class Gated extends ForwardingStore {
+  #reach: () => void = () => {}
+  open: () => void = () => {}
+  readonly reached = new Promise<void>((resolve) => {
+    this.#reach = resolve
+  })
+  readonly #opened = new Promise<void>((resolve) => {
+    this.open = resolve
+  })
+
+  override async findMissing(digests: DigestBatch, call: Call): Promise<DigestBatch> {
+    if (digests.count > 1) {
+      this.#reach()
+      await this.#opened
+    }
+    return super.findMissing(digests, call)
+  }
+}

@@ -15,8 +15,7 @@ export const casService = (options: CasOptions): Service => ({
     BatchUpdateBlobs: batchUpdateBlobs(options),
     BatchReadBlobs: batchReadBlobs(options),
     SplitBlob: splitBlob(options),
-    SpliceBlob: spliceBlob(options),
   },
-  unaryBytes: { FindMissingBlobs: findMissingBlobs(options) },
+  unaryBytes: { FindMissingBlobs: findMissingBlobs(options), SpliceBlob: spliceBlob(options) },
   serverStreaming: { GetTree: getTree(options) },
 })
