@@ -125,13 +125,14 @@ export const servicesOf = (server: ServerConfig, parts: Parts): Service[] => {
     log: parts.log,
     linkOf: parts.linkOf,
   }
+  const faults = new SparingLog(parts.log, parts.clock, FAULT_RATION)
   const casOptions: CasOptions = {
     instances: cas,
     maxBatchBytes: MAX_BATCH_BYTES,
     maxResponseBytes: MAX_RESPONSE_BYTES,
     trees: parts.trees.ofGetTree,
     clock: parts.clock,
-    faults: new SparingLog(parts.log, parts.clock, FAULT_RATION),
+    faults,
   }
   const where = (instances: ReadonlyMap<string, unknown>, ...services: Service[]): Service[] =>
     instances.size === 0 ? [] : services
@@ -139,7 +140,7 @@ export const servicesOf = (server: ServerConfig, parts: Parts): Service[] => {
     ...where(capabilities, capabilitiesService(capabilities)),
     ...where(cas, casService(casOptions)),
     ...where(ac, actionCacheService({ instances: ac, maxResponseBytes: MAX_RESPONSE_BYTES })),
-    ...where(byteStream, byteStreamService({ instances: byteStream, uploads: parts.uploads })),
+    ...where(byteStream, byteStreamService({ instances: byteStream, uploads: parts.uploads, faults })),
     ...where(execution, executionService(executionOptions), operationsService(executionOptions)),
     ...assetServices({ services: server.services, cas, digestFunctions }, parts),
     ...buildEvents(server.services, parts),

@@ -3,6 +3,7 @@ import { PARKED_BYTES } from '../../src/ledger/kinds.js'
 import { compressors } from '../../src/reapi/compressor.js'
 import { formatReadName, formatWriteName } from '../../src/reapi/resource-name.js'
 import { asCas } from '../../src/store/view/cas.js'
+import { Lines } from '../tls/lines.js'
 import { messagesOf, openWrite, query, read, readBlob, uploadName, uploadWhole, write } from './bytestream-client.js'
 import { FaultyStore } from './faulty-store.js'
 import {
@@ -457,3 +458,31 @@ t.test('FMB-07 over ByteStream: a blob is present once its upload is answered', 
   await uploadWhole(client, blob)
   t.equal(await ask(), 0)
 })
+
+t.test(
+  'a client that sends each message with offset 0 is named in the log once a minute, and others are not',
+  async (t) => {
+    const said = new Lines()
+    const { client, connect, clock, cas } = await serve(t, { log: said.log })
+    const restarted = async (from: typeof client) => {
+      const blob = randomBlob(150_000)
+      const messages = messagesOf(uploadName(blob.digest), blob.bytes).map((one) => ({ ...one, writeOffset: 0 }))
+      t.equal((await failure(write(from, messages))).code, 'INVALID_ARGUMENT')
+      t.notOk(await has(cas, blob.digest))
+    }
+    const count = (): number => said.text.match(/each message with write_offset 0/g)?.length ?? 0
+    await restarted(client)
+    t.equal(count(), 1)
+    t.match(said.text, /warn .*write_offset 0.* client="?127\.0\.0\.1:\d+/)
+    t.match(said.text, /agent="?grpc-node-js/)
+    for (let again = 0; again < 3; again++) await restarted(connect())
+    t.equal(count(), 1, 'no more in this minute')
+    clock.advance(60_000)
+    await until(() => count() === 2)
+    t.match(said.text, /more of these were not written.* count=3/)
+    const blob = randomBlob(150_000)
+    const wrong = messagesOf(uploadName(blob.digest), blob.bytes).map((one, at) => ({ ...one, writeOffset: at }))
+    t.equal((await failure(write(client, wrong))).code, 'INVALID_ARGUMENT')
+    t.equal(count(), 2, 'another mistake')
+  },
+)

@@ -133,7 +133,7 @@ export const serve = async (t: Test, options: ServeOptions = {}) => {
         clock,
         faults: new SparingLog(log, clock, FAULT_RATION),
       }),
-      byteStreamService({ instances: casInstances, uploads }),
+      byteStreamService({ instances: casInstances, uploads, faults: new SparingLog(log, clock, FAULT_RATION) }),
       actionCacheService({ instances: acInstances, maxResponseBytes }),
       capabilitiesService(capabilities),
     ],

@@ -1,3 +1,4 @@
+import type { SparingLog } from '../../log/sparing-log.js'
 import type { CasInstance, Instances } from '../instance.js'
 import type { Uploads } from './uploads.js'
 
@@ -12,4 +13,6 @@ export interface ByteStreamOptions {
   readonly instances: Instances<ByteStreamInstance>
   /** Owned by the caller, which closes it after the last call. */
   readonly uploads: Uploads
+  /** Mistakes of clients that their users do not see. */
+  readonly faults: SparingLog
 }

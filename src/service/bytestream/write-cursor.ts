@@ -8,6 +8,7 @@ export class WriteCursor {
   readonly #resourceName: string
   #offset: number
   #isFinished = false
+  #hasRestarted = false
 
   constructor(first: WriteRequest) {
     this.#resourceName = first.resourceName
@@ -18,6 +19,11 @@ export class WriteCursor {
     return this.#isFinished
   }
 
+  /** Whether a later message has `write_offset` 0 again: its client does not count. */
+  get hasRestarted(): boolean {
+    return this.#hasRestarted
+  }
+
   /** Accepts the next message, including the first one, or throws INVALID_ARGUMENT. */
   accept({ resourceName, writeOffset, finishWrite, data }: WriteRequest): void {
     if (this.#isFinished) throw invalid('a message follows the one with finish_write')
@@ -26,7 +32,10 @@ export class WriteCursor {
         `resource_name changed to ${shown(resourceName)}, expected ${shown(this.#resourceName)} again or none`,
       )
     }
-    if (writeOffset !== this.#offset) throw invalid(`write_offset is ${writeOffset}, expected ${this.#offset}`)
+    if (writeOffset !== this.#offset) {
+      this.#hasRestarted = writeOffset === 0
+      throw invalid(`write_offset is ${writeOffset}, expected ${this.#offset}`)
+    }
     this.#offset += data.length
     this.#isFinished = finishWrite
   }

@@ -20,7 +20,7 @@ import { type WriteTarget, writeTarget } from './write-target.js'
  * bytes of an interrupted upload are kept for a while to be resumed. Nothing is committed without finish_write.
  */
 export const write =
-  ({ instances, uploads }: ByteStreamOptions) =>
+  ({ instances, uploads, faults }: ByteStreamOptions) =>
   async (messages: Messages, rpc: ServedCall): Promise<WriteResponseInput> => {
     const first = await messages.next()
     if (first === undefined)
@@ -31,8 +31,22 @@ export const write =
     const missing = await missingOf(target.cas, [target.digest], call)
     if (missing.length === 0) return { committedSize: earlySize(target) }
     const transfer = { target, messages, call, uploads, cursor: new WriteCursor(message) }
-    return isAtOnce(message, target) ? writeAtOnce(transfer, first) : writeStreamed(transfer, first)
+    try {
+      return await (isAtOnce(message, target) ? writeAtOnce(transfer, first) : writeStreamed(transfer, first))
+    } catch (error) {
+      if (transfer.cursor.hasRestarted) faults.warn(OFFSETS_OF_ZERO, clientOf(rpc))
+      throw error
+    }
   }
+
+const OFFSETS_OF_ZERO =
+  'an upload was refused, because its client sends each message with write_offset 0: so does the gRPC proxy of bazel-remote, whose HTTP proxy works'
+
+const clientOf = ({ peer, metadata, visitor }: ServedCall) => ({
+  client: peer,
+  agent: metadata.get('user-agent'),
+  ...(visitor && { identity: visitor.identity }),
+})
 
 type Messages = RequestMessages<WriteRequest>
 type Message = LentMessage<WriteRequest>
