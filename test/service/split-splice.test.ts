@@ -378,3 +378,21 @@ class Gated extends ForwardingStore {
     })
   }
 }
+
+t.test(
+  'a blob that is larger than its store is refused by SpliceBlob before any chunk is looked up or read',
+  async (t) => {
+    const backend = new Watched(await memoryStore(undefined, 1024 * 1024))
+    const cas = asCas(backend)
+    const chunked = new ChunkedBlobs({ lists: undefined, chunking: cdc, maxChunkCount: 50_000, ...timed })
+    const { client } = await serve(t, { instances: { '': { cas, chunked } } })
+    const chunk = randomBlob(100_000)
+    await put(cas, chunk)
+    const asked = backend.questions.length
+    const chunkDigests = Array.from({ length: 40 }, () => wire(chunk.digest))
+    const request = { blobDigest: { hash: 'cd'.repeat(32), sizeBytes: 4_000_000 }, chunkDigests }
+    const { code, message } = await failure(client.unary(`${CAS}/SpliceBlob`, request).response)
+    t.match([code, message], ['INVALID_ARGUMENT', /larger than the store/])
+    t.same([backend.questions.length, backend.reads], [asked, 0])
+  },
+)

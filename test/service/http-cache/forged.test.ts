@@ -85,15 +85,21 @@ t.test(
     const { call, get, ask } = await served(t)
     const forged = {
       ...{ 'content-type': 'text/html', 'set-cookie': 'session=chosen', 'content-length': '1' },
-      ...{ 'transfer-encoding': 'chunked', 'content-security-policy': '', 'x y': 1, 'x-artifact-tag': 'a\r\nx-b: c' },
+      ...{
+        'transfer-encoding': 'chunked',
+        'content-security-policy': 'script-src *',
+        'x y': 1,
+        'x-artifact-tag': 'a\r\nx-b: c',
+      },
     }
     const put = (key: string[], actionResult: object) =>
       call('UpdateActionResult', 'ci', 'main', { actionDigest: olderKey(...key), actionResult })
     await put(['main', '/files', 'some/key'], withHeaders('body', forged))
     const plain = await get('/files/some/key', 'ci')
     t.match([plain.status, plain.text, plain.headers['content-type']], [200, 'body', 'application/octet-stream'])
-    for (const name of ['set-cookie', 'content-security-policy', 'transfer-encoding', 'x-artifact-tag', 'x-b'])
+    for (const name of ['set-cookie', 'transfer-encoding', 'x-artifact-tag', 'x-b'])
       t.notOk(name in plain.headers, name)
+    t.notMatch(plain.headers['content-security-policy'] ?? '', /script-src/)
     const hash = '0123456789abcdef'
     await put(['main', '/turbo', '[null,null]', hash], withHeaders('body', { ...forged, 'x-artifact-duration': '5' }))
     const turbo = await ask('GET', `/turbo/v8/artifacts/${hash}`)
