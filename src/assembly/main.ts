@@ -26,7 +26,7 @@ import type { Scheduler } from '../scheduler/scheduler.js'
 import { Security } from '../security/security.js'
 import type { AllConnections } from '../server/admission.js'
 import type { ServiceThreads } from '../server/carry/service-threads.js'
-import { type Listener, listen } from '../server/listener.js'
+import { type Doors, type Listener, listen } from '../server/listener.js'
 import { Uploads } from '../service/bytestream/uploads.js'
 import { buildStores } from '../store/builder.js'
 import type { Store } from '../store/contract/store.js'
@@ -70,6 +70,7 @@ export interface ServedAddress {
   /** `host:port`. */
   readonly address: string
   readonly isSecure: boolean
+  doors(): Doors
 }
 
 /** Starts everything in a configuration. If a part fails to start, the parts started before are stopped. */
@@ -103,6 +104,8 @@ export interface Environment {
   readonly secrets?: SecretLearner
   /** The destination of metrics and traces; absent if there is none. */
   readonly otlp?: OtlpSettings
+  /** Counts what is held for clients; for tests that look at it, without service threads. */
+  readonly ledger?: Ledger
   /** Runs the workers of a server in this process too. For tests that inspect them. */
   readonly workersAreHere?: boolean
 }
@@ -116,7 +119,7 @@ const start = async (
   const { clock, otlp, logOutput, secrets = unhiddenSecrets } = environment
   const isStopping = (): boolean => drainTime.hasBegun
   const threadCount = serviceThreadsOf(config.global.threads)
-  const ledger = new Ledger({}, threadCount === 0 ? undefined : {})
+  const ledger = environment.ledger ?? new Ledger({}, threadCount === 0 ? undefined : {})
   const observed = { config, resources, clock, ledger, log: environment.log, logOutput, otlp, isStopping }
   const observation = await Observation.start(observed)
   const { health, meters, log } = observation
@@ -236,7 +239,8 @@ const start = async (
     await Promise.all([...schedulers.values()].map((scheduler) => scheduler.idle(leftMs)))
   })
   const addresses = config.servers.map(({ name, listener: { tls } }) => {
-    return { name, address: existing(listeners, name).address, isSecure: tls !== undefined }
+    const listener = existing(listeners, name)
+    return { name, address: listener.address, isSecure: tls !== undefined, doors: () => listener.doors() }
   })
   return { addresses, security }
 }

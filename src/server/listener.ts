@@ -81,6 +81,13 @@ export interface ListenOptions {
   readonly records?: RequestRecords
 }
 
+/** What clients can ask of a listener. */
+export interface Doors {
+  /** Paths of gRPC methods, `service/method`. */
+  readonly methods: readonly string[]
+  readonly routes: readonly Pick<Route, 'path' | 'isTree' | 'methods' | 'access'>[]
+}
+
 export interface Listener {
   /** The bound `host:port`, with the actual port; `unix:/path` as given. */
   readonly address: string
@@ -91,6 +98,8 @@ export interface Listener {
    * a service is missing or unknown.
    */
   serve(services: readonly Service[], gate?: Gate, routes?: readonly Route[]): void
+  /** Those that are open now. */
+  doors(): Doors
   /** Sets the answer of grpc.health.v1 for the server and each of its services. */
   setServing(serving: boolean): void
   /** Uses other TLS files for new connections. */
@@ -188,6 +197,7 @@ export const listen = async (options: ListenOptions): Promise<Listener> => {
       requests.serve(routes, judge)
       health.setServing(true)
     },
+    doors: () => ({ methods: [...calls.handlers.keys()], routes: requests.routes }),
     setServing: (serving) => health.setServing(serving),
     renewTls,
     close: (drainMs = DRAIN_MS) => {

@@ -50,6 +50,10 @@ export class HttpRequests {
     this.#gate = gate
   }
 
+  get routes(): readonly Route[] {
+    return this.#router.routes
+  }
+
   has(target: string): boolean {
     return this.#router.has(pathOf(target))
   }

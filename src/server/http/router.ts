@@ -23,6 +23,10 @@ export class Router {
     for (const route of routes) this.#add(route)
   }
 
+  get routes(): readonly Route[] {
+    return [...this.#pages.values(), ...this.#trees.values()].flat()
+  }
+
   has(path: string): boolean {
     return this.at(path) !== undefined
   }
