@@ -1,7 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto'
+import type { Socket } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { codec, type Input } from '../../src/proto/codec.js'
-import { message } from '../server/http2/raw-client.js'
+import { FrameType } from '../../src/server/http2/frame/frame.js'
+import { encodeFields } from '../../src/server/http2/hpack/encoder.js'
+import { frame, message } from '../server/http2/raw-client.js'
 import { type Caller, windowOf } from './calls.js'
 
 const REAPI = 'build.bazel.remote.execution.v2'
@@ -33,6 +36,8 @@ export interface Attack {
 export interface AttackParts {
   /** A connection of an attacker. */
   connect(settings?: Buffer): Promise<Caller>
+  /** A connection of an attacker that speaks HTTP/1.1, and reads nothing. */
+  connectHttp1(): Promise<Socket>
   /** Puts blobs into the CAS. */
   readonly owner: Caller
 }
@@ -405,6 +410,59 @@ export const attacks: readonly Attack[] = [
       const digest = digestOf(data)
       const resourceName = `memory/uploads/${randomBytes(8).toString('hex')}/blobs/${digest.hash}/${data.length}`
       return bystander.call(WRITE, encode('google.bytestream.WriteRequest', { resourceName, data, finishWrite: true }))
+    },
+  },
+  {
+    name: '3,000,000 requests sent ahead over HTTP/1.1, 30 connections',
+    isQuick: true,
+    kind: 'requests',
+    mostMib: 400,
+    begin: async ({ connectHttp1 }) => {
+      const requests = Buffer.from('GET /files/a HTTP/1.1\r\nhost: x\r\n\r\n'.repeat(10_000))
+      for (const _ of range(30)) {
+        const socket = await connectHttp1()
+        for (const __ of range(10)) socket.write(requests)
+      }
+    },
+  },
+  {
+    name: '400 uploads of 300 bytes over HTTP/1.1 with a zstd window of 8 MiB',
+    isQuick: true,
+    kind: 'windows',
+    mostMib: 500,
+    begin: async ({ connectHttp1 }) => {
+      const body = runs(23)
+      for (const _ of range(400)) {
+        const { hash } = somewhere(1)
+        const socket = await connectHttp1()
+        socket.write(
+          `PUT /bazel/cas/${hash} HTTP/1.1\r\nhost: x\r\ncontent-encoding: zstd\r\ncontent-length: 100000\r\n\r\n`,
+        )
+        socket.write(body)
+      }
+    },
+  },
+  {
+    name: '4,000 downloads of 30 MB over HTTP/2 that nobody reads, 20 connections',
+    isQuick: true,
+    kind: 'answers',
+    mostMib: 300,
+    begin: async ({ connect, owner }) => {
+      const blob = randomBytes(30_000_000)
+      await upload(owner, blob)
+      const path = `/bazel/cas/${digestOf(blob).hash}`
+      const block = encodeFields([
+        ...([
+          [':method', 'GET'],
+          [':scheme', 'http'],
+          [':path', path],
+          [':authority', 'x'],
+        ] as [string, string][]),
+      ])
+      for (const _ of range(20)) {
+        const { client } = await connect(windowOf(0))
+        client.write(...range(200).map((at) => frame(FrameType.HEADERS, 5, 2 * at + 1, block)))
+      }
     },
   },
 ]

@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { connect as connectTcp, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Attack, smallCall } from './attacks.js'
 import { Caller } from './calls.js'
@@ -27,11 +29,18 @@ export const run = async (attack: Attack, cli: string, watchMs: number): Promise
     callers.push(caller)
     return caller
   }
+  const sockets: Socket[] = []
+  const connectHttp1 = async (): Promise<Socket> => {
+    const socket = connectTcp({ port: server.port, host: '127.0.0.1', localAddress: ATTACKER })
+    sockets.push(socket.on('error', () => {}))
+    await once(socket, 'connect')
+    return socket
+  }
   try {
     const [bystander, owner] = [await connect(BYSTANDER), await connect(OWNER)]
     for (let call = 0; call < 50; call++) await smallCall(bystander)
     const { now: beforeMib } = server.residentMib()
-    const parts = { owner, connect: (settings?: Buffer) => connect(ATTACKER, settings) }
+    const parts = { owner, connect: (settings?: Buffer) => connect(ATTACKER, settings), connectHttp1 }
     let isSent = false
     const sent = attack.begin(parts).finally(() => {
       isSent = true
@@ -58,6 +67,7 @@ export const run = async (attack: Attack, cli: string, watchMs: number): Promise
     return { beforeMib, mostMib, afterMib, p50: at(0.5), p99: at(0.99), calls: times.length, failures }
   } finally {
     for (const caller of callers) caller.close()
+    for (const socket of sockets) socket.destroy()
     await server.stop()
   }
 }

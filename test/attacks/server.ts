@@ -34,6 +34,7 @@ const configuration = (folder: string): object => ({
         ac: [{ instance_name: '', ac_store: 'AC' }],
         execution: [{ instance_name: '', cas_store: 'CAS', ac_store: 'AC', scheduler: 'S' }],
         worker_api: { scheduler: 'S' },
+        http_cache: { '/bazel': { kind: 'bazel', instance_name: '' }, '/files': { kind: 'opaque', instance_name: '' } },
       },
     },
   },

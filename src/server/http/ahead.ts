@@ -6,7 +6,7 @@ import type { HeldFor } from '../../ledger/ledger.js'
 const HEAD_END = Buffer.from('\r\n\r\n')
 /** Of a request that Node has parsed: its objects and its head. */
 const PARSED_BYTES = 4 * 1024
-/** Bytes that a client may bring while its connection is paused: what was under way, and what the body before it releases. */
+/** Bytes that a client may bring while its connection is paused: what was under way. */
 const MAX_KEPT_BYTES = 512 * 1024
 
 type Listener = (bytes: Buffer) => void
@@ -28,6 +28,11 @@ export class Ahead {
     this.#socket = socket
     this.#hasWaiting = hasWaiting
     this.#account = held && new Account(held.ledger.kinds.requests, held.holder)
+  }
+
+  /** Whether the client has sent a request ahead. */
+  get isUsed(): boolean {
+    return this.#parse !== undefined
   }
 
   /** A parsed request waits. Ends the connection if there is no memory for it. */
@@ -61,7 +66,7 @@ export class Ahead {
   /** The parser takes no more: what still comes is dropped. */
   stop(): void {
     this.#kept = []
-    if (this.#parse !== undefined) this.#socket.off('data', this.#take)
+    if (this.#parse !== undefined) this.#socket.off('data', this.#take).off('resume', this.#hold)
     this.#parse = undefined
     this.#socket.resume()
   }
@@ -78,8 +83,13 @@ export class Ahead {
     if (parse === undefined) return
     this.#parse = parse
     // Whoever listens gets the bytes instead of the parser.
-    this.#socket.on('data', this.#take)
+    this.#socket.on('data', this.#take).on('resume', this.#hold)
     this.#socket.off('data', parse)
+  }
+
+  /** Node lets the socket flow after each request, and whoever reads a body does. */
+  readonly #hold = (): void => {
+    if (this.#kept.length > 0 || this.#hasWaiting()) this.#socket.pause()
   }
 
   readonly #take = (bytes: Buffer): void => {

@@ -1,4 +1,5 @@
 import type { Duplex } from 'node:stream'
+import type { PerTurn } from '../../work/per-turn.js'
 import { Ahead } from './ahead.js'
 import type { Http1Exchange, Http1Peer } from './http1-exchange.js'
 
@@ -27,6 +28,7 @@ export class Http1Connection {
   readonly #socket: Http1Socket
   readonly #limits: Http1Limits
   readonly #ahead: Ahead
+  readonly #turns: PerTurn
   #waiting: Waiting[] = []
   /** Said at the end of the connection, after the answers. */
   #lastWords: string | undefined
@@ -40,10 +42,12 @@ export class Http1Connection {
   #bytesRead = 0
   #readOffMs: number | undefined
 
-  constructor(socket: Http1Socket, peer: Http1Peer, limits: Http1Limits) {
+  /** `turns`: of all connections, for requests that clients sent ahead. */
+  constructor(socket: Http1Socket, peer: Http1Peer, limits: Http1Limits, turns: PerTurn) {
     this.peer = peer
     this.#socket = socket
     this.#limits = limits
+    this.#turns = turns
     this.#ahead = new Ahead(socket, peer.held, () => this.#waiting.length > 0)
   }
 
@@ -101,11 +105,17 @@ export class Http1Connection {
     this.#ahead.resume()
     await work()
     if (exchange.hasUnread && !exchange.isUndecided) await this.#readOff(exchange)
-    this.#current = undefined
     this.#hasAnswered = true
     this.#idleMs = 0
     this.#headMs = 0
     this.#bytesRead = this.#socket.bytesRead
+    // Whoever sends ahead would keep the event loop for as long as its socket takes answers.
+    if (!this.#ahead.isUsed || this.#turns.take()) this.#goOn()
+    else this.#turns.wait(() => this.#goOn())
+  }
+
+  #goOn(): void {
+    this.#current = undefined
     if (this.#isClosed || this.#socket.destroyed) return
     const next = this.#waiting.shift()
     if (next !== undefined) {

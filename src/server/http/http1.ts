@@ -5,6 +5,7 @@ import { textAnswer } from '../../http/answer.js'
 import type { HttpAnswer } from '../../http/request.js'
 import type { Log } from '../../log/log.js'
 import { type Ration, SparingLog } from '../../log/sparing-log.js'
+import { PerTurn } from '../../work/per-turn.js'
 import { Http1Connection, type Http1Limits, type Http1Socket } from './http1-connection.js'
 import { Http1Exchange, type Http1Peer, isRepeated } from './http1-exchange.js'
 import type { HttpRequests } from './requests.js'
@@ -15,6 +16,8 @@ export const DEFAULT_HTTP1_LIMITS: Http1Limits = { headMs: 10_000, idleMs: 120_0
 const MAX_HEADER_BYTES = 16 * 1024
 const SWEEP_MS = 1000
 
+/** Requests that were sent ahead and are answered in one turn of the event loop, of all connections. */
+const AHEAD_PER_TURN = 20
 const WARNINGS: Ration = { lines: 1, periodMs: 60_000 }
 
 /** HTTP/1.1 by Node's own server, on connections that are passed to it. */
@@ -24,6 +27,7 @@ export class Http1 {
   readonly #connections = new Map<Duplex, Http1Connection>()
   readonly #server = createServer({ maxHeaderSize: MAX_HEADER_BYTES, keepAliveTimeout: 0, requestTimeout: 0 })
   readonly #warnings: SparingLog
+  readonly #turns = new PerTurn(AHEAD_PER_TURN)
   readonly #stopSweep: () => void
   #isDraining = false
 
@@ -51,7 +55,7 @@ export class Http1 {
 
   /** Takes over a socket. What was read from it has been put back (`unshift`). */
   accept(socket: Http1Socket, peer: Http1Peer): void {
-    const connection = new Http1Connection(socket, peer, this.#limits)
+    const connection = new Http1Connection(socket, peer, this.#limits, this.#turns)
     this.#connections.set(socket, connection)
     socket.once('close', () => {
       this.#connections.delete(socket)
