@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events'
 import { setTimeout } from 'node:timers/promises'
-import type { Act } from './acts.js'
+import type { Act } from './act.js'
 import { Caller } from './caller.js'
 
 /** Beyond it clients stop, whatever the time. */

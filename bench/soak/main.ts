@@ -1,8 +1,9 @@
 import { setTimeout } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { machine } from '../machine.js'
-import { acts } from './acts.js'
+import { actsWith } from './acts.js'
 import { Clients } from './clients.js'
+import { startOrigin } from './origin.js'
 import { type Sample, SoakedServer } from './server.js'
 import { faultsOf } from './verdict.js'
 
@@ -46,7 +47,8 @@ const rowOf = (sample: Sample, minute: number, clients: Clients): string => {
 }
 
 const soak = async (minutes: number, pauseMs: number): Promise<void> => {
-  const server = await SoakedServer.start()
+  const originPort = await startOrigin()
+  const server = await SoakedServer.start(originPort)
   const clients = new Clients(server.port, pauseMs)
   const startMs = performance.now()
   const tell = <S extends Sample>(sample: S): S => {
@@ -55,7 +57,7 @@ const soak = async (minutes: number, pauseMs: number): Promise<void> => {
   }
   say(`${machine()}\n${minutes} minutes, ${pauseMs} ms between two acts of a client; memory in MiB\n${row(HEADING)}`)
   const before = tell(await server.wholeSample())
-  clients.begin(acts)
+  clients.begin(actsWith(originPort))
   const during: Sample[] = []
   while (during.length < SAMPLES) {
     await setTimeout((minutes * 60_000) / SAMPLES)

@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { LATE, within } from '../../src/work/deadline.js'
 import { memoryPlace } from '../server/place.js'
 import { root, temporaryFolder } from '../server/process.js'
+import { soakConfig } from './config.js'
 import { isStarved, type Waited } from './starved.js'
 
 const probe = new URL('probe.mjs', import.meta.url).href
@@ -16,6 +16,8 @@ export interface Sample {
   /** The heap and what hangs on it outside, after a full collection. */
   readonly liveBytes: number
   readonly descriptors: number
+  /** What they are open on, numbers replaced by N. */
+  readonly open: readonly string[]
   /** How many are alive after a full collection. */
   readonly calls: number
   /** User and system time since the process began. */
@@ -32,45 +34,21 @@ interface Report extends WholeSample {
   readonly id: number
 }
 
+interface Failure {
+  readonly id: number
+  readonly failure: string
+}
+
 const MAX_SAMPLE_MS = 120_000
-
-/** Stores so small that they are full within minutes: until then memory grows with what they know of their entries. */
-const MAX_CAS_BYTES = 128 << 20
-const MAX_AC_BYTES = 2 << 20
-
-const RESUMABLE_S = 5
-
-const store = (name: string, folder: string, maxBytes: number): object => ({
-  name,
-  filesystem: {
-    content_path: join(folder, name, 'content'),
-    temp_path: join(folder, name, 'temp'),
-    eviction_policy: { max_bytes: maxBytes },
-  },
-})
-
-const configOf = (folder: string): object => ({
-  stores: [store('CAS', folder, MAX_CAS_BYTES), store('AC', folder, MAX_AC_BYTES)],
-  servers: [
-    {
-      listener: { http: { socket_address: '127.0.0.1:0' } },
-      services: {
-        cas: [{ instance_name: '', cas_store: 'CAS' }],
-        ac: [{ instance_name: '', ac_store: 'AC' }],
-        // Uploads that were broken off keep their files open while they can be resumed.
-        bytestream: [{ instance_name: '', cas_store: 'CAS', persist_stream_on_disconnect_timeout_s: RESUMABLE_S }],
-      },
-    },
-  ],
-})
 
 /** The built server in a process of its own, its files in memory where there is a place for that. */
 export class SoakedServer {
   /** What it said of failures of its own: lines of its log. */
   readonly errors: string[] = []
   readonly #child: ChildProcess
+  readonly #ended: Promise<NodeJS.Signals | number | null>
   readonly #waited: Waited[] = []
-  readonly #asking = new Map<number, (report: Report) => void>()
+  readonly #asking = new Map<number, (report: Report | Failure) => void>()
   #asked = 0
 
   private constructor(
@@ -78,7 +56,8 @@ export class SoakedServer {
     readonly port: number,
   ) {
     this.#child = child
-    child.on('message', (message: Waited | Report) => {
+    this.#ended = new Promise((resolve) => child.once('exit', (code, signal) => resolve(signal ?? code)))
+    child.on('message', (message: Waited | Report | Failure) => {
       if ('waitedMs' in message) this.#waited.push(message)
       else this.#asking.get(message.id)?.(message)
     })
@@ -89,12 +68,12 @@ export class SoakedServer {
     return this.errors.filter((line) => isStarved(line, this.#waited))
   }
 
-  static async start(): Promise<SoakedServer> {
-    const cli = join(root, 'dist', 'cli.js')
-    if (!existsSync(cli)) throw new Error(`${cli} is not there: npm run build makes it`)
+  static async start(originPort: number): Promise<SoakedServer> {
+    const cli = join(root, '.built', 'src', 'cli.js')
+    if (!existsSync(cli)) throw new Error(`${cli} is not there: node scripts/prepare.mjs makes it`)
     const folder = temporaryFolder(memoryPlace)
     const configPath = join(folder, 'config.json')
-    writeFileSync(configPath, JSON.stringify(configOf(folder)))
+    writeFileSync(configPath, JSON.stringify(soakConfig(folder, originPort)))
     const child = spawn(process.execPath, ['--import', probe, cli, configPath], {
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
       env: { ...process.env, REMEXEC_LOG_FORMAT: 'text' },
@@ -105,7 +84,7 @@ export class SoakedServer {
     return new Promise((resolve, reject) => {
       let server: SoakedServer | undefined
       lines.on('line', (line) => {
-        const [, port] = /serving grpc:\/\/127\.0\.0\.1:(\d+)/.exec(line) ?? []
+        const [, port] = /serving grpc:\/\/127\.0\.0\.1:(\d+) server=public/.exec(line) ?? []
         if (port !== undefined) {
           server = new SoakedServer(child, Number(port))
           resolve(server)
@@ -127,18 +106,20 @@ export class SoakedServer {
   async #sample(isWhole: boolean): Promise<WholeSample> {
     const id = this.#asked++
     this.#child.send({ id, isWhole })
-    const report = await within(MAX_SAMPLE_MS, new Promise<Report>((resolve) => this.#asking.set(id, resolve)))
+    const answered = new Promise<Report | Failure>((resolve) => this.#asking.set(id, resolve))
+    const ended = this.#ended.then((how) => ({ id, failure: `it ended with ${how}` }))
+    const report = await within(MAX_SAMPLE_MS, Promise.race([answered, ended]))
     this.#asking.delete(id)
     if (report === LATE) throw new Error(`the server did not tell of itself within ${MAX_SAMPLE_MS / 1000} s`)
+    if ('failure' in report) throw new Error(`the server could not tell of itself: ${report.failure}`)
     return report
   }
 
   /** Resolves with how long it took to end: what waits for calls under way takes long. */
   async stop(): Promise<number> {
     const startMs = performance.now()
-    const exited = once(this.#child, 'exit')
     this.#child.kill('SIGTERM')
-    await exited
+    await this.#ended
     return performance.now() - startMs
   }
 }

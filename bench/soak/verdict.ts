@@ -33,6 +33,12 @@ const thirds = (samples: readonly Sample[], of: (sample: Sample) => number): rea
   return [median(samples.slice(third, 2 * third).map(of)), median(samples.slice(2 * third).map(of))]
 }
 
+const counted = (names: readonly string[]): string => {
+  const counts = new Map<string, number>()
+  for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1)
+  return [...counts].map(([name, count]) => `${count} x ${name}`).join(', ')
+}
+
 const mib = (bytes: number): string => (bytes / MIB).toFixed(1)
 
 /** What is wrong, each with its figures; nothing where the server held. */
@@ -50,7 +56,7 @@ export const faultsOf = ({ before, during, after, failures, errors, stopMs }: So
     if (after[what] > before[what]) faults.push(`${after[what]} ${what} are left, ${before[what]} were before`)
   }
   if (after.descriptors > before.descriptors + MAX_MORE_DESCRIPTORS) {
-    faults.push(`${after.descriptors} descriptors are open, ${before.descriptors} were before`)
+    faults.push(`${after.descriptors} descriptors are open, ${before.descriptors} were before: ${counted(after.open)}`)
   }
   if (stopMs > MAX_STOP_MS) faults.push(`it took ${Math.round(stopMs)} ms to end`)
   if (failures.length > 0) faults.push(`clients failed ${failures.length} times, first: ${failures[0]}`)

@@ -1,0 +1,80 @@
+import { randomBytes, randomInt } from 'node:crypto'
+import { setTimeout } from 'node:timers/promises'
+import { codec } from '../../../src/proto/codec.js'
+import { batchUpdate, digestOf } from '../../content.js'
+import type { Request } from '../../load/request.js'
+import type { Act } from '../act.js'
+import { type Caller, cancel, firstOf } from '../caller.js'
+
+const REAPI = 'build.bazel.remote.execution.v2'
+const executeRequest = codec(`${REAPI}.ExecuteRequest`)
+const executeResponse = codec(`${REAPI}.ExecuteResponse`)
+const operation = codec('google.longrunning.Operation')
+const commandCodec = codec(`${REAPI}.Command`)
+const actionCodec = codec(`${REAPI}.Action`)
+const root = codec(`${REAPI}.Directory`).encode({})
+const server = { instanceName: '' }
+
+/** An action that no other one is equal to, with everything it needs in the CAS. */
+const execute = async (caller: Caller, script: string, outputPaths: string[] = []): Promise<Request> => {
+  const command = commandCodec.encode({
+    arguments: ['/bin/sh', '-c', script],
+    environmentVariables: [{ name: 'PATH', value: '/usr/bin:/bin' }],
+    outputPaths,
+  })
+  const action = actionCodec.encode({
+    commandDigest: digestOf(command),
+    inputRootDigest: digestOf(root),
+    salt: randomBytes(16),
+  })
+  await caller.call(batchUpdate(server, [root, command, action]))
+  return { path: `/${REAPI}.Execution/Execute`, messages: [executeRequest.encode({ actionDigest: digestOf(action) })] }
+}
+
+const exitCodeOf = (messages: readonly Buffer[]): number | undefined => {
+  const last = messages.at(-1)
+  if (last === undefined) return undefined
+  const { done, response } = operation.decode(last)
+  return done && response !== null ? executeResponse.decode(response.value).result?.exitCode : undefined
+}
+
+const STALL_MS = [100, 3000] as const
+/** Longer than any client of these waits. */
+const LONG = 'sleep 20'
+
+const runs = (name: string, clients: number, script: string, exitCode: number, outputPaths: string[]): Act => ({
+  name,
+  clients,
+  perform: async (caller) => {
+    const messages = await caller.call(await execute(caller, script, outputPaths))
+    const found = exitCodeOf(messages)
+    if (found !== exitCode) throw new Error(`the action ended with exit code ${found}, expected ${exitCode}`)
+  },
+})
+
+/** Actions on the server's own worker. */
+export const actionActs: readonly Act[] = [
+  runs('action', 2, 'head -c 300000 /dev/urandom > out; mkdir -p d/e; echo text > d/e/f', 0, ['out', 'd']),
+  runs('action that fails', 1, 'echo no >&2; exit 3', 3, []),
+  runs('action with processes left behind', 1, 'sleep 20 & exit 0', 0, []),
+  {
+    name: 'action that is cancelled',
+    clients: 2,
+    perform: async (caller) => {
+      const stream = caller.send(await execute(caller, LONG))
+      await firstOf(stream, 'readable', 'close')
+      await setTimeout(randomInt(...STALL_MS))
+      cancel(stream)
+    },
+  },
+  {
+    name: 'action whose client is cut off',
+    clients: 1,
+    isCutting: true,
+    perform: async (caller) => {
+      caller.send(await execute(caller, LONG))
+      await setTimeout(randomInt(...STALL_MS))
+      caller.cut()
+    },
+  },
+]
