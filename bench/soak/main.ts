@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { machine } from '../machine.js'
+import { whenWorkerRuns } from './acts/actions.js'
 import { actsWith } from './acts.js'
 import { Clients } from './clients.js'
 import { startOrigin } from './origin.js'
@@ -11,6 +12,7 @@ const USAGE = `npm run soak -- [options]
 
   --minutes N    how long clients come (default 60)
   --pause MS     what a client waits between two acts, on average (default 1500; 0 is as fast as they can)
+  --only TEXT    only acts whose name contains it
 `
 const SAMPLES = 60
 /** Long enough for greetings that end halfway, and for what stays behind a cut connection. */
@@ -29,6 +31,7 @@ const { values } = parseArgs({
   options: {
     help: { type: 'boolean', short: 'h', default: false },
     minutes: { type: 'string', default: '60' },
+    only: { type: 'string', default: '' },
     pause: { type: 'string', default: '1500' },
   },
 })
@@ -46,9 +49,12 @@ const rowOf = (sample: Sample, minute: number, clients: Clients): string => {
   return row([minute.toFixed(1), clients.performed, clients.underWay, ...memory, descriptors, calls, cpu])
 }
 
-const soak = async (minutes: number, pauseMs: number): Promise<void> => {
+const soak = async (minutes: number, pauseMs: number, only: string): Promise<void> => {
   const originPort = await startOrigin()
+  const acts = actsWith(originPort).filter(({ name }) => name.includes(only))
+  if (acts.length === 0) throw new Error(`no act has ${only} in its name`)
   const server = await SoakedServer.start(originPort)
+  await whenWorkerRuns(server.port)
   const clients = new Clients(server.port, pauseMs)
   const startMs = performance.now()
   const tell = <S extends Sample>(sample: S): S => {
@@ -57,7 +63,7 @@ const soak = async (minutes: number, pauseMs: number): Promise<void> => {
   }
   say(`${machine()}\n${minutes} minutes, ${pauseMs} ms between two acts of a client; memory in MiB\n${row(HEADING)}`)
   const before = tell(await server.wholeSample())
-  clients.begin(actsWith(originPort))
+  clients.begin(acts)
   const during: Sample[] = []
   while (during.length < SAMPLES) {
     await setTimeout((minutes * 60_000) / SAMPLES)
@@ -77,4 +83,4 @@ const soak = async (minutes: number, pauseMs: number): Promise<void> => {
 }
 
 if (values.help) say(USAGE)
-else await soak(positive('minutes', values.minutes), positive('pause', values.pause))
+else await soak(positive('minutes', values.minutes), positive('pause', values.pause), values.only)

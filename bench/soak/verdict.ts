@@ -4,8 +4,10 @@ const MIB = 1 << 20
 /** What may be more at the end than in the middle and still be no leak: about what two runs without one differ by. */
 const MAX_RESIDENT_GROWTH = 0.1
 const MAX_LIVE_GROWTH_BYTES = 2 * MIB
-/** Of descriptors once every client has gone: stores that have grown keep the files of their records open. */
+/** Of descriptors once every client has gone: stores that have grown keep the files of their records open, */
 const MAX_MORE_DESCRIPTORS = 16
+/** and a file store with packs so many of these (`store/kinds/filesystem/packs/packs.ts`). */
+const MAX_OPEN_PACKS = 64
 
 export interface Soaked {
   /** Before the first client came. */
@@ -55,7 +57,9 @@ export const faultsOf = ({ before, during, after, failures, errors, stopMs }: So
   for (const what of ['calls', 'streams', 'connections'] as const) {
     if (after[what] > before[what]) faults.push(`${after[what]} ${what} are left, ${before[what]} were before`)
   }
-  if (after.descriptors > before.descriptors + MAX_MORE_DESCRIPTORS) {
+  const packs = after.open.filter((name) => name.includes('/packs/')).length
+  if (packs > MAX_OPEN_PACKS) faults.push(`${packs} packs are open, at most ${MAX_OPEN_PACKS} were expected`)
+  if (after.descriptors - packs > before.descriptors + MAX_MORE_DESCRIPTORS) {
     faults.push(`${after.descriptors} descriptors are open, ${before.descriptors} were before: ${counted(after.open)}`)
   }
   if (stopMs > MAX_STOP_MS) faults.push(`it took ${Math.round(stopMs)} ms to end`)

@@ -4,7 +4,7 @@ import { codec } from '../../../src/proto/codec.js'
 import { batchUpdate, digestOf } from '../../content.js'
 import type { Request } from '../../load/request.js'
 import type { Act } from '../act.js'
-import { type Caller, cancel, firstOf } from '../caller.js'
+import { Caller, cancel, firstOf } from '../caller.js'
 
 const REAPI = 'build.bazel.remote.execution.v2'
 const executeRequest = codec(`${REAPI}.ExecuteRequest`)
@@ -51,6 +51,13 @@ const runs = (name: string, clients: number, script: string, exitCode: number, o
     if (found !== exitCode) throw new Error(`the action ended with exit code ${found}, expected ${exitCode}`)
   },
 })
+
+/** Resolves once the server's worker has run an action, so that its connection is there. */
+export const whenWorkerRuns = async (port: number): Promise<void> => {
+  const caller = await Caller.open(port)
+  await caller.call(await execute(caller, 'true'))
+  caller.close()
+}
 
 /** Actions on the server's own worker. */
 export const actionActs: readonly Act[] = [
