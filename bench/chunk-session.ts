@@ -1,5 +1,5 @@
 /**
- * What chunks save in a session of 30 builds: node --import tsx bench/chunk-session.ts [BUILDS]
+ * What chunks save in a session of 30 builds: node --import tsx bench/chunk-session.ts [BUILDS [FILES]]
  *
  * Needs g++. Makes a program of 64 MiB with debug information, and links it again after each change of one of its
  * files. Each program is cut as a client cuts it; a chunk counts as moved and kept once. Prints the bytes of whole
@@ -25,7 +25,8 @@ import { chunkedCache, filesystemCache } from './server/config.js'
 import { type ServerProcess, startRemexec } from './server/process.js'
 
 const BUILDS = Number(process.argv[2] ?? 30)
-const FILES = 41
+/** Of the program, 1.6 MiB each. */
+const FILES = Number(process.argv[3] ?? 41)
 const FUNCTIONS = 75
 const DATA_BYTES = 350 * 1024
 const MIB = 1024 * 1024

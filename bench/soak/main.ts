@@ -12,9 +12,9 @@ const USAGE = `npm run soak -- [options]
 
   --minutes N    how long clients come (default 60)
   --pause MS     what a client waits between two acts, on average (default 1500; 0 is as fast as they can)
+  --samples N    how often the server is asked for its memory meanwhile (default 60); each time it collects all garbage
   --only TEXT    only acts whose name contains it
 `
-const SAMPLES = 60
 /** Long enough for greetings that end halfway, and for what stays behind a cut connection. */
 const SETTLE_MS = 15_000
 
@@ -33,6 +33,7 @@ const { values } = parseArgs({
     minutes: { type: 'string', default: '60' },
     only: { type: 'string', default: '' },
     pause: { type: 'string', default: '1500' },
+    samples: { type: 'string', default: '60' },
   },
 })
 
@@ -49,7 +50,14 @@ const rowOf = (sample: Sample, minute: number, clients: Clients): string => {
   return row([minute.toFixed(1), clients.performed, clients.underWay, ...memory, descriptors, calls, cpu])
 }
 
-const soak = async (minutes: number, pauseMs: number, only: string): Promise<void> => {
+interface Options {
+  readonly minutes: number
+  readonly pauseMs: number
+  readonly samples: number
+  readonly only: string
+}
+
+const soak = async ({ minutes, pauseMs, samples, only }: Options): Promise<void> => {
   const originPort = await startOrigin()
   const acts = actsWith(originPort).filter(({ name }) => name.includes(only))
   if (acts.length === 0) throw new Error(`no act has ${only} in its name`)
@@ -65,8 +73,8 @@ const soak = async (minutes: number, pauseMs: number, only: string): Promise<voi
   const before = tell(await server.wholeSample())
   clients.begin(acts)
   const during: Sample[] = []
-  while (during.length < SAMPLES) {
-    await setTimeout((minutes * 60_000) / SAMPLES)
+  while (during.length < samples) {
+    await setTimeout((minutes * 60_000) / samples)
     during.push(tell(await server.sample()))
   }
   await clients.end()
@@ -83,4 +91,10 @@ const soak = async (minutes: number, pauseMs: number, only: string): Promise<voi
 }
 
 if (values.help) say(USAGE)
-else await soak(positive('minutes', values.minutes), positive('pause', values.pause), values.only)
+else
+  await soak({
+    minutes: positive('minutes', values.minutes),
+    pauseMs: positive('pause', values.pause),
+    samples: positive('samples', values.samples),
+    only: values.only,
+  })
