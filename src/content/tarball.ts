@@ -39,6 +39,17 @@ export const tarball = (root: Digest, options: TarballOptions): Readable => {
   return Readable.fromWeb(readable as Parameters<typeof Readable.fromWeb>[0])
 }
 
+/** Rejects if the directory is absent, too large, or none: before an answer has begun, this can still be said. */
+export const checkRoot = async (root: Digest, { read }: Pick<TarballOptions, 'read'>): Promise<void> => {
+  await directoryAt(root, '', read)
+}
+
+const directoryAt = async (digest: Digest, path: string, read: TarballOptions['read']): Promise<Directory> => {
+  if (digest.sizeBytes > MAX_DIRECTORY_BYTES)
+    throw new StatusError('RESOURCE_EXHAUSTED', `directory ${digest.key} is too large for a tarball`)
+  return parseDirectory(await read(digest), digest.function, path)
+}
+
 class Tarball {
   readonly #controller: TarPackController
   readonly #options: TarballOptions
@@ -55,9 +66,7 @@ class Tarball {
     const waiting = [{ path: '', digest: root }]
     for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
       const { path, digest } = next
-      if (digest.sizeBytes > MAX_DIRECTORY_BYTES)
-        throw new StatusError('RESOURCE_EXHAUSTED', `directory ${digest.key} is too large for a tarball`)
-      const directory = parseDirectory(await this.#options.read(digest), digest.function, path)
+      const directory = await directoryAt(digest, path, this.#options.read)
       if (path !== '') await this.#add({ name: `${path}/`, type: 'directory', size: 0, mode: EXECUTABLE })
       await this.#writeEntries(directory, path)
       // A directory can name itself, or another one, very often.

@@ -4,7 +4,7 @@ import { renderToString } from 'preact-render-to-string'
 import { bytesAnswer } from '../http/answer.js'
 import type { HttpAnswer } from '../http/request.js'
 import type { LocalPath } from './local-path.js'
-import { saidText } from './parts/said.js'
+import { saidText, withNumbers } from './parts/said.js'
 import { SCRIPT } from './script.js'
 import { STYLE } from './style.js'
 
@@ -79,7 +79,9 @@ const ICON = `data:image/svg+xml,${encodeURIComponent(
 export const pageAnswer = (status: number, parts: LayoutParts, headers: HttpAnswer['headers'] = {}): HttpAnswer =>
   bytesAnswer(status, PAGE_HEADERS['content-type'] ?? '', Buffer.from(pageText(parts)), { ...PAGE_HEADERS, ...headers })
 
-const pageText = (parts: LayoutParts): string => `<!doctype html>\n${renderToString(<Layout {...parts} />)}\n`
+/** Whatever field it came from: no page has control characters, or marks that turn the direction of text. */
+const pageText = (parts: LayoutParts): string =>
+  `<!doctype html>\n${withNumbers(renderToString(<Layout {...parts} />))}\n`
 
 const Layout = ({ title, body, live, next, menu, current, reader, version }: LayoutParts) => (
   <html lang="en">

@@ -1,4 +1,4 @@
-import { writeSync } from 'node:fs'
+import { constants, fstatSync, openSync, writeSync } from 'node:fs'
 import { errnoOf, inWords } from '../base/errno.js'
 import type { HealthProbe, HealthStatus } from '../base/health.js'
 import { guardedTimeout } from '../base/timers.js'
@@ -45,9 +45,9 @@ export class LogDescriptor implements Output {
   #isTorn = false
   #retry: NodeJS.Timeout | undefined
 
-  /** `stream` is Node's stream for the descriptor. Creating it makes a pipe non-blocking. */
+  /** `stream` is Node's stream for the descriptor. */
   constructor(stream: { readonly fd: number; readonly isTTY?: boolean }) {
-    this.#descriptor = stream.fd
+    this.#descriptor = ownDescriptor(stream.fd)
     this.isTTY = stream.isTTY === true
   }
 
@@ -130,5 +130,19 @@ export class LogDescriptor implements Output {
     this.#untoldLines += lines
     this.#lostLines += lines
     this.#failure = reason
+  }
+}
+
+/**
+ * A pipe opened once more, without blocking. The flags of the given descriptor are shared with the parent and with other children of it,
+ * any of which may make it block. If the pipe cannot be opened, as one of another user, the given descriptor.
+ */
+const ownDescriptor = (fd: number): number => {
+  try {
+    if (!fstatSync(fd).isFIFO()) return fd
+    return openSync(`/proc/self/fd/${fd}`, constants.O_WRONLY | constants.O_NONBLOCK)
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error
+    return fd
   }
 }

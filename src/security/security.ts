@@ -231,7 +231,7 @@ const sourcesOf = async (
 
 const passwordsOf = async (path: string, parts: WatchingParts): Promise<Passwords> => {
   const file = await reloaded('htpasswd_file', path, readHtpasswd, parts)
-  const passwords = new Passwords(file.current, parts.clock)
+  const passwords = new Passwords(file.current, parts.clock, parts.log)
   file.onChange((hashes) => {
     passwords.renew(hashes)
     parts.renewed()

@@ -11,11 +11,13 @@ import {
   readSync,
   rmSync,
   writeFileSync,
+  writeSync,
 } from 'node:fs'
 import { setTimeout } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { LogDescriptor } from '../../src/process/log-descriptor.js'
-import { program, root } from './program.js'
+import { freePorts } from '../store/remote/backend.js'
+import { DEFAULT, program, root } from './program.js'
 
 // A server whose standard error cannot be written: a full disk, a reader that has closed, a reader that does not read.
 
@@ -117,6 +119,63 @@ t.test(
     t.match({ level, reason }, { level: 'warn', reason: /EPIPE/ })
     t.ok(count > 0, `${count} lines`)
     t.match(await logOf(), /"Ok".*lines lost since the start: [1-9]/)
+    await stops(t, child)
+  },
+)
+
+const fillPipe = (writer: number): void => {
+  const bytes = Buffer.alloc(4096, 'x')
+  for (let sizeBytes = 4096; sizeBytes >= 1; )
+    try {
+      writeSync(writer, bytes, 0, sizeBytes)
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error
+      sizeBytes = sizeBytes === 4096 ? 1 : 0
+    }
+}
+
+/** The processes of workers of a server. */
+const workersOf = (pid: number): readonly number[] =>
+  readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
+    .split(' ')
+    .filter((child) => child !== '' && /worker-process/.test(readFileSync(`/proc/${child}/cmdline`, 'utf8')))
+    .map(Number)
+
+t.test(
+  'a full log pipe that nobody reads does not stop a server whose worker process ends, nor its stop',
+  async (t) => {
+    const data = t.testdir()
+    const path = `${data}/log`
+    spawnSync('mkfifo', [path])
+    const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
+    t.teardown(() => closeSync(reader))
+    const writer = openSync(path, constants.O_WRONLY | constants.O_NONBLOCK)
+    fillPipe(writer)
+    const [port = 0] = await freePorts(1)
+    const env = { PATH: process.env['PATH'], HOME: data, REMEXEC_DATA: data }
+    const child = spawn(process.execPath, [program, DEFAULT], {
+      ...{ cwd: root, stdio: ['ignore', 'ignore', writer] },
+      env: { ...env, REMEXEC_PORT: String(port), REMEXEC_WORKER_PORT: '0' },
+    })
+    t.teardown(() => child.kill('SIGKILL'))
+    closeSync(writer)
+    const isReady = () =>
+      fetch(`http://127.0.0.1:${port}/status/ready`).then(
+        ({ ok }) => ok,
+        () => false,
+      )
+    while (child.exitCode === null && !(await isReady())) await setTimeout(50)
+    for (let lives = 0; lives < 2; lives++) {
+      let workers: readonly number[] = []
+      while (child.exitCode === null && workers.length === 0) {
+        workers = workersOf(child.pid as number)
+        await setTimeout(20)
+      }
+      for (const worker of workers) process.kill(worker, 'SIGKILL')
+      while (child.exitCode === null && workersOf(child.pid as number).some((pid) => workers.includes(pid)))
+        await setTimeout(20)
+      t.equal((await fetch(`http://127.0.0.1:${port}/status/live`)).status, 200)
+    }
     await stops(t, child)
   },
 )

@@ -135,3 +135,42 @@ t.test('a stream that broke is told, and events of an unknown kind are counted',
   t.match(shown, 'broke before its end')
   t.match(shown, '1 events are of kinds that this version does not know')
 })
+
+t.test(
+  'control characters and marks of direction are numbers on every page, whatever field or address they come from',
+  async (t) => {
+    const odd = 'odd\u001b[31m\u202Efield\u0007\u2066\u0085'
+    const fields = [
+      bazel({
+        id: { pattern: { pattern: [odd] } },
+        started: { command: odd, buildToolVersion: odd, workspaceDirectory: odd, startTimeMillis: 1_700_000_000_000 },
+      }),
+      bazel({
+        structuredCommandLine: {
+          commandLineLabel: odd,
+          sections: [{ sectionLabel: odd, chunkList: { chunk: [odd] } }],
+        },
+      }),
+      bazel({
+        workspaceStatus: { item: ['BUILD_USER', 'GIT_BRANCH', 'REPO_URL', 'HOST'].map((key) => ({ key, value: odd })) },
+      }),
+      bazel({ buildMetadata: { metadata: { ROLE: odd, [odd]: odd } } }),
+      bazel({ id: { targetConfigured: { label: odd } }, configured: { targetKind: odd } }),
+      bazel({ id: { targetCompleted: { label: odd } }, aborted: { reason: 5, description: odd } }),
+      bazel({ id: { testSummary: { label: odd } }, testSummary: { overallStatus: 4 } }),
+      bazel({ finished: { exitCode: { name: odd, code: 3 }, failureDetail: { message: odd } } }),
+    ]
+    const { get } = await start(t, { invocations: [{ id: 'one', events: fields }] })
+    const query = `q=${encodeURIComponent(odd)}&action=${encodeURIComponent(odd)}&sort=${encodeURIComponent(odd)}`
+    const tabs = ['', '/targets', '/tests', '/log', '/timing', '/cache', '/command'].map(
+      (tab) => `/invocation/one${tab}`,
+    )
+    for (const page of ['/', '/queue', '/workers', '/stores', '/server', `/${encodeURIComponent(odd)}`, ...tabs])
+      for (const path of [page, `${page}?${query}`]) {
+        const { text } = await get(path)
+        // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+        t.notMatch(text, /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/, path)
+      }
+    t.match((await get('/invocation/one')).text, 'U+202E')
+  },
+)

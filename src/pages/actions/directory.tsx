@@ -1,6 +1,6 @@
 import { countText, sizeText } from '../../base/quantities.js'
 import { StatusError } from '../../base/status-error.js'
-import { tarball } from '../../content/tarball.js'
+import { checkRoot, tarball } from '../../content/tarball.js'
 import type { HttpAnswer } from '../../http/request.js'
 import { EncodedEntries, type TreeEntry } from '../../misses/directory-entries.js'
 import type { TreeSide } from '../../misses/tree-difference.js'
@@ -64,8 +64,9 @@ export const treePage = ({ storesOf }: { readonly storesOf: StoresOf }): Page =>
     try {
       const side = await below(tree, path)
       if (wantsTarball(visit)) {
+        const answer = await tarballOf(side, stores.cas, visit, tree)
         isStreamed = true
-        return tarballOf(side, stores.cas, visit, tree)
+        return answer
       }
       const linkTo = (name: string): string => visit.to(addressOf(instance, 'tree', digest, [...path, name].join('/')))
       const title = path.length === 0 ? 'Output directory' : `Output directory, ${path.join('/')}`
@@ -79,8 +80,10 @@ export const treePage = ({ storesOf }: { readonly storesOf: StoresOf }): Page =>
 const wantsTarball = ({ query }: Visit): boolean => query.get('format') === 'tar'
 
 /** `held` is released when the last of it is sent, or the reader has left. */
-const tarballOf = (side: TreeSide, cas: Store, visit: Visit, held?: HeldTree): HttpAnswer => {
+const tarballOf = async (side: TreeSide, cas: Store, visit: Visit, held?: HeldTree): Promise<HttpAnswer> => {
   const { root } = side
+  // Before the head, so that a directory that is none is an answer and not a tarball that breaks off.
+  await checkRoot(root, side)
   const stream = tarball(root, { cas, read: (directory) => side.read(directory), call: visit.request })
   if (held !== undefined) stream.once('close', () => held.release())
   const headers = downloadHeaders(`${root.hash.slice(0, 12)}.tar`, 'application/x-tar')

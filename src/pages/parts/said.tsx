@@ -30,6 +30,14 @@ export const saidText = (text: string): string =>
     .map((part, at) => (at % 2 === 0 ? part : numberOf(part)))
     .join('')
 
+/** Control characters but for tabs and line ends, and marks that turn the direction of text. */
+const HIDDEN =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is replaced
+  /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g
+
+/** The markup of a page with the numbers of these characters in their place. */
+export const withNumbers = (markup: string): string => markup.replaceAll(HIDDEN, numberOf)
+
 const numberOf = (character: string): string =>
   `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`
 

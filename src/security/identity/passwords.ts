@@ -1,7 +1,10 @@
 import { type ChildProcess, fork } from 'node:child_process'
+import { Socket } from 'node:net'
 import type { Clock } from '../../base/clock.js'
 import { programFile } from '../../base/package-root.js'
 import { StatusError } from '../../base/status-error.js'
+import { forwardLines } from '../../log/forwarded.js'
+import { type Log, silentLog } from '../../log/log.js'
 import type { Answer, Question } from './bcrypt-process.js'
 import type { Credential } from './credential.js'
 import type { Htpasswd } from './htpasswd.js'
@@ -17,12 +20,14 @@ const MAX_KNOWN = 1000
 export class Passwords {
   readonly verified: VerifiedCredentials
   readonly #waiting = new Map<number, { resolve(isRight: boolean): void; reject(error: Error): void }>()
+  readonly #log: Log
   #checker: ChildProcess | undefined
   #lastId = 0
   #hashes: Htpasswd
   #trialOf: (name: string) => Trial
 
-  constructor(hashes: Htpasswd, clock: Clock) {
+  constructor(hashes: Htpasswd, clock: Clock, log: Log = silentLog) {
+    this.#log = log
     this.verified = new VerifiedCredentials(MAX_KNOWN, clock)
     this.#hashes = hashes
     this.#trialOf = trials(hashes)
@@ -72,6 +77,7 @@ export class Passwords {
 
   #start(): ChildProcess {
     const checker = forkChecker()
+    forwardLines(checker.stderr, (text) => this.#log.warn('the process that checks passwords writes', { text }))
     checker.on('message', ({ id, isRight }: Answer) => {
       this.#waiting.get(id)?.resolve(isRight)
       this.#waiting.delete(id)
@@ -90,11 +96,12 @@ export class Passwords {
 const forkChecker = (): ChildProcess => {
   const program = programFile('security/identity/bcrypt-process.ts')
   const checker = fork(program, {
-    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     // A process that runs from TypeScript sources needs the same loader.
     execArgv: program.href.endsWith('.ts') ? process.execArgv : [],
   })
   checker.unref()
   checker.channel?.unref()
+  if (checker.stderr instanceof Socket) checker.stderr.unref()
   return checker
 }

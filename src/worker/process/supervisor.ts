@@ -5,6 +5,7 @@ import type { HealthStatus } from '../../base/health.js'
 import { StatusError } from '../../base/status-error.js'
 import { guardedTimeout } from '../../base/timers.js'
 import type { LocalWorkerOptions } from '../../config/config.js'
+import { forwardLines } from '../../log/forwarded.js'
 import type { Log } from '../../log/log.js'
 import { within } from '../../work/deadline.js'
 import type { FromWorkerProcess, StartWorker, ToWorkerProcess } from './messages.js'
@@ -91,6 +92,7 @@ export class WorkerProcess {
     const child = forkWorker(program, options)
     const sinceMs = performance.now()
     this.#process = child
+    forwardLines(child.stderr, (text) => log.warn('the process of a worker writes', { worker: name, text }))
     return new Promise((resolve, reject) => {
       child.on('message', (message: FromWorkerProcess) => {
         if (message.kind === 'started') resolve()
@@ -143,7 +145,7 @@ const forkWorker = (program: string, options: LocalWorkerOptions): ChildProcess 
     // Protects the process from the terminal's signals to this one, so that its actions may finish.
     detached: true,
     serialization: 'advanced',
-    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     env: isSource ? process.env : environmentOf(options),
     // When run from sources, it needs the TypeScript loader of this process.
     execArgv: isSource ? process.execArgv : [],

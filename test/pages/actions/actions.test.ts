@@ -147,6 +147,13 @@ t.test('a directory and everything below it as a tarball', async (t) => {
   t.equal((await stat(join(folder, 'sub/deep/run'))).mode & 0o777, 0o755)
   t.equal((await stat(join(folder, 'sub/empty'))).isDirectory(), true)
 
+  for (const name of ['.', '..', '../x', 'a/b', '']) {
+    const odd = await main.tree({ [name]: 'outside' })
+    const refused = await fetch(`${origin}${at('directory', odd)}?format=tar`)
+    t.not(refused.status, 200, JSON.stringify(name))
+    t.match(await refused.text(), 'is not a valid name, expected one path segment')
+  }
+
   const damaged = await main.blob('\xff\xff')
   t.equal((await get(at('directory', damaged))).answer.status, 400)
 })
