@@ -66,7 +66,9 @@ for (const [how, damage] of Object.entries(DAMAGES))
     t.equal((await recordsOf(second.builds, keyOf('', 'one'))).length, 5)
     await second.builds.close()
     const third = await openBuilds(t, path)
-    t.same(third.builds.list(), before, 'and kept')
+    // The stop may have come before the summary was kept: then it is derived once more.
+    await listed(t, third.builds, 2)
+    t.same(third.builds.list(), before, 'after another start too')
   })
 
 t.test('a summary with one flipped bit is derived again, wherever the bit is', async (t) => {
