@@ -86,6 +86,7 @@ const soak = async ({ minutes, pauseMs, samples, only }: Options): Promise<void>
   const errors = server.errors.filter((line) => !starved.includes(line))
   if (starved.length > 0) say(`${starved.length} health probes were late while the server waited for a processor`)
   const faults = faultsOf({ before, during, after, failures: clients.failures, errors, stopMs })
+  for (const failure of clients.failures) say(`a client failed: ${failure}`)
   say(faults.length === 0 ? 'held' : `did not hold:\n${faults.map((fault) => `  ${fault}`).join('\n')}`)
   process.exit(faults.length === 0 ? 0 : 1)
 }

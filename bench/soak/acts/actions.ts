@@ -31,11 +31,13 @@ const execute = async (caller: Caller, script: string, outputPaths: string[] = [
   return { path: `/${REAPI}.Execution/Execute`, messages: [executeRequest.encode({ actionDigest: digestOf(action) })] }
 }
 
-const exitCodeOf = (messages: readonly Buffer[]): number | undefined => {
-  const last = messages.at(-1)
-  if (last === undefined) return undefined
-  const { done, response } = operation.decode(last)
-  return done && response !== null ? executeResponse.decode(response.value).result?.exitCode : undefined
+/** Throws if the last message is not of an action that ended with this exit code. */
+const checkEnded = (messages: readonly Buffer[], exitCode: number): void => {
+  const { done, response } = operation.decode(messages.at(-1) ?? Buffer.alloc(0))
+  if (!done || response === null) throw new Error('the stream ended before the action')
+  const { status, result } = executeResponse.decode(response.value)
+  if (result?.exitCode !== exitCode)
+    throw new Error(`exit code ${result?.exitCode}, expected ${exitCode}; status ${status?.code}: ${status?.message}`)
 }
 
 const STALL_MS = [100, 3000] as const
@@ -46,9 +48,7 @@ const runs = (name: string, clients: number, script: string, exitCode: number, o
   name,
   clients,
   perform: async (caller) => {
-    const messages = await caller.call(await execute(caller, script, outputPaths))
-    const found = exitCodeOf(messages)
-    if (found !== exitCode) throw new Error(`the action ended with exit code ${found}, expected ${exitCode}`)
+    checkEnded(await caller.call(await execute(caller, script, outputPaths)), exitCode)
   },
 })
 
