@@ -9,7 +9,14 @@ import { built } from '../built.js'
 import type { Builds, EventCase, Observation } from '../case.js'
 import { percentile } from '../statistics.js'
 
-const QUEUED = [0, 1_000, 10_000]
+/** How many actions wait, and how many amounts of memory they differ in. */
+const QUEUES = [
+  { queued: 0, distinct: 1 },
+  { queued: 1_000, distinct: 1 },
+  { queued: 10_000, distinct: 1 },
+  { queued: 10_000, distinct: 1_000 },
+  { queued: 10_000, distinct: 10_000 },
+]
 const RUNS = 2_000
 const WORKERS = 4
 const PLACES = 4
@@ -21,6 +28,7 @@ const options: SimpleSchedulerOptions = {
   supported_platform_properties: new Map([
     ['os', 'exact'],
     ['cpu', 'minimum'],
+    ['memory_kb', 'minimum'],
   ]),
   ...{ worker_timeout_s: 600, client_action_timeout_s: 600, max_action_executing_timeout_s: 0 },
   ...{ unacknowledged_kill_timeout_s: 60, max_job_retries: 3, retain_completed_for_s: 60 },
@@ -41,13 +49,18 @@ const buildOf = async (cli: string | undefined): Promise<Build> => ({
   ...(await built<Build>('scheduler/simple/settings.js', cli)),
 })
 
+type Waiting = (typeof QUEUES)[number]
+
 interface Latencies {
   readonly next: number[]
   readonly first: number[]
 }
 
 /** One scheduler in this process, without the wire: from a worker's result to its next action, and from Execute to a start. */
-const latenciesMs = async (queued: number, { SchedulerHost, simpleSettings }: Build): Promise<Latencies> => {
+const latenciesMs = async (
+  { queued, distinct }: Waiting,
+  { SchedulerHost, simpleSettings }: Build,
+): Promise<Latencies> => {
   let ids = 0
   const host = new SchedulerHost({
     ...{ name: 'bench', settings: simpleSettings(options), newId: () => String(++ids) },
@@ -62,7 +75,9 @@ const latenciesMs = async (queued: number, { SchedulerHost, simpleSettings }: Bu
   const execute = () => {
     const index = asked++
     const actionDigest = Digest.of(Buffer.from(String(index)), digestFunctions.SHA256)
-    const properties = index % 2 === 0 ? [{ name: 'os', value: 'linux' }] : [{ name: 'cpu', value: '1' }]
+    const kind = index % 2 === 0 ? { name: 'os', value: 'linux' } : { name: 'cpu', value: '1' }
+    const memory = { name: 'memory_kb', value: String(1_000 + (index % distinct)) }
+    const properties = distinct === 1 ? [kind] : [kind, memory]
     return host.execute({
       ...{ instanceName: `i${index % INSTANCES}`, actionDigest, properties, priority: index % 3 },
       ...{ doNotCache: false, skipCacheLookup: true, invocation: `${index % INVOCATIONS}` },
@@ -71,6 +86,7 @@ const latenciesMs = async (queued: number, { SchedulerHost, simpleSettings }: Bu
   const properties = new Map([
     ['os', ['linux']],
     ['cpu', [String(PLACES)]],
+    ['memory_kb', ['100000000']],
   ])
   for (let worker = 0; worker < WORKERS; worker++) {
     const offer = { name: `w${worker}`, properties, maxInflightAttempts: PLACES }
@@ -103,16 +119,18 @@ const latenciesMs = async (queued: number, { SchedulerHost, simpleSettings }: Bu
 
 async function* observe({ cli, rounds, isQuick }: Builds): AsyncGenerator<Observation> {
   const build = await buildOf(cli)
-  for (const queued of QUEUED) {
+  for (const waiting of QUEUES) {
+    const { queued, distinct } = waiting
     const all: number[][] = []
     for (let round = 0; round < (isQuick ? 1 : rounds); round++) {
-      const { next, first } = await latenciesMs(queued, build)
+      const { next, first } = await latenciesMs(waiting, build)
       all.push(queued === 0 ? first : next)
     }
     const way = queued === 0 ? 'from Execute to the start' : 'from a result to the next start'
     for (const percent of [50, 99]) {
       const values = all.map((list) => 1000 * percentile(list, percent))
-      yield { name: `${way}, ${queued.toLocaleString('en')} queued, p${percent}`, unit: 'µs', values }
+      const of = distinct === 1 ? '' : ` with ${distinct.toLocaleString('en')} amounts`
+      yield { name: `${way}, ${queued.toLocaleString('en')} queued${of}, p${percent}`, unit: 'µs', values }
     }
   }
 }

@@ -8,7 +8,7 @@ import { digestFunctions } from '../../src/reapi/digest-function.js'
 import type { BroughtAttempt, WorkerOffer } from '../../src/scheduler/scheduler.js'
 import { SimpleScheduler } from '../../src/scheduler/simple/machine.js'
 import type { SchedulerMeter } from '../../src/scheduler/simple/meter.js'
-import type { Bucket } from '../../src/scheduler/simple/queue/queue.js'
+import type { Bucket } from '../../src/scheduler/simple/queue/bucket.js'
 import type { SimpleSettings } from '../../src/scheduler/simple/settings.js'
 import type { MatchKind, Requirement } from '../../src/scheduler/simple/state/requirement.js'
 import type { Command, Worker } from '../../src/scheduler/simple/state/state.js'
@@ -19,6 +19,7 @@ import { defaultSettings } from './settings.js'
 const declared = new Map<string, MatchKind>([
   ['os', 'exact'],
   ['cpu', 'minimum'],
+  ['memory', 'minimum'],
   ['pool', 'priority'],
   ['label', 'ignore'],
 ])
@@ -62,6 +63,13 @@ const requests: readonly (readonly [string, string][])[] = [
   ],
 ]
 
+/** One of `requests`, or one of many distinct amounts. */
+const requestOf = (a: number, b: number): readonly [string, string][] => {
+  if (a % 5 > 0) return requests[a % requests.length] ?? []
+  const os: [string, string][] = b % 3 === 0 ? [['os', 'linux']] : []
+  return [...os, ['cpu', String(b % 5)], ['memory', String(7 * a + b)]]
+}
+
 const offers: readonly WorkerOffer[] = [
   { name: 'a', properties: new Map([['os', ['linux']]]), maxInflightAttempts: 2, maxWaitingAttempts: 1 },
   {
@@ -69,6 +77,7 @@ const offers: readonly WorkerOffer[] = [
     properties: new Map([
       ['os', ['linux', 'mac']],
       ['cpu', ['4']],
+      ['memory', ['1500']],
     ]),
     maxInflightAttempts: Number.POSITIVE_INFINITY,
   },
@@ -194,7 +203,7 @@ const pick = <T>(items: Iterable<T>, n: number): T | undefined => {
 const events: Record<string, (world: World, a: number, b: number) => void> = {
   enqueue: (world, a, b) => {
     const name = `operations/${world.names.length}`
-    const properties = requests[a % requests.length] ?? []
+    const properties = requestOf(a, b)
     world.names.push(name)
     world.requestOf.set(name, properties)
     const instanceName = a % 3 === 0 ? 'one' : 'two'

@@ -1,7 +1,7 @@
 import type { Context } from '../state/context.js'
 import type { Worker } from '../state/state.js'
 import { hasFreeSlot } from '../workers/pool.js'
-import type { Bucket } from './queue.js'
+import type { Bucket } from './bucket.js'
 
 /**
  * Prevents starvation of actions with `minimum` properties: smaller actions could take each amount as it

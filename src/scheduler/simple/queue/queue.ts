@@ -1,32 +1,11 @@
-import { Deadline } from '../state/deadlines.js'
-import { Heap } from '../state/heap.js'
-import type { Requirement } from '../state/requirement.js'
+import { type Requirement, withoutAmounts } from '../state/requirement.js'
 import type { Execution, Worker } from '../state/state.js'
-import { hasRoomSoon } from '../workers/pool.js'
+import { hasRoomSoon, mayWait } from '../workers/pool.js'
 import type { WorkerClass, WorkerIndex } from '../workers/worker-index.js'
+import { Bucket, Group } from './bucket.js'
+import { type Found, isSooner } from './fits.js'
+import { Lanes } from './lanes.js'
 import { byShare, type Share, type Tenant, Tenants } from './tenants.js'
-
-/** Waiting executions of one requirement. A bucket is removed when it is empty. */
-export class Bucket {
-  readonly requirement: Requirement
-  /** In order of arrival. */
-  readonly arrivals = new Set<Execution>()
-  /** The same executions by instance and invocation. The front of each heap runs first. */
-  readonly lanes = new Map<Tenant, Map<Share, Heap<Execution>>>()
-  /** Classes of workers that could ever run them. */
-  readonly capable = new Set<WorkerClass>()
-  /** The worker that starts nothing else until it has room for this bucket. */
-  heldWorker: Worker | undefined
-  /** Start of the time without a capable worker. */
-  unmatchedSinceMs: number | undefined
-  readonly giveUp = new Deadline()
-  readonly logAgain = new Deadline()
-  readonly hold = new Deadline()
-
-  constructor(requirement: Requirement) {
-    this.requirement = requirement
-  }
-}
 
 export interface QueueSettings {
   /** Waiting this long counts as one step of priority; undefined turns ageing off. */
@@ -49,10 +28,15 @@ export class Queue {
   readonly tenants = new Tenants()
   /** The buckets that each class of workers can serve. */
   readonly #bucketsOf = new Map<WorkerClass, Set<Bucket>>()
+  /** The groups of these buckets. */
+  readonly #groupsOf = new Map<WorkerClass, Set<Group>>()
+  readonly #groups = new Map<string, Group>()
+  readonly #lanes = new Lanes()
   readonly #buckets = new Map<string, Bucket>()
   readonly #index: WorkerIndex
   readonly #settings: QueueSettings
   #size = 0
+  #steps = 0
 
   constructor(index: WorkerIndex, settings: QueueSettings) {
     this.#index = index
@@ -61,6 +45,11 @@ export class Queue {
 
   get size(): number {
     return this.#size
+  }
+
+  /** Groups, lanes and nodes looked at by `bestFor` so far: its cost, for tests. */
+  get steps(): number {
+    return this.#steps
   }
 
   /** Age of the oldest waiting execution in ms; 0 if there is none. */
@@ -93,11 +82,7 @@ export class Queue {
     execution.seat = seat
     this.tenants.queued(seat)
     this.#rank(execution)
-    const lanes = bucket.lanes.get(seat.tenant) ?? new Map<Share, Heap<Execution>>()
-    bucket.lanes.set(seat.tenant, lanes)
-    const lane = lanes.get(seat.share) ?? new Heap<Execution>(isSooner)
-    lanes.set(seat.share, lane)
-    lane.add(execution)
+    this.#lanes.add(execution, bucket, seat)
     bucket.arrivals.add(execution)
     this.#size++
     return known === undefined ? bucket : undefined
@@ -108,17 +93,12 @@ export class Queue {
     const { seat } = execution
     const bucket = this.#buckets.get(execution.requirement.signature)
     if (bucket === undefined || seat === undefined || !bucket.arrivals.delete(execution)) return undefined
-    const lanes = bucket.lanes.get(seat.tenant)
-    const lane = lanes?.get(seat.share)
-    lane?.remove(execution)
-    if (lane?.size === 0) lanes?.delete(seat.share)
-    if (lanes?.size === 0) bucket.lanes.delete(seat.tenant)
+    this.#lanes.remove(execution, bucket, seat)
     execution.seat = undefined
     this.tenants.unqueued(seat)
     this.#size--
     if (bucket.arrivals.size > 0) return undefined
-    this.#buckets.delete(bucket.requirement.signature)
-    for (const workers of bucket.capable) this.#bucketsOf.get(workers)?.delete(bucket)
+    this.#close(bucket)
     return bucket
   }
 
@@ -127,7 +107,8 @@ export class Queue {
     const { seat } = execution
     if (seat === undefined) return
     this.#rank(execution)
-    this.bucketOf(execution.requirement)?.lanes.get(seat.tenant)?.get(seat.share)?.moved(execution)
+    const bucket = this.bucketOf(execution.requirement)
+    if (bucket !== undefined) this.#lanes.raised(execution, bucket, seat)
   }
 
   /** Adds a class of workers. Returns the buckets that had no capable worker before. */
@@ -135,6 +116,9 @@ export class Queue {
     const matched: Bucket[] = []
     const servable = new Set<Bucket>()
     this.#bucketsOf.set(workers, servable)
+    const groups = [...this.#groups.values()].filter(({ least }) => workers.isCapable(least))
+    this.#groupsOf.set(workers, new Set(groups))
+    for (const { capable } of groups) capable.add(workers)
     for (const bucket of this.#buckets.values()) {
       if (!workers.isCapable(bucket.requirement)) continue
       servable.add(bucket)
@@ -152,6 +136,8 @@ export class Queue {
       if (bucket.capable.size === 0) unmatched.push(bucket)
     }
     this.#bucketsOf.delete(workers)
+    for (const { capable } of this.#groupsOf.get(workers) ?? []) capable.delete(workers)
+    this.#groupsOf.delete(workers)
     return unmatched
   }
 
@@ -159,36 +145,59 @@ export class Queue {
     return this.tenants.runningOf(instanceName) < this.#settings.maxRunningPerInstance
   }
 
-  /** The execution that this worker should start next, among those that it has room for now or soon. */
+  /**
+   * The execution that this worker should start next, among those that it has room for now or soon. The cost
+   * does not grow with the number of distinct amounts.
+   */
   bestFor(worker: Worker, nowMs: number): Execution | undefined {
-    const buckets: Bucket[] = []
-    let next: Tenant | undefined
-    for (const bucket of this.#bucketsFor(worker)) {
-      if (!hasRoomSoon(worker, bucket.requirement)) continue
-      buckets.push(bucket)
-      for (const tenant of bucket.lanes.keys()) {
-        if (tenant.running >= this.#settings.maxRunningPerInstance) continue
-        if (next === undefined || byShare(tenant, next) < 0) next = tenant
-      }
-    }
-    return next && this.#firstOf(next, buckets, nowMs)
-  }
-
-  #bucketsFor(worker: Worker): Iterable<Bucket> {
     const workerClass = this.#index.classOf(worker)
-    return (workerClass && this.#bucketsOf.get(workerClass)) ?? []
+    if (workerClass === undefined || !mayWait(worker)) return undefined
+    const { heldFor } = worker
+    const held = heldFor === undefined ? undefined : this.#buckets.get(heldFor)
+    if (heldFor !== undefined && (held === undefined || !hasRoomSoon(worker, held.requirement))) return undefined
+    for (const tenant of this.tenants.inLine()) {
+      this.#steps++
+      if (tenant.running >= this.#settings.maxRunningPerInstance) return undefined
+      const best =
+        held === undefined ? this.#firstOf(tenant, worker, workerClass, nowMs) : this.#firstIn(held, tenant, nowMs)
+      if (best !== undefined) return best
+    }
+    return undefined
   }
 
-  #firstOf(tenant: Tenant, buckets: readonly Bucket[], nowMs: number): Execution | undefined {
-    const fronts: { readonly share: Share; readonly execution: Execution }[] = []
-    let urgent = Number.POSITIVE_INFINITY
-    for (const { lanes } of buckets) {
-      for (const [share, { first }] of lanes.get(tenant) ?? []) {
-        if (first === undefined) continue
-        fronts.push({ share, execution: first })
-        urgent = Math.min(urgent, first.priority)
+  #firstOf(tenant: Tenant, worker: Worker, workerClass: WorkerClass, nowMs: number): Execution | undefined {
+    const fronts: Front[] = []
+    const found: Found = { best: undefined, urgent: Number.POSITIVE_INFINITY, steps: 0 }
+    const waiting = this.#lanes.of(tenant)
+    for (const group of this.#groupsOf.get(workerClass) ?? []) {
+      found.steps++
+      const shares = waiting?.get(group)
+      if (shares === undefined) continue
+      const room = group.roomOf(worker)
+      for (const [share, lanes] of shares) {
+        found.best = undefined
+        lanes.search(room, found)
+        if (found.best !== undefined) fronts.push({ share, execution: found.best })
       }
     }
+    this.#steps += found.steps
+    return this.#bestOf(fronts, found.urgent, nowMs)
+  }
+
+  #firstIn({ lanes }: Bucket, tenant: Tenant, nowMs: number): Execution | undefined {
+    const fronts: Front[] = []
+    let urgent = Number.POSITIVE_INFINITY
+    for (const [share, { first }] of lanes.get(tenant) ?? []) {
+      this.#steps++
+      if (first === undefined) continue
+      fronts.push({ share, execution: first })
+      urgent = Math.min(urgent, first.priority)
+    }
+    return this.#bestOf(fronts, urgent, nowMs)
+  }
+
+  /** Of several executions of one share, `fronts` needs only the soonest: ageing does not change their order. */
+  #bestOf(fronts: readonly Front[], urgent: number, nowMs: number): Execution | undefined {
     let best = fronts[0]
     for (const front of fronts) {
       if (best === undefined) return undefined
@@ -217,7 +226,9 @@ export class Queue {
   }
 
   #open(requirement: Requirement): Bucket {
-    const bucket = new Bucket(requirement)
+    const group = this.#groupOf(requirement)
+    const bucket = new Bucket(requirement, group)
+    group.buckets++
     this.#buckets.set(requirement.signature, bucket)
     for (const workers of this.#index.capable(requirement)) {
       bucket.capable.add(workers)
@@ -225,7 +236,31 @@ export class Queue {
     }
     return bucket
   }
+
+  #close(bucket: Bucket): void {
+    const { group } = bucket
+    this.#buckets.delete(bucket.requirement.signature)
+    for (const workers of bucket.capable) this.#bucketsOf.get(workers)?.delete(bucket)
+    if (--group.buckets > 0) return
+    this.#groups.delete(group.signature)
+    for (const workers of group.capable) this.#groupsOf.get(workers)?.delete(group)
+  }
+
+  #groupOf(requirement: Requirement): Group {
+    const signature = withoutAmounts(requirement)
+    const known = this.#groups.get(signature)
+    if (known !== undefined) return known
+    const group = new Group(signature, requirement)
+    this.#groups.set(signature, group)
+    for (const workers of this.#index.capable(group.least)) {
+      group.capable.add(workers)
+      this.#groupsOf.get(workers)?.add(group)
+    }
+    return group
+  }
 }
 
-const isSooner = (a: Execution, b: Execution): boolean =>
-  a.rank === b.rank ? a.sequence < b.sequence : a.rank < b.rank
+interface Front {
+  readonly share: Share
+  readonly execution: Execution
+}

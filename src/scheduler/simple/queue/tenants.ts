@@ -1,3 +1,5 @@
+import { Heap } from '../state/heap.js'
+
 /** An instance or invocation whose share of the workers is counted. */
 export class Share {
   /** Attempts that hold a slot, or wait for one at a worker. */
@@ -14,6 +16,9 @@ export class Tenant extends Share {
   readonly invocations = new Map<string, Share>()
   /** Clock of its invocations: `served` of the invocation served last. */
   clock = 0
+  /** Number of the moment since which something waits. */
+  waitingSince = 0
+  heapIndex = -1
 
   constructor(name: string) {
     super()
@@ -31,7 +36,10 @@ export interface Seat {
 /** Instances and invocations with queued or running executions. */
 export class Tenants {
   readonly #byName = new Map<string, Tenant>()
+  /** Those with waiting executions, the one that is served next in front. */
+  readonly #line = new Heap<Tenant>(isServedSooner)
   #clock = 0
+  #arrivals = 0
 
   get size(): number {
     return this.#byName.size
@@ -58,13 +66,32 @@ export class Tenants {
   }
 
   queued({ tenant, share }: Seat): void {
-    if (tenant.queued++ === 0) tenant.served = Math.max(tenant.served, this.#clock)
+    if (tenant.queued++ === 0) {
+      tenant.served = Math.max(tenant.served, this.#clock)
+      tenant.waitingSince = ++this.#arrivals
+    }
     if (share.queued++ === 0) share.served = Math.max(share.served, tenant.clock)
+    this.#place(tenant)
+  }
+
+  /** Tenants with waiting executions, in the order in which they are served. Change nothing meanwhile. */
+  *inLine(): Iterable<Tenant> {
+    const passed: Tenant[] = []
+    try {
+      for (let { first } = this.#line; first !== undefined; { first } = this.#line) {
+        this.#line.remove(first)
+        passed.push(first)
+        yield first
+      }
+    } finally {
+      for (const tenant of passed) this.#line.add(tenant)
+    }
   }
 
   unqueued(seat: Seat): void {
     seat.tenant.queued--
     seat.share.queued--
+    this.#place(seat.tenant)
     this.#forget(seat)
   }
 
@@ -76,12 +103,19 @@ export class Tenants {
       one.running++
       one.served++
     }
+    this.#place(tenant)
   }
 
   ended(seat: Seat): void {
     seat.tenant.running--
     seat.share.running--
+    this.#place(seat.tenant)
     this.#forget(seat)
+  }
+
+  #place(tenant: Tenant): void {
+    if (tenant.heapIndex >= 0) this.#line.remove(tenant)
+    if (tenant.queued > 0) this.#line.add(tenant)
   }
 
   #forget({ tenant, invocation, share }: Seat): void {
@@ -92,3 +126,5 @@ export class Tenants {
 
 /** Orders shares: fewest running first, then served least. 0 if equal. */
 export const byShare = (a: Share, b: Share): number => a.running - b.running || a.served - b.served
+
+const isServedSooner = (a: Tenant, b: Tenant): boolean => (byShare(a, b) || a.waitingSince - b.waitingSince) < 0

@@ -2,8 +2,8 @@ import { LruCache } from '../../../base/lru-cache.js'
 import { StatusError } from '../../../base/status-error.js'
 import type { Context } from '../state/context.js'
 import type { Execution, Worker } from '../state/state.js'
+import type { Bucket } from './bucket.js'
 import { explainMismatch } from './explain.js'
-import type { Bucket } from './queue.js'
 
 const REASONS_MAX = 1000
 

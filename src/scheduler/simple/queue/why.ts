@@ -1,6 +1,7 @@
 import type { Execution, Worker } from '../state/state.js'
+import type { Bucket } from './bucket.js'
 import { explainMismatch } from './explain.js'
-import type { Bucket, Queue } from './queue.js'
+import type { Queue } from './queue.js'
 import type { Tenant } from './tenants.js'
 
 /** Workers listed by name; the rest is only counted. */

@@ -51,6 +51,12 @@ export const requirementOf = (
   return { signature: JSON.stringify(parts), exact: [...exact.values()], minimum, present: [...present] }
 }
 
+/** The signature without the amounts of `minimum` properties. */
+export const withoutAmounts = ({ exact, minimum, present }: Requirement): string => {
+  const keys = exact.map(({ name, value }) => JSON.stringify([name, value]))
+  return JSON.stringify([keys.sort(), [...minimum.keys()].sort(), [...present].sort()])
+}
+
 /** The same for an adopted attempt; undefined if the properties no longer match the declared ones. */
 export const requirementIfAny = (...asked: Parameters<typeof requirementOf>): Requirement | undefined => {
   try {

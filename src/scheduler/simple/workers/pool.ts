@@ -36,7 +36,7 @@ export const hasFreeSlot = (worker: Worker): boolean => takes(worker, worker.off
  * Whether the worker has a free slot, or may queue an attempt. A queued command starts as soon as another one
  * ends.
  */
-const mayWait = (worker: Worker): boolean => {
+export const mayWait = (worker: Worker): boolean => {
   const { maxInflightAttempts: slots, maxWaitingAttempts: waiting = 0 } = worker.offer
   return takes(worker, worker.isQuick ? slots + waiting : slots)
 }
