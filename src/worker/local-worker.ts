@@ -151,6 +151,7 @@ const start = async (parts: LocalWorkerParts, held: Resources): Promise<LocalWor
   // A worker that was killed could not end its commands.
   leftovers.sweep()
   const lent = 'key' in parts.stores ? new LentStoreClient((message) => connection.send(message)) : undefined
+  const hurry = new AbortController()
   const runner = new ActionRunner(
     actionContext(parts, storesOf(parts.stores, lent), {
       launcher,
@@ -160,6 +161,7 @@ const start = async (parts: LocalWorkerParts, held: Resources): Promise<LocalWor
       sandbox,
       keptRoots,
       memory: orphans && launcher.libc,
+      hurry: hurry.signal,
     }),
   )
   const attempts = new Attempts({
@@ -200,8 +202,12 @@ const start = async (parts: LocalWorkerParts, held: Resources): Promise<LocalWor
       isClosing = true
       attempts.close()
       connection.send({ goingAway: {} })
-      await within(drainMs, attempts.idle({ acknowledged: false }))
+      // Commands that have to be ended have their grace in the same time.
+      const graceMs = Math.min(options.termination_grace_s * 1000, drainMs / 4)
+      await within(drainMs - graceMs, attempts.idle({ acknowledged: false }))
       attempts.killAll()
+      await within(graceMs, attempts.idle({ acknowledged: false }))
+      hurry.abort()
       // Without a connection there are no acknowledgements to wait for.
       await within(FAREWELL_MS, attempts.idle({ acknowledged: connection.isWelcome }))
       await connection.close()
@@ -241,6 +247,7 @@ const actionContext = (
       maxTimeoutMs: options.max_action_timeout_s * 1000,
       isTimeoutHandledExternally: options.timeout_handled_externally,
       limits: limitsOf(options),
+      terminationGraceMs: options.termination_grace_s * 1000,
     },
     results: {
       actionCache,

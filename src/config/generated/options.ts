@@ -1120,6 +1120,10 @@ export interface LocalWorkerOptions {
    */
   readonly timeout_handled_externally: boolean
   /**
+   * Seconds from SIGTERM to SIGKILL for the processes of an action that is ended: at its timeout, when nobody waits for it any more, or when the worker stops. It ends sooner when all of them have ended, and its slot is held until then. At a stop the grace is part of `drain_s`, and a quarter of it at most. 0: SIGKILL at once. An action that exceeds one of `action_limits` is always killed at once.
+   */
+  readonly termination_grace_s: number
+  /**
    * Message of an action that timed out. Siso treats exactly the default as final; Buck2 looks for `Execution timed out`.
    */
   readonly timeout_message: string

@@ -7674,7 +7674,7 @@ return errors === 0;
 validate136.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const schema65 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/worker.json","title":"Worker","description":"A worker: exactly one kind and its settings.","x-kinds":"worker","type":"object","additionalProperties":false,"properties":{"name":{"description":"Name of the worker, as `name` inside its kind.","type":"string"},"local":{"$ref":"https://remexec.invalid/schema/worker/local.json"},"worker":{"$ref":"https://remexec.invalid/schema/worker/worker.json"}}};
-const schema66 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/worker/local.json","title":"local","description":"A worker on this machine. If a server of this file serves its worker API, the worker runs in its own process: the server starts it, restarts it after a crash, and stops it when the server ends. It talks to the scheduler over the network like any other worker, but reads the files of its store directly, without the server.","type":"object","properties":{"name":{"description":"Prefix of the worker id in logs and metrics. Left out: `worker_` and its index in the list.","type":"string","x-filled":true},"worker_api_endpoint":{"title":"WorkerApiEndpoint","description":"The worker API of the scheduler.","type":"object","properties":{"uri":{"description":"`grpc://host:port`, or `grpcs://host:port` with `tls_config`. If no server of this configuration listens on a local address given here, the process opens that listener itself; in a file without schedulers it connects to another process there.","type":"string"},"timeout":{"description":"Seconds; the worker reports that it is alive twice in this time.","type":["number","string"],"x-value":"number","default":5,"exclusiveMinimum":0},"tls_config":{"description":"TLS towards the scheduler: needed with `grpcs`, rejected without. Its files are read again for each connection.","$ref":"https://remexec.invalid/schema/shared/client_tls.json"},"headers":{"description":"Metadata sent with the connection, such as an `authorization` that identifies this worker.","type":"object","additionalProperties":{"type":"string"},"default":{}}},"additionalProperties":false,"required":["uri"]},"max_action_timeout_s":{"description":"Longest timeout in seconds that an action may ask for, and the default for actions that ask for none. The default is a day, because clients ask for much: reclient for 1 hour by default, Siso for 2, Bazel for 1 with `timeout = \"eternal\"`.","type":["integer","string"],"x-value":"duration","default":86400,"x-zero-is-default":true,"x-nativelink-default":"1200"},"max_action_timeout":{"description":"Older spelling of `max_action_timeout_s`.","deprecated":true,"x-alias-of":"max_action_timeout_s","$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_action_timeout_s"},"max_upload_timeout_s":{"description":"Seconds the upload of the outputs may take; longer counts as a failed attempt.","type":["integer","string"],"x-value":"duration","default":600,"x-zero-is-default":true},"max_upload_timeout":{"description":"Older spelling of `max_upload_timeout_s`.","deprecated":true,"x-alias-of":"max_upload_timeout_s","$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_upload_timeout_s"},"max_cleanup_wait_s":{"description":"Seconds to wait until an older directory of the same operation is removed.","type":["integer","string"],"x-ignored":"every run has a directory of its own","x-value":"duration"},"max_cleanup_backoff_ms":{"description":"Longest pause, in milliseconds, between two checks during that wait. An integer is milliseconds; text may use any unit.","type":["integer","string"],"x-ignored":"every run has a directory of its own","x-value":"duration_ms"},"max_inflight_tasks":{"description":"Most actions the worker runs at one time; `cores` means one for each core of this machine, 0 no limit.","type":["integer","string"],"x-value":"parallelism","minimum":0,"default":"cores"},"timeout_handled_externally":{"description":"Leave the timeout of an action to its command or wrapper; the worker stops it at `max_action_timeout_s` only.","type":["boolean","string"],"x-value":"bool","default":false},"timeout_message":{"description":"Message of an action that timed out. Siso treats exactly the default as final; Buck2 looks for `Execution timed out`.","type":"string","default":"execution timeout exceeded"},"entrypoint":{"description":"Command put before the command line of every action; split into words, no shell.","type":"string","default":""},"experimental_precondition_script":{"description":"Command run before every action, split into words without a shell. If it fails, the action goes back to the queue and the worker pauses.","type":"string"},"cas_fast_slow_store":{"description":"The store of inputs and outputs: a `fast_slow` whose fast side is a `filesystem`, or a `dedup` whose `content_store` and `whole_store` are, because inputs are linked from there.","type":"string","x-names":"stores"},"upload_action_result":{"description":"Which results the worker writes to the action cache.","$ref":"https://remexec.invalid/schema/shared/upload_action_result.json","default":{}},"work_directory":{"description":"Directory in which actions run, in one folder `remexec-...` per start of the worker. The worker removes the folders of earlier starts while it runs, and touches nothing else. Must be on the same file system as the fast store and belong to this worker alone.","type":"string","x-path":true},"platform_properties":{"description":"The platform properties of the worker, by name.","type":"object","additionalProperties":{"$ref":"https://remexec.invalid/schema/worker/local.json#/$defs/platform_property"},"default":{}},"additional_environment":{"description":"Variables every command gets in addition to its own, and where each value comes from: `from_environment`, `timeout_millis`, `side_channel_file`, `action_directory`, `{property: NAME}` or `{value: TEXT}`.","type":"object","additionalProperties":{"$ref":"https://remexec.invalid/schema/worker/local.json#/$defs/environment_value"},"default":{}},"default_path":{"description":"`PATH` of commands that set none and get none from `additional_environment`, also if they set other variables. Empty: none.","type":"string","default":"/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"},"action_limits":{"title":"ActionLimits","description":"Limits on an action. An action that exceeds one is killed with all its processes, and its operation ends with RESOURCE_EXHAUSTED and the limit. Checked several times a second, so a fast action can exceed a limit briefly.","type":"object","properties":{"printed_bytes":{"description":"Most bytes of stdout, and as many of stderr; 0 means no limit.","type":["integer","string"],"x-value":"size","default":"256MiB"},"disk_bytes":{"description":"Most disk bytes of files that the action creates in its input root, and with `use_mount_namespace` in each of `/tmp`, `/var/tmp` and `/dev/shm`, which are in memory; 0 means no limit. The lengths of its outputs are limited too, because the store writes a sparse output in full.","type":["integer","string"],"x-value":"size","default":0},"processes":{"description":"Most processes at a time; 0 means no limit.","type":["integer","string"],"x-value":"count","minimum":0,"default":4096},"memory_bytes":{"description":"Most resident bytes of its processes together; shared memory counts for each process; 0 means no limit.","type":["integer","string"],"x-value":"size","default":0}},"additionalProperties":false,"default":{}},"directory_cache":{"title":"DirectoryCache","description":"Keep whole input roots between actions: an action whose root is kept gets it at once, whatever its size. After each action the worker removes added files and compares every file by inode, size, times and modes. A root that changed is not kept, nor one whose command may have left a process behind. Excludes `experimental_precondition_script` and variables for a side channel or the action directory. Needs Linux, and koffi or `use_namespaces`.","type":"object","properties":{"max_entries":{"description":"Most input roots kept; the most recently used stay.","type":["integer","string"],"x-value":"count","minimum":0,"default":1000},"max_size_bytes":{"description":"Most bytes in the files of the kept roots, which are links to the store if possible; 0 means no limit.","type":["integer","string"],"x-value":"size","default":"10GiB"},"cache_root":{"description":"Where they are kept.","type":"string","x-path":true,"x-ignored":"they stay where they are, in the work directory"},"experimental_subtree_caching":{"description":"Keep subdirectories too.","type":["boolean","string"],"x-value":"bool","x-ignored":"only whole input roots are kept"},"max_concurrent_fetches":{"description":"Fetches at one time.","type":["integer","string"],"x-value":"count","minimum":1,"x-ignored":"inputs are fetched 16 at a time"},"experimental_get_tree_prefetch":{"description":"Fetch the tree in one call.","type":["boolean","string"],"x-value":"bool","x-ignored":"directories are read in batches, and those known are not read again"}},"additionalProperties":false},"experimental_active_input_leases":{"description":"Keep all inputs of a running action from being evicted, which is always done.","type":["boolean","string"],"x-value":"bool","default":false,"x-ignored":true,"x-always-so":true},"use_namespaces":{"description":"Run each action by bubblewrap (`bwrap`) in its own Linux user, process, IPC, host name and network namespaces, without root rights. It sees no process of the machine and has no network, and all its processes end with it. The worker does not start if this is impossible.","type":["boolean","string"],"x-value":"bool","default":false},"keep_network":{"description":"Give actions the network of the machine; without `use_namespaces` they have it anyway.","type":["boolean","string"],"x-value":"bool","default":false},"use_mount_namespace":{"description":"Give each action its own mount namespace; needs `use_namespaces`. The machine is read-only except the directory of the action; `/tmp` and `/var/tmp` are private and empty. The action sees no other action, no path that this configuration names (its own file, folders of stores, keys, lists of tokens), and no Unix socket of the machine: docs/security.md has the exact list.","type":["boolean","string"],"x-value":"bool","default":false},"read_only_inputs":{"description":"With `use_mount_namespace` an action cannot change, replace or remove its inputs, because they are mounted read-only. It can create files in the working directory, beside its outputs, and in the directories above those. It can write copies: an output that is also an input, and files beside outputs above 128 mounts. It can replace a symlink beside outputs, which no other action sees. `false`: all inputs are copies (clones if the file system has them) that no other action gets.","type":["boolean","string"],"x-value":"bool","default":true},"input_root_is_root":{"description":"For clients that send a whole system with each action, such as BuildStream: the input root is `/`, with `/dev`, `/proc` and a private `/tmp`, and without any path of the machine. Needs `use_mount_namespace`.","type":["boolean","string"],"x-value":"bool","default":false}},"additionalProperties":false,"required":["worker_api_endpoint","cas_fast_slow_store","work_directory"],"$defs":{"platform_property":{"title":"WorkerProperty","description":"The source of a property's values, as an object with exactly one key.","type":"object","properties":{"values":{"description":"The values themselves.","type":"array","items":{"type":"string"}},"query_cmd":{"description":"A command, split into words without a shell; each line it prints is a value. Runs whenever the worker connects.","type":"string"}},"additionalProperties":false,"minProperties":1,"maxProperties":1},"environment_value":{"description":"The source of a value: one of the words, or an object with exactly one key.","type":["string","object"],"x-words":["from_environment","timeout_millis","side_channel_file","action_directory"],"properties":{"property":{"description":"The platform property of the action with this name.","type":"string"},"value":{"description":"This text.","type":"string"}},"additionalProperties":false,"minProperties":1,"maxProperties":1}}};
+const schema66 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/worker/local.json","title":"local","description":"A worker on this machine. If a server of this file serves its worker API, the worker runs in its own process: the server starts it, restarts it after a crash, and stops it when the server ends. It talks to the scheduler over the network like any other worker, but reads the files of its store directly, without the server.","type":"object","properties":{"name":{"description":"Prefix of the worker id in logs and metrics. Left out: `worker_` and its index in the list.","type":"string","x-filled":true},"worker_api_endpoint":{"title":"WorkerApiEndpoint","description":"The worker API of the scheduler.","type":"object","properties":{"uri":{"description":"`grpc://host:port`, or `grpcs://host:port` with `tls_config`. If no server of this configuration listens on a local address given here, the process opens that listener itself; in a file without schedulers it connects to another process there.","type":"string"},"timeout":{"description":"Seconds; the worker reports that it is alive twice in this time.","type":["number","string"],"x-value":"number","default":5,"exclusiveMinimum":0},"tls_config":{"description":"TLS towards the scheduler: needed with `grpcs`, rejected without. Its files are read again for each connection.","$ref":"https://remexec.invalid/schema/shared/client_tls.json"},"headers":{"description":"Metadata sent with the connection, such as an `authorization` that identifies this worker.","type":"object","additionalProperties":{"type":"string"},"default":{}}},"additionalProperties":false,"required":["uri"]},"max_action_timeout_s":{"description":"Longest timeout in seconds that an action may ask for, and the default for actions that ask for none. The default is a day, because clients ask for much: reclient for 1 hour by default, Siso for 2, Bazel for 1 with `timeout = \"eternal\"`.","type":["integer","string"],"x-value":"duration","default":86400,"x-zero-is-default":true,"x-nativelink-default":"1200"},"max_action_timeout":{"description":"Older spelling of `max_action_timeout_s`.","deprecated":true,"x-alias-of":"max_action_timeout_s","$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_action_timeout_s"},"max_upload_timeout_s":{"description":"Seconds the upload of the outputs may take; longer counts as a failed attempt.","type":["integer","string"],"x-value":"duration","default":600,"x-zero-is-default":true},"max_upload_timeout":{"description":"Older spelling of `max_upload_timeout_s`.","deprecated":true,"x-alias-of":"max_upload_timeout_s","$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_upload_timeout_s"},"max_cleanup_wait_s":{"description":"Seconds to wait until an older directory of the same operation is removed.","type":["integer","string"],"x-ignored":"every run has a directory of its own","x-value":"duration"},"max_cleanup_backoff_ms":{"description":"Longest pause, in milliseconds, between two checks during that wait. An integer is milliseconds; text may use any unit.","type":["integer","string"],"x-ignored":"every run has a directory of its own","x-value":"duration_ms"},"max_inflight_tasks":{"description":"Most actions the worker runs at one time; `cores` means one for each core of this machine, 0 no limit.","type":["integer","string"],"x-value":"parallelism","minimum":0,"default":"cores"},"timeout_handled_externally":{"description":"Leave the timeout of an action to its command or wrapper; the worker stops it at `max_action_timeout_s` only.","type":["boolean","string"],"x-value":"bool","default":false},"termination_grace_s":{"description":"Seconds from SIGTERM to SIGKILL for the processes of an action that is ended: at its timeout, when nobody waits for it any more, or when the worker stops. It ends sooner when all of them have ended, and its slot is held until then. At a stop the grace is part of `drain_s`, and a quarter of it at most. 0: SIGKILL at once. An action that exceeds one of `action_limits` is always killed at once.","type":["integer","string"],"x-value":"duration","minimum":0,"default":15},"timeout_message":{"description":"Message of an action that timed out. Siso treats exactly the default as final; Buck2 looks for `Execution timed out`.","type":"string","default":"execution timeout exceeded"},"entrypoint":{"description":"Command put before the command line of every action; split into words, no shell.","type":"string","default":""},"experimental_precondition_script":{"description":"Command run before every action, split into words without a shell. If it fails, the action goes back to the queue and the worker pauses.","type":"string"},"cas_fast_slow_store":{"description":"The store of inputs and outputs: a `fast_slow` whose fast side is a `filesystem`, or a `dedup` whose `content_store` and `whole_store` are, because inputs are linked from there.","type":"string","x-names":"stores"},"upload_action_result":{"description":"Which results the worker writes to the action cache.","$ref":"https://remexec.invalid/schema/shared/upload_action_result.json","default":{}},"work_directory":{"description":"Directory in which actions run, in one folder `remexec-...` per start of the worker. The worker removes the folders of earlier starts while it runs, and touches nothing else. Must be on the same file system as the fast store and belong to this worker alone.","type":"string","x-path":true},"platform_properties":{"description":"The platform properties of the worker, by name.","type":"object","additionalProperties":{"$ref":"https://remexec.invalid/schema/worker/local.json#/$defs/platform_property"},"default":{}},"additional_environment":{"description":"Variables every command gets in addition to its own, and where each value comes from: `from_environment`, `timeout_millis`, `side_channel_file`, `action_directory`, `{property: NAME}` or `{value: TEXT}`.","type":"object","additionalProperties":{"$ref":"https://remexec.invalid/schema/worker/local.json#/$defs/environment_value"},"default":{}},"default_path":{"description":"`PATH` of commands that set none and get none from `additional_environment`, also if they set other variables. Empty: none.","type":"string","default":"/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"},"action_limits":{"title":"ActionLimits","description":"Limits on an action. An action that exceeds one is killed with all its processes, and its operation ends with RESOURCE_EXHAUSTED and the limit. Checked several times a second, so a fast action can exceed a limit briefly.","type":"object","properties":{"printed_bytes":{"description":"Most bytes of stdout, and as many of stderr; 0 means no limit.","type":["integer","string"],"x-value":"size","default":"256MiB"},"disk_bytes":{"description":"Most disk bytes of files that the action creates in its input root, and with `use_mount_namespace` in each of `/tmp`, `/var/tmp` and `/dev/shm`, which are in memory; 0 means no limit. The lengths of its outputs are limited too, because the store writes a sparse output in full.","type":["integer","string"],"x-value":"size","default":0},"processes":{"description":"Most processes at a time; 0 means no limit.","type":["integer","string"],"x-value":"count","minimum":0,"default":4096},"memory_bytes":{"description":"Most resident bytes of its processes together; shared memory counts for each process; 0 means no limit.","type":["integer","string"],"x-value":"size","default":0}},"additionalProperties":false,"default":{}},"directory_cache":{"title":"DirectoryCache","description":"Keep whole input roots between actions: an action whose root is kept gets it at once, whatever its size. After each action the worker removes added files and compares every file by inode, size, times and modes. A root that changed is not kept, nor one whose command may have left a process behind. Excludes `experimental_precondition_script` and variables for a side channel or the action directory. Needs Linux, and koffi or `use_namespaces`.","type":"object","properties":{"max_entries":{"description":"Most input roots kept; the most recently used stay.","type":["integer","string"],"x-value":"count","minimum":0,"default":1000},"max_size_bytes":{"description":"Most bytes in the files of the kept roots, which are links to the store if possible; 0 means no limit.","type":["integer","string"],"x-value":"size","default":"10GiB"},"cache_root":{"description":"Where they are kept.","type":"string","x-path":true,"x-ignored":"they stay where they are, in the work directory"},"experimental_subtree_caching":{"description":"Keep subdirectories too.","type":["boolean","string"],"x-value":"bool","x-ignored":"only whole input roots are kept"},"max_concurrent_fetches":{"description":"Fetches at one time.","type":["integer","string"],"x-value":"count","minimum":1,"x-ignored":"inputs are fetched 16 at a time"},"experimental_get_tree_prefetch":{"description":"Fetch the tree in one call.","type":["boolean","string"],"x-value":"bool","x-ignored":"directories are read in batches, and those known are not read again"}},"additionalProperties":false},"experimental_active_input_leases":{"description":"Keep all inputs of a running action from being evicted, which is always done.","type":["boolean","string"],"x-value":"bool","default":false,"x-ignored":true,"x-always-so":true},"use_namespaces":{"description":"Run each action by bubblewrap (`bwrap`) in its own Linux user, process, IPC, host name and network namespaces, without root rights. It sees no process of the machine and has no network, and all its processes end with it. The worker does not start if this is impossible.","type":["boolean","string"],"x-value":"bool","default":false},"keep_network":{"description":"Give actions the network of the machine; without `use_namespaces` they have it anyway.","type":["boolean","string"],"x-value":"bool","default":false},"use_mount_namespace":{"description":"Give each action its own mount namespace; needs `use_namespaces`. The machine is read-only except the directory of the action; `/tmp` and `/var/tmp` are private and empty. The action sees no other action, no path that this configuration names (its own file, folders of stores, keys, lists of tokens), and no Unix socket of the machine: docs/security.md has the exact list.","type":["boolean","string"],"x-value":"bool","default":false},"read_only_inputs":{"description":"With `use_mount_namespace` an action cannot change, replace or remove its inputs, because they are mounted read-only. It can create files in the working directory, beside its outputs, and in the directories above those. It can write copies: an output that is also an input, and files beside outputs above 128 mounts. It can replace a symlink beside outputs, which no other action sees. `false`: all inputs are copies (clones if the file system has them) that no other action gets.","type":["boolean","string"],"x-value":"bool","default":true},"input_root_is_root":{"description":"For clients that send a whole system with each action, such as BuildStream: the input root is `/`, with `/dev`, `/proc` and a private `/tmp`, and without any path of the machine. Needs `use_mount_namespace`.","type":["boolean","string"],"x-value":"bool","default":false}},"additionalProperties":false,"required":["worker_api_endpoint","cas_fast_slow_store","work_directory"],"$defs":{"platform_property":{"title":"WorkerProperty","description":"The source of a property's values, as an object with exactly one key.","type":"object","properties":{"values":{"description":"The values themselves.","type":"array","items":{"type":"string"}},"query_cmd":{"description":"A command, split into words without a shell; each line it prints is a value. Runs whenever the worker connects.","type":"string"}},"additionalProperties":false,"minProperties":1,"maxProperties":1},"environment_value":{"description":"The source of a value: one of the words, or an object with exactly one key.","type":["string","object"],"x-words":["from_environment","timeout_millis","side_channel_file","action_directory"],"properties":{"property":{"description":"The platform property of the action with this name.","type":"string"},"value":{"description":"This text.","type":"string"}},"additionalProperties":false,"minProperties":1,"maxProperties":1}}};
 const schema67 = {"description":"Longest timeout in seconds that an action may ask for, and the default for actions that ask for none. The default is a day, because clients ask for much: reclient for 1 hour by default, Siso for 2, Bazel for 1 with `timeout = \"eternal\"`.","type":["integer","string"],"x-value":"duration","default":86400,"x-zero-is-default":true,"x-nativelink-default":"1200"};
 
 function validate154(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -8448,10 +8448,10 @@ vErrors.push(err26);
 errors++;
 }
 }
-if(data.timeout_message !== undefined){
-let data15 = data.timeout_message;
-if(typeof data15 !== "string"){
-const err27 = {instancePath:instancePath+"/timeout_message",schemaPath:"#/properties/timeout_message/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema66.properties.timeout_message.type,parentSchema:schema66.properties.timeout_message,data:data15};
+if(data.termination_grace_s !== undefined){
+let data15 = data.termination_grace_s;
+if((!(((typeof data15 == "number") && (!(data15 % 1) && !isNaN(data15))) && (isFinite(data15)))) && (typeof data15 !== "string")){
+const err27 = {instancePath:instancePath+"/termination_grace_s",schemaPath:"#/properties/termination_grace_s/type",keyword:"type",params:{type: schema66.properties.termination_grace_s.type},message:"must be integer,string",schema:schema66.properties.termination_grace_s.type,parentSchema:schema66.properties.termination_grace_s,data:data15};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -8460,11 +8460,9 @@ vErrors.push(err27);
 }
 errors++;
 }
-}
-if(data.entrypoint !== undefined){
-let data16 = data.entrypoint;
-if(typeof data16 !== "string"){
-const err28 = {instancePath:instancePath+"/entrypoint",schemaPath:"#/properties/entrypoint/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema66.properties.entrypoint.type,parentSchema:schema66.properties.entrypoint,data:data16};
+const reason7 = checkScalar.call(this, "duration", data15, schema66.properties.termination_grace_s, instancePath+"/termination_grace_s");
+if(reason7 !== undefined){
+const err28 = {instancePath:instancePath+"/termination_grace_s",schemaPath:"#/properties/termination_grace_s/x-value",keyword:"x-value",params:{},message:reason7,schema:"duration",parentSchema:schema66.properties.termination_grace_s,data:data15};
 if(vErrors === null){
 vErrors = [err28];
 }
@@ -8473,11 +8471,9 @@ vErrors.push(err28);
 }
 errors++;
 }
-}
-if(data.experimental_precondition_script !== undefined){
-let data17 = data.experimental_precondition_script;
-if(typeof data17 !== "string"){
-const err29 = {instancePath:instancePath+"/experimental_precondition_script",schemaPath:"#/properties/experimental_precondition_script/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema66.properties.experimental_precondition_script.type,parentSchema:schema66.properties.experimental_precondition_script,data:data17};
+if((typeof data15 == "number") && (isFinite(data15))){
+if(data15 < 0 || isNaN(data15)){
+const err29 = {instancePath:instancePath+"/termination_grace_s",schemaPath:"#/properties/termination_grace_s/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema66.properties.termination_grace_s,data:data15};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -8487,15 +8483,55 @@ vErrors.push(err29);
 errors++;
 }
 }
-if(data.cas_fast_slow_store !== undefined){
-let data18 = data.cas_fast_slow_store;
-if(typeof data18 !== "string"){
-const err30 = {instancePath:instancePath+"/cas_fast_slow_store",schemaPath:"#/properties/cas_fast_slow_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema66.properties.cas_fast_slow_store.type,parentSchema:schema66.properties.cas_fast_slow_store,data:data18};
+}
+if(data.timeout_message !== undefined){
+let data16 = data.timeout_message;
+if(typeof data16 !== "string"){
+const err30 = {instancePath:instancePath+"/timeout_message",schemaPath:"#/properties/timeout_message/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema66.properties.timeout_message.type,parentSchema:schema66.properties.timeout_message,data:data16};
 if(vErrors === null){
 vErrors = [err30];
 }
 else {
 vErrors.push(err30);
+}
+errors++;
+}
+}
+if(data.entrypoint !== undefined){
+let data17 = data.entrypoint;
+if(typeof data17 !== "string"){
+const err31 = {instancePath:instancePath+"/entrypoint",schemaPath:"#/properties/entrypoint/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema66.properties.entrypoint.type,parentSchema:schema66.properties.entrypoint,data:data17};
+if(vErrors === null){
+vErrors = [err31];
+}
+else {
+vErrors.push(err31);
+}
+errors++;
+}
+}
+if(data.experimental_precondition_script !== undefined){
+let data18 = data.experimental_precondition_script;
+if(typeof data18 !== "string"){
+const err32 = {instancePath:instancePath+"/experimental_precondition_script",schemaPath:"#/properties/experimental_precondition_script/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema66.properties.experimental_precondition_script.type,parentSchema:schema66.properties.experimental_precondition_script,data:data18};
+if(vErrors === null){
+vErrors = [err32];
+}
+else {
+vErrors.push(err32);
+}
+errors++;
+}
+}
+if(data.cas_fast_slow_store !== undefined){
+let data19 = data.cas_fast_slow_store;
+if(typeof data19 !== "string"){
+const err33 = {instancePath:instancePath+"/cas_fast_slow_store",schemaPath:"#/properties/cas_fast_slow_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema66.properties.cas_fast_slow_store.type,parentSchema:schema66.properties.cas_fast_slow_store,data:data19};
+if(vErrors === null){
+vErrors = [err33];
+}
+else {
+vErrors.push(err33);
 }
 errors++;
 }
@@ -8507,64 +8543,9 @@ errors = vErrors.length;
 }
 }
 if(data.work_directory !== undefined){
-let data20 = data.work_directory;
-if(typeof data20 !== "string"){
-const err31 = {instancePath:instancePath+"/work_directory",schemaPath:"#/properties/work_directory/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema66.properties.work_directory.type,parentSchema:schema66.properties.work_directory,data:data20};
-if(vErrors === null){
-vErrors = [err31];
-}
-else {
-vErrors.push(err31);
-}
-errors++;
-}
-}
-if(data.platform_properties !== undefined){
-let data21 = data.platform_properties;
-if(data21 && typeof data21 == "object" && !Array.isArray(data21)){
-for(const key3 in data21){
-if(!(validate160.call(this, data21[key3], {instancePath:instancePath+"/platform_properties/" + key3.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data21,parentDataProperty:key3,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate160.errors : vErrors.concat(validate160.errors);
-errors = vErrors.length;
-}
-}
-}
-else {
-const err32 = {instancePath:instancePath+"/platform_properties",schemaPath:"#/properties/platform_properties/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema66.properties.platform_properties.type,parentSchema:schema66.properties.platform_properties,data:data21};
-if(vErrors === null){
-vErrors = [err32];
-}
-else {
-vErrors.push(err32);
-}
-errors++;
-}
-}
-if(data.additional_environment !== undefined){
-let data23 = data.additional_environment;
-if(data23 && typeof data23 == "object" && !Array.isArray(data23)){
-for(const key4 in data23){
-if(!(validate162.call(this, data23[key4], {instancePath:instancePath+"/additional_environment/" + key4.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data23,parentDataProperty:key4,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate162.errors : vErrors.concat(validate162.errors);
-errors = vErrors.length;
-}
-}
-}
-else {
-const err33 = {instancePath:instancePath+"/additional_environment",schemaPath:"#/properties/additional_environment/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema66.properties.additional_environment.type,parentSchema:schema66.properties.additional_environment,data:data23};
-if(vErrors === null){
-vErrors = [err33];
-}
-else {
-vErrors.push(err33);
-}
-errors++;
-}
-}
-if(data.default_path !== undefined){
-let data25 = data.default_path;
-if(typeof data25 !== "string"){
-const err34 = {instancePath:instancePath+"/default_path",schemaPath:"#/properties/default_path/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema66.properties.default_path.type,parentSchema:schema66.properties.default_path,data:data25};
+let data21 = data.work_directory;
+if(typeof data21 !== "string"){
+const err34 = {instancePath:instancePath+"/work_directory",schemaPath:"#/properties/work_directory/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema66.properties.work_directory.type,parentSchema:schema66.properties.work_directory,data:data21};
 if(vErrors === null){
 vErrors = [err34];
 }
@@ -8574,12 +8555,18 @@ vErrors.push(err34);
 errors++;
 }
 }
-if(data.action_limits !== undefined){
-let data26 = data.action_limits;
-if(data26 && typeof data26 == "object" && !Array.isArray(data26)){
-for(const key5 in data26){
-if(!((((key5 === "printed_bytes") || (key5 === "disk_bytes")) || (key5 === "processes")) || (key5 === "memory_bytes"))){
-const err35 = {instancePath:instancePath+"/action_limits",schemaPath:"#/properties/action_limits/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key5},message:"must NOT have additional properties",schema:false,parentSchema:schema66.properties.action_limits,data:data26};
+if(data.platform_properties !== undefined){
+let data22 = data.platform_properties;
+if(data22 && typeof data22 == "object" && !Array.isArray(data22)){
+for(const key3 in data22){
+if(!(validate160.call(this, data22[key3], {instancePath:instancePath+"/platform_properties/" + key3.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data22,parentDataProperty:key3,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate160.errors : vErrors.concat(validate160.errors);
+errors = vErrors.length;
+}
+}
+}
+else {
+const err35 = {instancePath:instancePath+"/platform_properties",schemaPath:"#/properties/platform_properties/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema66.properties.platform_properties.type,parentSchema:schema66.properties.platform_properties,data:data22};
 if(vErrors === null){
 vErrors = [err35];
 }
@@ -8589,10 +8576,18 @@ vErrors.push(err35);
 errors++;
 }
 }
-if(data26.printed_bytes !== undefined){
-let data27 = data26.printed_bytes;
-if((!(((typeof data27 == "number") && (!(data27 % 1) && !isNaN(data27))) && (isFinite(data27)))) && (typeof data27 !== "string")){
-const err36 = {instancePath:instancePath+"/action_limits/printed_bytes",schemaPath:"#/properties/action_limits/properties/printed_bytes/type",keyword:"type",params:{type: schema66.properties.action_limits.properties.printed_bytes.type},message:"must be integer,string",schema:schema66.properties.action_limits.properties.printed_bytes.type,parentSchema:schema66.properties.action_limits.properties.printed_bytes,data:data27};
+if(data.additional_environment !== undefined){
+let data24 = data.additional_environment;
+if(data24 && typeof data24 == "object" && !Array.isArray(data24)){
+for(const key4 in data24){
+if(!(validate162.call(this, data24[key4], {instancePath:instancePath+"/additional_environment/" + key4.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data24,parentDataProperty:key4,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate162.errors : vErrors.concat(validate162.errors);
+errors = vErrors.length;
+}
+}
+}
+else {
+const err36 = {instancePath:instancePath+"/additional_environment",schemaPath:"#/properties/additional_environment/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema66.properties.additional_environment.type,parentSchema:schema66.properties.additional_environment,data:data24};
 if(vErrors === null){
 vErrors = [err36];
 }
@@ -8601,9 +8596,11 @@ vErrors.push(err36);
 }
 errors++;
 }
-const reason7 = checkScalar.call(this, "size", data27, schema66.properties.action_limits.properties.printed_bytes, instancePath+"/action_limits/printed_bytes");
-if(reason7 !== undefined){
-const err37 = {instancePath:instancePath+"/action_limits/printed_bytes",schemaPath:"#/properties/action_limits/properties/printed_bytes/x-value",keyword:"x-value",params:{},message:reason7,schema:"size",parentSchema:schema66.properties.action_limits.properties.printed_bytes,data:data27};
+}
+if(data.default_path !== undefined){
+let data26 = data.default_path;
+if(typeof data26 !== "string"){
+const err37 = {instancePath:instancePath+"/default_path",schemaPath:"#/properties/default_path/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema66.properties.default_path.type,parentSchema:schema66.properties.default_path,data:data26};
 if(vErrors === null){
 vErrors = [err37];
 }
@@ -8613,10 +8610,12 @@ vErrors.push(err37);
 errors++;
 }
 }
-if(data26.disk_bytes !== undefined){
-let data28 = data26.disk_bytes;
-if((!(((typeof data28 == "number") && (!(data28 % 1) && !isNaN(data28))) && (isFinite(data28)))) && (typeof data28 !== "string")){
-const err38 = {instancePath:instancePath+"/action_limits/disk_bytes",schemaPath:"#/properties/action_limits/properties/disk_bytes/type",keyword:"type",params:{type: schema66.properties.action_limits.properties.disk_bytes.type},message:"must be integer,string",schema:schema66.properties.action_limits.properties.disk_bytes.type,parentSchema:schema66.properties.action_limits.properties.disk_bytes,data:data28};
+if(data.action_limits !== undefined){
+let data27 = data.action_limits;
+if(data27 && typeof data27 == "object" && !Array.isArray(data27)){
+for(const key5 in data27){
+if(!((((key5 === "printed_bytes") || (key5 === "disk_bytes")) || (key5 === "processes")) || (key5 === "memory_bytes"))){
+const err38 = {instancePath:instancePath+"/action_limits",schemaPath:"#/properties/action_limits/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key5},message:"must NOT have additional properties",schema:false,parentSchema:schema66.properties.action_limits,data:data27};
 if(vErrors === null){
 vErrors = [err38];
 }
@@ -8625,9 +8624,11 @@ vErrors.push(err38);
 }
 errors++;
 }
-const reason8 = checkScalar.call(this, "size", data28, schema66.properties.action_limits.properties.disk_bytes, instancePath+"/action_limits/disk_bytes");
-if(reason8 !== undefined){
-const err39 = {instancePath:instancePath+"/action_limits/disk_bytes",schemaPath:"#/properties/action_limits/properties/disk_bytes/x-value",keyword:"x-value",params:{},message:reason8,schema:"size",parentSchema:schema66.properties.action_limits.properties.disk_bytes,data:data28};
+}
+if(data27.printed_bytes !== undefined){
+let data28 = data27.printed_bytes;
+if((!(((typeof data28 == "number") && (!(data28 % 1) && !isNaN(data28))) && (isFinite(data28)))) && (typeof data28 !== "string")){
+const err39 = {instancePath:instancePath+"/action_limits/printed_bytes",schemaPath:"#/properties/action_limits/properties/printed_bytes/type",keyword:"type",params:{type: schema66.properties.action_limits.properties.printed_bytes.type},message:"must be integer,string",schema:schema66.properties.action_limits.properties.printed_bytes.type,parentSchema:schema66.properties.action_limits.properties.printed_bytes,data:data28};
 if(vErrors === null){
 vErrors = [err39];
 }
@@ -8636,11 +8637,9 @@ vErrors.push(err39);
 }
 errors++;
 }
-}
-if(data26.processes !== undefined){
-let data29 = data26.processes;
-if((!(((typeof data29 == "number") && (!(data29 % 1) && !isNaN(data29))) && (isFinite(data29)))) && (typeof data29 !== "string")){
-const err40 = {instancePath:instancePath+"/action_limits/processes",schemaPath:"#/properties/action_limits/properties/processes/type",keyword:"type",params:{type: schema66.properties.action_limits.properties.processes.type},message:"must be integer,string",schema:schema66.properties.action_limits.properties.processes.type,parentSchema:schema66.properties.action_limits.properties.processes,data:data29};
+const reason8 = checkScalar.call(this, "size", data28, schema66.properties.action_limits.properties.printed_bytes, instancePath+"/action_limits/printed_bytes");
+if(reason8 !== undefined){
+const err40 = {instancePath:instancePath+"/action_limits/printed_bytes",schemaPath:"#/properties/action_limits/properties/printed_bytes/x-value",keyword:"x-value",params:{},message:reason8,schema:"size",parentSchema:schema66.properties.action_limits.properties.printed_bytes,data:data28};
 if(vErrors === null){
 vErrors = [err40];
 }
@@ -8649,9 +8648,11 @@ vErrors.push(err40);
 }
 errors++;
 }
-const reason9 = checkScalar.call(this, "count", data29, schema66.properties.action_limits.properties.processes, instancePath+"/action_limits/processes");
-if(reason9 !== undefined){
-const err41 = {instancePath:instancePath+"/action_limits/processes",schemaPath:"#/properties/action_limits/properties/processes/x-value",keyword:"x-value",params:{},message:reason9,schema:"count",parentSchema:schema66.properties.action_limits.properties.processes,data:data29};
+}
+if(data27.disk_bytes !== undefined){
+let data29 = data27.disk_bytes;
+if((!(((typeof data29 == "number") && (!(data29 % 1) && !isNaN(data29))) && (isFinite(data29)))) && (typeof data29 !== "string")){
+const err41 = {instancePath:instancePath+"/action_limits/disk_bytes",schemaPath:"#/properties/action_limits/properties/disk_bytes/type",keyword:"type",params:{type: schema66.properties.action_limits.properties.disk_bytes.type},message:"must be integer,string",schema:schema66.properties.action_limits.properties.disk_bytes.type,parentSchema:schema66.properties.action_limits.properties.disk_bytes,data:data29};
 if(vErrors === null){
 vErrors = [err41];
 }
@@ -8660,9 +8661,9 @@ vErrors.push(err41);
 }
 errors++;
 }
-if((typeof data29 == "number") && (isFinite(data29))){
-if(data29 < 0 || isNaN(data29)){
-const err42 = {instancePath:instancePath+"/action_limits/processes",schemaPath:"#/properties/action_limits/properties/processes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema66.properties.action_limits.properties.processes,data:data29};
+const reason9 = checkScalar.call(this, "size", data29, schema66.properties.action_limits.properties.disk_bytes, instancePath+"/action_limits/disk_bytes");
+if(reason9 !== undefined){
+const err42 = {instancePath:instancePath+"/action_limits/disk_bytes",schemaPath:"#/properties/action_limits/properties/disk_bytes/x-value",keyword:"x-value",params:{},message:reason9,schema:"size",parentSchema:schema66.properties.action_limits.properties.disk_bytes,data:data29};
 if(vErrors === null){
 vErrors = [err42];
 }
@@ -8672,11 +8673,10 @@ vErrors.push(err42);
 errors++;
 }
 }
-}
-if(data26.memory_bytes !== undefined){
-let data30 = data26.memory_bytes;
+if(data27.processes !== undefined){
+let data30 = data27.processes;
 if((!(((typeof data30 == "number") && (!(data30 % 1) && !isNaN(data30))) && (isFinite(data30)))) && (typeof data30 !== "string")){
-const err43 = {instancePath:instancePath+"/action_limits/memory_bytes",schemaPath:"#/properties/action_limits/properties/memory_bytes/type",keyword:"type",params:{type: schema66.properties.action_limits.properties.memory_bytes.type},message:"must be integer,string",schema:schema66.properties.action_limits.properties.memory_bytes.type,parentSchema:schema66.properties.action_limits.properties.memory_bytes,data:data30};
+const err43 = {instancePath:instancePath+"/action_limits/processes",schemaPath:"#/properties/action_limits/properties/processes/type",keyword:"type",params:{type: schema66.properties.action_limits.properties.processes.type},message:"must be integer,string",schema:schema66.properties.action_limits.properties.processes.type,parentSchema:schema66.properties.action_limits.properties.processes,data:data30};
 if(vErrors === null){
 vErrors = [err43];
 }
@@ -8685,9 +8685,9 @@ vErrors.push(err43);
 }
 errors++;
 }
-const reason10 = checkScalar.call(this, "size", data30, schema66.properties.action_limits.properties.memory_bytes, instancePath+"/action_limits/memory_bytes");
+const reason10 = checkScalar.call(this, "count", data30, schema66.properties.action_limits.properties.processes, instancePath+"/action_limits/processes");
 if(reason10 !== undefined){
-const err44 = {instancePath:instancePath+"/action_limits/memory_bytes",schemaPath:"#/properties/action_limits/properties/memory_bytes/x-value",keyword:"x-value",params:{},message:reason10,schema:"size",parentSchema:schema66.properties.action_limits.properties.memory_bytes,data:data30};
+const err44 = {instancePath:instancePath+"/action_limits/processes",schemaPath:"#/properties/action_limits/properties/processes/x-value",keyword:"x-value",params:{},message:reason10,schema:"count",parentSchema:schema66.properties.action_limits.properties.processes,data:data30};
 if(vErrors === null){
 vErrors = [err44];
 }
@@ -8696,10 +8696,9 @@ vErrors.push(err44);
 }
 errors++;
 }
-}
-}
-else {
-const err45 = {instancePath:instancePath+"/action_limits",schemaPath:"#/properties/action_limits/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema66.properties.action_limits.type,parentSchema:schema66.properties.action_limits,data:data26};
+if((typeof data30 == "number") && (isFinite(data30))){
+if(data30 < 0 || isNaN(data30)){
+const err45 = {instancePath:instancePath+"/action_limits/processes",schemaPath:"#/properties/action_limits/properties/processes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema66.properties.action_limits.properties.processes,data:data30};
 if(vErrors === null){
 vErrors = [err45];
 }
@@ -8709,12 +8708,11 @@ vErrors.push(err45);
 errors++;
 }
 }
-if(data.directory_cache !== undefined){
-let data31 = data.directory_cache;
-if(data31 && typeof data31 == "object" && !Array.isArray(data31)){
-for(const key6 in data31){
-if(!((((((key6 === "max_entries") || (key6 === "max_size_bytes")) || (key6 === "cache_root")) || (key6 === "experimental_subtree_caching")) || (key6 === "max_concurrent_fetches")) || (key6 === "experimental_get_tree_prefetch"))){
-const err46 = {instancePath:instancePath+"/directory_cache",schemaPath:"#/properties/directory_cache/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key6},message:"must NOT have additional properties",schema:false,parentSchema:schema66.properties.directory_cache,data:data31};
+}
+if(data27.memory_bytes !== undefined){
+let data31 = data27.memory_bytes;
+if((!(((typeof data31 == "number") && (!(data31 % 1) && !isNaN(data31))) && (isFinite(data31)))) && (typeof data31 !== "string")){
+const err46 = {instancePath:instancePath+"/action_limits/memory_bytes",schemaPath:"#/properties/action_limits/properties/memory_bytes/type",keyword:"type",params:{type: schema66.properties.action_limits.properties.memory_bytes.type},message:"must be integer,string",schema:schema66.properties.action_limits.properties.memory_bytes.type,parentSchema:schema66.properties.action_limits.properties.memory_bytes,data:data31};
 if(vErrors === null){
 vErrors = [err46];
 }
@@ -8723,11 +8721,9 @@ vErrors.push(err46);
 }
 errors++;
 }
-}
-if(data31.max_entries !== undefined){
-let data32 = data31.max_entries;
-if((!(((typeof data32 == "number") && (!(data32 % 1) && !isNaN(data32))) && (isFinite(data32)))) && (typeof data32 !== "string")){
-const err47 = {instancePath:instancePath+"/directory_cache/max_entries",schemaPath:"#/properties/directory_cache/properties/max_entries/type",keyword:"type",params:{type: schema66.properties.directory_cache.properties.max_entries.type},message:"must be integer,string",schema:schema66.properties.directory_cache.properties.max_entries.type,parentSchema:schema66.properties.directory_cache.properties.max_entries,data:data32};
+const reason11 = checkScalar.call(this, "size", data31, schema66.properties.action_limits.properties.memory_bytes, instancePath+"/action_limits/memory_bytes");
+if(reason11 !== undefined){
+const err47 = {instancePath:instancePath+"/action_limits/memory_bytes",schemaPath:"#/properties/action_limits/properties/memory_bytes/x-value",keyword:"x-value",params:{},message:reason11,schema:"size",parentSchema:schema66.properties.action_limits.properties.memory_bytes,data:data31};
 if(vErrors === null){
 vErrors = [err47];
 }
@@ -8736,9 +8732,10 @@ vErrors.push(err47);
 }
 errors++;
 }
-const reason11 = checkScalar.call(this, "count", data32, schema66.properties.directory_cache.properties.max_entries, instancePath+"/directory_cache/max_entries");
-if(reason11 !== undefined){
-const err48 = {instancePath:instancePath+"/directory_cache/max_entries",schemaPath:"#/properties/directory_cache/properties/max_entries/x-value",keyword:"x-value",params:{},message:reason11,schema:"count",parentSchema:schema66.properties.directory_cache.properties.max_entries,data:data32};
+}
+}
+else {
+const err48 = {instancePath:instancePath+"/action_limits",schemaPath:"#/properties/action_limits/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema66.properties.action_limits.type,parentSchema:schema66.properties.action_limits,data:data27};
 if(vErrors === null){
 vErrors = [err48];
 }
@@ -8747,9 +8744,13 @@ vErrors.push(err48);
 }
 errors++;
 }
-if((typeof data32 == "number") && (isFinite(data32))){
-if(data32 < 0 || isNaN(data32)){
-const err49 = {instancePath:instancePath+"/directory_cache/max_entries",schemaPath:"#/properties/directory_cache/properties/max_entries/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema66.properties.directory_cache.properties.max_entries,data:data32};
+}
+if(data.directory_cache !== undefined){
+let data32 = data.directory_cache;
+if(data32 && typeof data32 == "object" && !Array.isArray(data32)){
+for(const key6 in data32){
+if(!((((((key6 === "max_entries") || (key6 === "max_size_bytes")) || (key6 === "cache_root")) || (key6 === "experimental_subtree_caching")) || (key6 === "max_concurrent_fetches")) || (key6 === "experimental_get_tree_prefetch"))){
+const err49 = {instancePath:instancePath+"/directory_cache",schemaPath:"#/properties/directory_cache/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key6},message:"must NOT have additional properties",schema:false,parentSchema:schema66.properties.directory_cache,data:data32};
 if(vErrors === null){
 vErrors = [err49];
 }
@@ -8759,11 +8760,10 @@ vErrors.push(err49);
 errors++;
 }
 }
-}
-if(data31.max_size_bytes !== undefined){
-let data33 = data31.max_size_bytes;
+if(data32.max_entries !== undefined){
+let data33 = data32.max_entries;
 if((!(((typeof data33 == "number") && (!(data33 % 1) && !isNaN(data33))) && (isFinite(data33)))) && (typeof data33 !== "string")){
-const err50 = {instancePath:instancePath+"/directory_cache/max_size_bytes",schemaPath:"#/properties/directory_cache/properties/max_size_bytes/type",keyword:"type",params:{type: schema66.properties.directory_cache.properties.max_size_bytes.type},message:"must be integer,string",schema:schema66.properties.directory_cache.properties.max_size_bytes.type,parentSchema:schema66.properties.directory_cache.properties.max_size_bytes,data:data33};
+const err50 = {instancePath:instancePath+"/directory_cache/max_entries",schemaPath:"#/properties/directory_cache/properties/max_entries/type",keyword:"type",params:{type: schema66.properties.directory_cache.properties.max_entries.type},message:"must be integer,string",schema:schema66.properties.directory_cache.properties.max_entries.type,parentSchema:schema66.properties.directory_cache.properties.max_entries,data:data33};
 if(vErrors === null){
 vErrors = [err50];
 }
@@ -8772,9 +8772,9 @@ vErrors.push(err50);
 }
 errors++;
 }
-const reason12 = checkScalar.call(this, "size", data33, schema66.properties.directory_cache.properties.max_size_bytes, instancePath+"/directory_cache/max_size_bytes");
+const reason12 = checkScalar.call(this, "count", data33, schema66.properties.directory_cache.properties.max_entries, instancePath+"/directory_cache/max_entries");
 if(reason12 !== undefined){
-const err51 = {instancePath:instancePath+"/directory_cache/max_size_bytes",schemaPath:"#/properties/directory_cache/properties/max_size_bytes/x-value",keyword:"x-value",params:{},message:reason12,schema:"size",parentSchema:schema66.properties.directory_cache.properties.max_size_bytes,data:data33};
+const err51 = {instancePath:instancePath+"/directory_cache/max_entries",schemaPath:"#/properties/directory_cache/properties/max_entries/x-value",keyword:"x-value",params:{},message:reason12,schema:"count",parentSchema:schema66.properties.directory_cache.properties.max_entries,data:data33};
 if(vErrors === null){
 vErrors = [err51];
 }
@@ -8783,11 +8783,9 @@ vErrors.push(err51);
 }
 errors++;
 }
-}
-if(data31.cache_root !== undefined){
-let data34 = data31.cache_root;
-if(typeof data34 !== "string"){
-const err52 = {instancePath:instancePath+"/directory_cache/cache_root",schemaPath:"#/properties/directory_cache/properties/cache_root/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema66.properties.directory_cache.properties.cache_root.type,parentSchema:schema66.properties.directory_cache.properties.cache_root,data:data34};
+if((typeof data33 == "number") && (isFinite(data33))){
+if(data33 < 0 || isNaN(data33)){
+const err52 = {instancePath:instancePath+"/directory_cache/max_entries",schemaPath:"#/properties/directory_cache/properties/max_entries/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema66.properties.directory_cache.properties.max_entries,data:data33};
 if(vErrors === null){
 vErrors = [err52];
 }
@@ -8797,10 +8795,11 @@ vErrors.push(err52);
 errors++;
 }
 }
-if(data31.experimental_subtree_caching !== undefined){
-let data35 = data31.experimental_subtree_caching;
-if((typeof data35 !== "boolean") && (typeof data35 !== "string")){
-const err53 = {instancePath:instancePath+"/directory_cache/experimental_subtree_caching",schemaPath:"#/properties/directory_cache/properties/experimental_subtree_caching/type",keyword:"type",params:{type: schema66.properties.directory_cache.properties.experimental_subtree_caching.type},message:"must be boolean,string",schema:schema66.properties.directory_cache.properties.experimental_subtree_caching.type,parentSchema:schema66.properties.directory_cache.properties.experimental_subtree_caching,data:data35};
+}
+if(data32.max_size_bytes !== undefined){
+let data34 = data32.max_size_bytes;
+if((!(((typeof data34 == "number") && (!(data34 % 1) && !isNaN(data34))) && (isFinite(data34)))) && (typeof data34 !== "string")){
+const err53 = {instancePath:instancePath+"/directory_cache/max_size_bytes",schemaPath:"#/properties/directory_cache/properties/max_size_bytes/type",keyword:"type",params:{type: schema66.properties.directory_cache.properties.max_size_bytes.type},message:"must be integer,string",schema:schema66.properties.directory_cache.properties.max_size_bytes.type,parentSchema:schema66.properties.directory_cache.properties.max_size_bytes,data:data34};
 if(vErrors === null){
 vErrors = [err53];
 }
@@ -8809,9 +8808,9 @@ vErrors.push(err53);
 }
 errors++;
 }
-const reason13 = checkScalar.call(this, "bool", data35, schema66.properties.directory_cache.properties.experimental_subtree_caching, instancePath+"/directory_cache/experimental_subtree_caching");
+const reason13 = checkScalar.call(this, "size", data34, schema66.properties.directory_cache.properties.max_size_bytes, instancePath+"/directory_cache/max_size_bytes");
 if(reason13 !== undefined){
-const err54 = {instancePath:instancePath+"/directory_cache/experimental_subtree_caching",schemaPath:"#/properties/directory_cache/properties/experimental_subtree_caching/x-value",keyword:"x-value",params:{},message:reason13,schema:"bool",parentSchema:schema66.properties.directory_cache.properties.experimental_subtree_caching,data:data35};
+const err54 = {instancePath:instancePath+"/directory_cache/max_size_bytes",schemaPath:"#/properties/directory_cache/properties/max_size_bytes/x-value",keyword:"x-value",params:{},message:reason13,schema:"size",parentSchema:schema66.properties.directory_cache.properties.max_size_bytes,data:data34};
 if(vErrors === null){
 vErrors = [err54];
 }
@@ -8821,10 +8820,10 @@ vErrors.push(err54);
 errors++;
 }
 }
-if(data31.max_concurrent_fetches !== undefined){
-let data36 = data31.max_concurrent_fetches;
-if((!(((typeof data36 == "number") && (!(data36 % 1) && !isNaN(data36))) && (isFinite(data36)))) && (typeof data36 !== "string")){
-const err55 = {instancePath:instancePath+"/directory_cache/max_concurrent_fetches",schemaPath:"#/properties/directory_cache/properties/max_concurrent_fetches/type",keyword:"type",params:{type: schema66.properties.directory_cache.properties.max_concurrent_fetches.type},message:"must be integer,string",schema:schema66.properties.directory_cache.properties.max_concurrent_fetches.type,parentSchema:schema66.properties.directory_cache.properties.max_concurrent_fetches,data:data36};
+if(data32.cache_root !== undefined){
+let data35 = data32.cache_root;
+if(typeof data35 !== "string"){
+const err55 = {instancePath:instancePath+"/directory_cache/cache_root",schemaPath:"#/properties/directory_cache/properties/cache_root/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema66.properties.directory_cache.properties.cache_root.type,parentSchema:schema66.properties.directory_cache.properties.cache_root,data:data35};
 if(vErrors === null){
 vErrors = [err55];
 }
@@ -8833,9 +8832,11 @@ vErrors.push(err55);
 }
 errors++;
 }
-const reason14 = checkScalar.call(this, "count", data36, schema66.properties.directory_cache.properties.max_concurrent_fetches, instancePath+"/directory_cache/max_concurrent_fetches");
-if(reason14 !== undefined){
-const err56 = {instancePath:instancePath+"/directory_cache/max_concurrent_fetches",schemaPath:"#/properties/directory_cache/properties/max_concurrent_fetches/x-value",keyword:"x-value",params:{},message:reason14,schema:"count",parentSchema:schema66.properties.directory_cache.properties.max_concurrent_fetches,data:data36};
+}
+if(data32.experimental_subtree_caching !== undefined){
+let data36 = data32.experimental_subtree_caching;
+if((typeof data36 !== "boolean") && (typeof data36 !== "string")){
+const err56 = {instancePath:instancePath+"/directory_cache/experimental_subtree_caching",schemaPath:"#/properties/directory_cache/properties/experimental_subtree_caching/type",keyword:"type",params:{type: schema66.properties.directory_cache.properties.experimental_subtree_caching.type},message:"must be boolean,string",schema:schema66.properties.directory_cache.properties.experimental_subtree_caching.type,parentSchema:schema66.properties.directory_cache.properties.experimental_subtree_caching,data:data36};
 if(vErrors === null){
 vErrors = [err56];
 }
@@ -8844,9 +8845,9 @@ vErrors.push(err56);
 }
 errors++;
 }
-if((typeof data36 == "number") && (isFinite(data36))){
-if(data36 < 1 || isNaN(data36)){
-const err57 = {instancePath:instancePath+"/directory_cache/max_concurrent_fetches",schemaPath:"#/properties/directory_cache/properties/max_concurrent_fetches/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema66.properties.directory_cache.properties.max_concurrent_fetches,data:data36};
+const reason14 = checkScalar.call(this, "bool", data36, schema66.properties.directory_cache.properties.experimental_subtree_caching, instancePath+"/directory_cache/experimental_subtree_caching");
+if(reason14 !== undefined){
+const err57 = {instancePath:instancePath+"/directory_cache/experimental_subtree_caching",schemaPath:"#/properties/directory_cache/properties/experimental_subtree_caching/x-value",keyword:"x-value",params:{},message:reason14,schema:"bool",parentSchema:schema66.properties.directory_cache.properties.experimental_subtree_caching,data:data36};
 if(vErrors === null){
 vErrors = [err57];
 }
@@ -8856,11 +8857,10 @@ vErrors.push(err57);
 errors++;
 }
 }
-}
-if(data31.experimental_get_tree_prefetch !== undefined){
-let data37 = data31.experimental_get_tree_prefetch;
-if((typeof data37 !== "boolean") && (typeof data37 !== "string")){
-const err58 = {instancePath:instancePath+"/directory_cache/experimental_get_tree_prefetch",schemaPath:"#/properties/directory_cache/properties/experimental_get_tree_prefetch/type",keyword:"type",params:{type: schema66.properties.directory_cache.properties.experimental_get_tree_prefetch.type},message:"must be boolean,string",schema:schema66.properties.directory_cache.properties.experimental_get_tree_prefetch.type,parentSchema:schema66.properties.directory_cache.properties.experimental_get_tree_prefetch,data:data37};
+if(data32.max_concurrent_fetches !== undefined){
+let data37 = data32.max_concurrent_fetches;
+if((!(((typeof data37 == "number") && (!(data37 % 1) && !isNaN(data37))) && (isFinite(data37)))) && (typeof data37 !== "string")){
+const err58 = {instancePath:instancePath+"/directory_cache/max_concurrent_fetches",schemaPath:"#/properties/directory_cache/properties/max_concurrent_fetches/type",keyword:"type",params:{type: schema66.properties.directory_cache.properties.max_concurrent_fetches.type},message:"must be integer,string",schema:schema66.properties.directory_cache.properties.max_concurrent_fetches.type,parentSchema:schema66.properties.directory_cache.properties.max_concurrent_fetches,data:data37};
 if(vErrors === null){
 vErrors = [err58];
 }
@@ -8869,9 +8869,9 @@ vErrors.push(err58);
 }
 errors++;
 }
-const reason15 = checkScalar.call(this, "bool", data37, schema66.properties.directory_cache.properties.experimental_get_tree_prefetch, instancePath+"/directory_cache/experimental_get_tree_prefetch");
+const reason15 = checkScalar.call(this, "count", data37, schema66.properties.directory_cache.properties.max_concurrent_fetches, instancePath+"/directory_cache/max_concurrent_fetches");
 if(reason15 !== undefined){
-const err59 = {instancePath:instancePath+"/directory_cache/experimental_get_tree_prefetch",schemaPath:"#/properties/directory_cache/properties/experimental_get_tree_prefetch/x-value",keyword:"x-value",params:{},message:reason15,schema:"bool",parentSchema:schema66.properties.directory_cache.properties.experimental_get_tree_prefetch,data:data37};
+const err59 = {instancePath:instancePath+"/directory_cache/max_concurrent_fetches",schemaPath:"#/properties/directory_cache/properties/max_concurrent_fetches/x-value",keyword:"x-value",params:{},message:reason15,schema:"count",parentSchema:schema66.properties.directory_cache.properties.max_concurrent_fetches,data:data37};
 if(vErrors === null){
 vErrors = [err59];
 }
@@ -8880,10 +8880,9 @@ vErrors.push(err59);
 }
 errors++;
 }
-}
-}
-else {
-const err60 = {instancePath:instancePath+"/directory_cache",schemaPath:"#/properties/directory_cache/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema66.properties.directory_cache.type,parentSchema:schema66.properties.directory_cache,data:data31};
+if((typeof data37 == "number") && (isFinite(data37))){
+if(data37 < 1 || isNaN(data37)){
+const err60 = {instancePath:instancePath+"/directory_cache/max_concurrent_fetches",schemaPath:"#/properties/directory_cache/properties/max_concurrent_fetches/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema66.properties.directory_cache.properties.max_concurrent_fetches,data:data37};
 if(vErrors === null){
 vErrors = [err60];
 }
@@ -8893,10 +8892,11 @@ vErrors.push(err60);
 errors++;
 }
 }
-if(data.experimental_active_input_leases !== undefined){
-let data38 = data.experimental_active_input_leases;
+}
+if(data32.experimental_get_tree_prefetch !== undefined){
+let data38 = data32.experimental_get_tree_prefetch;
 if((typeof data38 !== "boolean") && (typeof data38 !== "string")){
-const err61 = {instancePath:instancePath+"/experimental_active_input_leases",schemaPath:"#/properties/experimental_active_input_leases/type",keyword:"type",params:{type: schema66.properties.experimental_active_input_leases.type},message:"must be boolean,string",schema:schema66.properties.experimental_active_input_leases.type,parentSchema:schema66.properties.experimental_active_input_leases,data:data38};
+const err61 = {instancePath:instancePath+"/directory_cache/experimental_get_tree_prefetch",schemaPath:"#/properties/directory_cache/properties/experimental_get_tree_prefetch/type",keyword:"type",params:{type: schema66.properties.directory_cache.properties.experimental_get_tree_prefetch.type},message:"must be boolean,string",schema:schema66.properties.directory_cache.properties.experimental_get_tree_prefetch.type,parentSchema:schema66.properties.directory_cache.properties.experimental_get_tree_prefetch,data:data38};
 if(vErrors === null){
 vErrors = [err61];
 }
@@ -8905,9 +8905,9 @@ vErrors.push(err61);
 }
 errors++;
 }
-const reason16 = checkScalar.call(this, "bool", data38, schema66.properties.experimental_active_input_leases, instancePath+"/experimental_active_input_leases");
+const reason16 = checkScalar.call(this, "bool", data38, schema66.properties.directory_cache.properties.experimental_get_tree_prefetch, instancePath+"/directory_cache/experimental_get_tree_prefetch");
 if(reason16 !== undefined){
-const err62 = {instancePath:instancePath+"/experimental_active_input_leases",schemaPath:"#/properties/experimental_active_input_leases/x-value",keyword:"x-value",params:{},message:reason16,schema:"bool",parentSchema:schema66.properties.experimental_active_input_leases,data:data38};
+const err62 = {instancePath:instancePath+"/directory_cache/experimental_get_tree_prefetch",schemaPath:"#/properties/directory_cache/properties/experimental_get_tree_prefetch/x-value",keyword:"x-value",params:{},message:reason16,schema:"bool",parentSchema:schema66.properties.directory_cache.properties.experimental_get_tree_prefetch,data:data38};
 if(vErrors === null){
 vErrors = [err62];
 }
@@ -8917,10 +8917,9 @@ vErrors.push(err62);
 errors++;
 }
 }
-if(data.use_namespaces !== undefined){
-let data39 = data.use_namespaces;
-if((typeof data39 !== "boolean") && (typeof data39 !== "string")){
-const err63 = {instancePath:instancePath+"/use_namespaces",schemaPath:"#/properties/use_namespaces/type",keyword:"type",params:{type: schema66.properties.use_namespaces.type},message:"must be boolean,string",schema:schema66.properties.use_namespaces.type,parentSchema:schema66.properties.use_namespaces,data:data39};
+}
+else {
+const err63 = {instancePath:instancePath+"/directory_cache",schemaPath:"#/properties/directory_cache/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema66.properties.directory_cache.type,parentSchema:schema66.properties.directory_cache,data:data32};
 if(vErrors === null){
 vErrors = [err63];
 }
@@ -8929,9 +8928,11 @@ vErrors.push(err63);
 }
 errors++;
 }
-const reason17 = checkScalar.call(this, "bool", data39, schema66.properties.use_namespaces, instancePath+"/use_namespaces");
-if(reason17 !== undefined){
-const err64 = {instancePath:instancePath+"/use_namespaces",schemaPath:"#/properties/use_namespaces/x-value",keyword:"x-value",params:{},message:reason17,schema:"bool",parentSchema:schema66.properties.use_namespaces,data:data39};
+}
+if(data.experimental_active_input_leases !== undefined){
+let data39 = data.experimental_active_input_leases;
+if((typeof data39 !== "boolean") && (typeof data39 !== "string")){
+const err64 = {instancePath:instancePath+"/experimental_active_input_leases",schemaPath:"#/properties/experimental_active_input_leases/type",keyword:"type",params:{type: schema66.properties.experimental_active_input_leases.type},message:"must be boolean,string",schema:schema66.properties.experimental_active_input_leases.type,parentSchema:schema66.properties.experimental_active_input_leases,data:data39};
 if(vErrors === null){
 vErrors = [err64];
 }
@@ -8940,11 +8941,9 @@ vErrors.push(err64);
 }
 errors++;
 }
-}
-if(data.keep_network !== undefined){
-let data40 = data.keep_network;
-if((typeof data40 !== "boolean") && (typeof data40 !== "string")){
-const err65 = {instancePath:instancePath+"/keep_network",schemaPath:"#/properties/keep_network/type",keyword:"type",params:{type: schema66.properties.keep_network.type},message:"must be boolean,string",schema:schema66.properties.keep_network.type,parentSchema:schema66.properties.keep_network,data:data40};
+const reason17 = checkScalar.call(this, "bool", data39, schema66.properties.experimental_active_input_leases, instancePath+"/experimental_active_input_leases");
+if(reason17 !== undefined){
+const err65 = {instancePath:instancePath+"/experimental_active_input_leases",schemaPath:"#/properties/experimental_active_input_leases/x-value",keyword:"x-value",params:{},message:reason17,schema:"bool",parentSchema:schema66.properties.experimental_active_input_leases,data:data39};
 if(vErrors === null){
 vErrors = [err65];
 }
@@ -8953,9 +8952,11 @@ vErrors.push(err65);
 }
 errors++;
 }
-const reason18 = checkScalar.call(this, "bool", data40, schema66.properties.keep_network, instancePath+"/keep_network");
-if(reason18 !== undefined){
-const err66 = {instancePath:instancePath+"/keep_network",schemaPath:"#/properties/keep_network/x-value",keyword:"x-value",params:{},message:reason18,schema:"bool",parentSchema:schema66.properties.keep_network,data:data40};
+}
+if(data.use_namespaces !== undefined){
+let data40 = data.use_namespaces;
+if((typeof data40 !== "boolean") && (typeof data40 !== "string")){
+const err66 = {instancePath:instancePath+"/use_namespaces",schemaPath:"#/properties/use_namespaces/type",keyword:"type",params:{type: schema66.properties.use_namespaces.type},message:"must be boolean,string",schema:schema66.properties.use_namespaces.type,parentSchema:schema66.properties.use_namespaces,data:data40};
 if(vErrors === null){
 vErrors = [err66];
 }
@@ -8964,11 +8965,9 @@ vErrors.push(err66);
 }
 errors++;
 }
-}
-if(data.use_mount_namespace !== undefined){
-let data41 = data.use_mount_namespace;
-if((typeof data41 !== "boolean") && (typeof data41 !== "string")){
-const err67 = {instancePath:instancePath+"/use_mount_namespace",schemaPath:"#/properties/use_mount_namespace/type",keyword:"type",params:{type: schema66.properties.use_mount_namespace.type},message:"must be boolean,string",schema:schema66.properties.use_mount_namespace.type,parentSchema:schema66.properties.use_mount_namespace,data:data41};
+const reason18 = checkScalar.call(this, "bool", data40, schema66.properties.use_namespaces, instancePath+"/use_namespaces");
+if(reason18 !== undefined){
+const err67 = {instancePath:instancePath+"/use_namespaces",schemaPath:"#/properties/use_namespaces/x-value",keyword:"x-value",params:{},message:reason18,schema:"bool",parentSchema:schema66.properties.use_namespaces,data:data40};
 if(vErrors === null){
 vErrors = [err67];
 }
@@ -8977,9 +8976,11 @@ vErrors.push(err67);
 }
 errors++;
 }
-const reason19 = checkScalar.call(this, "bool", data41, schema66.properties.use_mount_namespace, instancePath+"/use_mount_namespace");
-if(reason19 !== undefined){
-const err68 = {instancePath:instancePath+"/use_mount_namespace",schemaPath:"#/properties/use_mount_namespace/x-value",keyword:"x-value",params:{},message:reason19,schema:"bool",parentSchema:schema66.properties.use_mount_namespace,data:data41};
+}
+if(data.keep_network !== undefined){
+let data41 = data.keep_network;
+if((typeof data41 !== "boolean") && (typeof data41 !== "string")){
+const err68 = {instancePath:instancePath+"/keep_network",schemaPath:"#/properties/keep_network/type",keyword:"type",params:{type: schema66.properties.keep_network.type},message:"must be boolean,string",schema:schema66.properties.keep_network.type,parentSchema:schema66.properties.keep_network,data:data41};
 if(vErrors === null){
 vErrors = [err68];
 }
@@ -8988,11 +8989,9 @@ vErrors.push(err68);
 }
 errors++;
 }
-}
-if(data.read_only_inputs !== undefined){
-let data42 = data.read_only_inputs;
-if((typeof data42 !== "boolean") && (typeof data42 !== "string")){
-const err69 = {instancePath:instancePath+"/read_only_inputs",schemaPath:"#/properties/read_only_inputs/type",keyword:"type",params:{type: schema66.properties.read_only_inputs.type},message:"must be boolean,string",schema:schema66.properties.read_only_inputs.type,parentSchema:schema66.properties.read_only_inputs,data:data42};
+const reason19 = checkScalar.call(this, "bool", data41, schema66.properties.keep_network, instancePath+"/keep_network");
+if(reason19 !== undefined){
+const err69 = {instancePath:instancePath+"/keep_network",schemaPath:"#/properties/keep_network/x-value",keyword:"x-value",params:{},message:reason19,schema:"bool",parentSchema:schema66.properties.keep_network,data:data41};
 if(vErrors === null){
 vErrors = [err69];
 }
@@ -9001,9 +9000,11 @@ vErrors.push(err69);
 }
 errors++;
 }
-const reason20 = checkScalar.call(this, "bool", data42, schema66.properties.read_only_inputs, instancePath+"/read_only_inputs");
-if(reason20 !== undefined){
-const err70 = {instancePath:instancePath+"/read_only_inputs",schemaPath:"#/properties/read_only_inputs/x-value",keyword:"x-value",params:{},message:reason20,schema:"bool",parentSchema:schema66.properties.read_only_inputs,data:data42};
+}
+if(data.use_mount_namespace !== undefined){
+let data42 = data.use_mount_namespace;
+if((typeof data42 !== "boolean") && (typeof data42 !== "string")){
+const err70 = {instancePath:instancePath+"/use_mount_namespace",schemaPath:"#/properties/use_mount_namespace/type",keyword:"type",params:{type: schema66.properties.use_mount_namespace.type},message:"must be boolean,string",schema:schema66.properties.use_mount_namespace.type,parentSchema:schema66.properties.use_mount_namespace,data:data42};
 if(vErrors === null){
 vErrors = [err70];
 }
@@ -9012,11 +9013,9 @@ vErrors.push(err70);
 }
 errors++;
 }
-}
-if(data.input_root_is_root !== undefined){
-let data43 = data.input_root_is_root;
-if((typeof data43 !== "boolean") && (typeof data43 !== "string")){
-const err71 = {instancePath:instancePath+"/input_root_is_root",schemaPath:"#/properties/input_root_is_root/type",keyword:"type",params:{type: schema66.properties.input_root_is_root.type},message:"must be boolean,string",schema:schema66.properties.input_root_is_root.type,parentSchema:schema66.properties.input_root_is_root,data:data43};
+const reason20 = checkScalar.call(this, "bool", data42, schema66.properties.use_mount_namespace, instancePath+"/use_mount_namespace");
+if(reason20 !== undefined){
+const err71 = {instancePath:instancePath+"/use_mount_namespace",schemaPath:"#/properties/use_mount_namespace/x-value",keyword:"x-value",params:{},message:reason20,schema:"bool",parentSchema:schema66.properties.use_mount_namespace,data:data42};
 if(vErrors === null){
 vErrors = [err71];
 }
@@ -9025,9 +9024,11 @@ vErrors.push(err71);
 }
 errors++;
 }
-const reason21 = checkScalar.call(this, "bool", data43, schema66.properties.input_root_is_root, instancePath+"/input_root_is_root");
-if(reason21 !== undefined){
-const err72 = {instancePath:instancePath+"/input_root_is_root",schemaPath:"#/properties/input_root_is_root/x-value",keyword:"x-value",params:{},message:reason21,schema:"bool",parentSchema:schema66.properties.input_root_is_root,data:data43};
+}
+if(data.read_only_inputs !== undefined){
+let data43 = data.read_only_inputs;
+if((typeof data43 !== "boolean") && (typeof data43 !== "string")){
+const err72 = {instancePath:instancePath+"/read_only_inputs",schemaPath:"#/properties/read_only_inputs/type",keyword:"type",params:{type: schema66.properties.read_only_inputs.type},message:"must be boolean,string",schema:schema66.properties.read_only_inputs.type,parentSchema:schema66.properties.read_only_inputs,data:data43};
 if(vErrors === null){
 vErrors = [err72];
 }
@@ -9036,15 +9037,50 @@ vErrors.push(err72);
 }
 errors++;
 }
-}
-}
-else {
-const err73 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema66.type,parentSchema:schema66,data};
+const reason21 = checkScalar.call(this, "bool", data43, schema66.properties.read_only_inputs, instancePath+"/read_only_inputs");
+if(reason21 !== undefined){
+const err73 = {instancePath:instancePath+"/read_only_inputs",schemaPath:"#/properties/read_only_inputs/x-value",keyword:"x-value",params:{},message:reason21,schema:"bool",parentSchema:schema66.properties.read_only_inputs,data:data43};
 if(vErrors === null){
 vErrors = [err73];
 }
 else {
 vErrors.push(err73);
+}
+errors++;
+}
+}
+if(data.input_root_is_root !== undefined){
+let data44 = data.input_root_is_root;
+if((typeof data44 !== "boolean") && (typeof data44 !== "string")){
+const err74 = {instancePath:instancePath+"/input_root_is_root",schemaPath:"#/properties/input_root_is_root/type",keyword:"type",params:{type: schema66.properties.input_root_is_root.type},message:"must be boolean,string",schema:schema66.properties.input_root_is_root.type,parentSchema:schema66.properties.input_root_is_root,data:data44};
+if(vErrors === null){
+vErrors = [err74];
+}
+else {
+vErrors.push(err74);
+}
+errors++;
+}
+const reason22 = checkScalar.call(this, "bool", data44, schema66.properties.input_root_is_root, instancePath+"/input_root_is_root");
+if(reason22 !== undefined){
+const err75 = {instancePath:instancePath+"/input_root_is_root",schemaPath:"#/properties/input_root_is_root/x-value",keyword:"x-value",params:{},message:reason22,schema:"bool",parentSchema:schema66.properties.input_root_is_root,data:data44};
+if(vErrors === null){
+vErrors = [err75];
+}
+else {
+vErrors.push(err75);
+}
+errors++;
+}
+}
+}
+else {
+const err76 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema66.type,parentSchema:schema66,data};
+if(vErrors === null){
+vErrors = [err76];
+}
+else {
+vErrors.push(err76);
 }
 errors++;
 }

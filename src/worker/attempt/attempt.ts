@@ -176,7 +176,10 @@ export class Attempt {
     return 'its machine ran out of memory'
   }
 
-  /** The outputs of a command that ended by itself, or else the error for the response's status. */
+  /**
+   * The outputs of a command that ended by itself or ran out of time, and the error for the response's status. What a test
+   * wrote before its timeout says why it hangs.
+   */
   async #outputs(
     { execution, exit, root }: Finished,
     hashing: HashOptions,
@@ -184,9 +187,6 @@ export class Attempt {
     readonly outputs?: CollectedOutputs
     readonly failure?: StatusError
   }> {
-    if (exit.end === 'timed out') {
-      return { failure: new StatusError('DEADLINE_EXCEEDED', this.#context.timeoutMessage) }
-    }
     const excess = exit.end === 'exceeded' ? exit.excess : this.#outOfMemory(exit)
     if (excess !== undefined)
       return { failure: new StatusError('RESOURCE_EXHAUSTED', `the action was ended: ${excess}`) }
@@ -195,11 +195,14 @@ export class Attempt {
       diskBytes: settings.limits.diskBytes,
       maxBlobBytes: async () => (await store.files?.maxBlobBytes(this.#call)) ?? Number.POSITIVE_INFINITY,
     })
+    const late =
+      exit.end === 'timed out' ? new StatusError('DEADLINE_EXCEEDED', this.#context.timeoutMessage) : undefined
     try {
-      return { outputs: await execution.collect(root, { ...hashing, sizes }) }
+      const outputs = await execution.collect(root, { ...hashing, sizes })
+      return { outputs, ...(late && { failure: late }) }
     } catch (error) {
       if (isStatus(error, 'FAILED_PRECONDITION') || (sizes.isExceeded && isStatus(error, 'RESOURCE_EXHAUSTED')))
-        return { failure: error }
+        return { failure: late ?? error }
       throw error
     }
   }

@@ -7,6 +7,7 @@ import type { Call } from '../../rpc/call.js'
 import { commandEnvironment, type EnvironmentSource } from '../command/environment.js'
 import type { Launcher } from '../command/launcher.js'
 import type { Leftovers } from '../command/leftovers.js'
+import { programToStart } from '../command/program.js'
 import { type CommandExit, type CommandRun, runCommand } from '../command/run-command.js'
 import type { Sandbox } from '../command/sandbox.js'
 import { isDirectoryInside, statsOf } from '../disk/inside-root.js'
@@ -21,6 +22,7 @@ import { type ActionLimits, printedTooMuch, watchLimits } from '../limit/limits.
 import type { OutOfMemory } from '../limit/out-of-memory.js'
 import { type CollectedOutputs, collectOutputs, makeOutputParents } from '../output/collect.js'
 import { type HashOptions, hashOpenFile, type OutputBlob } from '../output/file.js'
+import { LinkTargets } from '../output/links.js'
 
 /** The configuration of how a worker runs commands. */
 export interface ExecutionSettings {
@@ -35,6 +37,8 @@ export interface ExecutionSettings {
   /** The worker stops a command only at `maxTimeoutMs`. */
   readonly isTimeoutHandledExternally: boolean
   readonly limits: ActionLimits
+  /** From SIGTERM to SIGKILL for an action that is ended; 0 for SIGKILL at once. */
+  readonly terminationGraceMs: number
 }
 
 /** The services of a worker that start commands, end the processes left behind, and manage their directories. */
@@ -52,6 +56,8 @@ export interface Processes {
    * to.
    */
   readonly memory?: FilesInMemory | undefined
+  /** Aborted when the worker stops and can wait no longer for commands that were asked to end. */
+  readonly hurry?: AbortSignal | undefined
 }
 
 export interface ExecutionRequest {
@@ -145,10 +151,15 @@ export class Execution {
     const { command, timeoutMs } = this.#request
     const { entrypoint, isTimeoutHandledExternally, maxTimeoutMs } = this.#settings
     const cwd = `${this.root}/${workingDirectory(command)}`
-    const argv = [...entrypoint, ...command.arguments]
+    const environment = this.#environment(command)
+    const [first = '', ...others] = command.arguments
+    const root = this.#processes.sandbox?.isRoot === true ? this.root : ''
+    // Behind an entrypoint it is the entrypoint that looks for the program.
+    const program = entrypoint.length > 0 ? first : programToStart(first, { cwd, path: environment['PATH'], root })
+    const argv = [...entrypoint, program, ...others]
     const confined = this.#confined(argv, cwd)
     const allowedMs = isTimeoutHandledExternally ? maxTimeoutMs : timeoutMs
-    const exit = await this.#spawn({ argv, confined, cwd, declared: command, timeoutMs: allowedMs, call })
+    const exit = await this.#spawn({ argv, confined, cwd, environment, timeoutMs: allowedMs, call })
     return this.#sideChannelTells() === 'timeout' ? { ...exit, end: 'timed out' } : exit
   }
 
@@ -166,8 +177,8 @@ export class Execution {
   async refusal(call: Call): Promise<StatusError | undefined> {
     const { preconditionScript: argv, maxTimeoutMs: timeoutMs } = this.#settings
     if (argv === undefined) return undefined
-    const declared = { environmentVariables: [] }
-    const { exitCode } = await this.#spawn({ argv, cwd: this.#directory.path, declared, timeoutMs, call })
+    const environment = this.#environment({ environmentVariables: [] })
+    const { exitCode } = await this.#spawn({ argv, cwd: this.#directory.path, environment, timeoutMs, call })
     this.#closePrinted()
     if (exitCode === 0) return undefined
     return new StatusError('RESOURCE_EXHAUSTED', `the worker's precondition script ended with exit code ${exitCode}`)
@@ -193,9 +204,15 @@ export class Execution {
   async collect(root: string | undefined, options: HashOptions): Promise<CollectedOutputs> {
     const { command } = this.#request
     if (root !== undefined || requestedOutputs(command).length === 0) {
-      return collectOutputs(command, root ?? this.root, options)
+      return collectOutputs(command, root ?? this.root, { ...options, links: this.#links() })
     }
     throw new StatusError('FAILED_PRECONDITION', 'the directory the command ran in was removed or replaced')
+  }
+
+  #links(): LinkTargets {
+    const { sandbox, workDirectory } = this.#processes
+    const root = sandbox?.isRoot === true ? '/' : this.root
+    return new LinkTargets({ root, covered: sandbox?.covered ?? [], workDirectory: workDirectory.path })
   }
 
   /** Passes the directory on to the caller, with the name of the input root in it. `end` then does not remove it. */
@@ -221,19 +238,24 @@ export class Execution {
     return opened?.at
   }
 
+  #environment(declared: Pick<Command, 'environmentVariables'>): Record<string, string> {
+    const { properties, timeoutMs } = this.#request
+    const { additionalEnvironment, defaultPath } = this.#settings
+    const { path: actionDirectory } = this.#directory
+    const facts = { defaultPath, timeoutMs, sideChannelPath: this.#sideChannelPath, actionDirectory, properties }
+    return commandEnvironment(declared, additionalEnvironment, facts)
+  }
+
   async #spawn(run: {
     readonly argv: readonly string[]
     readonly confined?: CommandRun['confined']
     readonly cwd: string
-    readonly declared: Pick<Command, 'environmentVariables'>
+    readonly environment: Readonly<Record<string, string>>
     readonly timeoutMs: number
     readonly call: Call
   }): Promise<CommandExit> {
-    const { properties, timeoutMs } = this.#request
-    const { launcher, leftovers, memory } = this.#processes
-    const { additionalEnvironment, defaultPath, limits } = this.#settings
-    const sideChannelPath = this.#sideChannelPath
-    const facts = { defaultPath, timeoutMs, sideChannelPath, actionDirectory: this.#directory.path, properties }
+    const { launcher, leftovers, memory, hurry } = this.#processes
+    const { limits, terminationGraceMs: graceMs } = this.#settings
     const printed = this.#printed ?? new PrintedFiles(this.#directory.path, memory)
     this.#printed = printed
     const files = [printed.stdout, printed.stderr]
@@ -244,11 +266,13 @@ export class Execution {
         argv: run.argv,
         confined: run.confined,
         cwd: run.cwd,
-        environment: commandEnvironment(run.declared, additionalEnvironment, facts),
+        environment: run.environment,
         stdout: printed.stdout,
         stderr: printed.stderr,
         timeoutMs: run.timeoutMs,
+        graceMs,
         signal: run.call.signal,
+        hurry,
         onStart: (processGroup, exceed) => {
           running.processGroup = processGroup
           const strays = (): readonly number[] => leftovers.straysOf(running)

@@ -4,6 +4,7 @@ import { getSystemErrorName } from 'node:util'
 import { errnoOf } from '../../base/errno.js'
 import { guardedInterval } from '../../base/timers.js'
 import type { Libc } from './libc.js'
+import { DEFAULT_PATH } from './program.js'
 import { type Program, type ProgramEvents, type ProgramUsage, STATUS_FD, type Starter } from './starter.js'
 import { beginStart } from './starts.js'
 
@@ -104,8 +105,6 @@ const usageIn = (usage: Buffer): ProgramUsage => {
 
 const { EINVAL, ENOENT, ENOTDIR, EACCES, ENOEXEC, ESTALE, ENODEV, ETIMEDOUT } = system.errno
 const NOT_HERE: readonly number[] = [ENOENT, ENOTDIR, ESTALE, ENODEV, ETIMEDOUT]
-/** The default of glibc's execvp for programs without a PATH. */
-const DEFAULT_PATH = '/bin:/usr/bin'
 
 /**
  * Searches like execvp in the environment of the program: the first executable file. A file of unknown format runs in

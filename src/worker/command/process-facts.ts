@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { errnoOf } from '../../base/errno.js'
 
 export interface ProcessFacts {
@@ -34,3 +34,12 @@ export const unlessGone = <T>(look: () => T): T | undefined => {
     throw error
   }
 }
+
+/** The children of a process; none on systems without /proc. */
+export const childrenOf = (pid: number): readonly number[] =>
+  unlessGone(() =>
+    readdirSync(`/proc/${pid}/task`).flatMap((thread) => {
+      const text = unlessGone(() => readFileSync(`/proc/${pid}/task/${thread}/children`, 'latin1'))
+      return (text ?? '').split(' ').filter(Boolean).map(Number)
+    }),
+  ) ?? []

@@ -1,4 +1,5 @@
 import { ftruncateSync, writeSync } from 'node:fs'
+import { shareable } from '../../base/cancellation.js'
 import { StatusError } from '../../base/status-error.js'
 import { guardedTimeout } from '../../base/timers.js'
 import type { Launch, Launcher, LaunchFailed } from './launcher.js'
@@ -19,8 +20,12 @@ export interface CommandRun {
   readonly stderr: number
   /** Counted from the start of the program. */
   readonly timeoutMs: number
-  /** An abort kills the command. */
+  /** Time from SIGTERM to SIGKILL after the timeout or an abort; 0 for SIGKILL at once. */
+  readonly graceMs: number
+  /** An abort ends the command. */
   readonly signal: AbortSignal
+  /** An abort ends the grace of a command that is being ended. */
+  readonly hurry?: AbortSignal | undefined
   /** Called with the process group while it is alive. `exceed` ends the command because it exceeded a limit. */
   readonly onStart?: (processGroup: number, exceed: (what: string) => void) => void
 }
@@ -31,7 +36,10 @@ export interface CommandExit {
    * executed.
    */
   readonly exitCode: number
-  /** All except `exited` mean that the worker ended the command; the exit code is then 137. */
+  /**
+   * All except `exited` mean that the worker ended the command; the exit code is then its own, if it ended by itself after
+   * SIGTERM.
+   */
   readonly end: 'exited' | 'timed out' | 'killed' | 'exceeded'
   /** Which limit was exceeded, in words. */
   readonly excess?: string | undefined
@@ -46,7 +54,7 @@ export interface CommandExit {
  * worker: the exit code is that of shells, and stderr has the reason.
  */
 export const runCommand = async (run: CommandRun, launcher: Launcher): Promise<CommandExit> => {
-  const { confined, cwd, stdout, stderr, signal } = run
+  const { confined, cwd, stdout, stderr, signal, graceMs, hurry } = run
   let timer: NodeJS.Timeout | undefined
   let reason: Exclude<CommandExit['end'], 'exited'> = 'killed'
   let excess: string | undefined
@@ -54,23 +62,32 @@ export const runCommand = async (run: CommandRun, launcher: Launcher): Promise<C
     timer = guardedTimeout(
       () => {
         if (!signal.aborted) reason = 'timed out'
-        launch.kill()
+        launch.terminate(graceMs)
       },
       Math.min(run.timeoutMs, MAX_TIMER_MS),
     )
     run.onStart?.(processGroup, (what) => {
-      if (signal.aborted || reason !== 'killed') return
-      reason = 'exceeded'
-      excess = what
+      if (!signal.aborted && reason === 'killed') {
+        reason = 'exceeded'
+        excess = what
+      }
       launch.kill()
     })
   }
   const environment = Object.entries(run.environment)
   const argv = confined?.argv ?? run.argv
   const status = confined?.status
-  const launch: Launch = launcher.launch({ argv, cwd, environment, stdout, stderr, status }, onStart)
-  const onAbort = (): void => launch.kill()
+  const isMonitor = confined !== undefined
+  const launch: Launch = launcher.launch({ argv, cwd, environment, stdout, stderr, status, isMonitor }, onStart)
+  const onAbort = (): void => launch.terminate(graceMs)
+  const onHurry = (): void => {
+    if (signal.aborted || reason === 'timed out') launch.kill()
+  }
   signal.addEventListener('abort', onAbort, { once: true })
+  if (hurry !== undefined) {
+    shareable(hurry)
+    hurry.addEventListener('abort', onHurry, { once: true })
+  }
   if (signal.aborted) onAbort()
   try {
     const outcome = await launch.outcome
@@ -84,6 +101,7 @@ export const runCommand = async (run: CommandRun, launcher: Launcher): Promise<C
   } finally {
     clearTimeout(timer)
     signal.removeEventListener('abort', onAbort)
+    hurry?.removeEventListener('abort', onHurry)
   }
 }
 

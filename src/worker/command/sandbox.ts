@@ -85,6 +85,16 @@ export class Sandbox {
     return this.#settings.ownsMounts && !this.#settings.protectsInputs
   }
 
+  /** Whether commands see their input root as `/`. */
+  get isRoot(): boolean {
+    return this.#settings.isRoot
+  }
+
+  /** Absolute paths at which commands whose root is the input root see something else than that has there. */
+  get covered(): readonly string[] {
+    return this.#settings.isRoot ? ['/dev', '/proc', '/tmp'] : []
+  }
+
   /** The command line that runs `argv` in the sandbox. `startFailure` reads its status from `STATUS_FD`. */
   confine({ argv, cwd, ...paths }: Confined): readonly string[] {
     const { keepsNetwork, isRoot } = this.#settings

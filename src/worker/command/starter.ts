@@ -10,6 +10,8 @@ export interface Program {
   readonly stderr: number
   /** Optional descriptor that the program gets as `STATUS_FD`. */
   readonly status?: number | undefined
+  /** The program only watches over a sandbox: its end kills what runs inside. */
+  readonly isMonitor?: boolean | undefined
 }
 
 /** The first descriptor after stdin, stdout and stderr. */

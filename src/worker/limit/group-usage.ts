@@ -1,5 +1,5 @@
-import { readdirSync, readFileSync } from 'node:fs'
-import { unlessGone } from '../command/process-facts.js'
+import { readFileSync } from 'node:fs'
+import { childrenOf, unlessGone } from '../command/process-facts.js'
 
 export interface GroupUsage {
   readonly processes: number
@@ -26,14 +26,6 @@ export const groupUsage = (
   }
   return { processes, residentBytes }
 }
-
-const childrenOf = (pid: number): readonly number[] =>
-  unlessGone(() =>
-    readdirSync(`/proc/${pid}/task`).flatMap((thread) => {
-      const text = unlessGone(() => readFileSync(`/proc/${pid}/task/${thread}/children`, 'latin1'))
-      return (text ?? '').split(' ').filter(Boolean).map(Number)
-    }),
-  ) ?? []
 
 const residentBytesOf = (pid: number): number => {
   const text = unlessGone(() => readFileSync(`/proc/${pid}/status`, 'latin1'))

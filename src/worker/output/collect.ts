@@ -1,5 +1,5 @@
-import { mkdirSync, readlinkSync, type Stats } from 'node:fs'
-import { dirname } from 'node:path'
+import { mkdirSync, readlinkSync, realpathSync, type Stats } from 'node:fs'
+import { dirname, relative } from 'node:path'
 import { fileFailure } from '../../base/errno.js'
 import { StatusError } from '../../base/status-error.js'
 import {
@@ -14,6 +14,7 @@ import { type RequestedOutput, requestedOutputs } from '../../reapi/command.js'
 import { isDirectoryInside, statsOf, targetOf } from '../disk/inside-root.js'
 import { readOutputDirectory } from './directory.js'
 import { type HashOptions, hashFile, nodePropertiesOf, type OutputBlob } from './file.js'
+import type { LinkTargets } from './links.js'
 import { textOf } from './utf8.js'
 
 /** The outputs of an ActionResult and the blobs it refers to. */
@@ -21,6 +22,10 @@ export interface CollectedOutputs {
   readonly result: Pick<ActionResultInput, 'outputFiles' | 'outputDirectories' | 'outputSymlinks'> &
     Pick<ActionResultInput, 'outputFileSymlinks' | 'outputDirectorySymlinks'>
   readonly blobs: readonly OutputBlob[]
+}
+
+export interface CollectOptions extends HashOptions {
+  readonly links: LinkTargets
 }
 
 /** Creates the parent directories of outputs, and no others, before the command runs (REAPI Command.output_paths). */
@@ -54,7 +59,7 @@ const makeParent = (output: string, parent: string, root: string): void => {
 export const collectOutputs = async (
   command: Command,
   root: string,
-  options: HashOptions,
+  options: CollectOptions,
 ): Promise<CollectedOutputs> => {
   const collector = new Collector(command, root, options)
   for (const output of requestedOutputs(command)) {
@@ -88,7 +93,7 @@ class Collector implements CollectedOutputs {
   readonly #options: Parameters<typeof readOutputDirectory>[1]
   readonly #insideParents = new Set<string>([''])
 
-  constructor(command: Command, root: string, options: HashOptions) {
+  constructor(command: Command, root: string, options: CollectOptions) {
     this.#command = command
     this.#root = root
     this.#options = { ...options, properties: command.outputNodeProperties }
@@ -122,7 +127,7 @@ class Collector implements CollectedOutputs {
   }
 
   async #addDirectory(path: string, absolute: string): Promise<void> {
-    const { tree, blobs } = await readOutputDirectory(absolute, this.#options)
+    const { tree, blobs } = await readOutputDirectory(absolute, this.#options, () => this.#insideOf(absolute))
     this.blobs.push(...blobs)
     const { outputDirectoryFormat: format } = this.#command
     const directory: OutputDirectoryInput = { path }
@@ -142,12 +147,19 @@ class Collector implements CollectedOutputs {
 
   #addSymlink({ path, kind }: RequestedOutput, absolute: string, stats: Stats): void {
     const nodeProperties = nodePropertiesOf(stats, this.#options.properties)
-    const symlink = { path, target: textOf(readlinkSync(absolute, 'buffer'), 'symlink target'), nodeProperties }
+    const found = textOf(readlinkSync(absolute, 'buffer'), 'symlink target')
+    const target = this.#options.links.resultOf(found, () => this.#insideOf(dirname(absolute)))
+    const symlink = { path, target, nodeProperties }
     this.result.outputSymlinks.push(symlink)
     if (kind === 'any') return
     const isDirectory = targetOf(absolute)?.isDirectory() ?? kind === 'directory'
     if (isDirectory) this.result.outputDirectorySymlinks.push(symlink)
     else this.result.outputFileSymlinks.push(symlink)
+  }
+
+  /** The path of a directory relative to the input root, without symlinks. */
+  #insideOf(directory: string): string {
+    return relative(realpathSync.native(`${this.#root}/.`), realpathSync.native(directory))
   }
 
   #rejectOutside(rootPath: string): void {

@@ -1,5 +1,6 @@
 import { lstatSync, type Stats } from 'node:fs'
 import { readdir, readlink } from 'node:fs/promises'
+import { join } from 'node:path'
 import type {
   DirectoryNodeInput,
   FileNodeInput,
@@ -11,6 +12,7 @@ import { cancellation } from '../../rpc/call.js'
 import { boundedMap, LANES } from '../../work/bounded-map.js'
 import { OpenDirectory } from '../disk/open-directory.js'
 import { type HashOptions, hashFile, nodePropertiesOf, type OutputBlob } from './file.js'
+import type { LinkTargets } from './links.js'
 import { textOf } from './utf8.js'
 
 /**
@@ -22,6 +24,7 @@ const LONG_PATH = 1024
 export interface ReadOptions extends HashOptions {
   /** Node properties to report, by name. */
   readonly properties: readonly string[]
+  readonly links: LinkTargets
 }
 
 interface Node {
@@ -38,14 +41,16 @@ interface Node {
 
 /**
  * Reads an output directory: its Directories, ready to become a Tree, and the blobs of its files. Symlinks become nodes
- * and are never followed; fifos, sockets and devices are left out.
+ * and are never followed; fifos, sockets and devices are left out. `inside` is the path of the directory relative to the
+ * input root, without symlinks.
  */
 export const readOutputDirectory = async (
   path: string,
   options: ReadOptions,
+  inside: () => string,
 ): Promise<{ readonly tree: TreeBuilder; readonly blobs: readonly OutputBlob[] }> => {
   const reader = new DirectoryReader(options)
-  await reader.read(path)
+  await reader.read(path, inside)
   return reader
 }
 
@@ -60,12 +65,12 @@ class DirectoryReader {
   }
 
   /** Adds a directory and its descendants to the tree, children first. Returns its digest. */
-  async read(path: string): Promise<DirectoryNodeInput['digest']> {
-    const { nodes, deeper } = await listDirectories(path, this.#options)
-    for (const { path, parent } of deeper) {
-      const directory = OpenDirectory.open(path)
+  async read(path: string, inside: () => string): Promise<DirectoryNodeInput['digest']> {
+    const { nodes, deeper } = await listDirectories(path, this.#options, inside)
+    for (const { path: below, parent } of deeper) {
+      const directory = OpenDirectory.open(below)
       try {
-        const digest = await this.read(`${directory.at}/.`)
+        const digest = await this.read(`${directory.at}/.`, () => join(inside(), below.slice(path.length)))
         parent?.node.message.directories.push({ name: parent.name, digest })
       } finally {
         directory.close()
@@ -103,6 +108,7 @@ class DirectoryReader {
 const listDirectories = async (
   path: string,
   options: ReadOptions,
+  inside: () => string,
 ): Promise<{ readonly nodes: Node[]; readonly deeper: readonly Node[] }> => {
   const nodes: Node[] = []
   const deeper: Node[] = []
@@ -110,7 +116,11 @@ const listDirectories = async (
   let level = [newNode(path, undefined, options)]
   while (level.length > 0) {
     nodes.push(...level)
-    const children = (await boundedMap(level, LANES, (node) => readEntries(node, options))).flat()
+    const children = (
+      await boundedMap(level, LANES, (node) =>
+        readEntries(node, options, () => join(inside(), node.path.slice(path.length))),
+      )
+    ).flat()
     level = []
     for (const child of children) (isLong(child) ? deeper : level).push(child)
   }
@@ -118,7 +128,7 @@ const listDirectories = async (
 }
 
 /** Adds entries other than directories to the node, and returns the directories. */
-const readEntries = async (node: Node, options: ReadOptions): Promise<Node[]> => {
+const readEntries = async (node: Node, options: ReadOptions, inside: () => string): Promise<Node[]> => {
   if (options.signal.aborted) throw cancellation(options.signal)
   const entries = await readdir(node.path, { withFileTypes: true, encoding: 'buffer' })
   const children: Node[] = []
@@ -129,7 +139,8 @@ const readEntries = async (node: Node, options: ReadOptions): Promise<Node[]> =>
     else if (entry.isDirectory()) children.push(newNode(path, { node, name }, options))
     else if (entry.isSymbolicLink()) {
       const nodeProperties = nodePropertiesOf(statsIfAsked(path, options), options.properties)
-      const target = textOf(await readlink(path, 'buffer'), 'symlink target')
+      const found = textOf(await readlink(path, 'buffer'), 'symlink target')
+      const target = options.links.resultOf(found, inside)
       node.message.symlinks.push({ name, target, nodeProperties })
     }
   }

@@ -83,6 +83,7 @@ export const setUp = async (t: Test, { limits, oomKills, sandbox, kept, ...parts
       defaultPath: '/usr/bin:/bin',
       maxTimeoutMs: 60_000,
       isTimeoutHandledExternally: false,
+      terminationGraceMs: 200,
       limits: { printedBytes: 0, diskBytes: 0, processes: 0, memoryBytes: 0, ...limits },
       ...parts.execution,
     },

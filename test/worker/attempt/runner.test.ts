@@ -1,4 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
 import { Ledger } from '../../../src/ledger/ledger.js'
@@ -16,6 +17,7 @@ import { actionCodec, BLAKE3, SHA256, setUp, sh } from './runner-set-up.js'
 
 const usageCodec = codec('remexec.worker.v1.CommandUsage')
 const historyCodec = codec('remexec.worker.v1.HistoricalExecuteResponse')
+const treeCodec = codec('build.bazel.remote.execution.v2.Tree')
 const resultCodec = codec('build.bazel.remote.execution.v2.ActionResult')
 
 t.test('EXE-40, EXE-50, EXE-46 a run from digest to result', async (t) => {
@@ -208,6 +210,59 @@ t.test('EXE-26, EXE-27, EXE-10 a timeout', async (t) => {
   t.equal(text(result?.stdoutDigest as never), 'partial\n')
   t.not(result?.exitCode, 0)
   t.ok(existsSync(directory))
+})
+
+t.test('what a test wrote until and after SIGTERM is in the result of its timeout, and not cached', async (t) => {
+  const { directory } = await setUp(t)
+  const results = new FileStore(join(directory, 'ac'))
+  const { run, text } = await setUp(t, {
+    execution: { terminationGraceMs: 60_000 },
+    results: { actionCache: results.cas, strategy: 'everything' },
+  })
+  const timeout = { seconds: 0, nanos: 300_000_000 }
+  const script = 'trap "echo xml > test.xml; echo trapped; exit 3" TERM; echo p > part; while :; do sleep 0.05; done'
+  const command = { ...sh(script), outputPaths: ['test.xml', 'part', 'never'] }
+  const { status, result } = await run(command, {}, { timeout })
+  t.match(status, { code: 4 })
+  t.match(result, { exitCode: 3, outputFiles: [{ path: 'test.xml' }, { path: 'part' }] })
+  t.equal(text(result?.outputFiles?.[0]?.digest as never), 'xml\n')
+  t.equal(text(result?.stdoutDigest as never), 'trapped\n')
+  t.same(results.written, [], 'nothing was cached')
+})
+
+t.test('a link to the full path of a file of the action points to that file in the result', async (t) => {
+  const { run, store } = await setUp(t)
+  const script = [
+    'mkdir -p d/e; echo hi > f; ln -s $PWD/f l; ln -s $PWD/f d/e/l; ln -s $PWD/d d/self; ln -s $PWD root',
+    'ln -s /etc/hostname outside; ln -s $PWD/d/../f dotted',
+  ].join('; ')
+  const { status, result } = await run({ ...sh(script), outputPaths: ['f', 'l', 'd', 'root', 'outside', 'dotted'] })
+  t.equal(status, null)
+  t.match(result?.outputSymlinks, [
+    { path: 'l', target: 'f' },
+    { path: 'root', target: '.' },
+    { path: 'outside', target: '/etc/hostname' },
+    { path: 'dotted', target: 'd/../f' },
+  ])
+  const treeDigest = Digest.parse(result?.outputDirectories?.[0]?.treeDigest as never, SHA256)
+  const tree = treeCodec.decode(store.bytesOf(treeDigest))
+  t.match(tree.root?.symlinks, [{ name: 'self', target: '.' }])
+  t.match(tree.children[0]?.symlinks, [{ name: 'l', target: '../../f' }])
+})
+
+t.test('a link into the work directory outside of the action is refused', async (t) => {
+  const { run } = await setUp(t)
+  const command = { ...sh('ln -s $(dirname $PWD)/other l'), outputPaths: ['l'] }
+  t.match((await run(command)).status, { code: 9, message: /^output "l": .*leads into the worker's work directory/ })
+})
+
+t.test('a script of the working directory without a slash in its name is found', async (t) => {
+  const { run, text, store } = await setUp(t)
+  const digest = store.keep('#!/bin/sh\necho ran $1\n').toMessage()
+  const root = { files: [{ name: 'cmd.sh', digest, isExecutable: true }] }
+  const { result } = await run({ arguments: ['cmd.sh', 'x'] }, root)
+  t.equal(result?.exitCode, 0)
+  t.equal(text(result?.stdoutDigest as never), 'ran x\n')
 })
 
 t.test('EXE-28, EXE-29 the longest timeout', async (t) => {

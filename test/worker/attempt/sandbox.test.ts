@@ -277,6 +277,37 @@ t.test('all processes of a confined action end with it', { skip: noSandbox }, as
   t.match(await run(sh('kill -9 $$')), { result: { exitCode: 137 } })
 })
 
+t.test('a confined action that runs out of time is asked to end first', { skip: noSandbox }, async (t) => {
+  const { run, text } = await setUp(t, { sandbox: await sandboxOf(), execution: { terminationGraceMs: 60_000 } })
+  const script = 'trap "echo xml > test.xml; echo trapped; exit 3" TERM; while :; do sleep 0.05; done'
+  const command = { ...sh(script), outputPaths: ['test.xml'] }
+  const { status, result } = await run(command, {}, { timeout: { nanos: 400_000_000 } })
+  t.match(status, { code: 4 })
+  t.match(result, { exitCode: 3, outputFiles: [{ path: 'test.xml' }] })
+  t.equal(text(result?.stdoutDigest as never), 'trapped\n')
+})
+
+t.test(
+  'a link of a confined action to the full path of its own file is relative in the result',
+  { skip: noSandbox },
+  async (t) => {
+    const { run } = await setUp(t, { sandbox: await sandboxOf() })
+    const { result } = await run({ ...sh('echo > f; ln -s $PWD/f l'), outputPaths: ['f', 'l'] })
+    t.match(result?.outputSymlinks, [{ path: 'l', target: 'f' }])
+  },
+)
+
+t.test(
+  'a script of the working directory without a slash in its name runs confined',
+  { skip: noSandbox },
+  async (t) => {
+    const { run, store } = await setUp(t, { sandbox: await sandboxOf() })
+    const digest = store.keep('#!/bin/sh\nexit 5\n').toMessage()
+    const { result } = await run({ arguments: ['cmd.sh'] }, { files: [{ name: 'cmd.sh', digest, isExecutable: true }] })
+    t.equal(result?.exitCode, 5)
+  },
+)
+
 t.test('limits and timeouts apply to a confined action', { skip: noSandbox }, async (t) => {
   const limits = { processes: 50, memoryBytes: 100_000_000, printedBytes: 1_000_000, diskBytes: 2_000_000 }
   const sandbox = await sandboxOf()

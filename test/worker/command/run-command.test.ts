@@ -33,7 +33,7 @@ const setUp = (t: Test) => {
       const [stdout, stderr] = paths.map((path) => openSync(path, 'wx')) as [number, number]
       const { signal } = new AbortController()
       const exit = await runCommand(
-        { argv, cwd, environment: {}, stdout, stderr, timeoutMs: 60_000, signal, ...parts },
+        { argv, cwd, environment: {}, stdout, stderr, timeoutMs: 60_000, graceMs: 300, signal, ...parts },
         launcher,
       )
       for (const file of [stdout, stderr]) closeSync(file)
@@ -214,12 +214,54 @@ t.test('EXE-26 a timeout kills the whole group and keeps printed output', async 
   await untilDead(Number(exit.stdout.trim().split('\n')[1]))
 })
 
-t.test('an abort kills the command', async (t) => {
+t.test('a command that runs out of time is asked to end first, and prints what it has to say', async (t) => {
+  const { run } = setUp(t)
+  const script = 'trap "echo dump; exit 3" TERM; echo started; while :; do sleep 0.05; done'
+  const exit = await run(sh(script), { timeoutMs: 300, graceMs: 60_000 })
+  t.match(exit, { end: 'timed out', exitCode: 3, stdout: 'started\ndump\n' })
+  t.ok(exit.durationMs < 30_000, 'the grace ends with the group')
+})
+
+t.test('a process whose shell ends at once still has the grace', async (t) => {
+  const { run } = setUp(t)
+  const child = 'trap "sleep 0.3; echo dump; exit 0" TERM; echo started; while :; do sleep 0.05; done'
+  const exit = await run(sh(`(${child}) & wait`), { timeoutMs: 300, graceMs: 60_000 })
+  t.match(exit, { end: 'timed out', exitCode: 143, stdout: 'started\ndump\n' })
+  t.ok(exit.durationMs < 30_000, 'the grace ends with the group')
+})
+
+t.test('without a grace a command that runs out of time is killed at once', async (t) => {
+  const { run } = setUp(t)
+  const exit = await run(sh('trap "echo dump" TERM; while :; do sleep 0.05; done'), { timeoutMs: 300, graceMs: 0 })
+  t.match(exit, { end: 'timed out', exitCode: 137, stdout: '' })
+})
+
+t.test('a hurry ends the grace of what was asked to end, and touches no other command', async (t) => {
+  const { run, cwd } = setUp(t)
+  const [controller, hurry] = [new AbortController(), new AbortController()]
+  const watcher = watch(cwd)
+  const started = once(watcher, 'change').then(() => controller.abort())
+  const deaf = run(sh('trap "echo asked; touch asked" TERM; touch started; while :; do sleep 0.05; done'), {
+    signal: controller.signal,
+    graceMs: 600_000,
+    hurry: hurry.signal,
+  })
+  await started
+  watcher.close()
+  while (!existsSync(join(cwd, 'asked'))) await setImmediate()
+  const other = run(sh('until test -e go; do sleep 0.05; done'), { hurry: hurry.signal })
+  hurry.abort()
+  t.match(await deaf, { end: 'killed', exitCode: 137, stdout: 'asked\n' })
+  writeFileSync(join(cwd, 'go'), '')
+  t.match(await other, { end: 'exited', exitCode: 0 })
+})
+
+t.test('an abort ends the command', async (t) => {
   const { run, cwd } = setUp(t)
   const controller = new AbortController()
   const watcher = watch(cwd)
   const started = once(watcher, 'change').then(() => controller.abort())
-  t.match(await run(sh('touch started; sleep 1000'), { signal: controller.signal }), { end: 'killed', exitCode: 137 })
+  t.match(await run(sh('touch started; sleep 1000'), { signal: controller.signal }), { end: 'killed', exitCode: 143 })
   await started
   watcher.close()
   t.match(await run(sh('touch late; sleep 1000'), { signal: controller.signal }), { end: 'killed' })

@@ -30,12 +30,14 @@ import { claimsOf } from '../../../src/worker/command/claim.js'
 import { loadLibc } from '../../../src/worker/command/libc.js'
 import { collectOutputs, makeOutputParents } from '../../../src/worker/output/collect.js'
 import type { OutputBlob } from '../../../src/worker/output/file.js'
+import { LinkTargets } from '../../../src/worker/output/links.js'
 import { OutputSizes } from '../../../src/worker/output/sizes.js'
 import { uploadBlobs } from '../../../src/worker/output/upload.js'
 import { deepest } from '../disk/deep.js'
 import { FileStore } from '../file-store.js'
 
 const { SHA256, BLAKE3 } = digestFunctions
+const links = new LinkTargets({ root: '/nosuch/work/root', covered: [], workDirectory: '/nosuch/work' })
 const call = internalCall()
 const treeCodec = codec('build.bazel.remote.execution.v2.Tree')
 const directoryCodec = codec('build.bazel.remote.execution.v2.Directory')
@@ -62,7 +64,7 @@ const setUp = (t: Test) => {
       return Digest.of(Buffer.from(text), SHA256)
     },
     collect: (parts: Parameters<typeof commandCodec.encode>[0], digestFunction = SHA256) =>
-      collectOutputs(command(parts), root, { digestFunction, kept: kept(), signal: call.signal }),
+      collectOutputs(command(parts), root, { digestFunction, kept: kept(), signal: call.signal, links }),
   }
 }
 
@@ -427,6 +429,7 @@ t.test('hashing a large output ends with its call', async (t) => {
     digestFunction: SHA256,
     kept: kept(),
     signal: controller.signal,
+    links,
   })
   controller.abort(new StatusError('ABORTED', 'killed'))
   await t.rejects(collected, { code: 10, message: 'killed' })
@@ -449,6 +452,7 @@ t.test('the length of an output is checked against the limits before its bytes a
       kept: kept(),
       signal: call.signal,
       sizes,
+      links,
     })
   file('d/small')
   const fitting = sizesOf(1_000_000)
