@@ -7,7 +7,7 @@ export const TOKEN_PREFIX = 'rmx_'
  * runs, and the server knows only the hashes of tokens.
  */
 const SECRETS =
-  /(\b[a-z][a-z0-9+.-]*:\/\/)[^\s/@"'\\]+@|(\b(?:Bearer|Basic)(?:\s+|%20))(?!(?:token|auth)[a-z]*(?![\w.~+/=-]))[^\s,"'\\]+|(rmx_)[\w-]{40,}|((?<![\w-])eyJ)[\w-]{8,}\.[\w-]{8,}\.[\w-]*|(\$2[aby]\$\d\d\$)[./a-z0-9]{53}/gi
+  /(\b[a-z][a-z0-9+.-]{0,31}:\/\/)[^\s/@"'\\]+@|(\b(?:Bearer|Basic)(?:\s+|%20))(?!(?:token|auth)[a-z]*(?![\w.~+/=-]))[^\s,"'\\]+|(rmx_)[\w-]{40,}|((?<![\w-])eyJ)[\w-]{8,}\.[\w-]{8,}\.[\w-]*|(\$2[aby]\$\d\d\$)[./a-z0-9]{53}/gi
 
 /** Every secret contains one of these. Most lines have none, so this check makes them five times as fast. */
 const SIGNS = /:\/\/|b(?:earer|asic)(?:\s|%20)|rmx_|eyJ|\$2[aby]\$/i
