@@ -6,11 +6,12 @@ import { lockFolder } from '../files/folder-lock.js'
 import type { Log } from '../log/log.js'
 import { boundedMap, LANES } from '../work/bounded-map.js'
 import { inBackground } from '../work/in-background.js'
+import { TimeSlices } from '../work/time-slices.js'
 import { type About, encodeAbout, keyOf } from './about.js'
 import { Entry, type Kept, keptOf } from './entry.js'
 import { Folder } from './folder.js'
 import { Invocation } from './invocation.js'
-import { LogFile, readBlocks } from './log/log-file.js'
+import { LogFile, type Room, readBlocks } from './log/log-file.js'
 import type { EventRecord } from './log/record.js'
 import { Summariser, type Summary } from './summary.js'
 import { Tenants } from './tenants.js'
@@ -38,6 +39,8 @@ export interface Joined {
 const CLEAN_EVERY_MS = 60_000
 /** Removed in one turn of the event loop, because each is looked for among all of its tenant. */
 const REMOVED_PER_TURN = 64
+/** Of the event loop, for all logs that are read for their summaries. */
+const SLICE_MS = 5
 /** Of `maxBytes`, in quarters: the invocations of one tenant whose events come in now. */
 const OPEN_QUARTERS = 3
 
@@ -49,6 +52,7 @@ export class Builds {
   readonly #entries = new Map<string, Entry>()
   readonly #tenants = new Tenants<Entry>()
   readonly #stopping = new AbortController()
+  readonly #slices = new TimeSlices(SLICE_MS)
   readonly #removing = new Map<string, Promise<void>>()
   readonly #stopCleaning: () => void
   #sizeBytes = 0
@@ -117,10 +121,10 @@ export class Builds {
     return this.list().filter(({ summary: { about } }) => about.invocationId === invocationId)
   }
 
-  /** The records of an invocation that are on disk, in order. */
-  async *records(key: string): AsyncGenerator<Iterable<EventRecord>, void, undefined> {
+  /** The records of an invocation that are on disk, in order. `room` is asked before each block, until the next is. */
+  async *records(key: string, room?: Room): AsyncGenerator<Iterable<EventRecord>, void, undefined> {
     try {
-      for await (const { records } of readBlocks(this.#folder.logOf(key))) yield records
+      for await (const { records } of readBlocks(this.#folder.logOf(key), 0, undefined, room)) yield records
     } catch (error) {
       throw fileFailure(error, 'could not read the events of the invocation')
     }
@@ -270,7 +274,11 @@ export class Builds {
     if (summariser === undefined || atBytes >= untilBytes) return
     let isFinished = isGoingOn && entry.summary?.isFinished === true
     for await (const block of readBlocks(this.#folder.logOf(entry.key), atBytes, untilBytes)) {
-      for (const record of block.records) summariser.take(record)
+      for (const record of block.records) {
+        summariser.take(record)
+        const pause = this.#slices.step()
+        if (pause !== undefined) await pause
+      }
       atBytes = block.endBytes
       isFinished ||= block.isFinished
     }

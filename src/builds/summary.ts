@@ -7,7 +7,7 @@ import {
 import type { About } from './about.js'
 import { decodeAbout } from './about.js'
 import { type EventRecord, Stream } from './log/record.js'
-import { type BazelEvent, bazelEventIn, decodeBazelEvent, payloadNumber, statusIn } from './stored-event.js'
+import { type BazelEvent, bazelEventIn, decodePayload, payloadIn, statusIn } from './stored-event.js'
 
 /** Raise it when a summary gets another meaning: older ones are derived again from their logs. */
 export const SUMMARY_VERSION = 2
@@ -115,8 +115,8 @@ export class Summariser {
     summary.eventCount += 1
     try {
       const bazelEvent = bazelEventIn(event)
-      if (bazelEvent === undefined || !PAYLOADS.has(payloadNumber(bazelEvent) ?? 0)) return
-      takeBazelEvent(summary, decodeBazelEvent(bazelEvent))
+      const encoded = bazelEvent && payloadIn(bazelEvent)
+      if (encoded !== undefined && PAYLOADS.has(encoded.number)) takeBazelEvent(summary, decodePayload(encoded).event)
     } catch {
       // A later Bazel may send what this version cannot decode. The log keeps it; the page of the invocation counts it.
     }

@@ -22,17 +22,21 @@ export class Fields {
   readonly #typeName: string
   readonly #end: number
   #at: number
+  #left: number
 
-  constructor(bytes: Uint8Array, typeName: string, from = 0, to = bytes.length) {
+  /** `maxFields` bounds the time for bytes of a stranger: a message with more fields is invalid. */
+  constructor(bytes: Uint8Array, typeName: string, from = 0, to = bytes.length, maxFields = Number.POSITIVE_INFINITY) {
     this.#bytes = bytes
     this.#typeName = typeName
     this.#at = from
     this.#end = to
+    this.#left = maxFields
   }
 
   /** Moves to the next field that has a length; false at the end. */
   next(): boolean {
     while (this.#at < this.#end) {
+      if (this.#left-- === 0) throw this.#invalid('it has more fields than any message of its kind')
       this.start = this.#at
       const tag = this.#varint()
       const wireType = tag & 7

@@ -8,6 +8,8 @@ import { profileIn } from '../../src/pages/builds/profile.js'
 import { bazel, folderFor, openBuilds, progress } from '../builds/harness.js'
 import { keepInvocations, rowsIn, startPages, textIn } from './harness.js'
 
+const READER = new AbortController().signal
+
 t.test('of a log without end the first part is read, by one reader for all who ask', async (t) => {
   const path = await folderFor(t)
   const events = Array.from({ length: 2000 }, (_, at) => progress(`${'x'.repeat(1000)} ${at}\n`))
@@ -22,9 +24,9 @@ t.test('of a log without end the first part is read, by one reader for all who a
     return records(key)
   }
   const all = new DetailsOfBuilds(builds, 500_000)
-  const [first, second] = await Promise.all([all.of(kept), all.of(kept)])
+  const [first, second] = await Promise.all([all.of(kept, READER), all.of(kept, READER)])
   t.equal(first, second)
-  t.equal(await all.of(kept), first, 'and it is kept for the next page')
+  t.equal(await all.of(kept, READER), first, 'and it is kept for the next page')
   t.equal(readBlocks, 1)
   t.equal(first?.isWhole, false)
   t.ok((first?.readEvents ?? 0) < 1000, `${first?.readEvents} events`)
@@ -128,5 +130,5 @@ t.test('of a log of numbers alone, without their events, the first part is read'
   const [kept] = builds.withId('one')
   if (kept === undefined) throw new Error('not kept')
   t.equal(kept.summary.leftOutCount, 20_000)
-  t.equal((await new DetailsOfBuilds(builds, 500_000).of(kept)).isWhole, false)
+  t.equal((await new DetailsOfBuilds(builds, 500_000).of(kept, READER)).isWhole, false)
 })

@@ -1,16 +1,18 @@
 import {
   type ActionExecuted,
   type BuildMetrics,
-  type CommandLine,
   type TestResult,
   TestStatus,
   type TestSummary,
 } from '../../proto/generated/build_event_stream.js'
 import { type EventRecord, Stream } from '../log/record.js'
-import { type BazelEvent, bazelEventIn, decodeBazelEvent, payloadNumber } from '../stored-event.js'
+import { type BazelEvent, bazelEventIn, decodePayload, payloadIn } from '../stored-event.js'
 import { millisOf } from '../summary.js'
+import { clipped, MAX_LABEL } from './clipped.js'
+import { commandLineIn, type NamedCommandLine } from './command-line.js'
 import { Console, type Line } from './console.js'
 import { type FileRef, fileRef, optionalFile } from './file-ref.js'
+import { printedIn } from './printed.js'
 import { BuildSecrets } from './secrets.js'
 
 export interface Failure {
@@ -58,11 +60,6 @@ export interface Test {
   readonly attempts: readonly TestAttempt[]
 }
 
-export interface NamedCommandLine {
-  readonly label: string
-  readonly sections: readonly { readonly label: string; readonly words: readonly string[] }[]
-}
-
 export interface Details {
   readonly failures: readonly Failure[]
   readonly targets: readonly Target[]
@@ -74,11 +71,15 @@ export interface Details {
   readonly aborted: string | undefined
   /** Hides the secrets of this invocation in a text. */
   readonly hidden: (text: string) => string
+  /** Of the secrets. */
+  readonly secretCharacters: number
   readonly console: { readonly lines: readonly Line[]; readonly droppedLines: number }
   /** Rows beyond the bounds, by what they are. */
   readonly leftOut: Readonly<Record<'failures' | 'targets' | 'tests', number>>
   /** Events that this version does not know, and those that could not be decoded. */
   readonly unknownEvents: number
+  /** Events so large that lists and texts in them are left out. */
+  readonly shortenedEvents: number
   readonly readEvents: number
   /** Whether the log ended; otherwise it was longer than what is read for pages. */
   readonly isWhole: boolean
@@ -92,14 +93,15 @@ const MAX_FILES = 8
 const MAX_WORDS = 5000
 const MAX_WORD = 4000
 const MAX_FACTS = 200
-const MAX_LABEL = 500
 const MAX_MESSAGE = 4000
 const MAX_TOOL_LOGS = 50
 /** The canonical line, the original one, those of an alias, and some that do not exist yet. */
 const MAX_COMMAND_LINES = 6
 
 /** Field numbers of build_event_stream.BuildEvent that pages show. */
-const SHOWN: ReadonlySet<number> = new Set([3, 4, 7, 8, 9, 10, 16, 18, 22, 23, 24, 26])
+const PROGRESS = 3
+const COMMAND_LINE = 22
+const SHOWN: ReadonlySet<number> = new Set([4, 7, 8, 9, 10, 16, 18, 23, 24, 26])
 /** Those that it knows and does not show here. */
 const KNOWN: ReadonlySet<number> = new Set([5, 6, 12, 13, 14, 15, 17, 20, 21, 25, 27, 28, 29, 30])
 
@@ -124,21 +126,8 @@ export class DetailReader {
   #metrics: BuildMetrics | undefined
   #aborted: string | undefined
   #unknownEvents = 0
+  #shortenedEvents = 0
   #readEvents = 0
-
-  take({ stream, event }: EventRecord): void {
-    if (stream !== Stream.tool || event.length === 0) return
-    this.#readEvents += 1
-    try {
-      const bazelEvent = bazelEventIn(event)
-      if (bazelEvent === undefined) return
-      const number = payloadNumber(bazelEvent) ?? 0
-      if (SHOWN.has(number)) this.#event(decodeBazelEvent(bazelEvent))
-      else if (number !== 0 && !KNOWN.has(number)) this.#unknownEvents += 1
-    } catch {
-      this.#unknownEvents += 1
-    }
-  }
 
   details(isWhole: boolean): Details {
     return {
@@ -157,21 +146,41 @@ export class DetailReader {
       metrics: this.#metrics,
       aborted: this.#aborted,
       hidden: (text) => this.#secrets.hidden(text),
+      secretCharacters: this.#secrets.characters,
       console: { lines: this.#console.lines, droppedLines: this.#console.droppedLines },
       leftOut: this.#leftOut,
       unknownEvents: this.#unknownEvents,
+      shortenedEvents: this.#shortenedEvents,
       readEvents: this.#readEvents,
       isWhole,
     }
   }
 
-  #event(event: BazelEvent): void {
-    const { id, progress, aborted, action, completed, testResult, testSummary, configured } = event
-    // A build without a terminal writes to both in turn; a terminal shows them in this order.
-    if (progress !== null) {
-      this.#console.write(this.#secrets.hidden(progress.stderr))
-      this.#console.write(this.#secrets.hidden(progress.stdout))
+  /** Yields between parts of the work, each as long as one turn of the event loop may take. */
+  *take({ stream, event }: EventRecord): Generator<void, void, undefined> {
+    if (stream !== Stream.tool || event.length === 0) return
+    this.#readEvents += 1
+    try {
+      const bazelEvent = bazelEventIn(event)
+      if (bazelEvent === undefined) return
+      const encoded = payloadIn(bazelEvent)
+      const { number, payload } = encoded
+      if (number === PROGRESS) yield* this.#printed(payload)
+      else if (number === COMMAND_LINE) yield* this.#commanded(payload)
+      else if (SHOWN.has(number)) {
+        const { event: decoded, isShortened } = decodePayload(encoded)
+        if (isShortened) this.#shortenedEvents += 1
+        for (const [name, value] of factsOf(decoded)) this.#secrets.learnFact(name, value)
+        yield* this.#secrets.prepare()
+        this.#event(decoded)
+      } else if (number !== 0 && !KNOWN.has(number)) this.#unknownEvents += 1
+    } catch {
+      this.#unknownEvents += 1
     }
+  }
+
+  #event(event: BazelEvent): void {
+    const { id, aborted, action, completed, testResult, testSummary, configured } = event
     if (action !== null) this.#failed(action, id?.actionCompleted?.label ?? '')
     const target = id?.targetConfigured ?? id?.targetCompleted
     if (target && target.aspect === '') {
@@ -185,9 +194,7 @@ export class DetailReader {
     if (aborted !== null) this.#aborts(event)
     if (testResult !== null && id?.testResult) this.#tested(id.testResult, testResult)
     if (testSummary !== null && id?.testSummary) this.#summed(id.testSummary.label, testSummary)
-    if (event.structuredCommandLine !== null) this.#commanded(event.structuredCommandLine)
-    for (const { key, value } of event.workspaceStatus?.item ?? []) this.#fact(key, value)
-    for (const [key, value] of Object.entries(event.buildMetadata?.metadata ?? {})) this.#fact(key, value)
+    for (const [name, value] of factsOf(event)) this.#fact(name, value)
     if (event.buildMetrics !== null) this.#metrics = event.buildMetrics
     for (const file of event.buildToolLogs?.log ?? [])
       if (this.#toolLogs.length < MAX_TOOL_LOGS) this.#toolLogs.push(fileRef(file))
@@ -284,20 +291,17 @@ export class DetailReader {
     test.shardCount = Math.max(test.shardCount, summary.shardCount)
   }
 
-  #commanded({ commandLineLabel, sections }: CommandLine): void {
+  *#printed(progress: Buffer): Generator<void, void, undefined> {
+    for (const piece of printedIn(progress, this.#secrets)) {
+      this.#console.write(piece)
+      yield
+    }
+  }
+
+  *#commanded(commandLine: Buffer): Generator<void, void, undefined> {
+    const shown = yield* commandLineIn(commandLine, this.#secrets)
     // Bazel sends a third one, which is empty.
-    if (this.#commandLines.length >= MAX_COMMAND_LINES || sections.length === 0) return
-    this.#commandLines.push({
-      label: clipped(commandLineLabel, MAX_LABEL),
-      sections: sections.slice(0, MAX_FILES).map(({ sectionLabel, chunkList, optionList }) => ({
-        label: clipped(sectionLabel, MAX_LABEL),
-        words: wordsOf(
-          chunkList?.chunk.map((word) => this.#secrets.hidden(word)) ??
-            optionList?.option.map(({ combinedForm }) => this.#secrets.option(combinedForm)) ??
-            [],
-        ),
-      })),
-    })
+    if (shown !== undefined && this.#commandLines.length < MAX_COMMAND_LINES) this.#commandLines.push(shown)
   }
 
   #fact(key: string, value: string): void {
@@ -306,7 +310,10 @@ export class DetailReader {
   }
 }
 
-const clipped = (text: string, length: number): string => (text.length > length ? `${text.slice(0, length)}…` : text)
+const factsOf = ({ workspaceStatus, buildMetadata }: BazelEvent): readonly (readonly [string, string])[] => [
+  ...(workspaceStatus?.item ?? []).map(({ key, value }) => [key, value] as const),
+  ...Object.entries(buildMetadata?.metadata ?? {}),
+]
 
 const wordsOf = (words: readonly string[]): readonly string[] => {
   const kept = words.slice(0, MAX_WORDS).map((word) => clipped(word, MAX_WORD))

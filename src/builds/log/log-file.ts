@@ -103,11 +103,17 @@ export interface ReadBlock {
   readonly isFinished: boolean
 }
 
+/** Resolves with a function that gives the memory back, once there is room for so many bytes. */
+export type Room = (sizeBytes: number) => Promise<() => void>
+
+const FREE: Room = async () => () => {}
+
 /** The blocks of a log from a position on, up to `untilBytes` or to the end of what was written completely. */
 export async function* readBlocks(
   path: string,
   fromBytes = 0,
   untilBytes = Number.POSITIVE_INFINITY,
+  room = FREE,
 ): AsyncGenerator<ReadBlock, void, undefined> {
   const handle = await open(path)
   try {
@@ -115,10 +121,15 @@ export async function* readBlocks(
     while (at < untilBytes) {
       const head = decodeHead(await readAt(handle, at, HEADER_BYTES))
       if (head === undefined) return
-      const packed = await readAt(handle, at + HEADER_BYTES, head.packedBytes)
-      if (packed.length < head.packedBytes) return
-      at += HEADER_BYTES + head.packedBytes
-      yield { records: await decodeBlock(head, packed), endBytes: at, isFinished: head.state.isFinished }
+      const release = await room(head.packedBytes + head.plainBytes)
+      try {
+        const packed = await readAt(handle, at + HEADER_BYTES, head.packedBytes)
+        if (packed.length < head.packedBytes) return
+        at += HEADER_BYTES + head.packedBytes
+        yield { records: await decodeBlock(head, packed), endBytes: at, isFinished: head.state.isFinished }
+      } finally {
+        release()
+      }
     }
   } finally {
     await handle.close()

@@ -1,11 +1,10 @@
 import { sizeText } from '../../base/quantities.js'
 import { isStatus } from '../../base/status-error.js'
-import { Console, type Line } from '../../builds/detail/console.js'
 import type { ActionResult } from '../../proto/generated/build.bazel.remote.execution.v2.js'
 import { Digest } from '../../reapi/digest.js'
 import type { Store } from '../../store/contract/store.js'
 import type { Visit } from '../page.js'
-import { Terminal } from '../parts/said.js'
+import { printedText, Terminal, type TerminalText } from '../parts/terminal.js'
 import { addressOf } from './address.js'
 
 /** What an action wrote to one of its outputs. */
@@ -15,7 +14,7 @@ export interface ShownLog {
   readonly digest: Digest | undefined
   readonly sizeBytes: number
   /** The end of it; undefined if it is not in the CAS. */
-  readonly text: readonly Line[] | undefined
+  readonly text: TerminalText | undefined
 }
 
 /** A longer log is shown from its end, because that is where the reason of a failure is. */
@@ -47,11 +46,11 @@ const logOf = async (
   const sizeBytes = digest?.sizeBytes ?? raw.length
   if (sizeBytes === 0) return undefined
   if (raw.length > 0 || digest === undefined)
-    return { title, name, digest, sizeBytes, text: textOf(raw.subarray(-MAX_SHOWN_BYTES)) }
+    return { title, name, digest, sizeBytes, text: await textOf(raw.subarray(-MAX_SHOWN_BYTES)) }
   try {
     const offset = Math.max(0, sizeBytes - MAX_SHOWN_BYTES)
     const blob = await cas.get(digest, { offset, limit: MAX_SHOWN_BYTES }, visit.request)
-    const text = textOf(await blob.bytes(MAX_SHOWN_BYTES, visit.request))
+    const text = await textOf(await blob.bytes(MAX_SHOWN_BYTES, visit.request))
     return { title, name, digest, sizeBytes, text }
   } catch (error) {
     if (isStatus(error, 'NOT_FOUND')) return { title, name, digest, sizeBytes, text: undefined }
@@ -59,11 +58,7 @@ const logOf = async (
   }
 }
 
-const textOf = (bytes: Buffer): readonly Line[] => {
-  const terminal = new Console()
-  terminal.write(bytes.toString())
-  return terminal.lines
-}
+const textOf = (bytes: Buffer): Promise<TerminalText> => printedText(bytes.toString())
 
 export const Logs = ({
   of,
@@ -84,7 +79,7 @@ export const Logs = ({
         {text === undefined ? (
           <p class="none">It is not in the CAS any more.</p>
         ) : (
-          <Terminal label={title} lines={text} />
+          <Terminal label={title} text={text} />
         )}
         {digest !== undefined && text !== undefined && (
           <p>

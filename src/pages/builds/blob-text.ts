@@ -1,5 +1,4 @@
 import { isStatus } from '../../base/status-error.js'
-import { Console, type Line } from '../../builds/detail/console.js'
 import type { FileRef } from '../../builds/detail/file-ref.js'
 import { allBytes } from '../../content/read-blob.js'
 import type { Digest } from '../../reapi/digest.js'
@@ -8,6 +7,7 @@ import { blobDigest, parseReadName } from '../../reapi/resource-name.js'
 import type { Store } from '../../store/contract/store.js'
 import { addressOf } from '../actions/address.js'
 import type { Visit } from '../page.js'
+import { printedText, type TerminalText } from '../parts/terminal.js'
 
 /** The CAS of an instance; undefined if no server has one. */
 export type CasOf = (instance: string) => Store | undefined
@@ -20,7 +20,7 @@ export interface NamedBlob {
 
 /** The end of a file as a terminal shows it, or why it cannot be shown. */
 export interface ShownText {
-  readonly lines: readonly Line[]
+  readonly text: TerminalText
   /** Of its begin, which is not shown. */
   readonly cutBytes: number
   readonly why: string | undefined
@@ -61,7 +61,7 @@ export const textOf = async (file: FileRef, visit: Visit, casOf: CasOf, hidden: 
   const range = { offset: Math.max(0, digest.sizeBytes - MAX_SHOWN_BYTES), limit: MAX_SHOWN_BYTES }
   try {
     const bytes = await allBytes(await cas.get(digest, range, visit.request), digest, range, visit.request)
-    return shown(hidden(bytes.toString()), range.offset)
+    return await shown(hidden(bytes.toString()), range.offset)
   } catch (error) {
     if (isStatus(error, 'NOT_FOUND')) return without('it was not uploaded, or is no longer stored')
     throw error
@@ -70,10 +70,10 @@ export const textOf = async (file: FileRef, visit: Visit, casOf: CasOf, hidden: 
 
 type Hide = (text: string) => string
 
-const shown = (text: string, cutBytes: number): ShownText => {
-  const terminal = new Console()
-  terminal.write(text)
-  return { lines: terminal.lines, cutBytes, why: undefined }
-}
+const shown = async (text: string, cutBytes: number): Promise<ShownText> => ({
+  text: await printedText(text),
+  cutBytes,
+  why: undefined,
+})
 
-const without = (why: string): ShownText => ({ lines: [], cutBytes: 0, why })
+const without = (why: string): ShownText => ({ text: { markup: '', lineCount: 0 }, cutBytes: 0, why })

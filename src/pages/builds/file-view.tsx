@@ -1,7 +1,8 @@
 import { sizeText } from '../../base/quantities.js'
 import type { FileRef } from '../../builds/detail/file-ref.js'
 import type { Visit } from '../page.js'
-import { Said, saidText, Terminal } from '../parts/said.js'
+import { Said, saidText } from '../parts/said.js'
+import { Terminal } from '../parts/terminal.js'
 import { blobOf, fileAddress, type ShownText } from './blob-text.js'
 
 /** The name of a file; a link if it is in a CAS that the reader may read. */
@@ -28,7 +29,7 @@ export const FileText = ({ label, of }: { readonly label: string; readonly of: S
   of.why === undefined ? (
     <>
       {of.cutBytes > 0 && <p class="dim small">{`The last part; ${sizeText(of.cutBytes)} before it are left out.`}</p>}
-      {of.lines.length === 0 ? <p class="none">It is empty.</p> : <Terminal label={label} lines={of.lines} />}
+      {of.text.lineCount === 0 ? <p class="none">It is empty.</p> : <Terminal label={label} text={of.text} />}
     </>
   ) : (
     <p class="none">{saidText(`${label} cannot be shown: ${of.why}.`)}</p>

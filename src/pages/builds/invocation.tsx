@@ -60,7 +60,7 @@ export const invocationPages = (parts: BuildPagesParts, tabs: readonly Invocatio
     address: new RegExp(`^invocation/(?<id>[^/]+)${tab.address === '' ? '' : `/${tab.address}`}/?$`, 's'),
     show: async (visit) => {
       const { kept, id, instance } = await foundFor(visit, parts)
-      const details = kept && (await all?.of(kept))
+      const details = kept && (await all?.of(kept, visit.request.signal))
       const groups = (await parts.requests.of(id)).filter(
         (group) => group.instance === instance || visit.may('read_ac', group.instance),
       )
@@ -221,6 +221,9 @@ const Gaps = ({ seen: { kept, details } }: { readonly seen: Seen }) => {
     ...(details.isWhole ? [] : ['The events are too many for a page: those after the first 256 MiB are not shown.']),
     ...(details.unknownEvents > 0
       ? [`${details.unknownEvents} events are of kinds that this version does not know.`]
+      : []),
+    ...(details.shortenedEvents > 0
+      ? [`${details.shortenedEvents} events are so large that only their begin is shown.`]
       : []),
   ]
   if (words.length === 0) return null

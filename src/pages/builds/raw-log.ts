@@ -1,14 +1,20 @@
 import { Readable } from 'node:stream'
+import { learnCommandLine } from '../../builds/detail/command-line.js'
+import { printedIn } from '../../builds/detail/printed.js'
 import { BuildSecrets } from '../../builds/detail/secrets.js'
+import type { Room } from '../../builds/log/log-file.js'
 import { type EventRecord, Stream } from '../../builds/log/record.js'
-import { bazelEventIn, decodeBazelEvent, payloadNumber } from '../../builds/stored-event.js'
+import { bazelEventIn, payloadIn } from '../../builds/stored-event.js'
 import { Blob } from '../../stream/blob/blob.js'
-import type { Page } from '../page.js'
+import { TimeSlices } from '../../work/time-slices.js'
+import type { Page, Visit } from '../page.js'
 import { type BuildPagesParts, foundFor } from './invocation.js'
 
 /** Field numbers of build_event_stream.BuildEvent. */
 const PROGRESS = 3
 const COMMAND_LINE = 22
+/** Of the event loop, for all readers. */
+const slices = new TimeSlices(5)
 
 /** The console of the client whole, as plain text in the order of its events, as fast as the reader takes it. */
 export const rawLogPage = (parts: BuildPagesParts): Page => ({
@@ -16,7 +22,7 @@ export const rawLogPage = (parts: BuildPagesParts): Page => ({
   show: async (visit) => {
     const { kept, id } = await foundFor(visit, parts)
     if (kept === undefined || parts.builds === undefined) throw visit.absent(`log of invocation ${id}`)
-    const text = textsOf(parts.builds.records(kept.key))
+    const text = textsOf(parts.builds.records(kept.key, roomFor(visit)))
     return {
       status: 200,
       headers: {
@@ -31,23 +37,33 @@ export const rawLogPage = (parts: BuildPagesParts): Page => ({
   },
 })
 
+/** The block of the log that a reader is at, until he has read it: up to the largest event. */
+const roomFor =
+  ({ request: { held, signal } }: Visit): Room =>
+  async (sizeBytes) => {
+    const reservation = await held?.ledger.kinds.answers.whenRoom(held.holder, sizeBytes, signal)
+    return () => reservation?.release()
+  }
+
 async function* textsOf(blocks: AsyncIterable<Iterable<EventRecord>>): AsyncGenerator<Buffer, void, undefined> {
   const secrets = new BuildSecrets()
   for await (const records of blocks) {
     for (const record of records) {
-      const text = textOf(record, secrets)
-      if (text !== '') yield Buffer.from(secrets.hidden(text))
+      for (const piece of piecesOf(record, secrets)) {
+        if (piece !== '') yield Buffer.from(piece)
+        const pause = slices.step()
+        if (pause !== undefined) await pause
+      }
     }
   }
 }
 
-const textOf = ({ stream, event }: EventRecord, secrets: BuildSecrets): string => {
-  if (stream !== Stream.tool || event.length === 0) return ''
+function* piecesOf({ stream, event }: EventRecord, secrets: BuildSecrets): Generator<string, void, undefined> {
+  if (stream !== Stream.tool || event.length === 0) return
   const bazelEvent = bazelEventIn(event)
-  const number = bazelEvent && payloadNumber(bazelEvent)
-  if (bazelEvent === undefined || (number !== PROGRESS && number !== COMMAND_LINE)) return ''
-  const { progress, structuredCommandLine } = decodeBazelEvent(bazelEvent)
-  for (const { optionList } of structuredCommandLine?.sections ?? [])
-    for (const { combinedForm } of optionList?.option ?? []) secrets.option(combinedForm)
-  return progress === null ? '' : progress.stderr + progress.stdout
+  if (bazelEvent === undefined) return
+  const { number, payload } = payloadIn(bazelEvent)
+  if (number === PROGRESS) yield* printedIn(payload, secrets)
+  else if (number === COMMAND_LINE) for (const _ of learnCommandLine(payload, secrets)) yield ''
+  else yield ''
 }

@@ -43,7 +43,7 @@ export class ExecutionLogs {
   }
 
   async #read(kept: Kept, visit: Visit, call: Call): Promise<ExecutionLog | undefined> {
-    const details = await this.#details?.of(kept)
+    const details = await this.#details?.of(kept, call.signal)
     const file = details?.toolLogs.find(({ name }) => NAME.test(name))
     const blob = file && blobOf(file)
     if (blob === undefined || blob.digest.sizeBytes > MAX_BYTES || !visit.may('read_cas', blob.instance))

@@ -1,11 +1,10 @@
 import type { ComponentChildren } from 'preact'
 import { countText } from '../../base/quantities.js'
-import type { Line } from '../../builds/detail/console.js'
 
 /** Characters that cannot be seen or that change the order of others (Unicode TR 36), except tab and newline. */
-const ODD =
+export const ODD =
   /([\p{Cc}\u00ad\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb])/u
-const PLAIN = /^[\t\n]$/
+export const PLAIN = /^[\t\n]$/
 
 /** A text from elsewhere: what could deceive a reader is shown as its number. Markup in it is only text, as in all texts. */
 export const Said = ({ text, max = 300 }: { readonly text: string; readonly max?: number }) => {
@@ -38,40 +37,11 @@ const HIDDEN =
 /** The markup of a page with the numbers of these characters in their place. */
 export const withNumbers = (markup: string): string => markup.replaceAll(HIDDEN, numberOf)
 
-const numberOf = (character: string): string =>
+export const numberOf = (character: string): string =>
   `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`
 
 const Odd = ({ character }: { readonly character: string }) => <span class="odd">{numberOf(character)}</span>
 
 const Cut = ({ characters }: { readonly characters: number }) => (
   <span class="cut">{` … ${countText(characters)} more characters`}</span>
-)
-
-interface TerminalParts {
-  readonly label: string
-  readonly lines: readonly Line[]
-  /** Without a scroll bar of its own. */
-  readonly isWhole?: boolean
-}
-
-/** What a terminal shows. It can be scrolled with the keyboard. */
-export const Terminal = ({ label, lines, isWhole = false }: TerminalParts) => (
-  // biome-ignore lint/a11y/noNoninteractiveTabindex: who uses a keyboard scrolls it sideways
-  <section class={isWhole ? 'terminal whole' : 'terminal'} aria-label={saidText(label)} tabIndex={0}>
-    <pre>
-      {lines.map(({ spans, cutCharacters }) => (
-        <>
-          {spans.map(({ text, style }) =>
-            style.length === 0 ? (
-              shown(text)
-            ) : (
-              <span class={style.map((name) => `t-${name}`).join(' ')}>{shown(text)}</span>
-            ),
-          )}
-          {cutCharacters > 0 && <Cut characters={cutCharacters} />}
-          {'\n'}
-        </>
-      ))}
-    </pre>
-  </section>
 )

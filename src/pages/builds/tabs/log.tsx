@@ -1,6 +1,6 @@
 import { countText } from '../../../base/quantities.js'
-import { Terminal } from '../../parts/said.js'
 import { Note } from '../../parts/small.js'
+import { Terminal, terminalText } from '../../parts/terminal.js'
 import { type InvocationTab, linkToTab } from '../invocation.js'
 
 /** The console of the client, as a terminal would show it at the end. */
@@ -8,8 +8,9 @@ export const logTab: InvocationTab = {
   address: 'log',
   title: 'Log',
   needsEvents: true,
-  body: (seen) => {
+  body: async (seen) => {
     const { lines = [], droppedLines = 0 } = seen.details?.console ?? {}
+    const text = await terminalText(lines)
     return (
       <>
         <p>
@@ -21,7 +22,7 @@ export const logTab: InvocationTab = {
         {lines.length === 0 ? (
           <p class="none">The client printed nothing.</p>
         ) : (
-          <Terminal label="Log" lines={lines} isWhole />
+          <Terminal label="Log" text={text} isWhole />
         )}
       </>
     )
