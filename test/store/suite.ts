@@ -612,26 +612,28 @@ const wholeBlobs = (withStore: WithStore, options: SuiteOptions): void => {
     "no digest of a client reaches what lies under a key of the server's own, before and after a restart",
     async (t, open) => {
       const record = bytesOf(5000, 'record')
-      const own = Digest.ofOwn('ASSET', 'of an asset')
-      const others = Object.values(digestFunctions).flatMap((of) => {
-        const { hash, sizeBytes } = own
-        const named = of.hexLength === hash.length ? Digest.parse({ hash, sizeBytes }, of) : []
-        return [named, named instanceof Digest ? named.asKey() : []].flat()
-      })
+      // A store has a key either for content or for something else, so a client asks for each of two records in one of these ways.
+      const [own, other] = [Digest.ofOwn('ASSET', 'of an asset'), Digest.ofOwn('ASSET', 'of another')]
+      const namedLike = ({ hash, sizeBytes }: Digest): Digest[] =>
+        Object.values(digestFunctions).flatMap((of) => {
+          const named = of.hexLength === hash.length ? Digest.parse({ hash, sizeBytes }, of) : []
+          return named instanceof Digest ? [named] : []
+        })
+      const keys = namedLike(other).map((digest) => digest.asKey())
       const isApart = async (store: Store): Promise<void> => {
-        for (const digest of others) t.equal(await isPresent(store, digest), false, digest.key)
-        t.ok((await whole(store, own)).equals(record))
+        for (const digest of [...namedLike(own), ...keys]) t.equal(await isPresent(store, digest), false, digest.key)
+        for (const digest of [own, other]) t.ok((await whole(store, digest)).equals(record))
       }
+      await putBytes(open.store, other, record, call)
       await putBytes(open.store, own, record, call)
       await isApart(open.store)
       t.ok(await isPresent(open.store, own))
       const again = await open.reopen?.()
       if (again !== undefined) {
         await isApart(again.store)
-        for (const digest of others.slice(0, 1)) {
-          const forged = bytesOf(digest.sizeBytes, 'forged')
-          await putBytes(again.store, digest.asKey(), forged, call)
-          t.ok((await whole(again.store, own)).equals(record), 'after a client wrote there')
+        for (const digest of keys.slice(0, 1)) {
+          await putBytes(again.store, digest, bytesOf(digest.sizeBytes, 'forged'), call)
+          t.ok((await whole(again.store, other)).equals(record), 'after a client wrote there')
         }
         await again.close()
       }
