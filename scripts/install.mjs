@@ -20,14 +20,21 @@ export const run = (command, args, cwd = root) => {
 const install = (folder, ...options) =>
   run('npm', ['ci', '--no-audit', '--no-fund', '--dry-run=false', ...options], folder)
 
-/** What `npm start` needs: neither development tools nor the libraries of optional backends. */
+const hasAll = () => existsSync(`${root}node_modules/tap`)
+
+/**
+ * What `npm start` and the conformance suite need: neither development tools nor the libraries of optional backends. A checkout that has
+ * these keeps them.
+ */
 export const installServed = () => {
-  if (!isCurrent(root)) install(root, '--omit=dev', '--ignore-scripts')
+  if (isCurrent(root)) return
+  if (hasAll()) install(root)
+  else install(root, '--omit=dev', '--ignore-scripts')
 }
 
 /** Everything, for tests and benches. */
 export const installAll = () => {
-  if (!isCurrent(root) || !existsSync(`${root}node_modules/tap`)) install(root)
+  if (!isCurrent(root) || !hasAll()) install(root)
 }
 
 /** What turns src/ into dist/. */

@@ -1,7 +1,9 @@
-// What `npm start` (with the word `serve`), tests and benches need on a fresh clone: dependencies, then a build; also modules, but to serve.
+// What scripts of package.json need on a fresh clone: dependencies, then a build. `serve` (`npm start`): what serving needs. `tools`: all
+// dependencies and no build. Without a word: all of them, a build, and the modules that tests and benches import.
 import { installAll, installServed, run } from './install.mjs'
 
-if (process.argv[2] === 'serve') installServed()
+const [, , need] = process.argv
+if (need === 'serve') installServed()
 else installAll()
-run(process.execPath, ['scripts/build.mjs'])
-if (process.argv[2] !== 'serve') await (await import('./build-tests.mjs')).buildTests()
+if (need !== 'tools') run(process.execPath, ['scripts/build.mjs'])
+if (need === undefined) await (await import('./build-tests.mjs')).buildTests()

@@ -1,10 +1,12 @@
-// Runs test files, compiled once for all of them: node scripts/test.mjs [OPTION...] [FILE...]. Without a file: test/**/*.test.ts.
+// Runs test files, compiled once for all of them: node scripts/test.mjs [OPTION...] [FILE or FOLDER...]. A folder: all
+// files NAME.test.ts below it. Without either: the folder test.
 //   --reporter NAME     of tap: base on a terminal, otherwise tap
 //   --timeout SECONDS   for a file: 180
 //   --jobs COUNT        files at a time: two more than processors, because many wait. With 1 each check is printed at once, not when its file has ended
+//   --grep TEXT         only tests whose title matches this regular expression
 //   --as-given          files in this order: otherwise those that take longest come first
 import { spawn } from 'node:child_process'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -17,6 +19,7 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     'as-given': { type: 'boolean', default: false },
+    grep: { type: 'string' },
     jobs: { type: 'string', default: String(availableParallelism() + 2) },
     reporter: { type: 'string', default: process.stdout.isTTY ? 'base' : 'tap' },
     timeout: { type: 'string', default: '180' },
@@ -25,13 +28,17 @@ const { values, positionals } = parseArgs({
 const named = positionals.map((path) => relative(root, resolve(path)))
 process.chdir(root)
 
-const below = (folder) => readdirSync(folder, { recursive: true }).map((path) => `${folder}/${path}`)
+const isFolder = (path) => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
+const testsBelow = (folder) =>
+  readdirSync(folder, { recursive: true })
+    .map((path) => `${folder}/${path}`)
+    .filter((path) => path.endsWith('.test.ts'))
 /** Those that take long begin first, so that none still runs when all others have ended. */
 const longest = readFileSync('test/longest-first.txt', 'utf8')
   .split('\n')
   .filter((line) => line !== '' && !line.startsWith('#'))
 const rank = (file) => (longest.includes(file) ? longest.indexOf(file) : longest.length)
-const files = named.length > 0 ? named : below('test').filter((path) => path.endsWith('.test.ts'))
+const files = (named.length > 0 ? named : ['test']).flatMap((path) => (isFolder(path) ? testsBelow(path) : [path]))
 if (!values['as-given']) files.sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1))
 
 const absent = [...longest, ...files].filter((file) => !existsSync(file))
@@ -57,7 +64,12 @@ if (values.reporter !== 'tap') {
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => t.endAll())
 
 // A test fails if a buffer is written to, or given back again, after its owner gave it back (src/base/reused-buffers.ts).
-const env = { REMEXEC_CHECK_BUFFERS: '1', ...process.env, TAP_TIMEOUT: values.timeout }
+const env = {
+  REMEXEC_CHECK_BUFFERS: '1',
+  ...process.env,
+  TAP_TIMEOUT: values.timeout,
+  ...(values.grep !== undefined && { TAP_GREP: `/${values.grep}/` }),
+}
 // tap would have every process of a test load what measures coverage. Threads that collect garbage take time of other files.
 const ownOptions = `NODE_OPTIONS=${process.env.NODE_OPTIONS ?? ''}`
 await Promise.all(
