@@ -16,12 +16,17 @@ const MAX_INSTANCES = 1000
 
 /** Refuses requests while the stores open. Nx and sccache would take anything but a miss for an error. */
 export const startingHttpCaches = ({ services }: ServerConfig): readonly Route[] =>
-  [...services.http_cache.values()].map(({ path }) => {
+  [...services.http_cache.values()].map(({ path, kind }) => {
     const handler = async (): Promise<never> => {
       throw new HttpError(503, 'the server is starting', { 'retry-after': '1' })
     }
-    return { ...treeRoute(path, handler, 'open'), answers: CACHE_ANSWERS }
+    return cacheRoute(kind, treeRoute(path, handler, 'open'))
   })
+
+const cacheRoute = (kind: HttpCacheServiceOptions['kind'], route: Route): Route => {
+  const { claims } = cacheKinds[kind]
+  return { ...route, answers: CACHE_ANSWERS, ...(claims && { claims }) }
+}
 
 /** The routes of a server's HTTP caches. */
 export const httpCaches = (server: ServerConfig, parts: Parts, meters: CacheMeters | undefined): readonly Route[] => {
@@ -57,7 +62,7 @@ export const httpCaches = (server: ServerConfig, parts: Parts, meters: CacheMete
       storesOf,
       meter: meters?.(options) ?? UNCOUNTED_CACHE,
     })
-    return { ...treeRoute(path, cacheKinds[kind].handler(mount), 'caller'), answers: CACHE_ANSWERS }
+    return cacheRoute(kind, treeRoute(path, cacheKinds[kind].handler(mount), 'caller'))
   }
   return [...server.services.http_cache.values()].map(routeOf)
 }

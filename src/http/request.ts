@@ -87,6 +87,11 @@ export interface Route {
   /** For operators: refuses requests that did not come from where they should. The audit log has its errors as refusals. */
   readonly check?: HttpCheck
   readonly answers?: AnswerRules
+  /**
+   * Of a tree whose path other trees have too: it takes requests whose `rest` matches, and those whose method the others do not take.
+   * Without it a tree takes all requests.
+   */
+  readonly claims?: RegExp
 }
 
 /** A route for one path. */

@@ -39,12 +39,14 @@ const lintHttpCaches = (
   { findings, originOf, config }: Pick<LintContext, 'findings' | 'originOf' | 'config'>,
 ): void => {
   const { http_cache, cas, ac, health, admin, metrics, pages: forPeople } = services
-  const pages = [health?.path, admin?.path, metrics?.path, forPeople?.path]
+  const pages = [health?.path, admin?.path, metrics?.path]
   for (const options of http_cache.values()) {
     const { path, instance_name, overlay_instance_name: overlay } = options
     const at = originOf(options)
-    if (pages.includes(path)) {
-      const expected = 'a path of its own'
+    // The addresses of Bazel's cache end in ac or cas and a hash, which no page has.
+    const isTaken = pages.includes(path) || (options.kind !== 'bazel' && path === forPeople?.path)
+    if (isTaken) {
+      const expected = 'a path of its own; only pages and a cache of kind "bazel" share one'
       findings.error(at, `${path} is a path of another service`, { found: JSON.stringify(path), expected })
     }
     if (path !== '/' && /\/$|\/\/|\/\.\.?(\/|$)/.test(path)) {

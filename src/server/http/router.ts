@@ -1,6 +1,6 @@
 import type { Route } from '../../http/request.js'
 
-/** Routes that differ in their methods, and what follows their path in a request. */
+/** Routes in the order in which they may take a request, and what follows their path in it. */
 export interface Found {
   readonly routes: readonly [Route, ...Route[]]
   readonly rest: string
@@ -16,10 +16,15 @@ export class Router {
     for (const route of routes) this.#add(route)
   }
 
-  /** Routes of one path that differ in their methods are kept; others replace what is there. */
+  /** Routes of one path that differ in their methods or claims are kept; others replace what is there. */
   add(routes: readonly Route[]): void {
-    for (const { path, isTree } of routes)
-      (isTree ? this.#trees : this.#pages).delete(isTree ? withoutSlash(path) : path)
+    for (const route of routes) {
+      const [known, path] = this.#placeOf(route)
+      const others = known.get(path)?.filter(({ claims }) => claims?.source !== route.claims?.source) ?? []
+      const [first, ...more] = others
+      if (first === undefined) known.delete(path)
+      else known.set(path, [first, ...more])
+    }
     for (const route of routes) this.#add(route)
   }
 
@@ -38,19 +43,33 @@ export class Router {
       const end = endOf(path, depth)
       if (end === undefined) continue
       const trees = this.#trees.get(end === path.length ? path : path.slice(0, end))
-      if (trees !== undefined) return { routes: trees, rest: path.slice(end + 1) }
+      if (trees === undefined) continue
+      const rest = path.slice(end + 1)
+      return { routes: trees.length === 1 ? trees : claimedFirst(trees, rest), rest }
     }
     return undefined
   }
 
   #add(route: Route): void {
-    const [routes, path] = route.isTree ? [this.#trees, withoutSlash(route.path)] : [this.#pages, route.path]
+    const [routes, path] = this.#placeOf(route)
     const known = routes.get(path)
     if (known === undefined) routes.set(path, [route])
     else known.push(route)
     const depths = new Set([...this.#trees.keys()].map((tree) => tree.split('/').length))
     this.#depths = [...depths].sort((one, other) => other - one)
   }
+
+  #placeOf({ isTree, path }: Route): readonly [Map<string, [Route, ...Route[]]>, string] {
+    return isTree ? [this.#trees, withoutSlash(path)] : [this.#pages, path]
+  }
+}
+
+/** Trees that claim the request alone; else all, those that claim others last. */
+const claimedFirst = (trees: readonly [Route, ...Route[]], rest: string): [Route, ...Route[]] => {
+  const claiming = trees.filter(({ claims }) => claims?.test(rest))
+  const [first, ...more] =
+    claiming.length > 0 ? claiming : [...trees].sort((one, other) => Number(!!one.claims) - Number(!!other.claims))
+  return [first as Route, ...more]
 }
 
 /** Where the first `depth` segments of a path end, the empty one before its first slash included; undefined if it has fewer. */

@@ -10,6 +10,8 @@ export { MISS }
 /** What one build tool expects of its cache. */
 export interface CacheKind {
   handler(mount: Mount): HttpHandler
+  /** What the kind takes below its path, if pages may be at the same path: they have everything else. */
+  readonly claims?: RegExp
 }
 
 /** A cache of whole files under keys: GET, HEAD, PUT and, if `removes`, DELETE. */

@@ -48,6 +48,7 @@ interface Named {
  * moon uses), and `/status`. Results and blobs are those of gRPC: clients of both find each other's.
  */
 export const bazel: CacheKind = {
+  claims: /(^|\/)(ac|cas)\/+[^/]*$|^\/*status$/,
   handler: (mount) => (request) => {
     const { method } = request
     const rest = withoutEmpty(request.rest)
