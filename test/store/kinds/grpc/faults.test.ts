@@ -163,22 +163,25 @@ void t.test('a server killed and restarted under load loses no confirmed blob', 
   t.ok((await descriptors()) <= before + 4, 'and no connection is left behind')
 })
 
-void t.test('a blob that is larger than the store of the server is INVALID_ARGUMENT, and the server has no part of it', async (t) => {
-  const cas = asCas(await memoryStore({ max_bytes: 500_000 }))
-  const { listener } = await serve(t, { instances: { main: { cas } } })
-  const port = Number(listener.address.split(':').at(-1))
-  const { store, close } = await openGrpcStore(t, { endpoints: [endpoint(port)] })
-  for (const sizeBytes of [600_000, 5_000_000]) {
-    const { bytes, digest } = blob(sizeBytes, 'too much')
-    await rejects(t, put(store, digest, bytes), 'INVALID_ARGUMENT')
-    t.notOk(await isPresent(store, digest))
-  }
-  const { bytes, digest } = blob(100_000, 'not too much')
-  await put(store, digest, bytes)
-  t.ok((await get(store, digest)).equals(bytes))
-  await close()
-  await listener.close(0)
-})
+void t.test(
+  'a blob that is larger than the store of the server is INVALID_ARGUMENT, and the server has no part of it',
+  async (t) => {
+    const cas = asCas(await memoryStore({ max_bytes: 500_000 }))
+    const { listener } = await serve(t, { instances: { main: { cas } } })
+    const port = Number(listener.address.split(':').at(-1))
+    const { store, close } = await openGrpcStore(t, { endpoints: [endpoint(port)] })
+    for (const sizeBytes of [600_000, 5_000_000]) {
+      const { bytes, digest } = blob(sizeBytes, 'too much')
+      await rejects(t, put(store, digest, bytes), 'INVALID_ARGUMENT')
+      t.notOk(await isPresent(store, digest))
+    }
+    const { bytes, digest } = blob(100_000, 'not too much')
+    await put(store, digest, bytes)
+    t.ok((await get(store, digest)).equals(bytes))
+    await close()
+    await listener.close(0)
+  },
+)
 
 /** A server whose list of tokens is read again every 50 ms instead of every five seconds. */
 const serveGuarded = async (t: Test, tokens_file: string): Promise<number> => {
