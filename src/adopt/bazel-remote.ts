@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { type DigestFunctionName, digestFunctions } from '../reapi/digest-function.js'
-import type { FileKind, FoundFile, Layout } from './found.js'
+import type { FileKind, FoundFile, Layout, OnUnreadable } from './found.js'
 import { listFiles, type NameParts, namesIn } from './list-files.js'
 
 /**
@@ -13,24 +13,30 @@ export const bazelRemote: Layout = {
   name: 'bazel-remote',
   holdsResults: true,
   recognises: (names) => names.includes('cas.v2') || names.includes('ac.v2'),
-  async *files(folder, kind) {
+  async *files(folder, kind, onUnreadable) {
     const top = join(folder, kind === 'blobs' ? 'cas.v2' : 'ac.v2')
-    yield* filesBelow(top, kind, 'SHA256')
+    yield* filesBelow(top, { kind, name: 'SHA256', onUnreadable })
     for (const name of Object.keys(digestFunctions) as DigestFunctionName[])
-      yield* filesBelow(join(top, name.toLowerCase()), kind, name)
+      yield* filesBelow(join(top, name.toLowerCase()), { kind, name, onUnreadable })
   },
 }
 
-async function* filesBelow(top: string, kind: FileKind, name: DigestFunctionName): AsyncGenerator<FoundFile> {
+interface Below {
+  readonly kind: FileKind
+  readonly name: DigestFunctionName
+  readonly onUnreadable: OnUnreadable
+}
+
+async function* filesBelow(top: string, { kind, name, onUnreadable }: Below): AsyncGenerator<FoundFile> {
   const { hexLength } = digestFunctions[name]
-  for await (const pair of namesIn(top)) {
+  for await (const pair of namesIn(top, onUnreadable)) {
     if (!PAIR.test(pair)) continue
     const parse = (file: string): NameParts | undefined => {
       const parts = kind === 'blobs' ? blobOf(file) : resultOf(file)
       const isRight = parts?.hash.length === hexLength && parts.hash.startsWith(pair)
       return isRight ? { ...parts, digestFunction: name } : undefined
     }
-    yield* listFiles(join(top, pair), parse)
+    yield* listFiles(join(top, pair), parse, onUnreadable)
   }
 }
 

@@ -20,6 +20,9 @@ export interface FoundFile {
 
 export type FileKind = 'blobs' | 'results'
 
+/** Called for each file or folder that cannot be looked at. The listing goes on without it. */
+export type OnUnreadable = (path: string, reason: string) => void
+
 /** The folder layout of another cache. */
 export interface Layout {
   /** The value of `--from`. */
@@ -29,5 +32,5 @@ export interface Layout {
   /** Whether a folder with these entries has this layout. */
   recognises(names: readonly string[]): boolean
   /** Every blob of the folder, or every action result. Files with other names are skipped. */
-  files(folder: string, kind: FileKind): AsyncIterable<FoundFile>
+  files(folder: string, kind: FileKind, onUnreadable: OnUnreadable): AsyncIterable<FoundFile>
 }

@@ -17,6 +17,8 @@ const resultCodec = codec('build.bazel.remote.execution.v2.ActionResult')
 /** A larger result does not fit in a message. */
 const MAX_RESULT_BYTES = 64 * 1024 * 1024
 
+const NO_FUNCTION = 'no digest function of this configuration has such a hash'
+
 /** Files of one step. Their digests are looked up together; a step keeps its order of use only roughly. */
 const STEP = 256
 /** Files copied at a time. */
@@ -49,7 +51,7 @@ export const importBlobs = async (
   const functionsFor = (file: FoundFile): DigestFunction[] =>
     fitting(file, digestFunctions).sort((a, b) => Number(b === likely) - Number(a === likely))
   const importOne = async (file: FoundFile): Promise<void> => {
-    let refusal = 'no digest function of this configuration has such a hash'
+    let refusal: string | undefined
     for (const digestFunction of functionsFor(file)) {
       const digest = digestOf(file, digestFunction)
       try {
@@ -58,10 +60,12 @@ export const importBlobs = async (
         return tally.imported(digest.sizeBytes)
       } catch (error) {
         if (isStatus(error, 'NOT_FOUND')) return tally.note(file, 'vanished')
-        refusal = refusalOf(error)
+        // The first function is the likeliest, so its mismatch says most.
+        const reason = refusalOf(error)
+        refusal ??= reason
       }
     }
-    tally.note(file, 'refused', refusal)
+    tally.note(file, 'refused', refusal ?? NO_FUNCTION)
   }
   await forAbsent(files, { store: cas, functions: digestFunctions, tally, call }, importOne)
 }
@@ -88,16 +92,16 @@ export const importResults = async (
   const importOne = async (file: FoundFile): Promise<void> => {
     const found = await readResult(file, call)
     if (found instanceof StatusError) return tally.note(file, ...outcomeOf(found))
-    let refusal = 'no digest function of this configuration has such a hash'
+    let refusal: string | undefined
     for (const digestFunction of fitting(file, target.digestFunctions)) {
       const reason = await reasonAgainst(found, digestFunction, target, call)
       if (reason === undefined) {
         await putBytes(results, digestOf(file, digestFunction), found, call)
         return tally.imported(found.length)
       }
-      refusal = reason
+      refusal ??= reason
     }
-    tally.note(file, 'refused', refusal)
+    tally.note(file, 'refused', refusal ?? NO_FUNCTION)
   }
   await forAbsent(keyed, { store: results, functions: target.digestFunctions, tally, call }, importOne)
 }

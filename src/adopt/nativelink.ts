@@ -10,9 +10,9 @@ export const nativelink: Layout = {
   name: 'nativelink',
   holdsResults: false,
   recognises: (names) => names.includes('d') || names.some((name) => NAME.test(name)),
-  async *files(folder) {
-    yield* listFiles(join(folder, 'd'), parse)
-    yield* listFiles(folder, parse)
+  async *files(folder, _kind, onUnreadable) {
+    yield* listFiles(join(folder, 'd'), parse, onUnreadable)
+    yield* listFiles(folder, parse, onUnreadable)
   },
 }
 

@@ -7,7 +7,17 @@ export interface Plan {
   readonly bytes: number
   readonly leftOut: readonly FoundFile[]
   readonly leftOutBytes: number
+  /** Files and folders that could not be looked at. */
+  readonly unreadable: Unreadable
 }
+
+export interface Unreadable {
+  readonly count: number
+  /** The first ones, with the reason. */
+  readonly named: readonly string[]
+}
+
+const NAMED_MAX = 10
 
 /** Lists a folder. Of more than `limitBytes`, the most recently used files are taken. */
 export const planImport = async (
@@ -18,7 +28,11 @@ export const planImport = async (
   const sizeOf = ({ sizeBytes, fileBytes }: FoundFile): number =>
     kind === 'results' ? fileBytes : (sizeBytes ?? fileBytes)
   const all: FoundFile[] = []
-  for await (const file of layout.files(folder, kind)) all.push(file)
+  const unreadable = { count: 0, named: [] as string[] }
+  const onUnreadable = (path: string, reason: string): void => {
+    if (unreadable.count++ < NAMED_MAX) unreadable.named.push(`${path}: ${reason}`)
+  }
+  for await (const file of layout.files(folder, kind, onUnreadable)) all.push(file)
   all.sort((a, b) => a.usedMs - b.usedMs)
   let first = all.length
   let bytes = 0
@@ -28,5 +42,6 @@ export const planImport = async (
     first -= 1
   }
   const leftOut = all.slice(0, first)
-  return { files: all.slice(first), bytes, leftOut, leftOutBytes: leftOut.reduce((sum, file) => sum + sizeOf(file), 0) }
+  const leftOutBytes = leftOut.reduce((sum, file) => sum + sizeOf(file), 0)
+  return { files: all.slice(first), bytes, leftOut, leftOutBytes, unreadable }
 }

@@ -39,12 +39,15 @@ const foldersOf = ({ stores, servers }: Config): (readonly [string, string, File
   )
 }
 
+/** `remexec import`, which the warning names, says which files cannot be looked at. */
+const ignored = (): void => {}
+
 const warn = async (store: string, folder: string, kind: FileKind, signal: AbortSignal, log: Log): Promise<void> => {
   const layout = await layoutIfThere(folder)
   if (layout === undefined) return
   let [files, bytes] = [0, 0]
   for (const each of layout.holdsResults ? (['blobs', 'results'] as const) : [kind]) {
-    for await (const { fileBytes } of layout.files(folder, each)) {
+    for await (const { fileBytes } of layout.files(folder, each, ignored)) {
       if (signal.aborted) return
       files += 1
       bytes += fileBytes

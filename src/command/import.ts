@@ -52,7 +52,7 @@ export const importCommand: Command = {
     for (const plan of plans) console.print(planText(plan))
     if (args.options['dry-run'] === true) {
       console.print('nothing was copied (--dry-run)\n')
-      return 0
+      return refusedText(plans, 0, console)
     }
     return runImport(config, instance, plans, console)
   },
@@ -116,13 +116,26 @@ const targetOf = (source: Source, stores: InstanceStores): readonly [StoreConfig
   throw new StatusError('FAILED_PRECONDITION', 'no server of the configuration has an `ac` for this instance')
 }
 
-const planText = ({ kind, folder, layout, files, bytes, leftOut, leftOutBytes, storeName, limit }: PlannedSource) => {
+const planText = ({ kind, folder, layout, files, bytes, leftOut, leftOutBytes, ...rest }: PlannedSource) => {
+  const { storeName, limit, unreadable } = rest
   const room = Number.isFinite(limit) ? `at most ${decimalSize(limit)}` : 'no limit'
   const noun = kind === 'blobs' ? 'blob' : 'result'
   const head = `${resolve(folder)} (${layout.name}): ${counted(files.length, noun)}, ${decimalSize(bytes)}, to the store ${storeName} (${room})\n`
-  if (leftOut.length === 0) return head
+  const lines = unreadable.named.map((line) => `  ${line}\n`)
+  const more = unreadable.count - unreadable.named.length
+  const skipped = [...lines, ...(more > 0 ? [`  and ${more} more that cannot be looked at\n`] : [])].join('')
+  if (leftOut.length === 0) return head + skipped
   const left = `${counted(leftOut.length, noun)}, ${decimalSize(leftOutBytes)}`
-  return `${head}  left out: the least recently used ${left}, because max_bytes of the store has no room for them\n`
+  return `${head}${skipped}  left out: the least recently used ${left}, because max_bytes of the store has no room for them\n`
+}
+
+/** The last line and the status: 1 if something of the folder was not taken over because of what it is. */
+const refusedText = (plans: readonly PlannedSource[], refused: number, { print }: Console): number => {
+  const unreadable = plans.reduce((sum, plan) => sum + plan.unreadable.count, 0)
+  const parts = [refused > 0 ? `${refused} refused` : '', unreadable > 0 ? `${unreadable} cannot be looked at` : '']
+  const text = parts.filter((part) => part !== '').join(', ')
+  if (text !== '') print(`${text}\n`)
+  return text === '' ? 0 : 1
 }
 
 /** Copies what was planned until it is done or a signal stops it. */
@@ -141,8 +154,9 @@ const runImport = async (
   const opened = await openInstance(config, instance, { clock: systemClock, log, secrets: console.secrets })
   const call = internalCall({ signal: abort.signal, log, instanceName: instance })
   try {
-    for (const plan of plans) await importOne(plan, plans, opened, call, console)
-    return 0
+    let refused = 0
+    for (const plan of plans) refused += await importOne(plan, plans, opened, call, console)
+    return refusedText(plans, refused, console)
   } catch (error) {
     if (!abort.signal.aborted) throw error
   } finally {
@@ -158,13 +172,14 @@ const importOne = async (
   target: Target,
   call: Call,
   console: Console,
-): Promise<void> => {
+): Promise<number> => {
   const tally = new Tally()
   const endProgress = showProgress(plan, tally, console)
   try {
     const { importBlobs, importResults } = await import('../adopt/import.js')
     if (plan.kind === 'blobs') await importBlobs(plan.files, target, tally, call)
     else await importResults(plan.files, target, actionSizes(plans), tally, call)
+    return tally.counts.refused
   } finally {
     endProgress()
     console.print(resultText(plan, tally))

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { writeFileSync } from 'node:fs'
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { BazelRemoteFolder, sha256, writeUsed } from '../adopt/folders.js'
@@ -32,6 +32,46 @@ t.test('a folder of bazel-remote is copied, and what has no room is said before'
   t.match(copied.stdout, /^CAS: copied 2 blobs, 800 kB$/m)
   t.match(remexec(data, 'import', TEAM, folder.path).stdout, /^CAS: copied 0 blobs, 0 bytes; 2 blobs already there$/m)
 })
+
+t.test(
+  'files that cannot be looked at and blobs that are refused do not stop the others, and are counted',
+  async (t) => {
+    const data = t.testdir()
+    const folder = new BazelRemoteFolder(join(data, 'old'))
+    folder.blob(randomBytes(1_000))
+    for (let count = 0; count < 12; count++) {
+      const hash = sha256(randomBytes(10))
+      mkdirSync(join(folder.path, 'cas.v2', hash.slice(0, 2)), { recursive: true })
+      const path = join(folder.path, 'cas.v2', hash.slice(0, 2), `${hash}-10-01`)
+      symlinkSync(path, path)
+    }
+    symlinkSync('00', join(folder.path, 'cas.v2', '00'))
+    const planned = remexec(data, 'import', '--dry-run', TEAM, folder.path)
+    t.equal(planned.status, 1)
+    t.match(planned.stdout, /1 blob, 1 kB, to the store CAS/)
+    t.match(planned.stdout, /-10-01: cannot be looked at: symbolic links lead in a circle \(ELOOP\)/)
+    t.match(planned.stdout, /and 3 more that cannot be looked at\n(.*\n)*13 cannot be looked at\n$/)
+    folder.blob(randomBytes(500), undefined, sha256(randomBytes(500)))
+    const copied = remexec(data, 'import', TEAM, folder.path)
+    t.equal(copied.status, 1, copied.stderr)
+    t.match(copied.stdout, /^CAS: copied 1 blob, 1 kB; 1 blob refused:$/m)
+    t.match(copied.stdout, /^1 refused, 13 cannot be looked at\n$/m)
+  },
+)
+
+t.test(
+  'a file named by SHA256 whose bytes differ is refused as a SHA256 blob, whatever else has 64 digits',
+  async (t) => {
+    const data = t.testdir()
+    const hash = sha256(randomBytes(300))
+    writeUsed(join(data, 'old', 'd', `${hash}-300`), randomBytes(300), 1)
+    const copied = remexec(data, 'import', TEAM, join(data, 'old'))
+    t.equal(copied.status, 1)
+    t.match(copied.stdout, new RegExp(`${hash}-300: .*`))
+    t.notMatch(copied.stdout, /blake3/i)
+    t.match(copied.stdout, /^1 refused\n$/m)
+  },
+)
 
 t.test('wrong folders and wrong words are refused with what was expected', async (t) => {
   const data = t.testdir({ empty: {} })
