@@ -11,11 +11,16 @@ export interface FindingDetails {
   readonly at?: 'key' | 'value'
 }
 
+/** The findings of each severity that are listed. More are counted. */
+const LISTED_MAX = 100
+
 /** Collects the findings of one document, with their positions. */
 export class Findings {
   readonly #file: string
   readonly #document: Document
   readonly #problems: Problem[] = []
+  readonly #more = { error: 0, warning: 0 }
+  readonly #listed = { error: 0, warning: 0 }
   readonly #wrongPaths = new Set<string>()
   #secrets: readonly string[] = []
 
@@ -52,12 +57,25 @@ export class Findings {
     return this.#wrongPaths.size > 0
   }
 
-  /** In the order of the file. */
+  /** In the order of the file; at the end, how many more there are of each severity. */
   all(): readonly Problem[] {
-    return this.#problems.toSorted((a, b) => a.line - b.line || a.column - b.column)
+    const listed = this.#problems.toSorted((a, b) => a.line - b.line || a.column - b.column)
+    return [...listed, ...this.#rest('error'), ...this.#rest('warning')]
+  }
+
+  #rest(severity: Problem['severity']): readonly Problem[] {
+    const count = this.#more[severity]
+    if (count === 0) return []
+    const message = `and ${count} more ${severity}${count === 1 ? '' : 's'}, which are not listed`
+    return [{ severity, file: this.#file, line: 1, column: 1, path: '(the whole file)', message }]
   }
 
   #add(severity: Problem['severity'], path: Path, message: string, details: FindingDetails): void {
+    if (this.#listed[severity] === LISTED_MAX) {
+      this.#more[severity]++
+      return
+    }
+    this.#listed[severity]++
     const { line, column } = this.#document.positionOf(path, details.at)
     const { found, expected, suggestion } = details
     this.#problems.push({

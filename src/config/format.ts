@@ -18,19 +18,19 @@ export const formatProblems = (
 ): string => {
   const masked = problems.map(withoutSecretsIn)
   if (format === 'json') return `${JSON.stringify(masked, null, 2)}\n`
-  const shown = new Map([...sources].map(([file, text]) => [file, withSecretsStarred(text)]))
+  const shown = new Map([...sources].map(([file, text]) => [file, withSecretsStarred(text).split(/\r?\n/)]))
   return masked.map((one) => human(one, shown)).join('\n')
 }
 
-const human = (problem: Problem, sources: Sources): string => {
+const human = (problem: Problem, lines: ReadonlyMap<string, readonly string[]>): string => {
   const { severity, file, line, column, path, message, found, expected, suggestion } = problem
-  const lines = [`${file}:${line}:${column}: ${severity}: ${path}: ${message}`]
-  const source = sources.get(file)?.split(/\r?\n/)[line - 1]
-  if (source !== undefined) lines.push(...excerpt(source, line, column))
-  if (found !== undefined && !message.includes(found)) lines.push(`  found:    ${found}`)
-  if (expected !== undefined) lines.push(`  expected: ${expected}`)
-  if (suggestion !== undefined) lines.push(`  did you mean "${suggestion}"?`)
-  return `${lines.map(printable).join('\n')}\n`
+  const shown = [`${file}:${line}:${column}: ${severity}: ${path}: ${message}`]
+  const source = lines.get(file)?.[line - 1]
+  if (source !== undefined) shown.push(...excerpt(source, line, column))
+  if (found !== undefined && !message.includes(found)) shown.push(`  found:    ${found}`)
+  if (expected !== undefined) shown.push(`  expected: ${expected}`)
+  if (suggestion !== undefined) shown.push(`  did you mean "${suggestion}"?`)
+  return `${shown.map(printable).join('\n')}\n`
 }
 
 const LONGEST_LINE = 160

@@ -1,4 +1,4 @@
-import { readFile, stat } from 'node:fs/promises'
+import { open } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { errnoOf, inWords } from '../base/errno.js'
 import type { Config } from './config.js'
@@ -43,8 +43,10 @@ export const checkConfig = async (path: string, options: LoadOptions = {}): Prom
   let bytes: Buffer
   let mode: number
   try {
-    bytes = await readFile(path)
-    mode = (await stat(path)).mode
+    const file = await readBounded(path)
+    if (file === undefined) return { problems: [wholeFile(path, TOO_LARGE)], warnings: [] }
+    bytes = file.bytes
+    mode = file.mode
   } catch (error) {
     const errno = errnoOf(error)
     if (errno === undefined) throw error
@@ -54,6 +56,28 @@ export const checkConfig = async (path: string, options: LoadOptions = {}): Prom
   const text = textOf(bytes)
   if (text !== undefined) return parseConfig(text, path, { ...options, mode })
   return { problems: [wholeFile(path, 'this is no text file: expected JSON5 in UTF-8')], warnings: [] }
+}
+
+/** Far beyond any configuration: the largest ones known have 100 kB. */
+const MAX_BYTES = 4 * 1024 * 1024
+
+const TOO_LARGE = `the file has more than ${MAX_BYTES} bytes: expected a configuration, which is smaller`
+
+/** The bytes and the mode of a file; undefined if it is too large, as a device without an end is. */
+const readBounded = async (path: string): Promise<{ readonly bytes: Buffer; readonly mode: number } | undefined> => {
+  const handle = await open(path)
+  try {
+    const pieces: Buffer[] = []
+    let size = 0
+    for await (const piece of handle.createReadStream({ autoClose: false, end: MAX_BYTES })) {
+      pieces.push(piece as Buffer)
+      size += (piece as Buffer).length
+    }
+    if (size > MAX_BYTES) return undefined
+    return { bytes: Buffer.concat(pieces), mode: (await handle.stat()).mode }
+  } finally {
+    await handle.close()
+  }
 }
 
 const textOf = (bytes: Buffer): string | undefined => {

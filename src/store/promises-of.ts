@@ -8,9 +8,15 @@ export const promisesOf = async (
   resultStores: ReadonlySet<string>,
 ): Promise<ReadonlyMap<string, string>> => {
   const loaded = await LoadedKinds.of(stores)
+  /** Stores may be referred to many times. */
+  const known = new Map<string, Promised>()
   const below: PromisesBelow = {
     child: ({ kind, options }) => loaded.kind(kind).promise(options as never, below),
-    named: (name) => below.child(loaded.config(name)),
+    named: (name) => {
+      const promised = known.get(name) ?? below.child(loaded.config(name))
+      known.set(name, promised)
+      return promised
+    },
   }
   return new Map(
     [...stores.keys()].map((name) => [

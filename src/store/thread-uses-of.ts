@@ -11,7 +11,14 @@ export const threadUsesOf = async (
     loaded.kind(kind).threads(options as never, {
       path,
       child: (config, key) => useOf(`${path}/${key}`, config),
-      named: (name) => useOf(name, loaded.config(name)),
+      named,
     })
-  return new Map([...stores].map(([name, config]) => [name, useOf(name, config)]))
+  /** Stores may be referred to many times. */
+  const known = new Map<string, ThreadUse>()
+  const named = (name: string): ThreadUse => {
+    const use = known.get(name) ?? useOf(name, loaded.config(name))
+    known.set(name, use)
+    return use
+  }
+  return new Map([...stores.keys()].map((name) => [name, named(name)]))
 }

@@ -191,7 +191,7 @@ errors++;
 }
 if(data.eviction_policy !== undefined){
 if(!(validate55.call(this, data.eviction_policy, {instancePath:instancePath+"/eviction_policy",parentData:data,parentDataProperty:"eviction_policy",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate55.errors : vErrors.concat(validate55.errors);
+vErrors = appended(vErrors, validate55.errors);
 errors = vErrors.length;
 }
 }
@@ -378,7 +378,7 @@ errors++;
 }
 if(data.eviction_policy !== undefined){
 if(!(validate55.call(this, data.eviction_policy, {instancePath:instancePath+"/eviction_policy",parentData:data,parentDataProperty:"eviction_policy",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate55.errors : vErrors.concat(validate55.errors);
+vErrors = appended(vErrors, validate55.errors);
 errors = vErrors.length;
 }
 }
@@ -877,13 +877,13 @@ errors++;
 }
 if(data.fast !== undefined){
 if(!(wrapper0.validate.call(this, data.fast, {instancePath:instancePath+"/fast",parentData:data,parentDataProperty:"fast",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? wrapper0.validate.errors : vErrors.concat(wrapper0.validate.errors);
+vErrors = appended(vErrors, wrapper0.validate.errors);
 errors = vErrors.length;
 }
 }
 if(data.slow !== undefined){
 if(!(wrapper0.validate.call(this, data.slow, {instancePath:instancePath+"/slow",parentData:data,parentDataProperty:"slow",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? wrapper0.validate.errors : vErrors.concat(wrapper0.validate.errors);
+vErrors = appended(vErrors, wrapper0.validate.errors);
 errors = vErrors.length;
 }
 }
@@ -1017,7 +1017,7 @@ errors++;
 }
 if(data.upload_queue !== undefined){
 if(!(validate62.call(this, data.upload_queue, {instancePath:instancePath+"/upload_queue",parentData:data,parentDataProperty:"upload_queue",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
+vErrors = appended(vErrors, validate62.errors);
 errors = vErrors.length;
 }
 }
@@ -1369,7 +1369,7 @@ errors++;
 }
 if(data.backend !== undefined){
 if(!(wrapper0.validate.call(this, data.backend, {instancePath:instancePath+"/backend",parentData:data,parentDataProperty:"backend",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? wrapper0.validate.errors : vErrors.concat(wrapper0.validate.errors);
+vErrors = appended(vErrors, wrapper0.validate.errors);
 errors = vErrors.length;
 }
 }
@@ -1410,13 +1410,13 @@ errors++;
 }
 if(data1.lz4 !== undefined){
 if(!(validate66.call(this, data1.lz4, {instancePath:instancePath+"/compression_algorithm/lz4",parentData:data1,parentDataProperty:"lz4",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate66.errors : vErrors.concat(validate66.errors);
+vErrors = appended(vErrors, validate66.errors);
 errors = vErrors.length;
 }
 }
 if(data1.zstd !== undefined){
 if(!(validate68.call(this, data1.zstd, {instancePath:instancePath+"/compression_algorithm/zstd",parentData:data1,parentDataProperty:"zstd",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
+vErrors = appended(vErrors, validate68.errors);
 errors = vErrors.length;
 }
 }
@@ -1496,19 +1496,19 @@ errors++;
 }
 if(data.index_store !== undefined){
 if(!(wrapper0.validate.call(this, data.index_store, {instancePath:instancePath+"/index_store",parentData:data,parentDataProperty:"index_store",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? wrapper0.validate.errors : vErrors.concat(wrapper0.validate.errors);
+vErrors = appended(vErrors, wrapper0.validate.errors);
 errors = vErrors.length;
 }
 }
 if(data.content_store !== undefined){
 if(!(wrapper0.validate.call(this, data.content_store, {instancePath:instancePath+"/content_store",parentData:data,parentDataProperty:"content_store",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? wrapper0.validate.errors : vErrors.concat(wrapper0.validate.errors);
+vErrors = appended(vErrors, wrapper0.validate.errors);
 errors = vErrors.length;
 }
 }
 if(data.whole_store !== undefined){
 if(!(wrapper0.validate.call(this, data.whole_store, {instancePath:instancePath+"/whole_store",parentData:data,parentDataProperty:"whole_store",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? wrapper0.validate.errors : vErrors.concat(wrapper0.validate.errors);
+vErrors = appended(vErrors, wrapper0.validate.errors);
 errors = vErrors.length;
 }
 }
@@ -1791,7 +1791,7 @@ errors++;
 }
 if(data.backend !== undefined){
 if(!(wrapper0.validate.call(this, data.backend, {instancePath:instancePath+"/backend",parentData:data,parentDataProperty:"backend",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? wrapper0.validate.errors : vErrors.concat(wrapper0.validate.errors);
+vErrors = appended(vErrors, wrapper0.validate.errors);
 errors = vErrors.length;
 }
 }
@@ -1897,7 +1897,7 @@ errors++;
 }
 if(data.backend !== undefined){
 if(!(wrapper0.validate.call(this, data.backend, {instancePath:instancePath+"/backend",parentData:data,parentDataProperty:"backend",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? wrapper0.validate.errors : vErrors.concat(wrapper0.validate.errors);
+vErrors = appended(vErrors, wrapper0.validate.errors);
 errors = vErrors.length;
 }
 }
@@ -2100,13 +2100,13 @@ errors++;
 }
 if(data.backend !== undefined){
 if(!(wrapper0.validate.call(this, data.backend, {instancePath:instancePath+"/backend",parentData:data,parentDataProperty:"backend",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? wrapper0.validate.errors : vErrors.concat(wrapper0.validate.errors);
+vErrors = appended(vErrors, wrapper0.validate.errors);
 errors = vErrors.length;
 }
 }
 if(data.cas_store !== undefined){
 if(!(wrapper0.validate.call(this, data.cas_store, {instancePath:instancePath+"/cas_store",parentData:data,parentDataProperty:"cas_store",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? wrapper0.validate.errors : vErrors.concat(wrapper0.validate.errors);
+vErrors = appended(vErrors, wrapper0.validate.errors);
 errors = vErrors.length;
 }
 }
@@ -2220,13 +2220,13 @@ errors++;
 }
 if(data.lower_store !== undefined){
 if(!(wrapper0.validate.call(this, data.lower_store, {instancePath:instancePath+"/lower_store",parentData:data,parentDataProperty:"lower_store",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? wrapper0.validate.errors : vErrors.concat(wrapper0.validate.errors);
+vErrors = appended(vErrors, wrapper0.validate.errors);
 errors = vErrors.length;
 }
 }
 if(data.upper_store !== undefined){
 if(!(wrapper0.validate.call(this, data.upper_store, {instancePath:instancePath+"/upper_store",parentData:data,parentDataProperty:"upper_store",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? wrapper0.validate.errors : vErrors.concat(wrapper0.validate.errors);
+vErrors = appended(vErrors, wrapper0.validate.errors);
 errors = vErrors.length;
 }
 }
@@ -2284,7 +2284,7 @@ errors++;
 }
 if(data.store !== undefined){
 if(!(wrapper0.validate.call(this, data.store, {instancePath:instancePath+"/store",parentData:data,parentDataProperty:"store",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? wrapper0.validate.errors : vErrors.concat(wrapper0.validate.errors);
+vErrors = appended(vErrors, wrapper0.validate.errors);
 errors = vErrors.length;
 }
 }
@@ -2391,7 +2391,7 @@ errors++;
 const len0 = data0.length;
 for(let i0=0; i0<len0; i0++){
 if(!(validate82.call(this, data0[i0], {instancePath:instancePath+"/stores/" + i0,parentData:data0,parentDataProperty:i0,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate82.errors : vErrors.concat(validate82.errors);
+vErrors = appended(vErrors, validate82.errors);
 errors = vErrors.length;
 }
 }
@@ -2698,7 +2698,7 @@ errors++;
 }
 if(data.tls_config !== undefined){
 if(!(validate91.call(this, data.tls_config, {instancePath:instancePath+"/tls_config",parentData:data,parentDataProperty:"tls_config",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate91.errors : vErrors.concat(validate91.errors);
+vErrors = appended(vErrors, validate91.errors);
 errors = vErrors.length;
 }
 }
@@ -3138,7 +3138,7 @@ errors++;
 const len0 = data1.length;
 for(let i0=0; i0<len0; i0++){
 if(!(validate90.call(this, data1[i0], {instancePath:instancePath+"/endpoints/" + i0,parentData:data1,parentDataProperty:i0,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate90.errors : vErrors.concat(validate90.errors);
+vErrors = appended(vErrors, validate90.errors);
 errors = vErrors.length;
 }
 }
@@ -3204,7 +3204,7 @@ errors++;
 }
 if(data.retry !== undefined){
 if(!(validate94.call(this, data.retry, {instancePath:instancePath+"/retry",parentData:data,parentDataProperty:"retry",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate94.errors : vErrors.concat(validate94.errors);
+vErrors = appended(vErrors, validate94.errors);
 errors = vErrors.length;
 }
 }
@@ -4046,7 +4046,7 @@ errors++;
 }
 if(data.retry !== undefined){
 if(!(validate94.call(this, data.retry, {instancePath:instancePath+"/retry",parentData:data,parentDataProperty:"retry",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate94.errors : vErrors.concat(validate94.errors);
+vErrors = appended(vErrors, validate94.errors);
 errors = vErrors.length;
 }
 }
@@ -4774,7 +4774,7 @@ errors++;
 }
 if(data.retry !== undefined){
 if(!(validate94.call(this, data.retry, {instancePath:instancePath+"/retry",parentData:data,parentDataProperty:"retry",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate94.errors : vErrors.concat(validate94.errors);
+vErrors = appended(vErrors, validate94.errors);
 errors = vErrors.length;
 }
 }
@@ -5582,67 +5582,67 @@ errors++;
 }
 if(data.region !== undefined){
 if(!(validate106.call(this, data.region, {instancePath:instancePath+"/region",parentData:data,parentDataProperty:"region",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate106.errors : vErrors.concat(validate106.errors);
+vErrors = appended(vErrors, validate106.errors);
 errors = vErrors.length;
 }
 }
 if(data.bucket !== undefined){
 if(!(validate108.call(this, data.bucket, {instancePath:instancePath+"/bucket",parentData:data,parentDataProperty:"bucket",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate108.errors : vErrors.concat(validate108.errors);
+vErrors = appended(vErrors, validate108.errors);
 errors = vErrors.length;
 }
 }
 if(data.endpoint !== undefined){
 if(!(validate110.call(this, data.endpoint, {instancePath:instancePath+"/endpoint",parentData:data,parentDataProperty:"endpoint",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate110.errors : vErrors.concat(validate110.errors);
+vErrors = appended(vErrors, validate110.errors);
 errors = vErrors.length;
 }
 }
 if(data.key_prefix !== undefined){
 if(!(validate112.call(this, data.key_prefix, {instancePath:instancePath+"/key_prefix",parentData:data,parentDataProperty:"key_prefix",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate112.errors : vErrors.concat(validate112.errors);
+vErrors = appended(vErrors, validate112.errors);
 errors = vErrors.length;
 }
 }
 if(data.retry !== undefined){
 if(!(validate114.call(this, data.retry, {instancePath:instancePath+"/retry",parentData:data,parentDataProperty:"retry",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate114.errors : vErrors.concat(validate114.errors);
+vErrors = appended(vErrors, validate114.errors);
 errors = vErrors.length;
 }
 }
 if(data.consider_expired_after_s !== undefined){
 if(!(validate116.call(this, data.consider_expired_after_s, {instancePath:instancePath+"/consider_expired_after_s",parentData:data,parentDataProperty:"consider_expired_after_s",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate116.errors : vErrors.concat(validate116.errors);
+vErrors = appended(vErrors, validate116.errors);
 errors = vErrors.length;
 }
 }
 if(data.lifecycle_days !== undefined){
 if(!(validate118.call(this, data.lifecycle_days, {instancePath:instancePath+"/lifecycle_days",parentData:data,parentDataProperty:"lifecycle_days",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate118.errors : vErrors.concat(validate118.errors);
+vErrors = appended(vErrors, validate118.errors);
 errors = vErrors.length;
 }
 }
 if(data.max_retry_buffer_per_request !== undefined){
 if(!(validate120.call(this, data.max_retry_buffer_per_request, {instancePath:instancePath+"/max_retry_buffer_per_request",parentData:data,parentDataProperty:"max_retry_buffer_per_request",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate120.errors : vErrors.concat(validate120.errors);
+vErrors = appended(vErrors, validate120.errors);
 errors = vErrors.length;
 }
 }
 if(data.multipart_max_concurrent_uploads !== undefined){
 if(!(validate122.call(this, data.multipart_max_concurrent_uploads, {instancePath:instancePath+"/multipart_max_concurrent_uploads",parentData:data,parentDataProperty:"multipart_max_concurrent_uploads",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate122.errors : vErrors.concat(validate122.errors);
+vErrors = appended(vErrors, validate122.errors);
 errors = vErrors.length;
 }
 }
 if(data.insecure_allow_http !== undefined){
 if(!(validate124.call(this, data.insecure_allow_http, {instancePath:instancePath+"/insecure_allow_http",parentData:data,parentDataProperty:"insecure_allow_http",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate124.errors : vErrors.concat(validate124.errors);
+vErrors = appended(vErrors, validate124.errors);
 errors = vErrors.length;
 }
 }
 if(data.disable_http2 !== undefined){
 if(!(validate126.call(this, data.disable_http2, {instancePath:instancePath+"/disable_http2",parentData:data,parentDataProperty:"disable_http2",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate126.errors : vErrors.concat(validate126.errors);
+vErrors = appended(vErrors, validate126.errors);
 errors = vErrors.length;
 }
 }
@@ -5879,7 +5879,7 @@ errors++;
 }
 if(data2.retry !== undefined){
 if(!(validate94.call(this, data2.retry, {instancePath:instancePath+"/backend/retry",parentData:data2,parentDataProperty:"retry",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate94.errors : vErrors.concat(validate94.errors);
+vErrors = appended(vErrors, validate94.errors);
 errors = vErrors.length;
 }
 }
@@ -6104,7 +6104,7 @@ errors++;
 }
 if(data.backend !== undefined){
 if(!(wrapper0.validate.call(this, data.backend, {instancePath:instancePath+"/backend",parentData:data,parentDataProperty:"backend",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? wrapper0.validate.errors : vErrors.concat(wrapper0.validate.errors);
+vErrors = appended(vErrors, wrapper0.validate.errors);
 errors = vErrors.length;
 }
 }
@@ -6164,115 +6164,115 @@ errors++;
 }
 if(data.memory !== undefined){
 if(!(validate54.call(this, data.memory, {instancePath:instancePath+"/memory",parentData:data,parentDataProperty:"memory",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate54.errors : vErrors.concat(validate54.errors);
+vErrors = appended(vErrors, validate54.errors);
 errors = vErrors.length;
 }
 }
 if(data.filesystem !== undefined){
 if(!(validate58.call(this, data.filesystem, {instancePath:instancePath+"/filesystem",parentData:data,parentDataProperty:"filesystem",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate58.errors : vErrors.concat(validate58.errors);
+vErrors = appended(vErrors, validate58.errors);
 errors = vErrors.length;
 }
 }
 if(data.fast_slow !== undefined){
 if(!(validate61.call(this, data.fast_slow, {instancePath:instancePath+"/fast_slow",parentData:data,parentDataProperty:"fast_slow",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate61.errors : vErrors.concat(validate61.errors);
+vErrors = appended(vErrors, validate61.errors);
 errors = vErrors.length;
 }
 }
 if(data.compression !== undefined){
 if(!(validate65.call(this, data.compression, {instancePath:instancePath+"/compression",parentData:data,parentDataProperty:"compression",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate65.errors : vErrors.concat(validate65.errors);
+vErrors = appended(vErrors, validate65.errors);
 errors = vErrors.length;
 }
 }
 if(data.dedup !== undefined){
 if(!(validate71.call(this, data.dedup, {instancePath:instancePath+"/dedup",parentData:data,parentDataProperty:"dedup",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate71.errors : vErrors.concat(validate71.errors);
+vErrors = appended(vErrors, validate71.errors);
 errors = vErrors.length;
 }
 }
 if(data.verify !== undefined){
 if(!(validate73.call(this, data.verify, {instancePath:instancePath+"/verify",parentData:data,parentDataProperty:"verify",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate73.errors : vErrors.concat(validate73.errors);
+vErrors = appended(vErrors, validate73.errors);
 errors = vErrors.length;
 }
 }
 if(data.existence_cache !== undefined){
 if(!(validate75.call(this, data.existence_cache, {instancePath:instancePath+"/existence_cache",parentData:data,parentDataProperty:"existence_cache",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate75.errors : vErrors.concat(validate75.errors);
+vErrors = appended(vErrors, validate75.errors);
 errors = vErrors.length;
 }
 }
 if(data.completeness_checking !== undefined){
 if(!(validate77.call(this, data.completeness_checking, {instancePath:instancePath+"/completeness_checking",parentData:data,parentDataProperty:"completeness_checking",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate77.errors : vErrors.concat(validate77.errors);
+vErrors = appended(vErrors, validate77.errors);
 errors = vErrors.length;
 }
 }
 if(data.size_partitioning !== undefined){
 if(!(validate79.call(this, data.size_partitioning, {instancePath:instancePath+"/size_partitioning",parentData:data,parentDataProperty:"size_partitioning",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate79.errors : vErrors.concat(validate79.errors);
+vErrors = appended(vErrors, validate79.errors);
 errors = vErrors.length;
 }
 }
 if(data.shard !== undefined){
 if(!(validate81.call(this, data.shard, {instancePath:instancePath+"/shard",parentData:data,parentDataProperty:"shard",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate81.errors : vErrors.concat(validate81.errors);
+vErrors = appended(vErrors, validate81.errors);
 errors = vErrors.length;
 }
 }
 if(data.ref_store !== undefined){
 if(!(validate85.call(this, data.ref_store, {instancePath:instancePath+"/ref_store",parentData:data,parentDataProperty:"ref_store",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate85.errors : vErrors.concat(validate85.errors);
+vErrors = appended(vErrors, validate85.errors);
 errors = vErrors.length;
 }
 }
 if(data.noop !== undefined){
 if(!(validate87.call(this, data.noop, {instancePath:instancePath+"/noop",parentData:data,parentDataProperty:"noop",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate87.errors : vErrors.concat(validate87.errors);
+vErrors = appended(vErrors, validate87.errors);
 errors = vErrors.length;
 }
 }
 if(data.grpc !== undefined){
 if(!(validate89.call(this, data.grpc, {instancePath:instancePath+"/grpc",parentData:data,parentDataProperty:"grpc",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate89.errors : vErrors.concat(validate89.errors);
+vErrors = appended(vErrors, validate89.errors);
 errors = vErrors.length;
 }
 }
 if(data.redis_store !== undefined){
 if(!(validate97.call(this, data.redis_store, {instancePath:instancePath+"/redis_store",parentData:data,parentDataProperty:"redis_store",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate97.errors : vErrors.concat(validate97.errors);
+vErrors = appended(vErrors, validate97.errors);
 errors = vErrors.length;
 }
 }
 if(data.experimental_mongo !== undefined){
 if(!(validate100.call(this, data.experimental_mongo, {instancePath:instancePath+"/experimental_mongo",parentData:data,parentDataProperty:"experimental_mongo",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate100.errors : vErrors.concat(validate100.errors);
+vErrors = appended(vErrors, validate100.errors);
 errors = vErrors.length;
 }
 }
 if(data.experimental_cloud_object_store !== undefined){
 if(!(validate102.call(this, data.experimental_cloud_object_store, {instancePath:instancePath+"/experimental_cloud_object_store",parentData:data,parentDataProperty:"experimental_cloud_object_store",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate102.errors : vErrors.concat(validate102.errors);
+vErrors = appended(vErrors, validate102.errors);
 errors = vErrors.length;
 }
 }
 if(data.experimental_s3_store !== undefined){
 if(!(validate105.call(this, data.experimental_s3_store, {instancePath:instancePath+"/experimental_s3_store",parentData:data,parentDataProperty:"experimental_s3_store",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate105.errors : vErrors.concat(validate105.errors);
+vErrors = appended(vErrors, validate105.errors);
 errors = vErrors.length;
 }
 }
 if(data.ontap_s3_existence_cache !== undefined){
 if(!(validate129.call(this, data.ontap_s3_existence_cache, {instancePath:instancePath+"/ontap_s3_existence_cache",parentData:data,parentDataProperty:"ontap_s3_existence_cache",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate129.errors : vErrors.concat(validate129.errors);
+vErrors = appended(vErrors, validate129.errors);
 errors = vErrors.length;
 }
 }
 if(data.cache_metrics !== undefined){
 if(!(validate132.call(this, data.cache_metrics, {instancePath:instancePath+"/cache_metrics",parentData:data,parentDataProperty:"cache_metrics",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate132.errors : vErrors.concat(validate132.errors);
+vErrors = appended(vErrors, validate132.errors);
 errors = vErrors.length;
 }
 }
@@ -6951,13 +6951,13 @@ errors++;
 }
 if(data.endpoint !== undefined){
 if(!(validate90.call(this, data.endpoint, {instancePath:instancePath+"/endpoint",parentData:data,parentDataProperty:"endpoint",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate90.errors : vErrors.concat(validate90.errors);
+vErrors = appended(vErrors, validate90.errors);
 errors = vErrors.length;
 }
 }
 if(data.retry !== undefined){
 if(!(validate94.call(this, data.retry, {instancePath:instancePath+"/retry",parentData:data,parentDataProperty:"retry",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate94.errors : vErrors.concat(validate94.errors);
+vErrors = appended(vErrors, validate94.errors);
 errors = vErrors.length;
 }
 }
@@ -7111,7 +7111,7 @@ errors++;
 }
 if(data.scheduler !== undefined){
 if(!(wrapper14.validate.call(this, data.scheduler, {instancePath:instancePath+"/scheduler",parentData:data,parentDataProperty:"scheduler",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? wrapper14.validate.errors : vErrors.concat(wrapper14.validate.errors);
+vErrors = appended(vErrors, wrapper14.validate.errors);
 errors = vErrors.length;
 }
 }
@@ -7427,7 +7427,7 @@ errors++;
 }
 if(data.scheduler !== undefined){
 if(!(wrapper14.validate.call(this, data.scheduler, {instancePath:instancePath+"/scheduler",parentData:data,parentDataProperty:"scheduler",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? wrapper14.validate.errors : vErrors.concat(wrapper14.validate.errors);
+vErrors = appended(vErrors, wrapper14.validate.errors);
 errors = vErrors.length;
 }
 }
@@ -7558,7 +7558,7 @@ errors++;
 }
 if(data.scheduler !== undefined){
 if(!(wrapper14.validate.call(this, data.scheduler, {instancePath:instancePath+"/scheduler",parentData:data,parentDataProperty:"scheduler",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? wrapper14.validate.errors : vErrors.concat(wrapper14.validate.errors);
+vErrors = appended(vErrors, wrapper14.validate.errors);
 errors = vErrors.length;
 }
 }
@@ -7618,31 +7618,31 @@ errors++;
 }
 if(data.simple !== undefined){
 if(!(validate137.call(this, data.simple, {instancePath:instancePath+"/simple",parentData:data,parentDataProperty:"simple",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate137.errors : vErrors.concat(validate137.errors);
+vErrors = appended(vErrors, validate137.errors);
 errors = vErrors.length;
 }
 }
 if(data.grpc !== undefined){
 if(!(validate139.call(this, data.grpc, {instancePath:instancePath+"/grpc",parentData:data,parentDataProperty:"grpc",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate139.errors : vErrors.concat(validate139.errors);
+vErrors = appended(vErrors, validate139.errors);
 errors = vErrors.length;
 }
 }
 if(data.cache_lookup !== undefined){
 if(!(validate143.call(this, data.cache_lookup, {instancePath:instancePath+"/cache_lookup",parentData:data,parentDataProperty:"cache_lookup",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate143.errors : vErrors.concat(validate143.errors);
+vErrors = appended(vErrors, validate143.errors);
 errors = vErrors.length;
 }
 }
 if(data.property_modifier !== undefined){
 if(!(validate145.call(this, data.property_modifier, {instancePath:instancePath+"/property_modifier",parentData:data,parentDataProperty:"property_modifier",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate145.errors : vErrors.concat(validate145.errors);
+vErrors = appended(vErrors, validate145.errors);
 errors = vErrors.length;
 }
 }
 if(data.historical_resource !== undefined){
 if(!(validate147.call(this, data.historical_resource, {instancePath:instancePath+"/historical_resource",parentData:data,parentDataProperty:"historical_resource",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate147.errors : vErrors.concat(validate147.errors);
+vErrors = appended(vErrors, validate147.errors);
 errors = vErrors.length;
 }
 }
@@ -8236,7 +8236,7 @@ errors++;
 }
 if(data1.tls_config !== undefined){
 if(!(validate91.call(this, data1.tls_config, {instancePath:instancePath+"/worker_api_endpoint/tls_config",parentData:data1,parentDataProperty:"tls_config",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate91.errors : vErrors.concat(validate91.errors);
+vErrors = appended(vErrors, validate91.errors);
 errors = vErrors.length;
 }
 }
@@ -8306,7 +8306,7 @@ errors++;
 }
 if(data.max_action_timeout !== undefined){
 if(!(validate154.call(this, data.max_action_timeout, {instancePath:instancePath+"/max_action_timeout",parentData:data,parentDataProperty:"max_action_timeout",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate154.errors : vErrors.concat(validate154.errors);
+vErrors = appended(vErrors, validate154.errors);
 errors = vErrors.length;
 }
 }
@@ -8336,7 +8336,7 @@ errors++;
 }
 if(data.max_upload_timeout !== undefined){
 if(!(validate156.call(this, data.max_upload_timeout, {instancePath:instancePath+"/max_upload_timeout",parentData:data,parentDataProperty:"max_upload_timeout",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate156.errors : vErrors.concat(validate156.errors);
+vErrors = appended(vErrors, validate156.errors);
 errors = vErrors.length;
 }
 }
@@ -8538,7 +8538,7 @@ errors++;
 }
 if(data.upload_action_result !== undefined){
 if(!(validate158.call(this, data.upload_action_result, {instancePath:instancePath+"/upload_action_result",parentData:data,parentDataProperty:"upload_action_result",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate158.errors : vErrors.concat(validate158.errors);
+vErrors = appended(vErrors, validate158.errors);
 errors = vErrors.length;
 }
 }
@@ -8560,7 +8560,7 @@ let data22 = data.platform_properties;
 if(data22 && typeof data22 == "object" && !Array.isArray(data22)){
 for(const key3 in data22){
 if(!(validate160.call(this, data22[key3], {instancePath:instancePath+"/platform_properties/" + key3.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data22,parentDataProperty:key3,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate160.errors : vErrors.concat(validate160.errors);
+vErrors = appended(vErrors, validate160.errors);
 errors = vErrors.length;
 }
 }
@@ -8581,7 +8581,7 @@ let data24 = data.additional_environment;
 if(data24 && typeof data24 == "object" && !Array.isArray(data24)){
 for(const key4 in data24){
 if(!(validate162.call(this, data24[key4], {instancePath:instancePath+"/additional_environment/" + key4.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data24,parentDataProperty:key4,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate162.errors : vErrors.concat(validate162.errors);
+vErrors = appended(vErrors, validate162.errors);
 errors = vErrors.length;
 }
 }
@@ -9718,7 +9718,7 @@ evaluated0.items = undefined;
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
 if(!(validate160.call(this, data[key0], {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data,parentDataProperty:key0,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate160.errors : vErrors.concat(validate160.errors);
+vErrors = appended(vErrors, validate160.errors);
 errors = vErrors.length;
 }
 }
@@ -9753,7 +9753,7 @@ evaluated0.items = undefined;
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
 if(!(validate162.call(this, data[key0], {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data,parentDataProperty:key0,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate162.errors : vErrors.concat(validate162.errors);
+vErrors = appended(vErrors, validate162.errors);
 errors = vErrors.length;
 }
 }
@@ -10445,157 +10445,157 @@ errors++;
 }
 if(data.name !== undefined){
 if(!(validate166.call(this, data.name, {instancePath:instancePath+"/name",parentData:data,parentDataProperty:"name",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate166.errors : vErrors.concat(validate166.errors);
+vErrors = appended(vErrors, validate166.errors);
 errors = vErrors.length;
 }
 }
 if(data.max_action_timeout_s !== undefined){
 if(!(validate168.call(this, data.max_action_timeout_s, {instancePath:instancePath+"/max_action_timeout_s",parentData:data,parentDataProperty:"max_action_timeout_s",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate168.errors : vErrors.concat(validate168.errors);
+vErrors = appended(vErrors, validate168.errors);
 errors = vErrors.length;
 }
 }
 if(data.max_action_timeout !== undefined){
 if(!(validate170.call(this, data.max_action_timeout, {instancePath:instancePath+"/max_action_timeout",parentData:data,parentDataProperty:"max_action_timeout",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate170.errors : vErrors.concat(validate170.errors);
+vErrors = appended(vErrors, validate170.errors);
 errors = vErrors.length;
 }
 }
 if(data.max_upload_timeout_s !== undefined){
 if(!(validate172.call(this, data.max_upload_timeout_s, {instancePath:instancePath+"/max_upload_timeout_s",parentData:data,parentDataProperty:"max_upload_timeout_s",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate172.errors : vErrors.concat(validate172.errors);
+vErrors = appended(vErrors, validate172.errors);
 errors = vErrors.length;
 }
 }
 if(data.max_upload_timeout !== undefined){
 if(!(validate174.call(this, data.max_upload_timeout, {instancePath:instancePath+"/max_upload_timeout",parentData:data,parentDataProperty:"max_upload_timeout",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate174.errors : vErrors.concat(validate174.errors);
+vErrors = appended(vErrors, validate174.errors);
 errors = vErrors.length;
 }
 }
 if(data.max_cleanup_wait_s !== undefined){
 if(!(validate176.call(this, data.max_cleanup_wait_s, {instancePath:instancePath+"/max_cleanup_wait_s",parentData:data,parentDataProperty:"max_cleanup_wait_s",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate176.errors : vErrors.concat(validate176.errors);
+vErrors = appended(vErrors, validate176.errors);
 errors = vErrors.length;
 }
 }
 if(data.max_cleanup_backoff_ms !== undefined){
 if(!(validate178.call(this, data.max_cleanup_backoff_ms, {instancePath:instancePath+"/max_cleanup_backoff_ms",parentData:data,parentDataProperty:"max_cleanup_backoff_ms",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate178.errors : vErrors.concat(validate178.errors);
+vErrors = appended(vErrors, validate178.errors);
 errors = vErrors.length;
 }
 }
 if(data.max_inflight_tasks !== undefined){
 if(!(validate180.call(this, data.max_inflight_tasks, {instancePath:instancePath+"/max_inflight_tasks",parentData:data,parentDataProperty:"max_inflight_tasks",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate180.errors : vErrors.concat(validate180.errors);
+vErrors = appended(vErrors, validate180.errors);
 errors = vErrors.length;
 }
 }
 if(data.timeout_handled_externally !== undefined){
 if(!(validate182.call(this, data.timeout_handled_externally, {instancePath:instancePath+"/timeout_handled_externally",parentData:data,parentDataProperty:"timeout_handled_externally",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate182.errors : vErrors.concat(validate182.errors);
+vErrors = appended(vErrors, validate182.errors);
 errors = vErrors.length;
 }
 }
 if(data.timeout_message !== undefined){
 if(!(validate184.call(this, data.timeout_message, {instancePath:instancePath+"/timeout_message",parentData:data,parentDataProperty:"timeout_message",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate184.errors : vErrors.concat(validate184.errors);
+vErrors = appended(vErrors, validate184.errors);
 errors = vErrors.length;
 }
 }
 if(data.entrypoint !== undefined){
 if(!(validate186.call(this, data.entrypoint, {instancePath:instancePath+"/entrypoint",parentData:data,parentDataProperty:"entrypoint",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate186.errors : vErrors.concat(validate186.errors);
+vErrors = appended(vErrors, validate186.errors);
 errors = vErrors.length;
 }
 }
 if(data.experimental_precondition_script !== undefined){
 if(!(validate188.call(this, data.experimental_precondition_script, {instancePath:instancePath+"/experimental_precondition_script",parentData:data,parentDataProperty:"experimental_precondition_script",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate188.errors : vErrors.concat(validate188.errors);
+vErrors = appended(vErrors, validate188.errors);
 errors = vErrors.length;
 }
 }
 if(data.cas_fast_slow_store !== undefined){
 if(!(validate190.call(this, data.cas_fast_slow_store, {instancePath:instancePath+"/cas_fast_slow_store",parentData:data,parentDataProperty:"cas_fast_slow_store",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate190.errors : vErrors.concat(validate190.errors);
+vErrors = appended(vErrors, validate190.errors);
 errors = vErrors.length;
 }
 }
 if(data.upload_action_result !== undefined){
 if(!(validate192.call(this, data.upload_action_result, {instancePath:instancePath+"/upload_action_result",parentData:data,parentDataProperty:"upload_action_result",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate192.errors : vErrors.concat(validate192.errors);
+vErrors = appended(vErrors, validate192.errors);
 errors = vErrors.length;
 }
 }
 if(data.work_directory !== undefined){
 if(!(validate194.call(this, data.work_directory, {instancePath:instancePath+"/work_directory",parentData:data,parentDataProperty:"work_directory",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate194.errors : vErrors.concat(validate194.errors);
+vErrors = appended(vErrors, validate194.errors);
 errors = vErrors.length;
 }
 }
 if(data.platform_properties !== undefined){
 if(!(validate196.call(this, data.platform_properties, {instancePath:instancePath+"/platform_properties",parentData:data,parentDataProperty:"platform_properties",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate196.errors : vErrors.concat(validate196.errors);
+vErrors = appended(vErrors, validate196.errors);
 errors = vErrors.length;
 }
 }
 if(data.additional_environment !== undefined){
 if(!(validate199.call(this, data.additional_environment, {instancePath:instancePath+"/additional_environment",parentData:data,parentDataProperty:"additional_environment",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate199.errors : vErrors.concat(validate199.errors);
+vErrors = appended(vErrors, validate199.errors);
 errors = vErrors.length;
 }
 }
 if(data.default_path !== undefined){
 if(!(validate202.call(this, data.default_path, {instancePath:instancePath+"/default_path",parentData:data,parentDataProperty:"default_path",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate202.errors : vErrors.concat(validate202.errors);
+vErrors = appended(vErrors, validate202.errors);
 errors = vErrors.length;
 }
 }
 if(data.action_limits !== undefined){
 if(!(validate204.call(this, data.action_limits, {instancePath:instancePath+"/action_limits",parentData:data,parentDataProperty:"action_limits",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate204.errors : vErrors.concat(validate204.errors);
+vErrors = appended(vErrors, validate204.errors);
 errors = vErrors.length;
 }
 }
 if(data.directory_cache !== undefined){
 if(!(validate206.call(this, data.directory_cache, {instancePath:instancePath+"/directory_cache",parentData:data,parentDataProperty:"directory_cache",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate206.errors : vErrors.concat(validate206.errors);
+vErrors = appended(vErrors, validate206.errors);
 errors = vErrors.length;
 }
 }
 if(data.experimental_active_input_leases !== undefined){
 if(!(validate208.call(this, data.experimental_active_input_leases, {instancePath:instancePath+"/experimental_active_input_leases",parentData:data,parentDataProperty:"experimental_active_input_leases",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate208.errors : vErrors.concat(validate208.errors);
+vErrors = appended(vErrors, validate208.errors);
 errors = vErrors.length;
 }
 }
 if(data.use_namespaces !== undefined){
 if(!(validate210.call(this, data.use_namespaces, {instancePath:instancePath+"/use_namespaces",parentData:data,parentDataProperty:"use_namespaces",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate210.errors : vErrors.concat(validate210.errors);
+vErrors = appended(vErrors, validate210.errors);
 errors = vErrors.length;
 }
 }
 if(data.keep_network !== undefined){
 if(!(validate212.call(this, data.keep_network, {instancePath:instancePath+"/keep_network",parentData:data,parentDataProperty:"keep_network",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate212.errors : vErrors.concat(validate212.errors);
+vErrors = appended(vErrors, validate212.errors);
 errors = vErrors.length;
 }
 }
 if(data.use_mount_namespace !== undefined){
 if(!(validate214.call(this, data.use_mount_namespace, {instancePath:instancePath+"/use_mount_namespace",parentData:data,parentDataProperty:"use_mount_namespace",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate214.errors : vErrors.concat(validate214.errors);
+vErrors = appended(vErrors, validate214.errors);
 errors = vErrors.length;
 }
 }
 if(data.read_only_inputs !== undefined){
 if(!(validate216.call(this, data.read_only_inputs, {instancePath:instancePath+"/read_only_inputs",parentData:data,parentDataProperty:"read_only_inputs",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate216.errors : vErrors.concat(validate216.errors);
+vErrors = appended(vErrors, validate216.errors);
 errors = vErrors.length;
 }
 }
 if(data.input_root_is_root !== undefined){
 if(!(validate218.call(this, data.input_root_is_root, {instancePath:instancePath+"/input_root_is_root",parentData:data,parentDataProperty:"input_root_is_root",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate218.errors : vErrors.concat(validate218.errors);
+vErrors = appended(vErrors, validate218.errors);
 errors = vErrors.length;
 }
 }
@@ -10655,13 +10655,13 @@ errors++;
 }
 if(data.local !== undefined){
 if(!(validate152.call(this, data.local, {instancePath:instancePath+"/local",parentData:data,parentDataProperty:"local",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate152.errors : vErrors.concat(validate152.errors);
+vErrors = appended(vErrors, validate152.errors);
 errors = vErrors.length;
 }
 }
 if(data.worker !== undefined){
 if(!(validate165.call(this, data.worker, {instancePath:instancePath+"/worker",parentData:data,parentDataProperty:"worker",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate165.errors : vErrors.concat(validate165.errors);
+vErrors = appended(vErrors, validate165.errors);
 errors = vErrors.length;
 }
 }
@@ -11425,7 +11425,7 @@ errors++;
 }
 if(data11.experimental_http2_keep_alive_timeout !== undefined){
 if(!(validate225.call(this, data11.experimental_http2_keep_alive_timeout, {instancePath:instancePath+"/advanced_http/experimental_http2_keep_alive_timeout",parentData:data11,parentDataProperty:"experimental_http2_keep_alive_timeout",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate225.errors : vErrors.concat(validate225.errors);
+vErrors = appended(vErrors, validate225.errors);
 errors = vErrors.length;
 }
 }
@@ -12520,7 +12520,7 @@ errors++;
 }
 if(data.persist_stream_on_disconnect_timeout !== undefined){
 if(!(validate242.call(this, data.persist_stream_on_disconnect_timeout, {instancePath:instancePath+"/persist_stream_on_disconnect_timeout",parentData:data,parentDataProperty:"persist_stream_on_disconnect_timeout",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate242.errors : vErrors.concat(validate242.errors);
+vErrors = appended(vErrors, validate242.errors);
 errors = vErrors.length;
 }
 }
@@ -14350,7 +14350,7 @@ if(Array.isArray(data0)){
 const len0 = data0.length;
 for(let i0=0; i0<len0; i0++){
 if(!(validate229.call(this, data0[i0], {instancePath:instancePath+"/cas/" + i0,parentData:data0,parentDataProperty:i0,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate229.errors : vErrors.concat(validate229.errors);
+vErrors = appended(vErrors, validate229.errors);
 errors = vErrors.length;
 }
 }
@@ -14358,7 +14358,7 @@ errors = vErrors.length;
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
 for(const key1 in data0){
 if(!(validate229.call(this, data0[key1], {instancePath:instancePath+"/cas/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data0,parentDataProperty:key1,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate229.errors : vErrors.concat(validate229.errors);
+vErrors = appended(vErrors, validate229.errors);
 errors = vErrors.length;
 }
 }
@@ -14380,7 +14380,7 @@ if(Array.isArray(data3)){
 const len1 = data3.length;
 for(let i1=0; i1<len1; i1++){
 if(!(validate232.call(this, data3[i1], {instancePath:instancePath+"/ac/" + i1,parentData:data3,parentDataProperty:i1,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate232.errors : vErrors.concat(validate232.errors);
+vErrors = appended(vErrors, validate232.errors);
 errors = vErrors.length;
 }
 }
@@ -14388,7 +14388,7 @@ errors = vErrors.length;
 if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
 for(const key2 in data3){
 if(!(validate232.call(this, data3[key2], {instancePath:instancePath+"/ac/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data3,parentDataProperty:key2,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate232.errors : vErrors.concat(validate232.errors);
+vErrors = appended(vErrors, validate232.errors);
 errors = vErrors.length;
 }
 }
@@ -14410,7 +14410,7 @@ if(Array.isArray(data6)){
 const len2 = data6.length;
 for(let i2=0; i2<len2; i2++){
 if(!(validate235.call(this, data6[i2], {instancePath:instancePath+"/capabilities/" + i2,parentData:data6,parentDataProperty:i2,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate235.errors : vErrors.concat(validate235.errors);
+vErrors = appended(vErrors, validate235.errors);
 errors = vErrors.length;
 }
 }
@@ -14418,7 +14418,7 @@ errors = vErrors.length;
 if(data6 && typeof data6 == "object" && !Array.isArray(data6)){
 for(const key3 in data6){
 if(!(validate235.call(this, data6[key3], {instancePath:instancePath+"/capabilities/" + key3.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data6,parentDataProperty:key3,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate235.errors : vErrors.concat(validate235.errors);
+vErrors = appended(vErrors, validate235.errors);
 errors = vErrors.length;
 }
 }
@@ -14440,7 +14440,7 @@ if(Array.isArray(data9)){
 const len3 = data9.length;
 for(let i3=0; i3<len3; i3++){
 if(!(validate238.call(this, data9[i3], {instancePath:instancePath+"/execution/" + i3,parentData:data9,parentDataProperty:i3,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate238.errors : vErrors.concat(validate238.errors);
+vErrors = appended(vErrors, validate238.errors);
 errors = vErrors.length;
 }
 }
@@ -14448,7 +14448,7 @@ errors = vErrors.length;
 if(data9 && typeof data9 == "object" && !Array.isArray(data9)){
 for(const key4 in data9){
 if(!(validate238.call(this, data9[key4], {instancePath:instancePath+"/execution/" + key4.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data9,parentDataProperty:key4,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate238.errors : vErrors.concat(validate238.errors);
+vErrors = appended(vErrors, validate238.errors);
 errors = vErrors.length;
 }
 }
@@ -14470,7 +14470,7 @@ if(Array.isArray(data12)){
 const len4 = data12.length;
 for(let i4=0; i4<len4; i4++){
 if(!(validate241.call(this, data12[i4], {instancePath:instancePath+"/bytestream/" + i4,parentData:data12,parentDataProperty:i4,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate241.errors : vErrors.concat(validate241.errors);
+vErrors = appended(vErrors, validate241.errors);
 errors = vErrors.length;
 }
 }
@@ -14479,7 +14479,7 @@ if(data12 && typeof data12 == "object" && !Array.isArray(data12)){
 for(const key5 in data12){
 if(!(((((key5 === "cas_stores") || (key5 === "max_bytes_per_stream")) || (key5 === "persist_stream_on_disconnect_timeout_s")) || (key5 === "persist_stream_on_disconnect_timeout")) || (key5 === "max_decoding_message_size"))){
 if(!(validate241.call(this, data12[key5], {instancePath:instancePath+"/bytestream/" + key5.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data12,parentDataProperty:key5,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate241.errors : vErrors.concat(validate241.errors);
+vErrors = appended(vErrors, validate241.errors);
 errors = vErrors.length;
 }
 }
@@ -14514,19 +14514,19 @@ errors++;
 }
 if(data12.max_bytes_per_stream !== undefined){
 if(!(validate246.call(this, data12.max_bytes_per_stream, {instancePath:instancePath+"/bytestream/max_bytes_per_stream",parentData:data12,parentDataProperty:"max_bytes_per_stream",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate246.errors : vErrors.concat(validate246.errors);
+vErrors = appended(vErrors, validate246.errors);
 errors = vErrors.length;
 }
 }
 if(data12.persist_stream_on_disconnect_timeout_s !== undefined){
 if(!(validate248.call(this, data12.persist_stream_on_disconnect_timeout_s, {instancePath:instancePath+"/bytestream/persist_stream_on_disconnect_timeout_s",parentData:data12,parentDataProperty:"persist_stream_on_disconnect_timeout_s",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate248.errors : vErrors.concat(validate248.errors);
+vErrors = appended(vErrors, validate248.errors);
 errors = vErrors.length;
 }
 }
 if(data12.persist_stream_on_disconnect_timeout !== undefined){
 if(!(validate250.call(this, data12.persist_stream_on_disconnect_timeout, {instancePath:instancePath+"/bytestream/persist_stream_on_disconnect_timeout",parentData:data12,parentDataProperty:"persist_stream_on_disconnect_timeout",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate250.errors : vErrors.concat(validate250.errors);
+vErrors = appended(vErrors, validate250.errors);
 errors = vErrors.length;
 }
 }
@@ -14548,7 +14548,7 @@ if(Array.isArray(data20)){
 const len5 = data20.length;
 for(let i5=0; i5<len5; i5++){
 if(!(validate252.call(this, data20[i5], {instancePath:instancePath+"/fetch/" + i5,parentData:data20,parentDataProperty:i5,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate252.errors : vErrors.concat(validate252.errors);
+vErrors = appended(vErrors, validate252.errors);
 errors = vErrors.length;
 }
 }
@@ -14556,7 +14556,7 @@ errors = vErrors.length;
 if(data20 && typeof data20 == "object" && !Array.isArray(data20)){
 for(const key7 in data20){
 if(!(validate252.call(this, data20[key7], {instancePath:instancePath+"/fetch/" + key7.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data20,parentDataProperty:key7,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate252.errors : vErrors.concat(validate252.errors);
+vErrors = appended(vErrors, validate252.errors);
 errors = vErrors.length;
 }
 }
@@ -14578,7 +14578,7 @@ if(Array.isArray(data23)){
 const len6 = data23.length;
 for(let i6=0; i6<len6; i6++){
 if(!(validate255.call(this, data23[i6], {instancePath:instancePath+"/push/" + i6,parentData:data23,parentDataProperty:i6,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate255.errors : vErrors.concat(validate255.errors);
+vErrors = appended(vErrors, validate255.errors);
 errors = vErrors.length;
 }
 }
@@ -14586,7 +14586,7 @@ errors = vErrors.length;
 if(data23 && typeof data23 == "object" && !Array.isArray(data23)){
 for(const key8 in data23){
 if(!(validate255.call(this, data23[key8], {instancePath:instancePath+"/push/" + key8.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data23,parentDataProperty:key8,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate255.errors : vErrors.concat(validate255.errors);
+vErrors = appended(vErrors, validate255.errors);
 errors = vErrors.length;
 }
 }
@@ -14608,7 +14608,7 @@ if(Array.isArray(data26)){
 const len7 = data26.length;
 for(let i7=0; i7<len7; i7++){
 if(!(validate258.call(this, data26[i7], {instancePath:instancePath+"/http_cache/" + i7,parentData:data26,parentDataProperty:i7,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate258.errors : vErrors.concat(validate258.errors);
+vErrors = appended(vErrors, validate258.errors);
 errors = vErrors.length;
 }
 }
@@ -14616,7 +14616,7 @@ errors = vErrors.length;
 if(data26 && typeof data26 == "object" && !Array.isArray(data26)){
 for(const key9 in data26){
 if(!(validate258.call(this, data26[key9], {instancePath:instancePath+"/http_cache/" + key9.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data26,parentDataProperty:key9,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate258.errors : vErrors.concat(validate258.errors);
+vErrors = appended(vErrors, validate258.errors);
 errors = vErrors.length;
 }
 }
@@ -14624,49 +14624,49 @@ errors = vErrors.length;
 }
 if(data.worker_api !== undefined){
 if(!(validate261.call(this, data.worker_api, {instancePath:instancePath+"/worker_api",parentData:data,parentDataProperty:"worker_api",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate261.errors : vErrors.concat(validate261.errors);
+vErrors = appended(vErrors, validate261.errors);
 errors = vErrors.length;
 }
 }
 if(data.experimental_bep !== undefined){
 if(!(validate263.call(this, data.experimental_bep, {instancePath:instancePath+"/experimental_bep",parentData:data,parentDataProperty:"experimental_bep",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate263.errors : vErrors.concat(validate263.errors);
+vErrors = appended(vErrors, validate263.errors);
 errors = vErrors.length;
 }
 }
 if(data.build_events !== undefined){
 if(!(validate265.call(this, data.build_events, {instancePath:instancePath+"/build_events",parentData:data,parentDataProperty:"build_events",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate265.errors : vErrors.concat(validate265.errors);
+vErrors = appended(vErrors, validate265.errors);
 errors = vErrors.length;
 }
 }
 if(data.pages !== undefined){
 if(!(validate267.call(this, data.pages, {instancePath:instancePath+"/pages",parentData:data,parentDataProperty:"pages",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate267.errors : vErrors.concat(validate267.errors);
+vErrors = appended(vErrors, validate267.errors);
 errors = vErrors.length;
 }
 }
 if(data.admin !== undefined){
 if(!(validate269.call(this, data.admin, {instancePath:instancePath+"/admin",parentData:data,parentDataProperty:"admin",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate269.errors : vErrors.concat(validate269.errors);
+vErrors = appended(vErrors, validate269.errors);
 errors = vErrors.length;
 }
 }
 if(data.metrics !== undefined){
 if(!(validate271.call(this, data.metrics, {instancePath:instancePath+"/metrics",parentData:data,parentDataProperty:"metrics",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate271.errors : vErrors.concat(validate271.errors);
+vErrors = appended(vErrors, validate271.errors);
 errors = vErrors.length;
 }
 }
 if(data.health !== undefined){
 if(!(validate273.call(this, data.health, {instancePath:instancePath+"/health",parentData:data,parentDataProperty:"health",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate273.errors : vErrors.concat(validate273.errors);
+vErrors = appended(vErrors, validate273.errors);
 errors = vErrors.length;
 }
 }
 if(data.health_status !== undefined){
 if(!(validate273.call(this, data.health_status, {instancePath:instancePath+"/health_status",parentData:data,parentDataProperty:"health_status",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate273.errors : vErrors.concat(validate273.errors);
+vErrors = appended(vErrors, validate273.errors);
 errors = vErrors.length;
 }
 }
@@ -14771,7 +14771,7 @@ errors++;
 }
 if(data1.http !== undefined){
 if(!(validate224.call(this, data1.http, {instancePath:instancePath+"/listener/http",parentData:data1,parentDataProperty:"http",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate224.errors : vErrors.concat(validate224.errors);
+vErrors = appended(vErrors, validate224.errors);
 errors = vErrors.length;
 }
 }
@@ -14789,7 +14789,7 @@ errors++;
 }
 if(data.services !== undefined){
 if(!(validate228.call(this, data.services, {instancePath:instancePath+"/services",parentData:data,parentDataProperty:"services",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate228.errors : vErrors.concat(validate228.errors);
+vErrors = appended(vErrors, validate228.errors);
 errors = vErrors.length;
 }
 }
@@ -16886,25 +16886,25 @@ errors++;
 }
 if(data55.names !== undefined){
 if(!(validate285.call(this, data55.names, {instancePath:instancePath+"/request_limits/" + i13+"/names",parentData:data55,parentDataProperty:"names",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate285.errors : vErrors.concat(validate285.errors);
+vErrors = appended(vErrors, validate285.errors);
 errors = vErrors.length;
 }
 }
 if(data55.groups !== undefined){
 if(!(validate287.call(this, data55.groups, {instancePath:instancePath+"/request_limits/" + i13+"/groups",parentData:data55,parentDataProperty:"groups",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate287.errors : vErrors.concat(validate287.errors);
+vErrors = appended(vErrors, validate287.errors);
 errors = vErrors.length;
 }
 }
 if(data55.claims !== undefined){
 if(!(validate289.call(this, data55.claims, {instancePath:instancePath+"/request_limits/" + i13+"/claims",parentData:data55,parentDataProperty:"claims",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate289.errors : vErrors.concat(validate289.errors);
+vErrors = appended(vErrors, validate289.errors);
 errors = vErrors.length;
 }
 }
 if(data55.by !== undefined){
 if(!(validate291.call(this, data55.by, {instancePath:instancePath+"/request_limits/" + i13+"/by",parentData:data55,parentDataProperty:"by",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate291.errors : vErrors.concat(validate291.errors);
+vErrors = appended(vErrors, validate291.errors);
 errors = vErrors.length;
 }
 }
@@ -17177,7 +17177,7 @@ if(Array.isArray(data0)){
 const len0 = data0.length;
 for(let i0=0; i0<len0; i0++){
 if(!(validate53.call(this, data0[i0], {instancePath:instancePath+"/stores/" + i0,parentData:data0,parentDataProperty:i0,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate53.errors : vErrors.concat(validate53.errors);
+vErrors = appended(vErrors, validate53.errors);
 errors = vErrors.length;
 }
 }
@@ -17185,7 +17185,7 @@ errors = vErrors.length;
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
 for(const key1 in data0){
 if(!(validate53.call(this, data0[key1], {instancePath:instancePath+"/stores/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data0,parentDataProperty:key1,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate53.errors : vErrors.concat(validate53.errors);
+vErrors = appended(vErrors, validate53.errors);
 errors = vErrors.length;
 }
 }
@@ -17207,7 +17207,7 @@ if(Array.isArray(data3)){
 const len1 = data3.length;
 for(let i1=0; i1<len1; i1++){
 if(!(validate136.call(this, data3[i1], {instancePath:instancePath+"/schedulers/" + i1,parentData:data3,parentDataProperty:i1,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate136.errors : vErrors.concat(validate136.errors);
+vErrors = appended(vErrors, validate136.errors);
 errors = vErrors.length;
 }
 }
@@ -17215,7 +17215,7 @@ errors = vErrors.length;
 if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
 for(const key2 in data3){
 if(!(validate136.call(this, data3[key2], {instancePath:instancePath+"/schedulers/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data3,parentDataProperty:key2,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate136.errors : vErrors.concat(validate136.errors);
+vErrors = appended(vErrors, validate136.errors);
 errors = vErrors.length;
 }
 }
@@ -17237,7 +17237,7 @@ if(Array.isArray(data6)){
 const len2 = data6.length;
 for(let i2=0; i2<len2; i2++){
 if(!(validate151.call(this, data6[i2], {instancePath:instancePath+"/workers/" + i2,parentData:data6,parentDataProperty:i2,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate151.errors : vErrors.concat(validate151.errors);
+vErrors = appended(vErrors, validate151.errors);
 errors = vErrors.length;
 }
 }
@@ -17245,7 +17245,7 @@ errors = vErrors.length;
 if(data6 && typeof data6 == "object" && !Array.isArray(data6)){
 for(const key3 in data6){
 if(!(validate151.call(this, data6[key3], {instancePath:instancePath+"/workers/" + key3.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data6,parentDataProperty:key3,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate151.errors : vErrors.concat(validate151.errors);
+vErrors = appended(vErrors, validate151.errors);
 errors = vErrors.length;
 }
 }
@@ -17267,7 +17267,7 @@ if(Array.isArray(data9)){
 const len3 = data9.length;
 for(let i3=0; i3<len3; i3++){
 if(!(validate223.call(this, data9[i3], {instancePath:instancePath+"/servers/" + i3,parentData:data9,parentDataProperty:i3,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate223.errors : vErrors.concat(validate223.errors);
+vErrors = appended(vErrors, validate223.errors);
 errors = vErrors.length;
 }
 }
@@ -17275,7 +17275,7 @@ errors = vErrors.length;
 if(data9 && typeof data9 == "object" && !Array.isArray(data9)){
 for(const key4 in data9){
 if(!(validate223.call(this, data9[key4], {instancePath:instancePath+"/servers/" + key4.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data9,parentDataProperty:key4,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate223.errors : vErrors.concat(validate223.errors);
+vErrors = appended(vErrors, validate223.errors);
 errors = vErrors.length;
 }
 }
@@ -17297,7 +17297,7 @@ if(Array.isArray(data12)){
 const len4 = data12.length;
 for(let i4=0; i4<len4; i4++){
 if(!(validate279.call(this, data12[i4], {instancePath:instancePath+"/instances/" + i4,parentData:data12,parentDataProperty:i4,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate279.errors : vErrors.concat(validate279.errors);
+vErrors = appended(vErrors, validate279.errors);
 errors = vErrors.length;
 }
 }
@@ -17305,7 +17305,7 @@ errors = vErrors.length;
 if(data12 && typeof data12 == "object" && !Array.isArray(data12)){
 for(const key5 in data12){
 if(!(validate279.call(this, data12[key5], {instancePath:instancePath+"/instances/" + key5.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data12,parentDataProperty:key5,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate279.errors : vErrors.concat(validate279.errors);
+vErrors = appended(vErrors, validate279.errors);
 errors = vErrors.length;
 }
 }
@@ -17313,13 +17313,13 @@ errors = vErrors.length;
 }
 if(data.global !== undefined){
 if(!(validate282.call(this, data.global, {instancePath:instancePath+"/global",parentData:data,parentDataProperty:"global",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate282.errors : vErrors.concat(validate282.errors);
+vErrors = appended(vErrors, validate282.errors);
 errors = vErrors.length;
 }
 }
 if(data.security !== undefined){
 if(!(validate284.call(this, data.security, {instancePath:instancePath+"/security",parentData:data,parentDataProperty:"security",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate284.errors : vErrors.concat(validate284.errors);
+vErrors = appended(vErrors, validate284.errors);
 errors = vErrors.length;
 }
 }
@@ -17461,3 +17461,5 @@ validate52.errors = vErrors;
 return errors === 0;
 }
 validate52.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const appended = (errors, more) => { if (errors === null) return more; for (const one of more) errors.push(one); return errors }

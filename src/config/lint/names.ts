@@ -5,6 +5,9 @@ import { withNested } from '../store-path.js'
 import { nearest, oneOf } from '../suggest.js'
 import type { LintContext } from './context.js'
 
+/** Of more names, only these are offered in place of an unknown one. */
+const NAMED_MAX = 1_000
+
 /** Every referenced name must be defined. `repeated` has the keys that are written twice, whose names may be lost. */
 export const lintReferences = (
   { references, declared }: Normaliser,
@@ -13,9 +16,8 @@ export const lintReferences = (
 ): void => {
   const isPartial = (to: Reference['to']): boolean => repeated.some((path) => path.length === 1 && path[0] === to)
   for (const { path, to, name } of references) {
-    if (isPartial(to)) continue
-    const defined = [...declared[to].keys()]
-    if (defined.includes(name)) continue
+    if (isPartial(to) || declared[to].has(name)) continue
+    const defined = [...declared[to].keys()].slice(0, NAMED_MAX)
     const what = to === 'stores' ? 'store' : 'scheduler'
     findings.error(path, `there is no ${what} ${JSON.stringify(name)}`, {
       found: JSON.stringify(name),
@@ -28,12 +30,15 @@ export const lintReferences = (
 /** Stores must not refer to each other in a cycle, because building them would never end. */
 export const lintCycles = ({ config: { stores }, findings, originOf }: LintContext): void => {
   const reported = new Set<string>()
+  /** Whatever is below them was followed. */
+  const followed = new Set<string>()
   const follow = (name: string, trail: readonly string[]): void => {
     const store = stores.get(name)
     for (const nested of store ? withNested(store) : []) {
       if (nested.kind !== 'ref_store' || reported.has(name)) continue
       const circle = [...trail, name]
       const target = nested.options.name
+      if (followed.has(target)) continue
       if (!circle.includes(target)) follow(target, circle)
       else {
         const round = circle.slice(circle.indexOf(target))
@@ -48,13 +53,15 @@ export const lintCycles = ({ config: { stores }, findings, originOf }: LintConte
         )
       }
     }
+    followed.add(name)
   }
-  for (const name of stores.keys()) follow(name, [])
+  for (const name of stores.keys()) if (!followed.has(name)) follow(name, [])
 }
 
 /** An unused store or scheduler is probably a mistake. */
 export const lintUnused = ({ references, declared }: Normaliser, findings: Findings): void => {
-  const isUsed = (to: Reference['to'], name: string) => references.some((one) => one.to === to && one.name === name)
+  const used = new Set(references.map(({ to, name }) => JSON.stringify([to, name])))
+  const isUsed = (to: Reference['to'], name: string) => used.has(JSON.stringify([to, name]))
   for (const to of ['stores', 'schedulers'] as const) {
     for (const [name, path] of declared[to]) {
       if (isUsed(to, name)) continue

@@ -100,7 +100,12 @@ const notedInstances = ({ servers }: Pick<Config, 'servers'>): ((instance: strin
       if (kind === 'bazel') return entryFor(services.ac, instance) !== undefined
       return instance_name === instance || overlay_instance_name === instance
     })
-  return (instance) => servers.some((server) => isNoted(server, instance))
+  const known = new Map<string, boolean>()
+  return (instance) => {
+    const noted = known.get(instance) ?? servers.some((server) => isNoted(server, instance))
+    known.set(instance, noted)
+    return noted
+  }
 }
 
 /** The `grpc` stores that have to keep what a store gets. Lists of chunks and blobs beside a result go their own ways. */

@@ -87,8 +87,15 @@ const lintAdmin = ({ listener, services }: ServerConfig, { config, findings, ori
 }
 
 const lintPorts = ({ config: { servers }, findings, originOf }: LintContext): void => {
-  for (const [index, { name, listener }] of servers.entries()) {
-    const other = servers.slice(0, index).find((one) => clash(one.listener, listener))
+  // Only listeners of one port, or of one path, can clash.
+  const byPort = new Map<number | string, ServerConfig[]>()
+  for (const server of servers) {
+    const { name, listener } = server
+    const key = isUnix(listener.host) ? listener.host : listener.port
+    const before = byPort.get(key) ?? []
+    byPort.set(key, before)
+    const other = before.find((one) => clash(one.listener, listener))
+    if (other === undefined) before.push(server)
     if (other === undefined) continue
     findings.error(
       [...originOf(listener), 'socket_address'],

@@ -84,6 +84,13 @@ export class Normaliser {
     const words = schema['x-words']
     if (schema['x-names']) this.references.push({ path, to: schema['x-names'], name: value })
     if (value === '' && schema['x-empty-is-default'] && typeof schema.default === 'string') return schema.default
+    if (schema['x-path'] && value.includes('\0')) {
+      this.#findings.error(path, 'the path has a character NUL, which no path can have', {
+        found: JSON.stringify(value),
+        expected: 'a path without it',
+      })
+      throw new Unusable()
+    }
     if (schema['x-path'] && !schema['x-public'] && value !== '') this.paths.add(absolute(value))
     return (words && canonicalWord(words, value)) ?? value
   }

@@ -44,14 +44,17 @@ const pathFromPointer = (root: JsonValue, pointer: string): Path => {
 
 /** Turns ajv's errors into findings, at most one for each mistake. */
 class Report {
-  readonly #byPath = new Map<string, Complaint[]>()
+  /** By path and keyword. */
+  readonly #byPlace = new Map<string, Complaint[]>()
   readonly #findings: Findings
 
   constructor(complaints: readonly Complaint[], findings: Findings) {
     this.#findings = findings
     for (const complaint of complaints) {
-      const key = pathKey(complaint.path)
-      this.#byPath.set(key, [...(this.#byPath.get(key) ?? []), complaint])
+      const key = placeOf(complaint.path, complaint.error.keyword)
+      const same = this.#byPlace.get(key)
+      if (same === undefined) this.#byPlace.set(key, [complaint])
+      else same.push(complaint)
     }
   }
 
@@ -124,13 +127,15 @@ class Report {
   }
 
   #at(path: Path, keyword: string): readonly Complaint[] {
-    return (this.#byPath.get(pathKey(path)) ?? []).filter(({ error }) => error.keyword === keyword)
+    return this.#byPlace.get(placeOf(path, keyword)) ?? []
   }
 
   #missing(path: Path): readonly string[] {
     return this.#at(path, 'required').map(({ error }) => String(error.params['missingProperty']))
   }
 }
+
+const placeOf = (path: Path, keyword: string): string => `${keyword} ${pathKey(path)}`
 
 /** The key that has this name elsewhere. */
 const alsoCalled = (name: string, { properties = {} }: Schema): string | undefined =>
