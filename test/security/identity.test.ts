@@ -170,6 +170,7 @@ t.test('of several credentials the first decides: header, token, certificate', a
   t.equal(await asks({ authorization: basic }), 'writes, executes', 'and so a password')
   t.equal(await asks({ 'x-user': 'zoe', authorization: 'Bearer a' }), 'reads, executes', 'the header before all')
   t.match(await asks({ authorization: 'Bearer b' }), /^UNAUTHENTICATED/, 'wrong credentials never count as none')
+  t.match(await asks({ authorization: 'Bearer' }), /^UNAUTHENTICATED: the bearer token is empty/)
 })
 
 /** An issuer that issues tokens with the client credentials grant. */

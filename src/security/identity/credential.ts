@@ -17,7 +17,7 @@ export const hashOf = (text: string): string => createHash('sha256').update(text
 /** UNAUTHENTICATED if the header has another scheme. */
 export const readCredential = (authorization: string): Credential => {
   const [, scheme = '', text = ''] = /^(bearer|basic) +(\S+) *$/i.exec(authorization) ?? []
-  if (scheme === '') throw unknownKind()
+  if (scheme === '') throw /^bearer *$/i.test(authorization) ? emptyToken() : unknownKind()
   const hash = hashOf(text)
   if (scheme.toLowerCase() === 'bearer') return { scheme: 'bearer', text, hash, tokenHash: hash }
   return { scheme: 'basic', text, hash, tokenHash: hashOf(passwordOf(text)) }
@@ -32,6 +32,12 @@ const passwordOf = (text: string): string =>
 /** The error for a repeated header: it is unknown which value a proxy has set. */
 export const severalHeaders = (name: string): StatusError =>
   new StatusError('UNAUTHENTICATED', `the request has several ${name} headers, expected one`)
+
+const emptyToken = (): StatusError =>
+  new StatusError(
+    'UNAUTHENTICATED',
+    'the bearer token is empty, expected `authorization: Bearer TOKEN`: is its variable set',
+  )
 
 export const unknownKind = (): StatusError =>
   new StatusError('UNAUTHENTICATED', 'the authorization header has a scheme that is not accepted here')

@@ -41,6 +41,8 @@ export interface ConnectionOptions {
   readonly onRequest: (stream: Http2Stream) => void
   /** Called with the reason when a connection ends with an error. */
   readonly onError: (error: ConnectionError) => void
+  /** Called with the reason when a malformed request was answered and not served. */
+  readonly onRefused: (reason: string) => void
 }
 
 const DRAIN_PING = Buffer.from('remexec\x01', 'latin1')
@@ -267,6 +269,10 @@ export class Http2Connection implements FrameSink, StreamHost, OpeningHost, Rece
 
   countReset(what: string): void {
     this.#spend(this.#resets, what)
+  }
+
+  refused(reason: string): void {
+    this.#options.onRefused(reason)
   }
 
   sendReset(streamId: number, code: ErrorCodeName): void {

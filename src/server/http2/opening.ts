@@ -2,7 +2,9 @@ import { ConnectionError, type ErrorCodeName, StreamError } from './frame/frame.
 import type { HeaderBlock } from './frame/header-block.js'
 import { type DecodedBlock, HeaderDecoder } from './hpack/decoder.js'
 import { encodeFields } from './hpack/encoder.js'
+import { PADDED_VALUE } from './hpack/field.js'
 import type { ConnectionLimits } from './limits.js'
+import { paddedAnswer } from './padded-field.js'
 import { streamClosed } from './receiving.js'
 import { requestHead, trailersProblem } from './request-head.js'
 import { Http2Stream, type StreamHost } from './stream.js'
@@ -21,6 +23,8 @@ export interface OpeningHost extends StreamHost {
   sendReset(streamId: number, code: ErrorCodeName): void
   /** Counts a violation by the client. Throws when there are too many. */
   countReset(what: string): void
+  /** Tells why a malformed request was answered and not served. */
+  refused(reason: string): void
 }
 
 const FIELDS_TOO_LARGE = encodeFields([
@@ -76,6 +80,10 @@ export class Opening {
       if (!isEndOfStream) this.#host.sendReset(streamId, 'NO_ERROR')
       return
     }
+    if (decoded.problem === PADDED_VALUE) {
+      this.#refuse(streamId, isEndOfStream, decoded)
+      return
+    }
     const head = requestHead(decoded)
     if (typeof head === 'string') throw new StreamError(streamId, 'PROTOCOL_ERROR', head)
     const windows = {
@@ -91,6 +99,14 @@ export class Opening {
     this.#streams.add(stream)
     this.#host.deliver(stream, () => this.#host.request(stream))
     if (isEndOfStream) this.#host.deliver(stream, () => stream.consumer?.ended())
+  }
+
+  #refuse(streamId: number, isEndOfStream: boolean, { lines, problemField = '' }: DecodedBlock): void {
+    const { block, reason } = paddedAnswer(problemField, lines)
+    this.#host.sender.headers(streamId, block, true)
+    this.#host.countReset('malformed requests')
+    if (!isEndOfStream) this.#host.sendReset(streamId, 'NO_ERROR')
+    this.#host.refused(reason)
   }
 
   #trailers(stream: Http2Stream, isEndOfStream: boolean, decoded: DecodedBlock): void {

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net'
 import type { Log } from '../../log/log.js'
+import type { SparingLog } from '../../log/sparing-log.js'
 import { type Client, clientOf } from '../client.js'
 import type { Held } from '../held.js'
 import { Http2Connection } from '../http2/connection.js'
@@ -30,6 +31,8 @@ export interface IncomingOptions {
   readonly onRequest: (stream: Http2Stream, client: Client) => void
   readonly onClose: () => void
   readonly log: Log
+  /** For what clients cause. */
+  readonly warnings: SparingLog
 }
 
 /**
@@ -119,13 +122,14 @@ export class Incoming implements ChannelReader {
   }
 
   #beginHttp2(head: Buffer): void {
-    const { limits, held, now, onRequest, log } = this.#options
+    const { limits, held, now, onRequest, log, warnings } = this.#options
     const connection = new Http2Connection(this.#takeOver(), {
       limits,
       held,
       now,
       onRequest: (stream) => onRequest(stream, this.#client),
       onError: (error) => log.debug('a connection was ended', { peer: this.#client.peer, error }),
+      onRefused: (reason) => warnings.warn('a malformed request was refused', { peer: this.#client.peer, reason }),
     })
     this.#http2 = connection
     connection.read(head)

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net'
 import { StatusError } from '../../base/status-error.js'
 import { UPLOAD_BYTES } from '../../ledger/kinds.js'
+import { type Ration, SparingLog } from '../../log/sparing-log.js'
 import { PerTurn } from '../../work/per-turn.js'
 import type { Handler } from '../call/handlers.js'
 import type { RemoteConnection, RemoteEnd } from '../carry/remote-connections.js'
@@ -64,6 +65,9 @@ interface Connected {
  */
 const STARTS_PER_TURN = 32
 
+/** Of each kind that clients cause. */
+const WARNINGS: Ration = { lines: 1, periodMs: 60_000 }
+
 /**
  * gRPC on our own HTTP/2: selects the handler of a request (gRPC over HTTP2, Requests), and closes all connections (RFC
  * 9113, 6.8 and 9.1).
@@ -74,6 +78,7 @@ export class RemexecTransport implements Transport {
   readonly #blocks: ResponseBlocks
   readonly #incoming = new Connections<Connected>()
   readonly #stopSweep: () => void
+  readonly #warnings: SparingLog
   readonly #starts = new PerTurn(STARTS_PER_TURN)
   /** Time counted by sweeps. It stands still while the process is blocked, because that is not the clients' fault. */
   #nowMs = 0
@@ -82,6 +87,7 @@ export class RemexecTransport implements Transport {
   constructor(parts: TransportParts, limits: Partial<TransportLimits> = {}) {
     const { firstBytesMs: greetingMs, readOffMs, clock } = parts
     this.#parts = parts
+    this.#warnings = new SparingLog(parts.log, clock, WARNINGS)
     this.#limits = { ...DEFAULT_TRANSPORT_LIMITS, greetingMs, readOffMs, ...limits }
     this.#blocks = new ResponseBlocks(parts.compression.accepted)
     const periodMs = Math.max(1, Math.min(SWEEP_MS, this.#limits.greetingMs / 2, this.#limits.readOffMs / 2))
@@ -112,6 +118,7 @@ export class RemexecTransport implements Transport {
         closed()
       },
       log: this.#parts.log,
+      warnings: this.#warnings,
     })
     this.#incoming.add(incoming)
     if (this.#isDraining) incoming.drain()

@@ -104,6 +104,7 @@ export const ours = (): Peer => {
       stream.consumer = { data: () => {}, ended: () => {}, sweep: () => {}, gone: () => stream.handled() }
     },
     onError: () => {},
+    onRefused: () => {},
   })
   return {
     give: (bytes) => connection.read(Buffer.from(bytes)),

@@ -1,7 +1,9 @@
 import t, { type Test } from 'tap'
 import { ManualClock } from '../../../src/base/clock.js'
+import { type Log, silentLog } from '../../../src/log/log.js'
 import type { Service } from '../../../src/rpc/rpc.js'
 import { ErrorCode, Flag, FrameType, PREFACE } from '../../../src/server/http2/frame/frame.js'
+import { HeaderDecoder } from '../../../src/server/http2/hpack/decoder.js'
 import { encodeFields } from '../../../src/server/http2/hpack/encoder.js'
 import { listen } from '../../../src/server/listener.js'
 import type { TransportLimits } from '../../../src/server/remexec/transport.js'
@@ -205,3 +207,54 @@ for (const [what, method] of [
     client.write(Buffer.concat([ask(1), giveUp(1), ask(3), giveUp(3), ask(5)]))
     t.match(await client.until(({ streamId }) => streamId === 5), { type: FrameType.HEADERS })
   })
+
+for (const [title, fields, expected] of [
+  [
+    'a bearer token that is empty, by gRPC',
+    [
+      ['content-type', 'application/grpc'],
+      ['authorization', 'Bearer '],
+    ],
+    [
+      ['grpc-status', '16'],
+      ['grpc-message', /^the bearer token is empty/],
+    ],
+  ],
+  ['a bearer token that is empty, by HTTP', [['authorization', 'Bearer ']], [[':status', '401']]],
+  [
+    'another value with a blank at its end, by gRPC',
+    [
+      ['content-type', 'application/grpc'],
+      ['x-build', 'one '],
+    ],
+    [
+      ['grpc-status', '3'],
+      ['grpc-message', /^the value of x-build begins or ends with a blank/],
+    ],
+  ],
+  ['another value with a blank before it, by HTTP', [['x-build', ' one']], [[':status', '400']]],
+] as const) {
+  t.test(`a client is told what is wrong, and the log names it once a minute: ${title}`, async (t) => {
+    const warned: [string, object | undefined][] = []
+    const log: Log = { ...silentLog, warn: (message, about) => warned.push([message, about as object]) }
+    const listener = await listen({ address: '127.0.0.1:0', services: [], log })
+    t.teardown(() => listener.close(0))
+    const client = await RawClient.greeted(Number(listener.address.split(':').at(-1)))
+    t.teardown(() => client.destroy())
+    const block = encodeFields([
+      METHOD,
+      SCHEME,
+      AUTHORITY,
+      [':path', '/'],
+      ...fields.map(([name, value]) => [name, value] as [string, string]),
+    ])
+    for (const streamId of [1, 3]) {
+      client.write(frame(FrameType.HEADERS, Flag.END_HEADERS | Flag.END_STREAM, streamId, block))
+      const answer = await client.until((one) => one.streamId === streamId)
+      t.equal(answer?.type, FrameType.HEADERS)
+      const { lines } = new HeaderDecoder(65_536).decode(answer?.payload ?? Buffer.alloc(0))
+      for (const [name, value] of expected) t.match(lines[lines.indexOf(name) + 1], value, name)
+    }
+    t.match(warned, [['a malformed request was refused', { peer: /^127\.0\.0\.1:\d+$/, reason: String }]])
+  })
+}

@@ -16,6 +16,8 @@ export interface DecodedBlock {
   readonly isTooLarge: boolean
   /** Of the first field that no message may have; undefined if all are valid. */
   readonly problem: string | undefined
+  /** The name of that field. */
+  readonly problemField: string | undefined
 }
 
 /** The initial table size on both sides (RFC 9113, 6.5.2). */
@@ -44,14 +46,18 @@ export class HeaderDecoder {
     const lines: string[] = []
     let listBytes = 0
     let problem: string | undefined
+    let problemField: string | undefined
     while (cursor.at < bytes.length) {
       const field = this.#next(cursor, listBytes > 0)
       if (field === undefined) continue
       listBytes += field.sizeBytes
-      problem ??= field.problem
+      if (problem === undefined && field.problem !== undefined) {
+        problem = field.problem
+        problemField = field.name
+      }
       if (listBytes <= this.#maxListBytes) lines.push(field.name, field.value)
     }
-    return { lines, listBytes, isTooLarge: listBytes > this.#maxListBytes, problem }
+    return { lines, listBytes, isTooLarge: listBytes > this.#maxListBytes, problem, problemField }
   }
 
   /** The next field; undefined if the block changes the table size instead. */
