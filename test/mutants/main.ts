@@ -1,7 +1,7 @@
 /**
  * Puts each fault of list.tsv (drawn) and threads.tsv and packs.tsv (rules of what threads share, and of files of several blobs, by hand) into a copy of this checkout, and writes which tests notice it:
  *
- *   npx tsx test/mutants/main.ts --table FILE [--quick] [--work FOLDER] [--only REGEX] [--old COMMIT] [--before FILE]
+ *   npx tsx test/mutants/main.ts --table FILE [--quick] [--work FOLDER] [--only REGEX] [--old COMMIT] [--before FILE] [--sample LIST [--minutes NUMBER]]
  *
  * First the tests of its room that run for each change, then the nightly files that .ci/run would add, then, if none failed, the files
  * of an older suite for the same room that neither ran: its commit is --old. A test counts if it passes without the fault.
@@ -9,6 +9,8 @@
  * `open`: a later start without --quick runs all of them, and goes on with the others. A row of the table has the verdict, the test,
  * the fault and seconds.
  * --before: an older table. What noticed a fault there runs first.
+ * --sample: faults of another list (asynchrony.ts draws one), in its order, and only the tests beside each: those that none of them notices
+ * are `open`. No fault begins after --minutes.
  * Interrupt it at any time: a row is written when its fault is done, and the next start goes on behind the last one.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
@@ -16,7 +18,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { roomOf, testsOf } from './rooms.js'
+import { nearestOf, roomOf, testsOf } from './rooms.js'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const NIGHTLY_LIMIT_S = 1200
@@ -165,10 +167,14 @@ const { values } = parseArgs({
     old: { type: 'string', default: 'a37497e' },
     quick: { type: 'boolean', default: false },
     before: { type: 'string' },
+    sample: { type: 'string' },
+    minutes: { type: 'string', default: 'Infinity' },
   },
 })
 if (values.table === undefined) throw new Error('--table FILE is missing')
 const table = resolve(values.table)
+const isSample = values.sample !== undefined
+const isQuick = values.quick || isSample
 mkdirSync(values.work, { recursive: true })
 const now = new Copy(join(resolve(values.work), 'new'), 'HEAD')
 /** Made for the first fault that it is needed for. */
@@ -236,14 +242,15 @@ const asTest = (file: string): string => file.replace('.nightly.ts', '.test.ts')
 const judge = async (fault: Fault): Promise<readonly [Verdict, string]> => {
   if (!now.put(fault)) return ['gone', '']
   const room = roomOf(fault.file)
-  const own = testsOf(room, now.files('.test.ts'), values.quick)
+  const tests = now.files('.test.ts')
+  const own = isSample ? nearestOf(fault.file, tests) : testsOf(room, tests, values.quick)
   now.build()
-  const others = values.quick ? own.filter((file) => !longest.includes(file)) : own
+  const others = isQuick ? own.filter((file) => !longest.includes(file)) : own
   const before = noticed.get(keyOf(fault)) ?? ''
   const first = own.includes(before) ? [before, ...others.filter((file) => file !== before)] : others
   const inRoom = await noticedBy(now, fault, first, ROOM_LIMIT_S)
   if (inRoom !== undefined) return ['room', inRoom]
-  if (values.quick) return ['open', '']
+  if (isQuick) return ['open', '']
   now.put(fault)
   now.build()
   const nightly = execute(now.folder, 'node', '.ci/choose.mjs', 'changed', 'HEAD')
@@ -261,7 +268,8 @@ const judge = async (fault: Fault): Promise<readonly [Verdict, string]> => {
 }
 
 const LISTS = ['list.tsv', 'threads.tsv', 'packs.tsv'].map((name) => join(root, 'test/mutants', name))
-const all: Fault[] = LISTS.flatMap(rowsOf).map(([file = '', line = '', replacement = '']) => ({
+const lists = values.sample === undefined ? LISTS : [resolve(values.sample)]
+const all: Fault[] = lists.flatMap(rowsOf).map(([file = '', line = '', replacement = '']) => ({
   file,
   line,
   replacement,
@@ -271,12 +279,14 @@ const turnOf = (fault: Fault): number => {
   const ofRoom = all.filter((one) => roomOf(one.file) === roomOf(fault.file))
   return ofRoom.indexOf(fault)
 }
-const faults = [...all].sort((a, b) => turnOf(a) - turnOf(b))
+const faults = isSample ? all : [...all].sort((a, b) => turnOf(a) - turnOf(b))
 const rows = rowsOf(table)
-const kept = values.quick ? rows : rows.filter(([verdict]) => verdict !== 'open')
+const kept = isQuick ? rows : rows.filter(([verdict]) => verdict !== 'open')
 const done = new Set(kept.map(([, , file = '', line = '', replacement = '']) => keyOf({ file, line, replacement })))
 const wanted = faults.filter((fault) => new RegExp(values.only).test(fault.file) && !done.has(keyOf(fault)))
+const lastMs = performance.now() + Number(values.minutes) * 60_000
 for (const [index, fault] of wanted.entries()) {
+  if (performance.now() > lastMs) break
   const startMs = performance.now()
   const [verdict, by] = await judge(fault)
   const seconds = Math.round((performance.now() - startMs) / 1000)

@@ -49,3 +49,12 @@ export const testsOf = (room: string, files: readonly string[], onlyNearest = fa
   const folders = [mirror, ...(ELSEWHERE[room] ?? []), ...(room === top || onlyNearest ? [] : (ELSEWHERE[top] ?? []))]
   return [...new Set(folders.flatMap((folder) => files.filter(inFolder(folder))))]
 }
+
+/** Those nearest to a file: the one that mirrors it, then those beside that; otherwise those of its room. */
+export const nearestOf = (file: string, files: readonly string[]): readonly string[] => {
+  const mirror = file.replace(/^src\//, 'test/').replace(/\.ts$/, '.test.ts')
+  const folder = mirror.slice(0, mirror.lastIndexOf('/') + 1)
+  const beside = files.filter((one) => one.startsWith(folder) && !one.slice(folder.length).includes('/'))
+  const near = [...new Set([...files.filter((one) => one === mirror), ...beside])]
+  return near.length > 0 ? near : testsOf(roomOf(file), files, true)
+}
