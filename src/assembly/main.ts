@@ -236,6 +236,7 @@ const start = async (
     for (const listener of listeners.values()) listener.setServing(false)
     for (const scheduler of schedulers.values()) scheduler.drain()
     const { leftMs } = drainTime
+    log.debug('actions in progress may continue', { seconds: Math.floor(leftMs / 100) / 10 })
     await Promise.all([...schedulers.values()].map((scheduler) => scheduler.idle(leftMs)))
   })
   const addresses = config.servers.map(({ name, listener: { tls } }) => {

@@ -1,15 +1,15 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { setTimeout } from 'node:timers/promises'
+// biome-ignore lint/plugin: a stopped process is late by a time that the test measures
+import { setTimeout as pause } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { Code } from '../../src/base/status-error.js'
 import { collect, TestClient } from '../server/client.js'
 import { buildAction, EXECUTION, responseOf } from '../service/execution-harness.js'
 import { type Blob, CAS, wire } from '../service/harness.js'
+import { until } from '../until.js'
 import { DEFAULT, type Program, root, serve } from './program.js'
 
-// Time limit of these tests: that of a container manager.
-t.setTimeout(60_000)
 // Most of each test is waiting.
 t.jobs = 3
 
@@ -38,7 +38,7 @@ const runUntil = async (t: Test, address: string, go: string) => {
   }))
   await client.unary(`${CAS}/BatchUpdateBlobs`, { requests }).response
   const ended = collect(client.serverStream(`${EXECUTION}/Execute`, { actionDigest: wire(built.digest) }))
-  while (!existsSync(marker)) await setTimeout(20)
+  await until(() => existsSync(marker))
   return { ended }
 }
 
@@ -79,42 +79,44 @@ t.test('idle workers of other processes do not delay the stop of their scheduler
   t.same(await other.ended, { code: 143, signal: null }, 'nor does a scheduler that is gone hold up its worker')
 })
 
-t.test('a running action gets drain_s and is then ended', async (t) => {
+t.test('a running action and a call get drain_s and are then ended', async (t) => {
   const data = t.testdir()
   const server = serve(t, configWith(data, `drain_s: '300ms'`), data)
-  await runUntil(t, await addressOf(server, 'public'), `${data}/never`)
+  const address = await addressOf(server, 'public')
+  await runUntil(t, address, `${data}/never`)
+  const client = new TestClient(address)
+  t.teardown(() => client.close())
+  const upload = client.clientStream('google.bytestream.ByteStream/Write')
+  const refused = t.rejects(upload.response, { code: Code.UNAVAILABLE }, 'the call is told')
+  upload.call.write({ resourceName: `uploads/u/blobs/${'0'.repeat(64)}/5`, data: Buffer.alloc(1) })
   server.child.kill('SIGTERM')
   t.same(await server.ended, { code: 143, signal: null })
-  t.notMatch(server.said(), /could not stop cleanly/)
+  await refused
+  t.notMatch(server.said(), /could not stop cleanly|took too long/)
+  t.ok(readFileSync(`${data}/cas/content/index`).length > 0, 'the index is saved')
 })
 
-t.test(
-  'a stop ends within drain_s of the signal, although the server handles it late and a call and an action continue',
-  async (t) => {
-    const data = t.testdir()
-    const server = serve(t, configWith(data, 'drain_s: 5'), data)
-    const address = await addressOf(server, 'public')
-    await runUntil(t, address, `${data}/never`)
-    const client = new TestClient(address)
-    t.teardown(() => client.close())
-    const upload = client.clientStream('google.bytestream.ByteStream/Write')
-    const refused = t.rejects(upload.response, { code: Code.UNAVAILABLE }, 'the call is told')
-    upload.call.write({ resourceName: `uploads/u/blobs/${'0'.repeat(64)}/5`, data: Buffer.alloc(1) })
-    const { pid = 0 } = server.child
-    const sentMs = performance.now()
-    // Like under thousands of clients: the event loop handles the signal seconds after it was sent.
-    process.kill(pid, 'SIGSTOP')
-    process.kill(pid, 'SIGTERM')
-    await setTimeout(3000)
-    process.kill(pid, 'SIGCONT')
-    t.same(await server.ended, { code: 143, signal: null })
-    const tookMs = performance.now() - sentMs
-    t.ok(tookMs < 5000, `${Math.round(tookMs)} ms`)
-    await refused
-    t.notMatch(server.said(), /could not stop cleanly|took too long/)
-    t.ok(readFileSync(`${data}/cas/content/index`).length > 0, 'the index is saved')
-  },
-)
+t.test('drain_s counts from the signal, although the server handles it late', async (t) => {
+  const data = t.testdir()
+  const server = serve(t, configWith(data, `drain_s: 3600, log_level: 'debug'`), data)
+  const { ended } = await runUntil(t, await addressOf(server, 'public'), `${data}/go`)
+  const { pid = 0 } = server.child
+  // Like under thousands of clients: the event loop handles the signal some time after it was sent.
+  process.kill(pid, 'SIGSTOP')
+  process.kill(pid, 'SIGTERM')
+  // biome-ignore lint/plugin: a lower limit: on a loaded machine the server is later still
+  const sentMs = performance.now()
+  await pause(1500)
+  // biome-ignore lint/plugin: a lower limit: on a loaded machine the server is later still
+  const lateMs = performance.now() - sentMs
+  process.kill(pid, 'SIGCONT')
+  const [, seconds = ''] = await server.hears(/actions in progress may continue.* seconds=([\d.]+)/)
+  // Two of the seconds are kept for closing.
+  t.ok(Number(seconds) > 0 && Number(seconds) <= 3598 - lateMs / 1000, `${seconds} s are left, ${lateMs} ms late`)
+  writeFileSync(`${data}/go`, '')
+  t.equal((await ended).status, undefined)
+  t.same(await server.ended, { code: 143, signal: null })
+})
 
 t.test('an action that ends while the server stops still reaches its client', async (t) => {
   const data = t.testdir()
