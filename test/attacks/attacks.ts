@@ -402,6 +402,7 @@ export const attacks: readonly Attack[] = [
         message(writeOf(somewhere(7 * MIB), Buffer.alloc(6 * MIB, 1), { instance: 'memory' })),
         false,
       )
+      // biome-ignore lint/plugin: the client stays for a moment; nothing is expected of it
       await new Promise((resolve) => setTimeout(resolve, 500))
       attacker.close()
     },

@@ -52,8 +52,10 @@ export class Caller {
     path: string,
     ...messages: readonly Buffer[]
   ): Promise<{ readonly status: string | undefined; readonly ms: number }> {
+    // biome-ignore lint/plugin: only told
     const startedMs = performance.now()
     const id = this.begin(path, Buffer.concat(messages.map((bytes) => message(bytes))), true)
+    // biome-ignore lint/plugin: only told
     return { status: await this.#statusOf(id), ms: performance.now() - startedMs }
   }
 

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { connect as connectTcp, type Socket } from 'node:net'
+// biome-ignore lint/plugin: the bystander asks at a steady rate for as long as the attack is watched
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Attack, smallCall } from './attacks.js'
 import { Caller } from './calls.js'
@@ -48,11 +49,13 @@ export const run = async (attack: Attack, cli: string, watchMs: number): Promise
     const times: number[] = []
     const failures: string[] = []
     let untilMs = Number.POSITIVE_INFINITY
+    // biome-ignore lint/plugin: ends with the time to watch; each call in it has a deadline
     while (performance.now() < untilMs) {
       const small = await smallCall(bystander)
       times.push(small.ms)
       if (small.status !== '0') failures.push(`small ${small.status}`)
       if (isSent) {
+        // biome-ignore lint/plugin: the time to watch, from the end of the attack
         if (untilMs === Number.POSITIVE_INFINITY) untilMs = performance.now() + watchMs
         const probed = await attack.probe?.(bystander)
         if (probed !== undefined && probed.status !== '0') failures.push(`probe ${probed.status}`)

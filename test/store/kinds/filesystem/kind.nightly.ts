@@ -1,7 +1,7 @@
 // For changes in: src/store/kinds/filesystem
 import t from 'tap'
-import { filesystemSuites, kinds } from './suites.js'
+import { filesystemSuites } from './suites.js'
 
 t.setTimeout(600_000)
 
-filesystemSuites(t, Object.keys(kinds))
+filesystemSuites(t)

@@ -10,12 +10,10 @@ import { linkBlob } from '../../../../src/store/contract/local-file.js'
 import { putBytes } from '../../../../src/store/contract/store.js'
 import { WHOLE } from '../../../../src/stream/path.js'
 import { folderOf } from '../../../folder.js'
-import { bytesOf, call, digestOf, get, inTime, isPresent, put, putStream, until } from '../../blobs.js'
+import { until } from '../../../until.js'
+import { bytesOf, call, digestOf, get, inTime, isPresent, put, putStream } from '../../blobs.js'
 import { rejects } from '../../suite.js'
 import { type FilesystemParts, type OpenFilesystem, openFilesystem } from './open.js'
-import { filesystemSuites } from './suites.js'
-
-filesystemSuites(t, ['filesystem, small blobs as records'])
 
 /** A store whose every blob is a file. */
 const openFiles = (folder: string, parts: FilesystemParts = {}): Promise<OpenFilesystem> =>

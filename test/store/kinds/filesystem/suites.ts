@@ -4,7 +4,10 @@ import { openChurned } from './churned.js'
 import { type OpenFilesystem, openFilesystem } from './open.js'
 import { openUsedByThread } from './used-by-thread.js'
 
-export const kinds: Record<string, (folder: string, isBrief: boolean) => Promise<OpenFilesystem>> = {
+/** Test files that the suites are spread over. */
+const PARTS = 3
+
+const kinds: Record<string, (folder: string, isBrief: boolean) => Promise<OpenFilesystem>> = {
   'filesystem, small blobs as records': (folder) => openFilesystem(folder),
   'filesystem, every blob a file': (folder) => openFilesystem(folder, { small_blob_size: 0 }),
   'filesystem, synced': (folder) => openFilesystem(folder, { durability: 'power_loss' }),
@@ -15,16 +18,18 @@ export const kinds: Record<string, (folder: string, isBrief: boolean) => Promise
   'filesystem, full and being cleaned': (folder, isBrief) => openChurned(folder, isBrief ? 700 : 2000),
 }
 
-/** The suite over each kind of file store, in full for those in `inFull`. */
-export const filesystemSuites = (t: Test, inFull: readonly string[]): void => {
-  for (const [name, open] of Object.entries(kinds))
+/** The suite over file stores: over all of them in full, or over every part-th of `PARTS`, and in full over the first kind only. */
+export const filesystemSuites = (t: Test, part?: number): void => {
+  for (const [at, [name, open]] of Object.entries(kinds).entries()) {
+    if (part !== undefined && at % PARTS !== part) continue
+    const isBrief = part !== undefined && at > 0
     storeSuite(t, {
       name,
       isPersistent: true,
-      isBrief: !inFull.includes(name),
+      isBrief,
       open: async (t) => {
         const folder = t.testdir()
-        const first = await open(folder, !inFull.includes(name))
+        const first = await open(folder, isBrief)
         let current = first
         return {
           store: first.store,
@@ -32,10 +37,11 @@ export const filesystemSuites = (t: Test, inFull: readonly string[]): void => {
           leftovers: () => first.tempFiles(),
           reopen: async () => {
             await first.close()
-            current = await open(folder, !inFull.includes(name))
+            current = await open(folder, isBrief)
             return current
           },
         }
       },
     })
+  }
 }

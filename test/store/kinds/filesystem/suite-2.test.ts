@@ -1,0 +1,4 @@
+import t from 'tap'
+import { filesystemSuites } from './suites.js'
+
+filesystemSuites(t, 2)
