@@ -7,6 +7,7 @@ import { DigestBatch } from '../../../src/reapi/digest-batch.js'
 import { type DigestFunctionName, digestFunctions } from '../../../src/reapi/digest-function.js'
 import { ABSENT, BlobIndex } from '../../../src/store/index/blob-index.js'
 import { RECORD_WORDS } from '../../../src/store/index/records.js'
+import { heldBufferBytes } from '../../held-memory.js'
 import { slotsOf } from './order.js'
 
 const NO_LIMITS: EvictionPolicy = { max_bytes: 0, evict_bytes: 0, max_count: 0, max_seconds: 0 }
@@ -239,12 +240,12 @@ t.test('a batch gives the same lookups and uses as its digests one by one', asyn
 })
 
 t.test('a large index finds all, keeps its order and stays small', async (t) => {
-  const beforeBytes = process.memoryUsage().arrayBuffers
+  const beforeBytes = heldBufferBytes()
   const index = new BlobIndex({ policy: NO_LIMITS, clock: new ManualClock() })
   const count = 40_000
   const blobs = Array.from({ length: count }, (_, number) => digestOf(String(number)))
   for (const digest of blobs) index.insert(digest, 1)
-  const bytesEach = (process.memoryUsage().arrayBuffers - beforeBytes) / count
+  const bytesEach = (heldBufferBytes() - beforeBytes) / count
   t.ok(bytesEach < 120, `${bytesEach.toFixed(0)} bytes a blob`)
   for (const digest of blobs.filter((_, at) => at % 3 === 0)) index.remove(index.find(digest))
   t.strictSame(

@@ -1,11 +1,10 @@
 import { readdir } from 'node:fs/promises'
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import type { Test } from 'tap'
 import { callWith } from '../../../src/rpc/call.js'
 import { WHOLE } from '../../../src/stream/path.js'
+import { heldBufferBytes } from '../../held-memory.js'
+import { untilSo } from '../../until.js'
 import { bytesOf, call, digestOf, get, put } from '../blobs.js'
-import { untilSo } from './backend.js'
 import type { TestedBackend } from './every-backend.js'
 
 const KIB = 1024
@@ -13,16 +12,6 @@ const MIB = 1024 * KIB
 const NO_RETRY = { max_retries: 0, delay: 0, jitter: 0, budget_s: 0 }
 
 const openDescriptors = async (): Promise<number> => (await readdir('/proc/self/fd')).length
-
-setFlagsFromString('--expose-gc')
-const collect: () => void = runInNewContext('gc')
-
-/** Bytes of streams and buffers outside the heap, after a garbage collection. */
-const heldBytes = (): number => {
-  collect()
-  collect()
-  return process.memoryUsage().arrayBuffers
-}
 
 const FAULTS = 4
 
@@ -60,7 +49,7 @@ export const leaksNothing = (t: Test, backends: Readonly<Record<string, TestedBa
       const settled = async () => ({
         descriptors: await openDescriptors(),
         connections: proxy.connections,
-        held: heldBytes(),
+        held: heldBufferBytes(),
       })
       const before = await settled()
       for (let round = 1; round <= FAULTS; round++) await breakOnce(round)

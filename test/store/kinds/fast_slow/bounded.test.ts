@@ -7,6 +7,7 @@ import { fastSlow } from '../../../../src/store/kinds/fast_slow/kind.js'
 import { WINDOW_BYTES } from '../../../../src/store/kinds/fast_slow/window.js'
 import { Blob } from '../../../../src/stream/blob/blob.js'
 import { WHOLE } from '../../../../src/stream/path.js'
+import { heldBytes } from '../../../held-memory.js'
 import { bytesOf, call } from '../../blobs.js'
 import { buildStore, given, memoryStore, tierDefaults } from '../../build.js'
 import type { Scope } from '../../remote/backend.js'
@@ -16,11 +17,13 @@ import { S3_KEYS, startS3, withoutS3 } from '../experimental_cloud_object_store/
 
 const MIB = 1024 * 1024
 const TRANSFERS = 64
+/** All blobs together are more than twice what the transfers may hold. */
+const LEAST_MIB = 8
 /** The memory does not depend on it. REMEXEC_TEST_TRANSFER_MIB=256 moves 16 GiB, which needs time and disk. */
-const SIZE_MIB = Number(process.env['REMEXEC_TEST_TRANSFER_MIB'] ?? 4)
+const SIZE_MIB = Number(process.env['REMEXEC_TEST_TRANSFER_MIB'] ?? LEAST_MIB)
 const SIZE = SIZE_MIB * MIB
 /** Google's protocol has the smallest parts, but its test server keeps a whole upload in memory: large ones use S3. */
-const IS_LARGE = SIZE_MIB > 4
+const IS_LARGE = SIZE_MIB > LEAST_MIB
 const PART = IS_LARGE ? 5 * MIB : MIB / 2
 /** Of memory in front of the bucket. */
 const NEAR = 8 * MIB
@@ -30,17 +33,13 @@ const READING = MIB
 
 t.setTimeout(170_000 + SIZE_MIB * 10_000)
 
-/** Peak of the additional memory during `work`, on the heap and outside. */
+/** Peak of the additional memory during `work`, on the heap and outside, each time after a collection. */
 const heldBy = async (work: () => Promise<unknown>): Promise<number> => {
-  const held = (): number => {
-    const { heapUsed, external } = process.memoryUsage()
-    return heapUsed + external
-  }
-  const before = held()
+  const before = heldBytes()
   let most = 0
   const timer = setInterval(() => {
-    most = Math.max(most, held() - before)
-  }, 10)
+    most = Math.max(most, heldBytes() - before)
+  }, 50)
   await work().finally(() => clearInterval(timer))
   return most
 }
