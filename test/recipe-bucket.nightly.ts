@@ -1,5 +1,6 @@
 /** The recipe `bucket` with a real S3 server and a real Redis: two servers share what they have. */
 // For changes in: deploy/recipes/bucket, src/store/kinds/fast_slow, src/store/objects, src/store/kinds/redis_store
+
 import { readFileSync, writeFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
 import { root, serve } from './cli/program.js'
@@ -7,7 +8,7 @@ import { TestClient } from './server/client.js'
 import { AC, blobOf, CAS, wire } from './service/harness.js'
 import { S3_KEYS, startS3, withoutS3 } from './store/kinds/experimental_cloud_object_store/s3-server.js'
 import { keysAt, startRedis, withoutRedis } from './store/kinds/redis_store/redis.js'
-import { untilSo } from './store/remote/backend.js'
+import { untilSo } from './until.js'
 
 const recipe = readFileSync(`${root}deploy/recipes/bucket/remexec.json5`, 'utf8')
 

@@ -2,9 +2,9 @@ import { readdirSync, readlinkSync } from 'node:fs'
 import { readdir, writeFile } from 'node:fs/promises'
 import { connect } from 'node:http2'
 import { join } from 'node:path'
-import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
 import { serve } from '../cli/program.js'
+import { until } from '../until.js'
 
 // For changes in: src/admin, src/http, src/server/http
 
@@ -41,17 +41,19 @@ const openSnapshots = (): number => {
 }
 
 const untilClosed = async (): Promise<void> => {
-  while (openSnapshots() > 0) await pause(20)
+  await until(() => openSnapshots() === 0)
 }
 
 t.test('a CPU profile of a second, one at a time', async (t) => {
   const taken = put('profile?seconds=1')
   let refused = await put('heap')
   // The first may arrive later.
-  while (refused.status === 200) {
+  await until(async () => {
+    if (refused.status !== 200) return true
     await refused.arrayBuffer()
     refused = await put('heap')
-  }
+    return false
+  }, 'a refused snapshot')
   t.equal(refused.status, 409)
   t.match(await refused.json(), { error: /a profile is being taken, expected one at a time/ })
   const answer = await taken
@@ -66,14 +68,14 @@ t.test('a CPU profile of a second, one at a time', async (t) => {
 t.test('a profile ends when its operator goes, and the next one can begin', async (t) => {
   const gone = new AbortController()
   const taken = put('profile?seconds=30', gone.signal)
-  while ((await put('profile?seconds=1')).status !== 409) await pause(10)
+  await until(async () => (await put('profile?seconds=1')).status === 409)
   gone.abort()
   await t.rejects(taken)
-  for (;;) {
+  await until(async () => {
     const { status } = await put('profile?seconds=1')
-    if (status === 200) break
-    t.equal(status, 409)
-  }
+    if (status !== 200) t.equal(status, 409)
+    return status === 200
+  }, 'another profile')
 })
 
 t.test('times out of bounds, and other methods, are refused', async (t) => {

@@ -1,10 +1,10 @@
 /** The buttons of the status page that drain workers: real requests to an assembled server with tokens. */
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { setImmediate } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { bearer, startGuarded } from '../security/server.js'
 import { FakeWorker } from '../service/execution-harness.js'
+import { until } from '../until.js'
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
 const authorized = (name: string) => ({ authorization: `Bearer token-of-${name}` })
@@ -63,7 +63,7 @@ t.test('an operator drains a worker and ends that on the status page, and both l
     t.match(said.text, new RegExp(`${what}.*${worker.id}.*token ann.*127\\.0\\.0\\.1`))
   }
   const lines = () => readFileSync(audit, 'utf8').split('\n')
-  while (lines().filter((line) => line.includes('POST')).length < 3) await setImmediate()
+  await until(() => lines().filter((line) => line.includes('POST')).length >= 3)
   const query = `scheduler=S&worker=${worker.id}`
   t.match(
     lines()
@@ -126,7 +126,7 @@ t.test('the audit log does not say of a refused form that it was allowed', async
     readFileSync(audit, 'utf8')
       .split('\n')
       .filter((line) => line.includes('POST'))
-  while (lines().length < 6) await setImmediate()
+  await until(() => lines().length >= 6)
   t.match(
     lines().map((line) => JSON.parse(line)),
     [

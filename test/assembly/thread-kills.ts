@@ -110,6 +110,7 @@ const load = async (
   const stored: Stored[] = []
   const run = async (client: TestClient, at: number): Promise<void> => {
     try {
+      // biome-ignore lint/plugin: ends with the server, which the round kills
       for (let round = at; ; round++) {
         const kind = kinds[round % kinds.length] as keyof typeof uploads
         stored.push(...(await uploads[kind](client)))

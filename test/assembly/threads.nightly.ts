@@ -1,12 +1,14 @@
 import { createHash } from 'node:crypto'
 import { readdir } from 'node:fs/promises'
-import { setTimeout } from 'node:timers/promises'
+// biome-ignore lint/plugin: counts of threads come each second, fifteen of these
+import { setTimeout as pause } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { assemble } from '../../src/assembly/main.js'
 import { systemClock } from '../../src/base/clock.js'
 import { parseConfig } from '../../src/config/load.js'
 import { silentLog } from '../../src/log/log.js'
 import { collect, TestClient } from '../server/client.js'
+import { found, until } from '../until.js'
 
 // For changes in: src/assembly, src/server, src/store/index, src/store/kinds/filesystem
 
@@ -133,15 +135,9 @@ t.test('a server with service threads', async (t) => {
         ({ committedSize }) => Number(committedSize),
         () => 0,
       )
-    const until = Date.now() + ANSWER_MS
-    while ((await committedFor(first)) < 200_000 && Date.now() < until) await setTimeout(20)
+    await until(async () => (await committedFor(first)) >= 200_000)
     call.cancel()
-    let committed = 0
-    while (committed === 0 && Date.now() < until) {
-      await setTimeout(20)
-      committed = await committedFor(second)
-    }
-    t.ok(committed > 0, `${committed} bytes are kept`)
+    const committed = await found(async () => (await committedFor(second)) || undefined, 'bytes that are kept')
     const resumed = second.clientStream('google.bytestream.ByteStream/Write')
     resumed.call.write({ resourceName, writeOffset: committed, data: content.subarray(committed), finishWrite: true })
     resumed.call.end()
@@ -171,19 +167,16 @@ t.test('a server with service threads', async (t) => {
     t.match(await waiting.response, { committedSize: blob.content.length })
   })
 
-  t.test('uploads that are cancelled or dropped leave no file', async (t) => {
+  t.test('uploads that are cancelled or dropped leave no file', async () => {
     const clients = clientsOf('read')
     const uploads = clients.map((client, at) =>
       writing(client, blobOf(Buffer.alloc(900_000, `left ${at}`)), `00000000-0000-4000-8000-00000000010${at}`),
     )
     for (const { piece } of uploads) piece(0, 300_000)
-    const until = Date.now() + 20_000
-    while ((await tempFiles()).length < uploads.length && Date.now() < until) await setTimeout(20)
-    t.equal((await tempFiles()).length, uploads.length)
+    await until(async () => (await tempFiles()).length === uploads.length)
     for (const { call } of uploads) call.cancel()
     // What was not finished is kept to be resumed, and dropped at the end of its time.
-    while ((await tempFiles()).length > 0 && Date.now() < until) await setTimeout(50)
-    t.same(await tempFiles(), [])
+    await until(async () => (await tempFiles()).length === 0)
   })
 
   t.test('the metrics are those of all threads', async (t) => {
@@ -202,20 +195,18 @@ t.test('a server with service threads', async (t) => {
     await upload(clients[0] as TestClient, blob)
     // Those of the tests before are told within a second.
     let before = await counted()
-    const settled = Date.now() + ANSWER_MS
-    for (let same = 0; same < 15 && Date.now() < settled; same++) {
-      await setTimeout(100)
+    for (let same = 0, asked = 0; same < 15 && asked < 600; same++, asked++) {
+      await pause(100)
       const now = await counted()
       if (now.calls !== before.calls) same = 0
       before = now
     }
     for (const client of clients) for (let time = 0; time < 10; time++) await missing(client, [blob.digest])
-    const until = Date.now() + ANSWER_MS
     let after = before
-    while (after.calls < before.calls + 10 * THREADS && Date.now() < until) {
-      await setTimeout(50)
+    await until(async () => {
       after = await counted()
-    }
+      return after.calls >= before.calls + 10 * THREADS
+    })
     t.equal(after.calls - before.calls, 10 * THREADS)
     t.equal(after.hits - before.hits, 10 * THREADS)
   })

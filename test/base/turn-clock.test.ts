@@ -11,6 +11,7 @@ const TIMES = 5
 /** The time of the turn clock when a timer read it, and when an outside event woke the loop after that. */
 const beforeAndAfterSleep = (): Promise<readonly [number, number]> =>
   new Promise((resolve, reject) => {
+    // biome-ignore lint/plugin: a timer is what the clock is read in
     setTimeout(() => {
       const before = freshMs()
       pbkdf2('a', 'b', ROUNDS, 8, 'sha512', (error) => (error === null ? resolve([before, turnMs()]) : reject(error)))

@@ -9,6 +9,7 @@ import { NO_STATE } from '../../src/builds/log/block.js'
 import { LogFile, readBlocks } from '../../src/builds/log/log-file.js'
 import { Stream } from '../../src/builds/log/record.js'
 import { outcomeOf, SUMMARY_VERSION } from '../../src/builds/summary.js'
+import { until } from '../until.js'
 import { bazel, failure, folderFor, LAST, openBuilds, progress, recordsOf } from './harness.js'
 
 const about = (invocationId: string, parts: Partial<About> = {}): About => ({
@@ -122,7 +123,7 @@ t.test('a restart knows every invocation, and derives summaries that are missing
   const text = JSON.stringify({ ...old, version: SUMMARY_VERSION - 1, user: 'stale' })
   await writeFile(summaryOfTwo, `${crc32(text).toString(16).padStart(8, '0')} ${text}`)
   const third = await openBuilds(t, path)
-  await settled(
+  await until(
     async () =>
       third.builds.list().every(({ summary }) => summary.version === SUMMARY_VERSION) &&
       third.builds.list().length === 2,
@@ -216,10 +217,6 @@ t.test('a stream that never ends is refused after very many events, but for its 
 const filesIn = async (path: string): Promise<number> =>
   (await readdir(path, { recursive: true })).filter((name) => /\.(log|json)$/.test(name)).length
 
-const settled = async (until: () => Promise<boolean>): Promise<void> => {
-  while (!(await until())) await new Promise(setImmediate)
-}
-
 t.test('the oldest invocations are removed beyond a number, a size and an age; open ones stay', async (t) => {
   const path = await folderFor(t)
   const { builds, clock } = await openBuilds(t, path, { maxInvocations: 3, maxAgeMs: 60_000 })
@@ -237,7 +234,7 @@ t.test('the oldest invocations are removed beyond a number, a size and an age; o
   t.same(ids(), ['open', 'three', 'two'])
   clock.advance(120_000)
   t.same(ids(), ['open'], 'too old')
-  await settled(async () => (await filesIn(path)) === 1)
+  await until(async () => (await filesIn(path)) === 1)
   await open.leave()
 })
 

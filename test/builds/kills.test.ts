@@ -11,8 +11,6 @@ import { Stream } from '../../src/builds/log/record.js'
 import { loader, programAt } from '../built.js'
 import { folderFor, LAST, openBuilds, progress, recordsOf } from './harness.js'
 
-t.setTimeout(120_000)
-
 const KEY = keyOf('', 'one')
 const publisher = (path: string, count: number): string[] => [
   ...loader,

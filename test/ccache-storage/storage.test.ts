@@ -8,6 +8,7 @@ import { RemoteEntries } from '../../src/client/entries.js'
 import { KnownSecrets } from '../../src/log/secrets.js'
 import { digestFunctions } from '../../src/reapi/digest-function.js'
 import { startGuarded } from '../security/server.js'
+import { until } from '../until.js'
 
 const KEY = Buffer.alloc(20, 7)
 const OVERWRITE = 1
@@ -85,12 +86,12 @@ t.test('a server that is away is not asked again for a while, and then used agai
   t.equal(second.port, first.port)
   t.same((await ask(storage, get())).bytes, away.bytes, 'the same answer, without a question')
   clock.advance(60_000)
-  for (;;) {
+  await until(async () => {
     // The connection may wait before it tries again.
     const { bytes } = await ask(storage, put(OK), get())
-    if (bytes[GREETING.length] === 0) break
     clock.advance(60_000)
-  }
+    return bytes[GREETING.length] === 0
+  }, 'the server that is back')
   answers(t, (await ask(storage, get())).bytes, value(OK))
 })
 

@@ -1,10 +1,12 @@
 /** A client that does not give up, as Bazel is one: it waits for its operation, and asks anew when that is not known. */
+
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Code } from '../../src/base/status-error.js'
 import type { Output } from '../../src/proto/codec.js'
 import { TestClient } from '../server/client.js'
 import { type BuiltAction, EXECUTION, responseOf } from '../service/execution-harness.js'
 import { CAS, wire } from '../service/harness.js'
+import { until } from '../until.js'
 
 type Operation = Output<'google.longrunning.Operation'>
 type Response = Output<'build.bazel.remote.execution.v2.ExecuteResponse'>
@@ -49,15 +51,15 @@ export class PatientClient {
   async upload(built: BuiltAction): Promise<void> {
     const blobs = [built.action, built.command, built.root]
     const requests = blobs.map(({ digest, bytes }) => ({ digest: wire(digest), data: bytes }))
-    for (;;) {
+    await until(async () => {
       try {
         await this.#any().unary(`${CAS}/BatchUpdateBlobs`, { requests }, { options: deadline(10_000) }).response
-        return
+        return true
       } catch (error) {
         if (!PASSING.has((error as { code: number }).code)) throw error
-        await sleep(100)
+        return false
       }
-    }
+    }, 'an upload')
   }
 
   /** The answer of the one operation that ended well. */

@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import t from 'tap'
+import { found } from '../until.js'
 import { program, root, serve } from './program.js'
 
 const TEAM = `${root}deploy/recipes/team/remexec.json5`
@@ -22,8 +23,10 @@ t.test('limits beyond the disk are said at start and in the health report', asyn
   const server = serve(t, TEAM, data, { REMEXEC_HOST: '127.0.0.1', REMEXEC_CAS_SIZE: '900tb' })
   await server.hears(/warn {2}may keep 900 TB, more than .* of="disk of CAS, AC" advice="lower max_bytes to/)
   const [, address = ''] = await server.hears(/serving grpc:\/\/(\S+)/)
-  let report = ''
   // The store checks its files first.
-  while (!report.includes('Warning')) report = await (await fetch(`http://${address}/status`)).text()
+  const report = await found(async () => {
+    const text = await (await fetch(`http://${address}/status`)).text()
+    return text.includes('Warning') ? text : undefined
+  })
   t.match(report, /may keep 900 TB, but its disk has room for [\d.]+ [GT]B: lower max_bytes or make room/)
 })

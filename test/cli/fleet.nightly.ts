@@ -1,5 +1,4 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
-import { setTimeout } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { Code } from '../../src/base/status-error.js'
 import { codec, type Output } from '../../src/proto/codec.js'
@@ -9,6 +8,7 @@ import { digestFunctions } from '../../src/reapi/digest-function.js'
 import { TestClient } from '../server/client.js'
 import { responseOf, stageOf } from '../service/execution-harness.js'
 import { TcpProxy } from '../store/remote/proxy.js'
+import { until } from '../until.js'
 import { type Program, serve } from './program.js'
 
 // Machines that come, go and are killed. The rules themselves are tested in test/scheduler, test/worker and test/service.
@@ -110,12 +110,10 @@ const lastOf = async (stream: AsyncIterable<Operation>): Promise<Operation> => {
 }
 
 /** The name of the operation once it has reached this stage. */
-const until = async (stream: AsyncGenerator<Operation>, stage: number): Promise<string> => {
-  for (;;) {
-    const { value, done } = await stream.next()
-    if (done === true) throw new Error('the stream has ended')
-    if (stageOf(value) === stage) return value.name
-  }
+const untilStage = async (stream: AsyncGenerator<Operation>, stage: number): Promise<string> => {
+  for (let next = await stream.next(); next.done !== true; next = await stream.next())
+    if (stageOf(next.value) === stage) return next.value.name
+  throw new Error('the stream has ended')
 }
 
 t.test('a scheduler that was killed loses no operation that its clients wait for', async (t) => {
@@ -123,19 +121,19 @@ t.test('a scheduler that was killed loses no operation that its clients wait for
   await startWorker('w')
   const finished = await lastOf(execute('finished'))
   const [running, queued] = [execute('running'), execute('queued')]
-  const runningName = await until(running, ExecutionStage.EXECUTING)
-  while (!begun().includes('running')) await setTimeout(10)
-  const queuedName = await until(queued, ExecutionStage.QUEUED)
+  const runningName = await untilStage(running, ExecutionStage.EXECUTING)
+  await until(() => begun().includes('running'))
+  const queuedName = await untilStage(queued, ExecutionStage.QUEUED)
   first.child.kill('SIGKILL')
   await first.ended
   for (const stream of [running, queued]) await t.rejects(lastOf(stream), { code: Code.UNAVAILABLE })
 
   await restart()
   const found = wait(runningName)
-  t.equal(await until(found, ExecutionStage.EXECUTING), runningName, 'what runs goes on under its name')
+  t.equal(await untilStage(found, ExecutionStage.EXECUTING), runningName, 'what runs goes on under its name')
   for (const name of [finished.name, queuedName]) await t.rejects(lastOf(wait(name)), { code: Code.NOT_FOUND })
   const asked = execute('queued')
-  await until(asked, ExecutionStage.QUEUED)
+  await untilStage(asked, ExecutionStage.QUEUED)
   letGo()
   t.match(responseOf(await lastOf(found)), { result: { exitCode: 0 }, status: null })
   t.match(responseOf(await lastOf(asked)), { result: { exitCode: 0 }, status: null })
@@ -150,8 +148,8 @@ t.test('a machine that is asked to stop finishes its running action, and queued 
   const { startWorker, execute, begun, letGo } = await startFleet(t)
   const ending = await startWorker('w')
   const running = execute('running')
-  await until(running, ExecutionStage.EXECUTING)
-  while (!begun().includes('running')) await setTimeout(10)
+  await untilStage(running, ExecutionStage.EXECUTING)
+  await until(() => begun().includes('running'))
   const queued = execute('queued')
   ending.child.kill('SIGTERM')
   await ending.hears(/stopping/)
@@ -168,8 +166,8 @@ t.test('a machine that loses its connection keeps running and reports after it r
   const between = await proxy()
   const machine = await startWorker('w', `${between.port}`)
   const running = execute('running')
-  await until(running, ExecutionStage.EXECUTING)
-  while (!begun().includes('running')) await setTimeout(10)
+  await untilStage(running, ExecutionStage.EXECUTING)
+  await until(() => begun().includes('running'))
   for (let cuts = 1; cuts <= 3; cuts++) {
     between.cut()
     await machine.hears(new RegExp(`(connected to the scheduler[^]*){${cuts + 1}}`))
@@ -187,14 +185,14 @@ t.test('a second signal ends a machine immediately, and another one runs its act
   const { startWorker, execute, begun, pids, letGo } = await startFleet(t)
   const ending = await startWorker('w')
   const running = execute('running')
-  await until(running, ExecutionStage.EXECUTING)
-  while (!begun().includes('running')) await setTimeout(10)
+  await untilStage(running, ExecutionStage.EXECUTING)
+  await until(() => begun().includes('running'))
   ending.child.kill('SIGTERM')
   await ending.hears(/stopping/)
   ending.child.kill('SIGTERM')
   t.same(await ending.ended, { code: null, signal: 'SIGTERM' })
   const [pid] = pids()
-  while (existsSync(`/proc/${pid}`)) await setTimeout(10)
+  await until(() => !existsSync(`/proc/${pid}`))
   letGo()
   await startWorker('v')
   t.match(responseOf(await lastOf(running)), {

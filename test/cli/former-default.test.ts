@@ -6,8 +6,6 @@ import { type Blob, blobOf, CAS, MIB, wire } from '../service/harness.js'
 import { bytesOf } from '../store/blobs.js'
 import { DEFAULT, type Program, serve } from './program.js'
 
-t.setTimeout(60_000)
-
 /** The stores of the default configuration before it kept larger blobs as chunks. */
 const FORMER = `{
   stores: {

@@ -6,8 +6,6 @@ import { DEFAULT, type Program, program, start } from './program.js'
 
 // A server that has no free descriptor, and one whose periodic tasks fail: neither may end.
 
-t.setTimeout(120_000)
-
 /** Makes intervals of the server, which are up to a minute long, tick ten times a second. */
 const FAST = `
 const every = globalThis.setInterval

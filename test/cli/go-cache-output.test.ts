@@ -3,8 +3,6 @@ import { once } from 'node:events'
 import t from 'tap'
 import { DEFAULT, program, root, serve } from './program.js'
 
-t.setTimeout(60_000)
-
 t.test('a go-cache whose answers nobody reads ends with a sentence, not with a report of a crash', async (t) => {
   const data = t.testdir()
   const server = serve(t, DEFAULT, data)

@@ -8,6 +8,7 @@ import { codec } from '../../src/proto/codec.js'
 import { collect, TestClient } from '../server/client.js'
 import { buildAction, EXECUTION } from '../service/execution-harness.js'
 import { blobOf, CAS, wire } from '../service/harness.js'
+import { until } from '../until.js'
 import { DEFAULT, serve } from './program.js'
 
 const requestMetadataCodec = codec('build.bazel.remote.execution.v2.RequestMetadata')
@@ -98,7 +99,7 @@ t.test('many lines take few writes, and each line is written without waiting for
     await new Promise(setImmediate)
   }
   t.ok(written.length < 20, `${written.length} writes`)
-  while (!written.join('').includes('"line 199"')) await new Promise((resolve) => setTimeout(resolve, 5))
+  await until(() => written.join('').includes('"line 199"'))
   const numbers = [...written.join('').matchAll(/"msg":"line (\d+)"/g)].map(([, number]) => Number(number))
   t.same(
     numbers,

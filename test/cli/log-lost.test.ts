@@ -13,15 +13,19 @@ import {
   writeFileSync,
   writeSync,
 } from 'node:fs'
-import { setTimeout } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { LogDescriptor } from '../../src/process/log-descriptor.js'
 import { freePorts } from '../store/remote/backend.js'
+import { found, until } from '../until.js'
 import { DEFAULT, program, root } from './program.js'
 
 // A server whose standard error cannot be written: a full disk, a reader that has closed, a reader that does not read.
 
-t.setTimeout(60_000)
+/** What `look` returns; an error once the server has ended. */
+const whileRuns = <T>({ exitCode, signalCode }: ChildProcess, look: () => T): T => {
+  if (exitCode !== null || signalCode !== null) throw new Error(`the server has ended: ${exitCode ?? signalCode}`)
+  return look()
+}
 
 /** The server with its log as JSON to `stderr`. */
 const serveTo = async (t: Test, data: string, stderr: number) => {
@@ -36,14 +40,10 @@ const serveTo = async (t: Test, data: string, stderr: number) => {
   const stdio = ['ignore', 'ignore', stderr] as const
   const child = spawn(process.execPath, [program, `${data}/config.json`], { cwd: root, env, stdio: [...stdio] })
   t.teardown(() => child.kill('SIGKILL'))
-  let port: number | undefined
-  while (child.exitCode === null && port === undefined) {
-    await setTimeout(50)
-    port = listeningPort(child.pid as number)
-  }
+  const port = await found(() => whileRuns(child, () => listeningPort(child.pid as number)), 'the port of the server')
   const status = (below = '') => fetch(`http://127.0.0.1:${port}/status${below}`)
   const isReady = async (): Promise<boolean> => (await status('/ready')).ok
-  while (child.exitCode === null && !(await isReady())) await setTimeout(50)
+  await until(() => whileRuns(child, isReady))
   const logOf = async (): Promise<string> => {
     const reports = (await (await status()).json()) as { component: string; status: object }[]
     return JSON.stringify(reports.find(({ component }) => component === 'log')?.status)
@@ -164,16 +164,13 @@ t.test(
         ({ ok }) => ok,
         () => false,
       )
-    while (child.exitCode === null && !(await isReady())) await setTimeout(50)
+    await until(() => whileRuns(child, isReady))
     for (let lives = 0; lives < 2; lives++) {
-      let workers: readonly number[] = []
-      while (child.exitCode === null && workers.length === 0) {
-        workers = workersOf(child.pid as number)
-        await setTimeout(20)
-      }
+      const now = (): readonly number[] => whileRuns(child, () => workersOf(child.pid as number))
+      await until(() => now().length > 0)
+      const workers = now()
       for (const worker of workers) process.kill(worker, 'SIGKILL')
-      while (child.exitCode === null && workersOf(child.pid as number).some((pid) => workers.includes(pid)))
-        await setTimeout(20)
+      await until(() => !now().some((pid) => workers.includes(pid)))
       t.equal((await fetch(`http://127.0.0.1:${port}/status/live`)).status, 200)
     }
     await stops(t, child)
@@ -183,15 +180,19 @@ t.test(
 /** Reads a pipe until its output matches. */
 const readUntil = async (descriptor: number, pattern: RegExp): Promise<string> => {
   const bytes = Buffer.alloc(65_536)
-  for (let said = ''; ; ) {
-    try {
-      said += bytes.toString('utf8', 0, readSync(descriptor, bytes))
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error
-    }
-    if (pattern.test(said)) return said
-    await setTimeout(10)
-  }
+  let said = ''
+  await until(
+    () => {
+      try {
+        said += bytes.toString('utf8', 0, readSync(descriptor, bytes))
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error
+      }
+      return pattern.test(said)
+    },
+    () => `${pattern} in ${said.slice(-1000)}`,
+  )
+  return said
 }
 
 t.test('lines for a slow reader are bounded, and lost ones are counted and reported in their place', async (t) => {

@@ -1,11 +1,11 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
-import { setTimeout } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { codec } from '../../src/proto/codec.js'
 import { Digest } from '../../src/reapi/digest.js'
 import { digestFunctions } from '../../src/reapi/digest-function.js'
 import { TestClient } from '../server/client.js'
+import { found } from '../until.js'
 import { type Program, serve } from './program.js'
 
 t.setTimeout(180_000)
@@ -58,17 +58,8 @@ const start = async (t: Test, text = config): Promise<Running> => {
   const client = new TestClient(address)
   t.teardown(() => client.close())
   const workerPid = () =>
-    until(() => childrenOf(server.child.pid ?? 0).find((pid) => commandOf(pid).includes('worker-process')))
+    found(() => childrenOf(server.child.pid ?? 0).find((pid) => commandOf(pid).includes('worker-process')))
   return { server, client, data: `${data}/data`, workerPid }
-}
-
-const until = async <T>(look: () => T | undefined): Promise<T> => {
-  for (let tries = 0; tries < 3_000; tries++) {
-    const found = look()
-    if (found !== undefined) return found
-    await setTimeout(20)
-  }
-  throw new Error('it did not come about within a minute')
 }
 
 const commandOf = (pid: number): string => {
@@ -249,11 +240,11 @@ t.test('a worker that dies is restarted, and its action runs again', async (t) =
   const pid = await running.workerPid()
   const trace = `${running.data}/trace`
   const response = execute(running, { script: `echo $$ >> ${trace}; [ $(wc -l < ${trace}) = 2 ] || sleep 600` })
-  await until(() => (existsSync(trace) && statSync(trace).size > 0 ? true : undefined))
+  await found(() => (existsSync(trace) && statSync(trace).size > 0 ? true : undefined))
   process.kill(pid, 'SIGKILL')
   t.equal((await response).result?.exitCode, 0)
   const [first] = readFileSync(trace, 'utf8').split('\n')
-  await until(() => (existsSync(`/proc/${first}`) ? undefined : true))
+  await found(() => (existsSync(`/proc/${first}`) ? undefined : true))
   t.not(await running.workerPid(), pid)
   t.match(running.server.said(), /the process of a worker ended and is started again.*SIGKILL/)
 })
@@ -263,8 +254,8 @@ t.test('neither worker nor action outlives a server that was killed', async (t) 
   const pid = await running.workerPid()
   const place = `${running.data}/pid`
   execute(running, { script: `echo $$ > ${place}; sleep 600` }).catch(() => {})
-  const action = await until(() => (existsSync(place) && Number(readFileSync(place, 'utf8'))) || undefined)
+  const action = await found(() => (existsSync(place) && Number(readFileSync(place, 'utf8'))) || undefined)
   running.server.child.kill('SIGKILL')
-  await until(() => (existsSync(`/proc/${pid}`) || existsSync(`/proc/${action}`) ? undefined : true))
+  await found(() => (existsSync(`/proc/${pid}`) || existsSync(`/proc/${action}`) ? undefined : true))
   t.pass('both are gone')
 })

@@ -1,10 +1,11 @@
 // For changes in: src/builds, src/service/build-events
+
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { setTimeout } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { readBlocks } from '../../src/builds/log/log-file.js'
 import { Stream } from '../../src/builds/log/record.js'
+import { until } from '../until.js'
 import { Bazel, bazelRelease } from './bazel.js'
 import { scratchFolder } from './scratch.js'
 import { startServer } from './server.js'
@@ -56,11 +57,11 @@ const killedInTheMiddle = async (t: Test, program: string): Promise<void> => {
   const building = bazel.run('build', ...flags, '//...')
   // The log has events of the middle once an action has ended: each writes its own target's events.
   let numbers: number[] = []
-  while (numbers.length < 20) {
+  await until(async () => {
     const [log] = await logsIn(kept, '.log')
     if (log !== undefined && (await stat(log)).size > 0) numbers = await numbersOf(log)
-    await setTimeout(50)
-  }
+    return numbers.length >= 20
+  }, 'events of the middle')
   await first.crash()
   const before = numbers.length
   await startServer(t, folder, { config })

@@ -5,10 +5,11 @@
  */
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+// biome-ignore lint/plugin: an outage lasts for a time
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { S3_KEYS, startS3, withoutS3 } from '../store/kinds/experimental_cloud_object_store/s3-server.js'
-import { untilSo } from '../store/remote/backend.js'
+import { untilSo } from '../until.js'
 import { Bazel, bazelRelease, type Invocation } from './bazel.js'
 import { copyFixture, scratchFolder } from './scratch.js'
 import { type Server, startServer } from './server.js'
@@ -137,8 +138,10 @@ t.test(
     await untilSo(async () => /nothing waits/.test(await messageOf(server, 'uploads/CAS')))
 
     await s3.kill()
+    // biome-ignore lint/plugin: an outage lasts for a time
     const untilMs = performance.now() + OUTAGE_S * 1000
     let round = 2
+    // biome-ignore lint/plugin: ends with the outage; each build in it has a limit
     while (performance.now() < untilMs || round < 4) {
       // At least the second build of each pair finds what the first one made.
       await build(round)
@@ -167,10 +170,12 @@ t.test(
     t.comment(outage.join('\n'))
 
     s3 = await s3.restart()
+    // biome-ignore lint/plugin: only told
     const sinceMs = performance.now()
     for (const name of ['CAS', 'AC'])
       await untilSo(async () => /nothing waits/.test(await messageOf(server, `uploads/${name}`)))
     t.comment(
+      // biome-ignore lint/plugin: only told
       `drained within ${Math.round(performance.now() - sinceMs)} ms of the return: ${(await s3.objects()).length} objects`,
     )
     t.notMatch(server.log(), /is lost|is given up/)

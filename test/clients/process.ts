@@ -30,6 +30,7 @@ export const run = (command: string, args: readonly string[], cwd: string, env: 
     }
     child.stdout.setEncoding('utf8').on('data', keep)
     child.stderr.setEncoding('utf8').on('data', keep)
+    // biome-ignore lint/plugin: the limit of a program, which names it
     const limit = setTimeout(() => {
       isLate = true
       child.kill('SIGKILL')

@@ -66,6 +66,7 @@ export const startServer = async (
 
   const uri = await new Promise<string>((resolve, reject) => {
     const fail = (why: string) => reject(new Error(`the server ${why}:\n${log}`))
+    // biome-ignore lint/plugin: the limit of a start, which names it
     const limit = setTimeout(fail, startLimitMs, `names no address after ${startLimitMs} ms`)
     child.once('error', reject)
     child.once('close', (code) => fail(`ended with ${code}`))

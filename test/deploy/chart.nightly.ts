@@ -4,8 +4,9 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { cleanEnv, type Outcome, run } from '../clients/process.js'
 import { root, scratchFolder } from '../clients/scratch.js'
-import { freePorts, startBackend, untilSo } from '../store/remote/backend.js'
+import { freePorts, startBackend } from '../store/remote/backend.js'
 import { Authority } from '../tls/authority.js'
+import { untilSo } from '../until.js'
 
 // For changes in: deploy/chart
 

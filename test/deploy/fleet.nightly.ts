@@ -4,7 +4,8 @@ import t from 'tap'
 import { loader, programAt } from '../built.js'
 import { cleanEnv, run } from '../clients/process.js'
 import { root, scratchFolder } from '../clients/scratch.js'
-import { freePorts, startBackend, untilSo } from '../store/remote/backend.js'
+import { freePorts, startBackend } from '../store/remote/backend.js'
+import { untilSo } from '../until.js'
 
 // For changes in: deploy/chart, src/assembly, src/config, src/scheduler, src/worker, src/service/execution, src/service/worker-api
 

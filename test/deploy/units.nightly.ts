@@ -4,14 +4,13 @@
  */
 import { chmod, cp, mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { setImmediate } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { start } from '../cli/program.js'
 import { type Outcome, run } from '../clients/process.js'
 import { root, scratchFolder } from '../clients/scratch.js'
 import { certificate } from '../server/certificate.js'
 import { buildAction } from '../service/execution-harness.js'
-import { untilSo } from '../store/remote/backend.js'
+import { found, until, untilSo } from '../until.js'
 
 // For changes in: deploy/remexec.service, deploy/remexec-worker.service, deploy/remexec-secrets.conf, deploy/recipes/, src/process/stop-signals.ts
 
@@ -61,8 +60,6 @@ pivot_root . run/old
 exec chroot . /bin/sh -c 'umount -l /run/old; mount --make-rshared /; exec /usr/lib/systemd/systemd' </dev/null >/dev/null 2>&1
 `
 
-const START_LIMIT_MS = 60_000
-
 interface Machine {
   readonly folder: string
   systemctl(...args: readonly string[]): Promise<Outcome>
@@ -100,13 +97,12 @@ const boot = async (t: Test, files: Readonly<Record<string, string>>): Promise<M
   let first = ''
   /** Process 1 of the machine, once it is systemd. */
   const findFirst = async (): Promise<string> => {
-    for (;;) {
+    return found(async () => {
       const [child = ''] = (await readFile(`/proc/${parent}/task/${parent}/children`, 'utf8')).split(' ')
       const name = await readFile(`/proc/${child}/comm`, 'utf8').catch(() => '')
-      if (name === 'systemd\n') return child
       if (machine.child.exitCode !== null) throw new Error(`no systemd: ${machine.said()}`)
-      await setImmediate()
-    }
+      return name === 'systemd\n' ? child : undefined
+    }, 'systemd as process 1')
   }
   const inside = async (...words: readonly string[]): Promise<Outcome> => {
     first ||= await findFirst()
@@ -118,21 +114,21 @@ const boot = async (t: Test, files: Readonly<Record<string, string>>): Promise<M
     )
   }
   const systemctl = (...args: readonly string[]): Promise<Outcome> => inside('systemctl', ...args)
-  for (;;) {
+  await until(async () => {
     const { output } = await systemctl('is-system-running', '--wait').catch((error: Error) => ({
       output: error.message,
     }))
-    if (/^(running|degraded)/m.test(output)) break
     if (machine.child.exitCode !== null) throw new Error(`no systemd: ${machine.said()}${output}`)
-  }
+    return /^(running|degraded)/m.test(output)
+  }, 'a running system')
   const journal = async (pattern: RegExp, unit = 'remexec'): Promise<string> => {
-    const lastMs = Date.now() + START_LIMIT_MS
-    for (;;) {
+    return found(async () => {
       const { output } = await inside('journalctl', `--unit=${unit}`, '--output=cat', '--no-pager')
       if (pattern.test(output)) return output
       const { output: state } = await systemctl('is-active', unit)
-      if (/failed/.test(state) || Date.now() > lastMs) throw new Error(`no ${pattern}:\n${output}`)
-    }
+      if (/failed/.test(state)) throw new Error(`no ${pattern}:\n${output}`)
+      return undefined
+    }, `${pattern} in the journal of ${unit}`)
   }
   return { folder, systemctl, inside, journal }
 }

@@ -117,6 +117,7 @@ t.test("a change of a component's state is logged once", async (t) => {
     status = next
     await Promise.all([registry.report(20), registry.report(20)])
     // A silent component is logged when its check times out.
+    // biome-ignore lint/plugin: timers of one process end in the order of their times
     await new Promise((resolve) => setTimeout(resolve, 40))
     return lines.splice(0)
   }

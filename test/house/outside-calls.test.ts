@@ -1,27 +1,5 @@
-import { spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
-import t, { type Test } from 'tap'
-
-const root = fileURLToPath(new URL('../..', import.meta.url))
-
-/** What the linter says about each of these files of src/, by the rules of this checkout. */
-const findings = (t: Test, texts: readonly string[]): readonly string[] => {
-  const rules = JSON.parse(readFileSync(`${root}/biome.json`, 'utf8'))
-  for (const one of rules.overrides) one.plugins = one.plugins?.map((path: string) => `${root}/${path}`)
-  const folder = t.testdir({
-    'biome.json': JSON.stringify({ ...rules, root: true, vcs: { enabled: false }, files: {} }),
-    src: Object.fromEntries(texts.map((text, at) => [`${at}.ts`, `${text}\n`])),
-  })
-  const args = ['lint', '--reporter=github', '--max-diagnostics=none', 'src']
-  const { stdout, error } = spawnSync(`${root}/node_modules/.bin/biome`, args, {
-    cwd: folder,
-    encoding: 'utf8',
-  })
-  t.error(error)
-  const lines = stdout.split('\n')
-  return texts.map((_, at) => lines.filter((line) => line.includes(`/src/${at}.ts,`)).join('\n'))
-}
+import t from 'tap'
+import { findingsIn } from './findings.js'
 
 const REFUSED: readonly (readonly [what: string, text: string, said: RegExp])[] = [
   ['a bare timeout', 'setTimeout(() => {}, 1)', /guardedTimeout/],
@@ -37,8 +15,9 @@ const REFUSED: readonly (readonly [what: string, text: string, said: RegExp])[] 
 ]
 
 t.test('the linter refuses what ends the process, or is lost, although no call failed', async (t) => {
-  const found = findings(
+  const found = findingsIn(
     t,
+    'src',
     REFUSED.map(([, text]) => text),
   )
   for (const [at, [what, , said]] of REFUSED.entries()) t.match(found[at], said, what)
@@ -53,5 +32,5 @@ child.send(message, () => {})
 process.send?.(message, undefined, undefined, () => {})
 port.send(message)
 void work().then(release, release)`
-  t.same(findings(t, [text]), [''])
+  t.same(findingsIn(t, 'src', [text]), [''])
 })

@@ -2,7 +2,6 @@ import { spawn } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
-import { setTimeout as pause } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { DEFAULT, serve } from '../cli/program.js'
 import { cleanEnv, run } from '../clients/process.js'
@@ -10,6 +9,7 @@ import { findClient } from '../clients/recipe/recipe.js'
 import { root } from '../clients/scratch.js'
 import { TestClient } from '../server/client.js'
 import { blobOf, CAS, wire } from '../service/harness.js'
+import { found } from '../until.js'
 import { ruleTests, type Sample, TROUBLES } from './rule-tests.js'
 
 // For changes in: deploy/observability, src/metrics, src/otlp
@@ -42,13 +42,8 @@ const background = (t: Test, program: string, args: readonly string[], env: Node
 }
 
 /** What `ask` answers once it is what is wanted; asked again until then, for as long as the test may take. */
-const eventually = async <T>(ask: () => Promise<T | undefined>): Promise<T> => {
-  for (;;) {
-    const answer = await ask().catch(() => undefined)
-    if (answer !== undefined) return answer
-    await pause(250)
-  }
-}
+const eventually = <T>(ask: () => Promise<T | undefined>): Promise<T> =>
+  found(() => ask().catch(() => undefined), `${ask}`)
 
 /** Three reads of four are hits, from now on until the test ends. */
 const traffic = async (t: Test, client: TestClient): Promise<void> => {

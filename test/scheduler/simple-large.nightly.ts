@@ -6,6 +6,7 @@ t.setTimeout(120_000)
 
 /** CPU time of this process, so other processes do not disturb the measurement. */
 const cpuMs = (): number => {
+  // biome-ignore lint/plugin: times of one process are compared with each other
   const { user, system } = process.cpuUsage()
   return (user + system) / 1000
 }

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, renameSync, statSync } from 'node:fs'
-import { setImmediate } from 'node:timers/promises'
 import type { Metadata } from '@grpc/grpc-js'
 import t from 'tap'
 import { ManualClock } from '../../src/base/clock.js'
@@ -10,6 +9,7 @@ import { hashOf } from '../../src/security/identity/credential.js'
 import type { TestClient } from '../server/client.js'
 import { CAPABILITIES, failure } from '../service/harness.js'
 import { Lines } from '../tls/lines.js'
+import { found } from '../until.js'
 import { bearer, startGuarded, withHeaders } from './server.js'
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
@@ -22,13 +22,14 @@ const linesOf = (path: string): Line[] =>
     .map((line) => JSON.parse(line))
 
 /** The file has what was recorded a moment later. */
-const linesWhen = async (path: string, isThere: (lines: Line[]) => boolean): Promise<Line[]> => {
-  for (;;) {
-    const lines = linesOf(path)
-    if (isThere(lines)) return lines
-    await setImmediate()
-  }
-}
+const linesWhen = (path: string, isThere: (lines: Line[]) => boolean): Promise<Line[]> =>
+  found(
+    () => {
+      const lines = linesOf(path)
+      return isThere(lines) ? lines : undefined
+    },
+    () => `${isThere} of ${linesOf(path).length} lines`,
+  )
 
 const ask = (client: TestClient, instanceName: string, metadata: Metadata): Promise<unknown> =>
   failure(client.unary(`${CAPABILITIES}/GetCapabilities`, { instanceName }, { metadata }).response)

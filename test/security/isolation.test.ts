@@ -11,6 +11,7 @@ import { messagesOf, openWrite, read, uploadName, write } from '../service/bytes
 import { type BuiltAction, buildAction, directoryCodec, EXECUTION, responseOf } from '../service/execution-harness.js'
 import { AC, type Blob, BYTE_STREAM, blobOf, CAS, failure, randomBlob, SHA256, wire } from '../service/harness.js'
 import { Lines } from '../tls/lines.js'
+import { until } from '../until.js'
 
 /** Two instances that share every store, and a worker, and may see nothing of each other. */
 const TENANTS = ['a', 'b'] as const
@@ -232,7 +233,7 @@ t.test('an instance keeps no more than max_stored_bytes, and evicts only its own
   await upload(client, 'a', first)
   t.same(await missing(client, 'a', first), [])
   await upload(client, 'a', second)
-  while ((await missing(client, 'a', first)).length === 0);
+  await until(async () => (await missing(client, 'a', first)).length > 0)
   t.same(await missing(client, 'a', second), [])
   const { responses } = await upload(client, 'a', large)
   t.match(responses[0].status, { code: 8, message: /instance "a" may keep 1000 bytes in this store/ })

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
-import { setTimeout } from 'node:timers/promises'
 import { credentials, Metadata } from '@grpc/grpc-js'
 import { hashSync } from 'bcryptjs'
 import { exportJWK, generateKeyPair, SignJWT } from 'jose'
@@ -19,6 +18,7 @@ import { Resources } from '../../src/work/resources.js'
 import { TestClient } from '../server/client.js'
 import { failure } from '../service/harness.js'
 import { Authority } from '../tls/authority.js'
+import { until } from '../until.js'
 import { bearer, withHeaders } from './server.js'
 
 // The same access control at every number of threads: some callers are admitted in a service thread, the others by the owner.
@@ -212,14 +212,15 @@ t.test('threads learn of other tokens and of other rules', async (t) => {
   const codeOf = async (token: string, call = 'find'): Promise<string> =>
     (await failure(CALLS[call]?.(client, bearer(token), 'main') as Promise<unknown>)).code
   const becomes = async (token: string, call: string, code: string): Promise<void> => {
-    const until = Date.now() + 20_000
-    let found = await codeOf(token, call)
-    while (found !== code && Date.now() < until) {
-      clock.advance(RELOAD_PERIOD_MS)
-      await setTimeout(10)
-      found = await codeOf(token, call)
-    }
-    t.equal(found, code, `${token}, ${call}`)
+    let last = ''
+    await until(
+      async () => {
+        last = await codeOf(token, call)
+        if (last !== code) clock.advance(RELOAD_PERIOD_MS)
+        return last === code
+      },
+      () => `${token}, ${call}: ${code}, but ${last}`,
+    )
   }
   t.equal(await codeOf('token-of-filed'), 'OK')
   t.equal(await codeOf('token-of-new'), 'UNAUTHENTICATED')
@@ -262,12 +263,11 @@ t.test(
     for (const metadata of [byPassword, byJwt])
       for (let time = 0; time < 3; time++) t.equal(await codeOf(metadata), 'OK')
     const becomes = async (metadata: Metadata, code: string): Promise<void> => {
-      const until = Date.now() + 20_000
-      while ((await codeOf(metadata)) !== code && Date.now() < until) {
-        clock.advance(RELOAD_PERIOD_MS)
-        await setTimeout(10)
-      }
-      t.equal(await codeOf(metadata), code)
+      await until(async () => {
+        const isSo = (await codeOf(metadata)) === code
+        if (!isSo) clock.advance(RELOAD_PERIOD_MS)
+        return isSo
+      }, code)
     }
     writePasswords('another')
     await becomes(byPassword, 'UNAUTHENTICATED')
@@ -307,8 +307,10 @@ t.test('what was checked is told to threads, and is no longer told when the file
     isRenewed = true
   }
   writeFileSync(htpasswd_file, `user:${hashSync('another', 4)}\n`)
-  for (const until = Date.now() + 20_000; !isRenewed && Date.now() < until; await setTimeout(10))
+  await until(() => {
     clock.advance(RELOAD_PERIOD_MS)
+    return isRenewed
+  }, 'other passwords')
   t.same(security.threadShare.verified, { jwt: [], passwords: [] })
 })
 

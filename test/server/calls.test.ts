@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { connect as connectHttp2 } from 'node:http2'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { setTimeout, setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as turn } from 'node:timers/promises'
 import { Metadata, type ServiceError } from '@grpc/grpc-js'
 import t, { type Test } from 'tap'
 import { StatusError } from '../../src/base/status-error.js'
@@ -11,6 +11,7 @@ import { codec } from '../../src/proto/codec.js'
 import { retryInfo } from '../../src/proto/error-details.js'
 import type { ClientStreaming, RpcCall, Service } from '../../src/rpc/rpc.js'
 import { listen } from '../../src/server/listener.js'
+import { until } from '../until.js'
 import { collect, TestClient } from './client.js'
 import { startThreads } from './threads.js'
 
@@ -161,7 +162,7 @@ for (const { transport, threadCount } of [
         name: BYTES,
         clientStreaming: {
           Write: async (requests) => {
-            while ((await requests.next()) !== undefined);
+            for (let next = await requests.next(); next !== undefined; ) next = await requests.next()
             return { committedSize: 1 }
           },
         },
@@ -237,13 +238,16 @@ for (const { transport, threadCount } of [
       const metadata = new Metadata()
       metadata.set('grpc-timeout', '50m')
       t.match(await failure(client.unary(GET, {}, { metadata }).response), { code: 4 })
-      while (lines.length < 2) await turn()
+      await until(() => lines.length >= 2)
       t.same(lines.map(({ fields }) => fields['code']).sort(), ['CANCELLED', 'DEADLINE_EXCEEDED'])
       t.match(aborted, [{ code: 1 }, { code: 1 }])
     })
 
     t.test('a deadline beyond 24 days is ignored', onlyOurs, async (t) => {
-      const slow = unary(async (_, { signal }) => setTimeout(50, {}, { signal }))
+      const slow = unary(async () => {
+        await turn()
+        return {}
+      })
       const { client } = await serving(t, [slow])
       const metadata = new Metadata()
       metadata.set('grpc-timeout', '2592000S')
@@ -337,7 +341,7 @@ for (const { transport, threadCount } of [
         t.ok(written < 200, `${written} chunks were taken from the source while nobody read`)
         stream.cancel()
         t.match(await outcome, { code: 1 })
-        while (lines.length === 0) await turn()
+        await until(() => lines.length !== 0)
         t.match(lines, [{ fields: { code: 'CANCELLED' } }])
       },
     )
@@ -375,7 +379,7 @@ for (const { transport, threadCount } of [
       let received = (): void => {}
       const service = upload(async (requests) => {
         try {
-          while ((await requests.next()) !== undefined) received()
+          for (let next = await requests.next(); next !== undefined; next = await requests.next()) received()
           outcomes.push('end')
         } catch (error) {
           outcomes.push(String((error as StatusError).code))
@@ -406,7 +410,7 @@ for (const { transport, threadCount } of [
         call.cancel()
         gone.close()
       }, gone)
-      while (lines.length < 41) await turn()
+      await until(() => lines.length >= 41)
       t.same(outcomes, Array(41).fill('1'))
     })
 
@@ -545,7 +549,7 @@ for (const { transport, threadCount } of [
       cancelled.write(numbered(1))
       await once(cancelled, 'data')
       cancelled.cancel()
-      while (lines.length < 3) await turn()
+      await until(() => lines.length >= 3)
       // A client of grpc-js ends its side before it resets, and a thread may read the end alone.
       const endsFirst = threadCount > 0 && outcomes[2] === 'end'
       t.match(outcomes, ['end', { code: 10 }, endsFirst ? 'end' : { code: 1 }])

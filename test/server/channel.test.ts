@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { connect, createServer, Socket } from 'node:net'
 import t, { type Test } from 'tap'
 import { SocketChannel } from '../../src/server/remexec/channel.js'
+import { until } from '../until.js'
 
 /** A socket as accepted by a listener, with nothing read from it, and its other end. */
 const accepted = async (t: Test): Promise<{ socket: Socket; client: Socket }> => {
@@ -24,30 +25,20 @@ const opened = async (t: Test, prepare: (socket: Socket) => void = () => {}) => 
   const memory = new Set<ArrayBufferLike>()
   let text = ''
   let isClosed = false
-  let wake = (): void => {}
   const channel = new SocketChannel(
     socket,
     {
       read: (chunk) => {
         memory.add(chunk.buffer)
         text += chunk.toString('latin1')
-        wake()
       },
       closed: () => {
         isClosed = true
-        wake()
       },
     },
     () => {},
   )
   t.teardown(() => channel.destroy())
-  const until = async (isSo: () => boolean): Promise<void> => {
-    while (!isSo()) {
-      await new Promise<void>((resolve) => {
-        wake = resolve
-      })
-    }
-  }
   const says = async (more: string): Promise<void> => {
     const whole = text + more
     client.write(more)
@@ -91,11 +82,11 @@ for (const [name, prepare] of [
     channel.pause()
     client.write(Buffer.alloc(whole))
     channel.resume()
-    while (all < whole) {
-      await new Promise(setImmediate)
+    await until(() => {
       most = Math.max(most, inTurn)
       inTurn = 0
-    }
+      return all >= whole
+    })
     t.ok(most <= 1_200_000, `${most} bytes in a turn`)
   })
 

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto'
 import { readdirSync, writeFileSync } from 'node:fs'
-import { setTimeout } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { codec, type Input, type TypeName } from '../../src/proto/codec.js'
 import { compressors } from '../../src/reapi/compressor.js'
@@ -10,6 +9,7 @@ import { formatReadName } from '../../src/reapi/resource-name.js'
 import { ErrorCode, FrameType } from '../../src/server/http2/frame/frame.js'
 import { type Program, serve } from '../cli/program.js'
 import { BYTE_STREAM, CAS, wire } from '../service/harness.js'
+import { until } from '../until.js'
 import { collect, TestClient } from './client.js'
 import { frame, message, RawClient, requestBlock, uint32 } from './http2/raw-client.js'
 
@@ -83,12 +83,11 @@ const descriptors = ({ child }: Program): number => readdirSync(`/proc/${child.p
 
 /** Resolves once at most this number of descriptors is open. Otherwise the test times out and reports the number. */
 const noneLeft = async (t: Test, server: Program, before: number): Promise<void> => {
-  let now = descriptors(server)
-  for (let tries = 0; now > before && tries < 200; tries++) {
-    await setTimeout(50)
-    now = descriptors(server)
-  }
-  t.ok(now <= before, `${before} descriptors before, ${now} after`)
+  await until(
+    () => descriptors(server) <= before,
+    () => `${before} descriptors, ${descriptors(server)} are open`,
+  )
+  t.pass('no descriptor is left')
 }
 
 const filesystem = (path: string) => ({

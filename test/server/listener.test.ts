@@ -9,6 +9,7 @@ import { type HttpHandler, pageRoute } from '../../src/http/request.js'
 import type { Service } from '../../src/rpc/rpc.js'
 import { DEFAULT_LIMITS } from '../../src/server/http2/limits.js'
 import { type ListenOptions, listen } from '../../src/server/listener.js'
+import { until } from '../until.js'
 import { TestClient } from './client.js'
 
 const CAPABILITIES = 'build.bazel.remote.execution.v2.Capabilities'
@@ -141,8 +142,7 @@ t.test('windows are raised: on the stream by a setting, on the connection by an 
   const session = await http2(t, port)
   t.equal(session.remoteSettings.initialWindowSize, DEFAULT_LIMITS.streamWindowBytes)
   t.ok((session.remoteSettings.maxConcurrentStreams ?? 0) >= 100)
-  while ((session.state.remoteWindowSize ?? 0) < DEFAULT_LIMITS.streamWindowBytes)
-    await new Promise((resolve) => setImmediate(resolve))
+  await until(() => (session.state.remoteWindowSize ?? 0) >= DEFAULT_LIMITS.streamWindowBytes)
   t.pass('the connection window is open')
 })
 

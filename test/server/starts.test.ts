@@ -8,6 +8,7 @@ import { frame, message, RawClient, requestBlock, uint32 } from './http2/raw-cli
 
 const NAME = 'google.bytestream.ByteStream'
 const COUNT = 300
+const MAX_TURNS = 1_000_000
 
 /** Serves Reads and records the turn of the event loop in which each began. */
 const serve = async (t: Test) => {
@@ -15,7 +16,7 @@ const serve = async (t: Test) => {
   let turn = 0
   let isOver = false
   const count = async (): Promise<void> => {
-    for (; !isOver; turn++) await setImmediate()
+    for (; !isOver && turn < MAX_TURNS; turn++) await setImmediate()
   }
   void count()
   const service: Service = {

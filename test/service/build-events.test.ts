@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { keyOf } from '../../src/builds/about.js'
 import { Ledger } from '../../src/ledger/ledger.js'
@@ -8,6 +7,7 @@ import { listen } from '../../src/server/listener.js'
 import { buildEventService } from '../../src/service/build-events/service.js'
 import { events, folderFor, LAST, openBuilds, progress, recordsOf } from '../builds/harness.js'
 import { collect, TestClient } from '../server/client.js'
+import { until } from '../until.js'
 import { failure } from './harness.js'
 
 const STREAM = 'google.devtools.build.v1.PublishBuildEvent/PublishBuildToolEventStream'
@@ -83,7 +83,7 @@ t.test('every event is acknowledged in order, and kept byte for byte, also one o
     all,
   )
   t.equal(ledger.kinds.events.heldBytes, 0)
-  while (ledger.kinds.event_streams.heldBytes > 0) await setImmediate()
+  await until(() => ledger.kinds.event_streams.heldBytes === 0)
 })
 
 t.test('a client that comes back resends what it had no answer for: no gap, no double', async (t) => {
@@ -160,10 +160,10 @@ t.test('a silent stream ends, and so do all when the server stops; their clients
     const call = open(client)
     const ended = failure(collected(call))
     call.write(request(1, progress('a')))
-    while (!builds.list().some(({ isOpen }) => isOpen)) await setImmediate()
+    await until(() => builds.list().some(({ isOpen }) => isOpen))
     end()
     t.match(await ended, { code: 'UNAVAILABLE', message })
-    while (builds.list().some(({ isOpen }) => isOpen)) await setImmediate()
+    await until(() => !builds.list().some(({ isOpen }) => isOpen))
   }
 })
 

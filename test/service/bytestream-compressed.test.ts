@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
-import { setImmediate } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { type Compressor, compressors } from '../../src/reapi/compressor.js'
 import { formatReadName } from '../../src/reapi/resource-name.js'
 import { collect } from '../../src/stream/collect.js'
 import { compressionOf } from '../../src/stream/compression/compression.js'
+import { until } from '../until.js'
 import { messagesOf, openWrite, query, read, readBlob, uploadName, uploadWhole, write } from './bytestream-client.js'
 import { inChunks } from './faulty-store.js'
 import { BLAKE3, type Blob, blobOf, failure, get, has, MIB, put, randomBlob, serve } from './harness.js'
@@ -188,9 +188,9 @@ t.test('the window of a decoder is held while a compressed upload is under way, 
     const [first, ...rest] = messagesOf(uploadName(blob.digest, compressor && { compressor }), bytes, 100_000)
     const upload = openWrite(client)
     await upload.send(first ?? {})
-    while (uploads.heldBytes === 0 || windows.heldBytes > 0 !== isHeld) await setImmediate()
+    await until(() => !(uploads.heldBytes === 0 || windows.heldBytes > 0 !== isHeld))
     upload.cancel()
-    while (uploads.heldBytes > 0) await setImmediate()
+    await until(() => uploads.heldBytes === 0)
     t.equal(rest.length > 0 && windows.heldBytes, 0, 'given back')
   }
 })

@@ -4,6 +4,7 @@ import { compressors } from '../../src/reapi/compressor.js'
 import { formatReadName, formatWriteName } from '../../src/reapi/resource-name.js'
 import { asCas } from '../../src/store/view/cas.js'
 import { Lines } from '../tls/lines.js'
+import { until } from '../until.js'
 import { messagesOf, openWrite, query, read, readBlob, uploadName, uploadWhole, write } from './bytestream-client.js'
 import { FaultyStore } from './faulty-store.js'
 import {
@@ -22,11 +23,6 @@ import {
   serve,
   wire,
 } from './harness.js'
-
-/** Polls a state that has no event. The time limit of the test ends the wait. */
-const until = async (holds: () => boolean | Promise<boolean>): Promise<void> => {
-  while (!(await holds())) await new Promise((resolve) => setImmediate(resolve))
-}
 
 t.test('BSW-01, BSW-12, BSW-18, BSW-19, BSW-23: whole uploads in chunks of any size', async (t) => {
   const { client, connect, cas } = await serve(t)

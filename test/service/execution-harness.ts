@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises'
 import { type ClientDuplexStream, type ClientReadableStream, Metadata } from '@grpc/grpc-js'
 import type { Test } from 'tap'
 import { ManualClock } from '../../src/base/clock.js'
@@ -28,6 +27,7 @@ import { asCas } from '../../src/store/view/cas.js'
 import { asKeyed } from '../../src/store/view/keyed.js'
 import { defaultSettings } from '../scheduler/settings.js'
 import { TestClient } from '../server/client.js'
+import { during } from '../until.js'
 import { BLAKE3, type Blob, blobOf, MIB, memoryStore, put, SHA256, wire } from './harness.js'
 
 export const EXECUTION = 'build.bazel.remote.execution.v2.Execution'
@@ -61,10 +61,9 @@ export class Reader<T> {
   }
 
   async until(isWanted: (message: T) => boolean): Promise<T> {
-    for (;;) {
-      const message = await this.next()
-      if (isWanted(message)) return message
-    }
+    let message = await this.next()
+    for (; !isWanted(message); ) message = await this.next()
+    return message
   }
 
   async rest(): Promise<T[]> {
@@ -127,17 +126,13 @@ export class FakeWorker {
 
   /** Advances the clock once an acknowledgement is due, because the service collects them for some time. */
   async #acknowledgement(): Promise<readonly string[]> {
-    let hasCome = false
-    const message = this.messages
-      .until(({ resultAck }) => resultAck !== null)
-      .finally(() => {
-        hasCome = true
-      })
-    while (!hasCome) {
-      if (this.#clock.nextInMs <= ACKNOWLEDGE_WITHIN_MS) this.#clock.advance(ACKNOWLEDGE_WITHIN_MS)
-      await setImmediate()
-    }
-    return (await message).resultAck?.attemptIds ?? []
+    const message = await during(
+      this.messages.until(({ resultAck }) => resultAck !== null),
+      () => {
+        if (this.#clock.nextInMs <= ACKNOWLEDGE_WITHIN_MS) this.#clock.advance(ACKNOWLEDGE_WITHIN_MS)
+      },
+    )
+    return message.resultAck?.attemptIds ?? []
   }
 
   succeed({ attemptId }: Start, result: Input<'build.bazel.remote.execution.v2.ActionResult'> = {}): void {

@@ -9,8 +9,6 @@ import { type Blob, blobOf, CAS, failure, wire } from './harness.js'
 
 // The server as it runs, with a worker. Its store is so small that uploads of others break promises.
 
-t.setTimeout(60_000)
-
 const failureCodec = codec('google.rpc.PreconditionFailure')
 
 t.test(

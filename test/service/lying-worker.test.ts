@@ -44,8 +44,6 @@ const serves = async (t: Test, server: ExecutionServer, worker: FakeWorker): Pro
   t.equal((await outcomeOf({ stream })).result?.stdoutRaw.toString(), 'fine', 'the server still works')
 }
 
-t.setTimeout(60_000)
-
 /** Advances the clock by `seconds`, while the worker sends keepalives. */
 const pass = async ({ clock, client }: ExecutionServer, worker: FakeWorker, seconds: number): Promise<void> => {
   for (let second = 0; second < seconds; second++) {

@@ -103,16 +103,15 @@ t.test('OPS-04: ListOperations pages through one instance', async (t) => {
   const names: string[] = []
   for (let index = 0; index < 7; index++) names.push((await begin(server, `${index}`)).name)
   const pages: string[][] = []
-  let pageToken = ''
-  do {
+  for (let pageToken: string | undefined = ''; pageToken !== undefined && pages.length < 10; ) {
     const page: Output<'google.longrunning.ListOperationsResponse'> = await call(server, 'ListOperations', {
       pageSize: 3,
       pageToken,
     })
     pages.push(page.operations.map(({ name }) => name))
-    pageToken = page.nextPageToken
+    pageToken = page.nextPageToken || undefined
     if (pages.length === 1) await call(server, 'DeleteOperation', { name: names[2] })
-  } while (pageToken !== '')
+  }
   t.same(pages, [names.slice(0, 3), names.slice(3, 6), names.slice(6)])
   t.same((await call(server, 'ListOperations', { name: 'other' })).operations, [])
   t.equal((await call(server, 'ListOperations', { name: 'operations' })).operations.length, 6)

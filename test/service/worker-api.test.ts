@@ -3,6 +3,7 @@ import { Code } from '../../src/base/status-error.js'
 import type { Input } from '../../src/proto/codec.js'
 import { ProgressStage } from '../../src/proto/generated/remexec.worker.v1.js'
 import { ACKNOWLEDGE_WITHIN_MS } from '../../src/service/worker-api/stream-link.js'
+import { during, until } from '../until.js'
 import { buildAction, FakeWorker, Reader, responseOf, serveExecution } from './execution-harness.js'
 import { failure, wire } from './harness.js'
 
@@ -31,22 +32,15 @@ t.test('a missing or invalid Hello ends the stream with a reason', async (t) => 
   }
   const silent = new FakeWorker(server.connect(), server.clock)
   const ended = failure(silent.messages.next())
-  let isOver = false
-  void ended.then(() => {
-    isOver = true
-  })
-  while (!isOver) {
-    server.clock.advance(10_000)
-    await new Promise(setImmediate)
-  }
-  t.match(await ended, { code: 'DEADLINE_EXCEEDED', message: /no Hello within 10 s/ }, 'silence')
+  const late = await during(ended, () => server.clock.advance(10_000))
+  t.match(late, { code: 'DEADLINE_EXCEEDED', message: /no Hello within 10 s/ }, 'silence')
   const twice = await server.worker()
   twice.send(hello({}))
   t.match(await failure(twice.messages.next()), { code: 'INVALID_ARGUMENT', message: /second hello/ })
 })
 
 const waitFor = async <T>(look: () => T, isThere: (seen: T) => boolean): Promise<void> => {
-  while (!isThere(look())) await new Promise(setImmediate)
+  await until(() => isThere(look()))
 }
 
 const health = async (server: Awaited<ReturnType<typeof serveExecution>>): Promise<string> =>

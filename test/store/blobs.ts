@@ -1,6 +1,5 @@
 import { createCipheriv, createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
-import { setImmediate } from 'node:timers/promises'
 import { Digest } from '../../src/reapi/digest.js'
 import { digestFunctions } from '../../src/reapi/digest-function.js'
 import { type Call, internalCall } from '../../src/rpc/call.js'
@@ -129,11 +128,4 @@ export const inTime = async <T>(work: Promise<T>, what: string): Promise<T> => {
   const found = await within(10_000, work)
   if (found === LATE) throw new Error(`${what} did not come about`)
   return found
-}
-
-/** Waits for background work; fails with `what` after ten seconds. */
-export const until = async (isSo: () => Promise<boolean>, what = 'what the test waits for'): Promise<void> => {
-  for (const giveUpMs = performance.now() + 10_000; !(await isSo()); await setImmediate()) {
-    if (performance.now() > giveUpMs) throw new Error(`${what} did not come about`)
-  }
 }

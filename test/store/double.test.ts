@@ -8,6 +8,7 @@ import { ForwardingStore } from '../../src/store/contract/forwarding.js'
 import type { Store } from '../../src/store/contract/store.js'
 import { Blob } from '../../src/stream/blob/blob.js'
 import { WHOLE } from '../../src/stream/path.js'
+import { during } from '../until.js'
 import { bytesOf, call, cut, digestOf, feedOf, get, LentFeed, put, putAll, putLent, source } from './blobs.js'
 import { ContractDouble, type DoubleOptions } from './double.js'
 import { rejects, storeSuite } from './suite.js'
@@ -137,17 +138,11 @@ for (const takes of ['whole', 'poured', 'streams'] as const) {
     /^put: bytes were changed before it settled$/,
     async (double) => {
       const changing = Buffer.from(bytes)
-      let isOver = false
-      const putting = double.put(digest, Blob.ofBytes(changing), call).finally(() => {
-        isOver = true
-      })
-      putting.catch(() => {})
-      while (!isOver) {
+      await during(double.put(digest, Blob.ofBytes(changing), call), async () => {
         await setImmediate()
         // The first bytes were taken in this turn.
         changing.fill(0)
-      }
-      await putting
+      })
     },
     { takes },
   )

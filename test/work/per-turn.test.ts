@@ -9,7 +9,7 @@ const turnsOf = async (turns: PerTurn, count: number, begun: number[]): Promise<
     else turns.wait(() => begun.push(piece))
   }
   const perTurn = [begun.length]
-  while (begun.length < count) {
+  for (let turn = 0; begun.length < count && turn < count; turn++) {
     const before = begun.length
     await setImmediate()
     perTurn.push(begun.length - before)

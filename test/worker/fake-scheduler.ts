@@ -3,6 +3,7 @@ import { StatusError } from '../../src/base/status-error.js'
 import type { SchedulerMessageInput, WorkerMessage } from '../../src/proto/generated/remexec.worker.v1.js'
 import type { Service } from '../../src/rpc/rpc.js'
 import { type Listener, listen } from '../../src/server/listener.js'
+import { found } from '../until.js'
 
 type Kind = NonNullable<WorkerMessage['message']>
 
@@ -13,7 +14,6 @@ export class FakeScheduler {
   connections = 0
   acknowledges = true
   readonly #heard: WorkerMessage[] = []
-  #waiters: (() => void)[] = []
   #responses: Writable | undefined
   #drop: (error: StatusError) => void = () => {}
   #listener: Listener | undefined
@@ -32,13 +32,14 @@ export class FakeScheduler {
 
   /** The next unread message of a kind; others stay queued. */
   async next<K extends Kind>(kind: K): Promise<NonNullable<WorkerMessage[K]>> {
-    for (;;) {
-      const index = this.#heard.findIndex((message) => message.message === kind)
-      const [found] = index < 0 ? [] : this.#heard.splice(index, 1)
-      const part = found?.[kind]
-      if (part != null) return part as NonNullable<WorkerMessage[K]>
-      await new Promise<void>((resolve) => this.#waiters.push(resolve))
-    }
+    return found(
+      () => {
+        const index = this.#heard.findIndex((message) => message.message === kind)
+        const [first] = index < 0 ? [] : this.#heard.splice(index, 1)
+        return (first?.[kind] ?? undefined) as NonNullable<WorkerMessage[K]> | undefined
+      },
+      () => `"${kind}", only ${this.#heard.map((message) => message.message).join()}`,
+    )
   }
 
   count(kind: Kind): number {
@@ -69,7 +70,6 @@ export class FakeScheduler {
               this.say({ resultAck: { attemptIds: [message.result.attemptId] } })
             }
             this.#heard.push(message)
-            for (const resume of this.#waiters.splice(0)) resume()
           })
           requests.on('error', () => resolve())
           requests.on('end', () => resolve())

@@ -10,7 +10,6 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { setImmediate, setTimeout } from 'node:timers/promises'
 import t from 'tap'
 import { ManualClock, systemClock } from '../../src/base/clock.js'
 import { StatusError } from '../../src/base/status-error.js'
@@ -20,6 +19,7 @@ import { codec } from '../../src/proto/codec.js'
 import { Attempts } from '../../src/worker/attempts.js'
 import { startLocalWorker } from '../../src/worker/local-worker.js'
 import { smallDisk } from '../store/small-disk.js'
+import { until } from '../until.js'
 import { call, launcher, setUp, sh, workerOptions } from './local-worker-set-up.js'
 
 const startCodec = codec('remexec.worker.v1.Start')
@@ -103,9 +103,10 @@ t.test('a kill ends the hashing of an output of 1 TB that is sparse', async (t) 
   await scheduler.next('hello')
   const ended = join(directory, 'ended')
   const attemptId = await start({ ...sh(`truncate -s 1T out; echo $$ > ${ended}`), outputPaths: ['out'] })
-  while (!existsSync(ended) || existsSync(`/proc/${Number(readFileSync(ended, 'utf8')) || process.pid}`)) {
-    await setImmediate()
-  }
+  await until(
+    () => existsSync(ended) && !existsSync(`/proc/${Number(readFileSync(ended, 'utf8')) || process.pid}`),
+    'the end of the command',
+  )
   scheduler.say({ kill: { attemptId } })
   t.match(await scheduler.next('result'), { attemptId, workerError: { code: 10 } })
 })
@@ -183,26 +184,16 @@ t.test('an attempt that uploads its outputs frees its slot', async (t) => {
 t.test('waiting attempts start in order as slots get free, and can be killed while they wait', async (t) => {
   const said: string[] = []
   const ends = new Map<string, () => void>()
-  let heard: () => void = () => {}
   const attempts = new Attempts({
     ...{ maxInflight: 1, maxWaiting: 3 },
     send: ({ result }) => {
       said.push(`${result?.attemptId} ${result?.givenBack ? 'given back' : 'ended'}`)
-      heard()
     },
     run: ({ attemptId }) =>
       new Promise((resolve) => {
         ends.set(attemptId, () => resolve({ executeResponse: {} }))
-        heard()
       }),
   })
-  const until = async (isTrue: () => boolean): Promise<void> => {
-    while (!isTrue()) {
-      await new Promise<void>((resolve) => {
-        heard = resolve
-      })
-    }
-  }
   const actionDigest = { hash: '0'.repeat(64), sizeBytes: 1 }
   for (const attemptId of ['a', 'b', 'c', 'd']) {
     attempts.start(startCodec.decode(startCodec.encode({ attemptId, actionDigest, digestFunction: 1 })))
@@ -293,7 +284,7 @@ t.test('without a scheduler the worker is initializing, then failed, and keeps t
   const failed = () =>
     worker.health().state === 'Failed' && /ECONNREFUSED|No connection/.test(JSON.stringify(worker.health()))
   clock.advance(2001)
-  while (!failed()) await setImmediate()
+  await until(() => failed())
   t.match(worker.health(), { state: 'Failed', error: /UNAVAILABLE/ })
 })
 
@@ -311,7 +302,7 @@ t.test('a refused worker connects again', async (t) => {
   })
   scheduler.refusal = undefined
   await scheduler.next('hello')
-  while (worker.health().state !== 'Ok') await setImmediate()
+  await until(() => worker.health().state === 'Ok')
   t.ok(scheduler.connections >= 4)
 })
 
@@ -339,7 +330,7 @@ t.test('a query that fails later is logged once, and the worker does not connect
   await scheduler.next('hello')
   rmSync(dirname(flag), { recursive: true })
   scheduler.drop()
-  while (worker.health().message !== 'the properties of this worker are not known') await setImmediate()
+  await until(() => worker.health().message === 'the properties of this worker are not known')
   t.match(worker.health(), {
     state: 'Failed',
     error: /^FAILED_PRECONDITION: query_cmd of platform property "p" failed/,
@@ -448,7 +439,7 @@ t.test(
     const [full, go] = [join(directory, 'full'), join(directory, 'go')]
     const fill = `(cat /dev/zero > fill; echo x >> fill2) 2>/dev/null; touch ${full}; while ! test -e ${go}; do sleep 0.05; done`
     const filling = await start(sh(`${fill}; exit 5`), root)
-    while (!existsSync(full)) await setTimeout(10)
+    await until(() => existsSync(full))
     const beside = await start(sh('cat in'), root)
     const { attemptId, executeResponse, ...failure } = await scheduler.next('result')
     t.equal(attemptId, beside)

@@ -77,6 +77,7 @@ const answerWith = (
   pass: (how: 'whole' | 'half') => void,
 ): void => {
   if (typeof fault === 'number') refuse(fault, asked, answer)
+  // biome-ignore lint/plugin: a slow server is the fault
   else if (fault === 'slow') setTimeout(() => pass('whole'), SLOW_MS)
   else if (half === 'reads' && fault === 'truncated') pass('half')
   else if (half === 'reads') answer.writeHead(200, { 'content-length': GARBAGE.length }).end(GARBAGE)

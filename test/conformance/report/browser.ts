@@ -2,6 +2,7 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import type { Readable, Writable } from 'node:stream'
 import type { Test } from 'tap'
+import { until } from '../../until.js'
 
 const CHROMIUM = process.env['REMEXEC_TEST_CHROMIUM'] ?? 'chromium'
 
@@ -21,7 +22,6 @@ export class Page {
   readonly #child: ChildProcess
   readonly #answers = new Map<number, (answer: Any) => void>()
   readonly #loads = new Set<string>()
-  #onLoad = (): void => {}
   #session: string | undefined
   #last = 0
 
@@ -59,11 +59,7 @@ export class Page {
     for (const domain of ['Page', 'Network', 'Runtime', 'Log']) await page.#send(`${domain}.enable`)
     await page.#send('Page.setLifecycleEventsEnabled', { enabled: true })
     const { loaderId } = await page.#send('Page.navigate', { url })
-    while (!page.#loads.has(loaderId)) {
-      await new Promise<void>((resolve) => {
-        page.#onLoad = resolve
-      })
-    }
+    await until(() => page.#loads.has(loaderId), `the page ${url}`)
     return page
   }
 
@@ -104,7 +100,6 @@ export class Page {
     if (message.id !== undefined) this.#answers.get(message.id)?.(message)
     if (message.method === 'Page.lifecycleEvent' && message.params.name === 'load') {
       this.#loads.add(message.params.loaderId)
-      this.#onLoad()
     }
     if (message.method === 'Network.requestWillBeSent') this.requests.push(message.params.request.url)
     if (message.method === 'Runtime.exceptionThrown') this.errors.push(JSON.stringify(message.params.exceptionDetails))

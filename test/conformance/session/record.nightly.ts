@@ -21,6 +21,7 @@ import * as methods from '../../../conformance/wire/methods.js'
 import { Bazel, bazelRelease } from '../../clients/bazel.js'
 import { copyFixture, root, scratchFolder } from '../../clients/scratch.js'
 import { startServer } from '../../clients/server.js'
+import { until } from '../../until.js'
 import { LARGE, open, recording, SALTED, useServer } from './recording.js'
 
 // For changes in: conformance
@@ -287,10 +288,11 @@ t.test('a slow reader holds the server back', async (t) => {
   await new Promise((resolve) => stream.once('response', resolve))
   let before = -1
   // Flow control has closed when round trips bring no more.
-  while (before !== writtenBytes) {
+  await until(async () => {
     before = writtenBytes
     for (let trip = 0; trip < 20; trip++) await new Promise((resolve) => session.ping(resolve))
-  }
+    return before === writtenBytes
+  }, 'a closed window')
   t.ok(writtenBytes < 16 << 20, `${writtenBytes} bytes left the server`)
 })
 

@@ -1,10 +1,12 @@
 // For changes in: src/pages/actions, src/misses
 /** Trees of a million entries and more, through a whole server. */
+
 import t from 'tap'
 import type { Digest } from '../../../src/reapi/digest.js'
 import { encodeDirectory } from '../../../src/reapi/directory.js'
 import { messagesOf, uploadName, write } from '../../service/bytestream-client.js'
 import { blobOf } from '../../service/harness.js'
+import { during } from '../../until.js'
 import { rowsIn, startPages, textIn } from '../harness.js'
 import { Uploader } from './fixture.js'
 
@@ -34,14 +36,9 @@ t.test('small trees of billions of paths: their comparison ends, and says so', a
 /** Turns of the event loop while something is awaited. */
 const turnsDuring = async (work: Promise<unknown>): Promise<number> => {
   let turns = 0
-  let isOver = false
-  work.finally(() => {
-    isOver = true
-  })
-  while (!isOver) {
+  await during(work, () => {
     turns += 1
-    await new Promise(setImmediate)
-  }
+  })
   return turns
 }
 

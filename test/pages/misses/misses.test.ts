@@ -6,6 +6,7 @@ import { digestFunctions } from '../../../src/reapi/digest-function.js'
 import { bazel } from '../../builds/harness.js'
 import { logOf } from '../../misses/execution-logs.js'
 import { digestOf } from '../../misses/trees.js'
+import { until } from '../../until.js'
 import { Uploader } from '../actions/fixture.js'
 import { rowsIn, startPages, textIn } from '../harness.js'
 
@@ -161,10 +162,10 @@ t.test('all misses of a build are explained, also thousands', async (t) => {
   await main.ask(await main.action(changed, {}, {}), asked)
   const page = '/invocation/large/misses?instance=main'
   let text = ''
-  while (!text.includes('2,500 of 2,501')) {
+  await until(async () => {
     text = (await get(page)).text
-    if (!text.includes('are explained by now')) break
-  }
+    return text.includes('2,500 of 2,501') || !text.includes('are explained by now')
+  })
   t.match(rowsIn(text).slice(1, 3), [
     ['2,500 of 2,501', 'never built here'],
     ['1 of 2,501', 'argument -O2 is new'],

@@ -14,7 +14,7 @@ import {
   stageOf,
 } from '../../service/execution-harness.js'
 import { type Blob, blobOf, CAS, wire } from '../../service/harness.js'
-import { untilSo } from '../../store/remote/backend.js'
+import { untilSo } from '../../until.js'
 import { textIn } from '../harness.js'
 
 const listener = { http: { socket_address: '127.0.0.1:0' } }

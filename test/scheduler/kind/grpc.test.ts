@@ -16,8 +16,9 @@ import { Resources } from '../../../src/work/resources.js'
 import { buildAction, OPERATIONS, Reader, responseOf, serveExecution } from '../../service/execution-harness.js'
 import { failure, put } from '../../service/harness.js'
 import { startSilent, turns } from '../../store/kinds/grpc/silent-server.js'
-import { portOf, untilSo } from '../../store/remote/backend.js'
+import { portOf } from '../../store/remote/backend.js'
 import { TcpProxy } from '../../store/remote/proxy.js'
+import { untilSo } from '../../until.js'
 
 const optionsOf = (address: string): GrpcSchedulerOptions => ({
   endpoint: {
@@ -82,7 +83,7 @@ t.test('an operation is found again after a restart of the forwarding server', a
   const worker = await back.worker()
   worker.succeed(await worker.start())
   let last = await states.next()
-  while (last.done !== true && last.value.outcome === undefined) last = await states.next()
+  for (; last.done !== true && last.value.outcome === undefined; ) last = await states.next()
   t.match(last.value, { name, stage: 'COMPLETED' })
 })
 

@@ -18,6 +18,7 @@ import { putBytes } from '../../../src/store/contract/store.js'
 import { asKeyed } from '../../../src/store/view/keyed.js'
 import { Resources } from '../../../src/work/resources.js'
 import { buildAction, Reader, responseOf, resultCodec, serveExecution } from '../../service/execution-harness.js'
+import { until } from '../../until.js'
 
 /** The `simple` options are unused: the tests pass the wrapped scheduler directly. */
 const inner = { kind: 'simple', options: {} } as unknown as SchedulerConfig
@@ -147,7 +148,7 @@ t.test('historical_resource: amounts are raised to those of the hints, by target
 
   await write([{ target_id: '//b', cpu_count: 9 }])
   clock.advance(30_000)
-  while (raised('//b', 'Compile') === '') await new Promise(setImmediate)
+  await until(() => raised('//b', 'Compile') !== '')
   t.equal(raised('//b', 'Compile'), 'cpu=9', 'read again')
   for (const [hints, message] of [
     [{}, /expected a list, or/],

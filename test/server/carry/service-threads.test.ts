@@ -19,6 +19,7 @@ import type { ThreadListenerOptions } from '../../../src/server/carry/thread-lis
 import { type ListenOptions, listen } from '../../../src/server/listener.js'
 import { pour } from '../../../src/stream/blob/pour.js'
 import { loader, programAt } from '../../built.js'
+import { until } from '../../until.js'
 import { certificate } from '../certificate.js'
 import { TestClient } from '../client.js'
 import { startThreads } from '../threads.js'
@@ -59,7 +60,7 @@ t.test('service threads', async (t) => {
     t.same(threaded.options.threads.connectionCounts, [4, 4])
     // Those of one thread leave.
     for (const client of clients.filter((_, at) => at % 2 === 0)) client.close()
-    while (threaded.options.threads.connectionCounts.reduce((sum, count) => sum + count) > 4) await turn()
+    await until(() => threaded.options.threads.connectionCounts.reduce((sum, count) => sum + count) <= 4)
     await connected(t, listener.address, 4)
     t.same(threaded.options.threads.connectionCounts, [4, 4])
   })
@@ -68,7 +69,7 @@ t.test('service threads', async (t) => {
     const { listener } = await serving(t)
     const [client] = await connected(t, listener.address, 1)
     client?.close()
-    while (threaded.options.threads.connectionCounts.some((count) => count > 0)) await turn()
+    await until(() => !threaded.options.threads.connectionCounts.some((count) => count > 0))
     const { kinds } = threaded.options.ledger
     t.same(
       Object.values(kinds).map(({ heldBytes }) => heldBytes),
@@ -88,9 +89,11 @@ t.test('service threads', async (t) => {
     // The thread has the whole answer now.
     await once(asked, 'response')
     const { answers } = threaded.options.ledger.kinds
-    const until = Date.now() + 10_000
-    while (answers.heldBytes > 1.2 * sizeBytes && Date.now() < until) await turn()
-    t.ok(answers.heldBytes >= sizeBytes && answers.heldBytes <= 1.2 * sizeBytes, `${answers.heldBytes} bytes`)
+    await until(
+      () => answers.heldBytes <= 1.2 * sizeBytes,
+      () => `${answers.heldBytes} bytes for an answer of ${sizeBytes}`,
+    )
+    t.ok(answers.heldBytes >= sizeBytes, `${answers.heldBytes} bytes`)
   })
 
   t.test('the owner sees the address and the certificate of a client', async (t) => {
@@ -176,7 +179,7 @@ t.test('service threads', async (t) => {
     t.teardown(() => third.close())
     await t.rejects(third.unary(GET, {}).response, { code: 14 })
     first?.close()
-    while (threaded.options.threads.connectionCounts.reduce((sum, count) => sum + count) > 1) await turn()
+    await until(() => threaded.options.threads.connectionCounts.reduce((sum, count) => sum + count) <= 1)
     await connected(t, listener.address, 1)
   })
 

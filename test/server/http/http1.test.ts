@@ -13,6 +13,7 @@ import { Ledger } from '../../../src/ledger/ledger.js'
 import { type ListenOptions, listen } from '../../../src/server/listener.js'
 import { Blob } from '../../../src/stream/blob/blob.js'
 import { feedOf } from '../../store/blobs.js'
+import { during } from '../../until.js'
 
 const MIB = 1024 * 1024
 
@@ -79,6 +80,7 @@ const until = async (socket: Socket, pattern: RegExp): Promise<string> => {
 }
 
 async function* onData(socket: Socket) {
+  // biome-ignore lint/plugin: its reader ends it
   for (;;) yield (await once(socket, 'data')) as [Buffer]
 }
 
@@ -289,17 +291,7 @@ t.test('slow heads, slow bodies, slow readers and idle connections are closed', 
     for (let at = 0; at < ms; at += 1000) clock.advance(1000)
   }
   /** Lets time pass until something happens. */
-  const passing = async <T>(work: Promise<T>): Promise<T> => {
-    let isDone = false
-    const done = work.finally(() => {
-      isDone = true
-    })
-    while (!isDone) {
-      clock.advance(1000)
-      await new Promise((resolve) => setImmediate(resolve))
-    }
-    return done
-  }
+  const passing = <T>(work: Promise<T>): Promise<T> => during(work, () => clock.advance(1000))
   let start = begun()
   const body = await raw(port, 'PUT /c HTTP/1.1\r\nhost: x\r\ncontent-length: 100000\r\n\r\nabc')
   await start

@@ -3,6 +3,7 @@ import { connect, type Socket } from 'node:net'
 import type { Test } from 'tap'
 import { type HttpHandler, treeRoute } from '../../../src/http/request.js'
 import { type ListenOptions, listen } from '../../../src/server/listener.js'
+import { until } from '../../until.js'
 
 /** A listener with one route, `/c`. */
 export const listening = async (t: Test, handler: HttpHandler, options: Partial<ListenOptions> = {}) => {
@@ -17,18 +18,15 @@ export class RawHttp1 {
   readonly socket: Socket
   said = ''
   isClosed = false
-  #waiting: (() => void)[] = []
 
   private constructor(socket: Socket) {
     this.socket = socket
     socket.on('data', (chunk) => {
       this.said += chunk.toString('latin1')
-      this.#wake()
     })
     socket.on('error', () => {})
     socket.on('close', () => {
       this.isClosed = true
-      this.#wake()
     })
   }
 
@@ -58,25 +56,21 @@ export class RawHttp1 {
 
   /** What the server has said once `pattern` is in it, or the connection has closed. */
   async until(pattern: RegExp): Promise<string> {
-    while (!this.isClosed && !pattern.test(this.said)) await new Promise<void>((resolve) => this.#waiting.push(resolve))
+    await until(
+      () => this.isClosed || pattern.test(this.said),
+      () => `${pattern} in ${this.said}`,
+    )
     return this.said
   }
 
   /** Waits for as many answers. */
   async answered(count: number): Promise<void> {
-    while (!this.isClosed && statusesIn(this.said).length < count)
-      await new Promise<void>((resolve) => this.#waiting.push(resolve))
+    await until(() => this.isClosed || statusesIn(this.said).length >= count)
   }
 
   async closed(): Promise<string> {
-    while (!this.isClosed) await new Promise<void>((resolve) => this.#waiting.push(resolve))
+    await until(() => this.isClosed, 'the end of the connection')
     return this.said
-  }
-
-  #wake(): void {
-    const waiting = this.#waiting
-    this.#waiting = []
-    for (const wake of waiting) wake()
   }
 }
 

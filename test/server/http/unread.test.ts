@@ -5,6 +5,7 @@ import { FrameType, PREFACE } from '../../../src/server/http2/frame/frame.js'
 import { encodeFields } from '../../../src/server/http2/hpack/encoder.js'
 import { listen } from '../../../src/server/listener.js'
 import { Blob } from '../../../src/stream/blob/blob.js'
+import { until } from '../../until.js'
 import { frame, RawClient, SETTINGS_ACK, uint32 } from '../http2/raw-client.js'
 import { RawHttp1, statusesIn } from './raw-http1.js'
 
@@ -50,10 +51,6 @@ const serving = async (bounds: ConstructorParameters<typeof Ledger>[0] = {}) => 
   return { listener, ledger, counts, port: Number(listener.address.split(':').at(-1)) }
 }
 
-const untilTrue = async (isTrue: () => boolean): Promise<void> => {
-  while (!isTrue()) await new Promise((resolve) => setImmediate(resolve))
-}
-
 const GET = encodeFields([
   [':method', 'GET'],
   [':scheme', 'http'],
@@ -73,7 +70,7 @@ t.test('answers over HTTP/2 that nobody reads hold nothing: files are read once 
     clients.push(client)
     client.write(...Array.from({ length: 250 }, (_, request) => frame(FrameType.HEADERS, 5, 2 * request + 1, GET)))
   }
-  await untilTrue(() => counts.open === 1000)
+  await until(() => counts.open === 1000)
   for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve))
   t.equal(counts.readBytes, 0)
   t.ok(ledger.kinds.answers.heldBytes < MIB, `${ledger.kinds.answers.heldBytes} bytes of answers`)
@@ -82,13 +79,13 @@ t.test('answers over HTTP/2 that nobody reads hold nothing: files are read once 
     client.write(frame(FrameType.WINDOW_UPDATE, 0, 0, uint32(16 * MIB)), windowOf(1))
     await client.until(({ type }) => type === FrameType.DATA)
   }
-  await untilTrue(() => counts.readBytes === 1000 * 64 * KIB)
+  await until(() => counts.readBytes === 1000 * 64 * KIB)
   for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve))
   t.equal(counts.readBytes, 1000 * 64 * KIB)
   const uncounted = counts.readBytes - ledger.kinds.answers.heldBytes
   t.ok(uncounted < 4 * 64 * KIB, `${uncounted} bytes that were read are not counted`)
   for (const { socket } of clients) socket.destroy()
-  await untilTrue(() => counts.open === 0)
+  await until(() => counts.open === 0)
 })
 
 t.test('an answer over HTTP/2 that is read at last is whole', async (t) => {
@@ -98,7 +95,7 @@ t.test('an answer over HTTP/2 that is read at last is whole', async (t) => {
     client.socket.destroy()
     await listener.close(0)
   })
-  await untilTrue(() => counts.open === 1)
+  await until(() => counts.open === 1)
   client.write(frame(FrameType.WINDOW_UPDATE, 0, 0, uint32(16 * MIB)), windowOf(16 * MIB))
   await client.until(({ type, flags }) => type === FrameType.DATA && flags === 1)
   const bytes = client.heard.filter(({ type }) => type === FrameType.DATA)
@@ -125,7 +122,7 @@ t.test(
       client.write('GET /c/file HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n')
       clients.push(client)
     }
-    await untilTrue(() => counts.asked === 40)
+    await until(() => counts.asked === 40)
     for (let turn = 0; turn < 200; turn++) await new Promise((resolve) => setImmediate(resolve))
     t.ok(ledger.kinds.answers.heldBytes <= 1.5 * MIB, `${ledger.kinds.answers.heldBytes} bytes of answers`)
     for (const client of clients) {
@@ -135,7 +132,7 @@ t.test(
       t.ok(said.length > SIZE)
       client.said = ''
     }
-    await untilTrue(() => ledger.kinds.answers.heldBytes === 0)
+    await until(() => ledger.kinds.answers.heldBytes === 0)
     t.equal(counts.open, 0)
   },
 )

@@ -4,6 +4,7 @@ import { HeaderDecoder } from '../../../src/server/http2/hpack/decoder.js'
 import { encodeFields } from '../../../src/server/http2/hpack/encoder.js'
 import { decodeHuffman, encodeHuffman, huffmanLength } from '../../../src/server/http2/hpack/huffman.js'
 import { readInteger, writeInteger } from '../../../src/server/http2/hpack/integer.js'
+import { until } from '../../until.js'
 import { type Field, nghttp2Client, nghttp2Server } from './nghttp2.js'
 
 /** Number of random header blocks exchanged with nghttp2 in each direction; the environment may set a million. */
@@ -177,7 +178,7 @@ t.test(`${BLOCKS} header blocks of nghttp2 are decoded to the original fields`, 
       stream.on('error', () => {})
       stream.close()
     }
-    while (blocks.length < lot.length) await new Promise((resolve) => setImmediate(resolve))
+    await until(() => blocks.length >= lot.length)
     for (const [index, block] of blocks.splice(0).entries()) {
       const { lines } = decoder.decode(block)
       const pairs = new Map(lines.flatMap((name, at) => (at % 2 === 0 ? [[name, lines[at + 1]] as const] : [])))

@@ -4,6 +4,7 @@ import { FrameType, PREFACE } from '../../../src/server/http2/frame/frame.js'
 import { FrameReader } from '../../../src/server/http2/frame/reader.js'
 import { HeaderDecoder } from '../../../src/server/http2/hpack/decoder.js'
 import { encodeFields } from '../../../src/server/http2/hpack/encoder.js'
+import { until } from '../../until.js'
 
 /** Any frame, valid or not (RFC 9113, 4.1). */
 export const frame = (type: number, flags: number, streamId: number, payload: Uint8Array = Buffer.alloc(0)): Buffer => {
@@ -61,7 +62,6 @@ export class RawClient {
   readonly #decoder = new HeaderDecoder(1 << 20)
   #data: Buffer[] = []
   #dataStream = 0
-  #waiting: (() => void)[] = []
 
   private constructor(socket: Socket) {
     this.socket = socket
@@ -80,7 +80,6 @@ export class RawClient {
     socket.on('error', () => {})
     socket.on('close', () => {
       this.isClosed = true
-      this.#wake()
     })
   }
 
@@ -121,15 +120,12 @@ export class RawClient {
 
   /** The first frame that matches, received already or later; undefined if the connection ends before. */
   async until(matches: (heard: Heard) => boolean): Promise<Heard | undefined> {
-    for (;;) {
-      const found = this.heard.find(matches)
-      if (found !== undefined || this.isClosed) return found
-      await new Promise<void>((resolve) => this.#waiting.push(resolve))
-    }
+    await until(() => this.isClosed || this.heard.some(matches), `${matches}`)
+    return this.heard.find(matches)
   }
 
   async closed(): Promise<void> {
-    while (!this.isClosed) await new Promise<void>((resolve) => this.#waiting.push(resolve))
+    await until(() => this.isClosed, 'the end of the connection')
   }
 
   /** The error code with which the server ended the connection. */
@@ -146,12 +142,5 @@ export class RawClient {
     const lines = type === FrameType.HEADERS ? this.#decoder.decode(payload).lines : []
     const pairs = lines.flatMap((name, at) => (at % 2 === 0 ? [[name, lines[at + 1] ?? ''] as const] : []))
     this.heard.push({ type, flags, streamId, payload, fields: Object.fromEntries(pairs) })
-    this.#wake()
-  }
-
-  #wake(): void {
-    const waiting = this.#waiting
-    this.#waiting = []
-    for (const resolve of waiting) resolve()
   }
 }

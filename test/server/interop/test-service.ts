@@ -1,7 +1,8 @@
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import type { Writable } from 'node:stream'
-import { setTimeout } from 'node:timers/promises'
+// biome-ignore lint/plugin: the protocol of these tests names intervals
+import { setTimeout as pause } from 'node:timers/promises'
 import protobuf from 'protobufjs'
 import { Code, StatusError } from '../../../src/base/status-error.js'
 import { root } from '../../../src/proto/root.js'
@@ -61,7 +62,7 @@ const payload = (sizeBytes: number) => ({ payload: { body: Buffer.alloc(sizeByte
 
 const answer = async ({ responseParameters }: Asked, call: ServedCall, responses: Writable): Promise<void> => {
   for (const { size, intervalUs, compressed } of responseParameters) {
-    if (intervalUs > 0) await setTimeout(intervalUs / 1000, undefined, { signal: call.signal })
+    if (intervalUs > 0) await pause(intervalUs / 1000, undefined, { signal: call.signal })
     call.compressesResponses = compressed?.value ?? false
     if (!responses.write(payload(size))) await Promise.race([once(responses, 'drain'), once(responses, 'close')])
   }

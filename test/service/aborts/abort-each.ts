@@ -117,6 +117,7 @@ const besideOthers = async (served: Served, held: Held): Promise<string | undefi
 /** Until the disk has come to no further point for a while: the client of an aborted transfer is silent. */
 const untilQuiet = async (): Promise<void> => {
   for (let [before, quiet] = [-1, 0]; quiet < 3; ) {
+    // biome-ignore lint/plugin: the silent end has no event; too short, fewer points are tried
     await new Promise((resolve) => setTimeout(resolve, 15))
     const now = pointCount()
     quiet = now === before ? quiet + 1 : 0

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Metadata } from '@grpc/grpc-js'
 import t, { type Test } from 'tap'
 import { durationOf, timestampOf } from '../../../src/proto/time.js'
+import { until } from '../../until.js'
 import { assetServer, checksum, digestOf, FETCH, from, origin, random, sha, sri } from './server.js'
 
 const [DEADLINE_EXCEEDED, NOT_FOUND, PERMISSION_DENIED, RESOURCE_EXHAUSTED, ABORTED] = [4, 5, 7, 8, 10]
@@ -218,7 +219,7 @@ t.test('equal requests share one download, which goes on when its client is gone
   const server = await assetServer(t, { download: from(port) })
   const request = { uris: [url], qualifiers: [checksum(sri(content))] }
   const impatient = server.client.unary('build.bazel.remote.asset.v1.Fetch/FetchBlob', request)
-  while (requests.length === 0) await new Promise((done) => setImmediate(done))
+  await until(() => requests.length !== 0)
   impatient.cancel()
   await impatient.response.catch(() => {})
   const patient = Promise.all([server.fetchBlob(request), server.fetchBlob(request)])
@@ -247,7 +248,7 @@ t.test('slow origins of one client do not stop the downloads of another', async 
     return client.unary(`${FETCH}/FetchBlob`, { uris: [uri] }, { metadata }).response
   }
   const stuck = Array.from({ length: 20 }, (_, at) => fetchAs('one', `${slow.url}/${at}`))
-  while (slow.requests.length < 2) await new Promise((resolve) => setImmediate(resolve))
+  await until(() => slow.requests.length >= 2)
   t.match(await fetchAs('other', `${fast.url}/f`), { status: { code: 0 } })
   t.equal(slow.requests.length, 2, 'half of the turns')
   // A download that waits in the line of another client is not held up by that client.
@@ -255,7 +256,7 @@ t.test('slow origins of one client do not stop the downloads of another', async 
   t.match(await fetchAs('other', `${fast.url}/shared`), { status: { code: 0 } })
   await shared
   for (let answered = 0; answered < 20; answered++) {
-    while (waiting.length === 0) await new Promise((resolve) => setImmediate(resolve))
+    await until(() => waiting.length !== 0)
     waiting.shift()?.end('late')
   }
   for (const { status } of await Promise.all(stuck)) t.equal(status.code, 0)

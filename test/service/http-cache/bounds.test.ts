@@ -17,6 +17,7 @@ import { asKeyed } from '../../../src/store/view/keyed.js'
 import { PushedFeed } from '../../../src/stream/blob/pushed-feed.js'
 import { zstdCompress } from '../../../src/stream/compression/zstd.js'
 import { RawHttp1, statusesIn } from '../../server/http/raw-http1.js'
+import { until } from '../../until.js'
 import { memoryStore } from '../harness.js'
 import { MIB, serveCaches, streamed } from './harness.js'
 
@@ -88,7 +89,7 @@ t.test('bodies of unknown length end at three quarters of the store, and all tog
     await second.sent(chunk)
   }
   for (let sent = 0; sent < 8 && one.said + second.said === ''; sent++) await second.sent(chunk)
-  while (one.said + second.said === '') await new Promise((resolve) => setImmediate(resolve))
+  await until(() => one.said + second.said !== '')
   t.match(one.said + second.said, /^HTTP\/1.1 503 [\s\S]*retry-after: 1\r\n/)
   const other = await begin('ccache', '127.0.0.2')
   other.write(Buffer.concat([chunk, chunk, chunk, Buffer.from('0\r\n\r\n')]))
@@ -144,16 +145,16 @@ t.test('a zstd body waits for the memory of its decompressor before anything of 
   // Three quarters for one address.
   for (let at = 0; at < 8; at++)
     clients.push(await RawHttp1.open(portOf(listener.address), `PUT /b/cas/${HASH} ${head}`))
-  while (hasBegun() < 3) await new Promise((resolve) => setImmediate(resolve))
+  await until(() => hasBegun() >= 3)
   for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setImmediate(resolve))
   t.equal(hasBegun(), 3)
   t.equal(ledger.kinds.windows.heldBytes, 3 * WINDOW_BYTES)
   for (const client of clients) if (/100/.test(client.said)) client.write(half)
   for (const client of clients) if (/100/.test(client.said)) client.socket.destroy()
-  while (hasBegun() < 6) await new Promise((resolve) => setImmediate(resolve))
+  await until(() => hasBegun() >= 6)
   t.ok(ledger.kinds.windows.heldBytes <= 3 * WINDOW_BYTES)
   for (const { socket } of clients) socket.destroy()
-  while (ledger.kinds.windows.heldBytes > 0) await new Promise((resolve) => setImmediate(resolve))
+  await until(() => ledger.kinds.windows.heldBytes === 0)
 })
 
 t.test('no decompressor is made without memory reserved for it', (t) => {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import t from 'tap'
 import { TestClient } from '../../server/client.js'
-import { untilSo } from '../../store/remote/backend.js'
+import { untilSo } from '../../until.js'
 import { bodyOf, KIB, MIB, SIZES, serveCaches, streamed } from './harness.js'
 
 const CAS = 'build.bazel.remote.execution.v2.ContentAddressableStorage'

@@ -10,6 +10,7 @@ import { ABSENT, BlobIndex } from '../../../src/store/index/blob-index.js'
 import { type FoundBlob, IndexReader } from '../../../src/store/index/index-reader.js'
 import { SharedIndexMemory } from '../../../src/store/index/memory.js'
 import { startThread } from '../../built.js'
+import { during } from '../../until.js'
 import { extraOf, numbered } from './numbered.js'
 
 const NOW_S = 1_000_000
@@ -487,18 +488,15 @@ t.test('a thread reads while the owner adds, replaces and removes', async (t) =>
   })
   await once(worker, 'message')
   const answer = once(worker, 'message')
-  let isOver = false
-  void answer.then(() => {
-    isOver = true
-  })
-  for (let turn = 0; !isOver; turn++) {
+  let turn = 0
+  await during(answer, () => {
     for (let step = 0; step < 500; step++) {
       const number = (turn * 500 + step * 31) % count
       if (index.find(numbered(number)) === ABSENT || step % 3 === 0) put(number, 1 + (step % 7))
       else drop(number)
     }
-    await new Promise(setImmediate)
-  }
+    turn += 1
+  })
   const [{ wrong, found }] = await answer
   t.same(wrong, [])
   t.ok(found > 1000, `${found} were found`)

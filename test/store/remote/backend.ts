@@ -6,7 +6,6 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { setTimeout as sleep } from 'node:timers/promises'
 
 /** The parts of a test that a backend needs. */
 export interface Scope {
@@ -51,6 +50,7 @@ const waitFor = (child: ChildProcess, ready: RegExp): Promise<() => string> =>
   new Promise((resolve, reject) => {
     let log = ''
     const fail = (why: string): void => reject(new Error(`${child.spawnfile} ${why}:\n${log}`))
+    // biome-ignore lint/plugin: the limit of a start, which names it
     const limit = setTimeout(fail, START_LIMIT_MS, `is not ready after ${START_LIMIT_MS} ms`)
     child.once('error', reject)
     child.once('close', (code) => fail(`ended with ${code}`))
@@ -70,15 +70,6 @@ export const folderOf = async (t: Scope): Promise<string> => {
   const folder = await mkdtemp(join(tmpdir(), 'remexec-backend-'))
   t.teardown(() => rm(folder, { recursive: true, force: true }))
   return folder
-}
-
-/** Asks until the answer matches, while servers agree among themselves. */
-export const untilSo = async (isSo: () => Promise<boolean>): Promise<void> => {
-  for (let i = 0; i < 1200; i++) {
-    if (await isSo().catch(() => false)) return
-    await sleep(25)
-  }
-  throw new Error('it never came to be')
 }
 
 /**

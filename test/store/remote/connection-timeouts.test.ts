@@ -7,7 +7,6 @@ import { openMongoStore } from '../kinds/experimental_mongo/open.js'
 import { openRedisStore } from '../kinds/redis_store/redis.js'
 import { startFullHost } from './full-host.js'
 
-t.setTimeout(60_000)
 // These tests wait for timers and programs, most of them for seconds: side by side they take as long as the longest.
 t.jobs = 4
 

@@ -2,6 +2,7 @@
 import { MongoClient } from 'mongodb'
 import t, { type Test } from 'tap'
 import type { Store } from '../../../src/store/contract/store.js'
+import { untilSo } from '../../until.js'
 import { bytesOf, digestOf, get, isPresent, put } from '../blobs.js'
 import { startAzure, withoutAzure } from '../kinds/experimental_cloud_object_store/azure-server.js'
 import { startGcs, withoutGcs } from '../kinds/experimental_cloud_object_store/gcs-server.js'
@@ -10,11 +11,8 @@ import { startMongo, withoutMongo } from '../kinds/experimental_mongo/mongo-serv
 import { openMongoStore } from '../kinds/experimental_mongo/open.js'
 import { ask, openRedisStore, startRedis, withoutRedis } from '../kinds/redis_store/redis.js'
 import { rejects } from '../suite.js'
-import { untilSo } from './backend.js'
 import { counted } from './counted.js'
 import { TcpProxy } from './proxy.js'
-
-t.setTimeout(120_000)
 
 /** Without S3, which has its own tests. */
 const BACKENDS: Readonly<Record<string, { skip: string | false; open(t: Test): Promise<Store> }>> = {

@@ -1,5 +1,4 @@
 /** The effect of single configuration keys on a real backend, where no other test shows it. */
-
 import { request } from 'node:http'
 import { createServer as createHttpsServer } from 'node:https'
 import { setImmediate } from 'node:timers/promises'
@@ -13,7 +12,8 @@ import { callWith } from '../../../src/rpc/call.js'
 import type { Store } from '../../../src/store/contract/store.js'
 import { WHOLE } from '../../../src/stream/path.js'
 import { Authority } from '../../tls/authority.js'
-import { bytesOf, call, digestOf, get, isPresent, put, until } from '../blobs.js'
+import { until } from '../../until.js'
+import { bytesOf, call, digestOf, get, isPresent, put } from '../blobs.js'
 import { startGcs, withoutGcs } from '../kinds/experimental_cloud_object_store/gcs-server.js'
 import { openObjectStore } from '../kinds/experimental_cloud_object_store/open.js'
 import { S3_KEYS, startS3, withoutS3 } from '../kinds/experimental_cloud_object_store/s3-server.js'
@@ -25,8 +25,6 @@ import { rejects } from '../suite.js'
 import { folderOf, portOf } from './backend.js'
 import { HttpProxy } from './http-proxy.js'
 import { TcpProxy } from './proxy.js'
-
-t.setTimeout(120_000)
 
 process.env['AWS_ACCESS_KEY_ID'] = S3_KEYS.accessKeyId
 process.env['AWS_SECRET_ACCESS_KEY'] = S3_KEYS.secretAccessKey

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { Code, type CodeName } from '../../../src/base/status-error.js'
 import type { Store } from '../../../src/store/contract/store.js'
+import { untilSo } from '../../until.js'
 import { bytesOf, digestOf, get, isPresent, put } from '../blobs.js'
 import { startAzure, withoutAzure } from '../kinds/experimental_cloud_object_store/azure-server.js'
 import { startGcs, withoutGcs } from '../kinds/experimental_cloud_object_store/gcs-server.js'
@@ -13,11 +14,8 @@ import { startMongo, withoutMongo } from '../kinds/experimental_mongo/mongo-serv
 import { openMongoStore } from '../kinds/experimental_mongo/open.js'
 import { openRedisStore, startRedis, withoutRedis } from '../kinds/redis_store/redis.js'
 import { smallDisk } from '../small-disk.js'
-import { untilSo } from './backend.js'
 
 const MIB = 1024 * 1024
-
-t.setTimeout(120_000)
 
 interface Case {
   readonly skip: string | false

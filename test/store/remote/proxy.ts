@@ -137,6 +137,7 @@ const passing = (faults: Faults, end: () => void): Transform =>
         callback()
       }
       if (faults.isStalled) faults.waiting.push(pass)
+      // biome-ignore lint/plugin: a slow network is the fault
       else if (faults.delayMs > 0) setTimeout(pass, faults.delayMs)
       else pass()
     },

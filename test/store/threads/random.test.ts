@@ -3,6 +3,7 @@ import { ManualClock } from '../../../src/base/clock.js'
 import { Code, StatusError } from '../../../src/base/status-error.js'
 import type { Digest } from '../../../src/reapi/digest.js'
 import { getBytes, missingOf, type Store } from '../../../src/store/contract/store.js'
+import { until } from '../../until.js'
 import { bytesOf, call, digestOf, put } from '../blobs.js'
 import { Crew } from './crew.js'
 
@@ -15,7 +16,6 @@ const COUNT_MAX = 10
 /** Uses within a period of so many seconds have no order: the owner hears of the first only. */
 const PERIOD_S = 16
 
-t.setTimeout(120_000)
 const crew = await Crew.start(THREADS)
 t.teardown(() => crew.stop())
 
@@ -202,7 +202,7 @@ for (const [name, count] of [
         }
         await Promise.all(Array.from({ length: LANES }, (_, at) => lane(at)))
         // Now everything is at rest: the owner and the threads know the same.
-        while (count > 0 && usage().entryCount > count) await new Promise(setImmediate)
+        await until(() => !(count > 0 && usage().entryCount > count))
         const digests = keys.map(({ digest }) => digest)
         const known = await Promise.all(threads.map((thread) => missingOf(thread, digests, call)))
         for (const missing of known) {

@@ -1,7 +1,8 @@
 import t from 'tap'
 import { ManualClock } from '../../../src/base/clock.js'
 import type { Digest } from '../../../src/reapi/digest.js'
-import { bytesOf, call, digestOf, isPresent, put, until } from '../blobs.js'
+import { until } from '../../until.js'
+import { bytesOf, call, digestOf, isPresent, put } from '../blobs.js'
 import { Crew } from './crew.js'
 
 const crew = await Crew.start(2)

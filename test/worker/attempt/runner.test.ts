@@ -1,6 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
 import { Ledger } from '../../../src/ledger/ledger.js'
 import { unpack } from '../../../src/proto/any.js'
@@ -12,6 +11,7 @@ import { Digest } from '../../../src/reapi/digest.js'
 import { encodeDirectory } from '../../../src/reapi/directory.js'
 import type { BlobFiles } from '../../../src/store/contract/store.js'
 import { loadLibc } from '../../../src/worker/command/libc.js'
+import { until } from '../../until.js'
 import { FileStore } from '../file-store.js'
 import { actionCodec, BLAKE3, SHA256, setUp, sh } from './runner-set-up.js'
 
@@ -455,7 +455,7 @@ t.test(
       existsSync(`/proc/${pid}/status`) && !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
     t.ok(pids.every(isAlive))
     leftovers.sweep()
-    while (pids.some(isAlive)) await setImmediate()
+    await until(() => !pids.some(isAlive))
     t.pass()
   },
 )

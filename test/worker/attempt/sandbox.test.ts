@@ -2,13 +2,13 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
-import { setImmediate } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import type { CommandInput, DirectoryInput } from '../../../src/proto/generated/build.bazel.remote.execution.v2.js'
 import { Digest } from '../../../src/reapi/digest.js'
 import { encodeDirectory } from '../../../src/reapi/directory.js'
 import { loadLibc } from '../../../src/worker/command/libc.js'
 import { Sandbox, type SandboxSettings } from '../../../src/worker/command/sandbox.js'
+import { until } from '../../until.js'
 import type { FileStore } from '../file-store.js'
 import { SHA256, setUp, sh } from './runner-set-up.js'
 
@@ -139,7 +139,7 @@ t.test('a confined action sees nothing of a concurrent one', { skip: noSandbox }
     readdirSync(`${directory}/work`).flatMap((session) =>
       readdirSync(`${directory}/work/${session}`).map((name) => `${directory}/work/${session}/${name}/root`),
     )
-  while (roots().filter((root) => existsSync(`${root}/ready`)).length < 2) await setImmediate()
+  await until(() => roots().filter((root) => existsSync(`${root}/ready`)).length >= 2)
   const there = roots()
   for (const root of there) writeFileSync(`${root}/go`, '')
   for (const [index, { result }] of (await Promise.all(both)).entries()) {
@@ -272,7 +272,7 @@ t.test('all processes of a confined action end with it', { skip: noSandbox }, as
       }
     })
   await run(sh(`(setsid sh -c 'cd /; exec sleep ${marker} >/dev/null 2>&1 </dev/null' &); sleep 0.1`))
-  while (living().length > 0) await setImmediate()
+  await until(() => living().length === 0)
   t.match(await run(sh('exit 3')), { result: { exitCode: 3 } }, 'its exit code is reported')
   t.match(await run(sh('kill -9 $$')), { result: { exitCode: 137 } })
 })

@@ -5,6 +5,7 @@ import { silentLog } from '../../../src/log/log.js'
 import { loadLibc } from '../../../src/worker/command/libc.js'
 import type { RunDirectory } from '../../../src/worker/disk/session.js'
 import { WorkDirectory } from '../../../src/worker/disk/work-directory.js'
+import { until } from '../../until.js'
 import { setUp, sh } from './runner-set-up.js'
 
 const skip = loadLibc() === undefined && 'without koffi, processes left behind cannot be detected'
@@ -42,7 +43,12 @@ for (const [what, command] of Object.entries(spoiling)) {
       text((await run(sh(look))).result?.stdoutDigest as never).split('\n')
     let [place, ...usual] = await looked(LOOK)
     // The directory of the test before may still exist for a moment.
-    for (let last = ''; place !== last; ) [last, [place, ...usual]] = [place ?? '', await looked(LOOK)]
+    let last: string | undefined
+    await until(async () => {
+      last = place
+      ;[place, ...usual] = await looked(LOOK)
+      return place === last
+    }, 'the same directory twice')
     const [spoilt] = await looked(`pwd; ${command}`)
     t.equal(spoilt, place)
     const [next, ...found] = await looked(`sleep 0.7; ${LOOK}`)

@@ -1,10 +1,10 @@
 import { closeSync, openSync, readFileSync, watch } from 'node:fs'
 import { join } from 'node:path'
-import { setImmediate } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { silentLog } from '../../../src/log/log.js'
 import { Launcher } from '../../../src/worker/command/launcher.js'
 import { loadLibc } from '../../../src/worker/command/libc.js'
+import { until } from '../../until.js'
 
 const setUp = (t: Test) => {
   const cwd = t.testdir()
@@ -52,7 +52,7 @@ const isAlive = (pid: number): boolean => {
 
 /** Waits for the end of a process. A survivor lets the test run into its timeout. */
 const untilDead = async (pid: number): Promise<void> => {
-  while (isAlive(pid)) await setImmediate()
+  await until(() => !isAlive(pid))
 }
 
 t.test('programs run side by side, each with its own outcome', async (t) => {

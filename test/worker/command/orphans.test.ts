@@ -1,7 +1,6 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, readFileSync } from 'node:fs'
-import { setImmediate } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { systemClock } from '../../../src/base/clock.js'
 import { silentLog } from '../../../src/log/log.js'
@@ -9,6 +8,7 @@ import { Launcher } from '../../../src/worker/command/launcher.js'
 import { Leftovers } from '../../../src/worker/command/leftovers.js'
 import { Orphans } from '../../../src/worker/command/orphans.js'
 import { PrintedFiles } from '../../../src/worker/disk/printed-files.js'
+import { during, until } from '../../until.js'
 import { deepest } from '../disk/deep.js'
 
 const launcher = new Launcher(silentLog)
@@ -61,24 +61,26 @@ t.test(
     const pid = await start(away('exec sleep 1000')).ended
     t.ok(isAlive(pid), 'the process escaped')
     leftovers.look()
-    while (isAlive(pid)) await setImmediate()
+    await until(() => !isAlive(pid))
   },
 )
 
 t.test('a process that forks endlessly is killed with all its children', { skip }, async (t) => {
   const { leftovers, start } = setUp(t)
   const pid = await start(away('while :; do setsid sleep 1000 & sleep 0.01; done')).ended
-  while (isAlive(pid)) {
+  await until(() => {
     leftovers.look()
-    await setImmediate()
-  }
+    return !isAlive(pid)
+  }, 'the end of a process that forks endlessly')
   leftovers.look()
   // A killed process may take some time to end.
-  while (
-    orphans !== undefined &&
-    orphans.kill({ running: new Set(), startingSinceMs: Number.POSITIVE_INFINITY }).length > 0
+  await until(
+    () =>
+      !(
+        orphans !== undefined &&
+        orphans.kill({ running: new Set(), startingSinceMs: Number.POSITIVE_INFINITY }).length > 0
+      ),
   )
-    await setImmediate()
 })
 
 /** A process in the work directory that is not a descendant of the worker. */
@@ -103,7 +105,7 @@ t.test('the end of an action does not check every process of the machine', { ski
   leftovers.look()
   t.ok(isAlive(pid), 'only such a look would have found it')
   leftovers.sweep()
-  while (isAlive(pid)) await setImmediate()
+  await until(() => !isAlive(pid))
 })
 
 const noTerminal = !existsSync('/usr/bin/script') && 'needs script(1)'
@@ -112,7 +114,7 @@ t.test("an operator's shell in a work directory is left alone", { skip: skip || 
   const pid = await beside(t, cwd, (script) => `script -qec ${script} /dev/null`)
   const stray = await start(away('exec sleep 1000')).ended
   leftovers.sweep()
-  while (isAlive(stray)) await setImmediate()
+  await until(() => !isAlive(stray))
   t.ok(isAlive(pid))
 })
 
@@ -125,21 +127,14 @@ t.test('processes of a running command are not killed before it ends', { skip },
   long.kill()
   const other = await long.ended
   leftovers.look()
-  while (isAlive(short) || isAlive(other)) await setImmediate()
+  await until(() => !(isAlive(short) || isAlive(other)))
 })
 
 t.test('a program that is being started is not treated as an orphan and keeps its exit code', { skip }, async (t) => {
   const { leftovers, start } = setUp(t)
   for (let round = 0; round < 30; round++) {
     const { outcome, ended } = start('exit 7')
-    let isOver = false
-    void ended.then(() => {
-      isOver = true
-    })
-    while (!isOver) {
-      leftovers.look()
-      await setImmediate()
-    }
+    await during(ended, () => leftovers.look())
     t.match(await outcome, { kind: 'ended', exitCode: 7, wasKilled: false })
   }
 })
@@ -154,7 +149,7 @@ t.test('an orphan is distinguished from a command that is being started', { skip
   t.notOk(await leftovers.areNone(), 'a command that starts beside one that got away')
   await other.ended
   leftovers.look()
-  while (isAlive(pid)) await setImmediate()
+  await until(() => !isAlive(pid))
 })
 
 t.test('a process whose directory has no valid path does not stop the search for others', async (t) => {
@@ -166,7 +161,7 @@ t.test('a process whose directory has no valid path does not stop the search for
   try {
     const pid = await start('setsid sleep 1000 & echo $!').ended
     leftovers.sweep()
-    while (isAlive(pid)) await setImmediate()
+    await until(() => !isAlive(pid))
     t.pass('it was found and killed')
   } finally {
     stranger.kill('SIGKILL')

@@ -2,11 +2,12 @@
 import t from 'tap'
 import { fastSlow } from '../../../src/store/kinds/fast_slow/kind.js'
 import { leaseInputs } from '../../../src/worker/input/lease.js'
-import { bytesOf, call, digestOf, get, putAll, until } from '../../store/blobs.js'
+import { bytesOf, call, digestOf, get, putAll } from '../../store/blobs.js'
 import { buildStore, given, tierDefaults } from '../../store/build.js'
 import { openFilesystem } from '../../store/kinds/filesystem/open.js'
 import { endpoint, openGrpcStore, startRemexec } from '../../store/kinds/grpc/remexec.js'
 import { folderOf } from '../../store/remote/backend.js'
+import { until } from '../../until.js'
 
 // For changes in: src/worker/input, src/store/kinds/fast_slow, src/store/kinds/grpc
 

@@ -1,9 +1,11 @@
 // For changes in: src/store/kinds/dedup, src/stream/chunking, src/content/chunk-writer.ts, src/store/kinds/filesystem
+
 import { readdir, truncate } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import { isStatus } from '../../../../src/base/status-error.js'
 import type { Store } from '../../../../src/store/contract/store.js'
+import { until } from '../../../until.js'
 import { bytesOf, digestOf, get, isPresent, put } from '../../blobs.js'
 import { folderOf } from '../../remote/backend.js'
 import { endpoint, openGrpcStore, startRemexec } from '../grpc/remexec.js'
@@ -51,6 +53,7 @@ t.test(
       const { store, close } = await openGrpcStore(t, { endpoints: [endpoint(server.port)] })
       let isKilled = false
       const lane = async (): Promise<void> => {
+        // biome-ignore lint/plugin: ends with the server, which the round kills
         while (!isKilled) {
           const number = next++
           const failure = await put(store, digestOf(blobAt(number)), blobAt(number)).catch((error: unknown) => error)
@@ -60,7 +63,7 @@ t.test(
       }
       const before = acknowledged.size
       const lanes = Array.from({ length: LANES }, lane)
-      while (acknowledged.size < before + 10 + 7 * round) await Promise.race([...lanes, new Promise(setImmediate)])
+      await Promise.race([...lanes, until(() => acknowledged.size >= before + 10 + 7 * round)])
       isKilled = true
       await server.kill()
       await Promise.allSettled(lanes)

@@ -3,7 +3,8 @@ import { ManualClock } from '../../../../src/base/clock.js'
 import { type LogFields, silentLog } from '../../../../src/log/log.js'
 import { DigestBatch } from '../../../../src/reapi/digest-batch.js'
 import { keep } from '../../../../src/store/contract/store.js'
-import { bytesOf, call, digestOf, get, isPresent, put, until } from '../../blobs.js'
+import { until } from '../../../until.js'
+import { bytesOf, call, digestOf, get, isPresent, put } from '../../blobs.js'
 import type { Scope } from '../../remote/backend.js'
 import { HttpProxy } from '../../remote/http-proxy.js'
 import { startAzure, withoutAzure } from './azure-server.js'
@@ -12,8 +13,6 @@ import { type OpenOptions, openObjectStore } from './open.js'
 import { S3_KEYS, startS3, withoutS3 } from './s3-server.js'
 
 // A rule of the bucket deletes objects by age. Those that are used become young again, inside the bucket.
-
-t.setTimeout(120_000)
 
 const DAY_MS = 24 * 3_600_000
 const DAYS = 30

@@ -3,8 +3,8 @@ import t from 'tap'
 import { mongoFailure } from '../../../../src/store/kinds/experimental_mongo/failure.js'
 import { pour } from '../../../../src/stream/blob/pour.js'
 import { WHOLE } from '../../../../src/stream/path.js'
+import { untilSo } from '../../../until.js'
 import { bytesOf, call, digestOf, get, isPresent, put } from '../../blobs.js'
-import { untilSo } from '../../remote/backend.js'
 import { counted } from '../../remote/counted.js'
 import { TcpProxy } from '../../remote/proxy.js'
 import { rejects } from '../../suite.js'
@@ -12,8 +12,6 @@ import { startGuardedMongo, startMongo, withoutMongo } from './mongo-server.js'
 import { openMongoStore } from './open.js'
 
 const MIB = 1024 * 1024
-
-t.setTimeout(120_000)
 
 void t.test('a killed MongoDB is UNAVAILABLE at once, and works when it is back', { skip: withoutMongo }, async (t) => {
   const server = await startMongo(t)

@@ -1,8 +1,10 @@
 // For changes in: src/store/kinds/fast_slow, src/store/kinds/filesystem/leases.ts, src/store/contract/upload-order.ts
+
 import { fork } from 'node:child_process'
 import t from 'tap'
 import { loader, programAt } from '../../../built.js'
-import { digestOf, get, isPresent, until } from '../../blobs.js'
+import { until } from '../../../until.js'
+import { digestOf, get, isPresent } from '../../blobs.js'
 import { openFilesystem } from '../filesystem/open.js'
 import { openBehind } from './behind.js'
 import { blobAt, keyOf } from './uploads-killed.js'
@@ -26,6 +28,7 @@ const kill = async (folder: string, from: number, staysAway: boolean, afterMs: n
     last = report as Report
     if (isDue || last.acknowledged < from + 200) return
     isDue = true
+    // biome-ignore lint/plugin: kills at any moment
     setTimeout(() => child.kill('SIGKILL'), afterMs)
   })
   const code = await new Promise((resolve) => child.once('exit', resolve))

@@ -1,3 +1,4 @@
+// biome-ignore lint/plugin: a slow store is what the writer writes to
 import { setTimeout as sleep } from 'node:timers/promises'
 import { StatusError } from '../../../../src/base/status-error.js'
 import type { Digest } from '../../../../src/reapi/digest.js'
@@ -38,6 +39,7 @@ const main = async ([folder = '', from = '0', staysAway = '']: readonly string[]
   // A hundred times as fast, so that pauses after failures are short.
   const now = Date.now()
   const clock = {
+    // biome-ignore lint/plugin: a clock that runs faster
     now: () => now + (Date.now() - now) * 100,
     every: (ms: number, tick: () => unknown) => {
       const timer = setInterval(tick, ms / 100).unref()
@@ -49,6 +51,7 @@ const main = async ([folder = '', from = '0', staysAway = '']: readonly string[]
     slow.isAway = !slow.isAway
   }
   if (staysAway === '') setInterval(turn, 25)
+  // biome-ignore lint/plugin: a writer that is killed
   for (let number = Number(from); ; number += 20) {
     const numbers = Array.from({ length: 20 }, (_, index) => number + index)
     await Promise.all(

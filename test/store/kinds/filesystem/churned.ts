@@ -4,7 +4,8 @@ import type { Digest } from '../../../../src/reapi/digest.js'
 import type { Call } from '../../../../src/rpc/call.js'
 import { ForwardingStore } from '../../../../src/store/contract/forwarding.js'
 import type { Blob } from '../../../../src/stream/blob/blob.js'
-import { bytesOf, call, digestOf, putAll, until } from '../../blobs.js'
+import { until } from '../../../until.js'
+import { bytesOf, call, digestOf, putAll } from '../../blobs.js'
 import { type OpenFilesystem, openFilesystem } from './open.js'
 
 const FILLERS_EACH = 3

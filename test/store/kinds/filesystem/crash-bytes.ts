@@ -30,6 +30,7 @@ const report = (written: number): void => {
   process.send?.(message)
 }
 report(from)
+// biome-ignore lint/plugin: a writer that is killed
 for (let number = from; ; number += ROUND_BLOBS) {
   const { small, pieces, large, keyed } = roundOf(number)
   const streamed = putStream(store, digestOf(large), source([large]))

@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
-import { setImmediate } from 'node:timers/promises'
+import { until } from '../../../until.js'
 import { bytesOf, digestOf, get, put, putStream } from '../../blobs.js'
 import { openFilesystem } from './open.js'
 
@@ -20,7 +20,7 @@ const half = new PassThrough()
 void putStream(store, digestOf(Buffer.from('never finished')), half)
 // More than it holds in memory.
 half.write(bytesOf(300_000))
-while ((await readdir(join(folder, 'temp'))).length === 0) await setImmediate()
+await until(async () => (await readdir(join(folder, 'temp'))).length !== 0)
 const first = bytesOf(1000, 'blob 0')
 await get(store, digestOf(first))
 process.send?.('ready')

@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process'
 import { rm, writeFile } from 'node:fs/promises'
-import { setImmediate } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import t from 'tap'
 import { ManualClock } from '../../../../src/base/clock.js'
@@ -8,6 +7,7 @@ import { Code, isStatus } from '../../../../src/base/status-error.js'
 import { textLog } from '../../../../src/log/log.js'
 import { internalCall } from '../../../../src/rpc/call.js'
 import { Blob } from '../../../../src/stream/blob/blob.js'
+import { until } from '../../../until.js'
 import { bytesOf, call, digestOf, get, isPresent, put } from '../../blobs.js'
 import { smallDisk } from '../../small-disk.js'
 import { rejects } from '../../suite.js'
@@ -26,7 +26,7 @@ t.test('a full disk is RESOURCE_EXHAUSTED and leaves nothing', async (t) => {
     const large = bytesOf(4_000_000)
     const uploads = Array.from({ length: 3 }, () => put(files.store, digestOf(large), large))
     await Promise.all(uploads.map((upload) => rejects(t, upload, 'RESOURCE_EXHAUSTED')))
-    while ((await files.tempFiles()).length > 0) await setImmediate()
+    await until(async () => (await files.tempFiles()).length === 0)
     t.notOk(await isPresent(files.store, digestOf(large)))
     t.equal((await files.blobFiles()).length, 1)
     t.ok((await get(files.store, digestOf(small))).equals(small), 'what was there is still served')
@@ -61,7 +61,7 @@ t.test('health reports a full disk: at once after a failed write, else a second 
   await rm(`${mounted}/other`)
   t.equal(await state(), 'Ok', 'what does not work is tried each time')
   await fill()
-  while ((await state()) === 'Ok') await setImmediate()
+  await until(async () => (await state()) !== 'Ok')
   await files.close()
 })
 

@@ -57,6 +57,7 @@ const USE_COUNT_MIN = 2000
 
 /** Work that a store does once a second takes place every ten milliseconds here. */
 export const fastClock = (beganMs: number): Clock => ({
+  // biome-ignore lint/plugin: a clock that runs faster
   now: () => beganMs + (Date.now() - beganMs) * SPEED,
   every: (periodMs, tick) => systemClock.every(periodMs / SPEED, tick),
 })
@@ -108,6 +109,7 @@ export const killWriter = async ({ blobs, afterMs, ...options }: KillOptions): P
     last = report as WriterReport
     if (last.written < options.from + blobs || isDue) return
     isDue = true
+    // biome-ignore lint/plugin: kills at any moment
     setTimeout(() => child.kill('SIGKILL'), afterMs)
   })
   const code = await new Promise((resolve) => child.once('exit', resolve))

@@ -24,6 +24,7 @@ const must = {
   movedBlobs: 0,
 }
 let [kills, killsWithCopies, killsAmidCleaning] = [0, 0, 0]
+// biome-ignore lint/plugin: ends with the number of kills; each kill has a limit
 while (kills < count) {
   const variant = variants[Math.floor(kills / KILLS_EACH) % variants.length] ?? variants[0]
   const folder = await mkdtemp(join(tmpdir(), 'remexec-kills-'))

@@ -14,6 +14,7 @@ import type { FileShareData } from '../../../../src/store/kinds/filesystem/threa
 import { Blob } from '../../../../src/stream/blob/blob.js'
 import { PushedFeed } from '../../../../src/stream/blob/pushed-feed.js'
 import { WHOLE } from '../../../../src/stream/path.js'
+import { until } from '../../../until.js'
 import { openFilesystem } from './open.js'
 import { openUsedByThread } from './used-by-thread.js'
 
@@ -140,10 +141,10 @@ t.test('records are read from the file that now has the place of a deleted one',
   const { store, reading, blamed } = opened
   t.same(await getBytes(reading, first.digest, 3000, call), first.content)
   const isThere = async (at: number): Promise<boolean> => (await readdir(records)).includes(segmentName(at))
-  for (let at = 0; !(await isThere(number + SEGMENTS_MAX)); at++) {
+  for (let at = 0; at < 1000 && !(await isThere(number + SEGMENTS_MAX)); at++) {
     const { content, digest } = blobOf(`${at}`, 3000)
     await putBytes(store, digest, content, call)
-    while (await isThere(number)) await new Promise(setImmediate)
+    await until(async () => !(await isThere(number)))
     const read = await Promise.all([1, 2].map(() => getBytes(reading, digest, 3000, call)))
     t.same(read, [content, content])
   }
@@ -225,7 +226,7 @@ t.test('what a thread used last is evicted last, also if the owner has not been 
     t.same(await missingOf(reading, [first.digest], call), [])
     const more = blobOf('d', 300)
     await putBytes(store, more.digest, more.content, call)
-    while (opened.usage().sizeBytes > 1000) await new Promise(setImmediate)
+    await until(() => opened.usage().sizeBytes <= 1000)
     const present = [...blobs, more].map(({ digest }) => digest)
     t.same(await missingOf(reading, present, call), [second.digest], 'the oldest that nobody used')
   }
@@ -252,6 +253,6 @@ t.test('a build that reads by a thread holds its blobs beyond their retention', 
     const { content, digest } = blobOf(text, 400)
     await putBytes(store, digest, content, call)
   }
-  while (opened.usage().sizeBytes > 4000) await new Promise(setImmediate)
+  await until(() => opened.usage().sizeBytes <= 4000)
   t.same(await missingOf(reading, [held.digest, read.digest, other.digest], call), [other.digest])
 })

@@ -1,16 +1,14 @@
 /** The effect of single keys of a store on another server. */
-
 import t, { type Test } from 'tap'
 import { Code } from '../../../../src/base/status-error.js'
 import type { GrpcOptions, ReadBatching } from '../../../../src/config/config.js'
+import { untilSo } from '../../../until.js'
 import { bytesOf, call, digestOf, get, put } from '../../blobs.js'
-import { untilSo } from '../../remote/backend.js'
 import { startFullHost } from '../../remote/full-host.js'
 import { TcpProxy } from '../../remote/proxy.js'
 import { endpoint, openGrpcStore, type Remexec, startRemexec } from './remexec.js'
 import { startSilent, turns } from './silent-server.js'
 
-t.setTimeout(120_000)
 // These tests wait for timers and programs, most of them for seconds: side by side they take as long as the longest.
 t.jobs = 4
 

@@ -6,19 +6,8 @@ import { noop } from '../../../../src/store/kinds/noop/kind.js'
 import { Blob } from '../../../../src/stream/blob/blob.js'
 import { pour } from '../../../../src/stream/blob/pour.js'
 import { WHOLE } from '../../../../src/stream/path.js'
-import {
-  bytesOf,
-  call,
-  digestOf,
-  get,
-  isPresent,
-  LentFeed,
-  put,
-  putLent,
-  putStream,
-  source,
-  until,
-} from '../../blobs.js'
+import { until } from '../../../until.js'
+import { bytesOf, call, digestOf, get, isPresent, LentFeed, put, putLent, putStream, source } from '../../blobs.js'
 import { buildStore, memoryStore } from '../../build.js'
 import { rejects, storeSuite } from '../../suite.js'
 

@@ -10,8 +10,9 @@ import { silentLog } from '../../../../src/log/log.js'
 import type { Store } from '../../../../src/store/contract/store.js'
 import { redisStore } from '../../../../src/store/kinds/redis_store/kind.js'
 import { Resources } from '../../../../src/work/resources.js'
+import { untilSo } from '../../../until.js'
 import { buildStore } from '../../build.js'
-import { type Backend, folderOf, freePorts, type Scope, startBackend, untilSo } from '../../remote/backend.js'
+import { type Backend, folderOf, freePorts, type Scope, startBackend } from '../../remote/backend.js'
 
 const program = process.env['REMEXEC_TEST_REDIS'] ?? 'redis-server'
 

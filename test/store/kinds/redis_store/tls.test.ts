@@ -7,8 +7,6 @@ import { freePorts } from '../../remote/backend.js'
 import { endpoint, openGrpcStore, startRemexec } from '../grpc/remexec.js'
 import { startRedis, withoutRedis } from './redis.js'
 
-t.setTimeout(90_000)
-
 const results = codec('build.bazel.remote.execution.v2.ActionResult')
 
 void t.test('Redis over TLS, with an authority in NODE_EXTRA_CA_CERTS', { skip: withoutRedis }, async (t) => {

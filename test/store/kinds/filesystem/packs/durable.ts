@@ -1,5 +1,6 @@
 import { ManualClock } from '../../../../../src/base/clock.js'
-import { call, until } from '../../../blobs.js'
+import { until } from '../../../../until.js'
+import { call } from '../../../blobs.js'
 import { openFilesystem } from '../open.js'
 import { onlyPack, packsIn, putTogether, SMALL, some } from './together.js'
 
