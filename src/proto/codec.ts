@@ -66,10 +66,19 @@ class ReflectedCodec<In extends object, Out> implements Codec<In, Out> {
     try {
       return this.#type.decode(asBuffer(bytes)) as Out
     } catch (cause) {
-      const reason = cause instanceof Error ? cause.message : String(cause)
+      const reason = reasonOf(cause, bytes.length)
       throw new StatusError('INVALID_ARGUMENT', `the bytes are not a valid ${this.typeName}: ${reason}`, { cause })
     }
   }
+}
+
+/** What the library reports, in words: how many bytes there are, and what they should be. */
+const reasonOf = (cause: unknown, length: number): string => {
+  const reason = cause instanceof Error ? cause.message : String(cause)
+  if (/^index out of range/.test(reason)) return `its ${length} bytes end within a field: cut off, or of another format`
+  if (/^(invalid|unknown) wire type|^invalid (end group|varint|tag)/.test(reason))
+    return `its ${length} bytes are of another format (${reason})`
+  return reason
 }
 
 const asBuffer = (bytes: Uint8Array): Buffer =>

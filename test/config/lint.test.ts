@@ -311,6 +311,46 @@ t.test("for a service's usual name its key is suggested", async (t) => {
   }
 })
 
+t.test('threads that would carry every call to the main thread are a warning with the reason', async (t) => {
+  const warningsOf = (global: string) => parseConfig(text({ top: `global: { ${global} },` }), 'x.json5').warnings
+  t.match(
+    warningsOf('threads: 4, metrics_instance_names: true').filter(({ path }) => path === 'global.threads'),
+    [
+      {
+        message: /every call would be carried to the main thread: `metrics_instance_names` counts each instance/,
+        expected: /^threads: 1, or/,
+      },
+    ],
+  )
+  for (const fine of ['threads: 4', 'metrics_instance_names: true'])
+    t.notOk(
+      warningsOf(fine).some(({ path }) => path === 'global.threads'),
+      fine,
+    )
+})
+
+t.test('uri for address, and address for uri, are understood as each other', async (t) => {
+  const grpc = `{ grpc: { instance_name: '', endpoints: [{ uri: 'grpc://127.0.0.1:9' }], store_type: 'cas' } }`
+  const { problems } = parseConfig(text({ stores: `G: ${grpc},` }), 'x.json5')
+  t.match(problems, [{ path: 'stores.G.grpc.endpoints[0].uri', suggestion: 'address' }])
+  t.equal(problems.length, 1)
+})
+
+t.test('configuration files of other servers lead to a recipe', async (t) => {
+  const files = {
+    'bazel-remote': 'dir: /data\nmax_size: 100\ngrpc_address: 0.0.0.0:9092\n',
+    BuildBuddy: 'app:\n  build_buddy_url: "http://localhost:8080"\ndatabase:\n  data_source: "sqlite3:///tmp/x.db"\n',
+    Buildfarm: 'digestFunction: SHA256\nserver:\n  port: 8980\nbackplane:\n  redisUri: "redis://localhost:6379"\n',
+    'Buildbarn (jsonnet)': "local common = import 'common.libsonnet';\n{\n  blobstore: common.blobstore,\n}\n",
+  }
+  for (const [name, content] of Object.entries(files)) {
+    const [problem] = parseConfig(content, 'x').problems
+    t.match(problem?.message, `it looks like a configuration of ${name}: remexec init `)
+  }
+  const [problem] = parseConfig('a: 1\nb: 2\n', 'x').problems
+  t.match(problem?.message, 'it looks like YAML')
+})
+
 t.test('service threads need our own transport', async (t) => {
   const servers = (transport: string): string =>
     `{ listener: { http: { socket_address: ':9', transport: '${transport}' } }, services: {} },`

@@ -1,4 +1,5 @@
 import { CATCH_ALL, entryFor } from '../../base/catch-all.js'
+import { whyCarried } from '../carried.js'
 import type { ServerConfig } from '../config.js'
 import { defaultNumber, defaultsOf, schemaFile } from '../schema/schema.js'
 import { withNested } from '../store-path.js'
@@ -27,6 +28,7 @@ export const lintServers = (context: LintContext): void => {
   if (isWhole && config.servers.length === 0 && config.workers.length === 0)
     findings.error(['servers'], 'there is neither a server nor a worker', { expected: 'a server or a worker' })
   lintPorts(context)
+  lintIdleThreads(context)
   for (const server of config.servers) {
     lintCompression(server, context)
     lintHttp2(server, context)
@@ -48,6 +50,20 @@ export const lintServers = (context: LintContext): void => {
   findings.error(['global', 'default_digest_hash_function'], `${preferred} is not among digest_functions`, {
     found: preferred,
     expected: `one of ${offered.join(', ')}`,
+  })
+}
+
+/** Whatever the stores are, some options have their state in one place, so that threads would carry each call there. */
+const lintIdleThreads = ({ config, findings, isWhole }: LintContext): void => {
+  const { threads } = config.global
+  if (threads === 1 || !isWhole || config.servers.length === 0) return
+  const uses = new Map([...config.stores.keys()].map((name) => [name, { isOneEach: true } as const]))
+  const reasons = config.servers.map((server) => whyCarried(server, config, uses))
+  if (reasons.some((reason) => reason === undefined)) return
+  const because = [...new Set(reasons)].join('; ')
+  findings.warning(['global', 'threads'], `every call would be carried to the main thread: ${because}`, {
+    found: `${threads} threads, which would serve no call themselves`,
+    expected: 'threads: 1, or a configuration without this (docs/threads.md lists what threads serve)',
   })
 }
 

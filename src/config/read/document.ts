@@ -7,6 +7,7 @@ import {
 } from '@humanwhocodes/momoa'
 import JSON5 from 'json5'
 import { isFloatLiteral } from '../value/scalar.js'
+import { otherServerOf } from './other-server.js'
 import { type Path, pathKey } from './path.js'
 
 export type JsonValue = string | number | boolean | null | readonly JsonValue[] | JsonObject
@@ -84,6 +85,8 @@ const parseTree = (text: string): DocumentNode => {
 
 /** The probable cause of a syntax error, as a suffix to the message; empty if there is none. */
 const causeOf = (text: string, { line, column }: Position): string => {
+  const other = otherServerOf(text)
+  if (other !== undefined) return `; ${other}`
   if (/^\s*(?:(?:#.*|---)\s*)*[\w-]+:(?:\s|$)/.test(text))
     return '; it looks like YAML, expected JSON5, which begins with {'
   const lines = text.split('\n')

@@ -98,7 +98,8 @@ class Report {
     this.#findings.markWrong(path)
     const isOnlyKey = Object.keys(schema.properties ?? {}).length === 1
     if (isOnlyKey && misspelt.length > 0) return
-    if (misspelt.some((word) => nearest(word, Object.keys(schema.properties ?? {})) === key)) return
+    const meant = (word: string) => alsoCalled(word, schema) ?? nearest(word, Object.keys(schema.properties ?? {}))
+    if (misspelt.some((word) => meant(word) === key)) return
     const wanted = resolve(schema.properties?.[key] ?? {})
     this.#findings.error(path, `"${key}" is missing`, {
       found: describeFound(complaint.value),

@@ -180,6 +180,18 @@ t.test('a result put without its Action replaces the one that was put with it', 
   t.equal(resultCodec.decode((await served.ask('GET', path)).body).stdoutRaw.toString(), 'again')
 })
 
+t.test('an entry of ccache with layout=bazel is refused with the kind of cache that ccache needs', async (t) => {
+  const { ask } = await serveCaches(t, BAZEL)
+  // Its magic number, which reads as a field that is longer than the entry.
+  const entry = Buffer.concat([Buffer.from([0x62, 0x53, 0x0a, 0x53]), Buffer.alloc(12, 1)])
+  for (const body of [entry, Buffer.from('0a5301020304050607080910', 'hex')]) {
+    const { status, text } = await ask('PUT', `/ac/${hashOf(body)}`, { body })
+    t.equal(status, 400)
+    t.match(text, /not a valid ActionResult, .*; ccache needs a cache of kind "ccache"/)
+    t.notMatch(text, /out of range/)
+  }
+})
+
 t.test('a result without its blobs is a miss, and what is no result is refused', async (t) => {
   const { ask } = await serveCaches(t, BAZEL)
   const { action, result, blobs } = built()

@@ -323,9 +323,19 @@ const bodyOf = async (request: HttpRequest): Promise<Buffer> => {
 
 /** What has no field of a result is none: the body is lost, or it is the message of another tool. */
 const resultIn = (bytes: Buffer): ActionResult => {
-  const result = resultCodec.decode(bytes)
+  const result = decodedResult(bytes)
   if (resultCodec.encode(result).length > 0) return result
   throw new HttpError(400, 'the result is empty: expected an ActionResult with outputs, an exit code or metadata')
+}
+
+const decodedResult = (bytes: Buffer): ActionResult => {
+  try {
+    return resultCodec.decode(bytes)
+  } catch {
+    // ccache with `layout=bazel` puts its own entries below ac/.
+    const hint = 'as Bazel stores it; ccache needs a cache of kind "ccache"'
+    throw new HttpError(400, `the ${bytes.length} bytes are not a valid ActionResult, ${hint}`)
+  }
 }
 
 const fromJsonText = (bytes: Buffer): Buffer => {

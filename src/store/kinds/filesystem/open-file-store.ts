@@ -28,6 +28,9 @@ import { Shortages } from './upkeep/shortages.js'
 
 const EXPIRY_PERIOD_MS = 1000
 
+const IN_USE =
+  'another store or another running server; each process needs a content_path of its own, and several workers of a machine can be in one process'
+
 /** Opens the store in its folders and locks them until the store is closed. */
 export const openFileStore = async (
   options: FilesystemOptions,
@@ -37,7 +40,7 @@ export const openFileStore = async (
   context.step('makes its folders')
   const layout = await prepare(options)
   context.step('locks its folder')
-  const release = await lockFolder(layout.contentPath, 'another store or another running server')
+  const release = await lockFolder(layout.contentPath, IN_USE)
   try {
     return await start(layout, options, context, { segmentBytes, release })
   } catch (error) {
