@@ -116,6 +116,7 @@ const mayImport = {
     'reapi',
     'proto',
     'assembly',
+    'pages/server/client-lines',
     'otlp',
     'security',
     'config',

@@ -96,7 +96,7 @@ t.test('ci: CI writes, people read, operators see the page, the others nothing',
       const asked = {
         host: 'localhost',
         port,
-        path: '/',
+        path: '/server',
         ca: authority.ca,
         ...(login && { auth: `any:${tokenOf(login)}` }),
       }

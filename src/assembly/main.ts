@@ -202,7 +202,7 @@ const start = async (
   admin.schedulers = schedulers
   const parts: Parts = { ...shared, scheduler: (name) => existing(schedulers, name) }
   const served = new Map<string, ServedServer>()
-  const pages = pagesOf(config.servers, parts, () => admin.overviews())
+  const pages = pagesOf(config, parts, () => admin.overviews())
   for (const server of config.servers) {
     const services = servicesOf(server, parts)
     const listener = existing(listeners, server.name)

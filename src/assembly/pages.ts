@@ -10,6 +10,7 @@ import { buildPages } from '../pages/builds/pages.js'
 import { RequestGroups } from '../pages/builds/request-groups.js'
 import { missPages } from '../pages/misses/pages.js'
 import type { Page } from '../pages/page.js'
+import { connectFor } from '../pages/server/connect.js'
 import { inQueueOf } from '../pages/server/queue.js'
 import type { Overviews } from '../pages/server/sources.js'
 import { Site } from '../pages/site.js'
@@ -60,7 +61,10 @@ const takesSecrets = ({ security }: Config): boolean => {
 }
 
 /** All pages, in the order in which their addresses are tried. */
-export const pagesOf = (servers: readonly ServerConfig[], parts: Parts, overviews: Overviews): readonly Page[] => {
+export const pagesOf = (config: Config, parts: Parts, overviews: Overviews): readonly Page[] => {
+  const { servers } = config
+  // Clients of the pages' own server are told how to use it.
+  const home = servers.find(({ services }) => services.pages !== undefined)
   const { builds, records, log } = parts
   const storesOf = pageStores(servers, parts)
   const requestsOf = async (instance: string, { key }: Digest): Promise<readonly RequestRecord[]> =>
@@ -74,6 +78,7 @@ export const pagesOf = (servers: readonly ServerConfig[], parts: Parts, overview
         inQueueOf: (visit, invocation) => inQueueOf(visit, overviews, { invocation }),
       },
       [misses.tab],
+      home && connectFor({ server: home, config }),
     ),
     ...actionPages({
       ...{ storesOf, requestsOf },

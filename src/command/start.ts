@@ -5,6 +5,7 @@ import { version } from '../base/version.js'
 import type { Config } from '../config/config.js'
 import { withNested } from '../config/store-path.js'
 import { parseSize } from '../config/value/size.js'
+import { bazelLines, clientFacts } from '../pages/server/client-lines.js'
 import { type Arguments, type Command, textOption, UsageError } from './command.js'
 import { recipeFile } from './recipes.js'
 import { serve } from './serve.js'
@@ -77,10 +78,15 @@ const sizeOf = (size: string): number => {
 /** What somebody needs who has just started it: address, page, flag and folder. */
 const welcome = (config: Config, { addresses }: Running, dir: string | undefined): string => {
   const address = reachable(addresses[0]?.address ?? '')
+  const [server] = config.servers
+  if (server === undefined) throw new Error('the default configuration has no server')
+  const facts = clientFacts(server, address, config.security !== undefined)
   const rows = [
     ['address', `grpc://${address}`],
     ['page', `http://${address}/`],
-    ['Bazel', `--remote_executor=grpc://${address}, or --remote_cache=grpc://${address} to share results only`],
+    ['.bazelrc', ''],
+    ...bazelLines(facts).map((line) => ['', line]),
+    ['', '(build --remote_cache in place of --remote_executor shares results only)'],
     ['data', `${dir ?? `${homedir()}/.cache/remexec`}: ${limitsOf(config)}`],
   ]
   return [`remexec ${version()} is ready`, ...rows.map(([name = '', text]) => `  ${name.padEnd(8)} ${text}`), ''].join(

@@ -33,7 +33,7 @@ t.test('a reader sees the builds of the instances that he may read', async (t) =
   t.match(rowsIn(ann.text), [[/Outcome/], [/✓ succeeded/, 'build']])
   t.equal(rowsIn(ann.text).length, 2)
   t.match(rowsIn((await get('/', as('bob'))).text), [[/Outcome/], [/succeeded/, 'test']])
-  t.match(textIn((await get('/')).text), 'No builds yet', 'without credentials')
+  t.match(textIn((await get('/')).text), 'Log in to see builds', 'without credentials')
 })
 
 t.test('what is no page says so as a page, and pages load nothing and run nothing from elsewhere', async (t) => {
@@ -105,7 +105,7 @@ t.test('a reader logs in by the form, stays so by a cookie that no other site se
 
     t.equal((await post('/logout', {}, { cookie, 'sec-fetch-site': 'cross-site' })).status, 403)
     t.equal((await post('/logout', {}, { cookie })).status, 303)
-    t.match(textIn((await get('/', { cookie })).text), 'No builds yet', 'the cookie is worth nothing now')
+    t.match(textIn((await get('/', { cookie })).text), 'Log in to see builds', 'the cookie is worth nothing now')
   }
 })
 

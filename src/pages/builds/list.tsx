@@ -1,5 +1,6 @@
+import type { ComponentChild } from 'preact'
 import { counted, countText, shareText } from '../../base/quantities.js'
-import type { Page, Visit } from '../page.js'
+import { ANONYMOUS, type Page, type Visit } from '../page.js'
 import { Share } from '../parts/chart.js'
 import { Said } from '../parts/said.js'
 import { Ago, Duration, Mark } from '../parts/small.js'
@@ -113,8 +114,23 @@ const Counted = ({ of, failed }: { readonly of: number; readonly failed: number 
   </>
 )
 
+/** In place of a list without builds. */
+const Welcome = ({ isAnonymous, children }: { readonly isAnonymous: boolean; readonly children: ComponentChild }) => (
+  <>
+    <h1>Builds</h1>
+    <p>
+      {isAnonymous ? 'Log in to see builds.' : 'There are no builds yet.'} Put these lines where your build tool reads
+      them, and build:
+    </p>
+    {children}
+  </>
+)
+
 /** The builds that a reader may see, the newest first. */
-export const listPage = (rowsFor: (visit: Visit) => Promise<readonly BuildRow[]>): Page => ({
+export const listPage = (
+  rowsFor: (visit: Visit) => Promise<readonly BuildRow[]>,
+  connect: ((visit: Visit) => ComponentChild) | undefined,
+): Page => ({
   address: /^$/,
   show: async (visit) => {
     const all = await rowsFor(visit)
@@ -125,6 +141,11 @@ export const listPage = (rowsFor: (visit: Visit) => Promise<readonly BuildRow[]>
       rows.length === all.length
         ? counted(all.length, 'build')
         : `${countText(rows.length)} of ${counted(all.length, 'build')}`
+    if (all.length === 0 && connect !== undefined)
+      return {
+        title: 'Builds',
+        body: <Welcome isAnonymous={visit.request.visitor?.identity === ANONYMOUS}>{connect(visit)}</Welcome>,
+      }
     const none =
       all.length === 0
         ? 'No builds yet. Bazel sends them with --bes_backend; the requests of other clients appear by themselves.'

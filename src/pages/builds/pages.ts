@@ -1,5 +1,6 @@
+import type { ComponentChild } from 'preact'
 import { inBackground } from '../../work/in-background.js'
-import type { Page } from '../page.js'
+import type { Page, Visit } from '../page.js'
 import { type BuildPagesParts, type InvocationTab, invocationPages } from './invocation.js'
 import { listPage } from './list.js'
 import { rawLogPage } from './raw-log.js'
@@ -15,11 +16,15 @@ import { timingTab } from './tabs/timing.js'
 const TABS = [overviewTab, targetsTab, testsTab, logTab, timingTab, cacheTab]
 
 /** `moreTabs` of an invocation come from other rooms. */
-export const buildPages = (parts: BuildPagesParts, moreTabs: readonly InvocationTab[]): readonly Page[] => {
+export const buildPages = (
+  parts: BuildPagesParts,
+  moreTabs: readonly InvocationTab[],
+  connect: ((visit: Visit) => ComponentChild) | undefined,
+): readonly Page[] => {
   const recent = new RecentRows(parts)
   inBackground(recent.prepare(), parts.log, 'preparing the list of builds')
   return [
-    listPage((visit) => recent.for(visit)),
+    listPage((visit) => recent.for(visit), connect),
     rawLogPage(parts),
     ...invocationPages(parts, [...TABS, ...moreTabs, commandTab]),
   ]

@@ -1,13 +1,12 @@
 import { timeText } from '../../base/quantities.js'
 import type { Config } from '../../config/config.js'
-import { addressText } from '../../config/value/address.js'
 import type { Answer } from '../../health/registry.js'
 import { isBroken, stateOf } from '../../health/report.js'
 import type { Page, Shown, Visit } from '../page.js'
 import { Said } from '../parts/said.js'
 import { Ago, Mark, Time } from '../parts/small.js'
 import { type Column, Table } from '../parts/table.js'
-import { Connect } from './connect.js'
+import { connectFor } from './connect.js'
 import { failedIn, runningIn, waitingIn } from './operations.js'
 import { failedColumns, hasQueue, QueueNumbers, runningColumns, waitingColumns } from './queue.js'
 import type { RecentLine } from './recent-lines.js'
@@ -97,7 +96,7 @@ const Head = ({ of: { health, overviews, metrics, version, healthPath }, visit }
 }
 
 const State = ({ of: sources, visit }: Parts) => {
-  const { health, recent, config, server } = sources
+  const { health, recent, config } = sources
   return (
     <>
       <h2>Components</h2>
@@ -115,7 +114,7 @@ const State = ({ of: sources, visit }: Parts) => {
         none="None since the start."
       />
       <h2>Connect a client</h2>
-      <Connect of={sources} host={visit.request.host ?? addressText(server.listener)} />
+      {connectFor(sources)(visit)}
       <h2>Services</h2>
       <Table
         caption="What each server of the process offers"
