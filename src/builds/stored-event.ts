@@ -102,27 +102,26 @@ const headOf = (number: number, { length }: Buffer): Buffer => {
 const shortened = (message: Buffer, maxBytes: number, levels: number): Buffer => {
   if (message.length <= maxBytes) return message
   const fields = new Fields(message, BAZEL, 0, message.length, MAX_CHILDREN)
-  const kept: Buffer[] = []
-  let leftBytes = maxBytes
-  const keep = (part: Buffer): void => {
-    if (part.length > leftBytes) return
-    leftBytes -= part.length
-    kept.push(part)
+  const kept = Buffer.allocUnsafe(maxBytes)
+  let at = 0
+  /** Copied at once: an object for each of a million fields took seconds. */
+  const keep = (part: Buffer, from: number, to: number): void => {
+    if (to - from <= maxBytes - at) at += part.copy(kept, at, from, to)
   }
   let behind = 0
-  while (fields.next()) {
+  while (at < maxBytes && fields.next()) {
     // Numbers, which have no length, are between the fields that have one.
-    if (fields.start > behind) keep(message.subarray(behind, fields.start))
+    if (fields.start > behind) keep(message, behind, fields.start)
     behind = fields.to
-    const inner = message.subarray(fields.from, fields.to)
-    if (levels === 0 || inner.length <= leftBytes) keep(message.subarray(fields.start, fields.to))
+    if (levels === 0 || fields.to - fields.start <= maxBytes - at) keep(message, fields.start, fields.to)
     else {
-      const short = shortened(inner, leftBytes / 2, levels - 1)
-      keep(Buffer.concat([headOf(fields.number, short), short]))
+      const short = shortened(message.subarray(fields.from, fields.to), Math.floor((maxBytes - at) / 2), levels - 1)
+      const head = headOf(fields.number, short)
+      keep(head, 0, head.length)
+      keep(short, 0, short.length)
     }
   }
-  if (behind < message.length) keep(message.subarray(behind))
-  return Buffer.concat(kept)
+  return kept.subarray(0, at)
 }
 
 const fieldIn = (bytes: Buffer, number: number): Buffer | undefined => {
