@@ -8,6 +8,8 @@ export interface About {
   readonly buildId: string
   /** Who began to publish it; only this caller goes on. Absent without security. */
   readonly identity?: string | undefined
+  /** Where it was begun from, if nobody says who began it. */
+  readonly address?: string | undefined
   readonly keywords: readonly string[]
   readonly startedMs: number
 }

@@ -104,7 +104,7 @@ export class Builds {
   list(): Kept[] {
     this.#inOrder ??= [...this.#entries.values()]
       .filter(({ summary }) => summary !== undefined)
-      .sort((a, b) => b.startedMs - a.startedMs)
+      .sort((a, b) => b.startedMs - a.startedMs || (a.key < b.key ? -1 : 1))
     return this.#inOrder.map(keptOf).filter((one) => one !== undefined)
   }
 
@@ -362,7 +362,7 @@ export class Builds {
       const measure = this.#sizeBytes > maxBytes ? 'sizeBytes' : 'count'
       if (measure === 'count' && this.#entries.size <= maxInvocations) return
       if (removed === REMOVED_PER_TURN) break
-      const entry = this.#tenants.next(measure)
+      const entry = this.#tenants.next(measure, maxInvocations)
       if (entry === undefined) return
       this.#forget(entry)
     }
@@ -388,4 +388,4 @@ export class Builds {
 }
 
 /** Until its first record was read. */
-const UNKNOWN = { identity: undefined, instance: '(not known yet)' }
+const UNKNOWN = { identity: undefined, address: undefined, instance: '(not known yet)' }

@@ -1,3 +1,5 @@
+import type { About } from './about.js'
+
 /** An invocation, as far as bounds look at it. */
 export interface Bounded {
   readonly sizeBytes: number
@@ -31,17 +33,17 @@ export type Measure = 'count' | 'sizeBytes'
 
 /**
  * What each tenant keeps, so that a bound removes from the tenant that has most. A tenant is the caller that began the
- * invocations; without security it is an instance. The invocations of one caller are told apart by instance, because one
- * token may serve several teams.
+ * invocations; without security it is the address of the client, because a client can invent any number of instances. The
+ * invocations of one caller, or of one address, are told apart by instance: one token, or one proxy, may serve several teams.
  */
 export class Tenants<T extends Bounded> {
   readonly #tenants = new Map<string, Tenant<T>>()
   readonly #places = new Map<T, Place<T>>()
 
   /** Counts a new one, or one whose tenant is known better than before. */
-  put(member: T, { identity, instance }: { readonly identity?: string | undefined; readonly instance: string }): void {
+  put(member: T, { identity, address, instance }: Pick<About, 'identity' | 'address' | 'instance'>): void {
     const before = this.#places.get(member)
-    const tenantName = identity === undefined ? `instance ${instance}` : `caller ${identity}`
+    const tenantName = identity === undefined ? `address ${address ?? ''}` : `caller ${identity}`
     if (before?.tenantName === tenantName && before.groupName === instance) return
     if (before !== undefined) this.delete(member)
     const tenant = this.#tenants.get(tenantName) ?? new Tenant<T>()
@@ -83,10 +85,14 @@ export class Tenants<T extends Bounded> {
     return this.#places.get(member)?.tenant.openBytes ?? 0
   }
 
-  /** The oldest at rest of the tenant that has most; of those of one caller, in the instance that has most. */
-  next(measure: Measure): T | undefined {
+  /**
+   * The oldest at rest of the tenant that has most; of those of one caller, in the instance that has most. A tenant with no more
+   * than its part of `maxCount` loses none by number: those of others, which are beyond theirs, come to rest soon.
+   */
+  next(measure: Measure, maxCount: number): T | undefined {
     const tenants = [...this.#tenants.values()].sort((a, b) => b[measure] - a[measure])
-    for (const { groups } of tenants) {
+    for (const { groups, count } of tenants) {
+      if (measure === 'count' && count <= maxCount / tenants.length) return undefined
       const size = ({ members, sizeBytes }: Group<T>): number => (measure === 'count' ? members.size : sizeBytes)
       for (const { members } of [...groups.values()].sort((a, b) => size(b) - size(a))) {
         const found = oldest(members)

@@ -129,7 +129,7 @@ t.test('a flood of builds of one tenant removes only its own', async (t) => {
     for (let id = 0; id < count; id++) await publish(builds, makes(id), [LAST])
   }
   for (const [who, quiet, loud] of [
-    ['instances without security', of('a'), of('b')],
+    ['instances of one address, without security', of('a'), of('b')],
     ['callers', of('a', 'ann'), of('b', 'bob')],
     ['instances of one caller', of('a', 'ci'), of('b', 'ci')],
   ] as const) {
@@ -145,16 +145,32 @@ t.test('a flood of builds of one tenant removes only its own', async (t) => {
   t.equal(countOf(builds, 'a'), 5, 'also if the tenant spreads it over instances')
 })
 
+t.test('without security a client that invents instances removes only its own builds', async (t) => {
+  const { builds } = await openBuilds(t, await folderFor(t), { maxInvocations: 10 })
+  const begin = async (invocationId: string, instance: string, address: string): Promise<void> => {
+    const joined = await builds.join({ instance, invocationId, buildId: 'b', address, keywords: [], startedMs: 1 })
+    await joined.invocation.append({ stream: Stream.tool, number: 1, event: LAST })
+    await joined.leave()
+  }
+  for (let at = 0; at < 4; at++) await begin(`good-${at}`, 'main', '10.0.0.1')
+  for (let at = 0; at < 30; at++) await begin(`flood-${at}`, `invented-${at}`, '10.0.0.2')
+  t.equal(builds.list().filter(({ summary }) => summary.about.address === '10.0.0.1').length, 4)
+  t.equal(builds.list().length, 10)
+})
+
 t.test('a flood of bytes of one tenant removes only its own, and its open builds leave room for others', async (t) => {
   const noise = (seed: number): Buffer =>
     progress(Array.from({ length: 400 }, (_, at) => ((at * 7919 + seed) * 104_729).toString(36)).join(''))
   const { builds } = await openBuilds(t, await folderFor(t), { maxBytes: 20_000 })
-  await publish(builds, about('quiet', { instance: 'a', startedMs: NOW_MS - 5 }), [noise(0), LAST])
+  await publish(builds, about('quiet', { instance: 'a', address: '10.0.0.1', startedMs: NOW_MS - 5 }), [noise(0), LAST])
   for (let id = 0; id < 15; id++)
-    await publish(builds, about(`loud ${id}`, { instance: 'b', startedMs: NOW_MS + id }), [noise(id), LAST])
+    await publish(builds, about(`loud ${id}`, { instance: 'b', address: '10.0.0.2', startedMs: NOW_MS + id }), [
+      noise(id),
+      LAST,
+    ])
   t.ok(await builds.find(keyOf('a', 'quiet')))
   t.ok(builds.list().length < 16)
-  const loud = await builds.join(about('open', { instance: 'b' }))
+  const loud = await builds.join(about('open', { instance: 'b', address: '10.0.0.2' }))
   t.teardown(() => loud.leave())
   let refused = 0
   for (let number = 1; number <= 30 && refused === 0; number++)
@@ -164,6 +180,6 @@ t.test('a flood of bytes of one tenant removes only its own, and its open builds
       refused = number
     }
   t.ok(refused > 1, 'refused beyond three quarters')
-  await publish(builds, about('small', { instance: 'a' }), [noise(99), LAST])
+  await publish(builds, about('small', { instance: 'a', address: '10.0.0.1' }), [noise(99), LAST])
   t.ok(await builds.find(keyOf('a', 'small')))
 })

@@ -151,3 +151,24 @@ t.test('pages about the process are for operators', async (t) => {
   })
   t.equal(drain.status, 403)
 })
+
+t.test('lifecycle events of one tenant do not remove the finished build of another', async (t) => {
+  const services = { build_events: { path: t.testdir(), max_invocations: 50 } }
+  const { client, get } = await startPages(t, { security, services })
+  const lifecycle = (name: string, projectId: string, invocationId: string, event: object) =>
+    client.unary(
+      'google.devtools.build.v1.PublishBuildEvent/PublishLifecycleEvent',
+      { projectId, buildEvent: { streamId: { buildId: 'b', invocationId }, sequenceNumber: 1, event } },
+      { metadata: bearer(`token-of-${name}`) },
+    ).response
+  await lifecycle('ann', 'main', MARK, { invocationAttemptStarted: { attemptNumber: 1 } })
+  t.equal((await get(`/invocation/${MARK}`, authorized('ann'))).answer.status, 200, 'before')
+  for (let at = 0; at < 3000; at += 100)
+    await Promise.all(
+      Array.from({ length: 100 }, (_, one) =>
+        lifecycle('bob', 'other', `flood-${at + one}`, { invocationAttemptStarted: {} }),
+      ),
+    )
+  t.equal((await get(`/invocation/${MARK}`, authorized('ann'))).answer.status, 200)
+  t.equal((await get('/invocation/flood-0', authorized('bob'))).answer.status, 404, 'the flood removed its own')
+})

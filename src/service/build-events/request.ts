@@ -49,6 +49,7 @@ export const aboutOf = (
     invocationId: checkInvocationId(invocationId),
     buildId,
     identity: call.visitor?.identity,
+    ...(call.visitor === undefined && { address: call.peer.replace(/:\d+$/, '') }),
     keywords: notificationKeywords,
     startedMs: clock.now(),
   }
