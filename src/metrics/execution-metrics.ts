@@ -30,8 +30,8 @@ export interface ActiveWorker {
 }
 
 const RESULTS = ['success', 'failure', 'timeout', 'cache_hit', 'cancelled'] as const
-const EVENTS = ['connected', 'disconnected', 'timeout'] as const
-const WORKER_STATES = ['connected', 'draining', 'away'] as const
+const EVENTS = ['connected', 'disconnected', 'timeout', 'sick', 'set_aside'] as const
+const WORKER_STATES = ['connected', 'draining', 'away', 'sick', 'set_aside'] as const
 const STAGES = ['queued', 'input_fetch', 'executing', 'output_upload'] as const
 
 type Result = (typeof RESULTS)[number]
@@ -229,7 +229,7 @@ const OLDEST_QUEUED: Description = {
 
 const WORKER_EVENTS: Description = {
   name: 'svc_worker_events_total',
-  description: 'Workers that connected, disconnected, or timed out.',
+  description: 'Workers that connected, disconnected, timed out, said that they are sick, or were set aside.',
   unit: '1',
 }
 

@@ -109,4 +109,6 @@ export interface WorkerOffer {
   readonly maxInflightAttempts: number
   /** How many further attempts may wait at the worker for a slot. Default 0. */
   readonly maxWaitingAttempts?: number
+  /** Why the worker can run nothing now; empty while it is fine. */
+  readonly sick?: string
 }

@@ -131,6 +131,8 @@ export interface WorkerOverview {
   readonly id: string
   readonly name: string
   readonly state: string
+  /** Why it gets no actions, if it is sick or set aside. */
+  readonly trouble?: string
   /** Whether an operator has drained it, and may end that. */
   readonly isDrainedByOperator: boolean
   /** Attempts that hold a slot. */
@@ -197,6 +199,8 @@ export interface WorkerSession {
   refuse(attemptId: string, error: StatusError): void
   /** The worker had no free slot in time and did not start the attempt. */
   giveBack(attemptId: string): void
+  /** The worker can run nothing for this reason; '' when it can again. */
+  health(sick: string): void
   goingAway(): void
   disconnected(): void
 }

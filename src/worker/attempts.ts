@@ -5,6 +5,7 @@ import { ProgressStage, type Start } from '../proto/generated/remexec.worker.v1.
 import { toMs } from '../proto/time.js'
 import { Digest, resolveDigestFunction } from '../reapi/digest.js'
 import { digestFunctions } from '../reapi/digest-function.js'
+import { sickness } from './attempt/fault.js'
 import type { AttemptOutcome, AttemptRequest } from './attempt/request.js'
 import type { ToScheduler } from './connection.js'
 
@@ -70,6 +71,8 @@ export class Attempts {
   #sending: NodeJS.Timeout | undefined
   #isDraining = false
   #isClosed = false
+  /** Why the worker can run nothing now; empty while it is fine. */
+  sick = ''
   #waiting: { readonly isIdle: () => boolean; readonly resolve: () => void }[] = []
 
   constructor(options: AttemptsOptions) {
@@ -100,12 +103,14 @@ export class Attempts {
     const refusal =
       this.#isDraining || this.#isClosed
         ? new StatusError('UNAVAILABLE', 'the worker is draining')
-        : this.#isFull && this.#line.length >= maxWaiting
-          ? new StatusError(
-              'RESOURCE_EXHAUSTED',
-              `the worker runs ${this.#slotsTaken} actions, its limit is ${maxInflight}`,
-            )
-          : undefined
+        : this.sick !== ''
+          ? sickness(this.sick)
+          : this.#isFull && this.#line.length >= maxWaiting
+            ? new StatusError(
+                'RESOURCE_EXHAUSTED',
+                `the worker runs ${this.#slotsTaken} actions, its limit is ${maxInflight}`,
+              )
+            : undefined
     if (refusal === undefined) void this.#run(start)
     else send({ result: { attemptId, refused: statusOf(refusal) } })
   }

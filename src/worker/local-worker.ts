@@ -6,6 +6,7 @@ import type { LocalWorkerOptions } from '../config/config.js'
 import { lockFolder } from '../files/folder-lock.js'
 import type { Ledger } from '../ledger/ledger.js'
 import type { Log } from '../log/log.js'
+import type { Call } from '../rpc/call.js'
 import type { Tracer } from '../rpc/trace.js'
 import type { Store } from '../store/contract/store.js'
 import { LentStoreClient } from '../store/lent/client.js'
@@ -13,6 +14,7 @@ import { readAddress, warnOfKeyModes } from '../tls/endpoint.js'
 import { within } from '../work/deadline.js'
 import { Resources } from '../work/resources.js'
 import { type Processes, writesBesideRoot } from './attempt/execution.js'
+import { storeOfWorker } from './attempt/fault.js'
 import type { ActionContext } from './attempt/request.js'
 import { ActionRunner } from './attempt/runner.js'
 import { Attempts } from './attempts.js'
@@ -26,6 +28,7 @@ import { KeptRoots } from './input/kept-roots.js'
 import type { ActionLimits } from './limit/limits.js'
 import { OutOfMemory } from './limit/out-of-memory.js'
 import { offeredProperties } from './properties.js'
+import { Sickness, type VitalPart } from './sickness.js'
 
 export interface LocalWorkerParts {
   /** The configured name, e.g. `worker_0`. Names the worker in results and in the health report. */
@@ -151,9 +154,10 @@ const start = async (parts: LocalWorkerParts, held: Resources): Promise<LocalWor
   // A worker that was killed could not end its commands.
   leftovers.sweep()
   const lent = 'key' in parts.stores ? new LentStoreClient((message) => connection.send(message)) : undefined
+  const ownStores = storesOf(parts.stores, lent)
   const hurry = new AbortController()
   const runner = new ActionRunner(
-    actionContext(parts, storesOf(parts.stores, lent), {
+    actionContext(parts, ownStores, {
       launcher,
       leftovers,
       workDirectory,
@@ -170,20 +174,41 @@ const start = async (parts: LocalWorkerParts, held: Resources): Promise<LocalWor
     maxWaiting: MAX_WAITING,
     send: (message) => connection.send(message),
   })
+  let toldSick = ''
+  const tellSickness = (): void => {
+    const { reason } = sick
+    if (reason !== toldSick && connection.send({ health: { sick: reason } })) toldSick = reason
+  }
+  const sick: Sickness = new Sickness({
+    parts: vitalParts(ownStores, workDirectory),
+    onChange: (reason) => {
+      attempts.sick = reason
+      tellSickness()
+    },
+    clock,
+    log,
+  })
+  held.add('health checks of the worker', () => sick.close())
   let isClosing = false
   const connection: Connection = new Connection({
     ...endpoint,
     timeoutMs: options.worker_api_endpoint.timeout * 1000,
-    describe: async () => ({
-      name,
-      properties: await offered(),
-      maxInflightAttempts: options.max_inflight_tasks,
-      maxWaitingAttempts: MAX_WAITING,
-      ...('key' in parts.stores && { storeKey: parts.stores.key }),
-    }),
+    describe: async () => {
+      const properties = await offered()
+      toldSick = sick.reason
+      return {
+        name,
+        properties,
+        maxInflightAttempts: options.max_inflight_tasks,
+        maxWaitingAttempts: MAX_WAITING,
+        sick: toldSick,
+        ...('key' in parts.stores && { storeKey: parts.stores.key }),
+      }
+    },
     attempts: () => attempts.starts,
     onWelcome: () => {
       attempts.welcomed()
+      tellSickness()
       if (isClosing) connection.send({ goingAway: {} })
     },
     onMessage: (message) => {
@@ -194,10 +219,11 @@ const start = async (parts: LocalWorkerParts, held: Resources): Promise<LocalWor
     clock,
     log,
   })
+  sick.look()
   connection.start()
   return {
     name,
-    health: () => workDirectory.health() ?? connection.health(),
+    health: () => workDirectory.health() ?? sick.health() ?? connection.health(),
     close: async (drainMs) => {
       isClosing = true
       attempts.close()
@@ -222,6 +248,14 @@ const storesOf = (stores: LocalWorkerParts['stores'], lent: LentStoreClient | un
   return { cas: lent.cas, results: stores.writesResults ? lent.results : undefined, history: lent.history }
 }
 
+/** The stores of this process are asked each once, and the disk. Stores that a server lends are that server's concern. */
+const vitalParts = ({ cas, results, history }: OwnStores, workDirectory: WorkDirectory): readonly VitalPart[] => [
+  { name: 'work directory', health: async () => workDirectory.health() ?? { state: 'Ok', message: '' } },
+  { name: 'store of inputs and outputs', health: (call) => cas.health(call) },
+  ...(results === undefined ? [] : [{ name: 'store of results', health: (call: Call) => results.health(call) }]),
+  ...(history === cas ? [] : [{ name: 'store of responses', health: (call: Call) => history.health(call) }]),
+]
+
 const dispatch = ({ start, kill, resultAck, drain }: FromScheduler, attempts: Attempts): void => {
   if (start !== null) attempts.start(start)
   else if (kill !== null) attempts.kill(kill.attemptId)
@@ -237,7 +271,7 @@ const actionContext = (
   const { upload_action_result: policy, experimental_precondition_script: script } = options
   return {
     workerName: name,
-    store,
+    store: storeOfWorker(store),
     processes,
     execution: {
       entrypoint: words(options.entrypoint, 'entrypoint'),

@@ -61,6 +61,7 @@ export const TROUBLES: Readonly<Record<string, { readonly wrong: Values; readonl
   RemexecNoWorkers: { wrong: starved },
   RemexecQueueStuck: { wrong: where(/^svc_execution_oldest_queued_age/, always(700)) },
   RemexecWorkersLost: unseen('svc_worker_events_total{worker_event="timeout"}', growing(1)),
+  RemexecWorkersSick: { wrong: where(/^svc_worker_count\{.*="sick"/, always(1)) },
   RemexecRetries: unseen('svc_execution_retry_count_total{job="remexec"}', growing(20)),
   RemexecEventLoopBlocked: { wrong: where(/^svc_event_loop_delay\{.*="p99"/, always(0.5)) },
 }

@@ -9,6 +9,8 @@ export const defaultSettings: SimpleSettings = simpleSettings({
   max_action_executing_timeout_s: 0,
   unacknowledged_kill_timeout_s: 60,
   max_job_retries: 3,
+  worker_failures_in_a_row: 3,
+  worker_backoff_s: 10,
   allocation_strategy: 'least_recently_used',
   worker_match_logging_interval_s: 300,
   fallback_match_interval_s: 5,

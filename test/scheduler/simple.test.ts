@@ -424,6 +424,72 @@ t.test('max_job_retries: one more failure returns the last error', async (t) => 
   t.equal(bench.starts.at(-1), 'b operations/1 1-2', 'another worker is tried first')
 })
 
+t.test('a worker at which several actions in a row fail is set aside, and tried again with one', async (t) => {
+  const bench = new Bench({ maxJobRetries: 0, workerFailuresInARow: 3, workerBackoffMs: 10_000 })
+  bench.worker('w', [], 2)
+  const shown = () => overview(bench.machine, []).workers[0]
+  for (const number of [1, 2, 3]) {
+    t.equal(shown()?.state, 'connected')
+    bench.enqueue([], { action: `a${number}` })
+    bench.fail('w', `${number}-1`)
+  }
+  t.match(shown(), { state: 'set aside', trouble: /^set aside after 3 failures in a row .*disk on fire/ })
+  t.match(
+    bench.of('log').map(({ level, message }) => [level, message]),
+    [['warn', /^worker w is set aside after 3 failures in a row.*it is tried again with one action in 10 s/]],
+  )
+  bench.enqueue([], { action: 'a4' })
+  bench.enqueue([], { action: 'a5' })
+  t.equal(bench.starts.length, 3, 'it gets no action')
+  bench.pass(9_000, ['w'])
+  t.equal(bench.starts.length, 3)
+  bench.pass(1_500, ['w'])
+  t.equal(bench.starts.length, 4, 'then one')
+  bench.fail('w', '4-1')
+  bench.pass(19_000, ['w'])
+  t.equal(bench.starts.length, 4, 'and after another failure none for twice as long')
+  bench.pass(1_500, ['w'])
+  t.equal(bench.starts.length, 5)
+  bench.enqueue([], { action: 'a6' })
+  bench.enqueue([], { action: 'a7' })
+  bench.finish('w', '5-1', { ...response, result: resultOf(1) })
+  t.equal(bench.starts.length, 7, 'one that ran there is enough')
+  t.match(shown(), { state: 'connected', trouble: undefined })
+  t.equal(bench.of('log').filter(({ level }) => level === 'warn').length, 1, 'one warning')
+})
+
+t.test('an action that fails everywhere sets no worker aside', async (t) => {
+  const bench = new Bench({ maxJobRetries: 9, workerFailuresInARow: 3 })
+  bench.worker('w', [], 2)
+  bench.enqueue()
+  for (let attempt = 1; attempt <= 9; attempt++) bench.fail('w', `1-${attempt}`)
+  t.match(overview(bench.machine, []).workers, [{ state: 'connected' }])
+})
+
+t.test('a sick worker gets no actions, the page says why, and it gets them when it is well', async (t) => {
+  const bench = new Bench()
+  bench.worker('w')
+  bench.do(bench.machine.health(bench.nowMs, 'w', 'store of inputs: no rights'))
+  const name = bench.enqueue()
+  t.equal(bench.starts.length, 0)
+  t.match(overview(bench.machine, []).workers, [{ state: 'sick', trouble: 'sick: store of inputs: no rights' }])
+  t.match(bench.machine.explained(name)?.progress?.waitsFor, /^w is sick: store of inputs: no rights/)
+  bench.do(bench.machine.health(bench.nowMs, 'w', ''))
+  t.equal(bench.starts.length, 1)
+})
+
+t.test('a failure of a worker without a right is not told to clients as one of theirs', async (t) => {
+  const bench = new Bench({ maxJobRetries: 0 })
+  for (const code of ['PERMISSION_DENIED', 'INVALID_ARGUMENT', 'FAILED_PRECONDITION', 'UNAUTHENTICATED'] as const) {
+    bench.worker('w')
+    const name = bench.enqueue([], { action: code })
+    const [, attemptId = ''] = /(\S+)$/.exec(bench.starts.at(-1) ?? '') ?? []
+    bench.do(bench.machine.workerError(bench.nowMs, 'w', attemptId, new StatusError(code, 'no read_cas')))
+    t.match(bench.failure(name), { code: Code.INTERNAL, message: new RegExp(`worker w: ${code}: no read_cas`) })
+    t.match(bench.of('ended').at(-1)?.ended, { workerId: 'w' })
+  }
+})
+
 t.test('max_action_executing_timeout_s: a stuck attempt is killed and retried', async (t) => {
   const bench = new Bench({ maxActionExecutingTimeoutMs: 2_000, maxJobRetries: 1 })
   bench.worker('w', [], 1)

@@ -99,6 +99,8 @@ interface SetUpOptions {
   readonly slow?: StoreConfig
   readonly log?: Log
   readonly isAlone?: boolean
+  /** Wraps the store of the worker. */
+  readonly through?: (store: Store) => Store
 }
 
 /** A launcher takes seconds to start here, because it loads TypeScript, so only one test uses a worker's own. */
@@ -115,6 +117,7 @@ export const setUp = async (
     slow = inMemory,
     log = silentLog,
     isAlone = false,
+    through = (store) => store,
   }: SetUpOptions = {},
 ) => {
   const directory = mkdtempSync(join(tmpdir(), 'worker-'))
@@ -126,7 +129,7 @@ export const setUp = async (
   })
   const context = { resources, clock: systemClock, log: silentLog, secrets: unhiddenSecrets, watch: () => {} }
   const built = await buildStores(new Map([['CAS', storeIn(directory, slow)]]), context)
-  const store = asCas(built.get('CAS') as Store)
+  const store = asCas(through(built.get('CAS') as Store))
   const scheduler = new FakeScheduler()
   await scheduler.listen()
   resources.add('scheduler', () => scheduler.close())

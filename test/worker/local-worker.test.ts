@@ -12,10 +12,13 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import t from 'tap'
 import { ManualClock, systemClock } from '../../src/base/clock.js'
+import type { HealthStatus } from '../../src/base/health.js'
 import { StatusError } from '../../src/base/status-error.js'
 import { Ledger } from '../../src/ledger/ledger.js'
 import { type LogFields, silentLog } from '../../src/log/log.js'
 import { codec } from '../../src/proto/codec.js'
+import { ForwardingStore } from '../../src/store/contract/forwarding.js'
+import type { Store } from '../../src/store/contract/store.js'
 import { Attempts } from '../../src/worker/attempts.js'
 import { startLocalWorker } from '../../src/worker/local-worker.js'
 import { smallDisk } from '../store/small-disk.js'
@@ -286,6 +289,34 @@ t.test('without a scheduler the worker is initializing, then failed, and keeps t
   clock.advance(2001)
   await until(() => failed())
   t.match(worker.health(), { state: 'Failed', error: /UNAVAILABLE/ })
+})
+
+t.test('a worker whose store has failed says so, takes no action, and comes back when it works', async (t) => {
+  let status: HealthStatus = { state: 'Ok', message: '' }
+  class Ailing extends ForwardingStore {
+    override async health(): Promise<HealthStatus> {
+      return status
+    }
+  }
+  const clock = new ManualClock(1000)
+  const through = (store: Store): Store => new Ailing(store)
+  const { scheduler, worker, start } = await setUp(t, {}, { clock, through })
+  t.match(await scheduler.next('hello'), { sick: '' })
+  status = { state: 'Failed', message: 'no answer', error: 'read_cas is missing' }
+  clock.advance(5_000)
+  const sick = 'store of inputs and outputs: no answer: read_cas is missing'
+  t.same(await scheduler.next('health'), { sick })
+  t.match(worker.health(), { state: 'Failed', error: sick })
+  const attemptId = await start(sh('true'))
+  t.match(await scheduler.next('result'), { attemptId, refused: { code: 14, message: `the worker is sick: ${sick}` } })
+  scheduler.drop()
+  t.match(await scheduler.next('hello'), { sick }, 'also to the next scheduler')
+  status = { state: 'Ok', message: '' }
+  while (worker.health().state === 'Failed' && scheduler.count('health') === 0) {
+    clock.advance(5_000)
+    await setImmediate()
+  }
+  t.same(await scheduler.next('health'), { sick: '' })
 })
 
 t.test('a refused worker connects again', async (t) => {

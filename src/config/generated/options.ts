@@ -932,6 +932,14 @@ export interface SimpleSchedulerOptions {
    */
   readonly unacknowledged_kill_timeout_s: number
   /**
+   * After so many failures in a row of different actions that were the worker's own (a store, a disk, a right), the worker is set aside for `worker_backoff_s`. Then it gets one action, and all it can run once that has run. 0: never.
+   */
+  readonly worker_failures_in_a_row: number
+  /**
+   * Seconds for which a worker is set aside the first time; twice as long each time that the action it is tried with fails too, up to 32 times as long.
+   */
+  readonly worker_backoff_s: number
+  /**
    * How often an action is retried after a lost worker, an internal error of a worker or `max_action_executing_timeout_s`. One failure more returns the last error. 0 means no retry.
    */
   readonly max_job_retries: number

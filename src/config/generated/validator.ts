@@ -6304,7 +6304,7 @@ return errors === 0;
 validate53.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const schema59 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/scheduler.json","title":"Scheduler","description":"A scheduler: exactly one kind and its settings; in the array form of `schedulers` also its `name`.","x-kinds":"scheduler","x-lenient":"always","type":"object","additionalProperties":false,"properties":{"name":{"description":"The name by which services and workers refer to it.","type":"string"},"simple":{"$ref":"https://remexec.invalid/schema/scheduler/simple.json"},"grpc":{"$ref":"https://remexec.invalid/schema/scheduler/grpc.json"},"cache_lookup":{"$ref":"https://remexec.invalid/schema/scheduler/cache_lookup.json"},"property_modifier":{"$ref":"https://remexec.invalid/schema/scheduler/property_modifier.json"},"historical_resource":{"$ref":"https://remexec.invalid/schema/scheduler/historical_resource.json"}}};
-const schema60 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/scheduler/simple.json","title":"simple","description":"Queues actions in memory and hands them to workers whose properties satisfy them.","type":"object","properties":{"supported_platform_properties":{"description":"The platform properties that actions may ask for, and how each is matched. `exact`: the values are equal. `minimum`: the worker has at least this number, and reserves that much while the action runs. `priority`: the worker has the property. `ignore`: always matches. `'*'` sets the match for every property that is not listed; without it an action that asks for an unlisted property is rejected. Unless listed, `persistentWorkerKey` and `persistentWorkerProtocol`, which Bazel adds itself, are accepted and match every worker.","type":"object","additionalProperties":{"type":"string","enum":["minimum","exact","priority","ignore"]},"default":{}},"retain_completed_for_s":{"description":"Seconds for which WaitExecution and GetOperation still find a finished operation.","type":["integer","string"],"x-value":"duration","default":60,"x-zero-is-default":true},"client_action_timeout_s":{"description":"Seconds that an operation continues without a client that waits for it; then it is cancelled.","type":["integer","string"],"x-value":"duration","default":60,"x-zero-is-default":true},"worker_timeout_s":{"description":"Seconds without a keepalive after which a worker counts as lost and its actions are queued again.","type":["integer","string"],"x-value":"duration","default":5,"x-zero-is-default":true},"max_action_executing_timeout_s":{"description":"Seconds without news from the worker that runs an action before the action is queued again. This counts as an attempt; 0 turns it off.","type":["integer","string"],"x-value":"duration","default":0},"unacknowledged_kill_timeout_s":{"description":"Seconds in which a worker must confirm that it stopped an action; after that the worker is removed.","type":["integer","string"],"x-value":"duration","default":60,"x-zero-is-default":true},"max_job_retries":{"description":"How often an action is retried after a lost worker, an internal error of a worker or `max_action_executing_timeout_s`. One failure more returns the last error. 0 means no retry.","type":["integer","string"],"x-value":"count","minimum":0,"default":3},"allocation_strategy":{"description":"The choice among matching workers: the one that was idle longest spreads the load, the one used last keeps its inputs warm.","type":"string","enum":["least_recently_used","most_recently_used"],"default":"least_recently_used"},"experimental_backend":{"description":"Where operations are kept: `memory`, or `{redis: {redis_store: NAME}}`.","type":["string","object"],"x-words":["memory"],"properties":{"redis":{"type":"object","description":"Operations in Redis.","properties":{"redis_store":{"description":"A store of kind `redis_store`.","type":"string","x-names":"stores"}},"required":["redis_store"],"additionalProperties":false,"x-available":false,"x-instead":"`memory`, in one process: several servers share its queue by a scheduler of kind `grpc` that forwards to it, and a restart of it loses no action that is waited for (docs/scheduler.md)"}},"additionalProperties":false,"minProperties":1,"default":"memory"},"worker_match_logging_interval_s":{"description":"Seconds between log lines about actions that wait and that no worker matches. The first line comes at once. 0 or -1: only that one.","type":["integer","string"],"x-value":"signed_duration","default":300},"fallback_match_interval_s":{"description":"Seconds between matching passes that run even when nothing has changed; 0 or less turns them off.","type":["integer","string"],"x-value":"signed_duration","default":5},"no_worker_timeout_s":{"description":"Seconds that an action stays queued while no connected worker could ever run it. Then the client gets FAILED_PRECONDITION with the requested properties and those of the workers. 0 means no limit.","type":["integer","string"],"x-value":"duration","default":60},"max_queued_actions":{"description":"Most actions waiting for a worker; further ones are refused with RESOURCE_EXHAUSTED.","type":["integer","string"],"x-value":"count","minimum":1,"default":100000},"max_queued_actions_per_instance":{"description":"Most actions of one instance waiting for a worker; further ones of it are refused with RESOURCE_EXHAUSTED. 0 sets no limit beyond `max_queued_actions`.","type":["integer","string"],"x-value":"count","minimum":0,"default":0},"max_running_actions_per_instance":{"description":"Most actions of one instance running at a time; further ones wait although a worker has room. 0 sets no limit.","type":["integer","string"],"x-value":"count","minimum":0,"default":0},"priority_ageing_s":{"description":"Seconds of waiting that count as one step of priority, so that actions of low priority are not starved. 0 turns this off.","type":["integer","string"],"x-value":"duration","default":60},"adopt_attempts_for_s":{"description":"Seconds after a start in which workers may continue actions of the previous scheduler process, for clients that come back. Later, and always with 0, workers must stop them; then a restart runs such actions again.","type":["integer","string"],"x-value":"duration","default":60},"hold_worker_after_s":{"description":"Seconds that an action with a `minimum` property waits before one suitable worker is reserved for it. That worker gets no other action until this one fits. 0 turns this off.","type":["integer","string"],"x-value":"duration","default":30}},"additionalProperties":false};
+const schema60 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/scheduler/simple.json","title":"simple","description":"Queues actions in memory and hands them to workers whose properties satisfy them.","type":"object","properties":{"supported_platform_properties":{"description":"The platform properties that actions may ask for, and how each is matched. `exact`: the values are equal. `minimum`: the worker has at least this number, and reserves that much while the action runs. `priority`: the worker has the property. `ignore`: always matches. `'*'` sets the match for every property that is not listed; without it an action that asks for an unlisted property is rejected. Unless listed, `persistentWorkerKey` and `persistentWorkerProtocol`, which Bazel adds itself, are accepted and match every worker.","type":"object","additionalProperties":{"type":"string","enum":["minimum","exact","priority","ignore"]},"default":{}},"retain_completed_for_s":{"description":"Seconds for which WaitExecution and GetOperation still find a finished operation.","type":["integer","string"],"x-value":"duration","default":60,"x-zero-is-default":true},"client_action_timeout_s":{"description":"Seconds that an operation continues without a client that waits for it; then it is cancelled.","type":["integer","string"],"x-value":"duration","default":60,"x-zero-is-default":true},"worker_timeout_s":{"description":"Seconds without a keepalive after which a worker counts as lost and its actions are queued again.","type":["integer","string"],"x-value":"duration","default":5,"x-zero-is-default":true},"max_action_executing_timeout_s":{"description":"Seconds without news from the worker that runs an action before the action is queued again. This counts as an attempt; 0 turns it off.","type":["integer","string"],"x-value":"duration","default":0},"unacknowledged_kill_timeout_s":{"description":"Seconds in which a worker must confirm that it stopped an action; after that the worker is removed.","type":["integer","string"],"x-value":"duration","default":60,"x-zero-is-default":true},"worker_failures_in_a_row":{"description":"After so many failures in a row of different actions that were the worker's own (a store, a disk, a right), the worker is set aside for `worker_backoff_s`. Then it gets one action, and all it can run once that has run. 0: never.","type":["integer","string"],"x-value":"count","minimum":0,"default":3},"worker_backoff_s":{"description":"Seconds for which a worker is set aside the first time; twice as long each time that the action it is tried with fails too, up to 32 times as long.","type":["integer","string"],"x-value":"duration","minimum":1,"default":10},"max_job_retries":{"description":"How often an action is retried after a lost worker, an internal error of a worker or `max_action_executing_timeout_s`. One failure more returns the last error. 0 means no retry.","type":["integer","string"],"x-value":"count","minimum":0,"default":3},"allocation_strategy":{"description":"The choice among matching workers: the one that was idle longest spreads the load, the one used last keeps its inputs warm.","type":"string","enum":["least_recently_used","most_recently_used"],"default":"least_recently_used"},"experimental_backend":{"description":"Where operations are kept: `memory`, or `{redis: {redis_store: NAME}}`.","type":["string","object"],"x-words":["memory"],"properties":{"redis":{"type":"object","description":"Operations in Redis.","properties":{"redis_store":{"description":"A store of kind `redis_store`.","type":"string","x-names":"stores"}},"required":["redis_store"],"additionalProperties":false,"x-available":false,"x-instead":"`memory`, in one process: several servers share its queue by a scheduler of kind `grpc` that forwards to it, and a restart of it loses no action that is waited for (docs/scheduler.md)"}},"additionalProperties":false,"minProperties":1,"default":"memory"},"worker_match_logging_interval_s":{"description":"Seconds between log lines about actions that wait and that no worker matches. The first line comes at once. 0 or -1: only that one.","type":["integer","string"],"x-value":"signed_duration","default":300},"fallback_match_interval_s":{"description":"Seconds between matching passes that run even when nothing has changed; 0 or less turns them off.","type":["integer","string"],"x-value":"signed_duration","default":5},"no_worker_timeout_s":{"description":"Seconds that an action stays queued while no connected worker could ever run it. Then the client gets FAILED_PRECONDITION with the requested properties and those of the workers. 0 means no limit.","type":["integer","string"],"x-value":"duration","default":60},"max_queued_actions":{"description":"Most actions waiting for a worker; further ones are refused with RESOURCE_EXHAUSTED.","type":["integer","string"],"x-value":"count","minimum":1,"default":100000},"max_queued_actions_per_instance":{"description":"Most actions of one instance waiting for a worker; further ones of it are refused with RESOURCE_EXHAUSTED. 0 sets no limit beyond `max_queued_actions`.","type":["integer","string"],"x-value":"count","minimum":0,"default":0},"max_running_actions_per_instance":{"description":"Most actions of one instance running at a time; further ones wait although a worker has room. 0 sets no limit.","type":["integer","string"],"x-value":"count","minimum":0,"default":0},"priority_ageing_s":{"description":"Seconds of waiting that count as one step of priority, so that actions of low priority are not starved. 0 turns this off.","type":["integer","string"],"x-value":"duration","default":60},"adopt_attempts_for_s":{"description":"Seconds after a start in which workers may continue actions of the previous scheduler process, for clients that come back. Later, and always with 0, workers must stop them; then a restart runs such actions again.","type":["integer","string"],"x-value":"duration","default":60},"hold_worker_after_s":{"description":"Seconds that an action with a `minimum` property waits before one suitable worker is reserved for it. That worker gets no other action until this one fits. 0 turns this off.","type":["integer","string"],"x-value":"duration","default":30}},"additionalProperties":false};
 
 function validate137(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/scheduler/simple.json" */;
@@ -6488,10 +6488,10 @@ vErrors.push(err13);
 errors++;
 }
 }
-if(data.max_job_retries !== undefined){
-let data7 = data.max_job_retries;
+if(data.worker_failures_in_a_row !== undefined){
+let data7 = data.worker_failures_in_a_row;
 if((!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))) && (typeof data7 !== "string")){
-const err14 = {instancePath:instancePath+"/max_job_retries",schemaPath:"#/properties/max_job_retries/type",keyword:"type",params:{type: schema60.properties.max_job_retries.type},message:"must be integer,string",schema:schema60.properties.max_job_retries.type,parentSchema:schema60.properties.max_job_retries,data:data7};
+const err14 = {instancePath:instancePath+"/worker_failures_in_a_row",schemaPath:"#/properties/worker_failures_in_a_row/type",keyword:"type",params:{type: schema60.properties.worker_failures_in_a_row.type},message:"must be integer,string",schema:schema60.properties.worker_failures_in_a_row.type,parentSchema:schema60.properties.worker_failures_in_a_row,data:data7};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -6500,9 +6500,9 @@ vErrors.push(err14);
 }
 errors++;
 }
-const reason5 = checkScalar.call(this, "count", data7, schema60.properties.max_job_retries, instancePath+"/max_job_retries");
+const reason5 = checkScalar.call(this, "count", data7, schema60.properties.worker_failures_in_a_row, instancePath+"/worker_failures_in_a_row");
 if(reason5 !== undefined){
-const err15 = {instancePath:instancePath+"/max_job_retries",schemaPath:"#/properties/max_job_retries/x-value",keyword:"x-value",params:{},message:reason5,schema:"count",parentSchema:schema60.properties.max_job_retries,data:data7};
+const err15 = {instancePath:instancePath+"/worker_failures_in_a_row",schemaPath:"#/properties/worker_failures_in_a_row/x-value",keyword:"x-value",params:{},message:reason5,schema:"count",parentSchema:schema60.properties.worker_failures_in_a_row,data:data7};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -6513,7 +6513,7 @@ errors++;
 }
 if((typeof data7 == "number") && (isFinite(data7))){
 if(data7 < 0 || isNaN(data7)){
-const err16 = {instancePath:instancePath+"/max_job_retries",schemaPath:"#/properties/max_job_retries/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema60.properties.max_job_retries,data:data7};
+const err16 = {instancePath:instancePath+"/worker_failures_in_a_row",schemaPath:"#/properties/worker_failures_in_a_row/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema60.properties.worker_failures_in_a_row,data:data7};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -6524,10 +6524,10 @@ errors++;
 }
 }
 }
-if(data.allocation_strategy !== undefined){
-let data8 = data.allocation_strategy;
-if(typeof data8 !== "string"){
-const err17 = {instancePath:instancePath+"/allocation_strategy",schemaPath:"#/properties/allocation_strategy/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema60.properties.allocation_strategy.type,parentSchema:schema60.properties.allocation_strategy,data:data8};
+if(data.worker_backoff_s !== undefined){
+let data8 = data.worker_backoff_s;
+if((!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))) && (typeof data8 !== "string")){
+const err17 = {instancePath:instancePath+"/worker_backoff_s",schemaPath:"#/properties/worker_backoff_s/type",keyword:"type",params:{type: schema60.properties.worker_backoff_s.type},message:"must be integer,string",schema:schema60.properties.worker_backoff_s.type,parentSchema:schema60.properties.worker_backoff_s,data:data8};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -6536,8 +6536,9 @@ vErrors.push(err17);
 }
 errors++;
 }
-if(!((data8 === "least_recently_used") || (data8 === "most_recently_used"))){
-const err18 = {instancePath:instancePath+"/allocation_strategy",schemaPath:"#/properties/allocation_strategy/enum",keyword:"enum",params:{allowedValues: schema60.properties.allocation_strategy.enum},message:"must be equal to one of the allowed values",schema:schema60.properties.allocation_strategy.enum,parentSchema:schema60.properties.allocation_strategy,data:data8};
+const reason6 = checkScalar.call(this, "duration", data8, schema60.properties.worker_backoff_s, instancePath+"/worker_backoff_s");
+if(reason6 !== undefined){
+const err18 = {instancePath:instancePath+"/worker_backoff_s",schemaPath:"#/properties/worker_backoff_s/x-value",keyword:"x-value",params:{},message:reason6,schema:"duration",parentSchema:schema60.properties.worker_backoff_s,data:data8};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -6546,11 +6547,9 @@ vErrors.push(err18);
 }
 errors++;
 }
-}
-if(data.experimental_backend !== undefined){
-let data9 = data.experimental_backend;
-if((typeof data9 !== "string") && (!(data9 && typeof data9 == "object" && !Array.isArray(data9)))){
-const err19 = {instancePath:instancePath+"/experimental_backend",schemaPath:"#/properties/experimental_backend/type",keyword:"type",params:{type: schema60.properties.experimental_backend.type},message:"must be string,object",schema:schema60.properties.experimental_backend.type,parentSchema:schema60.properties.experimental_backend,data:data9};
+if((typeof data8 == "number") && (isFinite(data8))){
+if(data8 < 1 || isNaN(data8)){
+const err19 = {instancePath:instancePath+"/worker_backoff_s",schemaPath:"#/properties/worker_backoff_s/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema60.properties.worker_backoff_s,data:data8};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -6559,9 +6558,12 @@ vErrors.push(err19);
 }
 errors++;
 }
-const reason6 = checkWord.call(this, schema60.properties.experimental_backend["x-words"], data9, schema60.properties.experimental_backend, instancePath+"/experimental_backend");
-if(reason6 !== undefined){
-const err20 = {instancePath:instancePath+"/experimental_backend",schemaPath:"#/properties/experimental_backend/x-words",keyword:"x-words",params:{},message:reason6,schema:schema60.properties.experimental_backend["x-words"],parentSchema:schema60.properties.experimental_backend,data:data9};
+}
+}
+if(data.max_job_retries !== undefined){
+let data9 = data.max_job_retries;
+if((!(((typeof data9 == "number") && (!(data9 % 1) && !isNaN(data9))) && (isFinite(data9)))) && (typeof data9 !== "string")){
+const err20 = {instancePath:instancePath+"/max_job_retries",schemaPath:"#/properties/max_job_retries/type",keyword:"type",params:{type: schema60.properties.max_job_retries.type},message:"must be integer,string",schema:schema60.properties.max_job_retries.type,parentSchema:schema60.properties.max_job_retries,data:data9};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -6570,9 +6572,9 @@ vErrors.push(err20);
 }
 errors++;
 }
-if(data9 && typeof data9 == "object" && !Array.isArray(data9)){
-if(Object.keys(data9).length < 1){
-const err21 = {instancePath:instancePath+"/experimental_backend",schemaPath:"#/properties/experimental_backend/minProperties",keyword:"minProperties",params:{limit: 1},message:"must NOT have fewer than 1 properties",schema:1,parentSchema:schema60.properties.experimental_backend,data:data9};
+const reason7 = checkScalar.call(this, "count", data9, schema60.properties.max_job_retries, instancePath+"/max_job_retries");
+if(reason7 !== undefined){
+const err21 = {instancePath:instancePath+"/max_job_retries",schemaPath:"#/properties/max_job_retries/x-value",keyword:"x-value",params:{},message:reason7,schema:"count",parentSchema:schema60.properties.max_job_retries,data:data9};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -6581,9 +6583,9 @@ vErrors.push(err21);
 }
 errors++;
 }
-for(const key2 in data9){
-if(!(key2 === "redis")){
-const err22 = {instancePath:instancePath+"/experimental_backend",schemaPath:"#/properties/experimental_backend/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties",schema:false,parentSchema:schema60.properties.experimental_backend,data:data9};
+if((typeof data9 == "number") && (isFinite(data9))){
+if(data9 < 0 || isNaN(data9)){
+const err22 = {instancePath:instancePath+"/max_job_retries",schemaPath:"#/properties/max_job_retries/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema60.properties.max_job_retries,data:data9};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -6593,11 +6595,11 @@ vErrors.push(err22);
 errors++;
 }
 }
-if(data9.redis !== undefined){
-let data10 = data9.redis;
-if(data10 && typeof data10 == "object" && !Array.isArray(data10)){
-if(data10.redis_store === undefined){
-const err23 = {instancePath:instancePath+"/experimental_backend/redis",schemaPath:"#/properties/experimental_backend/properties/redis/required",keyword:"required",params:{missingProperty: "redis_store"},message:"must have required property '"+"redis_store"+"'",schema:schema60.properties.experimental_backend.properties.redis.required,parentSchema:schema60.properties.experimental_backend.properties.redis,data:data10};
+}
+if(data.allocation_strategy !== undefined){
+let data10 = data.allocation_strategy;
+if(typeof data10 !== "string"){
+const err23 = {instancePath:instancePath+"/allocation_strategy",schemaPath:"#/properties/allocation_strategy/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema60.properties.allocation_strategy.type,parentSchema:schema60.properties.allocation_strategy,data:data10};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -6606,9 +6608,8 @@ vErrors.push(err23);
 }
 errors++;
 }
-for(const key3 in data10){
-if(!(key3 === "redis_store")){
-const err24 = {instancePath:instancePath+"/experimental_backend/redis",schemaPath:"#/properties/experimental_backend/properties/redis/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3},message:"must NOT have additional properties",schema:false,parentSchema:schema60.properties.experimental_backend.properties.redis,data:data10};
+if(!((data10 === "least_recently_used") || (data10 === "most_recently_used"))){
+const err24 = {instancePath:instancePath+"/allocation_strategy",schemaPath:"#/properties/allocation_strategy/enum",keyword:"enum",params:{allowedValues: schema60.properties.allocation_strategy.enum},message:"must be equal to one of the allowed values",schema:schema60.properties.allocation_strategy.enum,parentSchema:schema60.properties.allocation_strategy,data:data10};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -6618,10 +6619,10 @@ vErrors.push(err24);
 errors++;
 }
 }
-if(data10.redis_store !== undefined){
-let data11 = data10.redis_store;
-if(typeof data11 !== "string"){
-const err25 = {instancePath:instancePath+"/experimental_backend/redis/redis_store",schemaPath:"#/properties/experimental_backend/properties/redis/properties/redis_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema60.properties.experimental_backend.properties.redis.properties.redis_store.type,parentSchema:schema60.properties.experimental_backend.properties.redis.properties.redis_store,data:data11};
+if(data.experimental_backend !== undefined){
+let data11 = data.experimental_backend;
+if((typeof data11 !== "string") && (!(data11 && typeof data11 == "object" && !Array.isArray(data11)))){
+const err25 = {instancePath:instancePath+"/experimental_backend",schemaPath:"#/properties/experimental_backend/type",keyword:"type",params:{type: schema60.properties.experimental_backend.type},message:"must be string,object",schema:schema60.properties.experimental_backend.type,parentSchema:schema60.properties.experimental_backend,data:data11};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -6630,10 +6631,9 @@ vErrors.push(err25);
 }
 errors++;
 }
-}
-}
-else {
-const err26 = {instancePath:instancePath+"/experimental_backend/redis",schemaPath:"#/properties/experimental_backend/properties/redis/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema60.properties.experimental_backend.properties.redis.type,parentSchema:schema60.properties.experimental_backend.properties.redis,data:data10};
+const reason8 = checkWord.call(this, schema60.properties.experimental_backend["x-words"], data11, schema60.properties.experimental_backend, instancePath+"/experimental_backend");
+if(reason8 !== undefined){
+const err26 = {instancePath:instancePath+"/experimental_backend",schemaPath:"#/properties/experimental_backend/x-words",keyword:"x-words",params:{},message:reason8,schema:schema60.properties.experimental_backend["x-words"],parentSchema:schema60.properties.experimental_backend,data:data11};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -6642,13 +6642,9 @@ vErrors.push(err26);
 }
 errors++;
 }
-}
-}
-}
-if(data.worker_match_logging_interval_s !== undefined){
-let data12 = data.worker_match_logging_interval_s;
-if((!(((typeof data12 == "number") && (!(data12 % 1) && !isNaN(data12))) && (isFinite(data12)))) && (typeof data12 !== "string")){
-const err27 = {instancePath:instancePath+"/worker_match_logging_interval_s",schemaPath:"#/properties/worker_match_logging_interval_s/type",keyword:"type",params:{type: schema60.properties.worker_match_logging_interval_s.type},message:"must be integer,string",schema:schema60.properties.worker_match_logging_interval_s.type,parentSchema:schema60.properties.worker_match_logging_interval_s,data:data12};
+if(data11 && typeof data11 == "object" && !Array.isArray(data11)){
+if(Object.keys(data11).length < 1){
+const err27 = {instancePath:instancePath+"/experimental_backend",schemaPath:"#/properties/experimental_backend/minProperties",keyword:"minProperties",params:{limit: 1},message:"must NOT have fewer than 1 properties",schema:1,parentSchema:schema60.properties.experimental_backend,data:data11};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -6657,9 +6653,9 @@ vErrors.push(err27);
 }
 errors++;
 }
-const reason7 = checkScalar.call(this, "signed_duration", data12, schema60.properties.worker_match_logging_interval_s, instancePath+"/worker_match_logging_interval_s");
-if(reason7 !== undefined){
-const err28 = {instancePath:instancePath+"/worker_match_logging_interval_s",schemaPath:"#/properties/worker_match_logging_interval_s/x-value",keyword:"x-value",params:{},message:reason7,schema:"signed_duration",parentSchema:schema60.properties.worker_match_logging_interval_s,data:data12};
+for(const key2 in data11){
+if(!(key2 === "redis")){
+const err28 = {instancePath:instancePath+"/experimental_backend",schemaPath:"#/properties/experimental_backend/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties",schema:false,parentSchema:schema60.properties.experimental_backend,data:data11};
 if(vErrors === null){
 vErrors = [err28];
 }
@@ -6669,10 +6665,11 @@ vErrors.push(err28);
 errors++;
 }
 }
-if(data.fallback_match_interval_s !== undefined){
-let data13 = data.fallback_match_interval_s;
-if((!(((typeof data13 == "number") && (!(data13 % 1) && !isNaN(data13))) && (isFinite(data13)))) && (typeof data13 !== "string")){
-const err29 = {instancePath:instancePath+"/fallback_match_interval_s",schemaPath:"#/properties/fallback_match_interval_s/type",keyword:"type",params:{type: schema60.properties.fallback_match_interval_s.type},message:"must be integer,string",schema:schema60.properties.fallback_match_interval_s.type,parentSchema:schema60.properties.fallback_match_interval_s,data:data13};
+if(data11.redis !== undefined){
+let data12 = data11.redis;
+if(data12 && typeof data12 == "object" && !Array.isArray(data12)){
+if(data12.redis_store === undefined){
+const err29 = {instancePath:instancePath+"/experimental_backend/redis",schemaPath:"#/properties/experimental_backend/properties/redis/required",keyword:"required",params:{missingProperty: "redis_store"},message:"must have required property '"+"redis_store"+"'",schema:schema60.properties.experimental_backend.properties.redis.required,parentSchema:schema60.properties.experimental_backend.properties.redis,data:data12};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -6681,9 +6678,9 @@ vErrors.push(err29);
 }
 errors++;
 }
-const reason8 = checkScalar.call(this, "signed_duration", data13, schema60.properties.fallback_match_interval_s, instancePath+"/fallback_match_interval_s");
-if(reason8 !== undefined){
-const err30 = {instancePath:instancePath+"/fallback_match_interval_s",schemaPath:"#/properties/fallback_match_interval_s/x-value",keyword:"x-value",params:{},message:reason8,schema:"signed_duration",parentSchema:schema60.properties.fallback_match_interval_s,data:data13};
+for(const key3 in data12){
+if(!(key3 === "redis_store")){
+const err30 = {instancePath:instancePath+"/experimental_backend/redis",schemaPath:"#/properties/experimental_backend/properties/redis/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3},message:"must NOT have additional properties",schema:false,parentSchema:schema60.properties.experimental_backend.properties.redis,data:data12};
 if(vErrors === null){
 vErrors = [err30];
 }
@@ -6693,10 +6690,10 @@ vErrors.push(err30);
 errors++;
 }
 }
-if(data.no_worker_timeout_s !== undefined){
-let data14 = data.no_worker_timeout_s;
-if((!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14)))) && (typeof data14 !== "string")){
-const err31 = {instancePath:instancePath+"/no_worker_timeout_s",schemaPath:"#/properties/no_worker_timeout_s/type",keyword:"type",params:{type: schema60.properties.no_worker_timeout_s.type},message:"must be integer,string",schema:schema60.properties.no_worker_timeout_s.type,parentSchema:schema60.properties.no_worker_timeout_s,data:data14};
+if(data12.redis_store !== undefined){
+let data13 = data12.redis_store;
+if(typeof data13 !== "string"){
+const err31 = {instancePath:instancePath+"/experimental_backend/redis/redis_store",schemaPath:"#/properties/experimental_backend/properties/redis/properties/redis_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema60.properties.experimental_backend.properties.redis.properties.redis_store.type,parentSchema:schema60.properties.experimental_backend.properties.redis.properties.redis_store,data:data13};
 if(vErrors === null){
 vErrors = [err31];
 }
@@ -6705,9 +6702,10 @@ vErrors.push(err31);
 }
 errors++;
 }
-const reason9 = checkScalar.call(this, "duration", data14, schema60.properties.no_worker_timeout_s, instancePath+"/no_worker_timeout_s");
-if(reason9 !== undefined){
-const err32 = {instancePath:instancePath+"/no_worker_timeout_s",schemaPath:"#/properties/no_worker_timeout_s/x-value",keyword:"x-value",params:{},message:reason9,schema:"duration",parentSchema:schema60.properties.no_worker_timeout_s,data:data14};
+}
+}
+else {
+const err32 = {instancePath:instancePath+"/experimental_backend/redis",schemaPath:"#/properties/experimental_backend/properties/redis/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema60.properties.experimental_backend.properties.redis.type,parentSchema:schema60.properties.experimental_backend.properties.redis,data:data12};
 if(vErrors === null){
 vErrors = [err32];
 }
@@ -6717,10 +6715,12 @@ vErrors.push(err32);
 errors++;
 }
 }
-if(data.max_queued_actions !== undefined){
-let data15 = data.max_queued_actions;
-if((!(((typeof data15 == "number") && (!(data15 % 1) && !isNaN(data15))) && (isFinite(data15)))) && (typeof data15 !== "string")){
-const err33 = {instancePath:instancePath+"/max_queued_actions",schemaPath:"#/properties/max_queued_actions/type",keyword:"type",params:{type: schema60.properties.max_queued_actions.type},message:"must be integer,string",schema:schema60.properties.max_queued_actions.type,parentSchema:schema60.properties.max_queued_actions,data:data15};
+}
+}
+if(data.worker_match_logging_interval_s !== undefined){
+let data14 = data.worker_match_logging_interval_s;
+if((!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14)))) && (typeof data14 !== "string")){
+const err33 = {instancePath:instancePath+"/worker_match_logging_interval_s",schemaPath:"#/properties/worker_match_logging_interval_s/type",keyword:"type",params:{type: schema60.properties.worker_match_logging_interval_s.type},message:"must be integer,string",schema:schema60.properties.worker_match_logging_interval_s.type,parentSchema:schema60.properties.worker_match_logging_interval_s,data:data14};
 if(vErrors === null){
 vErrors = [err33];
 }
@@ -6729,9 +6729,9 @@ vErrors.push(err33);
 }
 errors++;
 }
-const reason10 = checkScalar.call(this, "count", data15, schema60.properties.max_queued_actions, instancePath+"/max_queued_actions");
-if(reason10 !== undefined){
-const err34 = {instancePath:instancePath+"/max_queued_actions",schemaPath:"#/properties/max_queued_actions/x-value",keyword:"x-value",params:{},message:reason10,schema:"count",parentSchema:schema60.properties.max_queued_actions,data:data15};
+const reason9 = checkScalar.call(this, "signed_duration", data14, schema60.properties.worker_match_logging_interval_s, instancePath+"/worker_match_logging_interval_s");
+if(reason9 !== undefined){
+const err34 = {instancePath:instancePath+"/worker_match_logging_interval_s",schemaPath:"#/properties/worker_match_logging_interval_s/x-value",keyword:"x-value",params:{},message:reason9,schema:"signed_duration",parentSchema:schema60.properties.worker_match_logging_interval_s,data:data14};
 if(vErrors === null){
 vErrors = [err34];
 }
@@ -6740,9 +6740,11 @@ vErrors.push(err34);
 }
 errors++;
 }
-if((typeof data15 == "number") && (isFinite(data15))){
-if(data15 < 1 || isNaN(data15)){
-const err35 = {instancePath:instancePath+"/max_queued_actions",schemaPath:"#/properties/max_queued_actions/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema60.properties.max_queued_actions,data:data15};
+}
+if(data.fallback_match_interval_s !== undefined){
+let data15 = data.fallback_match_interval_s;
+if((!(((typeof data15 == "number") && (!(data15 % 1) && !isNaN(data15))) && (isFinite(data15)))) && (typeof data15 !== "string")){
+const err35 = {instancePath:instancePath+"/fallback_match_interval_s",schemaPath:"#/properties/fallback_match_interval_s/type",keyword:"type",params:{type: schema60.properties.fallback_match_interval_s.type},message:"must be integer,string",schema:schema60.properties.fallback_match_interval_s.type,parentSchema:schema60.properties.fallback_match_interval_s,data:data15};
 if(vErrors === null){
 vErrors = [err35];
 }
@@ -6751,12 +6753,9 @@ vErrors.push(err35);
 }
 errors++;
 }
-}
-}
-if(data.max_queued_actions_per_instance !== undefined){
-let data16 = data.max_queued_actions_per_instance;
-if((!(((typeof data16 == "number") && (!(data16 % 1) && !isNaN(data16))) && (isFinite(data16)))) && (typeof data16 !== "string")){
-const err36 = {instancePath:instancePath+"/max_queued_actions_per_instance",schemaPath:"#/properties/max_queued_actions_per_instance/type",keyword:"type",params:{type: schema60.properties.max_queued_actions_per_instance.type},message:"must be integer,string",schema:schema60.properties.max_queued_actions_per_instance.type,parentSchema:schema60.properties.max_queued_actions_per_instance,data:data16};
+const reason10 = checkScalar.call(this, "signed_duration", data15, schema60.properties.fallback_match_interval_s, instancePath+"/fallback_match_interval_s");
+if(reason10 !== undefined){
+const err36 = {instancePath:instancePath+"/fallback_match_interval_s",schemaPath:"#/properties/fallback_match_interval_s/x-value",keyword:"x-value",params:{},message:reason10,schema:"signed_duration",parentSchema:schema60.properties.fallback_match_interval_s,data:data15};
 if(vErrors === null){
 vErrors = [err36];
 }
@@ -6765,9 +6764,11 @@ vErrors.push(err36);
 }
 errors++;
 }
-const reason11 = checkScalar.call(this, "count", data16, schema60.properties.max_queued_actions_per_instance, instancePath+"/max_queued_actions_per_instance");
-if(reason11 !== undefined){
-const err37 = {instancePath:instancePath+"/max_queued_actions_per_instance",schemaPath:"#/properties/max_queued_actions_per_instance/x-value",keyword:"x-value",params:{},message:reason11,schema:"count",parentSchema:schema60.properties.max_queued_actions_per_instance,data:data16};
+}
+if(data.no_worker_timeout_s !== undefined){
+let data16 = data.no_worker_timeout_s;
+if((!(((typeof data16 == "number") && (!(data16 % 1) && !isNaN(data16))) && (isFinite(data16)))) && (typeof data16 !== "string")){
+const err37 = {instancePath:instancePath+"/no_worker_timeout_s",schemaPath:"#/properties/no_worker_timeout_s/type",keyword:"type",params:{type: schema60.properties.no_worker_timeout_s.type},message:"must be integer,string",schema:schema60.properties.no_worker_timeout_s.type,parentSchema:schema60.properties.no_worker_timeout_s,data:data16};
 if(vErrors === null){
 vErrors = [err37];
 }
@@ -6776,9 +6777,9 @@ vErrors.push(err37);
 }
 errors++;
 }
-if((typeof data16 == "number") && (isFinite(data16))){
-if(data16 < 0 || isNaN(data16)){
-const err38 = {instancePath:instancePath+"/max_queued_actions_per_instance",schemaPath:"#/properties/max_queued_actions_per_instance/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema60.properties.max_queued_actions_per_instance,data:data16};
+const reason11 = checkScalar.call(this, "duration", data16, schema60.properties.no_worker_timeout_s, instancePath+"/no_worker_timeout_s");
+if(reason11 !== undefined){
+const err38 = {instancePath:instancePath+"/no_worker_timeout_s",schemaPath:"#/properties/no_worker_timeout_s/x-value",keyword:"x-value",params:{},message:reason11,schema:"duration",parentSchema:schema60.properties.no_worker_timeout_s,data:data16};
 if(vErrors === null){
 vErrors = [err38];
 }
@@ -6788,11 +6789,10 @@ vErrors.push(err38);
 errors++;
 }
 }
-}
-if(data.max_running_actions_per_instance !== undefined){
-let data17 = data.max_running_actions_per_instance;
+if(data.max_queued_actions !== undefined){
+let data17 = data.max_queued_actions;
 if((!(((typeof data17 == "number") && (!(data17 % 1) && !isNaN(data17))) && (isFinite(data17)))) && (typeof data17 !== "string")){
-const err39 = {instancePath:instancePath+"/max_running_actions_per_instance",schemaPath:"#/properties/max_running_actions_per_instance/type",keyword:"type",params:{type: schema60.properties.max_running_actions_per_instance.type},message:"must be integer,string",schema:schema60.properties.max_running_actions_per_instance.type,parentSchema:schema60.properties.max_running_actions_per_instance,data:data17};
+const err39 = {instancePath:instancePath+"/max_queued_actions",schemaPath:"#/properties/max_queued_actions/type",keyword:"type",params:{type: schema60.properties.max_queued_actions.type},message:"must be integer,string",schema:schema60.properties.max_queued_actions.type,parentSchema:schema60.properties.max_queued_actions,data:data17};
 if(vErrors === null){
 vErrors = [err39];
 }
@@ -6801,9 +6801,9 @@ vErrors.push(err39);
 }
 errors++;
 }
-const reason12 = checkScalar.call(this, "count", data17, schema60.properties.max_running_actions_per_instance, instancePath+"/max_running_actions_per_instance");
+const reason12 = checkScalar.call(this, "count", data17, schema60.properties.max_queued_actions, instancePath+"/max_queued_actions");
 if(reason12 !== undefined){
-const err40 = {instancePath:instancePath+"/max_running_actions_per_instance",schemaPath:"#/properties/max_running_actions_per_instance/x-value",keyword:"x-value",params:{},message:reason12,schema:"count",parentSchema:schema60.properties.max_running_actions_per_instance,data:data17};
+const err40 = {instancePath:instancePath+"/max_queued_actions",schemaPath:"#/properties/max_queued_actions/x-value",keyword:"x-value",params:{},message:reason12,schema:"count",parentSchema:schema60.properties.max_queued_actions,data:data17};
 if(vErrors === null){
 vErrors = [err40];
 }
@@ -6813,8 +6813,8 @@ vErrors.push(err40);
 errors++;
 }
 if((typeof data17 == "number") && (isFinite(data17))){
-if(data17 < 0 || isNaN(data17)){
-const err41 = {instancePath:instancePath+"/max_running_actions_per_instance",schemaPath:"#/properties/max_running_actions_per_instance/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema60.properties.max_running_actions_per_instance,data:data17};
+if(data17 < 1 || isNaN(data17)){
+const err41 = {instancePath:instancePath+"/max_queued_actions",schemaPath:"#/properties/max_queued_actions/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema60.properties.max_queued_actions,data:data17};
 if(vErrors === null){
 vErrors = [err41];
 }
@@ -6825,10 +6825,10 @@ errors++;
 }
 }
 }
-if(data.priority_ageing_s !== undefined){
-let data18 = data.priority_ageing_s;
+if(data.max_queued_actions_per_instance !== undefined){
+let data18 = data.max_queued_actions_per_instance;
 if((!(((typeof data18 == "number") && (!(data18 % 1) && !isNaN(data18))) && (isFinite(data18)))) && (typeof data18 !== "string")){
-const err42 = {instancePath:instancePath+"/priority_ageing_s",schemaPath:"#/properties/priority_ageing_s/type",keyword:"type",params:{type: schema60.properties.priority_ageing_s.type},message:"must be integer,string",schema:schema60.properties.priority_ageing_s.type,parentSchema:schema60.properties.priority_ageing_s,data:data18};
+const err42 = {instancePath:instancePath+"/max_queued_actions_per_instance",schemaPath:"#/properties/max_queued_actions_per_instance/type",keyword:"type",params:{type: schema60.properties.max_queued_actions_per_instance.type},message:"must be integer,string",schema:schema60.properties.max_queued_actions_per_instance.type,parentSchema:schema60.properties.max_queued_actions_per_instance,data:data18};
 if(vErrors === null){
 vErrors = [err42];
 }
@@ -6837,9 +6837,9 @@ vErrors.push(err42);
 }
 errors++;
 }
-const reason13 = checkScalar.call(this, "duration", data18, schema60.properties.priority_ageing_s, instancePath+"/priority_ageing_s");
+const reason13 = checkScalar.call(this, "count", data18, schema60.properties.max_queued_actions_per_instance, instancePath+"/max_queued_actions_per_instance");
 if(reason13 !== undefined){
-const err43 = {instancePath:instancePath+"/priority_ageing_s",schemaPath:"#/properties/priority_ageing_s/x-value",keyword:"x-value",params:{},message:reason13,schema:"duration",parentSchema:schema60.properties.priority_ageing_s,data:data18};
+const err43 = {instancePath:instancePath+"/max_queued_actions_per_instance",schemaPath:"#/properties/max_queued_actions_per_instance/x-value",keyword:"x-value",params:{},message:reason13,schema:"count",parentSchema:schema60.properties.max_queued_actions_per_instance,data:data18};
 if(vErrors === null){
 vErrors = [err43];
 }
@@ -6848,11 +6848,9 @@ vErrors.push(err43);
 }
 errors++;
 }
-}
-if(data.adopt_attempts_for_s !== undefined){
-let data19 = data.adopt_attempts_for_s;
-if((!(((typeof data19 == "number") && (!(data19 % 1) && !isNaN(data19))) && (isFinite(data19)))) && (typeof data19 !== "string")){
-const err44 = {instancePath:instancePath+"/adopt_attempts_for_s",schemaPath:"#/properties/adopt_attempts_for_s/type",keyword:"type",params:{type: schema60.properties.adopt_attempts_for_s.type},message:"must be integer,string",schema:schema60.properties.adopt_attempts_for_s.type,parentSchema:schema60.properties.adopt_attempts_for_s,data:data19};
+if((typeof data18 == "number") && (isFinite(data18))){
+if(data18 < 0 || isNaN(data18)){
+const err44 = {instancePath:instancePath+"/max_queued_actions_per_instance",schemaPath:"#/properties/max_queued_actions_per_instance/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema60.properties.max_queued_actions_per_instance,data:data18};
 if(vErrors === null){
 vErrors = [err44];
 }
@@ -6861,9 +6859,12 @@ vErrors.push(err44);
 }
 errors++;
 }
-const reason14 = checkScalar.call(this, "duration", data19, schema60.properties.adopt_attempts_for_s, instancePath+"/adopt_attempts_for_s");
-if(reason14 !== undefined){
-const err45 = {instancePath:instancePath+"/adopt_attempts_for_s",schemaPath:"#/properties/adopt_attempts_for_s/x-value",keyword:"x-value",params:{},message:reason14,schema:"duration",parentSchema:schema60.properties.adopt_attempts_for_s,data:data19};
+}
+}
+if(data.max_running_actions_per_instance !== undefined){
+let data19 = data.max_running_actions_per_instance;
+if((!(((typeof data19 == "number") && (!(data19 % 1) && !isNaN(data19))) && (isFinite(data19)))) && (typeof data19 !== "string")){
+const err45 = {instancePath:instancePath+"/max_running_actions_per_instance",schemaPath:"#/properties/max_running_actions_per_instance/type",keyword:"type",params:{type: schema60.properties.max_running_actions_per_instance.type},message:"must be integer,string",schema:schema60.properties.max_running_actions_per_instance.type,parentSchema:schema60.properties.max_running_actions_per_instance,data:data19};
 if(vErrors === null){
 vErrors = [err45];
 }
@@ -6872,11 +6873,9 @@ vErrors.push(err45);
 }
 errors++;
 }
-}
-if(data.hold_worker_after_s !== undefined){
-let data20 = data.hold_worker_after_s;
-if((!(((typeof data20 == "number") && (!(data20 % 1) && !isNaN(data20))) && (isFinite(data20)))) && (typeof data20 !== "string")){
-const err46 = {instancePath:instancePath+"/hold_worker_after_s",schemaPath:"#/properties/hold_worker_after_s/type",keyword:"type",params:{type: schema60.properties.hold_worker_after_s.type},message:"must be integer,string",schema:schema60.properties.hold_worker_after_s.type,parentSchema:schema60.properties.hold_worker_after_s,data:data20};
+const reason14 = checkScalar.call(this, "count", data19, schema60.properties.max_running_actions_per_instance, instancePath+"/max_running_actions_per_instance");
+if(reason14 !== undefined){
+const err46 = {instancePath:instancePath+"/max_running_actions_per_instance",schemaPath:"#/properties/max_running_actions_per_instance/x-value",keyword:"x-value",params:{},message:reason14,schema:"count",parentSchema:schema60.properties.max_running_actions_per_instance,data:data19};
 if(vErrors === null){
 vErrors = [err46];
 }
@@ -6885,9 +6884,9 @@ vErrors.push(err46);
 }
 errors++;
 }
-const reason15 = checkScalar.call(this, "duration", data20, schema60.properties.hold_worker_after_s, instancePath+"/hold_worker_after_s");
-if(reason15 !== undefined){
-const err47 = {instancePath:instancePath+"/hold_worker_after_s",schemaPath:"#/properties/hold_worker_after_s/x-value",keyword:"x-value",params:{},message:reason15,schema:"duration",parentSchema:schema60.properties.hold_worker_after_s,data:data20};
+if((typeof data19 == "number") && (isFinite(data19))){
+if(data19 < 0 || isNaN(data19)){
+const err47 = {instancePath:instancePath+"/max_running_actions_per_instance",schemaPath:"#/properties/max_running_actions_per_instance/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema60.properties.max_running_actions_per_instance,data:data19};
 if(vErrors === null){
 vErrors = [err47];
 }
@@ -6898,13 +6897,86 @@ errors++;
 }
 }
 }
-else {
-const err48 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema60.type,parentSchema:schema60,data};
+if(data.priority_ageing_s !== undefined){
+let data20 = data.priority_ageing_s;
+if((!(((typeof data20 == "number") && (!(data20 % 1) && !isNaN(data20))) && (isFinite(data20)))) && (typeof data20 !== "string")){
+const err48 = {instancePath:instancePath+"/priority_ageing_s",schemaPath:"#/properties/priority_ageing_s/type",keyword:"type",params:{type: schema60.properties.priority_ageing_s.type},message:"must be integer,string",schema:schema60.properties.priority_ageing_s.type,parentSchema:schema60.properties.priority_ageing_s,data:data20};
 if(vErrors === null){
 vErrors = [err48];
 }
 else {
 vErrors.push(err48);
+}
+errors++;
+}
+const reason15 = checkScalar.call(this, "duration", data20, schema60.properties.priority_ageing_s, instancePath+"/priority_ageing_s");
+if(reason15 !== undefined){
+const err49 = {instancePath:instancePath+"/priority_ageing_s",schemaPath:"#/properties/priority_ageing_s/x-value",keyword:"x-value",params:{},message:reason15,schema:"duration",parentSchema:schema60.properties.priority_ageing_s,data:data20};
+if(vErrors === null){
+vErrors = [err49];
+}
+else {
+vErrors.push(err49);
+}
+errors++;
+}
+}
+if(data.adopt_attempts_for_s !== undefined){
+let data21 = data.adopt_attempts_for_s;
+if((!(((typeof data21 == "number") && (!(data21 % 1) && !isNaN(data21))) && (isFinite(data21)))) && (typeof data21 !== "string")){
+const err50 = {instancePath:instancePath+"/adopt_attempts_for_s",schemaPath:"#/properties/adopt_attempts_for_s/type",keyword:"type",params:{type: schema60.properties.adopt_attempts_for_s.type},message:"must be integer,string",schema:schema60.properties.adopt_attempts_for_s.type,parentSchema:schema60.properties.adopt_attempts_for_s,data:data21};
+if(vErrors === null){
+vErrors = [err50];
+}
+else {
+vErrors.push(err50);
+}
+errors++;
+}
+const reason16 = checkScalar.call(this, "duration", data21, schema60.properties.adopt_attempts_for_s, instancePath+"/adopt_attempts_for_s");
+if(reason16 !== undefined){
+const err51 = {instancePath:instancePath+"/adopt_attempts_for_s",schemaPath:"#/properties/adopt_attempts_for_s/x-value",keyword:"x-value",params:{},message:reason16,schema:"duration",parentSchema:schema60.properties.adopt_attempts_for_s,data:data21};
+if(vErrors === null){
+vErrors = [err51];
+}
+else {
+vErrors.push(err51);
+}
+errors++;
+}
+}
+if(data.hold_worker_after_s !== undefined){
+let data22 = data.hold_worker_after_s;
+if((!(((typeof data22 == "number") && (!(data22 % 1) && !isNaN(data22))) && (isFinite(data22)))) && (typeof data22 !== "string")){
+const err52 = {instancePath:instancePath+"/hold_worker_after_s",schemaPath:"#/properties/hold_worker_after_s/type",keyword:"type",params:{type: schema60.properties.hold_worker_after_s.type},message:"must be integer,string",schema:schema60.properties.hold_worker_after_s.type,parentSchema:schema60.properties.hold_worker_after_s,data:data22};
+if(vErrors === null){
+vErrors = [err52];
+}
+else {
+vErrors.push(err52);
+}
+errors++;
+}
+const reason17 = checkScalar.call(this, "duration", data22, schema60.properties.hold_worker_after_s, instancePath+"/hold_worker_after_s");
+if(reason17 !== undefined){
+const err53 = {instancePath:instancePath+"/hold_worker_after_s",schemaPath:"#/properties/hold_worker_after_s/x-value",keyword:"x-value",params:{},message:reason17,schema:"duration",parentSchema:schema60.properties.hold_worker_after_s,data:data22};
+if(vErrors === null){
+vErrors = [err53];
+}
+else {
+vErrors.push(err53);
+}
+errors++;
+}
+}
+}
+else {
+const err54 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema60.type,parentSchema:schema60,data};
+if(vErrors === null){
+vErrors = [err54];
+}
+else {
+vErrors.push(err54);
 }
 errors++;
 }

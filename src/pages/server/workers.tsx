@@ -82,7 +82,16 @@ const columnsOf = ({ forms }: ServerSources, visit: Visit, hasPages: boolean): r
   },
   {
     head: 'State',
-    cell: ({ state }) => <Mark tone={state === 'connected' ? 'good' : 'warn'}>{state}</Mark>,
+    cell: ({ state, trouble }) => (
+      <>
+        <Mark tone={state === 'connected' ? 'good' : 'warn'}>{state}</Mark>
+        {trouble !== undefined && (
+          <span class="under">
+            <Said text={trouble} />
+          </span>
+        )}
+      </>
+    ),
     sort: 'state',
     by: ({ state }) => state,
   },

@@ -235,6 +235,7 @@ export interface Messages {
   'remexec.worker.v1.Hello': [remexec_worker_v1.HelloInput, remexec_worker_v1.Hello]
   'remexec.worker.v1.OfferedProperty': [remexec_worker_v1.OfferedPropertyInput, remexec_worker_v1.OfferedProperty]
   'remexec.worker.v1.Welcome': [remexec_worker_v1.WelcomeInput, remexec_worker_v1.Welcome]
+  'remexec.worker.v1.WorkerHealth': [remexec_worker_v1.WorkerHealthInput, remexec_worker_v1.WorkerHealth]
   'remexec.worker.v1.KeepAlive': [remexec_worker_v1.KeepAliveInput, remexec_worker_v1.KeepAlive]
   'remexec.worker.v1.Start': [remexec_worker_v1.StartInput, remexec_worker_v1.Start]
   'remexec.worker.v1.Progress': [remexec_worker_v1.ProgressInput, remexec_worker_v1.Progress]

@@ -32,8 +32,9 @@ export interface WorkerMessage {
   result: Result | null
   goingAway: GoingAway | null
   storeRequest: StoreRequest | null
+  health: WorkerHealth | null
   /** Which one is set. */
-  readonly message: 'hello' | 'keepAlive' | 'progress' | 'result' | 'goingAway' | 'storeRequest' | undefined
+  readonly message: 'hello' | 'keepAlive' | 'progress' | 'result' | 'goingAway' | 'storeRequest' | 'health' | undefined
 }
 
 export interface WorkerMessageInput {
@@ -43,6 +44,7 @@ export interface WorkerMessageInput {
   result?: ResultInput | null | undefined
   goingAway?: GoingAwayInput | null | undefined
   storeRequest?: StoreRequestInput | null | undefined
+  health?: WorkerHealthInput | null | undefined
 }
 
 export interface SchedulerMessage {
@@ -76,6 +78,7 @@ export interface Hello {
   attempts: Start[]
   workerKey: string
   maxWaitingAttempts: number
+  sick: string
 }
 
 export interface HelloInput {
@@ -89,6 +92,7 @@ export interface HelloInput {
   attempts?: readonly StartInput[] | undefined
   workerKey?: string | undefined
   maxWaitingAttempts?: number | undefined
+  sick?: string | undefined
 }
 
 export interface OfferedProperty {
@@ -111,6 +115,14 @@ export interface WelcomeInput {
   workerId?: string | undefined
   keepAliveIntervalMs?: number | undefined
   workerKey?: string | undefined
+}
+
+export interface WorkerHealth {
+  sick: string
+}
+
+export interface WorkerHealthInput {
+  sick?: string | undefined
 }
 
 export interface KeepAlive {

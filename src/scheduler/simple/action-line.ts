@@ -14,7 +14,7 @@ export const actionFields = (ended: EndedExecution): LogFields => {
   const { request, outcome, queuedMs } = ended
   const { target, mnemonic, invocation, identity } = request
   return {
-    ...resultFields(outcome),
+    ...resultFields(ended),
     ...{ operation: ended.operationName, action: request.actionDigest.key, instance: request.instanceName },
     ...(target && { target }),
     ...(mnemonic && { mnemonic }),
@@ -25,7 +25,7 @@ export const actionFields = (ended: EndedExecution): LogFields => {
   }
 }
 
-/** How an action ended. `worker` is empty if none reported a result. */
+/** How an action ended. `worker` is empty or absent if none had it. */
 export interface ResultFields {
   readonly result: 'success' | 'failure' | 'timeout' | 'error' | 'cancelled'
   readonly exitCode?: number
@@ -35,8 +35,11 @@ export interface ResultFields {
   readonly reason?: string
 }
 
-export const resultFields = (outcome: Outcome): ResultFields =>
-  'error' in outcome ? errorFields(outcome.error) : resultOf(outcome.response)
+/** `workerId` is the worker that had the action last, for outcomes that name none. */
+export const resultFields = ({ outcome, workerId }: Pick<EndedExecution, 'outcome' | 'workerId'>): ResultFields =>
+  'error' in outcome
+    ? { ...errorFields(outcome.error), ...(workerId && { worker: workerId }) }
+    : resultOf(outcome.response, workerId)
 
 const errorFields = ({ code, message }: StatusError): ResultFields => ({
   result: code === Code.CANCELLED ? 'cancelled' : 'error',
@@ -44,10 +47,10 @@ const errorFields = ({ code, message }: StatusError): ResultFields => ({
   reason: message,
 })
 
-const resultOf = ({ status, result }: ExecuteResponse): ResultFields => {
+const resultOf = ({ status, result }: ExecuteResponse, workerId: string): ResultFields => {
   const code = status?.code ?? Code.OK
   const exitCode = result?.exitCode
-  const ran = { ...(exitCode !== undefined && { exitCode }), worker: result?.executionMetadata?.worker ?? '' }
+  const ran = { ...(exitCode !== undefined && { exitCode }), worker: result?.executionMetadata?.worker || workerId }
   if (code === Code.OK) return { result: exitCode === 0 ? 'success' : 'failure', ...ran }
   const word = code === Code.DEADLINE_EXCEEDED ? 'timeout' : 'error'
   return { result: word, code: codeName(code), ...ran, reason: status?.message ?? '' }

@@ -17,7 +17,7 @@ export class FailedActions {
 
   /** Keeps an action unless it succeeded or its client cancelled it. */
   note(ended: EndedExecution): void {
-    const { result, exitCode, worker, code, reason } = resultFields(ended.outcome)
+    const { result, exitCode, worker, code, reason } = resultFields(ended)
     if (result === 'success' || result === 'cancelled') return
     const { outcome, request, attempts, endedMs, queuedMs } = ended
     const outputs = 'response' in outcome ? outcome.response.result : undefined

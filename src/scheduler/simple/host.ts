@@ -228,6 +228,7 @@ export class SchedulerHost implements Scheduler, WorkerPool {
       workerError: (attemptId, error) => say((nowMs) => machine.workerError(nowMs, workerId, attemptId, error)),
       refuse: (attemptId, error) => say((nowMs) => machine.refuse(nowMs, workerId, attemptId, error)),
       giveBack: (attemptId) => say((nowMs) => machine.giveBack(nowMs, workerId, attemptId)),
+      health: (sick) => say((nowMs) => machine.health(nowMs, workerId, sick)),
       goingAway: () => say((nowMs) => machine.goingAway(nowMs, workerId)),
       disconnected: () =>
         say((nowMs) => {

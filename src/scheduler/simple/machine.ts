@@ -230,6 +230,11 @@ export class SimpleScheduler {
     return this.#event(nowMs, () => this.#workers.gaveBack(workerId, attemptId))
   }
 
+  /** The worker can run nothing for this reason; '' when it can again. */
+  health(nowMs: number, workerId: string, sick: string): Command[] {
+    return this.#event(nowMs, () => this.#workers.health(workerId, sick))
+  }
+
   goingAway(nowMs: number, workerId: string): Command[] {
     return this.#event(nowMs, () => this.#workers.goingAway(workerId))
   }
@@ -389,8 +394,9 @@ export class SimpleScheduler {
     this.#ended(execution, outcome)
   }
 
-  #ended({ id, request, attempts, queuedMs }: Execution, outcome: Outcome): void {
-    const ended = { operationName: id, request, outcome, attempts, queuedMs, endedMs: this.#context.nowMs }
+  #ended({ id, request, attempts, queuedMs, lastWorker }: Execution, outcome: Outcome): void {
+    const workerId = lastWorker?.id ?? ''
+    const ended = { operationName: id, request, outcome, attempts, workerId, queuedMs, endedMs: this.#context.nowMs }
     this.#context.emit({ kind: 'ended', ended })
   }
 

@@ -4,8 +4,11 @@ import type { Digest } from '../../reapi/digest.js'
 /** How a client's operation ended. `failure` covers failed commands and every other error. */
 export type ExecutionResult = 'success' | 'failure' | 'timeout' | 'cache_hit' | 'cancelled'
 
-/** `timeout`: the worker was silent, or did not confirm a kill, for too long. */
-export type WorkerEvent = 'connected' | 'disconnected' | 'timeout'
+/**
+ * `timeout`: the worker was silent, or did not confirm a kill, for too long. `sick`: it said that it can run nothing.
+ * `set_aside`: several actions in a row failed there by its own fault.
+ */
+export type WorkerEvent = 'connected' | 'disconnected' | 'timeout' | 'sick' | 'set_aside'
 
 /** Counts each transition of the state machine once. */
 export interface SchedulerMeter {
@@ -47,7 +50,7 @@ export interface ActiveExecution {
 export interface ActiveWorker {
   readonly id: string
   readonly name: string
-  readonly state: 'connected' | 'draining' | 'away'
+  readonly state: 'connected' | 'draining' | 'away' | 'sick' | 'set_aside'
   readonly running: number
   /** Infinity for no limit. */
   readonly maxInflightAttempts: number

@@ -24,12 +24,16 @@ export const overview = (machine: SimpleScheduler, failed: readonly FailedAction
   return { workers: [...workers.all].map(workerOverview), queued: all.size, queue, failed }
 }
 
+const stateInWords = ({ standing, isPaused }: Worker): string | undefined =>
+  standing.state?.replace('_', ' ') ?? (isPaused ? 'paused' : undefined)
+
 const workerOverview = (worker: Worker): WorkerOverview => {
   const waiting = waitingThere(worker)
   return {
     id: worker.id,
     name: worker.offer.name,
-    state: worker.isPaused ? 'paused' : worker.state,
+    state: worker.isConnected ? (stateInWords(worker) ?? worker.state) : worker.state,
+    ...(worker.standing.trouble !== '' && { trouble: worker.standing.trouble }),
     isDrainedByOperator: worker.isKeptFree,
     running: worker.inflight - waiting.length,
     waiting: waiting.length,

@@ -14,6 +14,10 @@ export interface SimpleSettings {
   readonly unacknowledgedKillTimeoutMs: number
   /** After more failures than this an action ends with the last error; 0 turns retries off. */
   readonly maxJobRetries: number
+  /** After so many failures in a row of different actions by its own fault a worker is set aside; 0: never. */
+  readonly workerFailuresInARow: number
+  /** How long a worker is set aside the first time. */
+  readonly workerBackoffMs: number
   /** How long a finished operation is retained for clients, unless newer ones need its memory. */
   readonly retainCompletedForMs: number
   readonly allocationStrategy: 'least_recently_used' | 'most_recently_used'
@@ -45,6 +49,8 @@ export const simpleSettings = (options: SimpleSchedulerOptions): SimpleSettings 
   maxActionExecutingTimeoutMs: unlessOff(options.max_action_executing_timeout_s),
   unacknowledgedKillTimeoutMs: options.unacknowledged_kill_timeout_s * 1000,
   maxJobRetries: options.max_job_retries,
+  workerFailuresInARow: options.worker_failures_in_a_row,
+  workerBackoffMs: options.worker_backoff_s * 1000,
   retainCompletedForMs: options.retain_completed_for_s * 1000,
   allocationStrategy: options.allocation_strategy,
   noWorkerTimeoutMs: unlessOff(options.no_worker_timeout_s),

@@ -9,6 +9,7 @@ import type { BroughtAttempt, WorkerOffer, WorkerPast } from '../../scheduler/sc
 const PROTOCOL_VERSION = 1
 const MAX_NAME_CHARACTERS = 200
 const MAX_ATTEMPTS = 10_000
+const MAX_REASON_CHARACTERS = 300
 const MAX_OPERATION_CHARACTERS = 4_096
 const FUNCTIONS = Object.values(digestFunctions)
 
@@ -41,7 +42,7 @@ export const parseHello = (hello: Hello): ParsedHello => {
   const slots = maxInflightAttempts === 0 ? Number.POSITIVE_INFINITY : maxInflightAttempts
   const brought = new Map(attempts.map((start) => [start.attemptId, broughtBy(start)]))
   return {
-    offer: { name, properties: offered, maxInflightAttempts: slots, maxWaitingAttempts },
+    offer: { name, properties: offered, maxInflightAttempts: slots, maxWaitingAttempts, sick: shownReason(hello.sick) },
     previous: { workerId, workerKey, attemptIds, brought },
   }
 }
@@ -67,6 +68,9 @@ const broughtBy = (start: Start): BroughtAttempt => {
     },
   }
 }
+
+/** What a worker says of itself, fit for a log line and a page. */
+export const shownReason = (text: string): string => text.slice(0, MAX_REASON_CHARACTERS).replace(/\p{Cc}/gu, ' ')
 
 const instanceOf = (operationName: string): string | undefined => {
   try {

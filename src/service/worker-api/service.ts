@@ -8,7 +8,7 @@ import type { Visitor } from '../../rpc/gate.js'
 import type { RpcCall, Service } from '../../rpc/rpc.js'
 import type { WorkerPool, WorkerSession } from '../../scheduler/scheduler.js'
 import { LentStoreServer, type LentStores } from '../../store/lent/server.js'
-import { parseHello } from './hello.js'
+import { parseHello, shownReason } from './hello.js'
 import { StreamLink } from './stream-link.js'
 
 export interface WorkerApiOptions {
@@ -105,11 +105,12 @@ const greet = (scheduler: WorkerPool, hello: Hello, link: StreamLink): WorkerSes
 }
 
 const receive = (session: WorkerSession, message: WorkerMessage, call: RpcCall): void => {
-  const { hello, progress, result, goingAway } = message
+  const { hello, progress, result, goingAway, health } = message
   if (hello !== null) throw new StatusError('INVALID_ARGUMENT', 'a second hello came on one stream, expected one')
   if (progress !== null) session.progress(progress.attemptId, progress.stage)
   else if (result !== null) receiveResult(session, result, call)
   else if (goingAway !== null) session.goingAway()
+  else if (health !== null) session.health(shownReason(health.sick))
   // A message of a later protocol version at least shows that the worker is alive.
   else session.keepAlive()
 }

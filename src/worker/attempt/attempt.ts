@@ -20,6 +20,7 @@ import type { HashOptions, OutputBlob } from '../output/file.js'
 import { OutputSizes } from '../output/sizes.js'
 import { uploadBlobs } from '../output/upload.js'
 import { Execution } from './execution.js'
+import { faultOf } from './fault.js'
 import { cacheResult, keepResponse, resultMessage } from './report.js'
 import type { ActionContext, AttemptOutcome, AttemptRequest } from './request.js'
 import { AttemptRoots } from './roots.js'
@@ -201,8 +202,9 @@ export class Attempt {
       const outputs = await execution.collect(root, { ...hashing, sizes })
       return { outputs, ...(late && { failure: late }) }
     } catch (error) {
-      if (isStatus(error, 'FAILED_PRECONDITION') || (sizes.isExceeded && isStatus(error, 'RESOURCE_EXHAUSTED')))
-        return { failure: late ?? error }
+      const failure = StatusError.from(error)
+      if (faultOf(failure) === 'action' || (sizes.isExceeded && isStatus(error, 'RESOURCE_EXHAUSTED')))
+        return { failure: late ?? failure }
       throw error
     }
   }

@@ -1,5 +1,5 @@
 import type { Clock } from '../../base/clock.js'
-import { Code, isStatus, StatusError } from '../../base/status-error.js'
+import { Code, StatusError } from '../../base/status-error.js'
 import type { Ledger } from '../../ledger/ledger.js'
 import type { Log } from '../../log/log.js'
 import { statusOf } from '../../proto/error-details.js'
@@ -10,6 +10,7 @@ import type { PlatformProperty } from '../../reapi/platform.js'
 import type { TraceContext, Tracer } from '../../rpc/trace.js'
 import type { Store } from '../../store/contract/store.js'
 import type { ExecutionSettings, Processes } from './execution.js'
+import { faultOf } from './fault.js'
 import type { ResultPolicy } from './report.js'
 
 /** One run of one action, as requested by the scheduler. */
@@ -51,13 +52,13 @@ export interface ActionContext {
 export type AttemptOutcome = Pick<ResultInput, 'executeResponse' | 'workerError' | 'refused' | 'givenBack'>
 
 /**
- * The outcome of a failure. An error of the action itself is final: INVALID_ARGUMENT, and FAILED_PRECONDITION for
- * missing blobs. Any other failure may be specific to this worker, so the action may be retried elsewhere.
+ * The outcome of a failure. An error of the action itself is final (`faultOf`). Any other failure may be specific to this
+ * worker, so the action may be retried elsewhere.
  */
 export const failedOutcome = (thrown: unknown, { signal, attemptId }: AttemptRequest, log: Log): AttemptOutcome => {
   if (signal.aborted) return { workerError: { code: Code.ABORTED, message: 'the attempt was killed' } }
   const error = StatusError.from(thrown)
-  if (isStatus(error, 'INVALID_ARGUMENT') || isStatus(error, 'FAILED_PRECONDITION')) {
+  if (faultOf(error) === 'action') {
     return { executeResponse: { status: statusOf(error) } }
   }
   log.warn('an attempt failed on this worker', { attempt: attemptId, error })

@@ -14,6 +14,7 @@ import { Digest } from '../../../src/reapi/digest.js'
 import { type DigestFunction, digestFunctions } from '../../../src/reapi/digest-function.js'
 import { encodeDirectory } from '../../../src/reapi/directory.js'
 import type { ExecutionSettings } from '../../../src/worker/attempt/execution.js'
+import { storeOfWorker } from '../../../src/worker/attempt/fault.js'
 import type { ResultPolicy } from '../../../src/worker/attempt/report.js'
 import type { ActionContext, AttemptRequest } from '../../../src/worker/attempt/request.js'
 import { ActionRunner } from '../../../src/worker/attempt/runner.js'
@@ -68,7 +69,7 @@ export const setUp = async (t: Test, { limits, oomKills, sandbox, kept, ...parts
   const warnings: [string, LogFields | undefined][] = []
   const runner = new ActionRunner({
     workerName: 'tester',
-    store: store.cas,
+    store: storeOfWorker(store.cas),
     processes: { launcher, leftovers, workDirectory, outOfMemory, sandbox, keptRoots },
     maxUploadTimeoutMs: 60_000,
     timeoutMessage: 'execution timeout exceeded',

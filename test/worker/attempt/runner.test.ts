@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { Code, type CodeName, StatusError } from '../../../src/base/status-error.js'
 import { Ledger } from '../../../src/ledger/ledger.js'
 import { unpack } from '../../../src/proto/any.js'
 import { codec } from '../../../src/proto/codec.js'
@@ -310,6 +311,29 @@ t.test('failures of the worker go back to the scheduler', async (t) => {
   }
   t.match(await start(digest), { workerError: { code: 13, message: 'internal error' } })
   t.equal(warnings.length, 1)
+})
+
+t.test('an error of a store of the worker is never the fault of the action, whatever its code', async (t) => {
+  const codes = Object.keys(Code).filter((code) => code !== 'OK') as CodeName[]
+  for (const method of ['findMissing', 'get', 'put', 'lease', 'populate', 'locate', 'reserve', 'adopt'] as const) {
+    for (const code of codes) {
+      // Of an absent blob the action is told.
+      if (code === 'NOT_FOUND') continue
+      const { start, action, store } = await setUp(t)
+      const digest = store.keep('in')
+      const root = { files: [{ name: 'in', digest: digest.toMessage() }] }
+      const named = action({ ...sh('head -c 100000 /dev/zero > out; echo printed'), outputPaths: ['out'] }, root)
+      if (method === 'populate') store.drop(digest)
+      if (method === 'populate') store.behind.set(digest.key, Buffer.from('in'))
+      const refuse = async (): Promise<never> => {
+        throw new StatusError(code, 'said by the store')
+      }
+      const target = method in store ? store : store.files
+      Object.assign(target, { [method]: refuse })
+      const outcome = await start(named)
+      t.match(outcome, { workerError: { code: Number } }, `${method} ${code}`)
+    }
+  }
 })
 
 t.test('the entrypoint and the precondition script', async (t) => {

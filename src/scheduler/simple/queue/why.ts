@@ -34,6 +34,7 @@ const occupied = ({ requirement }: Execution, { capable }: Bucket): string => {
 
 const state = (worker: Worker, { minimum, signature }: Execution['requirement']): string => {
   if (!worker.isConnected) return 'has lost its connection'
+  if (worker.standing.trouble !== '') return `is ${worker.standing.trouble}`
   if (worker.isPaused) return 'is paused after it rejected an action'
   const { maxInflightAttempts: slots } = worker.offer
   if (worker.inflight > slots) return `runs ${slots} of ${slots}, and queues ${worker.inflight - slots} more`

@@ -6,6 +6,7 @@ import type { ExecutionRequest, OperationState, Outcome, Stage, StartAttempt, Wo
 import type { Seat } from '../queue/tenants.js'
 import { Deadline } from './deadlines.js'
 import type { Requirement } from './requirement.js'
+import { Standing } from './standing.js'
 import { type AttemptState, after, type EventOf, type ExecutionState, type WorkerState } from './transitions.js'
 
 /** A command of the machine. The host executes commands in order. */
@@ -32,6 +33,8 @@ export interface EndedExecution {
   readonly outcome: Outcome
   /** How often it was given to a worker. */
   readonly attempts: number
+  /** The one that had it last; empty if none had it. */
+  readonly workerId: string
   readonly queuedMs: number
   readonly endedMs: number
 }
@@ -88,6 +91,8 @@ export class Execution {
   failures = 0
   readonly failedOn = new Set<string>()
   refusedSinceMs: number | undefined
+  /** The worker of its latest attempt. */
+  lastWorker: Pick<Worker, 'id'> | undefined
 
   constructor(first: Operation, request: ExecutionRequest, requirement: Requirement, sequence: number, nowMs: number) {
     this.id = first.name
@@ -168,6 +173,7 @@ export class Worker {
   ordinal = 0
   readonly liveness = new Deadline()
   readonly pause = new Deadline()
+  readonly standing = new Standing()
 
   constructor(id: string, offer: WorkerOffer, total: ReadonlyMap<string, number>, nowMs: number) {
     this.id = id

@@ -193,6 +193,7 @@ export class Dispatch {
     const attempt = new Attempt(attemptId, worker, execution)
     attempt.seat = seat
     attempt.startedMs = this.#context.nowMs
+    execution.lastWorker = worker
     this.attempts.set(attemptId, attempt)
     reserve(attempt)
     worker.lastUsed = ++this.#uses

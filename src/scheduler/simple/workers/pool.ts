@@ -27,7 +27,7 @@ export const newWorker = (
 const QUICK_MS = 25
 
 const takes = (worker: Worker, slots: number): boolean =>
-  worker.isConnected && !worker.isPaused && worker.inflight < slots
+  worker.isConnected && !worker.isPaused && worker.inflight < worker.standing.mayHave(slots)
 
 /** Whether the worker has a free slot. */
 export const hasFreeSlot = (worker: Worker): boolean => takes(worker, worker.offer.maxInflightAttempts)

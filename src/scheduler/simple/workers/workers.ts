@@ -3,6 +3,7 @@ import type { ExecuteResponse } from '../../../proto/generated/build.bazel.remot
 import type { BroughtAttempt, WorkerOffer, WorkerPast } from '../../request.js'
 import type { ActiveWorker } from '../meter.js'
 import type { Context } from '../state/context.js'
+import { workerFailure } from '../state/standing.js'
 import { Attempt, type Worker } from '../state/state.js'
 import type { Dispatch } from './dispatch.js'
 import { newWorker, reserve, waitingThere } from './pool.js'
@@ -51,7 +52,7 @@ export class Workers {
   list(): readonly ActiveWorker[] {
     return [...this.#byId.values()].map((worker) => {
       const { id, offer, isConnected, isDraining, attempts, heardMs } = worker
-      const state = isConnected ? (isDraining ? 'draining' : 'connected') : 'away'
+      const state = isConnected ? (isDraining ? 'draining' : (worker.standing.state ?? 'connected')) : 'away'
       const { name, maxInflightAttempts } = offer
       return { id, name, state, running: attempts.size - waitingThere(worker).length, maxInflightAttempts, heardMs }
     })
@@ -62,6 +63,8 @@ export class Workers {
     const worker = newWorker(workerId, offer, settings.supportedPlatformProperties, nowMs)
     const before = this.#byId.get(workerId)
     this.#byId.set(workerId, worker)
+    worker.standing.sick = offer.sick ?? ''
+    if (worker.standing.sick !== '') this.#context.log('warn', `worker ${workerId} is sick: ${worker.standing.sick}`)
     if (before?.isConnected === true) meter.worker('disconnected')
     meter.worker('connected')
     this.#awaitNews(worker)
@@ -172,6 +175,7 @@ export class Workers {
         return
       }
       this.#context.meter.reported(response)
+      if (response.result !== null) this.#proved(worker)
       if (execution === undefined) return
       execution.enter('report')
       const { id: executionId, request } = execution
@@ -181,8 +185,53 @@ export class Workers {
 
   failed(workerId: string, attemptId: string, error: StatusError): void {
     this.#end(workerId, attemptId, ({ execution, worker }) => {
-      if (execution !== undefined) this.#dispatch.failed(execution, worker, error.withPrefix(`worker ${workerId}`))
+      if (execution === undefined) return
+      const failure = workerFailure(workerId, error)
+      this.#failedThere(worker, execution.id, failure)
+      this.#dispatch.failed(execution, worker, failure)
     })
+  }
+
+  /** What the worker says of itself. */
+  health(workerId: string, sick: string): void {
+    this.heard(workerId)
+    const worker = this.#byId.get(workerId)
+    if (worker === undefined || worker.standing.sick === sick) return
+    const { standing } = worker
+    const { meter } = this.#context
+    if (sick !== '') {
+      if (standing.sick === '') meter.worker('sick')
+      this.#context.log('warn', `worker ${workerId} takes no actions, it is sick: ${sick}`)
+    } else this.#context.log('info', `worker ${workerId} is well again`)
+    standing.sick = sick
+    this.#dispatch.index.changed(worker)
+    this.#dispatch.feed(worker)
+  }
+
+  /** An action ran there. */
+  #proved(worker: Worker): void {
+    if (!worker.standing.proved()) return
+    this.#context.deadlines.clear(worker.standing.backoff)
+    this.#context.log('info', `worker ${worker.id} takes actions again: one ran there`)
+    this.#dispatch.index.changed(worker)
+  }
+
+  /** An attempt failed there that was not the action's fault. */
+  #failedThere(worker: Worker, executionId: string, error: StatusError): void {
+    const { standing } = worker
+    const isFirst = standing.aside === ''
+    const backoffMs = standing.failed(executionId, error, this.#context)
+    if (backoffMs === undefined) return
+    if (isFirst) this.#context.meter.worker('set_aside')
+    const text = `worker ${worker.id} is ${standing.aside}; it is tried again with one action in ${backoffMs / 1000} s`
+    this.#context.log(isFirst ? 'warn' : 'info', text)
+    this.#dispatch.index.changed(worker)
+    standing.backoff.onDue = () => {
+      standing.isOnTrial = true
+      this.#dispatch.index.changed(worker)
+      this.#dispatch.feed(worker)
+    }
+    this.#context.deadlines.set(standing.backoff, this.#context.nowMs + backoffMs)
   }
 
   refused(workerId: string, attemptId: string, error: StatusError): void {
@@ -269,6 +318,7 @@ export class Workers {
     this.#dispatch.dismiss(worker)
     this.#context.deadlines.clear(worker.liveness)
     this.#context.deadlines.clear(worker.pause)
+    this.#context.deadlines.clear(worker.standing.backoff)
   }
 
   #pause(worker: Worker): void {
