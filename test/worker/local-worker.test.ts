@@ -312,10 +312,10 @@ t.test('a worker whose store has failed says so, takes no action, and comes back
   scheduler.drop()
   t.match(await scheduler.next('hello'), { sick }, 'also to the next scheduler')
   status = { state: 'Ok', message: '' }
-  while (worker.health().state === 'Failed' && scheduler.count('health') === 0) {
+  await until(() => {
     clock.advance(5_000)
-    await setImmediate()
-  }
+    return scheduler.count('health') > 0
+  })
   t.same(await scheduler.next('health'), { sick: '' })
 })
 
