@@ -1,8 +1,10 @@
 import { type CodeName, codeName, StatusError } from '../../../base/status-error.js'
-import type { Context } from './context.js'
+import type { SimpleSettings } from '../settings.js'
 import { Deadline } from './deadlines.js'
 
 const MAX_BACKOFF_STEPS = 5
+
+type Bounds = Pick<SimpleSettings, 'workerFailuresInARow' | 'workerBackoffMs'>
 
 /**
  * Whether a worker can be trusted with actions: what it says of itself, and what became of the actions that it took. After
@@ -53,7 +55,7 @@ export class Standing {
    * Counts a failure that was not the action's. Returns for how long the worker is set aside, undefined if it is not. The same action
    * counts once: it may be what breaks workers.
    */
-  failed(executionId: string, error: StatusError, { settings }: Context): number | undefined {
+  failed(executionId: string, error: StatusError, settings: Bounds): number | undefined {
     const { workerFailuresInARow: most, workerBackoffMs } = settings
     if (most === 0) return undefined
     if (this.#lastExecution !== executionId) this.#inRow += 1

@@ -220,7 +220,7 @@ export class Workers {
   #failedThere(worker: Worker, executionId: string, error: StatusError): void {
     const { standing } = worker
     const isFirst = standing.aside === ''
-    const backoffMs = standing.failed(executionId, error, this.#context)
+    const backoffMs = standing.failed(executionId, error, this.#context.settings)
     if (backoffMs === undefined) return
     if (isFirst) this.#context.meter.worker('set_aside')
     const text = `worker ${worker.id} is ${standing.aside}; it is tried again with one action in ${backoffMs / 1000} s`
