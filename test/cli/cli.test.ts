@@ -137,14 +137,16 @@ t.test('a reader that ends early is no failure of a command', async (t) => {
 })
 
 t.test('a long explanation reaches a reader that is slower than the exit of the process', async (t) => {
-  const stores = Object.fromEntries(Array.from({ length: 1000 }, (_, number) => [`STORE_${number}`, { memroy: {} }]))
+  // A hundred findings are listed.
+  const names = Array.from({ length: 100 }, (_, number) => `STORE_${number}_${'x'.repeat(4000)}`)
+  const stores = Object.fromEntries(names.map((name) => [name, { memroy: {} }]))
   const data = t.testdir({ 'wrong.json': JSON.stringify({ stores, servers: {} }) })
   const { status, stderr } = remexec(`${data}/wrong.json`)
   t.equal(status, 1)
   // A pipe takes less at once.
   t.ok(stderr.length > 256 * 1024, `${stderr.length} characters`)
   t.same(
-    Object.keys(stores).filter((name) => !stderr.includes(`stores.${name}.memroy:`)),
+    names.filter((name) => !stderr.includes(`stores.${name}.memroy:`)),
     [],
     'all of it',
   )
