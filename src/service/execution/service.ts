@@ -10,13 +10,14 @@ import type {
 import { REQUEST_METADATA, requestMetadata } from '../../proto/request-metadata.js'
 import type { Call } from '../../rpc/call.js'
 import type { RpcCall, ServedCall, Service } from '../../rpc/rpc.js'
-import type { ExecutionRequest } from '../../scheduler/scheduler.js'
+import type { ExecutionRequest, OperationState } from '../../scheduler/scheduler.js'
 import { inInstance } from '../instance.js'
+import { Repeats } from '../repeats.js'
 import { requestDigest } from '../request.js'
 import { send } from '../send.js'
 import { actionOutcome } from './action-outcome.js'
 import { type ExecutionOptions, executionInstance, schedulerOf } from './instance.js'
-import { inlinedOperationMessage, operationMessage, readerOf } from './operation-message.js'
+import { inlinedOperationMessage, type OperationMessage, operationMessage, readerOf } from './operation-message.js'
 import { type PreparedAction, prepareAction } from './prepare.js'
 import { Refusals } from './refusals.js'
 
@@ -26,17 +27,20 @@ const ENVELOPE_BYTES = 64 * 1024
 /** Size of the cache of decoded Commands, in bytes of the encoded messages. Many actions share a Command. */
 const KNOWN_COMMAND_BYTES = 4 * 1024 * 1024
 
-export const executionService = (options: ExecutionOptions): Service => ({
-  name: 'build.bazel.remote.execution.v2.Execution',
-  instances: options.instances,
-  serverStreaming: { Execute: execute(options), WaitExecution: waitExecution(options) },
-})
+export const executionService = (options: ExecutionOptions): Service => {
+  const repeats = new Repeats(options.clock)
+  return {
+    name: 'build.bazel.remote.execution.v2.Execution',
+    instances: options.instances,
+    serverStreaming: { Execute: execute(options, repeats), WaitExecution: waitExecution(options, repeats) },
+  }
+}
 
 /**
  * An invalid request fails the call. Once an operation has a name, every failure is reported in the operation. So are
  * missing blobs, because Pants drops the details of a failed call.
  */
-const execute = (options: ExecutionOptions) => {
+const execute = (options: ExecutionOptions, repeats: Repeats) => {
   const commands = new LruCache<Command>(KNOWN_COMMAND_BYTES)
   const refusals = new Refusals(options)
   return async (request: ExecuteRequest, rpc: ServedCall, responses: Writable): Promise<void> => {
@@ -49,13 +53,33 @@ const execute = (options: ExecutionOptions) => {
     const inlining = { hints: request, cas: instance.cas, call, maxBytes }
     const reader = readerOf(rpc, request.instanceName, options.linkOf)
     let isLinked = false
-    for await (const state of states) {
+    await sendEach(states, responses, repeats, (state) => {
       if (state.joined !== undefined && !isLinked) call.span?.link(state.joined)
       isLinked ||= state.joined !== undefined
       refusals.ofOperation(request, rpc, state)
       if (state.outcome !== undefined) rpc.record?.(actionOutcome(action, state.outcome, doNotCache))
-      await send(responses, await inlinedOperationMessage(state, inlining, reader))
+      return inlinedOperationMessage(state, inlining, reader)
+    })
+  }
+}
+
+/** Sends a message for each state, and the last one again while there is no other. */
+const sendEach = async (
+  states: AsyncIterable<OperationState>,
+  responses: Writable,
+  repeats: Repeats,
+  messageOf: (state: OperationState) => OperationMessage | Promise<OperationMessage>,
+): Promise<void> => {
+  let speak = (): void => {}
+  try {
+    for await (const state of states) {
+      const message = await messageOf(state)
+      speak()
+      await send(responses, message)
+      if (!message.done) speak = repeats.add(responses, message)
     }
+  } finally {
+    speak()
   }
 }
 
@@ -105,11 +129,11 @@ const askedBy = ({ metadata }: Call): Pick<ExecutionRequest, 'invocation' | 'tar
 
 /** Sends the current state of the operation, then its updates. A WaitExecutionRequest has no inline hints. */
 const waitExecution =
-  (options: ExecutionOptions) =>
-  async ({ name }: WaitExecutionRequest, rpc: RpcCall, responses: Writable): Promise<void> => {
-    for await (const state of schedulerOf(options, name).watch(name, rpc.signal))
-      await send(responses, operationMessage(state, readerOf(rpc, state.instanceName, options.linkOf)))
-  }
+  (options: ExecutionOptions, repeats: Repeats) =>
+  ({ name }: WaitExecutionRequest, rpc: RpcCall, responses: Writable): Promise<void> =>
+    sendEach(schedulerOf(options, name).watch(name, rpc.signal), responses, repeats, (state) =>
+      operationMessage(state, readerOf(rpc, state.instanceName, options.linkOf)),
+    )
 
 const orMissing = async (prepared: Promise<PreparedAction>): Promise<PreparedAction | StatusError> => {
   try {
