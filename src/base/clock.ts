@@ -54,4 +54,14 @@ export class ManualClock implements Clock {
     }
     this.#nowMs = untilMs
   }
+
+  /** As while the process is held up: time passes without a tick, then each timer that is due ticks once. */
+  holdUp(forMs: number): void {
+    this.#nowMs += forMs
+    for (const timer of [...this.#timers]) {
+      if (timer.dueMs > this.#nowMs) continue
+      timer.dueMs = this.#nowMs + timer.periodMs
+      timer.tick()
+    }
+  }
 }

@@ -35,6 +35,8 @@ import type { Command, EndedExecution } from './state/state.js'
 import { Watch, Watches } from './watch.js'
 
 const TICK_MS = 250
+/** A tick that is later than this tells that the process was held up, on a machine without a free processor or by a collection. */
+const HELD_UP_MS = 500
 
 export interface HostOptions {
   /** The scheduler's name in the configuration and in the health report. */
@@ -86,6 +88,7 @@ export class SchedulerHost implements Scheduler, WorkerPool {
   #settling = 0
   #onIdle: (() => void) | undefined
   readonly #stopTicking: () => void
+  #tickedMs: number
 
   constructor(options: HostOptions) {
     const { name, settings, clock } = options
@@ -93,13 +96,21 @@ export class SchedulerHost implements Scheduler, WorkerPool {
     this.#machine = new SimpleScheduler(settings, options.meter, options.ledger)
     this.#links = new WorkerLinks({ ...options, isKnown: (workerId) => this.#machine.hasWorker(workerId) })
     this.keepAliveIntervalMs = Math.max(1, Math.floor(settings.workerTimeoutMs / 3))
-    this.#stopTicking = clock.every(TICK_MS, () => this.#apply(this.#machine.tick(clock.now())))
+    this.#tickedMs = clock.now()
+    this.#stopTicking = clock.every(TICK_MS, () => this.#tick(clock.now()))
     this.probe = {
       namespace: `/schedulers/${name}`,
       component: `scheduler/${name}`,
       structName: SimpleScheduler.name,
       check: async () => this.#health(),
     }
+  }
+
+  #tick(nowMs: number): void {
+    const lateMs = nowMs - this.#tickedMs - TICK_MS
+    this.#tickedMs = nowMs
+    if (lateMs > HELD_UP_MS) this.#machine.heldUp(lateMs)
+    this.#apply(this.#machine.tick(nowMs))
   }
 
   /** What the queue and the workers are busy with. */

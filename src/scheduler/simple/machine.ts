@@ -259,6 +259,11 @@ export class SimpleScheduler {
     return this.#event(nowMs, () => this.#workers.drain())
   }
 
+  /** The process did nothing for so long: what workers sent meanwhile has not been read, so that time does not count as their silence. */
+  heldUp(forMs: number): void {
+    for (const worker of this.#workers.all) worker.heardMs += forMs
+  }
+
   /** Runs due deadlines and, if configured, the fallback matching. */
   tick(nowMs: number): Command[] {
     return this.#event(nowMs, () => {
